@@ -1,0 +1,32 @@
+"""Step time of PyTorch with torch.compile (forward, loss and backward), one cell after another.
+
+One compiled function serves all cells: Δt enters as a tensor, so that it is not a constant of the code.
+The optimiser is the fused AdamW kernel, which compilation does not improve.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import torch
+
+import runner
+from dump import Dump
+from torch_eager import CellLoop, loss_of
+
+
+def compiled_loop(dump: Dump, precision: str, mode: str = "default") -> CellLoop:
+    """The loop over cells with a compiled loss function."""
+    compiled = torch.compile(loss_of, mode=None if mode == "default" else mode, dynamic=False)
+    return CellLoop(dump, precision, compiled, tensor_dt=True)
+
+
+def make(dump: Dump, arguments: argparse.Namespace) -> runner.Trainer:
+    torch.set_num_threads(arguments.threads)
+    return compiled_loop(dump, arguments.precision, arguments.mode)
+
+
+if __name__ == "__main__":
+    options = runner.parser(__doc__)
+    options.add_argument("--mode", default="default", help="mode of torch.compile")
+    runner.main("torch.compile", options.parse_args(), make)

@@ -1,0 +1,257 @@
+"""Compares depthgrid's speed with PyTorch's and JAX's on the same problems; see bench/README.md.
+
+    .bench/bin/python bench/compare.py d256 small optimiser makespan --out build/bench
+
+Every contender starts from depthgrid's weights and batches and must show the same losses over the first
+20 steps, else its times are not reported. Rounds of all contenders are interleaved, in an order that
+rotates. Writes results.json and performance.md into the folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import machine
+import report
+from contenders import BASELINES, Baseline, Case, Contender, OneShot, Program, run_json
+
+HERE = Path(__file__).parent
+STUDY = {
+    "model.d_model": 256, "model.n_layers": 6, "model.n_heads": 4, "data.seq_len": 128, "train.batch_size": 8,
+}  # fmt: skip
+SMALL = {**STUDY, "model.d_model": 64, "data.seq_len": 64}
+FAMILIES = ("standard", "time_indexed")
+FACTORS = {
+    4: {"train.lr": "3e-4,1e-3", "model.residual.scale": "1,0.5"},
+    16: {"train.lr": "3e-4,1e-3", "train.weight_decay": "0,0.1", "model.residual.scale": "1,0.5", "seeds": "2"},
+}
+"""Cells that differ, so that per-cell rates, decays and steps are part of what must agree."""
+GPT_PARAMETERS = 4_902_912
+SMALL_PARAMETERS = 336_000
+MEAN_LOSS_TOLERANCE = 0.05
+"""Makespan: own random numbers on each side, so mean losses over all cells agree only roughly."""
+
+
+def d256_cases(cores: int) -> list[Case]:
+    """One cell at the study's size; one thread unless told otherwise."""
+    cases = []
+    for family in FAMILIES:
+        for precision in ("fp32", "bf16"):
+            rivals: list[tuple[str, ...]] = [("torch_eager.py",), ("torch_compile.py",)]
+            if precision == "fp32":
+                rivals.append(("jax_jit.py",))
+            name = f"d=256, {family}, {precision}, E=1"
+            cases.append(Case(name, family, 1, STUDY, precision, cores, 10, tuple(rivals)))
+    return cases
+
+
+def small_cases(cores: int) -> list[Case]:
+    """Small cells, every rival in each way of using the cores that could be its best."""
+    split = ("--processes", str(cores))
+    rivals = (
+        ("torch_eager.py", *split),
+        ("torch_compile.py",),
+        ("torch_compile.py", *split),
+        ("torch_vmap.py",),
+        ("torch_vmap.py", "--compile"),
+        ("torch_vmap.py", "--compile", "--attention", "sdpa"),
+        ("torch_vmap.py", "--compile", *split),
+        ("jax_jit.py",),
+        ("jax_jit.py", "--vmap"),
+    )
+    return [
+        Case(
+            f"d=64, {family}, fp32, E={cells}", family, cells, SMALL, "fp32", cores, 80 // cells, rivals, FACTORS[cells]
+        )
+        for family in FAMILIES
+        for cells in FACTORS
+    ]
+
+
+def interleave(contenders: Sequence[Contender], rounds: int, steps: int) -> dict[str, list[float]]:
+    """Rounds of everybody in turn; who goes first rotates."""
+    times: dict[str, list[float]] = {c.name: [] for c in contenders}
+    for number in range(rounds):
+        first = number % len(contenders)
+        for contender in [*contenders[first:], *contenders[:first]]:
+            times[contender.name].append(contender.round(steps))
+        print("  round", number + 1, {k: round(v[-1], 3) for k, v in times.items()}, file=sys.stderr)
+    return times
+
+
+def loss_difference(a: list[list[float]], b: list[list[float]]) -> float:
+    """Largest relative difference of losses (step, cell)."""
+    if [len(x) for x in a] != [len(x) for x in b]:
+        raise SystemExit("the programs report losses of different numbers of steps or cells")
+    return max(abs(x - y) / abs(y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True))
+
+
+def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
+    """Dump, proof of equal losses, interleaved rounds."""
+    folder = options.out / case.name.replace(", ", "-").replace("=", "")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    ways = [1, case.cores] if case.cores > 1 and case.cells >= case.cores else [1]
+    ours = [Program(options.program, case, n) for n in ways]
+    losses = ours[0].dump(folder / "dump")
+    rivals: list[Baseline] = []
+    differences: dict[str, float] = {}
+    try:
+        for script, *more in case.rivals:
+            threads = "1" if "--processes" in more else str(case.cores)
+            arguments = [script, *more, "--dump", str(folder / "dump"), "--threads", threads]
+            label = " ".join([script.removesuffix(".py"), *more]).replace("--", "")
+            rival = Baseline(label, [*arguments, "--precision", case.precision])
+            print(f"  starting {label}", file=sys.stderr)
+            rivals.append(rival.start(folder / "stderr.log"))
+            differences[label] = loss_difference(rival.losses, losses)
+            if not differences[label] <= case.tolerance:
+                raise SystemExit(
+                    f"{case.name}: losses of {label} and depthgrid differ by {differences[label]:.1e}, more than"
+                    f" {case.tolerance:.0e}: not the same mathematics, nothing is reported ({folder})"
+                )
+        machine.require_quiet(force=options.force)
+        everybody: list[Contender] = [*ours, *rivals]
+        times = interleave(everybody, options.rounds, case.steps)
+    finally:
+        for rival in rivals:
+            rival.close()
+    return report.rows(times, [p.name for p in ours], differences)
+
+
+def run_optimiser(options: argparse.Namespace, cells: int, parameters: int) -> list[report.Row]:
+    """Optimiser and clip alone, against PyTorch's fused kernel and against the memory's speed."""
+    machine.require_quiet(force=options.force)
+    sizes = ["--cells", str(cells), "--parameters", str(parameters)]
+    threads = ["--set", f"resources.threads={options.cores}"]
+    ours: Contender = OneShot("depthgrid", [str(options.program), "bench", "optimiser", *sizes, *threads, "--json"])
+    with_threads = [*sizes, "--threads", str(options.cores)]
+    rivals = [
+        Baseline("torch fused AdamW + clip", ["fused_adamw.py", *with_threads]),
+        Baseline("torch, 78 tensors a cell", ["fused_adamw.py", *with_threads, "--tensors", "78"]),
+        Baseline("memory roof (32 B a parameter)", ["fused_adamw.py", *with_threads, "--roof"]),
+    ]
+    for rival in rivals:
+        rival.start(options.out / "optimiser.log")
+    try:
+        times = interleave([ours, *rivals], options.rounds, 20)
+    finally:
+        for rival in rivals:
+            rival.close()
+    return report.rows(times, [ours.name], {})
+
+
+def run_makespan(options: argparse.Namespace) -> list[report.Row]:
+    """Wall time from starting the command to its end, results on disk, everything cold but the page cache."""
+    machine.require_quiet(force=options.force)
+    root = options.out / "makespan"
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    text = bench_text(root, options.text)
+    results: dict[str, float] = {}
+
+    def torch(mode: str, folder: Path) -> None:
+        script = [sys.executable, str(BASELINES / "makespan.py"), "--mode", mode, "--workers", str(options.cores)]
+        results[f"torch, {mode}"] = run_json([*script, "--text", str(text), "--out", str(folder)])["train_loss_last50"]
+
+    def ours(folder: Path) -> None:
+        command = ["mpirun", "-np", str(options.cores), "--bind-to", "core", "--map-by", "core"] * (options.cores > 1)
+        command += [str(options.program), "run", str(HERE / "makespan.yaml"), "--store", str(folder)]
+        root_user = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        env = {**os.environ, "XDG_CACHE_HOME": str(folder) + "-cache", **(root_user if os.geteuid() == 0 else {})}
+        done = subprocess.run([*command, "--set", f"data.path={text}", "-q"], env=env, capture_output=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"failed: {' '.join(command)}\n{done.stderr.decode(errors='replace')[-2000:]}")
+
+    ways: dict[str, Callable[[Path], None]] = {
+        "depthgrid": ours,
+        "torch, loops": lambda folder: torch("loops", folder),
+        "torch, processes": lambda folder: torch("processes", folder),
+    }
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    order = list(ways)
+    for number in range(options.rounds):
+        for name in order[number % 3 :] + order[: number % 3]:
+            folder = root / f"{name.replace(', ', '-')}-{number}"
+            start = time.perf_counter()
+            ways[name](folder)
+            times[name].append(time.perf_counter() - start)
+        print("  round", number + 1, {k: round(v[-1], 2) for k, v in times.items()}, file=sys.stderr)
+    cells = run_json([str(options.program), "results", str(root / "depthgrid-0"), "--json"])["cells"]
+    mine = statistics.mean(cell["metrics"]["train_loss_last50"] for cell in cells)
+    differences = {name: abs(loss - mine) / mine for name, loss in results.items()}
+    if len(cells) != 24 or any(not x <= MEAN_LOSS_TOLERANCE for x in differences.values()):
+        raise SystemExit(f"makespan: {len(cells)} cells, mean losses differ by {differences}: not the same work")
+    return report.rows(times, ["depthgrid"], differences)
+
+
+def bench_text(folder: Path, wanted: Path | None) -> Path:
+    """The text to train on: the one asked for, else the first megabytes of repeated documentation."""
+    if wanted:
+        return wanted.resolve()
+    parts = [p.read_text(errors="replace") for p in sorted((HERE.parent).glob("**/*.md")) if ".venv" not in p.parts]
+    whole = "".join(parts)
+    path = folder / "text.txt"
+    path.write_text((whole * (1 + 4_000_000 // max(1, len(whole))))[:4_000_000])
+    return path.resolve()
+
+
+def main() -> None:
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("suites", nargs="+", choices=("d256", "small", "optimiser", "makespan"))
+    p.add_argument("--program", type=Path, default=HERE.parent / "build/release/depthgrid")
+    p.add_argument("--out", type=Path, default=HERE.parent / "build/bench")
+    p.add_argument("--rounds", type=int, default=5, help="at least 5 for a figure that is published")
+    p.add_argument("--cores", type=int, help="cores everybody may use (default: d256, optimiser 1; small, makespan 2)")
+    p.add_argument("--only", default="", help="cases whose name contains this")
+    p.add_argument("--text", type=Path, help="text of the makespan (default: this repository's documentation)")
+    p.add_argument("--force", action="store_true", help="measure on a busy machine too")
+    options = p.parse_args()
+    options.program, options.out = options.program.resolve(), options.out.resolve()
+    if not options.program.exists():
+        raise SystemExit(f"{options.program} is not there: build it (scripts/build.sh) or name it with --program")
+    options.out.mkdir(parents=True, exist_ok=True)
+    machine.require_quiet(force=options.force)
+    facts = machine.describe(options.program)
+    sections, cases = [report.machine_line(facts)], []
+
+    def add(title: str, unit: str, table: list[report.Row]) -> None:
+        sections.append(report.markdown(title, unit, table))
+        cases.append(report.as_json(title, unit, table))
+        print(sections[-1])
+        write(options.out, facts, cases, sections)  # what is measured so far survives a later refusal
+
+    wanted = options.cores
+    for suite in options.suites:
+        options.cores = wanted or (1 if suite in ("d256", "optimiser") else 2)
+        where = f"{options.cores} core{'s' * (options.cores > 1)}"
+        if suite in ("d256", "small"):
+            for case in (d256_cases if suite == "d256" else small_cases)(options.cores):
+                if options.only in case.name:
+                    print(case.name, file=sys.stderr)
+                    add(f"{case.name}, {where}", "ms per cell-step", run_case(case, options))
+        elif suite == "optimiser":
+            for cells, parameters in ((1, GPT_PARAMETERS), (16, SMALL_PARAMETERS)):
+                title = f"optimiser and clip, E={cells}, {parameters} parameters a cell, {where}"
+                add(title, "ms per cell", run_optimiser(options, cells, parameters))
+        else:
+            add(f"makespan of 24 cells, {where}", "s", run_makespan(options))
+
+
+def write(out: Path, facts: dict[str, Any], cases: list[dict[str, Any]], sections: list[str]) -> None:
+    (out / "results.json").write_text(json.dumps({"schema": 1, "machine": facts, "cases": cases}, indent=1) + "\n")
+    (out / "performance.md").write_text("\n".join(sections))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Ratios with their spread, as a table for people and JSON for programs."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender of a case. Ratios are (its time) / (depthgrid's time of the same round): above 1 we are faster."""
+
+    name: str
+    values: list[float]
+    ratios: list[float]
+    loss_difference: float | None
+
+    @property
+    def verdict(self) -> str:
+        """Undecided where the rounds do not agree who is faster."""
+        if not self.ratios:
+            return "reference"
+        if min(self.ratios) > 1.0:
+            return "faster"
+        return "slower" if max(self.ratios) < 1.0 else "undecided"
+
+
+def rows(times: dict[str, list[float]], ours: list[str], differences: dict[str, float]) -> list[Row]:
+    """Compares everybody with our best way (smallest median) of using the same cores."""
+    best = min(ours, key=lambda name: statistics.median(times[name]))
+    return [
+        Row(
+            name,
+            values,
+            [] if name == best else [v / o for v, o in zip(values, times[best], strict=True)],
+            differences.get(name),
+        )
+        for name, values in times.items()
+    ]
+
+
+def span(values: list[float]) -> str:
+    return f"{statistics.median(values):.3g} ({min(values):.3g}..{max(values):.3g})"
+
+
+def markdown(title: str, unit: str, table: list[Row]) -> str:
+    """Section with one table: median (min..max) over the rounds."""
+    text = [f"### {title}", "", f"| program | {unit} | ratio to depthgrid | depthgrid is | losses differ by |"]
+    text += ["|---|---|---|---|---|"]
+    for row in table:
+        ratio = span(row.ratios) if row.ratios else "1"
+        loss = "" if row.loss_difference is None else f"{row.loss_difference:.1e}"
+        text.append(f"| {row.name} | {span(row.values)} | {ratio} | {row.verdict} | {loss} |")
+    return "\n".join(text) + "\n"
+
+
+def machine_line(machine: dict[str, Any]) -> str:
+    versions = ", ".join(f"{k} {machine[k]}" for k in ("python", "torch", "jax", "numpy"))
+    load = " ".join(f"{x:.2f}" for x in machine["load_average"])
+    return (
+        f"{machine['cpu']} ({', '.join(machine['features'])}), {machine['cores']} cores, load {load}; "
+        f"{machine['program']}; {versions}. Median (min..max) over interleaved rounds.\n"
+    )
+
+
+def as_json(title: str, unit: str, table: list[Row]) -> dict[str, Any]:
+    return {"case": title, "unit": unit, "rows": [{**asdict(r), "verdict": r.verdict} for r in table]}

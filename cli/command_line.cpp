@@ -1,0 +1,132 @@
+#include "cli/command_line.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+
+namespace po = boost::program_options;
+
+struct CommandLine::Impl {
+  std::string usage, summary;
+  po::options_description shown{"options", 100};
+  po::options_description hidden;
+  po::positional_options_description positional;
+  po::variables_map values;
+
+  [[noreturn]] void fail(const std::string& message) const {
+    throw UserError(ExitCode::Usage, fmt::format("{}\nusage: depthgrid {}", message, usage));
+  }
+};
+
+CommandLine::CommandLine(std::string_view usage, std::string_view summary)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->usage = usage;
+  impl_->summary = summary;
+  flag("help,h", "show this help");
+}
+CommandLine::~CommandLine() = default;
+
+CommandLine& CommandLine::flag(const char* name, const char* help) {
+  impl_->shown.add_options()(name, po::bool_switch(), help);
+  return *this;
+}
+
+CommandLine& CommandLine::text(const char* name, const char* placeholder, const char* help) {
+  impl_->shown.add_options()(name, po::value<std::string>()->value_name(placeholder), help);
+  return *this;
+}
+
+CommandLine& CommandLine::number(const char* name, std::int64_t fallback, const char* help) {
+  impl_->shown.add_options()(
+      name, po::value<std::int64_t>()->value_name("N")->default_value(fallback), help);
+  return *this;
+}
+
+CommandLine& CommandLine::list(const char* name, const char* placeholder, const char* help) {
+  impl_->shown.add_options()(name, po::value<std::vector<std::string>>()->value_name(placeholder),
+                             help);
+  return *this;
+}
+
+CommandLine& CommandLine::argument(const char* name) {
+  impl_->hidden.add_options()(name, po::value<std::string>());
+  impl_->positional.add(name, 1);
+  return *this;
+}
+
+CommandLine& CommandLine::sweep_options() {
+  list("set", "KEY=VALUE", "override a key of the sweep file; a comma makes a factor; repeatable");
+  return flag("yes", "more than 10,000 cells are meant");
+}
+
+bool CommandLine::parse(const std::vector<std::string>& arguments) {
+  po::options_description all;
+  all.add(impl_->shown).add(impl_->hidden);
+  using Style = po::command_line_style::style_t;
+  const int style = Style::allow_long | Style::allow_short | Style::long_allow_next |
+                    Style::long_allow_adjacent | Style::short_allow_next |
+                    Style::short_allow_adjacent | Style::allow_dash_for_short;
+  try {
+    po::store(po::command_line_parser(arguments)
+                  .options(all)
+                  .positional(impl_->positional)
+                  .style(style)
+                  .run(),
+              impl_->values);
+    po::notify(impl_->values);
+  } catch (const po::too_many_positional_options_error&) {
+    impl_->fail("too many arguments");
+  } catch (const po::error& e) {
+    impl_->fail(e.what());
+  }
+  if (!has("help")) return true;
+  std::ostringstream text;
+  text << "usage: depthgrid " << impl_->usage << "\n\n" << impl_->summary << "\n\n" << impl_->shown;
+  print(text.str());
+  return false;
+}
+
+bool CommandLine::has(const char* name) const {
+  const auto& value = impl_->values[name];
+  if (value.empty()) return false;
+  const auto* flag = boost::any_cast<bool>(&value.value());
+  return flag == nullptr || *flag;
+}
+
+std::string CommandLine::text_of(const char* name) const {
+  return has(name) ? impl_->values[name].as<std::string>() : "";
+}
+
+std::int64_t CommandLine::number_of(const char* name, std::int64_t least) const {
+  const auto number = impl_->values[name].as<std::int64_t>();
+  if (number < least)
+    impl_->fail(fmt::format("--{} is {}; it must be at least {}", name, number, least));
+  return number;
+}
+
+std::vector<std::string> CommandLine::list_of(const char* name) const {
+  return has(name) ? impl_->values[name].as<std::vector<std::string>>()
+                   : std::vector<std::string>{};
+}
+
+std::string CommandLine::required(const char* name) const {
+  if (!has(name)) impl_->fail(fmt::format("{} is missing", name));
+  return text_of(name);
+}
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    throw StorageError("stdout", std::strerror(errno));
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace depthgrid {
+
+/// Options and arguments of one verb. Long names are written out in full; every verb has --help.
+class CommandLine {
+ public:
+  /// @param usage    "validate FILE [options]"
+  /// @param summary  what the verb does, shown by --help
+  CommandLine(std::string_view usage, std::string_view summary);
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  /// `name` as "json" or "quiet,q".
+  CommandLine& flag(const char* name, const char* help);
+  CommandLine& text(const char* name, const char* placeholder, const char* help);
+  CommandLine& number(const char* name, std::int64_t fallback, const char* help);
+  CommandLine& list(const char* name, const char* placeholder,
+                    const char* help);  // may be repeated
+  /// The next argument without dashes.
+  CommandLine& argument(const char* name);
+  /// --set and --yes of verbs that read a sweep file.
+  CommandLine& sweep_options();
+
+  /// False when --help was asked for, and given. @throws UserError (Usage)
+  bool parse(const std::vector<std::string>& arguments);
+
+  bool has(const char* name) const;
+  std::string text_of(const char* name) const;  // "" if not given
+  /// @throws UserError (Usage) unless it is at least `least`.
+  std::int64_t number_of(const char* name, std::int64_t least = 1) const;
+  std::vector<std::string> list_of(const char* name) const;
+  /// An argument that must be there. @throws UserError (Usage)
+  std::string required(const char* name) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Writes to stdout, whole. @throws StorageError if it cannot take the text (a full disk).
+void print(std::string_view text);
+
+}  // namespace depthgrid

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "core/config/sweep.hpp"
+#include "sweeps/plan_report.hpp"
+
+namespace depthgrid {
+
+/// Prints what `run` would do: `plan`, and `run --dry-run`. Reads the store if there is one; asks
+/// the worker about structures that the cache does not know, and plans without costs if it cannot
+/// answer.
+int print_plan(const Sweep& sweep, const std::filesystem::path& store, std::int64_t teams,
+               bool json);
+
+}  // namespace depthgrid

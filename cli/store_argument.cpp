@@ -1,0 +1,75 @@
+#include "cli/store_argument.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "storage/plan_file.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_store(const fs::path& folder) {
+  return fs::exists(folder / "STORE.json");
+}
+
+/// The only store in results/.
+fs::path only_store() {
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator("results", none)) {
+    if (is_store(entry.path())) found.push_back(entry.path().string());
+  }
+  if (found.size() == 1) return found[0];
+  std::string message = found.empty() ? "no store in ./results: name a store or a sweep file"
+                                      : "several stores in ./results: name one of them";
+  for (const std::string& name : found) message += "\n  " + name;
+  throw UserError(ExitCode::Usage, message);
+}
+
+}  // namespace
+
+Sweep load_sweep(const CommandLine& line) {
+  return load_sweep(SweepRequest{line.required("FILE"), line.list_of("set"), line.has("yes")});
+}
+
+fs::path store_of(const CommandLine& line, const Sweep& sweep) {
+  return line.has("store") ? fs::path(line.text_of("store")) : fs::path("results") / sweep.name;
+}
+
+StoreArgument::StoreArgument(const CommandLine& line) {
+  const std::string named = line.has("STORE") ? line.text_of("STORE") : line.text_of("store");
+  if (named.empty()) {
+    folder = only_store();
+  } else if (fs::is_regular_file(named)) {
+    sweep = load_sweep(SweepRequest{named, line.list_of("set"), line.has("yes")});
+    folder = line.has("STORE") ? store_of(line, *sweep) : fs::path("results") / sweep->name;
+  } else {
+    folder = named;
+  }
+}
+
+bool StoreArgument::absent() const {
+  return !is_store(folder);
+}
+
+Store StoreArgument::open() const {
+  if (absent()) {
+    throw StorageError(folder.string(),
+                       "there is no store here; depthgrid run makes one, --store names another",
+                       ExitCode::NoInput);
+  }
+  return Store::open(folder);
+}
+
+Listing StoreArgument::listing() const {
+  if (sweep && absent()) return list_sweep(*sweep, folder.string());
+  const Store store = open();
+  if (sweep && !has_plan(store)) return list_sweep(*sweep, folder.string());
+  return list_store(store, folder.string());
+}
+
+}  // namespace depthgrid

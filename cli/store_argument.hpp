@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cli/command_line.hpp"
+#include "core/config/sweep.hpp"
+#include "storage/store.hpp"
+#include "sweeps/listing.hpp"
+
+namespace depthgrid {
+
+/// The sweep that FILE, --set and --yes name. @throws SweepErrors, StorageError (NoInput)
+Sweep load_sweep(const CommandLine& line);
+
+/// --store, or results/<name of the sweep>.
+std::filesystem::path store_of(const CommandLine& line, const Sweep& sweep);
+
+/// What STORE (or --store) of status, results, logs and pack means: the folder of a store, or a
+/// sweep file, which stands for its default store; left out, the only store in results/.
+struct StoreArgument {
+  std::filesystem::path folder;
+  std::optional<Sweep> sweep;  // set if a sweep file was named
+
+  /// @throws UserError (Usage) if nothing or too much was named, StorageError (NoInput)
+  explicit StoreArgument(const CommandLine& line);
+
+  /// True if nothing has been run yet.
+  bool absent() const;
+  /// @throws StorageError (NoInput)
+  Store open() const;
+  /// Cells of the store; of a sweep file without a store, all of them pending.
+  Listing listing() const;
+};
+
+}  // namespace depthgrid

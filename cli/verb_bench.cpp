@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include "cli/command_line.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worker_program.hpp"
+#include "core/base/error.hpp"
+#include "core/base/subprocess.hpp"
+#include "sweeps/run_order.hpp"
+
+namespace depthgrid {
+
+int bench_verb(const Arguments& arguments) {
+  CommandLine line(
+      "bench step|optimiser [--family NAME] [--cells E] [--steps N] [--set KEY=VALUE]...",
+      "step: times the training step of E fused cells. With --dump, writes the\n"
+      "initial weights, the batches and the losses of the first steps for other programs.\n"
+      "optimiser: times norms, clip and update of E cells of --parameters weights each.");
+  line.argument("WHAT")
+      .list("set", "KEY=VALUE", "a leaf of the configuration; repeatable")
+      .text("family", "NAME", "model.family (default: time_indexed)")
+      .number("cells", 1, "cells fused in one step")
+      .number("parameters", 1000000, "optimiser: parameters of each cell")
+      .number("steps", 50, "steps timed, after the warm-up")
+      .text("dump", "DIR", "folder for weights, batches and losses")
+      .flag("json", "print JSON");
+  if (!line.parse(arguments)) return 0;
+  BenchOrder order;
+  order.what = line.required("WHAT");
+  if (order.what != "step" && order.what != "optimiser") {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("bench: '{}' is unknown; there are: step, optimiser", order.what));
+  }
+  if (line.has("family")) order.family = line.text_of("family");
+  order.cells = line.number_of("cells");
+  order.parameters = line.number_of("parameters");
+  order.steps = line.number_of("steps");
+  order.dump = line.text_of("dump");
+  order.set = line.list_of("set");
+  order.json = line.has("json");
+  const std::vector<std::string> worker = {worker_program(), "bench", order_text(order)};
+  if (under_launcher()) become(worker);
+  return run_child(worker);
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,87 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/command_line.hpp"
+#include "cli/plan_sweep.hpp"
+#include "cli/store_argument.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worker_program.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/subprocess.hpp"
+#include "storage/pack.hpp"
+#include "storage/plan_file.hpp"
+#include "sweeps/run_order.hpp"
+#include "sweeps/status_report.hpp"
+
+namespace depthgrid {
+namespace {
+
+std::string progress_of(const CommandLine& line) {
+  if (line.has("json-progress")) return "json";
+  return line.has("quiet") ? "quiet" : "auto";
+}
+
+/// Packs the store and says on stderr what came of the run. @return  true if cells failed.
+bool conclude(const std::filesystem::path& folder, bool stopped) {
+  const Store store = Store::open(folder);
+  if (!has_plan(store)) return false;
+  const PackReport packed = pack(store);
+  for (const std::string& problem : packed.problems) log(LogLevel::Warning, problem);
+  const Listing listing = list_store(store, folder.string());
+  const auto count = [&](auto wanted) {
+    return std::count_if(listing.cells.begin(), listing.cells.end(),
+                         [&](const CellSummary& cell) { return wanted(cell.status); });
+  };
+  const auto completed = count([](CellStatus s) { return s == CellStatus::Completed; });
+  const auto diverged = count([](CellStatus s) { return s == CellStatus::Diverged; });
+  const auto failed = count(is_failure);
+  log(LogLevel::Info,
+      fmt::format(
+          "{}: {} of {} cells completed, {} diverged, {} failed{}; read them with: depthgrid "
+          "results {} (all records: {})",
+          listing.sweep, completed, listing.cells.size(), diverged, failed,
+          stopped ? ", stopped: the same command goes on" : "", folder.string(),
+          packed.file.string()));
+  return failed > 0;
+}
+
+}  // namespace
+
+int run_verb(const Arguments& arguments) {
+  CommandLine line(
+      "run FILE [--store DIR] [--set KEY=VALUE]... [-q | --json-progress] [-n]",
+      "Trains every cell of the sweep that has no result yet. Under mpirun or srun the\n"
+      "ranks share the work. Stopped or killed, the same command goes on where it was.");
+  line.argument("FILE")
+      .sweep_options()
+      .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
+      .flag("quiet,q", "no progress")
+      .flag("json-progress", "progress as one JSON object a line, on stderr")
+      .flag("dry-run,n", "show the plan instead")
+      .flag("json", "with --dry-run: print JSON");
+  if (!line.parse(arguments)) return 0;
+  if (line.has("json") && !line.has("dry-run")) {
+    throw UserError(ExitCode::Usage, "run: --json belongs to --dry-run; see also --json-progress");
+  }
+  const Sweep sweep = load_sweep(line);
+  const std::filesystem::path store = store_of(line, sweep);
+  if (line.has("dry-run")) return print_plan(sweep, store, 1, line.has("json"));
+
+  const RunOrder order{line.required("FILE"), store.string(), line.list_of("set"), line.has("yes"),
+                       progress_of(line)};
+  const std::vector<std::string> worker = {worker_program(), "run", order_text(order)};
+  if (under_launcher()) become(worker);
+  const int code = run_child(worker);
+  try {
+    const bool failed = conclude(store, code == number_of(ExitCode::TempFail));
+    return code == 0 && failed ? number_of(ExitCode::Partial) : code;
+  } catch (const UserError& e) {
+    if (code == 0) throw;
+    log(LogLevel::Debug, e.what());  // the worker has said already why there is nothing to read
+    return code;
+  }
+}
+
+}  // namespace depthgrid

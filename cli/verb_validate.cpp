@@ -1,0 +1,78 @@
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command_line.hpp"
+#include "cli/store_argument.hpp"
+#include "cli/verbs.hpp"
+#include "core/config/sweep.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::size_t structures_of(const Sweep& sweep) {
+  std::set<std::string> structures;
+  for (const CellPlan& cell : sweep.cells) structures.insert(cell.structure);
+  return structures.size();
+}
+
+std::string valid_json(const Sweep& sweep) {
+  return Json{{"schema", 1},
+              {"file", sweep.file},
+              {"valid", true},
+              {"sweep", sweep.name},
+              {"cells", sweep.cells.size()},
+              {"structures", structures_of(sweep)},
+              {"notes", sweep.notes},
+              {"errors", Json::array()}}
+             .dump(2) +
+         "\n";
+}
+
+std::string invalid_json(const std::string& file, const SweepErrors& errors) {
+  Json list = Json::array();
+  for (const Diagnostic& d : errors.diagnostics()) {
+    list.push_back({{"file", d.file},
+                    {"line", d.line},
+                    {"column", d.column},
+                    {"message", d.message},
+                    {"source_line", d.source_line}});
+  }
+  return Json{{"schema", 1}, {"file", file}, {"valid", false}, {"errors", list}}.dump(2) + "\n";
+}
+
+std::string counted(std::size_t n, const char* noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+int validate_verb(const Arguments& arguments) {
+  CommandLine line(
+      "validate FILE [--set KEY=VALUE]... [--json]",
+      "Checks a sweep file and expands its grid. Nothing is written, no corpus is needed.");
+  line.argument("FILE").sweep_options().flag("json", "print JSON");
+  if (!line.parse(arguments)) return 0;
+  try {
+    const Sweep sweep = load_sweep(line);
+    if (line.has("json")) {
+      print(valid_json(sweep));
+      return 0;
+    }
+    std::string text = fmt::format(
+        "{}: {}, {}, {}\n", sweep.file, counted(sweep.cells.size(), "cell"),
+        counted(structures_of(sweep), "structure"), counted(sweep.notes.size(), "note"));
+    for (const std::string& note : sweep.notes) text += "note: " + note + "\n";
+    print(text);
+    return 0;
+  } catch (const SweepErrors& errors) {
+    if (!line.has("json")) throw;
+    print(invalid_json(line.required("FILE"), errors));
+    return number_of(errors.code());
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/exit_code.hpp"
+
+namespace depthgrid {
+
+/// What a verb is given: the arguments behind its name.
+using Arguments = std::vector<std::string>;
+
+// One file each: cli/verb_<name>.cpp. All throw UserError for what the user can put right.
+int bench_verb(const Arguments& arguments);
+int logs_verb(const Arguments& arguments);
+int pack_verb(const Arguments& arguments);
+int plan_verb(const Arguments& arguments);
+int results_verb(const Arguments& arguments);
+int run_verb(const Arguments& arguments);
+int schema_verb(const Arguments& arguments);
+int status_verb(const Arguments& arguments);
+int validate_verb(const Arguments& arguments);
+
+/// The number a program returns.
+constexpr int number_of(ExitCode code) {
+  return static_cast<int>(code);
+}
+
+}  // namespace depthgrid

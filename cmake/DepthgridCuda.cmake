@@ -1,0 +1,37 @@
+# Decides whether the GPU plug-in is built (DEPTHGRID_WITH_CUDA): kernels and NCCL are compiled
+# wherever nvcc and NCCL are found, so they cannot rot on machines without a GPU.
+# nvcc: DEPTHGRID_CUDA_HOME, else a toolkit on the machine, else .venv/cuda (scripts/setup.sh makes it).
+set(DEPTHGRID_CUDA_HOME "" CACHE PATH "folder of a CUDA 13.0 toolkit; empty = look for one")
+set(DEPTHGRID_WITH_CUDA FALSE)
+if(NOT DEPTHGRID_CUDA STREQUAL "OFF")
+  if(NOT DEPTHGRID_CUDA_HOME)
+    foreach(candidate IN ITEMS /usr/local/cuda ${PROJECT_SOURCE_DIR}/.venv/cuda)
+      if(NOT DEPTHGRID_CUDA_HOME AND EXISTS ${candidate}/bin/nvcc)
+        execute_process(COMMAND ${candidate}/bin/nvcc --version OUTPUT_VARIABLE release ERROR_QUIET)
+        if(release MATCHES "release 13\\.0")
+          set(DEPTHGRID_CUDA_HOME ${candidate} CACHE PATH "folder of a CUDA 13.0 toolkit" FORCE)
+        endif()
+      endif()
+    endforeach()
+  endif()
+  if(DEPTHGRID_CUDA_HOME)
+    set(CUDAToolkit_ROOT ${DEPTHGRID_CUDA_HOME})
+    set(CMAKE_CUDA_COMPILER ${DEPTHGRID_CUDA_HOME}/bin/nvcc CACHE FILEPATH "nvcc")
+  endif()
+  if(NOT TARGET CUDA::nvToolsExt)
+    add_library(CUDA::nvToolsExt INTERFACE IMPORTED)  # gone in CUDA 13; this CMake's module wants it
+  endif()
+  find_package(CUDAToolkit QUIET)
+  find_package(NCCL QUIET)
+  if(CUDAToolkit_NVCC_EXECUTABLE AND NCCL_FOUND AND TARGET torch_device)
+    set(CMAKE_CUDA_ARCHITECTURES 80 90)
+    set(CMAKE_CUDA_STANDARD 17)
+    enable_language(CUDA)
+    set(DEPTHGRID_WITH_CUDA TRUE)
+  elseif(DEPTHGRID_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "DEPTHGRID_CUDA=ON, but nvcc, NCCL or libtorch_cuda is missing "
+      "(nvcc: '${CUDAToolkit_NVCC_EXECUTABLE}', NCCL: '${NCCL_LIBRARY}'); run scripts/setup.sh or pass "
+      "-DDEPTHGRID_CUDA_HOME=FOLDER, or configure with -DDEPTHGRID_CUDA=OFF")
+  endif()
+endif()
+message(STATUS "depthgrid: GPU plug-in ${DEPTHGRID_WITH_CUDA}")

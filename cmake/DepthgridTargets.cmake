@@ -1,0 +1,70 @@
+# Options shared by every target of ours.
+add_library(options INTERFACE)
+add_library(depthgrid::options ALIAS options)
+target_compile_options(options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>)
+foreach(kind IN LISTS DEPTHGRID_SANITIZE)
+  target_compile_options(options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${kind}>)
+  target_link_options(options INTERFACE -fsanitize=${kind})
+endforeach()
+
+# depthgrid_library(<name> HEADERS ... SOURCES ... LINK ... LINK_PRIVATE ...): the static library of
+# one folder; each of its headers must compile on its own. Paths are relative to the folder.
+function(depthgrid_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;SOURCES;LINK;LINK_PRIVATE")
+  add_library(${name} STATIC ${arg_SOURCES})
+  add_library(depthgrid::${name} ALIAS ${name})
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${arg_HEADERS})
+  target_link_libraries(${name} PUBLIC ${arg_LINK} PRIVATE ${arg_LINK_PRIVATE} depthgrid::options)
+  set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+endfunction()
+
+# depthgrid_test(<name> SOURCES ... LINK ... [RANKS 1 2 4] [LABELS ...] [TIMEOUT s])
+# One program; one ctest entry a source file (a process linked to LibTorch takes 0.3 s to start).
+function(depthgrid_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;RANKS;LABELS")
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK} depthgrid::options GTest::gtest)
+  if(arg_RANKS)
+    foreach(n IN LISTS arg_RANKS)
+      add_test(NAME ${name}.np${n}
+               COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n} --oversubscribe
+                       --allow-run-as-root $<TARGET_FILE:${name}>)
+      set_tests_properties(${name}.np${n} PROPERTIES PROCESSORS ${n} TIMEOUT ${arg_TIMEOUT}
+        LABELS "mpi;${arg_LABELS}"
+        ENVIRONMENT "DEPTHGRID_EXPECT_RANKS=${n};OMP_NUM_THREADS=1;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+    endforeach()
+    return()
+  endif()
+  target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  foreach(source IN LISTS arg_SOURCES)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(STRINGS ${source} lines REGEX "^(TEST|TEST_F|TEST_P|TYPED_TEST|INSTANTIATE_TEST_SUITE_P)\\(")
+    set(filters "")
+    foreach(line IN LISTS lines)
+      if(line MATCHES "^(TEST|TEST_F|TYPED_TEST)\\(([A-Za-z0-9_]+),")
+        list(APPEND filters "${CMAKE_MATCH_2}.*")
+      elseif(line MATCHES "^TEST_P\\(([A-Za-z0-9_]+),")
+        list(APPEND filters "*/${CMAKE_MATCH_1}.*")
+      endif()
+    endforeach()
+    list(REMOVE_DUPLICATES filters)
+    list(JOIN filters ":" filter)
+    if(filter STREQUAL "")
+      continue()  # shared helpers of the program
+    endif()
+    cmake_path(GET source STEM stem)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    add_test(NAME ${folder}.${stem} COMMAND ${name} --gtest_filter=${filter} --gtest_brief=1)
+    set_tests_properties(${folder}.${stem} PROPERTIES LABELS "unit;${arg_LABELS}"
+      TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "OMP_NUM_THREADS=1"
+      FAIL_REGULAR_EXPRESSION "No test matches;Running 0 tests")
+  endforeach()
+endfunction()

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace depthgrid {
+
+using Sha256 = std::array<std::uint8_t, 32>;
+
+/// SHA-256 of bytes that come in pieces. Source: FIPS 180-4; computed by libcrypto.
+class Sha256Stream {
+ public:
+  Sha256Stream();
+  ~Sha256Stream();
+  Sha256Stream(const Sha256Stream&) = delete;
+  Sha256Stream& operator=(const Sha256Stream&) = delete;
+
+  void update(std::span<const std::byte> bytes);
+
+  /// The digest; the stream takes no more bytes afterwards.
+  Sha256 finish();
+
+ private:
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
+
+Sha256 sha256(std::span<const std::byte> bytes);
+Sha256 sha256(std::string_view text);
+
+/// Reads the file in pieces. @throws StorageError if it cannot be read.
+Sha256 sha256_file(const std::filesystem::path& file);
+
+/// Lower-case hexadecimal of the first `digits` half-bytes (64 = all).
+std::string hex(const Sha256& digest, std::size_t digits = 64);
+
+}  // namespace depthgrid

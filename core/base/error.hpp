@@ -1,0 +1,59 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "core/base/exit_code.hpp"
+
+namespace depthgrid {
+
+/// Base of everything depthgrid throws. what() is the message alone; where() is "file:line" of ours.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message, const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE());
+  const std::string& where() const noexcept { return where_; }
+
+ private:
+  std::string where_;
+};
+
+/// Something the user can put right. The message names the place, the value, what was expected and
+/// what to do; main() prints it alone and returns code().
+class UserError : public Error {
+ public:
+  UserError(ExitCode code, const std::string& message, const char* file = __builtin_FILE(),
+            int line = __builtin_LINE());
+  ExitCode code() const noexcept { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// A file of the store is missing, damaged or in the way.
+class StorageError : public UserError {
+ public:
+  /// @param code  BadData for damage, NoInput for absence, CantCreate for a failed write.
+  StorageError(const std::string& path, const std::string& message,
+               ExitCode code = ExitCode::CantCreate, const char* file = __builtin_FILE(),
+               int line = __builtin_LINE());
+};
+
+/// A tensor has the wrong shape, dtype or device: a bug in the caller.
+class ShapeError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A call into MPI, NCCL, CUDA or HDF5 failed.
+class BackendError : public Error {
+ public:
+  BackendError(const char* library, const char* call, long code, const std::string& detail,
+               const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  long code() const noexcept { return code_; }
+
+ private:
+  long code_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace depthgrid {
+
+/// "0.1.0"
+std::string version();
+
+/// "0.1.0+3f2a91c0b7de" or "...-dirty": the release and the commit this program was built from.
+std::string code_version();
+
+}  // namespace depthgrid

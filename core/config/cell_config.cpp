@@ -1,0 +1,164 @@
+#include "core/config/cell_config.hpp"
+
+#include "core/base/error.hpp"
+#include "core/config/identity_text.hpp"
+#include "core/config/leaf_value.hpp"
+#include "core/config/resolve.hpp"
+#include "core/config/schema.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::string_view kDigestKey = "data.corpus@sha256";
+
+std::shared_ptr<const ConfigBase> base_of(std::shared_ptr<ValuePool> pool, const Slots& slots) {
+  auto base = std::make_shared<ConfigBase>();
+  base->pool = std::move(pool);
+  base->values = slots.values;
+  return base;
+}
+
+std::shared_ptr<const ConfigBase> default_base() {
+  static const std::shared_ptr<const ConfigBase> base = [] {
+    auto pool = std::make_shared<ValuePool>();
+    Slots slots(*pool);
+    Deriver(pool).derive(slots);
+    return base_of(pool, slots);
+  }();
+  return base;
+}
+
+[[noreturn]] void wrong_type(std::string_view path, const char* wanted, const Value& value) {
+  throw Error("`" + std::string(path) + "` is not " + wanted + ": " + canonical_json(value));
+}
+
+}  // namespace
+
+CellConfig::CellConfig() : base_(default_base()) {}
+
+CellConfig::CellConfig(std::shared_ptr<const ConfigBase> base, Delta delta)
+    : base_(std::move(base)), delta_(std::move(delta)) {}
+
+const PooledValue& CellConfig::slot(std::size_t index) const {
+  for (const auto& [slot, value] : delta_) {
+    if (slot == index) return *value;
+  }
+  return *base_->values[index];
+}
+
+const Value& CellConfig::at(std::string_view path) const {
+  return slot(leaf_index(path));
+}
+
+bool CellConfig::flag(std::string_view path) const {
+  const Value& value = at(path);
+  if (const auto* flag = value.get_if<bool>()) return *flag;
+  wrong_type(path, "a bool", value);
+}
+
+std::int64_t CellConfig::integer(std::string_view path) const {
+  const Value& value = at(path);
+  if (const auto* number = value.get_if<std::int64_t>()) return *number;
+  wrong_type(path, "an integer", value);
+}
+
+double CellConfig::real(std::string_view path) const {
+  const Value& value = at(path);
+  if (value.is_number()) return value.number();
+  wrong_type(path, "a number", value);
+}
+
+const std::string& CellConfig::word(std::string_view path) const {
+  const Value& value = at(path);
+  if (const auto* text = value.get_if<std::string>()) return *text;
+  wrong_type(path, "a word", value);
+}
+
+bool CellConfig::is_word(std::string_view path) const {
+  return at(path).get_if<std::string>() != nullptr;
+}
+
+std::vector<std::string> CellConfig::words(std::string_view path) const {
+  const Value& value = at(path);
+  const auto* list = value.get_if<ValueList>();
+  if (list == nullptr) wrong_type(path, "a list", value);
+  std::vector<std::string> out;
+  for (const Value& item : *list) out.push_back(plain_text(item));
+  return out;
+}
+
+ValueMap CellConfig::changed() const {
+  ValuePool pool;
+  return changed_leaves(slots_of(*this, pool));
+}
+
+std::string CellConfig::json() const {
+  ValueMap map;
+  for (std::size_t i = 0; i < schema().size(); ++i) map.emplace_back(schema()[i].path, slot(i));
+  if (!slot(digest_slot()).is_null()) map.emplace_back(kDigestKey, slot(digest_slot()));
+  sort_map(map);
+  return canonical_json(Value(std::move(map)));
+}
+
+Slots slots_of(const CellConfig& config, ValuePool& pool) {
+  Slots slots(pool);
+  for (std::size_t i = 0; i < slot_count(); ++i) slots.written[i] = pool.intern(config.slot(i));
+  // The pool outlives the deriver: it is lent, not shared.
+  Deriver(std::shared_ptr<ValuePool>(std::shared_ptr<ValuePool>(), &pool)).derive(slots);
+  return slots;
+}
+
+CellConfig make_config(const ValueMap& leaves) {
+  Diagnostics diagnostics;
+  const int file = diagnostics.add_text("configuration", "");
+  auto pool = std::make_shared<ValuePool>();
+  Resolver resolver(pool, diagnostics);
+  Slots slots = resolver.start();
+  const Place place{file, 0, 0};
+  for (const auto& [path, value] : leaves) {
+    const std::size_t leaf = find_leaf(path);
+    if (leaf == schema().size()) {
+      diagnostics.error(place, "no leaf '" + path + "'");
+      continue;
+    }
+    if (const auto typed = leaf_value(schema()[leaf], node_of(value, place), diagnostics)) {
+      slots.assign(leaf, pool->intern(*typed), place, Origin::Fixed);
+    }
+  }
+  diagnostics.throw_if_failed();
+  resolver.settle(slots, place, false);
+  resolver.finish(slots);
+  diagnostics.throw_if_failed();
+  return CellConfig(base_of(pool, slots), {});
+}
+
+CellConfig config_from_json(std::string_view json) {
+  const Value read = value_from_json(json);
+  const auto* map = read.get_if<ValueMap>();
+  if (map == nullptr) {
+    throw UserError(ExitCode::BadData, "a configuration is a JSON object of leaves");
+  }
+  Diagnostics diagnostics;
+  const Place place{diagnostics.add_text("configuration", ""), 0, 0};
+  auto pool = std::make_shared<ValuePool>();
+  Slots slots(*pool);
+  for (const auto& [path, value] : *map) {
+    const std::size_t leaf = find_leaf(path);
+    if (path == kDigestKey) {
+      slots.written[digest_slot()] = pool->intern(value);
+    } else if (leaf == schema().size()) {
+      diagnostics.error(place, "no leaf '" + path + "': written by another version?");
+    } else if (const auto typed = leaf_value(schema()[leaf], node_of(value, place), diagnostics)) {
+      slots.assign(leaf, pool->intern(*typed), place, Origin::Fixed);
+    }
+  }
+  try {
+    diagnostics.throw_if_failed();
+  } catch (const SweepErrors& problem) {
+    throw UserError(ExitCode::BadData, problem.what());
+  }
+  Deriver(pool).derive(slots);
+  return CellConfig(base_of(pool, slots), {});
+}
+
+}  // namespace depthgrid

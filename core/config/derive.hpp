@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "core/config/slots.hpp"
+
+namespace depthgrid {
+
+/// Fills in derived defaults (null = from another leaf, `auto`, `1/L`) and brings values that mean
+/// the same into one form. What a leaf would be by itself is kept beside it, so that a value that
+/// equals its derivation is not part of the identity, whether it was written or not.
+class Deriver {
+ public:
+  explicit Deriver(std::shared_ptr<ValuePool> pool);
+  /// Recomputes values and defaults from what is written.
+  void derive(Slots& slots) const;
+
+ private:
+  void seeds(Slots& slots) const;
+  void model(Slots& slots) const;
+  void modulation(Slots& slots) const;
+  void train(Slots& slots) const;
+  void eval(Slots& slots) const;
+
+  const PooledValue* vocabulary(const Slots& slots) const;
+  static void settle(Slots& slots, std::size_t leaf, const PooledValue* derived);
+  const PooledValue* number(std::int64_t value) const { return pool_->intern(Value(value)); }
+
+  struct Group {
+    std::string_view name;
+    std::size_t lr, weight_decay;
+  };
+  std::shared_ptr<ValuePool> pool_;
+  std::array<Group, 7> groups_;
+  const PooledValue *zero_, *zero_real_, *one_, *one_real_, *small_, *true_, *false_;
+  const PooledValue *sequential_, *parallel_, *layer_norm_, *none_, *sdpa_, *explicit_;
+  const PooledValue *bytes_, *gpt2_, *all_splits_, *no_dev_;
+};
+
+/// True where the cell has a `dev` split.
+bool has_dev(const Slots& slots);
+
+}  // namespace depthgrid

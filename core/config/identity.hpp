@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "core/base/cell.hpp"
+#include "core/base/digest.hpp"
+#include "core/config/cell_config.hpp"
+
+namespace depthgrid {
+
+/// Digest of {"leaves": leaves that differ from the default, "schema": version} as canonical JSON.
+/// Adding a leaf with a default never changes it. Its first 12 hex digits are the cell's id.
+Sha256 cell_digest(const CellConfig& config);
+CellId cell_id(const CellConfig& config);
+
+/// Fusion key, 16 hex digits: Structural and Observation leaves, and the alternative of PerCell*
+/// ones. Cells of equal key can be trained as one batched model.
+std::string structure_key(const CellConfig& config);
+
+}  // namespace depthgrid

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/config/value.hpp"
+
+namespace depthgrid {
+
+/// Number of the schema; it is part of every cell's identity. Adding a leaf does not change it.
+inline constexpr int kSchemaVersion = 1;
+
+/// What a leaf means for identity and fusion.
+enum class LeafClass : std::uint8_t {
+  PerCell,       // identity; may differ inside one fused job
+  PerCellUnion,  // as PerCell, but the alternative (a word, or zero or not) is in the fusion key
+  Structural,    // identity and fusion key
+  Execution,     // neither: belongs to the run
+  Observation    // fusion key only: changes no number
+};
+
+/// What a leaf holds.
+enum class ValueKind : std::uint8_t {
+  Bool,
+  Int,
+  Real,
+  Word,      // one of `words`
+  Text,      // any text: a path, a field name
+  WordList,  // subset of `words`, kept in their order
+  TextList,  // one text or a list of them
+  StepList,  // steps (integers) or percentages ("10 %")
+  TargetMap  // one of `words`, or a map from a modulation target to one of them
+};
+
+/// One row of the table of leaves. All texts are literals.
+struct Leaf {
+  std::string_view path;  // dotted, "train.lr"
+  ValueKind kind;
+  double min, max;          // of Int and Real
+  bool open_min, open_max;  // the bound itself is excluded
+  std::string_view words;   // alternatives, separated by blanks; also beside a number ("auto off")
+  bool nullable;            // null is allowed: the derived default
+  std::string_view unit;
+  std::string_view default_text;  // as YAML; "null" where the default is derived
+  std::string_view derived;       // what null stands for, in words
+  LeafClass leaf_class;
+  std::string_view doc;
+  /// When a cell reads the leaf: "model.positions=rope", alternatives with " or ", conjunctions
+  /// with " & ", "!=" negates, "a|b=x|y" any of the leaves has any of the values. Empty: always.
+  std::string_view read_when;
+
+  /// "int", "real", "int or word", "list of words", ...
+  std::string type() const;
+  /// "8…8192", "> 0", the words, ...
+  std::string range() const;
+};
+
+/// The table, in the order of the documentation.
+std::span<const Leaf> schema();
+
+/// Row of a path, or schema().size() if there is none.
+std::size_t find_leaf(std::string_view path);
+/// Row of a path that must exist. @throws Error for an unknown path (a bug of the caller).
+std::size_t leaf_index(std::string_view path);
+
+/// Typed default of a row: of derived defaults, null.
+const Value& default_value(std::size_t leaf);
+
+std::string_view name_of(LeafClass leaf_class);
+
+/// `depthgrid schema`: one line a leaf.
+std::string schema_text();
+/// {"schema":1,"leaves":[{path,type,range,unit,default,class,read_when,doc}],"sweep":[...]}
+std::string schema_json();
+/// JSON Schema (draft-07) of a sweep file, for editors.
+std::string json_schema();
+/// docs/configuration.md.
+std::string schema_markdown();
+
+}  // namespace depthgrid

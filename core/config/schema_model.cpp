@@ -1,0 +1,187 @@
+#include "core/config/schema_rows.hpp"
+
+namespace depthgrid {
+namespace {
+
+using enum LeafClass;
+
+// Conditions that several rows share. Gates and temporal norms are what reads depth-time; norm_kind
+// is unread, hence at its default, where there is no norm.
+constexpr std::string_view kTimed = "model.family=time_indexed";
+constexpr std::string_view kFeatures =
+    "model.family=time_indexed & model.modulation.gate!=constant or model.family=time_indexed & "
+    "model.norm_kind|model.final_norm=temporal_layer_norm";
+constexpr std::string_view kPerLayerTime =
+    "model.family=time_indexed & model.modulation.gate!=constant & model.time.dependence=layer or "
+    "model.family=time_indexed & model.norm_kind|model.final_norm=temporal_layer_norm & "
+    "model.time.dependence=layer";
+constexpr std::string_view kConstantTime =
+    "model.family=time_indexed & model.modulation.gate!=constant & "
+    "model.time.dependence=constant or model.family=time_indexed & "
+    "model.norm_kind|model.final_norm=temporal_layer_norm & model.time.dependence=constant";
+constexpr std::string_view kGeometric =
+    "model.family=time_indexed & model.modulation.gate!=constant & "
+    "model.time_features.kind=geometric or model.family=time_indexed & "
+    "model.norm_kind|model.final_norm=temporal_layer_norm & model.time_features.kind=geometric";
+constexpr std::string_view kGated = "model.family=time_indexed & model.modulation.gate!=constant";
+constexpr std::string_view kGatedHidden =
+    "model.family=time_indexed & model.modulation.gate!=constant & model.modulation.hidden!=0";
+constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=temporal_layer_norm";
+
+constexpr double kLargestSeed = 9223372036854775807.0;
+
+constexpr Leaf kSeeds[] = {
+    integer("seed", 0, kLargestSeed, "–", "0", PerCell,
+            "sets model.seed and data.seed unless they are given; filled by the sweep's `seeds`"),
+    or_null(integer("model.seed", 0, kLargestSeed, "–", "null", PerCell,
+                    "initialisation and dropout streams"),
+            "seed"),
+    or_null(integer("data.seed", 0, kLargestSeed, "–", "null", PerCell,
+                    "order of windows; equal for all arms of a replicate"),
+            "seed"),
+};
+
+constexpr Leaf kBlock[] = {
+    or_null(word("model.preset", "gpt published/time_indexed_mlp", "null", Execution,
+                 "fills leaves of the model; leaves that the file names win; identity is the "
+                 "resolved leaves, not the name"),
+            "no preset"),
+    word("model.family", "standard time_indexed", "standard", Structural,
+         "separate blocks, or one block whose weights depth-time modulates"),
+    integer("model.d_model", 8, 8192, "channels", "256", Structural,
+            "d, width of the residual stream; a multiple of n_heads"),
+    integer("model.n_layers", 1, 1024, "layers", "6", Structural, "L, depth steps"),
+    integer("model.n_heads", 1, 256, "heads", "4", Structural, "H, attention heads"),
+    or_null(integer("model.d_ff", 1, 65536, "channels", "null", Structural,
+                    "hidden width of the feed-forward sublayer"),
+            "4 · d_model"),
+    or_null(integer("model.vocab_size", 2, 262144, "tokens", "null", Structural,
+                    "V, rows of the embedding; more than the tokeniser has pads, fewer is an "
+                    "error; tokeniser `char` needs it"),
+            "the tokeniser's V"),
+    read(or_null(integer("model.max_seq_len", 1, 131072, "tokens", "null", Structural,
+                         "rows of the learned position table"),
+                 "data.seq_len"),
+         "model.positions=learned"),
+    or_null(word("model.sublayers", "sequential parallel", "null", Structural,
+                 "attention, then feed-forward; or both from one input"),
+            "standard: sequential; time_indexed: parallel"),
+    read(word("model.mixer", "mlp", "mlp", Structural, "the second sublayer"), kTimed),
+    word("model.norm", "pre none", "pre", Structural, "norm in front of each sublayer"),
+    read(word("model.norm_kind", "layer_norm rms_norm temporal_layer_norm", "layer_norm",
+              Structural, "norm of the blocks; temporal norms belong to time_indexed"),
+         "model.norm=pre"),
+    or_null(word("model.final_norm", "layer_norm rms_norm temporal_layer_norm none", "null",
+                 Structural, "norm in front of the head"),
+            "layer_norm; `norm: none`: none"),
+    read(real("model.norm_eps", 1e-12, 1e-2, "–", "1e-5", PerCell, "ε of the norms"),
+         "model.norm=pre or model.final_norm!=none"),
+    read(integer("model.temporal_norm.hidden", 1, 4096, "channels", "64", Structural,
+                 "width of a temporal norm's time network"),
+         kTemporal),
+    word("model.positions", "learned rope none", "learned", Structural, "position information"),
+    read(above(real("model.rope_base", 1, kUnlimited, "–", "10000", PerCell,
+                    "base of the rotary frequencies")),
+         "model.positions=rope"),
+    word("model.activation", "gelu gelu_tanh relu silu swiglu", "gelu", Structural,
+         "feed-forward activation; gelu is the erf form"),
+    word("model.attention.implementation", "auto sdpa explicit", "auto", Structural,
+         "auto: explicit where attention dropout > 0, else sdpa"),
+    flag("model.attention.bias", "true", Structural, "biases of q, k, v and out"),
+    flag("model.mlp.bias", "true", Structural, "biases of up and down"),
+    flag("model.tie_embeddings", "false", Structural,
+         "the head is the embedding transposed; the head has no bias"),
+    real("model.dropout.attention", 0, 0.9, "–", "0", PerCellUnion, "on attention probabilities"),
+    real("model.dropout.mlp", 0, 0.9, "–", "0", PerCellUnion, "after the down projection"),
+};
+
+constexpr Leaf kResidual[] = {
+    or_words(real("model.residual.scale", 0, 10, "depth-time", "1", PerCellUnion,
+                  "Δt, factor of each increment; 1/L is its number; a learned scale is one "
+                  "parameter, or one a layer"),
+             "1/L learned learned_per_layer"),
+    read(or_words(real("model.residual.init", 0, 10, "depth-time", "1", PerCell,
+                       "start of a learned scale"),
+                  "1/L"),
+         "model.residual.scale=learned|learned_per_layer"),
+};
+
+constexpr Leaf kTime[] = {
+    read(word("model.time.nodes", "right left", "right", PerCell, "t_i = i/L or (i−1)/L"),
+         kPerLayerTime),
+    read(word("model.time.dependence", "layer constant", "layer", PerCell,
+              "constant: t = time.value in every layer (a control)"),
+         kFeatures),
+    read(real("model.time.value", 0, 1, "depth-time", "0", PerCell, "t of every layer"),
+         kConstantTime),
+    read(real("model.time.jitter", 0, 0.5, "layers", "0", PerCell,
+              "uniform jitter of t_i in training, ± this · 1/L"),
+         kPerLayerTime),
+    read(word("model.time_features.kind", "fourier geometric", "fourier", Structural,
+              "sin, cos of 2πkt, or of s·t·b^(−k/K)"),
+         kFeatures),
+    read(integer("model.time_features.frequencies", 1, 1024, "–", "32", Structural,
+                 "K, number of frequencies"),
+         kFeatures),
+    read(flag("model.time_features.include_t", "true", Structural,
+              "t itself as a feature: 2K + 1 of them"),
+         kFeatures),
+    read(above(real("model.time_features.t_scale", 0, kUnlimited, "–", "1000", PerCell,
+                    "s of geometric features")),
+         kGeometric),
+    read(above(real("model.time_features.base", 1, kUnlimited, "–", "10000", PerCell,
+                    "b of geometric features")),
+         kGeometric),
+};
+
+constexpr Leaf kModulation[] = {
+    read(integer("model.modulation.hidden", 0, 4096, "channels", "64", Structural,
+                 "h_mod, hidden width of the gate network g; 0 = one linear map"),
+         kGated),
+    read(word("model.modulation.activation", "relu gelu silu tanh", "relu", Structural, "inside g"),
+         kGatedHidden),
+    read(word("model.modulation.gate", "sigmoid one_plus_tanh identity constant", "sigmoid",
+              Structural, "W ⊙ σ(g), W ⊙ (1 + tanh g), W ⊙ g, or W alone (no g)"),
+         kTimed),
+    read(word("model.modulation.granularity", "row column element", "row", Structural,
+              "a gate per output, per input or per entry of a weight; or a map from target to "
+              "one of these (targets left out: row)",
+              ValueKind::TargetMap),
+         kGated),
+    read(word("model.modulation.targets", "q k v out up down", "[q, k, v, out, up, down]",
+              Structural, "weights with a gate", ValueKind::WordList),
+         kGated),
+    read(flag("model.modulation.share_qkv", "false", Structural, "one g for q, k and v"), kGated),
+    read(real("model.modulation.bias_init", -10, 10, "–", "0", PerCell, "start of the gate's bias"),
+         kGated),
+};
+
+constexpr Leaf kInit[] = {
+    word("model.init.scheme", "pytorch gpt2 xavier", "gpt2", Structural, "how weights are drawn"),
+    read(above(real("model.init.std", 0, kUnlimited, "–", "0.02", PerCell,
+                    "standard deviation of weights")),
+         "model.init.scheme=gpt2"),
+    or_null(above(real("model.init.embedding_std", 0, kUnlimited, "–", "null", PerCell,
+                       "standard deviation of token and position tables")),
+            "0.02; scheme pytorch: 1"),
+    or_null(
+        flag("model.init.residual_scaling", "null", PerCell, "out and down are scaled by 1/√(2L)"),
+        "true; scheme pytorch: false"),
+};
+
+constexpr SchemaSection kSections[] = {
+    {"Seeds", kSeeds},
+    {"Model: sizes and block", kBlock},
+    {"Model: residual", kResidual},
+    {"Model: depth-time and its features", kTime},
+    {"Model: modulation", kModulation},
+    {"Model: initialisation", kInit},
+};
+
+}  // namespace
+
+std::span<const SchemaSection> model_sections() {
+  return kSections;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "core/config/schema.hpp"
+
+namespace depthgrid {
+
+inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+/// Builders of table rows; the tables are constants of the program.
+constexpr Leaf make_row(std::string_view path, ValueKind kind, std::string_view unit,
+                        std::string_view default_text, LeafClass leaf_class, std::string_view doc) {
+  return {path,  kind, -kUnlimited,  kUnlimited, false,      false, "",
+          false, unit, default_text, "",         leaf_class, doc,   ""};
+}
+
+constexpr Leaf integer(std::string_view path, double min, double max, std::string_view unit,
+                       std::string_view default_text, LeafClass leaf_class, std::string_view doc) {
+  Leaf leaf = make_row(path, ValueKind::Int, unit, default_text, leaf_class, doc);
+  leaf.min = min;
+  leaf.max = max;
+  return leaf;
+}
+
+constexpr Leaf real(std::string_view path, double min, double max, std::string_view unit,
+                    std::string_view default_text, LeafClass leaf_class, std::string_view doc) {
+  Leaf leaf = make_row(path, ValueKind::Real, unit, default_text, leaf_class, doc);
+  leaf.min = min;
+  leaf.max = max;
+  return leaf;
+}
+
+constexpr Leaf flag(std::string_view path, std::string_view default_text, LeafClass leaf_class,
+                    std::string_view doc) {
+  return make_row(path, ValueKind::Bool, "–", default_text, leaf_class, doc);
+}
+
+constexpr Leaf word(std::string_view path, std::string_view words, std::string_view default_text,
+                    LeafClass leaf_class, std::string_view doc, ValueKind kind = ValueKind::Word) {
+  Leaf leaf = make_row(path, kind, "–", default_text, leaf_class, doc);
+  leaf.words = words;
+  return leaf;
+}
+
+constexpr Leaf text(std::string_view path, std::string_view default_text, std::string_view doc,
+                    ValueKind kind = ValueKind::Text) {
+  return make_row(path, kind, "–", default_text, LeafClass::Execution, doc);
+}
+
+/// Null is the default and stands for what `derived` says.
+constexpr Leaf or_null(Leaf leaf, std::string_view derived) {
+  leaf.nullable = true;
+  leaf.default_text = "null";
+  leaf.derived = derived;
+  return leaf;
+}
+
+/// Null is allowed beside another default.
+constexpr Leaf null_means(Leaf leaf, std::string_view meaning) {
+  leaf.nullable = true;
+  leaf.derived = meaning;
+  return leaf;
+}
+
+constexpr Leaf or_words(Leaf leaf, std::string_view words) {
+  leaf.words = words;
+  return leaf;
+}
+
+/// The lower bound itself is excluded.
+constexpr Leaf above(Leaf leaf) {
+  leaf.open_min = true;
+  return leaf;
+}
+
+/// The upper bound itself is excluded.
+constexpr Leaf below(Leaf leaf) {
+  leaf.open_max = true;
+  return leaf;
+}
+
+constexpr Leaf read(Leaf leaf, std::string_view condition) {
+  leaf.read_when = condition;
+  return leaf;
+}
+
+/// One part of the table and of the documentation.
+struct SchemaSection {
+  std::string_view title;
+  std::span<const Leaf> leaves;
+};
+
+std::span<const SchemaSection> model_sections();
+std::span<const SchemaSection> data_sections();
+std::span<const SchemaSection> train_sections();
+std::span<const SchemaSection> run_sections();
+
+}  // namespace depthgrid

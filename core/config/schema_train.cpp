@@ -1,0 +1,113 @@
+#include "core/config/schema_rows.hpp"
+
+namespace depthgrid {
+namespace {
+
+using enum LeafClass;
+
+constexpr std::string_view kDecaySchedule = "train.schedule.kind=cosine|linear|wsd";
+
+constexpr Leaf kTrain[] = {
+    integer("train.steps", 0, 1e9, "steps", "1000", Structural, "optimiser steps"),
+    integer("train.batch_size", 1, 65536, "sequences", "8", Structural,
+            "B, global, per optimiser step"),
+    integer("train.accumulation", 1, 1024, "micro-batches", "1", Structural,
+            "micro-batches summed per step; divides batch_size"),
+    word("train.optimizer", "adam adamw", "adam", Structural, "per-cell Adam or AdamW"),
+    real("train.lr", 0, kUnlimited, "–", "3e-4", PerCell, "peak rate"),
+    below(real("train.beta1", 0, 1, "–", "0.9", PerCell, "decay of the first moment")),
+    below(real("train.beta2", 0, 1, "–", "0.999", PerCell, "decay of the second moment")),
+    above(real("train.eps", 0, kUnlimited, "–", "1e-8", PerCell, "ε of the denominator")),
+    real("train.weight_decay", 0, kUnlimited, "–", "0", PerCell,
+         "decoupled with adamw, added to the gradient with adam"),
+    word("train.no_decay", "trunk embedding head norm bias modulation residual scalars alpha",
+         "[norm, bias, embedding, scalars, alpha, residual]", Structural,
+         "groups without decay; [] decays everything", ValueKind::WordList),
+    word("train.schedule.kind", "constant cosine linear wsd", "constant", PerCell,
+         "shape of the rate; wsd: warm-up, stable, decay"),
+    integer("train.schedule.warmup_steps", 0, 1e9, "steps", "0", PerCell, "linear from 0"),
+    read(or_null(integer("train.schedule.decay_steps", 0, 1e9, "steps", "null", PerCell,
+                         "length of the decay"),
+                 "what warm-up leaves; wsd: a fifth of train.steps"),
+         kDecaySchedule),
+    read(real("train.schedule.final_ratio", 0, 1, "–", "0.1", PerCell, "final over peak rate"),
+         kDecaySchedule),
+    above(or_words(real("train.clip", 0, kUnlimited, "–", "1.0", PerCell,
+                        "largest norm of a cell's gradient; none: not clipped"),
+                   "none")),
+    read(word("train.clip_scope", "global group", "global", Structural,
+              "one norm a cell, or one a parameter group"),
+         "train.clip!=none"),
+    word("train.precision", "fp32 tf32 bf16", "fp32", Structural,
+         "of matrix products; parameters are fp32 always"),
+    above(real("train.loss_scale", 0, kUnlimited, "–", "1", PerCell,
+               "static; divided out before the clip")),
+    null_means(integer("train.early_stop.patience", 1, kUnlimited, "evaluations", "null", PerCell,
+                       "evaluations without a better dev loss until the cell stops"),
+               "off"),
+    read(real("train.early_stop.min_delta", 0, kUnlimited, "nat/token", "0", PerCell,
+              "smallest improvement that counts"),
+         "train.early_stop.patience!=null"),
+    null_means(above(real("train.diverged_above", 0, kUnlimited, "nat/token", "null", PerCell,
+                          "a loss above it ends the cell as diverged, as a non-finite one does")),
+               "off"),
+    flag("train.deterministic", "true", Execution,
+         "same ranks and threads: same bits; kept as provenance"),
+};
+
+constexpr Leaf group_lr(std::string_view path, std::string_view condition = "") {
+  return read(
+      or_null(real(path, 0, kUnlimited, "–", "null", PerCell, "rate of the group"), "train.lr"),
+      condition);
+}
+
+constexpr Leaf group_decay(std::string_view path, std::string_view condition = "") {
+  return read(or_null(real(path, 0, kUnlimited, "–", "null", PerCell, "decay of the group"),
+                      "train.weight_decay; 0 if no_decay lists it"),
+              condition);
+}
+
+constexpr Leaf group_frozen(std::string_view path, std::string_view condition = "") {
+  return read(flag(path, "false", PerCell, "no gradient, no update"), condition);
+}
+
+constexpr std::string_view kHead = "model.tie_embeddings=false";
+constexpr std::string_view kNorm = "model.norm=pre or model.final_norm!=none";
+constexpr std::string_view kBias = "model.attention.bias=true or model.mlp.bias=true";
+constexpr std::string_view kGates = "model.family=time_indexed & model.modulation.gate!=constant";
+constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
+
+constexpr Leaf kGroups[] = {
+    group_lr("train.groups.trunk.lr"),
+    group_decay("train.groups.trunk.weight_decay"),
+    group_frozen("train.groups.trunk.frozen"),
+    group_lr("train.groups.embedding.lr"),
+    group_decay("train.groups.embedding.weight_decay"),
+    group_frozen("train.groups.embedding.frozen"),
+    group_lr("train.groups.head.lr", kHead),
+    group_decay("train.groups.head.weight_decay", kHead),
+    group_frozen("train.groups.head.frozen", kHead),
+    group_lr("train.groups.norm.lr", kNorm),
+    group_decay("train.groups.norm.weight_decay", kNorm),
+    group_frozen("train.groups.norm.frozen", kNorm),
+    group_lr("train.groups.bias.lr", kBias),
+    group_decay("train.groups.bias.weight_decay", kBias),
+    group_frozen("train.groups.bias.frozen", kBias),
+    group_lr("train.groups.modulation.lr", kGates),
+    group_decay("train.groups.modulation.weight_decay", kGates),
+    group_frozen("train.groups.modulation.frozen", kGates),
+    group_lr("train.groups.residual.lr", kScale),
+    group_decay("train.groups.residual.weight_decay", kScale),
+    group_frozen("train.groups.residual.frozen", kScale),
+};
+
+constexpr SchemaSection kSections[] = {{"Training", kTrain},
+                                       {"Training: groups of parameters", kGroups}};
+
+}  // namespace
+
+std::span<const SchemaSection> train_sections() {
+  return kSections;
+}
+
+}  // namespace depthgrid

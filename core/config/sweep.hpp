@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/cell.hpp"
+#include "core/config/cell_config.hpp"
+#include "core/config/diagnostics.hpp"
+
+namespace depthgrid {
+
+/// One cell of the grid, named and resolved.
+struct CellPlan {
+  CellId id;
+  std::string alias;     // "hidden=64,scale=1,s0", unique in the sweep
+  std::string arm;       // the alias without the seed
+  std::string factor;    // method ablation: the leaf (or leaves, joined by "+") changed; else empty
+  std::string tag;       // of an include row
+  std::int64_t row = 0;  // position in the plan; for display
+  std::int64_t replicate = 0;  // index of the seed
+  std::int64_t seed = 0;
+  bool baseline = false;  // belongs to the arm that others are compared with
+  std::string structure;  // fusion key, 16 hex
+  ValueMap overrides;     // resolved value of each leaf that varies in this sweep and is read here
+  CellConfig config;
+};
+
+/// A sweep file, expanded.
+struct Sweep {
+  std::string name, description;
+  std::string method;        // grid, ablation, list
+  std::string metric, goal;  // "eval_loss.valid", "minimize"
+  std::string yaml;          // text of the file as read
+  std::string file;          // as given
+  std::string id;            // 16 hex: name, metric and the cells in their order
+  std::string order;         // "file" or "shuffled(n)"
+  std::string baseline_arm;  // arm of the baseline cells
+  std::vector<std::string> tags;
+  std::vector<CellPlan> cells;
+  std::vector<std::string> notes;    // merged duplicates, dropped leaves, excludes without effect
+  std::vector<SweepSource> sources;  // the file, its bases, the overrides
+  std::int64_t seeds = 1;            // replicates
+  CellConfig run;                    // answers leaves of class Execution for the whole sweep
+};
+
+struct SweepRequest {
+  std::filesystem::path file;
+  std::vector<std::string> set;  // "key=value[,value...]"; a comma makes a factor
+  bool yes = false;              // more than 10,000 cells are meant
+};
+
+/// Reads, checks and expands a sweep file. It needs no corpus and has no side effects.
+/// @throws SweepErrors (Usage) with all problems; StorageError (NoInput) if the file is not there.
+Sweep load_sweep(const SweepRequest& request);
+
+}  // namespace depthgrid

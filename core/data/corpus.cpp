@@ -1,0 +1,211 @@
+#include "core/data/corpus.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "core/data/corpus_search.hpp"
+#include "core/data/self_corpus.hpp"
+#include "core/data/text_splits.hpp"
+#include "core/data/utf8.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Corpora that are a folder with known files. Without a file for valid, train is the whole text.
+struct NamedCorpus {
+  std::string_view name, train, valid;
+};
+constexpr std::array<NamedCorpus, 2> kNamed{{
+    {"wikitext-2", "train.txt", "valid.txt"},
+    {"tiny-shakespeare", "input.txt", ""},
+}};
+
+/// Texts that several sources have under one name.
+struct KnownText {
+  std::string_view sha256, variant;  // of the first file read
+};
+constexpr std::array<KnownText, 2> kKnownTexts{{
+    {"95d391461f8b518e0dbe99ddf539b93799909340b89425b45c35483d3389f122",
+     "wikitext-2 as cells of a table (quotes doubled), the first study's text"},
+    {"86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+     "tiny-shakespeare, 1,115,394 bytes"},
+}};
+
+struct RawText {
+  std::string text;
+  SourceFile source;
+};
+
+RawText read_raw(const std::filesystem::path& file, bool utf8) {
+  RawText raw;
+  raw.text = read_corpus_file(file);
+  if (utf8) require_utf8(raw.text, file.string());
+  raw.source = {file, static_cast<std::int64_t>(raw.text.size()), hex(sha256(raw.text))};
+  return raw;
+}
+
+/// The text of a user's file, fields of a JSONL file included.
+std::string user_text(const RawText& raw, const std::string& text_key) {
+  if (raw.source.path.extension() != ".jsonl") return raw.text;
+  return jsonl_text(raw.text, text_key, raw.source.path.string());
+}
+
+void put(Corpus& corpus, Split split, std::string_view text, bool join) {
+  corpus.texts[static_cast<std::size_t>(split)] = join ? join_published_2(text) : std::string(text);
+}
+
+/// Train (and dev, where the split has one) out of `text`, of which `whole_lines` is the measure.
+void put_train(Corpus& corpus, std::string_view text, std::size_t whole_lines,
+               const DataOptions& options) {
+  const double fraction = options.published_split ? 0.0 : options.dev_fraction;
+  const TextCut cut = cut_last_lines(text, fraction, whole_lines);
+  put(corpus, Split::Train, cut.head, options.join_published_2);
+  put(corpus, Split::Dev, cut.tail, options.join_published_2);
+}
+
+void put_one_text(Corpus& corpus, std::string_view text, const DataOptions& options) {
+  const TextCut cut = cut_last_lines(text, kValidFraction);
+  put_train(corpus, cut.head, count_lines(text), options);
+  put(corpus, Split::Valid, cut.tail, options.join_published_2);
+}
+
+void read_named(Corpus& corpus, const NamedCorpus& named, const DataOptions& options, bool utf8) {
+  if (options.paths.size() > 1) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("data.path: {} folders given; corpus {} is one folder (several "
+                                "files need data.corpus: file)",
+                                options.paths.size(), named.name));
+  }
+  const std::filesystem::path given = options.paths.empty() ? "" : options.paths.front();
+  std::vector<std::string> names{std::string(named.train)};
+  if (!named.valid.empty()) names.emplace_back(named.valid);
+  const std::filesystem::path folder =
+      find_corpus(std::string(named.name), names, "data.path", given);
+  const RawText train = read_raw(folder / named.train, utf8);
+  corpus.files.push_back(train.source);
+  if (named.valid.empty()) {
+    put_one_text(corpus, train.text, options);
+    return;
+  }
+  const RawText valid = read_raw(folder / named.valid, utf8);
+  corpus.files.push_back(valid.source);
+  put_train(corpus, train.text, 0, options);
+  put(corpus, Split::Valid, valid.text, options.join_published_2);
+}
+
+void read_user_files(Corpus& corpus, const DataOptions& options, bool utf8) {
+  if (options.paths.empty()) {
+    throw UserError(ExitCode::Usage,
+                    "data.corpus: file needs data.path: the text's file or a list of files");
+  }
+  std::string text;
+  for (const std::filesystem::path& file : options.paths) {
+    const RawText raw = read_raw(file, utf8);
+    corpus.files.push_back(raw.source);
+    text += user_text(raw, options.text_key);
+    if (!text.empty() && text.back() != '\n') text += '\n';
+  }
+  put_one_text(corpus, text, options);
+}
+
+void read_self(Corpus& corpus, const DataOptions& options, const std::string* frozen) {
+  std::string loaded;
+  if (frozen == nullptr) {
+    loaded = load_self_text(options.paths.empty() ? "" : options.paths.front());
+    frozen = &loaded;
+  }
+  require_utf8(*frozen, "the text of corpus 'self'");
+  corpus.files.push_back({"self", static_cast<std::int64_t>(frozen->size()), hex(sha256(*frozen))});
+  put_one_text(corpus, *frozen, options);
+}
+
+bool is_blank(std::string_view line) {
+  for (std::size_t at = 0; at < line.size();) {
+    if (!is_white_space(next_code_point(line, at))) return false;  // not UTF-8: not blank
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string join_published_2(std::string_view text) {
+  std::string joined;
+  joined.reserve(text.size() + text.size() / 16);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t newline = text.find('\n', at);
+    const std::size_t end = newline == std::string_view::npos ? text.size() : newline + 1;
+    const std::string_view line = text.substr(at, end - at);
+    at = end;
+    if (is_blank(line)) continue;
+    if (!joined.empty()) joined += '\n';
+    joined += line;
+  }
+  return joined;
+}
+
+std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
+                       const std::string& place) {
+  std::string text;
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < jsonl.size();) {
+    const std::size_t end = std::min(jsonl.find('\n', at), jsonl.size());
+    const std::string_view line = jsonl.substr(at, end - at);
+    at = end + 1;
+    ++number;
+    if (is_blank(line)) continue;
+    const auto record = nlohmann::json::parse(line, nullptr, false);
+    const auto field = record.is_object() ? record.find(text_key) : record.end();
+    if (!record.is_object() || field == record.end() || !field->is_string()) {
+      throw UserError(ExitCode::BadData,
+                      fmt::format("{}:{}: expected a JSON object with a text field '{}' "
+                                  "(data.text_key names the field)",
+                                  place, number, text_key));
+    }
+    text += field->get_ref<const std::string&>();
+    text += '\n';
+  }
+  return text;
+}
+
+std::string combined_sha256(const std::vector<SourceFile>& files) {
+  if (files.size() == 1) return files.front().sha256;
+  std::string list;
+  for (const SourceFile& file : files) list += file.sha256 + "\n";
+  return hex(sha256(list));
+}
+
+Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_text, bool utf8) {
+  Corpus corpus;
+  const auto* const named =
+      std::find_if(kNamed.begin(), kNamed.end(),
+                   [&](const NamedCorpus& known) { return known.name == options.corpus; });
+  if (named != kNamed.end()) {
+    read_named(corpus, *named, options, utf8);
+  } else if (options.corpus == "self") {
+    read_self(corpus, options, frozen_self_text);
+  } else if (options.corpus == "file" || options.corpus.starts_with("file:")) {
+    read_user_files(corpus, options, utf8);
+  } else {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("data.corpus: unknown corpus '{}'; known: wikitext-2, "
+                                "tiny-shakespeare, self, file, synthetic:markov, synthetic:copy, "
+                                "synthetic:induction",
+                                options.corpus));
+  }
+  if (!options.test.empty()) {
+    const RawText test = read_raw(options.test, utf8);
+    corpus.test_sha256 = test.source.sha256;
+    put(corpus, Split::Test, user_text(test, options.text_key), options.join_published_2);
+  }
+  corpus.sha256 = combined_sha256(corpus.files);
+  for (const KnownText& known : kKnownTexts) {
+    if (known.sha256 == corpus.files.front().sha256) corpus.variant = known.variant;
+  }
+  return corpus;
+}
+
+}  // namespace depthgrid

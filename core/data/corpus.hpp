@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/data/data_options.hpp"
+#include "core/data/split.hpp"
+
+namespace depthgrid {
+
+/// One raw file that a corpus was read from.
+struct SourceFile {
+  std::filesystem::path path;
+  std::int64_t bytes = 0;
+  std::string sha256;
+};
+
+/// The texts of a corpus, cut into splits and joined as `data.join` says.
+struct Corpus {
+  std::array<std::string, 4> texts;  // by Split; empty = no such split
+  std::vector<SourceFile> files;     // in the order read, the test text excluded
+  std::string sha256;                // of the raw files: of the one, or of the list of digests
+  std::string test_sha256;           // of the user's test text, empty if there is none
+  std::string variant;               // what the digest says about the text, may be empty
+
+  const std::string& text(Split split) const { return texts[static_cast<std::size_t>(split)]; }
+};
+
+/// Reads wikitext-2, tiny-shakespeare, self or the user's text files.
+///
+/// Published splits (wikitext-2) stay; dev is the last `dev_fraction` of train's lines. A corpus of
+/// one text gives its last 2 % of lines to valid, the `dev_fraction` before them to dev.
+/// @param frozen_self_text  text of `self` as a store keeps it; null = read it from the sources.
+/// @param utf8              check that the texts are UTF-8.
+/// @throws UserError (NoInput) for what is missing, (BadData) for what is not a text.
+Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_text, bool utf8);
+
+/// Lines of `text` for the second study: blank ones dropped, each other one with its newline, and a
+/// further newline between them.
+std::string join_published_2(std::string_view text);
+
+/// The `text_key` field of every line of a JSONL text, each followed by a newline.
+/// @throws UserError (BadData) naming the line.
+std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
+                       const std::string& place);
+
+/// Digest of several files: of their digests, one a line. One file: its own digest.
+std::string combined_sha256(const std::vector<SourceFile>& files);
+
+}  // namespace depthgrid

@@ -1,0 +1,59 @@
+#include "core/data/data_options.hpp"
+
+#include "core/config/cell_config.hpp"
+
+namespace depthgrid {
+namespace {
+
+std::filesystem::path path_or_empty(const CellConfig& config, std::string_view leaf) {
+  return config.null(leaf) ? std::filesystem::path() : std::filesystem::path(config.word(leaf));
+}
+
+std::optional<std::int64_t> integer_or_none(const CellConfig& config, std::string_view leaf) {
+  if (config.null(leaf)) return std::nullopt;
+  return config.integer(leaf);
+}
+
+std::vector<std::filesystem::path> paths(const CellConfig& config) {
+  if (config.null("data.path")) return {};
+  if (config.is_word("data.path")) return {config.word("data.path")};
+  const std::vector<std::string> words = config.words("data.path");
+  return {words.begin(), words.end()};
+}
+
+SyntheticOptions synthetic_options(const CellConfig& config) {
+  SyntheticOptions options;
+  options.order = config.integer("data.synthetic.order");
+  options.vocab_size = config.integer("data.synthetic.vocab_size");
+  options.tokens = config.integer("data.synthetic.tokens");
+  options.lag = config.integer("data.synthetic.lag");
+  constexpr std::string_view kConcentration = "data.synthetic.concentration";
+  options.concentration = config.is_word(kConcentration)  // the one word is `uniform`
+                              ? std::nullopt
+                              : std::optional(config.real(kConcentration));
+  return options;
+}
+
+}  // namespace
+
+DataOptions data_options(const CellConfig& config) {
+  DataOptions options;
+  options.corpus = config.word("data.corpus");
+  options.paths = paths(config);
+  options.test = path_or_empty(config, "data.test");
+  options.text_key = config.word("data.text_key");
+  options.tokenizer = config.word("data.tokenizer");
+  options.word_vocab_size = config.integer("data.vocab_size");
+  options.join_published_2 = config.word("data.join") == "published_2";
+  options.tokenizer_path = path_or_empty(config, "data.tokenizer_path");
+  options.published_split = config.word("data.split") == "published";
+  options.dev_fraction = config.real("data.dev_fraction");
+  options.train_tokens = integer_or_none(config, "data.train_tokens");
+  options.seq_len = config.integer("data.seq_len");
+  options.cache = path_or_empty(config, "data.cache");
+  options.synthetic = synthetic_options(config);
+  options.model_vocab_size = integer_or_none(config, "model.vocab_size");
+  return options;
+}
+
+}  // namespace depthgrid

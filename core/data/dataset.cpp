@@ -1,0 +1,176 @@
+#include "core/data/dataset.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/data/synthetic.hpp"
+#include "core/data/text_splits.hpp"
+#include "core/data/token_cache.hpp"
+#include "core/data/token_file.hpp"
+
+namespace depthgrid {
+namespace {
+
+TokenStream& stream_of(Dataset& data, Split split) {
+  return data.streams[static_cast<std::size_t>(split)];
+}
+
+bool is_token_file(const std::filesystem::path& path) {
+  return path.extension() == ".bin";
+}
+
+/// All or none of the user's files may be tokenised already.
+bool reads_token_files(const DataOptions& options) {
+  if (!options.corpus.starts_with("file")) return false;
+  const auto n = std::count_if(options.paths.begin(), options.paths.end(), is_token_file);
+  if (n != 0 && n != static_cast<std::ptrdiff_t>(options.paths.size())) {
+    throw UserError(ExitCode::Usage,
+                    "data.path: text and tokenised files (.bin) cannot be one corpus; give files "
+                    "of one kind");
+  }
+  return n != 0;
+}
+
+void open_synthetic(Dataset& data, const DataOptions& options) {
+  const SyntheticData drawn = draw_synthetic(options.corpus, options.synthetic);
+  data.vocab_size = options.synthetic.vocab_size;
+  data.entropy_rate = drawn.entropy_rate;
+  const auto keep = [&](Split split, const std::vector<std::uint32_t>& ids) {
+    stream_of(data, split) = TokenStream::from_ids(ids, data.vocab_size, 0);
+  };
+  keep(Split::Train, drawn.train);
+  if (!options.published_split) keep(Split::Dev, drawn.dev);
+  keep(Split::Valid, drawn.valid);
+}
+
+TokenFile read_own(const std::filesystem::path& path, const DataOptions& options) {
+  TokenFile file = read_token_file(path);
+  if (!file.tokenizer.empty() && file.tokenizer != options.tokenizer) {
+    throw UserError(ExitCode::BadData,
+                    fmt::format("{}: its ids are of tokeniser '{}', the sweep has data.tokenizer: "
+                                "{}; make them equal",
+                                path.string(), file.tokenizer, options.tokenizer));
+  }
+  return file;
+}
+
+TokenStream concatenate(const std::vector<TokenFile>& files, std::int64_t vocab_size) {
+  if (files.size() == 1) return files.front().tokens;
+  std::vector<std::uint32_t> ids;
+  std::int64_t bytes = 0;
+  bool bytes_known = true;
+  for (const TokenFile& file : files) {
+    for (std::int64_t i = 0; i < file.tokens.size(); ++i) ids.push_back(file.tokens[i]);
+    bytes += file.tokens.bytes();
+    bytes_known = bytes_known && file.tokens.bytes() > 0;
+  }
+  return TokenStream::from_ids(ids, vocab_size, bytes_known ? bytes : 0);
+}
+
+void open_token_files(Dataset& data, const DataOptions& options) {
+  std::vector<TokenFile> files;
+  for (const std::filesystem::path& path : options.paths) {
+    files.push_back(read_own(path, options));
+    data.vocab_size = std::max(data.vocab_size, files.back().vocab_size);
+    data.files.push_back(files.back().source);
+  }
+  data.corpus_sha256 = combined_sha256(data.files);
+  const TokenStream all = concatenate(files, data.vocab_size);
+  const auto share = [&](double fraction) {
+    return static_cast<std::int64_t>(std::floor(static_cast<double>(all.size()) * fraction + 1e-9));
+  };
+  const std::int64_t valid_begin = all.size() - share(kValidFraction);
+  const std::int64_t dev_begin = std::max<std::int64_t>(
+      0, valid_begin - share(options.published_split ? 0 : options.dev_fraction));
+  stream_of(data, Split::Train) = all.slice(0, dev_begin);
+  stream_of(data, Split::Dev) = all.slice(dev_begin, valid_begin);
+  stream_of(data, Split::Valid) = all.slice(valid_begin, all.size());
+  if (options.test.empty()) return;
+  const TokenFile test = read_own(options.test, options);
+  data.vocab_size = std::max(data.vocab_size, test.vocab_size);
+  data.test_sha256 = test.source.sha256;
+  stream_of(data, Split::Test) = test.tokens;
+}
+
+void open_texts(Dataset& data, const DataOptions& options,
+                const std::filesystem::path& cache_folder, const std::string* frozen_self_text) {
+  const Corpus corpus = read_corpus(options, frozen_self_text, options.tokenizer != "byte");
+  data.files = corpus.files;
+  data.corpus_sha256 = corpus.sha256;
+  data.test_sha256 = corpus.test_sha256;
+  data.variant = corpus.variant;
+  data.tokenizer =
+      make_tokenizer({options.tokenizer, options.word_vocab_size, options.tokenizer_path},
+                     corpus.text(Split::Train));
+  data.vocab_size = data.tokenizer->vocab_size();
+  const TokenCache cache(options.cache.empty() ? cache_folder : options.cache);
+  for (std::size_t i = 0; i < data.streams.size(); ++i) {
+    if (corpus.texts[i].empty()) continue;
+    data.streams[i] = cache.tokens(corpus.texts[i], *data.tokenizer);
+  }
+}
+
+void check_vocabulary(const Dataset& data, const DataOptions& options) {
+  if (!options.model_vocab_size) {
+    if (options.tokenizer != "char" || !data.tokenizer) return;
+    throw UserError(ExitCode::Usage,
+                    fmt::format("data.tokenizer: char needs model.vocab_size in the sweep file; "
+                                "this text's own number is {}",
+                                data.vocab_size));
+  }
+  if (*options.model_vocab_size >= data.vocab_size) return;
+  throw UserError(
+      ExitCode::Usage,
+      fmt::format(
+          "model.vocab_size: {} is too small; the text's own number ({} of corpus {}) is {}: "
+          "set model.vocab_size to {} or more",
+          *options.model_vocab_size, data.tokenizer ? "data.tokenizer " + options.tokenizer : "ids",
+          options.corpus, data.vocab_size, data.vocab_size));
+}
+
+void check_lengths(const Dataset& data, const DataOptions& options) {
+  if (data.train().size() < options.seq_len + 1) {
+    throw UserError(ExitCode::BadData,
+                    fmt::format("corpus {}: {} training tokens are too few for one window of "
+                                "data.seq_len + 1 = {}; use a longer text or a smaller "
+                                "data.seq_len",
+                                options.corpus, data.train().size(), options.seq_len + 1));
+  }
+  for (const Split split : {Split::Dev, Split::Valid, Split::Test}) {
+    const std::int64_t size = data.split(split).size();
+    const bool wanted = split == Split::Valid || size > 0;
+    if (!wanted || size >= 2) continue;
+    throw UserError(ExitCode::BadData,
+                    fmt::format("corpus {}: the split '{}' has {} tokens; a prediction needs two: "
+                                "use a longer text",
+                                options.corpus, split_name(split), size));
+  }
+}
+
+}  // namespace
+
+Dataset open_dataset(const DataOptions& options, const std::filesystem::path& cache,
+                     const std::string* frozen_self_text) {
+  Dataset data;
+  data.corpus = options.corpus;
+  if (options.is_synthetic()) {
+    open_synthetic(data, options);
+  } else if (reads_token_files(options)) {
+    open_token_files(data, options);
+  } else {
+    open_texts(data, options, cache, frozen_self_text);
+  }
+  check_vocabulary(data, options);
+  if (options.train_tokens) {
+    TokenStream& train = stream_of(data, Split::Train);
+    train = train.first(*options.train_tokens);
+  }
+  check_lengths(data, options);
+  data.tokens_sha256 = data.train().sha256();
+  return data;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/data/corpus.hpp"
+#include "core/data/data_options.hpp"
+#include "core/data/split.hpp"
+#include "core/data/token_stream.hpp"
+#include "core/data/tokenizer.hpp"
+
+namespace depthgrid {
+
+/// The token streams of one structure's data, ready to be read by window.
+struct Dataset {
+  std::array<TokenStream, 4> streams;  // by Split; empty = no such split
+  std::int64_t vocab_size = 0;         // V of the data: of its tokeniser or source
+  std::string corpus;                  // name
+  std::string corpus_sha256;           // of the raw files; synthetic: empty (identity by name)
+  std::string test_sha256;             // of the user's test text, else empty
+  std::string tokens_sha256;           // of the training ids as used
+  std::string variant;                 // what the digest says about the text, may be empty
+  std::vector<SourceFile> files;
+  std::optional<double> entropy_rate;          // nats per token, of synthetic sources
+  std::shared_ptr<const Tokenizer> tokenizer;  // null: synthetic or pre-tokenised
+
+  const TokenStream& split(Split which) const { return streams[static_cast<std::size_t>(which)]; }
+  const TokenStream& train() const { return split(Split::Train); }
+  const TokenStream& valid() const { return split(Split::Valid); }
+};
+
+/// Reads, tokenises (or finds in the cache) and checks everything before a step is made.
+/// @param cache             folder of token files unless `options.cache` names one; empty = memory.
+/// @param frozen_self_text  text of `self` as the store keeps it; null = the sources.
+/// @throws UserError: a missing corpus, not UTF-8, a training text shorter than one window of
+///         seq_len + 1 tokens, ids that `model.vocab_size` has no row for.
+Dataset open_dataset(const DataOptions& options, const std::filesystem::path& cache = {},
+                     const std::string* frozen_self_text = nullptr);
+
+}  // namespace depthgrid

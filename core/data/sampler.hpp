@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/data/random_words.hpp"
+
+namespace depthgrid {
+
+/// Kinds of `data.sampler`.
+enum class SamplerKind : std::uint8_t { Iid, Epoch, Published1, Published2 };
+
+/// @throws UserError for an unknown word.
+SamplerKind sampler_kind(std::string_view word);
+
+/// Where the windows of a training batch begin: a pure function of (data seed, step, global row).
+///
+/// So a batch is the same for every number of ranks, accumulation steps, cells and for a resumed
+/// run. A window has T + 1 tokens (inputs and targets shifted by one).
+/// - iid, published_2: uniform with replacement.
+/// - epoch: a permutation of the non-overlapping windows, another one each epoch. Windows are taken
+///   in the order of step * B + row; the last, partial window is left out.
+/// - published_1: one uniform start a step; row r is the r-th of B consecutive windows.
+class Sampler {
+ public:
+  /// @param tokens   of the training stream.
+  /// @param seq_len  T.
+  /// @param batch    B, rows of the global batch.
+  /// @throws UserError if the stream has no window (published_1: no B windows in a row).
+  Sampler(SamplerKind kind, std::int64_t tokens, std::int64_t seq_len, std::int64_t batch);
+
+  /// Starts of rows [first_row, first_row + out.size()) of the global batch of `step`.
+  /// @throws Error unless the rows lie in [0, B).
+  void starts(std::uint64_t seed, std::int64_t step, std::int64_t first_row,
+              std::span<std::int64_t> out) const;
+
+  std::int64_t batch() const noexcept { return batch_; }
+  std::int64_t seq_len() const noexcept { return seq_len_; }
+
+  /// Passes over the training stream after `steps` steps: tokens drawn over tokens there are.
+  double epochs(std::int64_t steps) const noexcept;
+
+ private:
+  std::int64_t permuted(std::uint64_t seed, std::int64_t epoch, std::int64_t index) const;
+
+  SamplerKind kind_;
+  std::int64_t tokens_;
+  std::int64_t seq_len_;
+  std::int64_t batch_;
+  std::int64_t places_;  // starts to choose from, or windows of an epoch
+};
+
+/// Digest of the batch stream: the tokens' digest and the starts of the first `steps` steps; 16
+/// hexadecimal digits. Equal digests mean paired cells.
+std::string data_order_digest(const Sampler& sampler, std::uint64_t seed, std::int64_t steps,
+                              std::string_view tokens_sha256);
+
+}  // namespace depthgrid

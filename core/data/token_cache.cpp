@@ -1,0 +1,115 @@
+#include "core/data/token_cache.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/data/mapped_file.hpp"
+
+namespace depthgrid {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "token files are little-endian");
+
+/// Head of a token file; the ids follow.
+struct Head {
+  std::array<char, 8> magic{'D', 'G', 'T', 'O', 'K', 'E', 'N', '1'};
+  std::uint64_t width = 2;
+  std::int64_t size = 0;
+  std::int64_t bytes = 0;
+  Sha256 digest{};  // of the ids
+};
+static_assert(sizeof(Head) == 64);
+
+std::optional<TokenStream> open_checked(const std::filesystem::path& file) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none)) return std::nullopt;
+  const std::shared_ptr<const MappedFile> mapped = MappedFile::open(file);
+  const std::span<const std::byte> all = mapped->bytes();
+  Head head;
+  const Head expected;
+  bool sound = all.size() >= sizeof(Head);
+  if (sound) {
+    std::memcpy(&head, all.data(), sizeof(Head));
+    const std::uint64_t payload = all.size() - sizeof(Head);
+    sound = head.magic == expected.magic && (head.width == 2 || head.width == 4) &&
+            head.size >= 0 && static_cast<std::uint64_t>(head.size) == payload / head.width &&
+            payload % head.width == 0 && sha256(all.subspan(sizeof(Head))) == head.digest;
+  }
+  if (!sound) {
+    log(LogLevel::Warning, file.string() + ": damaged token file, written again");
+    return std::nullopt;
+  }
+  return TokenStream(mapped, all.data() + sizeof(Head), head.size, static_cast<int>(head.width),
+                     head.bytes);
+}
+
+void write_renamed(const std::filesystem::path& file, const TokenStream& tokens) {
+  const std::span<const std::byte> raw = tokens.raw();
+  Head head;
+  head.width = static_cast<std::uint64_t>(tokens.width());
+  head.size = tokens.size();
+  head.bytes = tokens.bytes();
+  head.digest = sha256(raw);
+  std::filesystem::create_directories(file.parent_path());
+  const std::filesystem::path aside =
+      fmt::format("{}.{}.{}.tmp", file.string(), ::getpid(), static_cast<const void*>(&head));
+  try {
+    std::ofstream out(aside, std::ios::binary);
+    out.exceptions(std::ios::failbit | std::ios::badbit);
+    out.write(reinterpret_cast<const char*>(&head), sizeof(Head));
+    out.write(reinterpret_cast<const char*>(raw.data()), static_cast<std::streamsize>(raw.size()));
+    out.close();
+    std::filesystem::rename(aside, file);
+  } catch (...) {
+    std::error_code none;
+    std::filesystem::remove(aside, none);
+    throw;
+  }
+}
+
+}  // namespace
+
+TokenCache::TokenCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+std::filesystem::path TokenCache::file_of(std::string_view text, const Tokenizer& tokenizer) const {
+  const std::string key = hex(sha256(text)) + "\n" + tokenizer.identity();
+  return folder_ / (hex(sha256(key)) + ".tokens");
+}
+
+TokenStream TokenCache::tokens(std::string_view text, const Tokenizer& tokenizer) const {
+  const auto encode = [&] {
+    return TokenStream::from_ids(tokenizer.encode(text), tokenizer.vocab_size(),
+                                 static_cast<std::int64_t>(text.size()));
+  };
+  if (folder_.empty()) return encode();
+  const std::filesystem::path file = file_of(text, tokenizer);
+  std::optional<TokenStream> made;
+  std::string trouble;
+  try {
+    if (auto found = open_checked(file)) return *found;
+    made = encode();
+    write_renamed(file, *made);
+    if (auto found = open_checked(file)) return *found;
+  } catch (const StorageError& error) {
+    trouble = error.what();
+  } catch (const std::ios_base::failure& error) {
+    trouble = fmt::format("{}: {}", file.string(), error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    trouble = error.what();
+  }
+  log(LogLevel::Warning, "token cache not used: " + trouble);
+  return made ? *made : encode();
+}
+
+}  // namespace depthgrid

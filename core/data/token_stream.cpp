@@ -1,0 +1,91 @@
+#include "core/data/token_stream.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+template <class Id>
+const Id* ids_of(const std::byte* tokens) {
+  return reinterpret_cast<const Id*>(tokens);  // files are written aligned to 8 bytes
+}
+
+}  // namespace
+
+TokenStream::TokenStream(std::shared_ptr<const void> owner, const std::byte* tokens,
+                         std::int64_t size, int width, std::int64_t bytes)
+    : owner_(std::move(owner)), tokens_(tokens), size_(size), width_(width), bytes_(bytes) {
+  if (width != 2 && width != 4) throw Error("token ids have two or four bytes");
+}
+
+TokenStream TokenStream::from_ids(std::span<const std::uint32_t> ids, std::int64_t vocab_size,
+                                  std::int64_t bytes) {
+  const auto size = static_cast<std::int64_t>(ids.size());
+  if (vocab_size <= 65536) {
+    const auto kept = std::make_shared<std::vector<std::uint16_t>>(ids.begin(), ids.end());
+    const auto* const first = reinterpret_cast<const std::byte*>(kept->data());
+    return {kept, first, size, 2, bytes};
+  }
+  const auto kept = std::make_shared<std::vector<std::uint32_t>>(ids.begin(), ids.end());
+  const auto* const first = reinterpret_cast<const std::byte*>(kept->data());
+  return {kept, first, size, 4, bytes};
+}
+
+double TokenStream::bytes_per_token() const noexcept {
+  return size_ == 0 ? 0.0 : static_cast<double>(bytes_) / static_cast<double>(size_);
+}
+
+std::uint32_t TokenStream::operator[](std::int64_t i) const noexcept {
+  return width_ == 2 ? ids_of<std::uint16_t>(tokens_)[i] : ids_of<std::uint32_t>(tokens_)[i];
+}
+
+void TokenStream::copy(std::int64_t first, std::span<std::int64_t> out) const {
+  const auto n = static_cast<std::int64_t>(out.size());
+  if (first < 0 || n > size_ - first) {
+    throw Error("tokens [" + std::to_string(first) + ", " + std::to_string(first + n) +
+                ") are not inside a stream of " + std::to_string(size_));
+  }
+  if (width_ == 2) {
+    std::copy_n(ids_of<std::uint16_t>(tokens_) + first, n, out.begin());
+  } else {
+    std::copy_n(ids_of<std::uint32_t>(tokens_) + first, n, out.begin());
+  }
+}
+
+TokenStream TokenStream::first(std::int64_t size) const {
+  return slice(0, std::min(size, size_));
+}
+
+TokenStream TokenStream::slice(std::int64_t begin, std::int64_t end) const {
+  if (begin < 0 || begin > end || end > size_) throw Error("slice of tokens out of range");
+  TokenStream part = *this;
+  part.tokens_ = tokens_ + begin * width_;
+  part.size_ = end - begin;
+  part.bytes_ = std::llround(bytes_per_token() * static_cast<double>(part.size_));
+  return part;
+}
+
+std::int64_t TokenStream::max_id() const noexcept {
+  if (size_ == 0) return -1;
+  if (width_ == 2) {
+    const auto* const ids = ids_of<std::uint16_t>(tokens_);
+    return *std::max_element(ids, ids + size_);
+  }
+  const auto* const ids = ids_of<std::uint32_t>(tokens_);
+  return *std::max_element(ids, ids + size_);
+}
+
+std::string TokenStream::sha256() const {
+  return hex(depthgrid::sha256(raw()));
+}
+
+std::span<const std::byte> TokenStream::raw() const noexcept {
+  return {tokens_, static_cast<std::size_t>(size_ * width_)};
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,55 @@
+#include "core/depth/rk_step.hpp"
+
+#include <string>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/zeros_like.h>
+
+#include "core/base/error.hpp"
+#include "core/cells/cell_set.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Weights = std::array<double, Tableau::kMaxStages>;
+
+/// y + sum_j w_j h k_j over the first `stages` slopes: one pass over the state for each.
+at::Tensor advance(at::Tensor y, const Weights& w, const at::Tensor& h,
+                   const std::vector<at::Tensor>& k, std::size_t stages) {
+  for (std::size_t j = 0; j < stages; ++j) {
+    if (w[j] != 0) y = at::addcmul(y, w[j] == 1 ? h : w[j] * h, k[j]);
+  }
+  return y;
+}
+
+}  // namespace
+
+RkStep rk_step(const Tableau& m, const VectorField& field, const at::Tensor& x,
+               const DepthPoint& at, const at::Tensor& span, const Control& u) {
+  const at::Tensor h = per_cell(at.h.to(x.scalar_type()), x);  // never the state to h's dtype
+  RkStep out;
+  out.k.resize(m.stages);
+  for (std::size_t s = 0; s < m.stages; ++s) {
+    const at::Tensor y = advance(x, m.a[s], h, out.k, s);
+    const at::Tensor t = m.c[s] == 0 ? at.t : at.t + m.c[s] * span;
+    FieldValue value = field.evaluate(y, {t, at.h, at.step}, u);
+    out.k[s] = std::move(value.dx);
+    if (s == 0) out.gate = std::move(value.gate);
+  }
+  out.x = advance(x, m.b, h, out.k, m.stages);
+  return out;
+}
+
+at::Tensor local_error(const Tableau& m, const at::Tensor& h, const std::vector<at::Tensor>& k) {
+  return advance(at::zeros_like(k[0]), m.error, per_cell(h, k[0]), k, m.stages);
+}
+
+void expect_runs(const Tableau& m, const VectorField& field) {
+  if (m.stages > 1 && field.depends_on_h()) {
+    throw Error("integrator '" + std::string(m.name) +
+                "' needs parallel sublayers: a sequential block depends on the step length");
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <ATen/core/Tensor.h>
+
+namespace depthgrid {
+
+// Shape legend, used throughout core/ and models/:
+//   E cells, B batch, T tokens, C channels (d_model), H heads, L depth steps, U control channels,
+//   K frequencies, M tangent directions, V vocabulary, R ranks.
+
+/// Where on the depth axis an evaluation happens.
+struct DepthPoint {
+  at::Tensor t;           // (E) depth, dimensionless, 0 at the embedding and 1 at the readout
+  at::Tensor h;           // (E) step length, the residual scale: the step is x <- x + h F
+  std::int64_t step = 0;  // index of the step being taken; layer-indexed fields read this
+};
+
+/// External control. An undefined tensor means "uncontrolled".
+struct Control {
+  at::Tensor u;  // (E, B, U) or (E, 1, U)
+};
+
+/// What a field returns at one point.
+struct FieldValue {
+  at::Tensor dx;    // (E, B, T, C) dx/dt
+  at::Tensor gate;  // (E, B, T, 1) in [0, 1]; undefined when the field has no gate
+};
+
+/// Depth dynamics dx/dt = f(x, t, u): every family, from one block to a whole stack, is one.
+///
+/// Implementations are pure functions of their arguments and parameters: no hidden state, so that
+/// an integrator may evaluate a point twice and a tangent map may differentiate it.
+class VectorField {
+ public:
+  virtual ~VectorField() = default;
+
+  /// @param x   (E, B, T, C) hidden state.
+  /// @param at  `at.t` and `at.h` may differ between cells, `at.step` may not.
+  /// @param u   control.
+  /// @throws ShapeError if x does not lead with the E this field was built for.
+  virtual FieldValue evaluate(const at::Tensor& x, const DepthPoint& at,
+                              const Control& u) const = 0;
+
+  /// True when dx depends on at.h, as in a sequential block: such a field is a step of Euler's
+  /// method and has no meaning in another.
+  virtual bool depends_on_h() const { return false; }
+};
+
+using FieldPtr = std::unique_ptr<VectorField>;
+
+}  // namespace depthgrid

@@ -1,0 +1,140 @@
+#include "core/train/cell_optimizer.hpp"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros_like.h>
+
+namespace depthgrid {
+namespace {
+
+std::vector<double> rates_at(const TrainOptions& o, std::int64_t step) {
+  std::vector<double> lr = o.lr;
+  for (std::size_t e = 0; e < o.schedule.size(); ++e) {
+    const double factor = schedule_factor(o.schedule[e], step);
+    for (std::size_t g = 0; g < kParameterGroupCount; ++g) {
+      lr[e * kParameterGroupCount + g] *= factor;
+    }
+  }
+  return lr;
+}
+
+/// A copy of host numbers on the arena's device.
+template <class T>
+at::Tensor on_device(const std::vector<T>& host, at::ScalarType type, at::Device device) {
+  auto* data = const_cast<T*>(host.data());  // from_blob takes no const; the copy only reads
+  return at::from_blob(data, {static_cast<std::int64_t>(host.size())}, type).to(device);
+}
+
+}  // namespace
+
+SegmentTable segment_table(const ParameterLayout& layout, const TrainOptions& options) {
+  std::vector<Segment> segments;
+  for (const ParameterSlot& slot : layout.slots()) {
+    const auto g = static_cast<std::size_t>(slot.spec.group);
+    segments.push_back({.offset = slot.offset,
+                        .count = slot.count,
+                        .group = slot.spec.group,
+                        .decays = options.decays[g],
+                        .frozen = options.frozen[g]});
+  }
+  return {layout.size(), segments};
+}
+
+CellOptimizer::CellOptimizer(Arena& arena, const TrainOptions& options,
+                             std::unique_ptr<DeviceKernels> kernels)
+    : arena_(arena),
+      options_(options),
+      adam_(segment_table(arena.layout(), options), options.optimizer, options.clip_scope),
+      kernels_(std::move(kernels)),
+      m_(at::zeros_like(arena.values())),
+      v_(at::zeros_like(arena.values())) {}
+
+AdamArena CellOptimizer::arena_view() {
+  AdamArena a;
+  a.cells = arena_.cells();
+  a.parameters = arena_.values().mutable_data_ptr<float>();
+  a.first_moment = m_.mutable_data_ptr<float>();
+  a.second_moment = v_.mutable_data_ptr<float>();
+  a.gradients = arena_.gradients().mutable_data_ptr<float>();
+  if (arena_.shadow().defined()) {
+    a.shadow = static_cast<std::uint16_t*>(arena_.shadow().mutable_data_ptr());
+  }
+  return a;
+}
+
+CellOptimizer::Report CellOptimizer::step(std::int64_t step,
+                                          const std::vector<std::uint8_t>& active) {
+  if (kernels_) return step_on_device(step, active);
+  const std::vector<double> lr = rates_at(options_, step);
+  const std::vector<std::int64_t> steps(active.size(), step);
+  std::vector<double> unscale;
+  for (const double scale : options_.loss_scale) unscale.push_back(1 / scale);
+  const AdamRates rates{.lr = lr,
+                        .weight_decay = options_.weight_decay,
+                        .beta1 = options_.beta1,
+                        .beta2 = options_.beta2,
+                        .eps = options_.eps,
+                        .clip = options_.clip,
+                        .active = active,
+                        .step = steps,
+                        .gradient_scale = unscale};
+  const AdamArena arena = arena_view();
+  Report report;
+  report.norms = adam_.gradient_norms(arena, rates);
+  report.update = adam_.update(arena, rates, report.norms);
+  for (std::size_t e = 0; e < active.size(); ++e) report.lr.push_back(lr[e * kParameterGroupCount]);
+  return report;
+}
+
+CellOptimizer::Report CellOptimizer::step_on_device(std::int64_t step,
+                                                    const std::vector<std::uint8_t>& active) {
+  const at::Device device = arena_.values().device();
+  const std::vector<double> lr = rates_at(options_, step);
+  const std::vector<double> ones(active.size(), 1.0);
+  const std::vector<std::int64_t> done(active.size(), step - 1);
+  const auto doubles = [&](const std::vector<double>& v) { return on_device(v, at::kDouble, device); };
+  const at::Tensor d_lr = doubles(lr), d_factor = doubles(ones), d_active = on_device(active, at::kByte, device),
+                   d_decay = doubles(options_.weight_decay), d_beta1 = doubles(options_.beta1),
+                   d_beta2 = doubles(options_.beta2), d_eps = doubles(options_.eps),
+                   d_clip = doubles(options_.clip), d_step = on_device(done, at::kLong, device);
+  const auto cells = static_cast<std::int64_t>(active.size());
+  const at::Tensor report = at::empty({cells, kDeviceReportColumns}, d_lr.options());
+  const DeviceAdamState state{.arena = arena_view(),
+                              .lr = d_lr.const_data_ptr<double>(),
+                              .lr_factors = d_factor.const_data_ptr<double>(),
+                              .schedule_steps = 1,
+                              .weight_decay = d_decay.const_data_ptr<double>(),
+                              .beta1 = d_beta1.const_data_ptr<double>(),
+                              .beta2 = d_beta2.const_data_ptr<double>(),
+                              .eps = d_eps.const_data_ptr<double>(),
+                              .clip = d_clip.const_data_ptr<double>(),
+                              .active = d_active.const_data_ptr<std::uint8_t>(),
+                              .step = d_step.mutable_data_ptr<std::int64_t>(),
+                              .report = report.mutable_data_ptr<double>()};
+  kernels_->gradient_norms(state, nullptr);
+  kernels_->update(state, nullptr);
+  const at::Tensor host = report.cpu();  // waits for the step
+  Report out;
+  for (std::int64_t e = 0; e < cells; ++e) {
+    const double* row = host.const_data_ptr<double>() + e * kDeviceReportColumns;
+    const double* groups = row + 6;
+    out.norms.norm.push_back(row[0]);
+    out.norms.norm_clipped.push_back(row[1]);
+    out.norms.factor.push_back(row[2]);
+    out.norms.nonfinite.push_back(row[3] != 0 ? 1 : 0);
+    out.update.update_norm.push_back(row[4]);
+    out.update.parameter_norm.push_back(row[5]);
+    const auto take = [&](std::vector<double>& to, int block) {
+      const double* from = groups + block * static_cast<int>(kParameterGroupCount);
+      to.insert(to.end(), from, from + kParameterGroupCount);
+    };
+    take(out.norms.group_norm, 0);
+    take(out.norms.group_norm_clipped, 1);
+    take(out.norms.group_factor, 2);
+    out.lr.push_back(lr[static_cast<std::size_t>(e) * kParameterGroupCount]);
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/train/arena.hpp"
+#include "core/train/cell_adam.hpp"
+#include "core/train/device_kernels.hpp"
+#include "core/train/train_options.hpp"
+
+namespace depthgrid {
+
+/// How the optimiser sees the rows of an arena: groups, decay and freezing by slot.
+SegmentTable segment_table(const ParameterLayout& layout, const TrainOptions& options);
+
+/// Moments, rates and schedules of E cells over one arena: one norm pass, one update pass.
+class CellOptimizer {
+ public:
+  /// What one step found and did.
+  struct Report {
+    GradientNorms norms;
+    UpdateNorms update;
+    std::vector<double> lr;  // (E) rate of the trunk at this step
+  };
+
+  /// @param arena   must outlive the optimiser.
+  /// @param kernels of the arena's device; null for an arena in host memory.
+  CellOptimizer(Arena& arena, const TrainOptions& options,
+                std::unique_ptr<DeviceKernels> kernels = nullptr);
+
+  /// Applies the gradients of step `step` (from 1) and zeroes them.
+  /// @param active  (E) 0: the cell keeps its bits whatever its gradient.
+  Report step(std::int64_t step, const std::vector<std::uint8_t>& active);
+
+  at::Tensor& first_moment() noexcept { return m_; }   // (E, P)
+  at::Tensor& second_moment() noexcept { return v_; }  // (E, P)
+
+ private:
+  AdamArena arena_view();
+  Report step_on_device(std::int64_t step, const std::vector<std::uint8_t>& active);
+
+  Arena& arena_;
+  const TrainOptions options_;
+  CellAdam adam_;
+  std::unique_ptr<DeviceKernels> kernels_;
+  at::Tensor m_;
+  at::Tensor v_;
+};
+
+}  // namespace depthgrid

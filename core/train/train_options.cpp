@@ -1,0 +1,82 @@
+#include "core/train/train_options.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace depthgrid {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Leaves train.groups.<g>.* exist for the groups that some family has.
+const Value* group_leaf(const CellConfig& c, std::size_t group, const char* leaf) {
+  const std::string path =
+      "train.groups." + std::string(kParameterGroupNames[group]) + "." + std::string(leaf);
+  if (find_leaf(path) == schema().size()) return nullptr;
+  const Value& value = c.at(path);
+  return value.is_null() ? nullptr : &value;
+}
+
+double real_or(const CellConfig& c, const char* path, double otherwise) {
+  return c.null(path) || c.is_word(path) ? otherwise : c.real(path);
+}
+
+ScheduleOptions schedule(const CellConfig& c) {
+  ScheduleOptions s;
+  s.kind = schedule_kind(c.word("train.schedule.kind"));
+  s.steps = c.integer("train.steps");
+  s.warmup_steps = c.integer("train.schedule.warmup_steps");
+  if (!c.null("train.schedule.decay_steps")) s.decay_steps = c.integer("train.schedule.decay_steps");
+  s.final_ratio = c.real("train.schedule.final_ratio");
+  return s;
+}
+
+Precision precision(const std::string& word) {
+  if (word == "bf16") return Precision::Bf16;
+  return word == "tf32" ? Precision::Tf32 : Precision::Fp32;
+}
+
+}  // namespace
+
+TrainOptions train_options(const std::vector<const CellConfig*>& cells) {
+  const CellConfig& first = *cells.at(0);
+  TrainOptions o;
+  o.cells = static_cast<std::int64_t>(cells.size());
+  o.steps = first.integer("train.steps");
+  o.batch = first.integer("train.batch_size");
+  o.accumulation = first.integer("train.accumulation");
+  o.optimizer = first.word("train.optimizer") == "adamw" ? AdamKind::AdamW : AdamKind::Adam;
+  o.clip_scope =
+      first.word("train.clip_scope") == "group" ? ClipScope::Group : ClipScope::Global;
+  o.precision = precision(first.word("train.precision"));
+  const std::vector<std::string> no_decay = first.words("train.no_decay");
+  for (std::size_t g = 0; g < kParameterGroupCount; ++g) {
+    o.decays[g] = std::ranges::find(no_decay, kParameterGroupNames[g]) == no_decay.end();
+    const Value* frozen = group_leaf(first, g, "frozen");
+    o.frozen[g] = frozen != nullptr && *frozen->get_if<bool>();
+  }
+  for (const CellConfig* c : cells) {
+    o.model_seed.push_back(static_cast<std::uint64_t>(c->integer("model.seed")));
+    o.data_seed.push_back(static_cast<std::uint64_t>(c->integer("data.seed")));
+    o.beta1.push_back(c->real("train.beta1"));
+    o.beta2.push_back(c->real("train.beta2"));
+    o.eps.push_back(c->real("train.eps"));
+    o.clip.push_back(real_or(*c, "train.clip", kNever));
+    o.loss_scale.push_back(c->real("train.loss_scale"));
+    o.diverged_above.push_back(real_or(*c, "train.diverged_above", kNever));
+    o.schedule.push_back(schedule(*c));
+    o.patience.push_back(c->null("train.early_stop.patience")
+                             ? std::nullopt
+                             : std::optional(c->integer("train.early_stop.patience")));
+    o.min_delta.push_back(c->real("train.early_stop.min_delta"));
+    for (std::size_t g = 0; g < kParameterGroupCount; ++g) {
+      const Value* lr = group_leaf(*c, g, "lr");
+      const Value* decay = group_leaf(*c, g, "weight_decay");
+      o.lr.push_back(lr != nullptr ? lr->number() : c->real("train.lr"));
+      o.weight_decay.push_back(decay != nullptr ? decay->number() : c->real("train.weight_decay"));
+    }
+  }
+  return o;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,64 @@
+#include "core/train/trainer.hpp"
+
+#include <cmath>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+namespace depthgrid {
+
+Trainer::Trainer(LanguageModel& model, Arena& arena, CellOptimizer& optimizer,
+                 const BatchSource& batches, GradientSync& sync, CellSet& cells,
+                 const TrainOptions& options)
+    : model_(model),
+      arena_(arena),
+      optimizer_(optimizer),
+      batches_(batches),
+      sync_(sync),
+      cells_(cells),
+      options_(options) {}
+
+at::Tensor Trainer::accumulate(std::int64_t step) {
+  const std::int64_t batch = options_.batch, ranks = sync_.ranks(), rank = sync_.rank();
+  const double tokens = static_cast<double>(batch * batches_.sampler().seq_len());
+  const at::TensorOptions plain = arena_.values().options();
+  const at::Tensor weight = at::tensor(options_.loss_scale, plain) / tokens;
+  at::Tensor sums = at::zeros({options_.cells}, plain.dtype(at::kDouble).device(at::kCPU));
+  const std::int64_t begin = batch * rank / ranks;
+  const std::int64_t rows = batch * (rank + 1) / ranks - begin;
+  for (std::int64_t m = 0; m < options_.accumulation; ++m) {
+    const std::int64_t first = begin + rows * m / options_.accumulation;
+    const std::int64_t count = begin + rows * (m + 1) / options_.accumulation - first;
+    if (count == 0) continue;
+    const at::Tensor windows = batches_.windows(step, first, count).to(plain.device());
+    const at::Tensor loss = model_.training_loss(windows, step, first);
+    loss.backward(weight.to(loss.scalar_type()));
+    sums += loss.detach().to(at::kCPU, at::kDouble);
+  }
+  return sums / tokens;
+}
+
+StepReport Trainer::step(std::int64_t step) {
+  at::Tensor loss = accumulate(step);
+  sync_.sum(arena_.gradients());
+  sync_.sum(loss);
+  StepReport report;
+  const double* values = loss.const_data_ptr<double>();
+  report.loss.assign(values, values + options_.cells);
+  std::vector<std::uint8_t> active;
+  for (std::size_t e = 0; e < report.loss.size(); ++e) {
+    const bool alive = cells_.status(static_cast<std::int64_t>(e)) == CellStatus::Running;
+    const bool sound = std::isfinite(report.loss[e]) && report.loss[e] <= options_.diverged_above[e];
+    active.push_back(alive && sound ? 1 : 0);
+    report.nonfinite.push_back(alive && !sound ? 1 : 0);
+  }
+  report.optimizer = optimizer_.step(step, active);
+  for (std::size_t e = 0; e < active.size(); ++e) {
+    if (active[e] != 0 && report.optimizer.norms.nonfinite[e] != 0) report.nonfinite[e] = 1;
+    if (report.nonfinite[e] != 0) cells_.retire(static_cast<std::int64_t>(e), CellStatus::Diverged);
+  }
+  return report;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/cells/cell_set.hpp"
+#include "core/train/arena.hpp"
+#include "core/train/batch_source.hpp"
+#include "core/train/cell_optimizer.hpp"
+#include "core/train/gradient_sync.hpp"
+#include "core/train/language_model.hpp"
+#include "core/train/train_options.hpp"
+
+namespace depthgrid {
+
+/// What one training step says of each cell.
+struct StepReport {
+  std::vector<double> loss;             // (E) nats per token, mean over the global batch
+  std::vector<std::uint8_t> nonfinite;  // (E) loss or gradient; the update was masked
+  CellOptimizer::Report optimizer;
+};
+
+/// One optimiser step after another over E fused cells and the R ranks of a team.
+///
+/// Each rank takes its share of the global batch, in micro-batches; losses are divided by the
+/// tokens of the global batch before they are summed, so gradients add up over micro-batches and
+/// ranks to those of the whole batch. A cell whose loss or gradient is not finite, or whose loss is
+/// beyond its bound, is retired as diverged: it keeps its bits, its neighbours go on.
+class Trainer {
+ public:
+  /// All references must outlive the trainer.
+  Trainer(LanguageModel& model, Arena& arena, CellOptimizer& optimizer, const BatchSource& batches,
+          GradientSync& sync, CellSet& cells, const TrainOptions& options);
+
+  /// @param step  from 1.
+  StepReport step(std::int64_t step);
+
+ private:
+  /// (E) sums of this rank's losses over tokens of the global batch; gradients go to the arena.
+  at::Tensor accumulate(std::int64_t step);
+
+  LanguageModel& model_;
+  Arena& arena_;
+  CellOptimizer& optimizer_;
+  const BatchSource& batches_;
+  GradientSync& sync_;
+  CellSet& cells_;
+  const TrainOptions& options_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/train/gradient_sync.hpp"
+#include "distributed/collective.hpp"
+
+namespace depthgrid {
+
+/// GradientSync over a Collective, in few buckets and with a fixed order of summation.
+///
+/// Each bucket is cut in R slices; rank r receives every rank's slice r (all-to-all), adds them in
+/// rank order in the tensor's own dtype, and the sums are gathered. Moves as many bytes as a ring
+/// all-reduce, but the bits depend neither on the library's algorithm nor on timing:
+/// ((x0 + x1) + x2) + ... as one rank would accumulate them.
+class BucketSync final : public GradientSync {
+ public:
+  static constexpr std::int64_t kBucketBytes = std::int64_t{32} << 20;
+
+  /// @param tensors       carries tensors on a GPU: "nccl", or "mpi", which stages them through
+  /// host
+  ///                      memory; outlives this.
+  /// @param control       the same ranks in the same order, "mpi" or "self": carries host tensors
+  /// and
+  ///                      largest(); may be `tensors` unless that is nccl; outlives this.
+  /// @param bucket_bytes  largest bucket; as much memory is kept as workspace.
+  BucketSync(Collective& tensors, Collective& control, std::int64_t bucket_bytes = kBucketBytes);
+
+  int rank() const noexcept override { return tensors_.rank(); }
+  int ranks() const noexcept override { return tensors_.size(); }
+  void sum(at::Tensor& x) override;
+  std::int64_t largest(std::int64_t value) override;
+
+ private:
+  /// A view of `count` elements of workspace like `x`, kept from call to call.
+  at::Tensor workspace(const at::Tensor& x, std::int64_t count);
+  void sum_slices(Collective& carrier, at::Tensor bucket);
+  void sum_tail(Collective& carrier, at::Tensor tail);
+
+  Collective& tensors_;
+  Collective& control_;
+  std::int64_t bucket_bytes_;
+  at::Tensor workspace_;
+};
+
+}  // namespace depthgrid

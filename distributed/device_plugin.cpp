@@ -1,0 +1,72 @@
+#include "distributed/device_plugin.hpp"
+
+#include <dlfcn.h>
+
+#include "core/base/error.hpp"
+#include "core/base/subprocess.hpp"
+#include "distributed/plugin_abi.hpp"
+
+namespace depthgrid {
+namespace {
+
+struct Plugin {
+  const PluginAbi* abi = nullptr;
+  std::string problem;
+};
+
+/// Opens the plug-in beside this program. Opening it again costs a look-up and is harmless.
+Plugin open_plugin() {
+  const std::string path = program_beside(kPluginFile).string();
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const why = dlerror();
+    return {nullptr, why == nullptr ? "cannot open " + path : std::string(why)};
+  }
+  using Entry = const PluginAbi*();
+  auto* const entry = reinterpret_cast<Entry*>(dlsym(library, kPluginEntry));
+  if (entry == nullptr) return {nullptr, path + " is not a GPU plug-in of depthgrid"};
+  const PluginAbi* const abi = entry();
+  if (abi->version != kPluginVersion) {
+    return {nullptr, path + " is of another build of depthgrid: rebuild or reinstall both"};
+  }
+  return {abi, ""};
+}
+
+/// The plug-in of a machine with a GPU.
+const PluginAbi& usable_plugin(const char* call) {
+  const Plugin plugin = open_plugin();
+  if (plugin.abi == nullptr) throw BackendError("CUDA", call, 0, plugin.problem);
+  if (plugin.abi->device_count() == 0) throw BackendError("CUDA", call, 0, "no CUDA device");
+  return *plugin.abi;
+}
+
+}  // namespace
+
+int device_count() {
+  const Plugin plugin = open_plugin();
+  return plugin.abi == nullptr ? 0 : plugin.abi->device_count();
+}
+
+bool nccl_available() {
+  return device_count() > 0;
+}
+
+std::string use_device(int device) {
+  std::string bus_id;
+  usable_plugin("use_device").use_device(device, bus_id);
+  return bus_id;
+}
+
+std::unique_ptr<Collective> make_nccl_collective(Collective& bootstrap,
+                                                 std::chrono::milliseconds timeout) {
+  return std::unique_ptr<Collective>(
+      usable_plugin("make_nccl_collective").connect(bootstrap, timeout));
+}
+
+std::unique_ptr<DeviceKernels> make_device_kernels(const SegmentTable& table, AdamKind kind,
+                                                   ClipScope scope, std::int64_t cells) {
+  return std::unique_ptr<DeviceKernels>(
+      usable_plugin("make_device_kernels").make_kernels(table, kind, scope, cells));
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// Elementwise, except Swiglu, which halves the last dimension: silu(a) * b of x = [a, b].
+/// Source: Hendrycks & Gimpel (2016), arXiv 1606.08415; Shazeer (2020), arXiv 2002.05202.
+at::Tensor activate(Activation kind, const at::Tensor& x);
+
+/// 1 / (1 + exp(-x)), written with tanh: at::sigmoid treats the last elements of a vector apart, so
+/// that a cell's bits would depend on its neighbours.
+at::Tensor logistic(const at::Tensor& x);
+
+}  // namespace depthgrid

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/depth/vector_field.hpp"
+#include "models/blocks/block_weights.hpp"
+#include "models/forward_context.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// A transformer block as a field; a family says which weights are in force at a depth.
+///
+/// Parallel:   F = Attn(N1 x) + FFN(N2 x).
+/// Sequential: F = Attn(N1 x) + FFN(N2(x + h Attn(N1 x))), so that a step of Euler scales each
+/// sublayer's increment by h: x <- x + h Attn(N1 x), then x <- x + h FFN(N2 x).
+/// The state stays float32 whatever the dtype of the weights; products are cast, the sum is not.
+class BlockField : public VectorField {
+ public:
+  /// Both arguments must outlive the field.
+  BlockField(const ModelOptions& options, const ForwardContext& context)
+      : options_(options), context_(context) {}
+
+  FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override;
+  bool depends_on_h() const override { return options_.sublayers == Sublayers::Sequential; }
+
+ protected:
+  /// Weights at `at.step` (step-indexed families) or `at.t`.
+  virtual BlockWeights weights(const DepthPoint& at) const = 0;
+
+  const ModelOptions& options() const noexcept { return options_; }
+  const ForwardContext& context() const noexcept { return context_; }
+
+ private:
+  const ModelOptions& options_;
+  const ForwardContext& context_;
+};
+
+/// The norm of a block or of the readout. @param x (E, B, T, C)
+at::Tensor apply_norm(const ModelOptions& o, NormChoice kind, const NormWeights& w,
+                      const at::Tensor& x);
+
+}  // namespace depthgrid

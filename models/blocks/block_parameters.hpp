@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "core/train/parameter_layout.hpp"
+#include "models/blocks/block_weights.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// Start of a weight matrix. @param residual_branches  0, or 2L for a matrix that ends a residual
+/// branch (Radford et al. (2019), section 2.3).
+Init weight_init(const ModelOptions& o, std::int64_t in, std::int64_t out,
+                 std::int64_t residual_branches = 0);
+
+/// Start of a bias: zero, or U(+-1/sqrt(in)) where the scheme is PyTorch's.
+Init bias_init(const ModelOptions& o, std::int64_t in);
+
+/// Start of a token or position table.
+Init table_init(const ModelOptions& o);
+
+/// NAME.weight (out, in) and, if asked for, NAME.bias (out).
+struct AffineSpec {
+  std::string name;
+  std::int64_t in;
+  std::int64_t out;
+  bool bias = true;
+  ParameterGroup group = ParameterGroup::Trunk;
+  ParameterGroup bias_group = ParameterGroup::Bias;
+  std::int64_t residual_branches = 0;
+};
+AffineMap affine_parameters(ParameterSource& source, const ModelOptions& o, const AffineSpec& spec);
+
+/// NAME.scale and NAME.shift (C) of layer norm, NAME.scale of RMS norm; nothing for other kinds.
+NormWeights norm_parameters(ParameterSource& source, const ModelOptions& o, const std::string& name,
+                            NormChoice kind);
+
+/// The parameters of one whole block under NAME: attn.qkv, attn.out, mlp.up, mlp.down, norm1, norm2.
+BlockWeights block_parameters(ParameterSource& source, const ModelOptions& o,
+                              const std::string& name);
+
+}  // namespace depthgrid

@@ -1,0 +1,82 @@
+#include "models/blocks/causal_attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tensor.h>
+
+#include "models/blocks/dropout.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Turns each pair of channels (c, c + D/2) by the angle position * base^(-2c/D).
+/// x (E*B, H, T, D)
+at::Tensor rotated(const ModelOptions& o, const at::Tensor& x) {
+  const std::int64_t tokens = x.size(2), half = x.size(3) / 2;
+  const at::TensorOptions wide = x.options().dtype(at::kDouble).requires_grad(false);
+  const at::Tensor base = at::tensor(o.rope_base, wide).view({-1, 1, 1});  // (E, 1, 1)
+  const at::Tensor rate =
+      base.pow(at::arange(half, wide) * (-1.0 / static_cast<double>(half)));  // (E, 1, D/2)
+  const at::Tensor angle = at::arange(tokens, wide).unsqueeze(1) * rate;      // (E, T, D/2)
+  const auto wave = [&](const at::Tensor& v) {  // (E, 1, 1, T, D/2), against x as (E, B, H, T, .)
+    return v.to(x.scalar_type()).unsqueeze(1).unsqueeze(1);
+  };
+  const at::Tensor c = wave(angle.cos()), s = wave(angle.sin());
+  const at::Tensor y = x.view({o.cells, -1, x.size(1), tokens, x.size(3)});
+  const at::Tensor a = y.narrow(-1, 0, half), b = y.narrow(-1, half, half);
+  return at::cat({a * c - b * s, b * c + a * s}, -1).view(x.sizes());
+}
+
+at::Tensor explicit_attention(const ModelOptions& o, const at::Tensor& q, const at::Tensor& k,
+                              const at::Tensor& v, std::int64_t layer,
+                              const ForwardContext& context) {
+  const std::int64_t tokens = q.size(2);
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
+  const at::Tensor future =
+      at::ones({tokens, tokens}, q.options().dtype(at::kBool).requires_grad(false)).triu(1);
+  const at::Tensor scores = at::matmul(q * scale, k.transpose(2, 3))
+                                .masked_fill(future, -std::numeric_limits<double>::infinity());
+  const at::Tensor weights = at::softmax(scores, -1);
+  const at::Tensor kept = dropout(weights.view({o.cells, -1, q.size(1) * tokens, tokens}),
+                                  o.dropout_attention, "attention", layer, context)
+                              .view(weights.sizes());
+  return at::matmul(kept, v);
+}
+
+bool wants_explicit(const ModelOptions& o) {
+  if (o.attention != AttentionKind::Auto) return o.attention == AttentionKind::Explicit;
+  return std::ranges::any_of(o.dropout_attention, [](double p) { return p > 0; });
+}
+
+}  // namespace
+
+at::Tensor causal_attention(const ModelOptions& o, const at::Tensor& qkv, std::int64_t layer,
+                            const ForwardContext& context) {
+  const std::int64_t tokens = qkv.size(2), width = qkv.size(3) / 3;
+  const at::Tensor heads = (qkv.scalar_type() == at::kBFloat16 ? qkv.to(at::kFloat) : qkv)
+                               .view({-1, tokens, 3, o.heads, width / o.heads});
+  const std::vector<at::Tensor> parts = heads.unbind(2);  // its gradient is one stack
+  at::Tensor q = parts[0].transpose(1, 2);
+  at::Tensor k = parts[1].transpose(1, 2);
+  const at::Tensor v = parts[2].transpose(1, 2);
+  if (o.positions == Positions::Rope) {
+    q = rotated(o, q.contiguous());
+    k = rotated(o, k.contiguous());
+  }
+  const at::Tensor mixed = wants_explicit(o)
+                               ? explicit_attention(o, q, k, v, layer, context)
+                               : at::scaled_dot_product_attention(q, k, v, {}, 0.0, true);
+  return mixed.transpose(1, 2).reshape({qkv.size(0), qkv.size(1), tokens, width});
+}
+
+}  // namespace depthgrid

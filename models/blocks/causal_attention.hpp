@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "models/forward_context.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// Causal multi-head self-attention over projected queries, keys and values; cells fold into the
+/// batch, where nothing mixes.
+///
+/// Scores, softmax and averages are computed in float32 also when the projections are bf16: on CPUs
+/// without matrix units that is faster, and everywhere more exact.
+/// @param qkv    (E, B, T, 3C): queries, keys, values, each H heads of C/H channels.
+/// @param layer  index of the depth step; keys the dropout draws.
+/// @return       (E, B, T, C)
+/// Source: Vaswani et al. (2017), eq. 1; rotary positions: Su et al. (2021), arXiv 2104.09864, eq. 34.
+at::Tensor causal_attention(const ModelOptions& o, const at::Tensor& qkv, std::int64_t layer,
+                            const ForwardContext& context);
+
+}  // namespace depthgrid

@@ -1,0 +1,56 @@
+#include "models/blocks/residual_scale.hpp"
+
+#include <algorithm>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+
+#include "core/base/error.hpp"
+#include "core/cells/cell_rng.hpp"
+
+namespace depthgrid {
+namespace {
+
+at::Tensor column(const std::vector<double>& v, const at::TensorOptions& options) {
+  return at::tensor(v, options).unsqueeze(1);
+}
+
+}  // namespace
+
+ResidualScale::ResidualScale(ParameterSource& source, const ModelOptions& o) {
+  at::TensorOptions options = at::kFloat;
+  if (o.residual.kind == ScaleKind::Fixed) {
+    h_ = column(o.residual.scale, options);
+  } else {
+    h_ = source.parameter(
+        {.name = "residual.scale",
+         .shape = {o.residual.kind == ScaleKind::Learned ? 1 : o.layers},
+         .group = ParameterGroup::Residual,
+         .init = {.fill = o.residual.scale}});
+    if (!h_.defined()) return;
+    options = options.device(h_.device());
+  }
+  const TimeOptions& time = o.time;
+  t_ = layer_grid(time.nodes, o.layers, column(o.residual.scale, options)).t;
+  const std::vector<double> constant(time.constant.begin(), time.constant.end());
+  t_ = at::where(column(constant, options).gt(0), column(time.value, options), t_);
+}
+
+DepthGrid ResidualScale::grid(const ModelOptions& o, const ForwardContext& context) const {
+  DepthGrid grid = layer_grid(o.time.nodes, o.layers, h_);
+  grid.t = t_;
+  const bool jitters = std::ranges::any_of(o.time.jitter, [](double j) { return j > 0; });
+  if (context.training && jitters) {
+    if (context.seeds == nullptr) throw Error("time jitter needs the cells' seeds");
+    const at::Tensor draw = at::empty({o.cells, 1, o.layers}, t_.options());
+    fill_uniform(draw, *context.seeds, {.stream = stream_id("time/jitter"), .step = context.step},
+                 -1, 1);
+    grid.t = t_ + draw.squeeze(1) * column(o.time.jitter, t_.options()) /
+                      static_cast<double>(o.layers);
+  }
+  return grid;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/depth/depth_grid.hpp"
+#include "core/train/parameter_layout.hpp"
+#include "models/forward_context.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// The residual scale and the nodes of a step-indexed family: what its grid is made of.
+class ResidualScale {
+ public:
+  /// Parameter residual.scale (1) or (L) where the scale is learned.
+  ResidualScale(ParameterSource& source, const ModelOptions& o);
+
+  /// Nodes i/L or (i-1)/L, or one constant time; jittered in training where asked for.
+  /// Draws of the jitter are keyed by (model seed, step).
+  DepthGrid grid(const ModelOptions& o, const ForwardContext& context) const;
+
+ private:
+  at::Tensor h_;  // (E, 1) or (E, L) float32
+  at::Tensor t_;  // (E, L), without jitter; undefined while parameters are only counted
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,37 @@
+#include "models/blocks/temporal_norm.hpp"
+
+#include <ATen/TensorOperators.h>
+
+#include "models/blocks/block_parameters.hpp"
+
+namespace depthgrid {
+namespace {
+
+AffineMap generator(ParameterSource& source, const ModelOptions& o, const std::string& name) {
+  return {source.parameter({.name = name,
+                            .shape = {o.width, o.temporal_hidden},
+                            .group = ParameterGroup::Norm,
+                            .init = weight_init(o, o.temporal_hidden, o.width)}),
+          {}};
+}
+
+}  // namespace
+
+TemporalNorm::TemporalNorm(ParameterSource& source, const ModelOptions& o, const std::string& name)
+    : time_(source, o, name + ".time", o.time.features(), o.temporal_hidden, o.temporal_hidden,
+            Activation::Silu, ParameterGroup::Norm, {}),
+      scale_(generator(source, o, name + ".scale")),
+      shift_(generator(source, o, name + ".shift")) {}
+
+std::vector<NormWeights> TemporalNorm::evaluate(const at::Tensor& features) const {
+  const at::Tensor m = time_.forward(features);  // (E, L, hidden)
+  const std::vector<at::Tensor> scales = (apply(scale_, m) + 1).unbind(1);
+  const std::vector<at::Tensor> shifts = apply(shift_, m).unbind(1);
+  std::vector<NormWeights> out;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    out.push_back({scales[i].contiguous(), shifts[i].contiguous()});
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/train/parameter_layout.hpp"
+#include "models/blocks/block_weights.hpp"
+#include "models/blocks/depth_mlp.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// Layer norm whose scale and shift are generated from depth-time:
+/// m = W2 silu(W1 e(t) + b1) + b2, scale = 1 + S m, shift = B m (the published program's; its
+/// generators S and B have no bias).
+class TemporalNorm {
+ public:
+  TemporalNorm() = default;
+
+  /// Parameters NAME.time.{w1,b1,w2,b2}, NAME.scale (C, hidden), NAME.shift (C, hidden).
+  TemporalNorm(ParameterSource& source, const ModelOptions& o, const std::string& name);
+
+  /// @param features  (E, L, F). @return scale and shift (E, C) at each of the L nodes.
+  std::vector<NormWeights> evaluate(const at::Tensor& features) const;
+
+ private:
+  DepthMlp time_;
+  AffineMap scale_;
+  AffineMap shift_;
+};
+
+}  // namespace depthgrid

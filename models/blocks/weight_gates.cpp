@@ -1,0 +1,126 @@
+#include "models/blocks/weight_gates.hpp"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tanh.h>
+
+#include "models/blocks/activation.hpp"
+
+namespace depthgrid {
+namespace {
+
+struct MatrixShape {
+  std::int64_t out, in;
+};
+
+MatrixShape shape_of(const ModelOptions& o, WeightType type) {
+  if (type == WeightType::Up) return {o.up_rows(), o.width};
+  if (type == WeightType::Down) return {o.width, o.hidden};
+  return {o.width, o.width};
+}
+
+std::size_t index(WeightType type) {
+  return static_cast<std::size_t>(type);
+}
+
+/// Where the gate of q, k or v comes from: the network of q serves all three when they share it.
+WeightType source_of(const ModelOptions& o, WeightType type) {
+  const bool shares = o.modulation.share_qkv && (type == WeightType::K || type == WeightType::V);
+  return shares ? WeightType::Q : type;
+}
+
+at::Tensor squash(GateKind kind, const at::Tensor& g) {
+  switch (kind) {
+    case GateKind::Sigmoid:
+      return logistic(g);
+    case GateKind::OnePlusTanh:
+      return at::tanh(g) + 1;
+    default:
+      return g;
+  }
+}
+
+AffineMap under(const AffineMap& map, const at::Tensor& gate) {
+  if (!gate.defined()) return map;
+  return {map.weight * gate.to(map.weight.scalar_type()), map.bias};
+}
+
+}  // namespace
+
+WeightGates::WeightGates(ParameterSource& source, const ModelOptions& o, const std::string& name) {
+  const ModulationOptions& m = o.modulation;
+  if (m.gate == GateKind::Constant) return;
+  for (std::size_t i = 0; i < kWeightTypes; ++i) {
+    const auto type = static_cast<WeightType>(i);
+    if (!m.target[i] || source_of(o, type) != type) continue;
+    const MatrixShape shape = shape_of(o, type);
+    const std::int64_t out = m.granularity[i] == Granularity::Row      ? shape.out
+                             : m.granularity[i] == Granularity::Column ? shape.in
+                                                                       : shape.out * shape.in;
+    networks_[i] = DepthMlp(source, o, name + "." + std::string(kWeightTypeNames[i]),
+                            o.time.features(), m.hidden, out, m.activation,
+                            ParameterGroup::Modulation, m.bias_init);
+  }
+}
+
+at::Tensor WeightGates::gate(const ModelOptions& o, WeightType type,
+                             const at::Tensor& features) const {
+  const WeightType source = source_of(o, type);
+  const at::Tensor g =
+      squash(o.modulation.gate, networks_[index(source)].forward(features));  // (E, L, n)
+  const MatrixShape shape = shape_of(o, type);
+  switch (o.modulation.granularity[index(source)]) {
+    case Granularity::Row:
+      return g.unsqueeze(3);
+    case Granularity::Column:
+      return g.unsqueeze(2);
+    default:
+      return g.view({g.size(0), g.size(1), shape.out, shape.in});
+  }
+}
+
+std::vector<WeightGates::AtNode> WeightGates::evaluate(const ModelOptions& o,
+                                                       const at::Tensor& features) const {
+  const ModulationOptions& m = o.modulation;
+  const auto layers = static_cast<std::size_t>(features.size(1));
+  std::vector<AtNode> nodes(layers);
+  if (m.gate == GateKind::Constant) return nodes;
+  const auto spread = [&](const at::Tensor& all, at::Tensor AtNode::*member) {
+    const std::vector<at::Tensor> each = all.unbind(1);  // its gradient is one stack
+    for (std::size_t i = 0; i < layers; ++i) nodes[i].*member = each[i];
+  };
+  const auto targeted = [&](WeightType type) { return m.target[index(type)]; };
+  // q, k and v stand below each other in one matrix: rows (E, L, 3C, 1) or (E, L, 3C, C).
+  if (targeted(WeightType::Q) || targeted(WeightType::K) || targeted(WeightType::V)) {
+    const bool shared = m.share_qkv;
+    std::vector<at::Tensor> parts;
+    bool wide = false;
+    for (const WeightType type : {WeightType::Q, WeightType::K, WeightType::V}) {
+      const bool has = targeted(shared ? WeightType::Q : type);
+      at::Tensor part = has ? gate(o, type, features)
+                            : at::ones({o.cells, features.size(1), o.width, 1}, features.options());
+      wide = wide || part.size(3) > 1;
+      parts.push_back(part);
+    }
+    for (at::Tensor& part : parts) {
+      part = part.expand({-1, -1, o.width, wide ? o.width : 1});
+    }
+    spread(at::cat(parts, 2), &AtNode::qkv);
+  }
+  if (targeted(WeightType::Out)) spread(gate(o, WeightType::Out, features), &AtNode::out);
+  if (targeted(WeightType::Up)) spread(gate(o, WeightType::Up, features), &AtNode::up);
+  if (targeted(WeightType::Down)) spread(gate(o, WeightType::Down, features), &AtNode::down);
+  return nodes;
+}
+
+BlockWeights gated(const BlockWeights& base, const WeightGates::AtNode& gates) {
+  BlockWeights w = base;
+  w.qkv = under(base.qkv, gates.qkv);
+  w.out = under(base.out, gates.out);
+  w.up = under(base.up, gates.up);
+  w.down = under(base.down, gates.down);
+  return w;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,55 @@
+#include "models/families/standard.hpp"
+
+#include <vector>
+
+#include "models/blocks/block_field.hpp"
+#include "models/blocks/block_parameters.hpp"
+#include "models/blocks/residual_scale.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// L blocks, chosen by the index of the step: the ordinary transformer under Euler.
+class LayerField final : public BlockField {
+ public:
+  LayerField(const ModelOptions& o, const ForwardContext& c, const std::vector<BlockWeights>& layers)
+      : BlockField(o, c), layers_(layers) {}
+
+ protected:
+  BlockWeights weights(const DepthPoint& at) const override {
+    return layers_.at(static_cast<std::size_t>(at.step));
+  }
+
+ private:
+  const std::vector<BlockWeights>& layers_;
+};
+
+class Standard final : public Family {
+ public:
+  Standard(ParameterSource& source, const ModelOptions& o) : options_(o), scale_(source, o) {
+    for (std::int64_t i = 0; i < o.layers; ++i) {
+      layers_.push_back(block_parameters(source, o, "layers." + std::to_string(i)));
+    }
+  }
+
+  DepthGrid grid(const ForwardContext& context) const override {
+    return scale_.grid(options_, context);
+  }
+
+  FieldPtr field(const DepthGrid&, const ForwardContext& context) const override {
+    return std::make_unique<LayerField>(options_, context, layers_);
+  }
+
+ private:
+  const ModelOptions& options_;
+  ResidualScale scale_;
+  std::vector<BlockWeights> layers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_standard(ParameterSource& source, const ModelOptions& o) {
+  return std::make_unique<Standard>(source, o);
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,96 @@
+#include "models/families/time_indexed.hpp"
+
+#include <vector>
+
+#include <ATen/ops/full.h>
+
+#include "models/blocks/block_field.hpp"
+#include "models/blocks/block_parameters.hpp"
+#include "models/blocks/residual_scale.hpp"
+#include "models/blocks/temporal_norm.hpp"
+#include "models/blocks/time_features.hpp"
+#include "models/blocks/weight_gates.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// The shared block at each node of one pass; gates and generated norms were computed together.
+class GatedField final : public BlockField {
+ public:
+  GatedField(const ModelOptions& o, const ForwardContext& c, const BlockWeights& base,
+             std::vector<WeightGates::AtNode> gates, std::vector<NormWeights> norm1,
+             std::vector<NormWeights> norm2)
+      : BlockField(o, c),
+        base_(base),
+        gates_(std::move(gates)),
+        norm1_(std::move(norm1)),
+        norm2_(std::move(norm2)) {}
+
+ protected:
+  BlockWeights weights(const DepthPoint& at) const override {
+    const auto i = static_cast<std::size_t>(at.step);
+    BlockWeights w = gated(base_, gates_.at(i));
+    if (!norm1_.empty()) {
+      w.norm1 = norm1_[i];
+      w.norm2 = norm2_[i];
+    }
+    return w;
+  }
+
+ private:
+  const BlockWeights& base_;
+  std::vector<WeightGates::AtNode> gates_;
+  std::vector<NormWeights> norm1_;
+  std::vector<NormWeights> norm2_;
+};
+
+class TimeIndexed final : public Family {
+ public:
+  TimeIndexed(ParameterSource& source, const ModelOptions& o)
+      : options_(o),
+        scale_(source, o),
+        base_(block_parameters(source, o, "block")),
+        gates_(source, o, "modulation") {
+    if (o.norm == NormChoice::TemporalLayer) {
+      norm1_ = TemporalNorm(source, o, "block.norm1");
+      norm2_ = TemporalNorm(source, o, "block.norm2");
+    }
+  }
+
+  DepthGrid grid(const ForwardContext& context) const override {
+    return scale_.grid(options_, context);
+  }
+
+  FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const override {
+    const at::Tensor features = time_features(options_.time, grid.t);
+    std::vector<NormWeights> first, second;
+    if (options_.norm == NormChoice::TemporalLayer) {
+      first = norm1_.evaluate(features);
+      second = norm2_.evaluate(features);
+    }
+    return std::make_unique<GatedField>(options_, context, base_,
+                                        gates_.evaluate(options_, features), std::move(first),
+                                        std::move(second));
+  }
+
+  at::Tensor readout_features() const override {
+    const at::Tensor end = at::full({options_.cells, 1}, 1.0, base_.qkv.weight.device());
+    return time_features(options_.time, end);
+  }
+
+ private:
+  const ModelOptions& options_;
+  ResidualScale scale_;
+  BlockWeights base_;
+  WeightGates gates_;
+  TemporalNorm norm1_;
+  TemporalNorm norm2_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_time_indexed(ParameterSource& source, const ModelOptions& o) {
+  return std::make_unique<TimeIndexed>(source, o);
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "core/train/parameter_layout.hpp"
+#include "models/families/family.hpp"
+
+namespace depthgrid {
+
+/// One block shared by all depths, each weight under a gate of depth-time:
+/// W_eff(t) = W_base ⊙ σ(g_φ(e(t))), one g_φ a weight type, per output row, per input column or per
+/// element. Biases are not gated.
+/// Source: first study, section 3.2 (sharing with time-indexed modulation).
+/// @param o  must outlive the family.
+std::unique_ptr<Family> make_time_indexed(ParameterSource& source, const ModelOptions& o);
+
+}  // namespace depthgrid

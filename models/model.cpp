@@ -1,0 +1,75 @@
+#include "models/model.hpp"
+
+#include <string>
+
+#include <ATen/TensorOperators.h>
+
+#include "core/base/error.hpp"
+#include "core/depth/integrator.hpp"
+#include "core/depth/tableau.hpp"
+#include "models/blocks/block_field.hpp"
+#include "models/blocks/block_parameters.hpp"
+#include "models/model_factory.hpp"
+#include "models/ops/cell_embedding.hpp"
+
+namespace depthgrid {
+namespace {
+
+at::Tensor table(ParameterSource& source, const ModelOptions& o, const std::string& name,
+                 std::int64_t rows) {
+  return source.parameter({.name = name,
+                           .shape = {rows, o.width},
+                           .group = ParameterGroup::Embedding,
+                           .init = table_init(o)});
+}
+
+}  // namespace
+
+Model::Model(ParameterSource& source, ModelOptions options) : options_(std::move(options)) {
+  const ModelOptions& o = options_;
+  embedding_ = table(source, o, "embedding.weight", o.vocabulary);
+  if (o.positions == Positions::Learned) {
+    position_ = table(source, o, "position.weight", o.max_tokens);
+  }
+  family_ = build_family(source, o);
+  if (o.final_norm == NormChoice::TemporalLayer) {
+    temporal_final_ = TemporalNorm(source, o, "final_norm");
+  } else {
+    final_norm_ = norm_parameters(source, o, "final_norm", o.final_norm);
+  }
+  if (!o.tie_embeddings) {
+    head_ = affine_parameters(source, o,
+                              {.name = "head",
+                               .in = o.width,
+                               .out = o.vocabulary,
+                               .bias = false,
+                               .group = ParameterGroup::Head});
+  }
+}
+
+at::Tensor Model::states(const at::Tensor& tokens, const ForwardContext& context) const {
+  at::Tensor x = cell_embedding(embedding_, tokens);
+  if (position_.defined()) {
+    if (tokens.size(2) > position_.size(1)) {
+      throw ShapeError("a window of " + std::to_string(tokens.size(2)) +
+                       " tokens is longer than the position table (model.max_seq_len = " +
+                       std::to_string(position_.size(1)) + ")");
+    }
+    x = x + position_.narrow(1, 0, tokens.size(2)).unsqueeze(1);
+  }
+  const DepthGrid grid = family_->grid(context);
+  const FieldPtr field = family_->field(grid, context);
+  return DepthIntegrator(kEuler).solve(*field, grid, x, {}, context.watch, context.step);
+}
+
+at::Tensor Model::logits(const at::Tensor& tokens, const ForwardContext& context) const {
+  const ModelOptions& o = options_;
+  const bool temporal = o.final_norm == NormChoice::TemporalLayer;
+  const NormWeights norm =
+      temporal ? temporal_final_.evaluate(family_->readout_features()).front() : final_norm_;
+  const at::Tensor x = apply_norm(o, o.final_norm, norm, states(tokens, context));
+  const AffineMap head = o.tie_embeddings ? AffineMap{embedding_, {}} : head_;
+  return apply(head, x).to(x.scalar_type());
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/train/parameter_layout.hpp"
+#include "models/blocks/temporal_norm.hpp"
+#include "models/families/family.hpp"
+#include "models/forward_context.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// A language model over E cells: embed, walk the depth, norm, read out.
+///
+/// Built twice by the same code: over a ParameterLayout, which only counts, and over an Arena.
+class Model {
+ public:
+  Model(ParameterSource& source, ModelOptions options);
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  /// @param tokens  (E, B, T) int64 in [0, V).
+  /// @return        (E, B, T, V) float32.
+  at::Tensor logits(const at::Tensor& tokens, const ForwardContext& context) const;
+
+  /// States before the readout norm. @return (E, B, T, C) float32
+  at::Tensor states(const at::Tensor& tokens, const ForwardContext& context) const;
+
+  const ModelOptions& options() const noexcept { return options_; }
+  const Family& family() const noexcept { return *family_; }
+
+ private:
+  ModelOptions options_;
+  at::Tensor embedding_;  // (E, V, C)
+  at::Tensor position_;   // (E, rows, C), learned positions only
+  std::unique_ptr<Family> family_;
+  NormWeights final_norm_;
+  TemporalNorm temporal_final_;
+  AffineMap head_;  // C -> V, undefined when tied
+};
+
+}  // namespace depthgrid

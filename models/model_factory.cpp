@@ -1,0 +1,29 @@
+#include "models/model_factory.hpp"
+
+#include <array>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "models/families/standard.hpp"
+#include "models/families/time_indexed.hpp"
+
+namespace depthgrid {
+
+std::span<const FamilyEntry> families() {
+  static constexpr std::array<FamilyEntry, 2> kFamilies = {{
+      {"standard", make_standard},
+      {"time_indexed", make_time_indexed},
+  }};
+  return kFamilies;
+}
+
+std::unique_ptr<Family> build_family(ParameterSource& source, const ModelOptions& o) {
+  std::string known;
+  for (const FamilyEntry& family : families()) {
+    if (family.name == o.family) return family.build(source, o);
+    known += (known.empty() ? "" : ", ") + std::string(family.name);
+  }
+  throw Error("unknown family '" + o.family + "'; known: " + known);
+}
+
+}  // namespace depthgrid

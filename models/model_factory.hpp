@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/train/parameter_layout.hpp"
+#include "models/families/family.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// One row of the table of families.
+struct FamilyEntry {
+  std::string_view name;  // `model.family`
+  std::unique_ptr<Family> (*build)(ParameterSource&, const ModelOptions&);
+};
+
+/// All families. Tests of fusion, causality and gradients walk this table, so that a new row is
+/// covered unasked.
+std::span<const FamilyEntry> families();
+
+/// @throws Error naming the known families.
+std::unique_ptr<Family> build_family(ParameterSource& source, const ModelOptions& o);
+
+}  // namespace depthgrid

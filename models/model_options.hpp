@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config/cell_config.hpp"
+#include "core/depth/depth_grid.hpp"
+#include "models/ops/per_cell_norm.hpp"
+
+namespace depthgrid {
+
+enum class Sublayers : std::uint8_t { Sequential, Parallel };
+enum class Positions : std::uint8_t { Learned, Rope, None };
+enum class Activation : std::uint8_t { Gelu, GeluTanh, Relu, Silu, Tanh, Swiglu };
+enum class NormChoice : std::uint8_t { Layer, Rms, TemporalLayer, None };
+enum class AttentionKind : std::uint8_t { Auto, Sdpa, Explicit };
+enum class InitScheme : std::uint8_t { Pytorch, Gpt2, Xavier };
+enum class ScaleKind : std::uint8_t { Fixed, Learned, LearnedPerLayer };
+enum class FeatureKind : std::uint8_t { Fourier, Geometric };
+enum class GateKind : std::uint8_t { Sigmoid, OnePlusTanh, Identity, Constant };
+enum class Granularity : std::uint8_t { Row, Column, Element };
+
+/// The six weight types of a block, in the order of `model.modulation.targets`.
+enum class WeightType : std::uint8_t { Q, K, V, Out, Up, Down };
+constexpr std::size_t kWeightTypes = 6;
+constexpr std::array<std::string_view, kWeightTypes> kWeightTypeNames = {"q",   "k",  "v",
+                                                                         "out", "up", "down"};
+
+/// Δt, the residual scale: a number of each cell, or where a learned one starts.
+struct ResidualOptions {
+  ScaleKind kind = ScaleKind::Fixed;
+  std::vector<double> scale;  // (E)
+};
+
+/// Where on the depth axis a step-indexed field is evaluated, and what it sees of it.
+struct TimeOptions {
+  std::vector<Nodes> nodes;                 // (E)
+  std::vector<bool> constant;               // (E) t = value in every layer
+  std::vector<double> value;                // (E)
+  std::vector<double> jitter;               // (E) layers
+  FeatureKind kind = FeatureKind::Fourier;
+  std::int64_t frequencies = 32;            // K
+  bool include_t = true;
+  std::vector<double> t_scale;              // (E) geometric
+  std::vector<double> base;                 // (E) geometric
+
+  std::int64_t features() const { return 2 * frequencies + (include_t ? 1 : 0); }
+};
+
+/// g_phi and how its gate meets a weight.
+struct ModulationOptions {
+  std::int64_t hidden = 64;  // h_mod; 0 = one linear map
+  Activation activation = Activation::Relu;
+  GateKind gate = GateKind::Sigmoid;
+  std::array<bool, kWeightTypes> target{};
+  std::array<Granularity, kWeightTypes> granularity{};
+  bool share_qkv = false;
+  std::vector<double> bias_init;  // (E)
+};
+
+struct InitOptions {
+  InitScheme scheme = InitScheme::Gpt2;
+  std::vector<double> std;            // (E)
+  std::vector<double> embedding_std;  // (E)
+  std::vector<bool> residual_scaling;  // (E) 1/sqrt(2L) on out and down
+};
+
+/// Everything a family reads, of E cells of equal structure: structural leaves once, per-cell
+/// leaves as vectors of E.
+struct ModelOptions {
+  std::string family;
+  std::int64_t cells = 1;        // E
+  std::int64_t width = 256;      // C = d_model
+  std::int64_t layers = 6;       // L
+  std::int64_t heads = 4;        // H
+  std::int64_t hidden = 1024;    // d_ff
+  std::int64_t vocabulary = 256;  // V
+  std::int64_t max_tokens = 128;  // rows of a learned position table
+  Sublayers sublayers = Sublayers::Sequential;
+  NormChoice norm = NormChoice::Layer;
+  NormChoice final_norm = NormChoice::Layer;
+  std::vector<double> norm_eps;  // (E)
+  std::int64_t temporal_hidden = 64;
+  Positions positions = Positions::Learned;
+  std::vector<double> rope_base;  // (E)
+  Activation activation = Activation::Gelu;
+  AttentionKind attention = AttentionKind::Auto;
+  bool attention_bias = true;
+  bool mlp_bias = true;
+  bool tie_embeddings = false;
+  std::vector<double> dropout_attention;  // (E)
+  std::vector<double> dropout_mlp;        // (E)
+  ResidualOptions residual;
+  TimeOptions time;
+  ModulationOptions modulation;
+  InitOptions init;
+
+  /// Rows of the up projection: twice the hidden width where the activation gates.
+  std::int64_t up_rows() const { return activation == Activation::Swiglu ? 2 * hidden : hidden; }
+};
+
+/// Reads the model leaves of cells that share a structure.
+/// @param cells  at least one; structural leaves are taken from the first.
+ModelOptions model_options(const std::vector<const CellConfig*>& cells);
+
+}  // namespace depthgrid

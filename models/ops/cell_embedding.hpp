@@ -1,0 +1,17 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace depthgrid {
+
+/// Rows of each cell's table.
+///
+/// Gradients are added straight into table.grad(), in the order of the tokens: a dense gradient of
+/// the table would cost a pass over (E, V, C) for every step.
+/// @param table  (E, V, C) leaf whose .grad is preset (an arena view), or any tensor without
+///               gradients.
+/// @param ids    (E, B, T) int64 in [0, V).
+/// @return       (E, B, T, C)
+at::Tensor cell_embedding(const at::Tensor& table, const at::Tensor& ids);
+
+}  // namespace depthgrid

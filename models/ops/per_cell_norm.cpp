@@ -1,0 +1,162 @@
+#include "models/ops/per_cell_norm.hpp"
+
+#include <optional>
+
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "core/base/error.hpp"
+#include "models/ops/row_norm_kernel.hpp"
+
+namespace depthgrid {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// How the rows of (E, B, T, C) fall into blocks that never cross a cell.
+struct Blocks {
+  std::int64_t cells, rows, channels, per_cell;
+
+  explicit Blocks(const at::Tensor& x)
+      : cells(x.size(0)),
+        rows(x.numel() / std::max<std::int64_t>(x.size(0) * x.size(-1), 1)),
+        channels(x.size(-1)),
+        per_cell((rows + kNormRowsPerBlock - 1) / kNormRowsPerBlock) {}
+
+  std::int64_t count() const { return cells * per_cell; }
+  std::int64_t first_row(std::int64_t block) const {
+    return block / per_cell * rows + block % per_cell * kNormRowsPerBlock;
+  }
+  std::int64_t rows_of(std::int64_t block) const {
+    return std::min(kNormRowsPerBlock, rows - block % per_cell * kNormRowsPerBlock);
+  }
+};
+
+template <class T>
+NormRows<T> block_of(const Blocks& blocks, std::int64_t block, const at::Tensor& x,
+                     const at::Tensor& scale, const at::Tensor& shift, const at::Tensor& eps,
+                     bool centred) {
+  const std::int64_t e = block / blocks.per_cell;
+  const auto row_of = [&](const at::Tensor& v) {
+    return v.defined() ? v.const_data_ptr<T>() + e * v.stride(0) : nullptr;
+  };
+  return {x.const_data_ptr<T>() + blocks.first_row(block) * blocks.channels,
+          row_of(scale),
+          row_of(shift),
+          blocks.rows_of(block),
+          blocks.channels,
+          eps.const_data_ptr<double>()[e],
+          centred};
+}
+
+/// Adds the sums of a cell's blocks in their order. partial (E, blocks, C) -> (E, C)
+template <class T>
+at::Tensor in_order(const at::Tensor& partial) {
+  const at::Tensor out = at::zeros({partial.size(0), partial.size(2)}, partial.options());
+  const std::int64_t n = partial.size(2);
+  for (std::int64_t e = 0; e < partial.size(0); ++e) {
+    T* to = out.mutable_data_ptr<T>() + e * n;
+    const T* from = partial.const_data_ptr<T>() + e * partial.size(1) * n;
+    for (std::int64_t b = 0; b < partial.size(1); ++b, from += n) {
+      for (std::int64_t c = 0; c < n; ++c) to[c] += from[c];
+    }
+  }
+  return out;
+}
+
+class CpuNorm : public torch::autograd::Function<CpuNorm> {
+ public:
+  // Optional, because an undefined tensor may not be an input of a node.
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input,
+                            const std::optional<at::Tensor>& scale_if,
+                            const std::optional<at::Tensor>& shift_if, const at::Tensor& eps,
+                            bool centred) {
+    const at::Tensor scale = scale_if.value_or(at::Tensor());
+    const at::Tensor shift = shift_if.value_or(at::Tensor());
+    const at::Tensor x = input.contiguous();
+    const Blocks blocks(x);
+    at::Tensor y = at::empty_like(x);
+    const at::Tensor mean = at::empty({blocks.cells * blocks.rows}, x.options());
+    const at::Tensor inverse = at::empty_like(mean);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "per_cell_norm", [&] {
+      at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t b = begin; b < end; ++b) {
+          const std::int64_t row = blocks.first_row(b);
+          norm_forward<scalar_t>(block_of<scalar_t>(blocks, b, x, scale, shift, eps, centred),
+                                 y.mutable_data_ptr<scalar_t>() + row * blocks.channels,
+                                 mean.mutable_data_ptr<scalar_t>() + row,
+                                 inverse.mutable_data_ptr<scalar_t>() + row);
+        }
+      });
+    });
+    ctx->save_for_backward({x, scale, shift, mean, inverse, eps});
+    ctx->saved_data["centred"] = centred;
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &x = saved[0], &scale = saved[1], &shift = saved[2];
+    const Blocks blocks(x);
+    const at::Tensor dy = grads[0].contiguous();
+    at::Tensor dx = at::empty_like(x);
+    const auto partial = [&](const at::Tensor& v) {
+      return v.defined() ? at::zeros({blocks.cells, blocks.per_cell, blocks.channels}, x.options())
+                         : at::Tensor();
+    };
+    const at::Tensor dscale = partial(scale);
+    const at::Tensor dshift = partial(shift);
+    variable_list out(5);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "per_cell_norm_backward", [&] {
+      const auto part = [&](const at::Tensor& v, std::int64_t b) -> scalar_t* {
+        return v.defined() ? v.mutable_data_ptr<scalar_t>() + b * blocks.channels : nullptr;
+      };
+      at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t b = begin; b < end; ++b) {
+          const std::int64_t row = blocks.first_row(b);
+          const std::int64_t at = row * blocks.channels;
+          norm_backward<scalar_t>(
+              block_of<scalar_t>(blocks, b, x, scale, shift, saved[5],
+                                 ctx->saved_data["centred"].toBool()),
+              dy.const_data_ptr<scalar_t>() + at, saved[3].const_data_ptr<scalar_t>() + row,
+              saved[4].const_data_ptr<scalar_t>() + row, dx.mutable_data_ptr<scalar_t>() + at,
+              part(dscale, b), part(dshift, b));
+        }
+      });
+      if (dscale.defined()) out[1] = in_order<scalar_t>(dscale);
+      if (dshift.defined()) out[2] = in_order<scalar_t>(dshift);
+    });
+    out[0] = dx;
+    return out;
+  }
+};
+
+/// The same from ATen's operations, where there is no kernel of ours.
+at::Tensor composed(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
+                    const at::Tensor& shift, const at::Tensor& eps) {
+  const at::Tensor e = eps.to(x.options()).view({-1, 1, 1, 1});
+  const at::Tensor centred = kind == NormKind::Layer ? x - x.mean(-1, true) : x;
+  at::Tensor y = centred * (centred.square().mean(-1, true) + e).rsqrt();
+  const auto wide = [](const at::Tensor& v) { return v.unsqueeze(1).unsqueeze(1); };
+  if (scale.defined()) y = y * wide(scale);
+  return shift.defined() ? y + wide(shift) : y;
+}
+
+}  // namespace
+
+at::Tensor per_cell_norm(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
+                         const at::Tensor& shift, const at::Tensor& eps) {
+  if (!x.device().is_cpu()) return composed(kind, x, scale, shift, eps);
+  const auto if_defined = [](const at::Tensor& v) {
+    return v.defined() ? std::optional(v) : std::nullopt;
+  };
+  return CpuNorm::apply(x, if_defined(scale), if_defined(shift), eps, kind == NormKind::Layer);
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace depthgrid {
+
+enum class NormKind : std::uint8_t { Layer, Rms };
+
+/// y = x_hat * scale + shift, where x_hat is x normalised over its channels, token by token.
+///
+/// Layer: x_hat = (x - mean) / sqrt(var + eps). Rms: x_hat = x / sqrt(mean(x^2) + eps).
+/// Gradients of scale and shift are summed over fixed blocks of a cell's rows, so that they depend
+/// neither on the thread count nor on the other cells (the affine of at::layer_norm depends on the
+/// former). One pass forward and one backward on the CPU.
+/// @param x      (E, B, T, C) float32 or float64.
+/// @param scale  (E, C), or undefined for 1.
+/// @param shift  (E, C), or undefined for 0.
+/// @param eps    (E) float64, on the host.
+/// @return       (E, B, T, C)
+/// Source: Ba, Kiros & Hinton (2016), arXiv 1607.06450, eq. 3; Zhang & Sennrich (2019), NeurIPS, eq. 4.
+at::Tensor per_cell_norm(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
+                         const at::Tensor& shift, const at::Tensor& eps);
+
+}  // namespace depthgrid

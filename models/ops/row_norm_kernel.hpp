@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+namespace depthgrid {
+
+/// Rows of one cell whose gradient sums are kept apart: a constant, so that sums never depend on
+/// how rows are shared out among threads.
+constexpr std::int64_t kNormRowsPerBlock = 32;
+
+/// What the kernels need of one block of rows; `float` or `double`.
+template <class T>
+struct NormRows {
+  const T* x;      // (rows, channels)
+  const T* scale;  // (channels) or null
+  const T* shift;  // (channels) or null
+  std::int64_t rows;
+  std::int64_t channels;
+  double eps;
+  bool centred;  // layer norm; else root mean square
+};
+
+/// y (rows, channels); mean and inverse deviation of each row are kept for the way back.
+template <class T>
+void norm_forward(const NormRows<T>& in, T* y, T* mean, T* inverse);
+
+/// dx (rows, channels) is written; dscale and dshift (channels), if not null, are added to.
+template <class T>
+void norm_backward(const NormRows<T>& in, const T* dy, const T* mean, const T* inverse, T* dx,
+                   T* dscale, T* dshift);
+
+template <>
+void norm_forward<float>(const NormRows<float>&, float*, float*, float*);
+template <>
+void norm_forward<double>(const NormRows<double>&, double*, double*, double*);
+template <>
+void norm_backward<float>(const NormRows<float>&, const float*, const float*, const float*, float*,
+                          float*, float*);
+template <>
+void norm_backward<double>(const NormRows<double>&, const double*, const double*, const double*,
+                           double*, double*, double*);
+
+}  // namespace depthgrid

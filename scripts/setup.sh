@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Installs what the build needs: system packages, .venv with the pinned Python packages (LibTorch is
+# inside one of them) and, where no CUDA 13.0 toolkit is on the machine, an nvcc in .venv/cuda.
+# A second run skips what is there and needs no network.
+#   DEPTHGRID_CUDA=OFF     no nvcc, no GPU part
+#   DEPTHGRID_CUDA_HOME=D  the toolkit in folder D
+#   PYTHON=python3.12      the Python that .venv is made with
+#   CMAKE_PREFIX_PATH=D    a LibTorch 2.11 of your own: the 4.7 GB of the wheel are not fetched
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+readonly packages=(
+  g++ cmake ninja-build ccache pkg-config python3 python3-venv git ca-certificates
+  openmpi-bin libopenmpi-dev libhdf5-dev hdf5-tools libyaml-cpp-dev libboost-program-options-dev
+  libspdlog-dev libfmt-dev nlohmann-json3-dev libpcre2-dev libssl-dev libgtest-dev xz-utils)
+
+# --- System packages -----------------------------------------------------------------------------
+apt_install() {  # apt_install AS... -- PACKAGES...
+  local as=()
+  while [[ $1 != -- ]]; do as+=("$1"); shift; done
+  shift
+  # A third-party source that is down must not stop us: the installation tells whether it mattered.
+  "${as[@]}" apt-get -o Acquire::Retries=3 update || true
+  "${as[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 \
+    apt-get -o Acquire::Retries=3 install -y --no-install-recommends "$@"
+}
+
+missing=()
+if command -v dpkg-query >/dev/null; then
+  for package in "${packages[@]}"; do
+    [[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null) == ii* ]] || missing+=("$package")
+  done
+  apt_line="apt-get install -y --no-install-recommends ${missing[*]}"
+else
+  skip "system packages" "this is no Debian; needed are what these Debian packages hold: ${packages[*]}"
+fi
+if ((${#missing[@]} == 0)); then
+  command -v dpkg-query >/dev/null && skip "system packages" "all ${#packages[@]} are here"
+elif ((EUID == 0)); then
+  step apt "installing ${#missing[@]} system packages: ${missing[*]}" "see the log" \
+    apt_install env -- "${missing[@]}"
+elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [[ -t 0 ]] && sudo -v; }; }; then
+  step apt "installing ${#missing[@]} system packages by sudo: ${missing[*]}" "see the log" \
+    apt_install sudo -n -- "${missing[@]}"
+else
+  say "== system packages missing: ${#missing[@]}; neither root nor sudo is at hand."
+  say "   Ask an administrator for this one line; meanwhile we go on with what is here:"
+  say "     $apt_line"
+fi
+
+# --- Python packages: LibTorch, formatter, linter, analysis --------------------------------------
+python=${PYTHON:-python3}
+if ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
+  step venv "making .venv with $(command -v "$python" || echo "$python")" \
+    "python3-venv is missing${missing[*]:+ (it may be among the packages listed above)}" \
+    "$python" -m venv --clear "$venv"
+fi
+
+own_torch=""
+IFS=':;' read -ra prefixes <<<"${CMAKE_PREFIX_PATH:-}"
+for prefix in "${prefixes[@]}"; do
+  [[ -e $prefix/lib/libtorch_cpu.so ]] && own_torch=$prefix
+done
+
+pip=("$venv/bin/python" -m pip --no-input --disable-pip-version-check install --retries 5)
+install() {  # install NAME "what" "cause" FILE: skipped when FILE's digest is the stamp's
+  local stamp=$venv/.depthgrid-$1 digest
+  digest=$(sha256sum <"$4")
+  if [[ -f $stamp && $(<"$stamp") == "$digest" ]]; then
+    skip "$2" "here already"
+    return
+  fi
+  step "pip-$1" "$2" "$3" "${pip[@]}" -r "$4"
+  printf '%s\n' "$digest" >"$stamp"
+}
+if [[ -n $own_torch ]]; then
+  skip "LibTorch" "the one in $own_torch (CMAKE_PREFIX_PATH)"
+else
+  install torch "LibTorch 2.11.0 with CUDA 13.0 libraries (4.7 GB on disk)" \
+    "no network to the package index, or less than 8 GB of free disk" requirements.txt
+fi
+install dev "clang-format and clang-tidy" "no network to the package index" requirements-dev.txt
+install analysis "packages for reading results in Python" "no network to the package index" \
+  requirements-analysis.txt
+
+# --- nvcc ----------------------------------------------------------------------------------------
+# nvcc from wheels needs a folder in the classic shape. Links are relative, so that the checkout may
+# move; the linker wants libX.so beside each libX.so.N.
+make_cuda_folder() {
+  local site source made=$venv/cuda.new library name
+  site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  source=$site/nvidia/cu13
+  rm -rf "$made"
+  # bin is a folder of links, not a link: nvcc finds the rest by bin/.., which must be ours.
+  mkdir -p "$made/bin" "$made/lib64/stubs"
+  for name in "$source"/bin/*; do ln -s "../../${name#"$venv/"}" "$made/bin/${name##*/}"; done
+  for name in include nvvm; do ln -s "../${source#"$venv/"}/$name" "$made/$name"; done
+  ln -s lib64 "$made/lib"
+  for library in "$source"/lib/*; do
+    name=${library##*/}
+    [[ -d $library ]] && continue
+    ln -sf "../../${library#"$venv/"}" "$made/lib64/$name"
+    [[ $name == *.so.* ]] && ln -sf "$name" "$made/lib64/${name%%.so.*}.so"
+  done
+  rm -rf "$venv/cuda"
+  mv "$made" "$venv/cuda"
+  "$venv/cuda/bin/nvcc" --version
+}
+if [[ ${DEPTHGRID_CUDA:-AUTO} == OFF ]]; then
+  skip "nvcc" "not wanted (DEPTHGRID_CUDA=OFF)"
+elif home=$(find_cuda); then
+  skip "nvcc 13.0" "$home"
+elif [[ -n ${DEPTHGRID_CUDA_HOME:-} && $DEPTHGRID_CUDA_HOME != "$venv/cuda" ]]; then
+  say "FAILED: DEPTHGRID_CUDA_HOME=$DEPTHGRID_CUDA_HOME has no nvcc of CUDA 13.0; unset it to have one made in .venv/cuda" >&2
+  exit 1
+else
+  # Without the nvvm extra pip brings a newer one, whose code the 13.0 assembler refuses.
+  [[ ${DEPTHGRID_CUDA:-AUTO} == ON ]] || MAY_FAIL=1
+  step pip-nvcc "nvcc 13.0 from Python packages (0.3 GB)" "no network to the package index" \
+    "${pip[@]}" "cuda-toolkit[nvcc,nvvm,cccl,crt]==13.0.2"
+  if ((step_status == 0)); then
+    step cuda-folder "a CUDA toolkit folder in .venv/cuda" "see the log" make_cuda_folder
+  fi
+  if ((step_status != 0)); then
+    say "   going on without the GPU part (DEPTHGRID_CUDA=ON makes this an error, OFF leaves it out)"
+  fi
+  MAY_FAIL=0
+fi
+say "== set-up done in $(elapsed "$script_start")"

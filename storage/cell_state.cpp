@@ -1,0 +1,47 @@
+#include "storage/cell_state.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "storage/lease.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// The reason in a failure's report, on one line.
+std::string reason_of(const std::string& json) {
+  const nlohmann::json report = nlohmann::json::parse(json, nullptr, false);
+  std::string out;
+  if (report.is_object()) {
+    for (const char* key : {"problem", "message", "error", "reason"}) {
+      const auto at = report.find(key);
+      if (at != report.end() && at->is_string()) {
+        out = at->get<std::string>();
+        break;
+      }
+    }
+  }
+  if (out.empty()) out = json;
+  std::ranges::replace(out, '\n', ' ');
+  return out;
+}
+
+}  // namespace
+
+CellState unfinished_state(const Store& store, const CellId& id) {
+  CellState out;
+  const LeaseState lease = lease_state(store.cell_path(id));
+  out.generation = lease.generation;
+  const std::optional<StoredFailure> failure = store.newest_failure(id);
+  if (failure) out.problem = reason_of(failure->json);
+  if (lease.kind == LeaseState::Kind::Held) {
+    out.status = CellStatus::Running;
+  } else if (failure && failure->generation >= lease.generation) {
+    out.status = failure->status;
+  }
+  return out;
+}
+
+}  // namespace depthgrid

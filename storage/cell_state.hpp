@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/cell.hpp"
+#include "storage/store.hpp"
+
+namespace depthgrid {
+
+/// What the folder of a cell without a result says about it.
+struct CellState {
+  CellStatus status = CellStatus::Pending;
+  std::int64_t generation = 0;  // highest claimed; 0 = never tried
+  std::string problem;          // of a failure: what went wrong, one line
+};
+
+/// Running while somebody holds the lease; else failed, oom or cancelled if the newest attempt left
+/// a report of that; else pending. Takes no lock. Not meant for cells that have a result.
+CellState unfinished_state(const Store& store, const CellId& id);
+
+}  // namespace depthgrid

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace depthgrid {
+
+/// Type of the numbers of a column as the file holds them: i1 i4 i8 f4 f8, or fixed-length UTF-8.
+enum class DataType : std::uint8_t { Int8, Int32, Int64, Float32, Float64, Text };
+
+/// "i1", "i4", "i8", "f4", "f8" or "S": the spelling of NumPy.
+std::string_view name_of(DataType type) noexcept;
+
+/// Bytes of one number; 0 for Text, whose width is a property of the column.
+std::size_t bytes_of(DataType type) noexcept;
+
+/// How an axis behaves when files of cells are put together.
+enum class AxisKind : std::uint8_t {
+  Cell,     // one row a cell, in the order of the plan
+  Joined,   // outer join: the coordinate holds optimiser steps, rows are matched by value
+  Padded,   // 0 ... n-1 or 1 ... n: the longest cell sets the length, others are padded
+  Fixed,    // the same labels in every file
+  Ragged,   // records of all cells one after another
+  Labelled  // union of names, in the order of appearance
+};
+
+/// One axis of the files: `sweep.h5` has a coordinate variable of the same name.
+struct Dimension {
+  std::string_view name;
+  DataType type;
+  AxisKind kind;
+  std::int64_t first;     // of a Padded or Ragged axis: 0 or 1
+  std::string_view axis;  // CF attribute: "Z", "T" or ""
+  std::string_view long_name;
+};
+
+/// All axes. Source: the table of variables, docs/store-format.md.
+std::span<const Dimension> dimensions();
+
+/// @throws Error for an unknown name (a bug).
+const Dimension& dimension(std::string_view name);
+
+/// Names of the parameter groups, in the order of every array over them (17).
+std::span<const std::string_view> parameter_groups();
+
+/// Names of the splits, in the order of every array over them (4): train dev valid test.
+std::span<const std::string_view> split_names();
+
+/// Labels of a Fixed axis; empty for every other.
+std::span<const std::string_view> labels_of(const Dimension& dimension);
+
+}  // namespace depthgrid

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/cell.hpp"
+
+namespace depthgrid {
+
+struct StoreOptions {
+  bool shared_group = false;  // allow a root that others may write to
+};
+
+/// Why a cell ended other than completed.
+struct StoredFailure {
+  std::int64_t generation = 0;
+  CellStatus status = CellStatus::Failed;
+  std::string json;  // the report as given, an object
+};
+
+/// The folder of one sweep's results: STORE.json, sweep.yaml, plan.h5, cells/ab/<id>/, corpora/,
+/// texts/, sweep.h5. Any number of processes may use one store at the same time.
+class Store {
+ public:
+  /// Makes the folder and STORE.json if absent, after trying what its filesystem can do.
+  /// Sets the process's umask to 027.
+  /// @throws StorageError (CantCreate) naming the missing capability or the unsafe permission;
+  ///         BadData if STORE.json is damaged or of a later format.
+  static Store open_or_create(const std::filesystem::path& root, const StoreOptions& options = {});
+
+  /// @throws StorageError (NoInput) if there is no store.
+  static Store open(const std::filesystem::path& root);
+
+  const std::filesystem::path& root() const { return root_; }
+  const std::string& uuid() const { return uuid_; }
+  const std::string& created() const { return created_; }  // ISO 8601, UTC
+
+  std::filesystem::path plan_file() const { return root_ / "plan.h5"; }
+  std::filesystem::path sweep_yaml() const { return root_ / "sweep.yaml"; }
+  std::filesystem::path packed_file() const { return root_ / "sweep.h5"; }
+
+  /// cells/ab/<id>, made on demand. @throws UserError (Usage) unless the id is 12 hex digits.
+  std::filesystem::path cell_dir(const CellId& id) const;
+  /// The same path, nothing is made.
+  std::filesystem::path cell_path(const CellId& id) const;
+  /// Ids of the folders that exist, ascending.
+  std::vector<CellId> cells() const;
+
+  /// True when result.h5 is there: the one sign that a cell is done.
+  bool completed(const CellId& id) const;
+
+  /// failed-<generation>.json. @param status  Failed, Oom or Cancelled. @param json  an object.
+  void publish_failure(const CellId& id, std::int64_t generation, CellStatus status,
+                       const std::string& json) const;
+  /// Of the highest generation that failed; nothing if none did, or its report is damaged.
+  std::optional<StoredFailure> newest_failure(const CellId& id) const;
+
+  /// Remembers the SHA-256 (64 hex digits) of a corpus's raw files at first use.
+  /// @throws UserError (BadData) with both digests if the store remembers another.
+  void pin_corpus(const std::string& name, const std::string& sha256) const;
+  std::optional<std::string> pinned_corpus(const std::string& name) const;
+
+  /// Keeps `text` for ever under `name` if nothing is kept yet. @return  the text that is kept.
+  std::string freeze_text(const std::string& name, const std::string& text) const;
+  std::optional<std::string> read_text(const std::string& name) const;
+
+ private:
+  Store(std::filesystem::path root, std::string uuid, std::string created);
+
+  std::filesystem::path root_;
+  std::string uuid_;
+  std::string created_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/cell.hpp"
+#include "core/config/value.hpp"
+#include "storage/plan_file.hpp"
+#include "storage/store.hpp"
+
+namespace depthgrid {
+
+/// One row of `results` and `status`.
+struct CellSummary {
+  CellId id;
+  std::string alias;
+  std::int64_t seed = 0;
+  ValueMap overrides;
+  CellStatus status = CellStatus::Pending;
+  std::int64_t step = 0;        // optimiser steps done
+  std::int64_t parameters = 0;  // 0 = not known yet
+  /// A variable of the table, the split behind a dot: "train_loss" (last step), "eval_loss.valid"
+  /// (last evaluation), "final_loss.valid" (whole split, last weights), "train_loss_last50".
+  /// Numbers that were not recorded are absent, never NaN.
+  std::map<std::string, double> metrics;
+  int attempts = 0;
+  std::string problem;  // of failed cells: what went wrong, one line
+  std::string host;     // of the newest attempt
+};
+
+/// One summary a cell, in the order of the plan.
+///
+/// Finished cells are read from `sweep.h5` where it holds their sealed result, else from
+/// `result.h5`; unfinished ones from their journals. Takes no lock and changes nothing.
+std::vector<CellSummary> summarise(const Store& store, const StoredPlan& plan);
+
+}  // namespace depthgrid

@@ -1,0 +1,124 @@
+#include "sweeps/describe_cache.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "core/base/version.hpp"
+#include "storage/publish.hpp"
+#include "sweeps/pipe_child.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The kept answer about one structure; nothing if it is absent or damaged.
+CostTable read_entry(const fs::path& file) {
+  std::ifstream in(file);
+  if (!in) return {};
+  std::ostringstream text;
+  text << in.rdbuf();
+  try {
+    return parse_costs(text.str());
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+void write_entry(const fs::path& file, const StructureCost& cost) {
+  try {
+    make_folders(file.parent_path());
+    publish_replace(file, std::string_view(costs_json({{cost.structure, cost}})));
+  } catch (const Error&) {  // a cache that cannot be written costs time, nothing else
+  }
+}
+
+std::string request(const std::vector<const CellPlan*>& cells) {
+  nlohmann::ordered_json structures = nlohmann::ordered_json::array();
+  for (const CellPlan* cell : cells) {
+    structures.push_back({{"structure", cell->structure},
+                          {"config", nlohmann::ordered_json::parse(cell->config.json())}});
+  }
+  return nlohmann::ordered_json{{"schema", 1}, {"structures", structures}}.dump();
+}
+
+}  // namespace
+
+DescribeCache::DescribeCache(fs::path worker, fs::path folder)
+    : worker_(std::move(worker)), folder_(std::move(folder)), build_(code_version()) {
+  // Two builds of one commit may differ, for example while somebody edits the sources.
+  struct stat file{};
+  if (stat(worker_.c_str(), &file) == 0) {
+    build_ += fmt::format(" {} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+  }
+}
+
+fs::path DescribeCache::entry(const CellPlan& cell) const {
+  std::string key = cell.structure + ' ' + build_;
+  for (const char* leaf : {"resources.device", "resources.threads"}) {
+    key += ' ' + plain_text(cell.config.at(leaf));
+  }
+  return folder_ / (hex(sha256(key), 32) + ".json");
+}
+
+CostTable DescribeCache::costs(const std::vector<CellPlan>& cells) const {
+  CostTable table;
+  std::vector<const CellPlan*> missing;
+  std::set<std::string> seen;
+  for (const CellPlan& cell : cells) {
+    if (!seen.insert(cell.structure).second) continue;
+    CostTable kept = folder_.empty() ? CostTable{} : read_entry(entry(cell));
+    const auto at = kept.find(cell.structure);
+    if (at != kept.end()) {
+      table.insert(*at);
+    } else {
+      missing.push_back(&cell);
+    }
+  }
+  if (missing.empty()) return table;
+  if (access(worker_.c_str(), X_OK) != 0) {
+    throw UserError(ExitCode::BadConfig,
+                    fmt::format("{} is not there or cannot be started: counts and times of a "
+                                "structure are its answers; build both programs",
+                                worker_.string()));
+  }
+  const ChildOutput child = pipe_child({worker_.string(), "describe"}, request(missing));
+  if (child.code != 0) {
+    throw UserError(ExitCode::BadConfig,
+                    fmt::format("{} describe ended with code {}; its own message stands above",
+                                worker_.string(), child.code));
+  }
+  const CostTable answer = parse_costs(child.output);
+  for (const CellPlan* cell : missing) {
+    const auto at = answer.find(cell->structure);
+    if (at == answer.end()) throw Error("describe: no answer about structure " + cell->structure);
+    table.insert(*at);
+    if (!folder_.empty()) write_entry(entry(*cell), at->second);
+  }
+  return table;
+}
+
+fs::path default_cache_folder() {
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0) return {};
+  const auto folder = [&](const fs::path& base) {
+    return base / "depthgrid" / "describe" / host.data();
+  };
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') return folder(cache);
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home == '/') return folder(fs::path(home) / ".cache");
+  return {};
+}
+
+}  // namespace depthgrid

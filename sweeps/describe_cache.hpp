@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/config/sweep.hpp"
+#include "sweeps/structure_cost.hpp"
+
+namespace depthgrid {
+
+/// Costs of structures, asked of `depthgrid-worker describe` once and kept per machine.
+///
+/// The key of an entry is the structure, the code version, the worker's file (size and time of its
+/// last change) and the leaves that set the device and its threads. Entries that cannot be read, or
+/// folders that cannot be written, are as good as absent.
+class DescribeCache {
+ public:
+  /// @param folder  of this machine's entries, see default_cache_folder(); empty = keep nothing.
+  DescribeCache(std::filesystem::path worker, std::filesystem::path folder);
+
+  /// Costs of every structure among the cells. One call of the worker answers all that are missing.
+  /// @throws UserError (BadConfig) if the worker is absent or fails.
+  CostTable costs(const std::vector<CellPlan>& cells) const;
+
+ private:
+  std::filesystem::path entry(const CellPlan& cell) const;
+
+  std::filesystem::path worker_;
+  std::filesystem::path folder_;
+  std::string build_;
+};
+
+/// $XDG_CACHE_HOME/depthgrid/describe/HOST, or that under ~/.cache; empty if there is neither.
+std::filesystem::path default_cache_folder();
+
+}  // namespace depthgrid

@@ -1,0 +1,356 @@
+#include "sweeps/job_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <queue>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "core/config/schema.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+// Cells of a job whose structure nobody has described.
+constexpr std::int64_t kUnknownMaxFused = 8;
+// What a job costs beside its cells, in cells: a cell alone takes about a quarter longer than in a
+// large batch (small cells on two cores: 1.15-1.5 times).
+constexpr double kJobOverhead = 0.25;
+
+/// Wanted cells of one structure.
+struct Group {
+  std::string structure;
+  std::vector<std::size_t> cells;
+  double seconds = 1;      // of one cell; 1 where unknown
+  std::int64_t cap = 1;    // most cells of a job
+  std::string limit;       // what sets cap
+  std::size_t pieces = 1;  // jobs it is cut into
+};
+
+std::size_t pieces_for(const Group& group, std::int64_t per_job) {
+  const auto n = static_cast<std::int64_t>(group.cells.size());
+  return static_cast<std::size_t>((n + per_job - 1) / per_job);
+}
+
+/// When the last of `teams` ends if each takes the longest job left as soon as it is free.
+double makespan(const std::vector<double>& jobs, std::int64_t teams) {
+  std::priority_queue<double, std::vector<double>, std::greater<>> free;
+  for (std::int64_t t = 0; t < teams; ++t) free.push(0);
+  double last = 0;
+  for (const double seconds : jobs) {
+    const double end = free.top() + seconds;
+    free.pop();
+    free.push(end);
+    last = std::max(last, end);
+  }
+  return last;
+}
+
+double makespan_of(const std::vector<Group>& groups, const std::vector<std::size_t>& pieces,
+                   std::int64_t teams) {
+  std::vector<double> jobs;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::size_t n = groups[g].cells.size();
+    for (std::size_t p = 0; p < pieces[g]; ++p) {
+      const std::size_t size = n * (p + 1) / pieces[g] - n * p / pieces[g];
+      jobs.push_back(groups[g].seconds * (static_cast<double>(size) + kJobOverhead));
+    }
+  }
+  std::sort(jobs.begin(), jobs.end(), std::greater<>());
+  return makespan(jobs, teams);
+}
+
+using Pieces = std::vector<std::size_t>;  // jobs of each group
+
+/// Moves one piece at a time from `pieces` as long as the last team ends sooner.
+Pieces refined(const std::vector<Group>& groups, Pieces pieces, std::int64_t teams) {
+  constexpr std::size_t kManyGroups = 64;  // balance well as they are, and would take long
+  if (groups.size() > kManyGroups) return pieces;
+  double shortest_time = makespan_of(groups, pieces, teams);
+  for (bool better = true; better;) {
+    better = false;
+    Pieces best = pieces;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (const std::size_t n : {pieces[g] + 1, pieces[g] - 1}) {
+        if (n < groups[g].pieces || n > groups[g].cells.size()) continue;
+        Pieces moved = pieces;
+        moved[g] = n;
+        const double time = makespan_of(groups, moved, teams);
+        if (time >= shortest_time * 0.999) continue;
+        shortest_time = time;
+        best = moved;
+        better = true;
+      }
+    }
+    pieces = best;
+  }
+  return pieces;
+}
+
+/// Cuts groups further than their caps ask for where that lets the last team end sooner. Jobs of
+/// one length are preferred, since predictions are never exact; unequal ones must gain something.
+void balance(std::vector<Group>& groups, std::int64_t teams) {
+  constexpr int kFinest = 16;  // jobs a team
+  Pieces uncut;
+  std::size_t jobs = 0;
+  double total = 0;
+  for (const Group& g : groups) {
+    uncut.push_back(g.pieces);
+    jobs += g.pieces;
+    total += g.seconds * static_cast<double>(g.cells.size());
+  }
+  if (teams < 2 || jobs >= static_cast<std::size_t>(teams) * kFinest) return;
+  Pieces best = uncut;
+  double shortest_time = makespan_of(groups, best, teams);
+  const auto consider = [&](const Pieces& pieces, double gain) {
+    const double time = makespan_of(groups, pieces, teams);
+    if (time >= shortest_time * gain) return;
+    shortest_time = time;
+    best = pieces;
+  };
+  for (int finer = 1; finer <= kFinest; ++finer) {
+    const double target = total / (static_cast<double>(teams) * finer);
+    Pieces pieces;
+    for (const Group& g : groups) {
+      const double fitting = std::ceil(target / g.seconds - 1e-9);
+      const auto bounded = std::clamp(fitting, 1.0, static_cast<double>(g.cap));
+      pieces.push_back(pieces_for(g, static_cast<std::int64_t>(bounded)));
+    }
+    consider(pieces, 0.995);
+  }
+  const Pieces equal = best;
+  consider(refined(groups, uncut, teams), 0.95);
+  consider(refined(groups, equal, teams), 0.95);
+  for (std::size_t g = 0; g < groups.size(); ++g) groups[g].pieces = best[g];
+}
+
+/// The most cells that one job of this structure may hold, and what says so.
+void set_cap(Group& group, const PackingOptions& options, const StructureCost* cost) {
+  if (options.fuse == 1) {
+    group.limit = "packing.fuse is off";
+    return;
+  }
+  if (options.fuse > 1) {
+    group.cap = options.fuse;
+    group.limit = fmt::format("packing.fuse is {}", options.fuse);
+  } else if (cost == nullptr) {
+    group.cap = kUnknownMaxFused;
+    group.limit = fmt::format("at most {} while costs are unknown", group.cap);
+  } else {
+    group.cap = std::max<std::int64_t>(cost->max_fused, 1);
+    group.limit = group.cap == 1 ? "fusing gains nothing at this size on this machine"
+                                 : fmt::format("at most {} pay to fuse here", group.cap);
+  }
+  if (cost == nullptr || options.memory_bytes <= 0 || cost->bytes_per_cell <= 0) return;
+  const double room = std::floor((options.memory_bytes - cost->fixed_bytes) / cost->bytes_per_cell);
+  if (room >= static_cast<double>(group.cap)) return;
+  group.cap = std::max<std::int64_t>(static_cast<std::int64_t>(room), 1);
+  group.limit = group.cap == 1 ? "the memory holds one cell"
+                               : fmt::format("only {} fit the memory", group.cap);
+}
+
+std::string reason(const Group& group, std::size_t size, const PackingOptions& options) {
+  const std::string structure = group.structure.substr(0, 8) + "…";
+  const std::size_t n = group.cells.size();
+  const bool cut_by_cap = group.pieces == pieces_for(group, group.cap);
+  const std::string split =
+      cut_by_cap ? group.limit : fmt::format("balance over {} teams", options.teams);
+  if (options.fuse == 1) return "alone: " + group.limit;
+  if (n == 1) return "alone: the only cell of structure " + structure;
+  if (group.pieces == 1) return fmt::format("fused: {} cells of structure {}", n, structure);
+  if (size == 1) {
+    return fmt::format("alone: one of {} cells of structure {}: {}", n, structure, split);
+  }
+  return fmt::format("fused: {} of {} cells of structure {}, split in {}: {}", size, n, structure,
+                     group.pieces, split);
+}
+
+FusedJob make_job(const Group& group, std::vector<std::size_t> rows,
+                  const std::vector<JobCell>& cells, const PackingOptions& options,
+                  const StructureCost* cost) {
+  FusedJob job;
+  std::string ids;
+  for (const std::size_t row : rows) {
+    ids += cells[row].id + '\n';
+    job.predicted_seconds += cells[row].seconds;
+  }
+  job.id = hex(sha256(ids), 12);
+  job.structure = group.structure;
+  job.ranks = options.ranks_per_job;
+  job.why = reason(group, rows.size(), options);
+  job.predicted_seconds /= static_cast<double>(options.ranks_per_job);
+  job.predicted_bytes =
+      cost == nullptr ? kNan
+                      : cost->fixed_bytes + cost->bytes_per_cell * static_cast<double>(rows.size());
+  job.cells = std::move(rows);
+  return job;
+}
+
+/// What of a leaf's value is in the fusion key: of a union the word, or whether the number is zero.
+std::string fusion_part(const Leaf& leaf, const Value& value) {
+  if (leaf.leaf_class != LeafClass::PerCellUnion || !value.is_number()) return plain_text(value);
+  return value.number() == 0 ? "0" : "a number";
+}
+
+/// "model.modulation.hidden=32, model.n_layers=6" by structure.
+std::map<std::string, std::string> labels(const std::vector<CellPlan>& cells,
+                                          const std::vector<std::string>& leaves) {
+  std::map<std::string, std::string> out;
+  for (const CellPlan& cell : cells) {
+    if (leaves.empty() || out.contains(cell.structure)) continue;
+    std::vector<std::string> parts;
+    for (const std::string& leaf : leaves) {
+      if (find_key(cell.overrides, leaf) == nullptr) continue;  // not read by this arm
+      parts.push_back(leaf + "=" + fusion_part(schema()[leaf_index(leaf)], cell.config.at(leaf)));
+    }
+    out[cell.structure] = fmt::format("{}", fmt::join(parts, ", "));
+  }
+  return out;
+}
+
+}  // namespace
+
+PackingOptions packing_options(const CellConfig& config, std::int64_t teams) {
+  PackingOptions options;
+  const Value& fuse = config.at("packing.fuse");
+  if (const auto* n = fuse.get_if<std::int64_t>()) {
+    options.fuse = *n;
+  } else {
+    options.fuse = config.word("packing.fuse") == "off" ? 1 : 0;
+  }
+  options.order = config.word("packing.order") == "file" ? JobOrder::File : JobOrder::LongestFirst;
+  const Value& ranks = config.at("resources.ranks_per_job");
+  if (const auto* n = ranks.get_if<std::int64_t>()) options.ranks_per_job = *n;
+  options.teams = std::max<std::int64_t>(teams, 1);
+  return options;
+}
+
+double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost) {
+  const auto steps = static_cast<double>(config.integer("train.steps"));
+  const auto length = static_cast<double>(config.integer("data.seq_len"));
+  double tokens = 0;
+  if (!config.null("eval.every") && !config.null("eval.windows")) {
+    const double times = std::floor(steps / static_cast<double>(config.integer("eval.every"))) +
+                         (config.flag("eval.at_start") ? 1 : 0);
+    tokens += times * static_cast<double>(config.words("eval.splits").size()) * length *
+              static_cast<double>(config.integer("eval.windows"));
+  }
+  if (!config.null("eval.final_windows")) {
+    tokens += static_cast<double>(config.words("eval.final_splits").size()) * length *
+              static_cast<double>(config.integer("eval.final_windows"));
+  }
+  return steps * cost.seconds_per_cell_step + tokens * cost.seconds_per_eval_token;
+}
+
+std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::vector<bool>& wanted,
+                                const PackingOptions& options, const CostTable& costs) {
+  if (wanted.size() != cells.size()) throw Error("plan_jobs: one flag a cell is needed");
+  std::vector<Group> groups;
+  std::map<std::string, std::size_t> known;
+  for (std::size_t row = 0; row < cells.size(); ++row) {
+    if (!wanted[row]) continue;
+    const auto [at, fresh] = known.try_emplace(cells[row].structure, groups.size());
+    if (fresh) groups.emplace_back().structure = cells[row].structure;
+    groups[at->second].cells.push_back(row);
+  }
+  const auto cost_of = [&](const Group& group) {
+    const auto at = costs.find(group.structure);
+    return at == costs.end() ? nullptr : &at->second;
+  };
+  for (Group& group : groups) {
+    const double seconds = cells[group.cells[0]].seconds;
+    group.seconds = seconds > 0 ? seconds : 1;  // NaN too
+    set_cap(group, options, cost_of(group));
+    group.pieces = pieces_for(group, group.cap);
+  }
+  if (options.fuse == 0) balance(groups, options.teams);
+
+  std::vector<FusedJob> jobs;
+  for (const Group& group : groups) {
+    const std::size_t n = group.cells.size();
+    for (std::size_t p = 0; p < group.pieces; ++p) {
+      // A number given by the user is taken literally (8 + 4), otherwise pieces are of equal size.
+      const auto cap = static_cast<std::size_t>(group.cap);
+      const std::size_t first = options.fuse > 0 ? p * cap : n * p / group.pieces;
+      const std::size_t last =
+          options.fuse > 0 ? std::min(n, first + cap) : n * (p + 1) / group.pieces;
+      std::vector<std::size_t> rows(group.cells.begin() + static_cast<std::ptrdiff_t>(first),
+                                    group.cells.begin() + static_cast<std::ptrdiff_t>(last));
+      jobs.push_back(make_job(group, std::move(rows), cells, options, cost_of(group)));
+    }
+  }
+  const bool by_time = options.order == JobOrder::LongestFirst;
+  const auto seconds = [](const FusedJob& j) {
+    return std::isnan(j.predicted_seconds) ? static_cast<double>(j.cells.size())
+                                           : j.predicted_seconds;
+  };
+  std::stable_sort(jobs.begin(), jobs.end(), [&](const FusedJob& a, const FusedJob& b) {
+    if (by_time && seconds(a) != seconds(b)) return seconds(a) > seconds(b);
+    return a.cells[0] < b.cells[0];
+  });
+  return jobs;
+}
+
+std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::vector<bool>& wanted,
+                                const PackingOptions& options, const CostTable& costs) {
+  std::vector<JobCell> simple;
+  simple.reserve(cells.size());
+  for (const CellPlan& cell : cells) {
+    const auto cost = costs.find(cell.structure);
+    simple.push_back(
+        {cell.id, cell.structure,
+         cost == costs.end() ? kNan : predicted_cell_seconds(cell.config, cost->second)});
+  }
+  std::vector<FusedJob> jobs = plan_jobs(simple, wanted, options, costs);
+  const auto label = labels(cells, separating_leaves(cells));
+  for (FusedJob& job : jobs) {
+    const auto at = label.find(job.structure);
+    if (at != label.end() && !at->second.empty()) job.why += " (" + at->second + ")";
+  }
+  return jobs;
+}
+
+std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
+  std::set<std::size_t> candidates;
+  for (const CellPlan& cell : cells) {
+    for (const auto& [path, value] : cell.overrides) {
+      const std::size_t at = find_leaf(path);
+      if (at == schema().size()) continue;
+      const LeafClass kind = schema()[at].leaf_class;
+      if (kind != LeafClass::PerCell && kind != LeafClass::Execution) candidates.insert(at);
+    }
+  }
+  std::vector<std::string> out;
+  for (const std::size_t at : candidates) {
+    const Leaf& leaf = schema()[at];
+    std::map<std::string, std::string> by_structure;
+    std::set<std::string> values;
+    bool one_each = true;  // a leaf that varies inside a structure does not set it apart
+    for (const CellPlan& cell : cells) {
+      const std::string value = fusion_part(leaf, cell.config.at(leaf.path));
+      const auto [known, fresh] = by_structure.try_emplace(cell.structure, value);
+      one_each = one_each && (fresh || known->second == value);
+      values.insert(value);
+    }
+    if (one_each && values.size() > 1) out.emplace_back(leaf.path);
+  }
+  return out;
+}
+
+double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams) {
+  std::vector<double> seconds;
+  for (const FusedJob& job : jobs) {
+    if (std::isnan(job.predicted_seconds)) return kNan;
+    seconds.push_back(job.predicted_seconds);
+  }
+  return makespan(seconds, std::max<std::int64_t>(teams, 1));
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace depthgrid {
+
+/// Counts and costs of one structure, as `depthgrid-worker describe` answers them. Counts follow
+/// from the configuration alone; the seconds come from a short calibration on this machine.
+struct StructureCost {
+  std::string structure;  // fusion key, 16 hex digits
+  std::int64_t parameters = 0;
+  std::vector<std::pair<std::string, std::int64_t>> parameter_groups;
+  double flops_per_token = 0;            // forward, one cell
+  double fixed_bytes = 0;                // of a job, whatever its E
+  double bytes_per_cell = 0;             // what one more cell adds: arenas, activations, workspace
+  double activation_bytes_per_cell = 0;  // the part of bytes_per_cell that is activations
+  double seconds_per_cell_step = 0;      // training, fused at max_fused
+  double seconds_per_eval_token = 0;     // one cell
+  std::int64_t max_fused = 1;            // cells beyond which fusing no longer pays, or fits
+  bool depends_on_h = false;             // F(x, t, h): sequential sublayers
+  std::int64_t time_feature_rank = -1;   // of the features on the grid of nodes; -1 = no features
+};
+
+/// By structure. A structure that is absent has unknown costs.
+using CostTable = std::map<std::string, StructureCost>;
+
+/// The answer of `depthgrid-worker describe`: {"schema": 1, "structures": [{...}]}.
+/// @throws Error if the text is not such an answer.
+CostTable parse_costs(std::string_view json);
+
+/// The inverse of parse_costs, in the order of the table.
+std::string costs_json(const CostTable& costs);
+
+}  // namespace depthgrid

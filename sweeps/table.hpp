@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace depthgrid {
+
+enum class Align : std::uint8_t { Left, Right };
+
+struct TableColumn {
+  std::string title;
+  Align align = Align::Left;
+};
+
+/// Rows of text under titles. Every row has as many entries as there are columns.
+struct Table {
+  std::vector<TableColumn> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// Aligned columns, two blanks apart, no trailing blanks. Widths count code points.
+std::string text_of(const Table& table);
+
+/// RFC 4180 with "\n" line ends; the first line holds the titles.
+std::string csv_of(const Table& table);
+
+/// 715840 -> "715,840"
+std::string grouped(std::int64_t number);
+/// Four decimals where that says something, otherwise four digits; "-" for NaN.
+std::string short_number(double number);
+/// 1536 -> "1.5 KiB"; "-" for NaN.
+std::string short_bytes(double bytes);
+/// 3725 -> "1 h 02 min", 2.5 -> "2.5 s"; "-" for NaN.
+std::string short_seconds(double seconds);
+
+}  // namespace depthgrid

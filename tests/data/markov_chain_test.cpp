@@ -1,0 +1,105 @@
+#include "core/data/markov_chain.hpp"
+
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// |pi P - pi| summed, with P applied to states of `order` symbols.
+double imbalance(const MarkovChain& chain) {
+  std::vector<double> next(static_cast<std::size_t>(chain.states()));
+  for (std::int64_t s = 0; s < chain.states(); ++s) {
+    for (std::int64_t x = 0; x < chain.vocab_size(); ++x) {
+      const auto to = static_cast<std::size_t>((s * chain.vocab_size() + x) % chain.states());
+      next[to] += chain.stationary()[static_cast<std::size_t>(s)] *
+                  chain.row(s)[static_cast<std::size_t>(x)];
+    }
+  }
+  double sum = 0;
+  for (std::size_t s = 0; s < next.size(); ++s) sum += std::abs(next[s] - chain.stationary()[s]);
+  return sum;
+}
+
+TEST(MarkovChain, TwoStatesHaveTheTextbookEntropyRate) {
+  const MarkovChain chain(1, 2, 0.5);
+  const double a = chain.row(0)[1];  // leaves state 0
+  const double b = chain.row(1)[0];
+  const auto h = [](double p) { return -p * std::log(p) - (1 - p) * std::log1p(-p); };
+  EXPECT_NEAR(chain.stationary()[0], b / (a + b), 1e-14);
+  EXPECT_NEAR(chain.entropy_rate(), (b * h(a) + a * h(b)) / (a + b), 1e-14);
+}
+
+TEST(MarkovChain, UniformRowsHaveTheLogarithmOfV) {
+  for (const std::int64_t order : {0, 1, 2}) {
+    EXPECT_NEAR(MarkovChain(order, 8, std::nullopt).entropy_rate(), std::log(8.0), 1e-12);
+  }
+}
+
+TEST(MarkovChain, RowsAndStationaryDistributionAreDistributions) {
+  for (const std::int64_t order : {0, 1, 2, 3}) {
+    const MarkovChain chain(order, 6, 0.1);
+    for (std::int64_t s = 0; s < chain.states(); ++s) {
+      const auto row = chain.row(s);
+      EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1, 1e-12);
+    }
+    EXPECT_NEAR(std::accumulate(chain.stationary().begin(), chain.stationary().end(), 0.0), 1,
+                1e-12);
+    EXPECT_LT(imbalance(chain), 1e-12) << order;
+  }
+}
+
+TEST(MarkovChain, ManyStatesAreSolvedByIteration) {
+  const MarkovChain chain(2, 40, 0.2);  // 1600 states
+  EXPECT_LT(imbalance(chain), 1e-12);
+  EXPECT_GT(chain.entropy_rate(), 0);
+  EXPECT_LT(chain.entropy_rate(), std::log(40.0));
+}
+
+TEST(MarkovChain, RowsHaveTheMomentsOfTheDirichletDistribution) {
+  // Variance of a component: (1/V)(1 - 1/V) / (V alpha + 1).
+  for (const double alpha : {0.1, 2.0}) {
+    const MarkovChain chain(1, 32, alpha);
+    double square = 0;
+    for (std::int64_t s = 0; s < 32; ++s) {
+      for (const double p : chain.row(s)) square += (p - 1.0 / 32) * (p - 1.0 / 32);
+    }
+    const double expected = (1.0 / 32) * (31.0 / 32) / (32 * alpha + 1);
+    EXPECT_NEAR(square / (32 * 32) / expected, 1, 0.2) << alpha;
+  }
+}
+
+TEST(MarkovChain, AStreamReachesTheEntropyRate) {
+  for (const std::int64_t order : {0, 1, 2}) {
+    const MarkovChain chain(order, 8, 0.5);
+    const auto ids = chain.draw(400'000, "test");
+    double nats = 0;
+    std::int64_t state = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (i >= static_cast<std::size_t>(order)) nats -= std::log(chain.row(state)[ids[i]]);
+      state = (state * 8 + ids[i]) % chain.states();
+    }
+    EXPECT_NEAR(nats / static_cast<double>(ids.size()), chain.entropy_rate(), 0.01) << order;
+  }
+}
+
+TEST(MarkovChain, TheSameKeyAndStreamGiveTheSameTokens) {
+  const MarkovChain chain(1, 64, 0.1);
+  EXPECT_EQ(chain.draw(1000, "a"), MarkovChain(1, 64, 0.1).draw(1000, "a"));
+  EXPECT_NE(chain.draw(1000, "a"), chain.draw(1000, "b"));
+  EXPECT_NE(chain.entropy_rate(), MarkovChain(1, 64, 0.1, 1).entropy_rate());
+}
+
+TEST(MarkovChain, TooManyStatesAreRefused) {
+  EXPECT_THROW(MarkovChain(4, 17, 0.1), UserError);     // 17^4 > 65536
+  EXPECT_THROW(MarkovChain(1, 65536, 0.1), UserError);  // 2^32 probabilities
+  EXPECT_NO_THROW(MarkovChain(0, 100'000, 0.1));
+}
+
+}  // namespace
+}  // namespace depthgrid

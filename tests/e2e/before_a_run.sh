@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# status, results, logs and pack where nothing has been run yet.
+. "$(dirname "$0")/common.sh"
+tiny=$sources/configs/tiny.yaml
+
+expect 3 "$depthgrid" status "$tiny" --json
+check 'j["schema"] == 1 and j["cells"] == 4 and j["counts"]["pending"] == 4 and j["problems"] == []'
+check 'j["finished"] is False and sum(j["counts"].values()) == 4 and j["store"] == "results/" + j["sweep"]'
+check 'set(j["counts"]) == {"pending", "running", "completed", "diverged", "failed", "cancelled", "oom"}'
+expect 3 "$depthgrid" status "$tiny"
+says out "pending"
+
+expect 0 "$depthgrid" results "$tiny" --json
+check 'j["schema"] == 1 and len(j["cells"]) == 4'
+check 'all({"id", "alias", "seed", "overrides", "status", "step", "parameters", "metrics"} <= set(c) for c in j["cells"])'
+check 'sorted({c["seed"] for c in j["cells"]}) == [0, 1]'
+check '[c["overrides"]["model.modulation.hidden"] for c in j["cells"]].count(4) == 2'
+expect 0 "$depthgrid" results "$tiny" --sort -seed --filter 'hidden = 8' --json
+check '[c["seed"] for c in j["cells"]] == [1, 0]'
+expect 0 "$depthgrid" results "$tiny" --csv
+[ "$(wc -l <out)" -eq 5 ] || fail "four cells and a heading were expected"
+says out "model.modulation.hidden"
+expect 0 "$depthgrid" results "$tiny"
+says out "* baseline"
+expect 2 "$depthgrid" results "$tiny" --filter 'hiden = 8'
+says err "unknown name 'hiden'"
+says err "  ^"
+expect 2 "$depthgrid" results "$tiny" --csv --json
+
+for verb in status results pack; do
+  expect 66 "$depthgrid" "$verb" nowhere
+  says err "nowhere"
+  expect 2 "$depthgrid" "$verb"
+done
+expect 66 "$depthgrid" logs h4 "$tiny"
+expect 66 "$depthgrid" pack "$tiny"
+expect 2 "$depthgrid" logs
+[ ! -e results ] || fail "reading has written a store"
+echo "before_a_run: ok"

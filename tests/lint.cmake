@@ -1,0 +1,23 @@
+# What a compiler does not see: layers, lengths, format, headers that stand alone, scripts.
+function(depthgrid_lint name)  # depthgrid_lint(<name> [variable=value]...): cmake/check_<name>.cmake
+  list(TRANSFORM ARGN PREPEND -D OUTPUT_VARIABLE definitions)
+  string(REPLACE - _ script ${name})
+  add_test(NAME lint.${name} COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
+           -DSCRATCH=${PROJECT_BINARY_DIR}/lint/${name} ${definitions}
+           -P ${PROJECT_SOURCE_DIR}/cmake/check_${script}.cmake)
+  set_tests_properties(lint.${name} PROPERTIES LABELS lint TIMEOUT 120)
+endfunction()
+depthgrid_lint(layering)
+depthgrid_lint(sources)
+depthgrid_lint(selftest)
+depthgrid_lint(scripts)
+depthgrid_lint(without-nvcc "PREFIX_PATH=${CMAKE_PREFIX_PATH}")
+set(DEPTHGRID_CLANG_FORMAT ${PROJECT_SOURCE_DIR}/.venv/bin/clang-format)
+if(EXISTS ${DEPTHGRID_CLANG_FORMAT})  # requirements-dev.txt is optional for those who only run
+  depthgrid_lint(format CLANG_FORMAT=${DEPTHGRID_CLANG_FORMAT})
+endif()
+
+# Every public header compiles alone. Ninja keeps one log a folder, so nothing else builds meanwhile.
+add_test(NAME lint.headers COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR}
+         --target all_verify_interface_header_sets)
+set_tests_properties(lint.headers PROPERTIES LABELS lint TIMEOUT 1800 RUN_SERIAL ON)

@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/randint.h>
+
+#include "tests/support/model_cases.hpp"
+#include "tests/support/toy_training.hpp"
+
+namespace depthgrid::testing {
+namespace {
+
+class Causality : public ::testing::TestWithParam<ModelCase> {
+ protected:
+  Causality() {
+    options_ = small_options(GetParam().family, 2);
+    GetParam().change(options_);
+    built_ = std::make_unique<Built>(options_, std::vector<std::uint64_t>{3, 4});
+    tokens_ = at::randint(0, options_.vocabulary, {2, 3, 9}, at::kLong);
+  }
+
+  ModelOptions options_;
+  std::unique_ptr<Built> built_;
+  at::Tensor tokens_;
+};
+
+TEST_P(Causality, LogitsBeforeAChangeKeepTheirBits) {
+  for (const bool training : {false, true}) {
+    const ForwardContext context{.training = training, .step = 1, .seeds = &built_->seeds};
+    const at::Tensor before = built_->model->logits(tokens_, context);
+    for (const std::int64_t cut : {1, 2, 4, 7, 8}) {
+      at::Tensor changed = tokens_.clone();
+      at::Tensor tail = changed.narrow(2, cut, 9 - cut);
+      tail.copy_((tail + 5) % options_.vocabulary);
+
+      const at::Tensor after = built_->model->logits(changed, context);
+
+      EXPECT_TRUE(at::equal(before.narrow(2, 0, cut), after.narrow(2, 0, cut))) << "cut " << cut;
+      EXPECT_FALSE(at::equal(before.narrow(2, cut, 1), after.narrow(2, cut, 1)));
+    }
+  }
+}
+
+TEST_P(Causality, ASequenceDoesNotDependOnItsBatch) {
+  const at::Tensor all = built_->model->logits(tokens_, {});
+
+  const at::Tensor alone = built_->model->logits(tokens_.narrow(1, 1, 1), {});
+
+  EXPECT_TRUE(at::allclose(all.narrow(1, 1, 1), alone, 1e-5, 1e-5));
+}
+
+TEST_P(Causality, EveryParameterReceivesAFiniteGradient) {
+  CellLanguageModel model(*built_->model, built_->seeds);
+  const at::Tensor windows = at::randint(0, options_.vocabulary, {2, 8, 10}, at::kLong);
+
+  model.training_loss(windows, 1, 0).backward(at::full({2}, 1.0 / 72));
+
+  for (const ParameterSlot& slot : built_->arena->layout().slots()) {
+    const at::Tensor g = slot_view(built_->arena->gradients(), slot);
+    EXPECT_TRUE(g.isfinite().all().item<bool>()) << slot.spec.name;
+    EXPECT_GT(g.abs().max().item<float>(), 0) << slot.spec.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryOption, Causality, ::testing::ValuesIn(model_cases()),
+                         [](const auto& p) { return p.param.name; });
+
+}  // namespace
+}  // namespace depthgrid::testing

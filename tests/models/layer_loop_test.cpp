@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/arange.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "tests/support/model_cases.hpp"
+#include "tests/support/toy_training.hpp"
+
+namespace depthgrid::testing {
+namespace {
+
+/// One cell's parameters by name, as a reference written for a single model reads them.
+struct Weights {
+  const Arena& arena;
+  at::Tensor operator()(const std::string& name) const {
+    return slot_view(const_cast<Arena&>(arena).values(), arena.layout().find(name))[0];
+  }
+};
+
+at::Tensor norm(const Weights& w, const std::string& name, const at::Tensor& x) {
+  return at::layer_norm(x, {x.size(-1)}) * w(name + ".scale") + w(name + ".shift");
+}
+
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  return at::matmul(x, weight.t()) + bias;
+}
+
+at::Tensor attention(const at::Tensor& qkv, std::int64_t heads) {
+  const std::int64_t b = qkv.size(0), t = qkv.size(1), c = qkv.size(2) / 3;
+  const auto split = [&](std::int64_t i) {
+    return qkv.narrow(2, i * c, c).reshape({b, t, heads, c / heads}).transpose(1, 2);
+  };
+  const at::Tensor scores = at::matmul(split(0), split(1).transpose(2, 3)) /
+                            std::sqrt(static_cast<double>(c / heads));
+  const at::Tensor future = at::ones({t, t}, at::kBool).triu(1);
+  const at::Tensor p =
+      at::softmax(scores.masked_fill(future, -std::numeric_limits<double>::infinity()), -1);
+  return at::matmul(p, split(2)).transpose(1, 2).reshape({b, t, c});
+}
+
+/// σ(g) of one target at depth-time t; rows of the weight are scaled by it.
+at::Tensor gate(const Weights& w, const ModelOptions& o, const std::string& target, double t) {
+  const at::Tensor k =
+      at::arange(1, o.time.frequencies + 1, at::kDouble) * (2 * std::numbers::pi * t);
+  const at::Tensor e = at::cat({k.sin(), k.cos(), at::ones({1}, at::kDouble) * t}).to(at::kFloat);
+  const std::string name = "modulation." + target;
+  const at::Tensor hidden =
+      at::relu(at::matmul(w(name + ".w1"), e) + w(name + ".b1").squeeze(0));
+  return at::sigmoid(at::matmul(w(name + ".w2"), hidden) + w(name + ".b2").squeeze(0)).unsqueeze(1);
+}
+
+/// The residual transformer of one cell, written out layer by layer. tokens (B, T)
+at::Tensor written_out(const Arena& arena, const ModelOptions& o, const at::Tensor& tokens,
+                       const std::vector<double>& dt) {
+  const Weights w{arena};
+  at::Tensor x = w("embedding.weight").index_select(0, tokens.flatten()).view(
+      {tokens.size(0), tokens.size(1), o.width});
+  x = x + w("position.weight").narrow(0, 0, tokens.size(1));
+  for (std::int64_t i = 0; i < o.layers; ++i) {
+    const bool shared = o.family == "time_indexed";
+    const std::string b = shared ? "block" : "layers." + std::to_string(i);
+    const double t = static_cast<double>(i + 1) / static_cast<double>(o.layers);
+    const auto weight = [&](const std::string& part, const std::string& target) {
+      const at::Tensor base = w(b + "." + part + ".weight");
+      return shared ? base * gate(w, o, target, t) : base;
+    };
+    at::Tensor qkv_weight = w(b + ".attn.qkv.weight");
+    if (shared) {
+      qkv_weight = qkv_weight * at::cat({gate(w, o, "q", t), gate(w, o, "k", t), gate(w, o, "v", t)});
+    }
+    const at::Tensor qkv =
+        linear(norm(w, b + ".norm1", x), qkv_weight, w(b + ".attn.qkv.bias").squeeze(0));
+    const at::Tensor a = linear(attention(qkv, o.heads), weight("attn.out", "out"),
+                                w(b + ".attn.out.bias").squeeze(0));
+    const double h = dt[static_cast<std::size_t>(i)];
+    const bool sequential = o.sublayers == Sublayers::Sequential;
+    const at::Tensor y = sequential ? x + h * a : x;
+    const at::Tensor up =
+        linear(norm(w, b + ".norm2", y), weight("mlp.up", "up"), w(b + ".mlp.up.bias").squeeze(0));
+    const at::Tensor f = linear(at::gelu(up), weight("mlp.down", "down"),
+                                w(b + ".mlp.down.bias").squeeze(0));
+    x = sequential ? y + h * f : x + h * (a + f);
+  }
+  return at::matmul(norm(w, "final_norm", x), w("head.weight").t());
+}
+
+struct LoopCase {
+  std::string name, family;
+  Sublayers sublayers;
+  ScaleKind kind;
+  double scale;
+};
+
+class LayerLoop : public ::testing::TestWithParam<LoopCase> {};
+
+TEST_P(LayerLoop, EulerEqualsTheLoopWrittenOut) {
+  const LoopCase& c = GetParam();
+  ModelOptions o = small_options(c.family);
+  o.sublayers = c.sublayers;
+  o.residual = {c.kind, {c.scale}};
+  Built built(o, {7});
+  std::vector<double> dt(static_cast<std::size_t>(o.layers), c.scale);
+  if (c.kind == ScaleKind::LearnedPerLayer) {
+    const at::Tensor learned =
+        slot_view(built.arena->values(), built.arena->layout().find("residual.scale"));
+    for (std::int64_t i = 0; i < o.layers; ++i) {
+      dt[static_cast<std::size_t>(i)] = 0.3 + 0.2 * static_cast<double>(i);
+      learned.select(1, i).fill_(dt[static_cast<std::size_t>(i)]);
+    }
+  }
+  const at::Tensor tokens = at::randint(0, o.vocabulary, {2, 9}, at::kLong);
+
+  const at::Tensor ours = built.model->logits(tokens.unsqueeze(0), {});
+
+  const at::Tensor reference = written_out(*built.arena, o, tokens, dt);
+  EXPECT_TRUE(at::allclose(ours[0], reference, 1e-4, 1e-5))
+      << (ours[0] - reference).abs().max().item<float>();
+}
+
+std::vector<LoopCase> loop_cases() {
+  std::vector<LoopCase> cases;
+  for (const std::string family : {"standard", "time_indexed"}) {
+    for (const Sublayers s : {Sublayers::Sequential, Sublayers::Parallel}) {
+      const std::string name =
+          family + (s == Sublayers::Sequential ? "_sequential" : "_parallel");
+      cases.push_back({name + "_unit", family, s, ScaleKind::Fixed, 1});
+      cases.push_back({name + "_one_over_L", family, s, ScaleKind::Fixed, 1.0 / 3});
+      cases.push_back({name + "_learned", family, s, ScaleKind::Learned, 0.7});
+      cases.push_back({name + "_per_layer", family, s, ScaleKind::LearnedPerLayer, 1});
+    }
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, LayerLoop, ::testing::ValuesIn(loop_cases()),
+                         [](const auto& p) { return p.param.name; });
+
+}  // namespace
+}  // namespace depthgrid::testing

@@ -1,0 +1,140 @@
+#include <array>
+#include <csignal>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "storage/cell_history.hpp"
+#include "storage/checkpoint.hpp"
+#include "storage/h5_read.hpp"
+#include "storage/journal.hpp"
+#include "storage/publish.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Numbers = std::vector<double>;
+
+void publish_metrics(const std::filesystem::path& cell, std::int64_t generation,
+                     const std::vector<std::int64_t>& steps, const Numbers& losses) {
+  H5Builder file(cell);
+  file.dimension("step", H5Kind::I8, steps);
+  file.dataset("train_loss", {"step"}, H5Kind::F8, losses);
+  file.publish_replace(cell / "metrics.h5", generation);
+}
+
+/// What an attempt does, flat out and for ever: row, acknowledgement, now and then a snapshot and a
+/// checkpoint. The acknowledgement goes through the pipe after append() has returned.
+[[noreturn]] void train(const std::filesystem::path& cell, std::int64_t generation, int pipe_end) {
+  Journal journal(cell / generation_name("journal", generation),
+                  {generation, 0, {{"train", {{"train_loss", 1}}}}, "{}"});
+  std::vector<std::int64_t> steps;
+  Numbers losses;
+  std::vector<float> weights(1000);
+  for (std::int64_t step = 1;; ++step) {
+    const Numbers row = {1.0 / static_cast<double>(step)};
+    journal.append(0, step, row);
+    if (write(pipe_end, &step, sizeof step) != sizeof step) _exit(1);
+    steps.push_back(step);
+    losses.push_back(row[0]);
+    weights[0] = static_cast<float>(step);
+    if (step % 20 == 0) publish_metrics(cell, generation, steps, losses);
+    if (step % 25 == 0) {
+      publish_checkpoint(cell, generation, {step, "cafe", {}, {}, {{"w", {1000}, weights}}});
+    }
+  }
+}
+
+TEST(Crash, AfterThirtyKillsEveryFileIsReadableAndNoAcknowledgedRowIsLost) {
+  TemporaryFolder cell;
+  constexpr int kKills = 30;
+  std::int64_t acknowledged_in_all = 0;
+  std::int64_t snapshots = 0;
+  std::int64_t checkpoints = 0;
+
+  for (int kill_number = 1; kill_number <= kKills; ++kill_number) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      close(ends[0]);
+      train(cell.path(), kill_number, ends[1]);
+    }
+    close(ends[1]);
+    std::thread killer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 + 7 * (kill_number % 11)));
+      kill(pid, SIGKILL);
+    });
+    std::int64_t acknowledged = 0;
+    for (std::int64_t step = 0; read(ends[0], &step, sizeof step) == sizeof step;)
+      acknowledged = step;
+    killer.join();
+    close(ends[0]);
+    waitpid(pid, nullptr, 0);
+
+    const auto journal = read_journal(cell.path() / generation_name("journal", kill_number));
+    ASSERT_EQ(journal.rows.size(), acknowledged > 0 ? 1U : journal.rows.size());
+    if (acknowledged > 0) {
+      EXPECT_GE(static_cast<std::int64_t>(journal.rows[0].size()), acknowledged);
+    }
+    acknowledged_in_all += acknowledged;
+    if (std::filesystem::exists(cell.path() / "metrics.h5")) {
+      const H5Reader metrics(cell.path() / "metrics.h5");
+      const Numbers losses = metrics.numbers("train_loss");
+      ASSERT_EQ(losses.size() % 20, 0U);
+      EXPECT_EQ(losses.back(), 1.0 / static_cast<double>(losses.size()));
+      ++snapshots;
+    }
+    const auto search = newest_checkpoint(cell.path(), "cafe");
+    EXPECT_TRUE(search.rejected.empty()) << search.rejected.front();
+    if (search.found) {
+      EXPECT_EQ(search.found->tensors[0].data[0], static_cast<float>(search.found->step));
+      ++checkpoints;
+    }
+  }
+
+  const CellHistory history = read_history(cell.path());
+  EXPECT_EQ(history.attempts.size(), static_cast<std::size_t>(kKills));
+  EXPECT_GT(history.replayed_steps, 0);
+  EXPECT_EQ(history.replay_mismatches, 0);
+  EXPECT_GT(acknowledged_in_all, 1000);
+  EXPECT_GT(snapshots, kKills / 2);
+  EXPECT_GT(checkpoints, kKills / 2);
+}
+
+TEST(Crash, AReaderNeverSeesAHalfFileAndNeverGoesBack) {
+  TemporaryFolder cell;
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    close(ends[0]);
+    std::vector<std::int64_t> steps;
+    Numbers losses;
+    for (std::int64_t step = 1;; ++step) {
+      steps.push_back(step);
+      losses.push_back(static_cast<double>(step));
+      publish_metrics(cell.path(), 1, steps, losses);
+      if (step == 1 && write(ends[1], "x", 1) != 1) _exit(1);
+    }
+  }
+  char byte = 0;
+  ASSERT_EQ(read(ends[0], &byte, 1), 1);
+  std::size_t rows = 0;
+  for (int i = 0; i < 300; ++i) {
+    const H5Reader reader(cell.path() / "metrics.h5", true);
+    const std::size_t now = reader.numbers("train_loss").size();
+    EXPECT_GE(now, rows);
+    rows = now;
+  }
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+
+  EXPECT_GT(rows, 10U);
+}
+
+}  // namespace
+}  // namespace depthgrid

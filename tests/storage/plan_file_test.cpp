@@ -1,0 +1,155 @@
+#include "storage/plan_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "storage/param_columns.hpp"
+#include "storage/sealed_file.hpp"
+#include "tests/storage/synthetic_sweep.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace {
+
+const TableColumn& named(const std::vector<TableColumn>& columns, std::string_view name) {
+  for (const TableColumn& column : columns) {
+    if (column.name == name) return column;
+  }
+  throw Error("no column " + std::string(name));
+}
+
+bool has(const std::vector<TableColumn>& columns, std::string_view name) {
+  return std::ranges::find(columns, name, &TableColumn::name) != columns.end();
+}
+
+std::string attribute(const TableColumn& column, std::string_view name) {
+  for (const auto& [key, value] : column.attributes) {
+    if (key == name) return std::get<std::string>(value);
+  }
+  return {};
+}
+
+/// One leaf; GCC 12 mistakes braced lists of values for uninitialised memory.
+ValueMap leaf(const std::string& path, const char* json) {
+  ValueMap out;
+  out.emplace_back(path, value_from_json(json));
+  return out;
+}
+
+TEST(PlanFile, ReadsBackEveryCellWithoutTheYaml) {
+  const TemporaryFolder folder;
+  Store store = Store::open_or_create(folder.path() / "s");
+  Sweep sweep = synthetic_sweep({1e-4, 1.0}, 2);
+  sweep.cells[3].tag = "control";
+  publish_plan(store, sweep);
+  std::filesystem::remove(store.sweep_yaml());
+
+  const StoredPlan plan = read_plan(store);
+
+  ASSERT_EQ(plan.cells.size(), 4U);
+  EXPECT_EQ(plan.name, "synthetic");
+  EXPECT_EQ(plan.yaml, "name: synthetic\n");
+  EXPECT_EQ(plan.metric, "eval_loss.valid");
+  EXPECT_EQ(plan.seeds, 2);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const CellPlan& planned = sweep.cells[i];
+    const StoredCell& cell = plan.cells[i];
+    EXPECT_EQ(cell.id, planned.id);
+    EXPECT_EQ(cell.alias, planned.alias);
+    EXPECT_EQ(cell.seed, planned.seed);
+    EXPECT_EQ(cell.data_seed, planned.seed);
+    EXPECT_EQ(cell.baseline, planned.baseline);
+    EXPECT_EQ(cell.structure, planned.structure);
+    EXPECT_EQ(cell.overrides, planned.overrides);
+    EXPECT_EQ(resolved_json(plan, cell), planned.config.json());
+    EXPECT_EQ(resolved_config(plan, cell).json(), planned.config.json());
+  }
+  EXPECT_EQ(plan.cells[3].tag, "control");
+  EXPECT_NE(plan.cells[3].overrides[0].second.get_if<double>(), nullptr) << "a real stays a real";
+}
+
+TEST(PlanFile, TheSamePlanAgainIsFineAndLeavesTheFileAlone) {
+  const TemporaryFolder folder;
+  Store store = Store::open_or_create(folder.path() / "s");
+  publish_plan(store, synthetic_sweep({1e-4, 1e-3}));
+  const auto before = peek_seal(store.plan_file())->digest;
+
+  publish_plan(store, synthetic_sweep({1e-4, 1e-3}));
+
+  EXPECT_EQ(peek_seal(store.plan_file())->digest, before);
+}
+
+TEST(PlanFile, LeavesOfTheRunMayDiffer) {
+  const TemporaryFolder folder;
+  Store store = Store::open_or_create(folder.path() / "s");
+  publish_plan(store, synthetic_sweep({1e-4}, 1, leaf("resources.threads", "1")));
+
+  EXPECT_NO_THROW(publish_plan(store, synthetic_sweep({1e-4}, 1, leaf("resources.threads", "2"))));
+}
+
+TEST(PlanFile, AnotherPlanIsRefusedAndTheDifferenceNamed) {
+  const TemporaryFolder folder;
+  Store store = Store::open_or_create(folder.path() / "s");
+  publish_plan(store, synthetic_sweep({1e-4, 1e-3}, 1, leaf("train.steps", "1000")));
+
+  try {
+    publish_plan(store, synthetic_sweep({1e-4, 1e-3, 1e-2}, 1, leaf("train.steps", "200")));
+    FAIL() << "another plan was accepted";
+  } catch (const UserError& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(error.code(), ExitCode::CantCreate);
+    EXPECT_NE(text.find("3 added, 2 removed"), std::string::npos) << text;
+    EXPECT_NE(text.find("train.steps is 1000 there and 200 here"), std::string::npos) << text;
+    EXPECT_NE(text.find("--store"), std::string::npos) << text;
+  }
+}
+
+TEST(PlanFile, AStoreWithoutAPlanSaysSo) {
+  const TemporaryFolder folder;
+  const Store store = Store::open_or_create(folder.path() / "s");
+
+  EXPECT_FALSE(has_plan(store));
+  EXPECT_THROW(read_plan(store), StorageError);
+}
+
+TEST(ParamColumns, HoldWhatVariesAndSeedsAndFamilyAlways) {
+  const StoredPlan plan = stored_plan(synthetic_sweep({1e-4, 1e-3}));
+
+  const std::vector<TableColumn> columns = identity_columns(plan, plan.cells);
+
+  EXPECT_EQ(named(columns, "param_train_lr").number(1), 1e-3);
+  EXPECT_EQ(attribute(named(columns, "param_train_lr"), "leaf"), "train.lr");
+  EXPECT_EQ(attribute(named(columns, "param_train_lr"), "leaf_class"), "PerCell");
+  EXPECT_EQ(named(columns, "param_seed").integer(0), 0);
+  EXPECT_EQ(named(columns, "param_data_seed").type, DataType::Int64);
+  EXPECT_EQ(named(columns, "param_model_family").text(0), "standard");
+  EXPECT_FALSE(has(columns, "param_train_steps"));
+  EXPECT_EQ(find_key(plan.constant, "train.lr"), nullptr);
+}
+
+TEST(ParamColumns, NumbersAndWordsBecomeTextsBesideANumber) {
+  Sweep sweep = synthetic_sweep({1e-4, 1e-3, 1e-2});
+  ValueMap four_layers = leaf("model.n_layers", "4");
+  four_layers.emplace_back("model.residual.scale", value_from_json(R"("1/L")"));
+  sweep.cells[1].config = make_config(four_layers);
+  sweep.cells[2].config = make_config(leaf("model.residual.scale", R"("learned")"));
+  const StoredPlan plan = stored_plan(sweep);
+
+  const std::vector<TableColumn> columns = identity_columns(plan, plan.cells);
+
+  const TableColumn& text = named(columns, "param_model_residual_scale");
+  const TableColumn& number = named(columns, "param_model_residual_scale_number");
+  EXPECT_EQ(text.text(0), "1");
+  EXPECT_EQ(text.text(1), "0.25") << "1/L of four layers";
+  EXPECT_EQ(text.text(2), "learned");
+  EXPECT_EQ(number.number(0), 1.0);
+  EXPECT_EQ(number.number(1), 0.25);
+  EXPECT_TRUE(std::isnan(number.number(2)));
+  EXPECT_EQ(named(columns, "param_model_n_layers").type, DataType::Int64);
+}
+
+}  // namespace
+}  // namespace depthgrid

@@ -1,0 +1,187 @@
+#include "storage/store.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/error.hpp"
+#include "storage/publish.hpp"
+#include "storage/sealed_file.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace {
+
+const CellId kCell = "0123456789ab";
+
+template <class Call>
+ExitCode code_of(Call&& call) {
+  try {
+    call();
+    return ExitCode::Done;
+  } catch (const UserError& e) {
+    return e.code();
+  }
+}
+
+TEST(Store, IsCreatedOnceAndKeepsItsIdentity) {
+  TemporaryFolder folder;
+  const auto root = folder.path() / "results" / "a";
+
+  const Store first = Store::open_or_create(root);
+  const Store second = Store::open_or_create(root);
+
+  EXPECT_EQ(first.uuid().size(), 36U);
+  EXPECT_EQ(second.uuid(), first.uuid());
+  EXPECT_EQ(Store::open(root).created(), first.created());
+  EXPECT_EQ(first.created().back(), 'Z');
+  struct stat about{};
+  ASSERT_EQ(stat((root / "STORE.json").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0027U, 0U);
+  ASSERT_EQ(stat(root.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0022U, 0U);
+}
+
+TEST(Store, OfManyCreatorsHasOneIdentity) {
+  TemporaryFolder folder;
+  const auto root = folder.path() / "s";
+  std::vector<pid_t> children;
+  for (int p = 0; p < 6; ++p) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      try {
+        publish_replace(folder.path() / std::to_string(p), Store::open_or_create(root).uuid());
+      } catch (...) {
+        _exit(1);
+      }
+      _exit(0);
+    }
+    children.push_back(pid);
+  }
+  for (const pid_t pid : children) {
+    int status = -1;
+    waitpid(pid, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+
+  for (int p = 0; p < 6; ++p) {
+    EXPECT_EQ(read_text_file(folder.path() / std::to_string(p)), Store::open(root).uuid());
+  }
+}
+
+TEST(Store, ThatIsAbsentDamagedOrNewerIsRefusedByCode) {
+  TemporaryFolder folder;
+  const auto root = folder.path() / "s";
+  EXPECT_EQ(code_of([&] { Store::open(root); }), ExitCode::NoInput);
+  Store::open_or_create(root);
+
+  for (const char* text :
+       {"", "{", "{}", R"({"format": "other", "version": 1})",
+        R"({"format": "depthgrid-store", "version": 2, "uuid": "", "created": ""})"}) {
+    publish_replace(root / "STORE.json", text);
+    EXPECT_EQ(code_of([&] { Store::open(root); }), ExitCode::BadData) << text;
+  }
+}
+
+TEST(Store, ThatOthersMayWriteToIsRefusedUnlessSharedOrSticky) {
+  TemporaryFolder folder;
+  const auto open_to_group = folder.path() / "group";
+  const auto sticky = folder.path() / "sticky";
+  make_folders(open_to_group);
+  make_folders(sticky);
+  chmod(open_to_group.c_str(), 0770);
+  chmod(sticky.c_str(), 01777);
+
+  EXPECT_EQ(code_of([&] { Store::open_or_create(open_to_group); }), ExitCode::CantCreate);
+  EXPECT_EQ(code_of([&] { Store::open_or_create(open_to_group, {.shared_group = true}); }),
+            ExitCode::Done);
+  EXPECT_EQ(code_of([&] { Store::open_or_create(sticky); }), ExitCode::Done);
+}
+
+TEST(Store, WhereNothingCanBeMadeIsRefused) {
+  TemporaryFolder folder;
+  publish_replace(folder.path() / "file", "x");
+
+  EXPECT_EQ(code_of([&] { Store::open_or_create(folder.path() / "file"); }), ExitCode::CantCreate);
+  EXPECT_EQ(code_of([] { Store::open_or_create("/proc/depthgrid"); }), ExitCode::CantCreate);
+}
+
+TEST(Store, CellFoldersAreNamedByIdAndMadeOnDemand) {
+  TemporaryFolder folder;
+  const Store store = Store::open_or_create(folder.path() / "s");
+  EXPECT_TRUE(store.cells().empty());
+  EXPECT_FALSE(std::filesystem::exists(store.cell_path(kCell)));
+
+  const auto cell = store.cell_dir(kCell);
+
+  EXPECT_EQ(cell, store.root() / "cells" / "01" / kCell);
+  EXPECT_TRUE(std::filesystem::is_directory(cell));
+  EXPECT_EQ(store.cells(), std::vector<CellId>{kCell});
+  for (const char* bad :
+       {"", "..", "0123456789AB", "0123456789abc", "../../../etc", "0123456789a/"}) {
+    EXPECT_EQ(code_of([&] { store.cell_dir(bad); }), ExitCode::Usage) << bad;
+  }
+}
+
+TEST(Store, ACellIsDoneWhenItsResultIsThere) {
+  TemporaryFolder folder;
+  const Store store = Store::open_or_create(folder.path() / "s");
+  EXPECT_FALSE(store.completed(kCell));
+
+  publish_once(store.cell_dir(kCell) / "result.h5", "x");
+
+  EXPECT_TRUE(store.completed(kCell));
+}
+
+TEST(Store, TellsTheNewestFailure) {
+  TemporaryFolder folder;
+  const Store store = Store::open_or_create(folder.path() / "s");
+  EXPECT_FALSE(store.newest_failure(kCell).has_value());
+  store.publish_failure(kCell, 2, CellStatus::Failed, R"({"message": "first"})");
+  store.publish_failure(kCell, 10, CellStatus::Oom, R"({"peak": 5})");
+
+  const auto failure = store.newest_failure(kCell);
+
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_EQ(failure->generation, 10);
+  EXPECT_EQ(failure->status, CellStatus::Oom);
+  EXPECT_EQ(failure->json, R"({"peak":5})");
+  EXPECT_THROW(store.publish_failure(kCell, 3, CellStatus::Completed, "{}"), Error);
+  publish_replace(store.cell_dir(kCell) / "failed-000011.json", "garbage");
+  EXPECT_FALSE(store.newest_failure(kCell).has_value());
+}
+
+TEST(Store, PinsACorpusAndRefusesOtherBytesWithBothDigests) {
+  TemporaryFolder folder;
+  const Store store = Store::open_or_create(folder.path() / "s");
+  EXPECT_FALSE(store.pinned_corpus("wikitext-2").has_value());
+  store.pin_corpus("wikitext-2", "aaaa");
+  store.pin_corpus("wikitext-2", "aaaa");
+
+  try {
+    store.pin_corpus("wikitext-2", "bbbb");
+    FAIL() << "another corpus was accepted";
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), ExitCode::BadData);
+    EXPECT_NE(std::string(e.what()).find("aaaa"), std::string::npos);
+    EXPECT_NE(std::string(e.what()).find("bbbb"), std::string::npos);
+  }
+  EXPECT_EQ(store.pinned_corpus("wikitext-2"), "aaaa");
+  EXPECT_EQ(code_of([&] { store.pin_corpus("../x", "a"); }), ExitCode::Usage);
+  EXPECT_EQ(code_of([&] { store.pin_corpus(std::string(65, 'a'), "a"); }), ExitCode::Usage);
+}
+
+TEST(Store, FreezesATextAtItsFirstUse) {
+  TemporaryFolder folder;
+  const Store store = Store::open_or_create(folder.path() / "s");
+  EXPECT_FALSE(store.read_text("self").has_value());
+
+  EXPECT_EQ(store.freeze_text("self", "first"), "first");
+  EXPECT_EQ(store.freeze_text("self", "later"), "first");
+
+  EXPECT_EQ(store.read_text("self"), "first");
+}
+
+}  // namespace
+}  // namespace depthgrid

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/model_options.hpp"
+
+namespace depthgrid::testing {
+
+/// Small options of E cells, valid for every family; a test changes what it is about.
+inline ModelOptions small_options(const std::string& family, std::int64_t cells = 1) {
+  const auto n = static_cast<std::size_t>(cells);
+  ModelOptions o;
+  o.family = family;
+  o.cells = cells;
+  o.width = 20;  // with 3 heads' worth of nothing a multiple of 32
+  o.heads = 2;
+  o.layers = 3;
+  o.hidden = 28;
+  o.vocabulary = 17;
+  o.max_tokens = 9;
+  o.sublayers = family == "standard" ? Sublayers::Sequential : Sublayers::Parallel;
+  o.norm_eps.assign(n, 1e-5);
+  o.rope_base.assign(n, 10000);
+  o.dropout_attention.assign(n, 0);
+  o.dropout_mlp.assign(n, 0);
+  o.residual.scale.assign(n, 1);
+  o.temporal_hidden = 6;
+  o.time.nodes.assign(n, Nodes::Right);
+  o.time.constant.assign(n, false);
+  o.time.value.assign(n, 0);
+  o.time.jitter.assign(n, 0);
+  o.time.frequencies = 4;
+  o.time.t_scale.assign(n, 1000);
+  o.time.base.assign(n, 10000);
+  o.modulation.hidden = 5;
+  o.modulation.target.fill(true);
+  o.modulation.bias_init.assign(n, 0);
+  o.init.std.assign(n, 0.2);
+  o.init.embedding_std.assign(n, 0.5);
+  o.init.residual_scaling.assign(n, true);
+  return o;
+}
+
+/// One way in which a model's structure can differ from small_options().
+struct ModelCase {
+  std::string name;
+  std::string family;
+  std::function<void(ModelOptions&)> change;
+};
+
+/// Every structural option of the families, one at a time, and the published preset's combination.
+inline std::vector<ModelCase> model_cases() {
+  std::vector<ModelCase> cases;
+  for (const std::string family : {"standard", "time_indexed"}) {
+    const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
+      cases.push_back({family + "_" + name, family, std::move(change)});
+    };
+    add("plain", [](ModelOptions&) {});
+    add("sequential", [](ModelOptions& o) { o.sublayers = Sublayers::Sequential; });
+    add("parallel", [](ModelOptions& o) { o.sublayers = Sublayers::Parallel; });
+    add("rms", [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::Rms; });
+    add("no_norm", [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::None; });
+    add("rope", [](ModelOptions& o) { o.positions = Positions::Rope; });
+    add("no_positions", [](ModelOptions& o) { o.positions = Positions::None; });
+    add("explicit", [](ModelOptions& o) { o.attention = AttentionKind::Explicit; });
+    add("swiglu", [](ModelOptions& o) { o.activation = Activation::Swiglu; });
+    add("gelu_tanh", [](ModelOptions& o) { o.activation = Activation::GeluTanh; });
+    add("silu_no_bias", [](ModelOptions& o) {
+      o.activation = Activation::Silu;
+      o.attention_bias = o.mlp_bias = false;
+    });
+    add("tied", [](ModelOptions& o) { o.tie_embeddings = true; });
+    add("dropout", [](ModelOptions& o) {
+      o.dropout_attention.assign(o.dropout_attention.size(), 0.1);
+      o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2);
+    });
+    add("learned_scale", [](ModelOptions& o) { o.residual.kind = ScaleKind::Learned; });
+    add("scale_per_layer", [](ModelOptions& o) { o.residual.kind = ScaleKind::LearnedPerLayer; });
+    add("pytorch_init", [](ModelOptions& o) { o.init.scheme = InitScheme::Pytorch; });
+    add("xavier_init", [](ModelOptions& o) { o.init.scheme = InitScheme::Xavier; });
+  }
+  const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
+    cases.push_back({"time_indexed_" + name, "time_indexed", std::move(change)});
+  };
+  const auto granularity = [](Granularity g) {
+    return [g](ModelOptions& o) { o.modulation.granularity.fill(g); };
+  };
+  add("column", granularity(Granularity::Column));
+  add("element", granularity(Granularity::Element));
+  add("mixed", [](ModelOptions& o) {
+    o.modulation.granularity[0] = Granularity::Element;
+    o.modulation.granularity[1] = Granularity::Column;
+  });
+  add("one_plus_tanh", [](ModelOptions& o) { o.modulation.gate = GateKind::OnePlusTanh; });
+  add("identity_gate", [](ModelOptions& o) {
+    o.modulation.gate = GateKind::Identity;
+    o.modulation.bias_init.assign(o.modulation.bias_init.size(), 1);
+  });
+  add("no_gate", [](ModelOptions& o) { o.modulation.gate = GateKind::Constant; });
+  add("text_targets", [](ModelOptions& o) { o.modulation.target[3] = false; });
+  add("only_v", [](ModelOptions& o) {
+    o.modulation.target.fill(false);
+    o.modulation.target[2] = true;
+  });
+  add("linear_gate", [](ModelOptions& o) { o.modulation.hidden = 0; });
+  add("silu_gate", [](ModelOptions& o) { o.modulation.activation = Activation::Silu; });
+  add("shared_qkv", [](ModelOptions& o) { o.modulation.share_qkv = true; });
+  add("geometric", [](ModelOptions& o) { o.time.kind = FeatureKind::Geometric; });
+  add("without_t", [](ModelOptions& o) { o.time.include_t = false; });
+  add("constant_time", [](ModelOptions& o) { o.time.constant.assign(o.time.constant.size(), true); });
+  add("left_nodes", [](ModelOptions& o) { o.time.nodes.assign(o.time.nodes.size(), Nodes::Left); });
+  add("jitter", [](ModelOptions& o) { o.time.jitter.assign(o.time.jitter.size(), 0.3); });
+  add("temporal_norms",
+      [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::TemporalLayer; });
+  add("published", [](ModelOptions& o) {
+    o.sublayers = Sublayers::Sequential;
+    o.norm = o.final_norm = NormChoice::TemporalLayer;
+    o.positions = Positions::None;
+    o.time.kind = FeatureKind::Geometric;
+    o.modulation.hidden = 0;
+    o.modulation.share_qkv = true;
+    o.modulation.granularity.fill(Granularity::Column);
+    o.modulation.granularity[3] = Granularity::Row;
+    o.attention_bias = false;
+  });
+  return cases;
+}
+
+}  // namespace depthgrid::testing

@@ -1,0 +1,233 @@
+#include "worker/bench.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/stack.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "core/config/sweep.hpp"
+#include "core/data/dataset.hpp"
+#include "core/train/trainer.hpp"
+#include "storage/publish.hpp"
+#include "worker/fused_model.hpp"
+#include "worker/safetensors.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::int64_t kLossSteps = 20;  // whose losses are compared between programs
+
+/// The cells of a bench: those that the overrides make, or E copies with seeds 0 … E − 1.
+std::vector<CellConfig> bench_cells(const BenchOrder& order) {
+  const std::filesystem::path folder = scratch_name(std::filesystem::temp_directory_path());
+  make_folders(folder);
+  const std::filesystem::path file = folder / "bench.yaml";
+  publish_replace(file, std::string_view("name: bench\nmodel: {family: " + order.family + "}\n"));
+  SweepRequest request{.file = file, .set = order.set, .yes = false};
+  const bool own_corpus = std::ranges::any_of(
+      order.set, [](const std::string& s) { return s.starts_with("data.corpus"); });
+  if (!own_corpus) {
+    request.set.emplace_back("data.corpus=synthetic:markov");
+    request.set.emplace_back("data.synthetic.vocab_size=256");
+    request.set.emplace_back("data.synthetic.tokens=200000");
+  }
+  Sweep sweep = load_sweep(request);
+  if (sweep.cells.size() == 1 && order.cells > 1) {
+    request.set.push_back("seeds=" + std::to_string(order.cells));
+    sweep = load_sweep(request);
+  }
+  std::filesystem::remove_all(folder);
+  if (static_cast<std::int64_t>(sweep.cells.size()) != order.cells) {
+    throw UserError(ExitCode::Usage, fmt::format("bench: the overrides make {} cells, --cells says {}",
+                                                 sweep.cells.size(), order.cells));
+  }
+  std::vector<CellConfig> out;
+  for (const CellPlan& cell : sweep.cells) {
+    if (cell.structure != sweep.cells[0].structure) {
+      throw UserError(ExitCode::Usage, "bench: the cells differ in structure, they cannot be fused");
+    }
+    out.push_back(cell.config);
+  }
+  return out;
+}
+
+/// Names as the baselines read them: q, k and v apart.
+std::vector<std::pair<std::string, at::Tensor>> named_weights(const Arena& arena,
+                                                              const at::Tensor& values) {
+  std::vector<std::pair<std::string, at::Tensor>> out;
+  for (const ParameterSlot& slot : arena.layout().slots()) {
+    const bool bias = slot.spec.shape.size() == 2 && slot.spec.shape[0] == 1;
+    at::Tensor x = slot_view(values, slot).clone();
+    if (bias) x = x.squeeze(1);
+    const std::size_t at = slot.spec.name.find(".attn.qkv.");
+    if (at == std::string::npos) {
+      out.emplace_back(slot.spec.name, x);
+      continue;
+    }
+    const std::vector<at::Tensor> parts = x.chunk(3, 1);
+    for (std::size_t i = 0; i < 3; ++i) {
+      std::string name = slot.spec.name;
+      name.replace(at + 6, 3, std::string(1, "qkv"[i]));
+      out.emplace_back(name, parts[i]);
+    }
+  }
+  return out;
+}
+
+Json dump_config(const std::vector<CellConfig>& cells, const FusedModel& fused) {
+  const CellConfig& first = cells.front();
+  const ModelOptions& o = fused.options;
+  const TrainOptions& t = fused.train;
+  const auto trunk = [](const std::vector<double>& by_group) {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < by_group.size(); i += kParameterGroupCount) out.push_back(by_group[i]);
+    return out;
+  };
+  return {{"family", o.family},
+          {"E", o.cells},
+          {"d_model", o.width},
+          {"n_layers", o.layers},
+          {"n_heads", o.heads},
+          {"d_ff", o.hidden},
+          {"seq_len", first.integer("data.seq_len")},
+          {"batch_size", t.batch},
+          {"vocab_size", o.vocabulary},
+          {"residual_scale", o.residual.scale},
+          {"sublayers", first.word("model.sublayers")},
+          {"modulation_hidden", o.modulation.hidden},
+          {"frequencies", o.time.frequencies},
+          {"include_t", o.time.include_t},
+          {"targets", first.words("model.modulation.targets")},
+          {"no_decay", first.words("train.no_decay")},
+          {"optimizer", first.word("train.optimizer")},
+          {"lr", trunk(t.lr)},
+          {"weight_decay", trunk(t.weight_decay)},
+          {"beta1", t.beta1},
+          {"beta2", t.beta2},
+          {"eps", t.eps},
+          {"clip", t.clip},
+          {"precision", first.word("train.precision")},
+          {"tie_embeddings", o.tie_embeddings}};
+}
+
+void print_times(std::vector<double> milliseconds, bool json, const std::string& what) {
+  const double mean = std::accumulate(milliseconds.begin(), milliseconds.end(), 0.0) /
+                      static_cast<double>(milliseconds.size());
+  std::ranges::sort(milliseconds);
+  const double median = milliseconds[milliseconds.size() / 2];
+  if (json) {
+    std::puts(Json{{"schema", 1},
+                   {"name", "depthgrid"},
+                   {"ms_per_cell_step", median},
+                   {"ms_mean", mean},
+                   {"ms_min", milliseconds.front()},
+                   {"ms_max", milliseconds.back()}}
+                  .dump()
+                  .c_str());
+    return;
+  }
+  fmt::print("{}: {:.3f} ms per cell-step (median of {}; {:.3f} … {:.3f})\n", what, median,
+             milliseconds.size(), milliseconds.front(), milliseconds.back());
+}
+
+int bench_step(const BenchOrder& order) {
+  const std::vector<CellConfig> cells = bench_cells(order);
+  std::vector<const CellConfig*> configs;
+  std::vector<CellId> ids;
+  for (const CellConfig& c : cells) {
+    configs.push_back(&c);
+    ids.push_back(std::to_string(ids.size()));
+  }
+  const CellConfig& first = cells.front();
+  at::set_num_threads(first.null("resources.threads")
+                          ? 1
+                          : static_cast<int>(first.integer("resources.threads")));
+  const Dataset data = open_dataset(data_options(first));
+  FusedModel fused(configs, at::kCPU);
+  const Sampler sampler(sampler_kind(first.word("data.sampler")), data.train().size(),
+                        first.integer("data.seq_len"), fused.train.batch);
+  const BatchSource batches(data.train(), sampler, fused.train.data_seed);
+  CellSet set(ids, at::kCPU);
+  NoSync sync;
+  Trainer trainer(*fused.language, *fused.arena, *fused.optimizer, batches, sync, set, fused.train);
+
+  const std::filesystem::path dump = order.dump;
+  if (!order.dump.empty()) {
+    make_folders(dump);
+    std::vector<at::Tensor> inputs, targets;
+    const std::int64_t tokens = sampler.seq_len();
+    for (std::int64_t s = 1; s <= kLossSteps; ++s) {
+      const at::Tensor w = batches.windows(s, 0, fused.train.batch);
+      inputs.push_back(w.narrow(2, 0, tokens));
+      targets.push_back(w.narrow(2, 1, tokens));
+    }
+    publish_replace(dump / "config.json", std::string_view(dump_config(cells, fused).dump(1)));
+    write_safetensors(dump / "weights.safetensors",
+                      named_weights(*fused.arena, fused.arena->values()));
+    write_safetensors(dump / "batches.safetensors",
+                      {{"inputs", at::stack(inputs)}, {"targets", at::stack(targets)}});
+  }
+  Json losses = Json::array();
+  std::int64_t step = 0;
+  const std::int64_t warm_up = order.dump.empty() ? 5 : kLossSteps;
+  while (step < warm_up) losses.push_back(trainer.step(++step).loss);
+  if (!order.dump.empty()) {
+    publish_replace(dump / "losses.json", std::string_view(Json{{"loss", losses}}.dump()));
+  }
+  std::vector<double> milliseconds;
+  for (std::int64_t i = 0; i < order.steps; ++i) {
+    const Stopwatch clock;
+    trainer.step(++step % fused.train.steps + 1);
+    milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(order.cells));
+  }
+  print_times(std::move(milliseconds), order.json,
+              fmt::format("{}, {} cells, {} parameters each", order.family, order.cells,
+                          fused.arena->size()));
+  return 0;
+}
+
+int bench_optimiser(const BenchOrder& order) {
+  const std::int64_t p = order.parameters;
+  BenchOrder one = order;
+  one.cells = 1;
+  const CellConfig config = bench_cells(one).front();
+  at::set_num_threads(config.null("resources.threads")
+                          ? 1
+                          : static_cast<int>(config.integer("resources.threads")));
+  const TrainOptions t = train_options(
+      std::vector<const CellConfig*>(static_cast<std::size_t>(order.cells), &config));
+  ParameterLayout layout;
+  layout.parameter({.name = "weights", .shape = {p}, .init = {}});
+  Arena arena(std::move(layout), t.model_seed, at::kFloat);
+  CellOptimizer optimizer(arena, t);
+  arena.values().copy_(at::randn(arena.values().sizes()));
+  const at::Tensor gradient = at::randn(arena.values().sizes());
+  const std::vector<std::uint8_t> active(static_cast<std::size_t>(order.cells), 1);
+  std::vector<double> milliseconds;
+  for (std::int64_t i = 0; i < order.steps + 3; ++i) {
+    arena.gradients().copy_(gradient);
+    const Stopwatch clock;
+    optimizer.step(i % t.steps + 1, active);
+    if (i >= 3) milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(order.cells));
+  }
+  print_times(std::move(milliseconds), order.json, fmt::format("optimiser, {} x {}", order.cells, p));
+  return 0;
+}
+
+}  // namespace
+
+int bench(const BenchOrder& order) {
+  return order.what == "optimiser" ? bench_optimiser(order) : bench_step(order);
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,83 @@
+#include "worker/cell_facts_builder.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/digest.hpp"
+#include "models/blocks/time_features.hpp"
+#include "models/cost_model.hpp"
+#include "worker/provenance.hpp"
+
+namespace depthgrid {
+namespace {
+
+std::vector<double> doubles(const at::Tensor& x) {
+  const at::Tensor host = x.detach().cpu().to(at::kDouble).contiguous();
+  const double* data = host.const_data_ptr<double>();
+  return {data, data + host.numel()};
+}
+
+void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
+  const ModelOptions& o = fused.options;
+  const auto layers = static_cast<double>(o.layers);
+  const bool shared = o.family == "time_indexed";
+  const DepthGrid grid = fused.model->family().grid({});
+  facts.set("n_depth", layers);
+  facts.set("n_layer", shared ? 1.0 : layers);
+  facts.set("depth_time", doubles(grid.t.select(0, static_cast<std::int64_t>(e))));
+  std::vector<double> edges, blocks;
+  for (std::int64_t i = 0; i <= o.layers; ++i) edges.push_back(static_cast<double>(i) / layers);
+  for (std::int64_t i = 0; i < o.layers; ++i) blocks.push_back(shared ? 0.0 : static_cast<double>(i));
+  facts.set("depth_edge_time", edges);
+  facts.set("depth_layer", blocks);
+  if (o.residual.kind == ScaleKind::Fixed) facts.set("residual_scale", residual_scales(fused, e));
+  if (shared) {
+    facts.set("time_feature_rank", static_cast<double>(time_feature_rank(
+                                       o.time, grid.t, static_cast<std::int64_t>(e))));
+  }
+}
+
+}  // namespace
+
+std::vector<double> residual_scales(const FusedModel& fused, std::size_t e) {
+  const DepthGrid grid = fused.model->family().grid({});
+  return doubles(grid.h.select(0, static_cast<std::int64_t>(e)));
+}
+
+CellFacts static_facts(const RunContext& run, const FusedModel& fused, std::size_t e,
+                       const Dataset& data, const Sampler& sampler) {
+  const ModelOptions& o = fused.options;
+  const ParameterLayout& layout = fused.arena->layout();
+  CellFacts facts;
+  std::vector<double> by_group;
+  for (const std::int64_t n : layout.counts_by_group()) by_group.push_back(static_cast<double>(n));
+  std::int64_t block = 0;
+  for (const ParameterSlot& slot : layout.slots()) {
+    if (slot.spec.name.starts_with("block.")) block += slot.count;
+  }
+  const auto stored = layout.size();
+  facts.set("n_parameters", static_cast<double>(stored));
+  facts.set("n_parameters_stored", static_cast<double>(stored));
+  facts.set("n_parameters_effective",
+            static_cast<double>(effective_parameters(o, stored, block)));
+  facts.set("n_parameters_group", by_group);
+  facts.set("n_position", static_cast<double>(sampler.seq_len()));
+  set_grid(facts, fused, e);
+  const std::string_view dtype = fused.train.precision == Precision::Bf16   ? "bf16"
+                                 : fused.train.precision == Precision::Tf32 ? "tf32"
+                                                                            : "fp32";
+  facts.set("precision_settings",
+            std::string_view(fmt::format("{} deterministic={} threads={} ranks={}", dtype,
+                                         run.sweep.run.flag("train.deterministic") ? "on" : "off",
+                                         run.threads, run.sync.ranks())));
+  facts.set("tokens_sha256", std::string_view(data.tokens_sha256));
+  facts.set("data_order_digest",
+            std::string_view(data_order_digest(sampler, fused.train.data_seed[e], fused.train.steps,
+                                               data.tokens_sha256)));
+  facts.set("cost_flops_token", flops_per_token(o, sampler.seq_len()));
+  facts.set("cost_memory_activations",
+            activation_bytes(o, fused.train.batch / fused.train.accumulation, sampler.seq_len()));
+  facts.library_versions = library_versions_json();
+  return facts;
+}
+
+}  // namespace depthgrid

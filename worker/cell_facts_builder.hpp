@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/config/sweep.hpp"
+#include "core/data/dataset.hpp"
+#include "core/data/sampler.hpp"
+#include "storage/cell_facts.hpp"
+#include "worker/fused_model.hpp"
+#include "worker/run_context.hpp"
+
+namespace depthgrid {
+
+/// What is known of cell e of a fused model before its first step: counts, grid, digests, settings.
+CellFacts static_facts(const RunContext& run, const FusedModel& fused, std::size_t e,
+                       const Dataset& data, const Sampler& sampler);
+
+/// Residual scales of cell e in force now, one a depth step. @return (L)
+std::vector<double> residual_scales(const FusedModel& fused, std::size_t e);
+
+}  // namespace depthgrid

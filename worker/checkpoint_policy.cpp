@@ -1,0 +1,50 @@
+#include "worker/checkpoint_policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace depthgrid {
+namespace {
+
+std::optional<std::int64_t> integer_if(const CellConfig& c, const char* path) {
+  return c.null(path) ? std::nullopt : std::optional(c.integer(path));
+}
+
+/// A step, or a percentage of all steps ("10 %").
+std::int64_t step_of(const Value& entry, std::int64_t steps) {
+  if (const auto* text = entry.get_if<std::string>()) {
+    return std::lround(std::stod(*text) / 100 * static_cast<double>(steps));
+  }
+  return static_cast<std::int64_t>(entry.number());
+}
+
+}  // namespace
+
+CheckpointPolicy::CheckpointPolicy(const CellConfig& run, std::int64_t steps)
+    : steps_(steps),
+      every_(integer_if(run, "checkpoint.every")),
+      every_seconds_(integer_if(run, "checkpoint.every_seconds")),
+      keep_last_(static_cast<int>(run.integer("checkpoint.keep_last"))),
+      keep_best_(run.integer("checkpoint.keep_best") > 0),
+      keep_final_(run.flag("checkpoint.keep_final")) {
+  const Value& at = run.at("checkpoint.keep_at");
+  if (const auto* list = at.get_if<ValueList>()) {
+    for (const Value& entry : *list) keep_at_.push_back(step_of(entry, steps));
+  }
+}
+
+bool CheckpointPolicy::due(std::int64_t step) const {
+  if (every_ && step % *every_ == 0) return true;
+  if (std::ranges::find(keep_at_, step) != keep_at_.end()) return true;
+  return every_seconds_ && since_.seconds() >= static_cast<double>(*every_seconds_);
+}
+
+std::vector<std::int64_t> CheckpointPolicy::kept(std::optional<std::int64_t> best) const {
+  std::vector<std::int64_t> out = keep_at_;
+  if (keep_best_ && best) out.push_back(*best);
+  if (keep_final_) out.push_back(steps_);
+  return out;
+}
+
+}  // namespace depthgrid

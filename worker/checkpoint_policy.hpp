@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/config/cell_config.hpp"
+
+namespace depthgrid {
+
+/// Leaves `checkpoint.*`: when to write one, and which steps are kept for good.
+class CheckpointPolicy {
+ public:
+  CheckpointPolicy(const CellConfig& run, std::int64_t steps);
+
+  /// True after `step`: at multiples of `every`, at kept steps, or when `every_seconds` have passed.
+  bool due(std::int64_t step) const;
+
+  /// A checkpoint was written now.
+  void written() { since_ = Stopwatch(); }
+
+  int keep_last() const noexcept { return keep_last_; }
+  bool keeps_best() const noexcept { return keep_best_; }
+
+  /// Steps that stay when a cell is done: `keep_at`, the best (if any and kept), the last.
+  std::vector<std::int64_t> kept(std::optional<std::int64_t> best) const;
+
+ private:
+  std::int64_t steps_;
+  std::optional<std::int64_t> every_, every_seconds_;
+  int keep_last_;
+  bool keep_best_, keep_final_;
+  std::vector<std::int64_t> keep_at_;
+  Stopwatch since_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,86 @@
+#include "worker/eval_plan.hpp"
+
+#include <algorithm>
+
+namespace depthgrid {
+namespace {
+
+std::optional<std::int64_t> integer_if(const CellConfig& c, const char* path) {
+  return c.null(path) ? std::nullopt : std::optional(c.integer(path));
+}
+
+std::array<bool, 4> splits_of(const CellConfig& c, const char* path) {
+  const std::vector<std::string> names = c.words(path);
+  std::array<bool, 4> out{};
+  for (std::size_t s = 0; s < out.size(); ++s) {
+    out[s] = std::ranges::find(names, kSplitNames[s]) != names.end();
+  }
+  return out;
+}
+
+/// Windows a forward pass: enough rows for the matrix products, logits within 64 MB.
+std::int64_t automatic_batch(const CellConfig& c, std::int64_t cells) {
+  const std::int64_t tokens = c.integer("data.seq_len");
+  const double logits = 4.0 * static_cast<double>(c.integer("model.vocab_size") * tokens * cells);
+  const auto fitting = static_cast<std::int64_t>(64e6 / logits);
+  const std::int64_t wanted = std::max<std::int64_t>(1, 4096 / tokens);
+  return std::clamp<std::int64_t>(std::min(fitting, wanted), 1, 256);
+}
+
+}  // namespace
+
+EvalPlan::EvalPlan(const CellConfig& c, const Dataset& data, std::int64_t cells)
+    : data_(data),
+      cells_(cells),
+      seq_len_(c.integer("data.seq_len")),
+      batch_size_(integer_if(c, "eval.batch_size").value_or(automatic_batch(c, cells))),
+      every_(integer_if(c, "eval.every")),
+      at_start_(c.flag("eval.at_start")),
+      by_position_(c.flag("eval.by_position")),
+      published_(c.word("eval.protocol") == "published_1"),
+      splits_(splits_of(c, "eval.splits")),
+      final_splits_(splits_of(c, "eval.final_splits")),
+      windows_(integer_if(c, "eval.windows")),
+      final_windows_(integer_if(c, "eval.final_windows")),
+      stride_(integer_if(c, "eval.stride")) {}
+
+bool EvalPlan::due(std::int64_t step, std::int64_t steps) const {
+  if (std::ranges::none_of(splits_, [](bool wanted) { return wanted; })) return false;
+  if (step == 0) return at_start_;
+  return step == steps || (every_ && step % *every_ == 0);
+}
+
+SplitResults EvalPlan::over(LanguageModel& model, const std::array<bool, 4>& splits,
+                            std::optional<std::int64_t> windows) const {
+  SplitResults out;
+  for (std::size_t s = 0; s < splits.size(); ++s) {
+    const TokenStream& stream = data_.streams[s];
+    if (!splits[s] || stream.size() < 2) continue;
+    EvalWindows all = all_windows(stream.size(), seq_len_, stride_);
+    if (windows) all = spaced_windows(all, *windows);
+    out[s] = evaluate(model, cells_, stream, all, batch_size_);
+  }
+  return out;
+}
+
+SplitResults EvalPlan::periodic(LanguageModel& model) const {
+  return over(model, splits_, windows_);
+}
+
+SplitResults EvalPlan::final(LanguageModel& model) const {
+  return over(model, final_splits_, final_windows_);
+}
+
+std::optional<std::vector<double>> EvalPlan::published(LanguageModel& model,
+                                                       std::int64_t index) const {
+  if (!published_) return std::nullopt;
+  const TokenStream& stream = data_.valid();
+  const EvalWindows windows = random_windows(stream.size(), seq_len_, 0, index);
+  std::vector<double> out;
+  for (const EvalResult& r : evaluate(model, cells_, stream, windows, batch_size_)) {
+    out.push_back(r.loss);
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,44 @@
+#include "worker/fused_model.hpp"
+
+#include <algorithm>
+
+#include "distributed/device_plugin.hpp"
+
+namespace depthgrid {
+namespace {
+
+std::unique_ptr<DeviceKernels> kernels_for(const Arena& arena, const TrainOptions& train,
+                                           at::Device device) {
+  if (device.is_cpu()) return nullptr;
+  return make_device_kernels(segment_table(arena.layout(), train), train.optimizer,
+                             train.clip_scope, arena.cells());
+}
+
+}  // namespace
+
+FusedModel::FusedModel(const std::vector<const CellConfig*>& cells, at::Device device)
+    : options(model_options(cells)), train(train_options(cells)) {
+  arena = std::make_unique<Arena>(layout_of(options), train.model_seed,
+                                  at::TensorOptions().dtype(at::kFloat).device(device),
+                                  train.precision == Precision::Bf16);
+  model = std::make_unique<Model>(*arena, options);
+  language = std::make_unique<CellLanguageModel>(*model, train.model_seed);
+  optimizer = std::make_unique<CellOptimizer>(*arena, train, kernels_for(*arena, train, device));
+}
+
+ParameterLayout layout_of(const ModelOptions& options) {
+  ParameterLayout layout;
+  Model(layout, options);
+  return layout;
+}
+
+std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std::int64_t tokens,
+                            at::Device device) {
+  // Measured on two-core machines (docs/performance.md): activations of one sublayer of all cells
+  // should stay within a core's second-level cache.
+  const double entries = static_cast<double>(rows * tokens * options.width);
+  const double room = device.is_cpu() ? 8.0 * 512 * 64 : 64.0 * 1024 * 256;
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / entries), 1, 64);
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,130 @@
+#include "worker/job_queue.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/digest.hpp"
+#include "core/base/log.hpp"
+#include "storage/cell_history.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// The same text as JobSession writes into checkpoints.
+std::string digest_of(const CellConfig& config) {
+  return hex(sha256(canonical_json(Value(config.changed()))));
+}
+
+}  // namespace
+
+JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
+                   std::vector<FusedJob> jobs, std::int64_t crash_budget)
+    : sweep_(sweep),
+      store_(store),
+      leases_(leases),
+      jobs_(std::move(jobs)),
+      given_up_(sweep.cells.size(), false),
+      crash_budget_(crash_budget) {}
+
+bool JobQueue::crashes_too_often(std::size_t row, std::int64_t generation) {
+  const CellPlan& cell = sweep_.cells[row];
+  const auto last_failure = store_.newest_failure(cell.id);
+  std::int64_t furthest = -1, without_progress = 0;
+  for (const AttemptRecord& attempt : read_history(store_.cell_dir(cell.id)).attempts) {
+    if (last_failure && attempt.generation <= last_failure->generation) continue;
+    const bool crashed = !attempt.end;
+    without_progress = crashed && attempt.last_step <= furthest ? without_progress + 1 : 0;
+    furthest = std::max(furthest, attempt.last_step);
+  }
+  if (without_progress <= crash_budget_) return false;
+  const std::string message =
+      fmt::format("died {} times without getting beyond step {} (retry.crash = {})",
+                  without_progress + 1, furthest, crash_budget_);
+  store_.publish_failure(cell.id, generation, CellStatus::Failed,
+                         nlohmann::json{{"class", "crash"}, {"message", message}}.dump());
+  log(LogLevel::Error, cell.alias + ": " + message);
+  return true;
+}
+
+std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
+  const CellPlan& cell = sweep_.cells[row];
+  const std::filesystem::path folder = store_.cell_dir(cell.id);
+  auto lease = leases_.try_acquire(folder);
+  if (!lease) return std::nullopt;
+  if (store_.completed(cell.id)) return std::nullopt;  // finished while we looked
+  if (crashes_too_often(row, lease->generation())) {
+    give_up({row});
+    return std::nullopt;
+  }
+  remove_scratch(folder);
+  CheckpointSearch search = newest_checkpoint(folder, digest_of(cell.config));
+  for (const std::string& reason : search.rejected) {
+    log(LogLevel::Warning, cell.alias + ": damaged checkpoint passed over: " + reason);
+  }
+  return ClaimedCell{row, std::move(*lease), std::move(search.found), std::move(search.rejected)};
+}
+
+JobQueue::State JobQueue::next(std::optional<Claim>& claim) {
+  const auto pop_ready = [&] {
+    claim = std::move(ready_.front());
+    ready_.erase(ready_.begin());
+    return State::Claimed;
+  };
+  if (!ready_.empty()) return pop_ready();
+  bool waiting = false;
+  for (const FusedJob& job : jobs_) {
+    std::map<std::int64_t, Claim> by_step;
+    bool held = false;
+    for (const std::size_t row : job.cells) {
+      if (given_up_[row] || store_.completed(sweep_.cells[row].id)) continue;
+      auto cell = take(row);
+      if (!cell) {
+        held = true;  // its owner has begun this job: leave the rest to it
+        break;
+      }
+      const std::int64_t step = cell->state ? cell->state->step : 0;
+      Claim& group = by_step[step];
+      group.job.first_step = step;
+      group.job.rows.push_back(row);
+      group.cells.push_back(std::move(*cell));
+    }
+    for (auto& [step, group] : by_step) {
+      std::string ids;
+      for (const std::size_t row : group.job.rows) ids += sweep_.cells[row].id;
+      group.job.id = hex(sha256(ids), 12);
+      ready_.push_back(std::move(group));
+    }
+    if (!ready_.empty()) return pop_ready();
+    waiting = waiting || held;
+  }
+  return waiting ? State::Waiting : State::Finished;
+}
+
+void JobQueue::give_up(const std::vector<std::size_t>& rows) {
+  for (const std::size_t row : rows) {
+    if (!given_up_[row]) ++failed_;
+    given_up_[row] = true;
+  }
+}
+
+void JobQueue::split(const Claim& claim) {
+  const std::vector<std::size_t>& rows = claim.job.rows;
+  const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
+  FusedJob first, second;
+  first.cells.assign(rows.begin(), middle);
+  second.cells.assign(middle, rows.end());
+  for (FusedJob& job : jobs_) {
+    std::erase_if(job.cells, [&](std::size_t row) { return std::ranges::count(rows, row) > 0; });
+  }
+  jobs_.insert(jobs_.begin(), {first, second});
+}
+
+std::int64_t JobQueue::completed() const {
+  return std::ranges::count_if(sweep_.cells,
+                               [&](const CellPlan& c) { return store_.completed(c.id); });
+}
+
+}  // namespace depthgrid

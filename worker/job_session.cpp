@@ -1,0 +1,379 @@
+#include "worker/job_session.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/from_blob.h>
+#include <fmt/format.h>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "models/cost_model.hpp"
+#include "worker/cell_facts_builder.hpp"
+#include "worker/provenance.hpp"
+#include "worker/stop_signals.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr int kInterrupted = static_cast<int>(ExitCode::TempFail);
+
+std::vector<const CellConfig*> configs_of(const Sweep& sweep, const std::vector<std::size_t>& rows) {
+  std::vector<const CellConfig*> out;
+  for (const std::size_t r : rows) out.push_back(&sweep.cells.at(r).config);
+  return out;
+}
+
+std::vector<CellId> ids_of(const Sweep& sweep, const std::vector<std::size_t>& rows) {
+  std::vector<CellId> out;
+  for (const std::size_t r : rows) out.push_back(sweep.cells.at(r).id);
+  return out;
+}
+
+Sampler sampler_of(const CellConfig& c, const Dataset& data) {
+  return {sampler_kind(c.word("data.sampler")), data.train().size(), c.integer("data.seq_len"),
+          c.integer("train.batch_size")};
+}
+
+/// Identity of a cell's configuration: a checkpoint of another one is never loaded.
+std::string config_digest(const CellConfig& c) {
+  return hex(sha256(canonical_json(Value(c.changed()))));
+}
+
+double quantile(std::vector<double> values, double q) {
+  if (values.empty()) return kNaN;
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+}
+
+/// Row e of an (E, P) arena in host memory.
+std::vector<float> row_of(const at::Tensor& arena, std::size_t e) {
+  const at::Tensor row = arena.select(0, static_cast<std::int64_t>(e)).cpu().contiguous();
+  const float* data = row.const_data_ptr<float>();
+  return {data, data + row.numel()};
+}
+
+void load_row(const at::Tensor& arena, std::size_t e, const std::vector<float>& values) {
+  const at::Tensor row = arena.select(0, static_cast<std::int64_t>(e));
+  if (row.numel() != static_cast<std::int64_t>(values.size())) {
+    throw UserError(ExitCode::BadData, "a checkpoint holds " + std::to_string(values.size()) +
+                                           " parameters, the model has " +
+                                           std::to_string(row.numel()));
+  }
+  row.copy_(at::from_blob(const_cast<float*>(values.data()), {row.numel()}, at::kFloat));
+}
+
+}  // namespace
+
+JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<ClaimedCell> claims)
+    : run_(run),
+      job_(std::move(job)),
+      configs_(configs_of(run.sweep, job_.rows)),
+      data_(run.data.open(*configs_[0])),
+      fused_(configs_, run.device),
+      sampler_(sampler_of(*configs_[0], *data_)),
+      batches_(data_->train(), sampler_, fused_.train.data_seed),
+      cells_(ids_of(run.sweep, job_.rows), run.device),
+      trainer_(*fused_.language, *fused_.arena, *fused_.optimizer, batches_, run.sync, cells_,
+               fused_.train),
+      evals_(*configs_[0], *data_, fused_.options.cells),
+      policy_(run.sweep.run, fused_.train.steps),
+      clocks_(job_.rows.size()),
+      best_step_(job_.rows.size()),
+      best_loss_(job_.rows.size(), kNaN),
+      since_best_(job_.rows.size(), 0),
+      step_(job_.first_step) {
+  restore(claims);
+  if (run_.leads()) open_recorders(std::move(claims));
+}
+
+void JobSession::restore(const std::vector<ClaimedCell>& claims) {
+  for (std::size_t e = 0; e < claims.size(); ++e) {
+    if (!claims[e].state) continue;
+    const LoadedCheckpoint& state = *claims[e].state;
+    const auto tensor = [&](const std::string& name) -> const std::vector<float>& {
+      const auto at = std::ranges::find(state.tensors, name, &LoadedTensor::name);
+      if (at == state.tensors.end()) {
+        throw UserError(ExitCode::BadData, "a checkpoint has no tensor '" + name + "'");
+      }
+      return at->data;
+    };
+    load_row(fused_.arena->values(), e, tensor("parameters"));
+    load_row(fused_.optimizer->first_moment(), e, tensor("first_moment"));
+    load_row(fused_.optimizer->second_moment(), e, tensor("second_moment"));
+    const auto number = [&](const char* name) {
+      const auto at = state.numbers.find(name);
+      return at == state.numbers.end() ? 0.0 : at->second;
+    };
+    clocks_[e] = {number("wall"), number("eval"), number("checkpoint"), number("device"),
+                  number("lost")};
+  }
+  if (run_.sync.ranks() > 1 && job_.first_step > 0) {
+    for (at::Tensor* arena : {&fused_.arena->values(), &fused_.optimizer->first_moment(),
+                              &fused_.optimizer->second_moment()}) {
+      run_.team.broadcast(*arena, 0);
+    }
+  }
+  fused_.arena->refresh_shadow();
+}
+
+void JobSession::open_recorders(std::vector<ClaimedCell> claims) {
+  const bool learned = fused_.options.residual.kind != ScaleKind::Fixed;
+  const RecordShape shape{
+      .learned_scales = learned ? fused_.options.layers : 0,
+      .positions = evals_.by_position() ? evals_.positions() : 0,
+      .published = configs_[0]->word("eval.protocol") == "published_1"};
+  const std::string attempt = attempt_json({.job = job_.id,
+                                            .device = run_.device_name,
+                                            .cells = fused_.options.cells,
+                                            .ranks = run_.sync.ranks(),
+                                            .threads = run_.threads});
+  recorders_.reserve(claims.size());
+  for (std::size_t e = 0; e < claims.size(); ++e) {
+    ClaimedCell& claim = claims[e];
+    const CellPlan& cell = run_.sweep.cells[claim.row];
+    const std::filesystem::path folder = run_.store.cell_dir(cell.id);
+    const CellHistory before = read_history(folder);
+    facts_.push_back(static_facts(run_, fused_, e, *data_, sampler_));
+    recorders_.emplace_back(run_.store, run_.plan, run_.plan.cells.at(claim.row),
+                            std::move(claim.lease), job_.first_step, attempt, shape);
+    for (const std::string& reason : claim.rejected) {
+      recorders_[e].event(job_.first_step, EventKind::CheckpointRejected, 0, reason);
+    }
+    if (const MergedRows* train = before.find("train");
+        train != nullptr && train->rows.size() > 0) {
+      const double reached = train->column("train_wall_time").back();
+      clocks_[e].lost += std::max(0.0, reached - clocks_[e].wall);
+    }
+    if (job_.first_step > 0) {
+      recorders_[e].event(job_.first_step, EventKind::ResumeSeam, 0,
+                          fmt::format("goes on from step {}", job_.first_step));
+    }
+    if (claim.state) {
+      const auto ranks = claim.state->numbers.find("ranks");
+      if (ranks != claim.state->numbers.end() &&
+          static_cast<std::int64_t>(ranks->second) != run_.sync.ranks()) {
+        recorders_[e].event(job_.first_step, EventKind::TeamSizeChanged, run_.sync.ranks(),
+                            "another number of ranks sums gradients in another order");
+      }
+    }
+    // What earlier attempts saw decides the best step and an early stop.
+    if (const MergedRows* eval = before.find("eval")) {
+      const std::vector<double> loss = eval->column("eval_loss");
+      for (std::size_t i = 0; i < eval->rows.size(); ++i) {
+        const std::int64_t at = eval->rows.steps[i];
+        if (at > job_.first_step) break;
+        SplitResults seen;
+        seen[1].resize(e + 1);
+        seen[1][e].loss = loss[i * 4 + 1];
+        stop_early(at, seen);
+        ++evaluations_;
+      }
+    }
+  }
+}
+
+bool JobSession::any_active() const {
+  for (std::int64_t e = 0; e < cells_.size(); ++e) {
+    if (cells_.status(e) == CellStatus::Running) return true;
+  }
+  return false;
+}
+
+SessionEnd JobSession::run() {
+  const std::int64_t steps = fused_.train.steps;
+  if (run_.leads()) {
+    const CellPlan& first = run_.sweep.cells[job_.rows.front()];
+    const std::string label =
+        job_.rows.size() == 1
+            ? first.alias
+            : fmt::format("{} … {}", first.alias, run_.sweep.cells[job_.rows.back()].alias);
+    run_.progress.job_started(job_.id, cells_.size(), job_.first_step, steps, label);
+    if (step_ == 0 && evals_.due(0, steps)) evaluate(0);
+  }
+  // Only the first rank evaluates, so only it knows of early stops.
+  const auto over = [&] { return run_.sync.largest(run_.leads() && !any_active() ? 1 : 0) > 0; };
+  while (step_ < steps && !over()) {
+    const Stopwatch clock;
+    const StepReport report = trainer_.step(step_ + 1);
+    ++step_;
+    if (run_.leads()) {
+      record(step_, report, clock.seconds());
+      if (evals_.due(step_, steps)) evaluate(step_);
+    }
+    const bool stop = run_.sync.largest(stop_requested() ? 1 : 0) > 0;
+    if (run_.leads() && step_ < steps && (stop || policy_.due(step_))) checkpoint(step_);
+    if (stop) {
+      if (step_ == steps && run_.leads()) checkpoint(step_);
+      abandon(AttemptOutcome::Preempted, kInterrupted);
+      if (run_.leads()) run_.progress.job_ended("stopped, checkpointed");
+      return SessionEnd::Stopped;
+    }
+  }
+  if (run_.leads()) finish();
+  return SessionEnd::Done;
+}
+
+void JobSession::record(std::int64_t step, const StepReport& report, double seconds) {
+  step_seconds_.push_back(seconds / static_cast<double>(cells_.size()));
+  const double tokens = static_cast<double>(step * fused_.train.batch * sampler_.seq_len());
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::size_t e = 0; e < recorders_.size(); ++e) {
+    CellClock& clock = clocks_[e];
+    clock.wall += seconds;
+    clock.device += seconds * run_.sync.ranks() / static_cast<double>(cells_.size());
+    const bool bad = report.nonfinite[e] != 0;
+    const bool running = cells_.status(static_cast<std::int64_t>(e)) == CellStatus::Running;
+    if (!running && !bad) continue;
+    const std::vector<double> scales = fused_.options.residual.kind == ScaleKind::Fixed
+                                           ? std::vector<double>()
+                                           : residual_scales(fused_, e);
+    recorders_[e].train_row(step, e, report, fused_.train.loss_scale[e],
+                            {tokens, sampler_.epochs(step), clock.wall}, scales);
+    if (bad) {
+      recorders_[e].event(step, EventKind::Diverged, report.loss[e],
+                          "loss or gradient is not finite or beyond train.diverged_above");
+      finish_cell(e, CellStatus::Diverged, {});
+      continue;
+    }
+    low = std::min(low, report.loss[e]);
+    high = std::max(high, report.loss[e]);
+    recorders_[e].snapshot(facts_[e]);
+  }
+  run_.progress.step(step, low, high);
+}
+
+void JobSession::evaluate(std::int64_t step) {
+  const Stopwatch clock;
+  run_.progress.phase("evaluating");
+  const SplitResults results = evals_.periodic(*fused_.language);
+  const auto published = evals_.published(*fused_.language, evaluations_++);
+  for (std::size_t e = 0; e < recorders_.size(); ++e) {
+    if (cells_.status(static_cast<std::int64_t>(e)) != CellStatus::Running) continue;
+    recorders_[e].eval_row(step, e, results, published);
+    clocks_[e].eval += clock.seconds();
+  }
+  stop_early(step, results);
+}
+
+void JobSession::stop_early(std::int64_t step, const SplitResults& results) {
+  const std::vector<EvalResult>& dev = results[static_cast<std::size_t>(Split::Dev)];
+  for (std::size_t e = 0; e < dev.size(); ++e) {
+    const auto cell = static_cast<std::int64_t>(e);
+    if (cells_.status(cell) != CellStatus::Running || dev[e].loss == 0) continue;
+    if (std::isnan(best_loss_[e]) || dev[e].loss < best_loss_[e] - fused_.train.min_delta[e]) {
+      best_loss_[e] = dev[e].loss;
+      best_step_[e] = step;
+      since_best_[e] = 0;
+    } else if (fused_.train.patience[e] && ++since_best_[e] >= *fused_.train.patience[e]) {
+      if (e < recorders_.size()) {
+        recorders_[e].event(step, EventKind::EarlyStop, best_loss_[e],
+                            fmt::format("no better than at step {}", *best_step_[e]));
+      }
+      cells_.retire(cell, CellStatus::Completed);
+    }
+  }
+}
+
+void JobSession::checkpoint(std::int64_t step) {
+  const Stopwatch clock;
+  const std::vector<std::int64_t> parameters = {fused_.arena->size()};
+  for (std::size_t e = 0; e < recorders_.size(); ++e) {
+    if (!recorders_[e].writes() ||
+        cells_.status(static_cast<std::int64_t>(e)) == CellStatus::Diverged) {
+      continue;
+    }
+    recorders_[e].sync();
+    const std::vector<float> values = row_of(fused_.arena->values(), e);
+    const std::vector<float> m = row_of(fused_.optimizer->first_moment(), e);
+    const std::vector<float> v = row_of(fused_.optimizer->second_moment(), e);
+    const CellClock& c = clocks_[e];
+    const CheckpointData data{.step = step,
+                              .config_digest = config_digest(*configs_[e]),
+                              .numbers = {{"wall", c.wall},
+                                          {"eval", c.eval},
+                                          {"checkpoint", c.checkpoint},
+                                          {"device", c.device},
+                                          {"lost", c.lost},
+                                          {"ranks", static_cast<double>(run_.sync.ranks())}},
+                              .texts = {},
+                              .tensors = {{"parameters", parameters, values},
+                                          {"first_moment", parameters, m},
+                                          {"second_moment", parameters, v}}};
+    const std::vector<std::int64_t> kept = policy_.kept(best_step_[e]);
+    publish_checkpoint(recorders_[e].folder(), recorders_[e].generation(), data,
+                       policy_.keep_last(), kept);
+    recorders_[e].event(step, EventKind::Checkpoint, static_cast<double>(step), "");
+    clocks_[e].checkpoint += clock.seconds();
+  }
+  policy_.written();
+}
+
+CellFacts JobSession::facts_so_far(std::size_t e) const {
+  CellFacts facts = facts_[e];
+  const CellClock& c = clocks_[e];
+  const double tokens =
+      static_cast<double>(step_ * fused_.train.batch * sampler_.seq_len());
+  const double p50 = quantile(step_seconds_, 0.5);
+  facts.set("cost_flops_total", 3 * flops_per_token(fused_.options, sampler_.seq_len()) * tokens);
+  facts.set("cost_tokens_per_second", c.device > 0 ? tokens / c.device : kNaN);
+  facts.set("cost_step_time_p50", p50);
+  facts.set("cost_step_time_p95", quantile(step_seconds_, 0.95));
+  facts.set("cost_wall_time", c.wall + c.eval + c.checkpoint);
+  facts.set("cost_device_time", c.device);
+  facts.set("cost_device_time_lost",
+            c.lost * run_.sync.ranks() / static_cast<double>(cells_.size()));
+  facts.set("cost_eval_time", c.eval);
+  facts.set("cost_checkpoint_time", c.checkpoint);
+  facts.set("cost_memory_host", peak_memory_bytes());
+  const std::vector<float> weights = row_of(fused_.arena->values(), e);
+  facts.set("weights_sha256",
+            std::string_view(hex(sha256(std::as_bytes(std::span(weights))))));
+  return facts;
+}
+
+void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResults& final_results) {
+  CellFacts facts = facts_so_far(e);
+  if (status == CellStatus::Completed) {
+    const auto column = [&](const char* name, auto value, double absent) {
+      std::vector<double> out;
+      for (const std::vector<EvalResult>& split : final_results) {
+        out.push_back(split.empty() ? absent : static_cast<double>(value(split[e])));
+      }
+      facts.set(name, out);
+    };
+    column("final_loss", [](const EvalResult& r) { return r.loss; }, kNaN);
+    column("final_loss_error", [](const EvalResult& r) { return r.error; }, kNaN);
+    column("final_tokens", [](const EvalResult& r) { return r.tokens; }, -1);
+    column("final_bits_per_byte", [](const EvalResult& r) { return r.bits_per_byte; }, kNaN);
+    column("final_perplexity", [](const EvalResult& r) { return r.perplexity; }, kNaN);
+  }
+  const std::filesystem::path folder = recorders_[e].folder();
+  recorders_[e].finish(status, std::move(facts));
+  const std::vector<std::int64_t> kept = policy_.kept(best_step_[e]);
+  for (const CheckpointFile& file : list_checkpoints(folder)) {
+    if (std::ranges::find(kept, file.step) == kept.end()) std::filesystem::remove(file.file);
+  }
+}
+
+void JobSession::finish() {
+  checkpoint(step_);
+  run_.progress.phase("final evaluation");
+  const Stopwatch clock;
+  const SplitResults results = evals_.final(*fused_.language);
+  for (std::size_t e = 0; e < recorders_.size(); ++e) {
+    if (cells_.status(static_cast<std::int64_t>(e)) == CellStatus::Diverged) continue;
+    clocks_[e].eval += clock.seconds();
+    finish_cell(e, CellStatus::Completed, results);
+  }
+}
+
+void JobSession::abandon(AttemptOutcome outcome, int exit_code) {
+  for (CellRecorder& recorder : recorders_) recorder.abandon(outcome, exit_code);
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/cells/cell_set.hpp"
+#include "storage/checkpoint.hpp"
+#include "storage/lease.hpp"
+#include "worker/cell_recorder.hpp"
+#include "worker/checkpoint_policy.hpp"
+#include "worker/eval_plan.hpp"
+#include "worker/fused_model.hpp"
+#include "worker/run_context.hpp"
+
+namespace depthgrid {
+
+/// Cells that train together from one step on.
+struct SessionJob {
+  std::string id;
+  std::vector<std::size_t> rows;  // into Sweep::cells
+  std::int64_t first_step = 0;    // steps done before
+};
+
+/// A cell that this process holds, and where it goes on.
+struct ClaimedCell {
+  std::size_t row = 0;
+  Lease lease;
+  std::optional<LoadedCheckpoint> state;  // none: from the start
+  std::vector<std::string> rejected;      // damaged checkpoints that were passed over
+};
+
+enum class SessionEnd : std::uint8_t { Done, Stopped };
+
+/// Trains one fused job from its first to its last step and records it. Every rank of the team runs
+/// one; the first rank also evaluates, journals, checkpoints and publishes.
+class JobSession {
+ public:
+  /// @param claims  of the first rank, in the order of job.rows; empty on the others.
+  JobSession(const RunContext& run, SessionJob job, std::vector<ClaimedCell> claims);
+
+  /// @return Stopped if a signal ended it: everything is checkpointed, the leases are released.
+  SessionEnd run();
+
+  /// Ends the attempts of cells that are not done, after an error.
+  void abandon(AttemptOutcome outcome, int exit_code);
+
+ private:
+  struct CellClock {  // seconds of this cell's attempts so far, kept in its checkpoints
+    double wall = 0, eval = 0, checkpoint = 0, device = 0, lost = 0;
+  };
+
+  void restore(const std::vector<ClaimedCell>& claims);
+  void open_recorders(std::vector<ClaimedCell> claims);
+  void record(std::int64_t step, const StepReport& report, double seconds);
+  void evaluate(std::int64_t step);
+  void stop_early(std::int64_t step, const SplitResults& results);
+  void checkpoint(std::int64_t step);
+  void finish();
+  void finish_cell(std::size_t e, CellStatus status, const SplitResults& final_results);
+  CellFacts facts_so_far(std::size_t e) const;
+  bool any_active() const;
+
+  const RunContext& run_;
+  SessionJob job_;
+  std::vector<const CellConfig*> configs_;
+  std::shared_ptr<const Dataset> data_;
+  FusedModel fused_;
+  Sampler sampler_;
+  BatchSource batches_;
+  CellSet cells_;
+  Trainer trainer_;
+  EvalPlan evals_;
+  CheckpointPolicy policy_;
+  std::vector<CellRecorder> recorders_;  // first rank only
+  std::vector<CellFacts> facts_;
+  std::vector<CellClock> clocks_;
+  std::vector<std::optional<std::int64_t>> best_step_;  // by dev loss
+  std::vector<double> best_loss_;
+  std::vector<std::int64_t> since_best_;
+  std::vector<double> step_seconds_;
+  std::int64_t evaluations_ = 0;
+  std::int64_t step_ = 0;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,95 @@
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <string>
+
+#include <ATen/Parallel.h>
+#include <malloc.h>
+
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/subprocess.hpp"
+#include "core/base/version.hpp"
+#include "distributed/collective.hpp"
+#include "distributed/device_map.hpp"
+#include "distributed/mpi_env.hpp"
+#include "worker/bench.hpp"
+#include "worker/describe.hpp"
+#include "worker/log_warnings.hpp"
+#include "worker/stop_signals.hpp"
+#include "worker/sweep_run.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Large tensors are taken from the heap and kept there: fresh pages for every step cost more than
+/// the arithmetic of small cells.
+void keep_memory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 64 << 20);
+}
+
+int run(const std::string& text, int argc, char** argv) {
+  const RunOrder order = parse_run_order(text);
+  watch_stop_signals();
+  if (!under_launcher()) {
+    return static_cast<int>(run_sweep(order, *make_self_collective(), 0, 1));
+  }
+  MpiEnv mpi(argc, argv);
+  const auto world = mpi.world();
+  configure_log(LogLevel::Info, world->size() > 1 ? "rank " + std::to_string(world->rank()) : "");
+  try {
+    if (const auto problem = world_size_problem(world->size())) {
+      throw UserError(ExitCode::BadConfig, *problem);
+    }
+    return static_cast<int>(run_sweep(order, *world, mpi.local_rank(), mpi.local_size()));
+  } catch (const UserError& e) {
+    // Errors that all ranks share are said once; what a rank alone has met ends the others too.
+    log(LogLevel::Error, e.what());
+    MpiEnv::abort(e.code());
+  } catch (const std::exception& e) {
+    log(LogLevel::Error, e.what());
+    MpiEnv::abort(ExitCode::Failed);
+  }
+}
+
+int dispatch(int argc, char** argv) {
+  const std::string verb = argc > 1 ? argv[1] : "";
+  if (verb == "--version") {
+    std::printf("depthgrid-worker %s\n", code_version().c_str());
+    return 0;
+  }
+  keep_memory();
+  route_library_warnings();
+  at::set_num_interop_threads(1);
+  if (verb == "describe") {
+    const std::string in{std::istreambuf_iterator<char>(std::cin), {}};
+    std::puts(describe(in).c_str());
+    return 0;
+  }
+  if (verb == "bench" && argc == 3) return bench(parse_bench_order(argv[2]));
+  if (verb == "run" && argc == 3) return run(argv[2], argc, argv);
+  std::fputs(
+      "usage: depthgrid-worker run ORDER | describe < STRUCTURES.json | bench ORDER | --version\n"
+      "It is started by depthgrid; see depthgrid --help.\n",
+      stderr);
+  return static_cast<int>(ExitCode::Usage);
+}
+
+}  // namespace
+}  // namespace depthgrid
+
+int main(int argc, char** argv) {
+  try {
+    return depthgrid::dispatch(argc, argv);
+  } catch (const depthgrid::UserError& e) {
+    depthgrid::log(depthgrid::LogLevel::Error, e.what());
+    return static_cast<int>(e.code());
+  } catch (const std::exception& e) {
+    depthgrid::log(depthgrid::LogLevel::Error, e.what());
+    return static_cast<int>(depthgrid::ExitCode::Failed);
+  }
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/config/sweep.hpp"
+#include "core/train/gradient_sync.hpp"
+#include "distributed/collective.hpp"
+#include "storage/plan_file.hpp"
+#include "storage/store.hpp"
+#include "worker/data_pool.hpp"
+#include "worker/progress.hpp"
+
+namespace depthgrid {
+
+/// What every job of a run shares; one a rank. All references outlive the jobs.
+struct RunContext {
+  const Sweep& sweep;
+  const Store& store;
+  const StoredPlan& plan;
+  DataPool& data;
+  GradientSync& sync;
+  Collective& team;
+  Progress& progress;
+  at::Device device;
+  std::string device_name;  // for provenance
+  std::int64_t threads = 1;
+
+  bool leads() const { return sync.rank() == 0; }
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace depthgrid {
+
+/// Writes named float32 and int64 tensors as one safetensors file: a JSON header (length first, 8
+/// bytes, little-endian) and the raw, row-major bytes. Written aside and renamed.
+/// Source: the format description of the safetensors library, version 0.4.
+/// @throws StorageError; Error for another dtype.
+void write_safetensors(const std::filesystem::path& file,
+                       const std::vector<std::pair<std::string, at::Tensor>>& tensors);
+
+}  // namespace depthgrid
