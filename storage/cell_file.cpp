@@ -170,7 +170,7 @@ class CellTable {
   }
 
   /// Pads every axis to the length that it has in this file.
-  TableColumn laid_out(const Variable& v, const Values& values) const {
+  VariableColumn laid_out(const Variable& v, const Values& values) const {
     const std::vector<std::string> axes = axes_of(v);
     std::vector<std::size_t> strides(values.shape.size() + 1, 1);
     for (std::size_t i = values.shape.size(); i-- > 0;) {
@@ -228,7 +228,7 @@ ColumnTable file_table(const CellFileInput& input, const std::string& format) {
 
 ColumnTable cell_table(const CellFileInput& in) {
   ColumnTable out = cell_records(in);
-  std::vector<TableColumn> identity = identity_columns(in.sweep, {&in.plan, 1});
+  std::vector<VariableColumn> identity = identity_columns(in.sweep, {&in.plan, 1});
   out.columns.insert(out.columns.begin(), std::make_move_iterator(identity.begin()),
                      std::make_move_iterator(identity.end()));
   return out;

@@ -27,17 +27,17 @@ bool is_metric(const Variable& v) {
 }
 
 /// Items that one cell has of a column.
-std::size_t items_of_cell(const ColumnTable& table, const TableColumn& column) {
+std::size_t items_of_cell(const ColumnTable& table, const VariableColumn& column) {
   return column.items() / static_cast<std::size_t>(table.sizes.find("cell")->second);
 }
 
-bool is_absent(const TableColumn& column, double number) {
+bool is_absent(const VariableColumn& column, double number) {
   const bool real = column.type == DataType::Float32 || column.type == DataType::Float64;
   return real ? std::isnan(number) : number == -1;
 }
 
 /// Index on the axis of the last row that has a number at all; nothing if none has.
-std::optional<std::size_t> last_row(const ColumnTable& table, const TableColumn& column,
+std::optional<std::size_t> last_row(const ColumnTable& table, const VariableColumn& column,
                                     std::size_t row, std::size_t width) {
   const std::size_t items = items_of_cell(table, column);
   for (std::size_t i = items; i-- > 0;) {
@@ -49,12 +49,12 @@ std::optional<std::size_t> last_row(const ColumnTable& table, const TableColumn&
 /// A diverged cell's last loss is NaN, so counts rather than losses say how far a cell came.
 std::optional<std::size_t> last_on_axis(const ColumnTable& table, const std::string& axis,
                                         std::size_t row) {
-  const TableColumn* coordinate = table.find(axis);
+  const VariableColumn* coordinate = table.find(axis);
   if (coordinate == nullptr) return std::nullopt;
   const char* counted = axis == "step" ? "train_tokens" : "eval_tokens";
   const char* measured = axis == "step" ? "train_loss" : "eval_loss";
   for (const char* name : {counted, measured}) {
-    const TableColumn* column = table.find(name);
+    const VariableColumn* column = table.find(name);
     if (column == nullptr) continue;
     const std::size_t width = items_of_cell(table, *column) / coordinate->items();
     if (const auto out = last_row(table, *column, row, width)) return out;
@@ -77,7 +77,7 @@ std::map<std::string, double> cell_metrics(const ColumnTable& table, std::size_t
   const std::optional<std::size_t> step = last_on_axis(table, "step", row);
   const std::optional<std::size_t> evaluation = last_on_axis(table, "eval_step", row);
   for (const Variable& v : variables()) {
-    const TableColumn* column = is_metric(v) ? table.find(v.name) : nullptr;
+    const VariableColumn* column = is_metric(v) ? table.find(v.name) : nullptr;
     if (column == nullptr) continue;
     const bool by_split = v.dims.ends_with("split");
     const std::size_t width = by_split ? split_names().size() : 1;
@@ -108,7 +108,7 @@ std::int64_t last_step(const ColumnTable& table, std::size_t row) {
 
 std::int64_t cell_integer(const ColumnTable& table, std::string_view name, std::size_t row,
                           std::int64_t absent) {
-  const TableColumn* column = table.find(name);
+  const VariableColumn* column = table.find(name);
   return column == nullptr || column->items() <= row ? absent : column->integer(row);
 }
 

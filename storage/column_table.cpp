@@ -20,7 +20,7 @@ void append_item(std::vector<std::byte>& bytes, T item) {
 }
 
 template <class T>
-T item_at(const TableColumn& column, std::size_t item) {
+T item_at(const VariableColumn& column, std::size_t item) {
   T out;
   std::memcpy(&out, column.bytes.data() + item * sizeof(T), sizeof(T));
   return out;
@@ -55,8 +55,8 @@ void append_number(std::vector<std::byte>& bytes, DataType type, double value) {
   throw Error("a number cannot be put into a column of texts");
 }
 
-TableColumn empty_column(std::string name, std::vector<std::string> dims, DataType type) {
-  TableColumn out;
+VariableColumn empty_column(std::string name, std::vector<std::string> dims, DataType type) {
+  VariableColumn out;
   out.name = std::move(name);
   out.dims = std::move(dims);
   out.type = type;
@@ -64,7 +64,7 @@ TableColumn empty_column(std::string name, std::vector<std::string> dims, DataTy
   return out;
 }
 
-void add_flags(TableColumn& column, std::string_view long_name) {
+void add_flags(VariableColumn& column, std::string_view long_name) {
   const std::vector<Flag> flags = flags_of(long_name);
   if (flags.empty()) return;
   std::vector<std::int8_t> values;
@@ -79,7 +79,7 @@ void add_flags(TableColumn& column, std::string_view long_name) {
 
 }  // namespace
 
-double TableColumn::number(std::size_t item) const {
+double VariableColumn::number(std::size_t item) const {
   switch (type) {
     case DataType::Float32:
       return item_at<float>(*this, item);
@@ -92,7 +92,7 @@ double TableColumn::number(std::size_t item) const {
   }
 }
 
-std::int64_t TableColumn::integer(std::size_t item) const {
+std::int64_t VariableColumn::integer(std::size_t item) const {
   switch (type) {
     case DataType::Int8:
       return item_at<std::int8_t>(*this, item);
@@ -105,14 +105,14 @@ std::int64_t TableColumn::integer(std::size_t item) const {
   }
 }
 
-std::string TableColumn::text(std::size_t item) const {
+std::string VariableColumn::text(std::size_t item) const {
   if (type != DataType::Text) return {};
   const auto* first = reinterpret_cast<const char*>(bytes.data()) + item * item_bytes;
   return {first, strnlen(first, item_bytes)};
 }
 
-const TableColumn* ColumnTable::find(std::string_view name) const {
-  const auto at = std::ranges::find(columns, name, &TableColumn::name);
+const VariableColumn* ColumnTable::find(std::string_view name) const {
+  const auto at = std::ranges::find(columns, name, &VariableColumn::name);
   return at == columns.end() ? nullptr : &*at;
 }
 
@@ -133,17 +133,17 @@ std::string ColumnTable::text_attribute(std::string_view name) const {
   return text == nullptr ? std::string() : *text;
 }
 
-TableColumn number_column(std::string name, std::vector<std::string> dims, DataType type,
+VariableColumn number_column(std::string name, std::vector<std::string> dims, DataType type,
                           std::span<const double> values) {
-  TableColumn out = empty_column(std::move(name), std::move(dims), type);
+  VariableColumn out = empty_column(std::move(name), std::move(dims), type);
   out.bytes.reserve(values.size() * out.item_bytes);
   for (const double value : values) append_number(out.bytes, type, value);
   return out;
 }
 
-TableColumn integer_column(std::string name, std::vector<std::string> dims, DataType type,
+VariableColumn integer_column(std::string name, std::vector<std::string> dims, DataType type,
                            std::span<const std::int64_t> values) {
-  TableColumn out = empty_column(std::move(name), std::move(dims), type);
+  VariableColumn out = empty_column(std::move(name), std::move(dims), type);
   for (const std::int64_t value : values) {
     if (type == DataType::Int64) {
       append_item(out.bytes, value);  // a seed may need all 63 bits, a double has 53
@@ -154,9 +154,9 @@ TableColumn integer_column(std::string name, std::vector<std::string> dims, Data
   return out;
 }
 
-TableColumn text_column(std::string name, std::vector<std::string> dims,
+VariableColumn text_column(std::string name, std::vector<std::string> dims,
                         std::span<const std::string> values) {
-  TableColumn out = empty_column(std::move(name), std::move(dims), DataType::Text);
+  VariableColumn out = empty_column(std::move(name), std::move(dims), DataType::Text);
   std::size_t longest = 1;
   for (const std::string& value : values) longest = std::max(longest, value.size());
   out.item_bytes = (longest + kTextStep - 1) / kTextStep * kTextStep;
@@ -167,7 +167,7 @@ TableColumn text_column(std::string name, std::vector<std::string> dims,
   return out;
 }
 
-void describe(TableColumn& column) {
+void describe(VariableColumn& column) {
   if (const Variable* v = find_variable(column.name)) {
     column.attributes.emplace_back("units", std::string(v->units));
     column.attributes.emplace_back("long_name", std::string(v->long_name));
@@ -192,9 +192,9 @@ std::vector<std::byte> fill_item(DataType type, std::size_t item_bytes) {
   return out;
 }
 
-TableColumn coordinate(const Dimension& dimension, std::int64_t size) {
+VariableColumn coordinate(const Dimension& dimension, std::int64_t size) {
   const std::string name(dimension.name);
-  TableColumn out;
+  VariableColumn out;
   if (dimension.kind == AxisKind::Fixed) {
     std::vector<std::string> labels;
     for (const std::string_view label : labels_of(dimension)) labels.emplace_back(label);

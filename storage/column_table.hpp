@@ -19,7 +19,7 @@ using AttributeValue = std::variant<std::int64_t, double, std::string, std::vect
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 
 /// One variable in memory, in the very bytes that the file holds.
-struct TableColumn {
+struct VariableColumn {
   std::string name;
   std::vector<std::string> dims;
   DataType type = DataType::Float64;
@@ -38,10 +38,10 @@ struct TableColumn {
 /// A group of variables over shared axes: what one HDF5 file holds in its root.
 struct ColumnTable {
   std::map<std::string, std::int64_t, std::less<>> sizes;  // length of each axis
-  std::vector<TableColumn> columns;
+  std::vector<VariableColumn> columns;
   Attributes attributes;
 
-  const TableColumn* find(std::string_view name) const;
+  const VariableColumn* find(std::string_view name) const;
   /// Product of the axes of a column.
   std::size_t items(const std::vector<std::string>& dims) const;
   /// Text of a root attribute; empty if there is none.
@@ -49,23 +49,23 @@ struct ColumnTable {
 };
 
 /// Numbers as items of `type`: NaN becomes -1 in integers, other values are rounded to nearest.
-TableColumn number_column(std::string name, std::vector<std::string> dims, DataType type,
+VariableColumn number_column(std::string name, std::vector<std::string> dims, DataType type,
                           std::span<const double> values);
-TableColumn integer_column(std::string name, std::vector<std::string> dims, DataType type,
+VariableColumn integer_column(std::string name, std::vector<std::string> dims, DataType type,
                            std::span<const std::int64_t> values);
 /// Width: the longest value rounded up to a multiple of 8, never below 8.
-TableColumn text_column(std::string name, std::vector<std::string> dims,
+VariableColumn text_column(std::string name, std::vector<std::string> dims,
                         std::span<const std::string> values);
 
 /// Attributes of a variable of the table (storage/variables.hpp) or of an axis, by its name and
 /// type.
-void describe(TableColumn& column);
+void describe(VariableColumn& column);
 
 /// Bytes of the value that means "absent": NaN, -1, or an empty text.
 std::vector<std::byte> fill_item(DataType type, std::size_t item_bytes);
 
 /// Coordinate of an axis that needs no data: labels of a fixed axis, 0 ... n-1 or 1 ... n of
 /// others.
-TableColumn coordinate(const Dimension& dimension, std::int64_t size);
+VariableColumn coordinate(const Dimension& dimension, std::int64_t size);
 
 }  // namespace depthgrid

@@ -47,7 +47,7 @@ class Packer {
     for (const Variable& v : variables()) {
       if (v.name == "result_sha256") {
         writer.column(seals());
-      } else if (const TableColumn* record = records_.find(v.name)) {
+      } else if (const VariableColumn* record = records_.find(v.name)) {
         writer.column(*record);
       } else if (present(v) && is_series(axes_of(v))) {
         series.declare(writer, v.name);
@@ -67,13 +67,13 @@ class Packer {
 
   void collect_names() {
     for (const CellSource& source : sources_.cells) {
-      for (const TableColumn& column : source.table.columns) names_.insert(column.name);
+      for (const VariableColumn& column : source.table.columns) names_.insert(column.name);
       names_.insert(source.series.begin(), source.series.end());
     }
     if (any_packed(sources_)) {
       names_.insert(sources_.previous->names().begin(), sources_.previous->names().end());
     }
-    for (const TableColumn& column : identity_columns(plan_, plan_.cells)) {
+    for (const VariableColumn& column : identity_columns(plan_, plan_.cells)) {
       names_.erase(column.name);
     }
   }
@@ -134,13 +134,13 @@ class Packer {
 
   /// All axes, and the columns that the plan knows.
   void write_identity(TableWriter& writer) const {
-    std::vector<TableColumn> identity = identity_columns(plan_, plan_.cells);
-    const std::vector<TableColumn> steps = axes_.step_columns();
+    std::vector<VariableColumn> identity = identity_columns(plan_, plan_.cells);
+    const std::vector<VariableColumn> steps = axes_.step_columns();
     for (const Dimension& d : dimensions()) {
       const auto size = sizes_.find(d.name);
       if (size == sizes_.end()) continue;
-      const auto step = std::ranges::find(steps, d.name, &TableColumn::name);
-      const TableColumn* record = records_.find(d.name);
+      const auto step = std::ranges::find(steps, d.name, &VariableColumn::name);
+      const VariableColumn* record = records_.find(d.name);
       if (d.kind == AxisKind::Cell) {
         writer.axis(identity.front());
       } else if (step != steps.end()) {
@@ -152,28 +152,28 @@ class Packer {
     for (std::size_t i = 1; i < identity.size(); ++i) writer.column(identity[i]);
   }
 
-  TableColumn seals() const {
+  VariableColumn seals() const {
     std::vector<std::string> values;
     for (const CellSource& source : sources_.cells) values.push_back(source.seal);
-    TableColumn out = text_column("result_sha256", {"cell"}, values);
+    VariableColumn out = text_column("result_sha256", {"cell"}, values);
     describe(out);
     return out;
   }
 
   /// A variable that is not a series, of all cells.
-  TableColumn cell_level(const Variable& v) const {
+  VariableColumn cell_level(const Variable& v) const {
     const std::vector<std::string> dims = axes_of(v);
     const std::string name(v.name);
-    std::optional<TableColumn> packed;
+    std::optional<VariableColumn> packed;
     if (any_packed(sources_) && sources_.previous->has(name))
       packed = sources_.previous->read(name);
     std::size_t item = packed ? packed->item_bytes : bytes_of(v.type);
     for (const CellSource& source : sources_.cells) {
-      const TableColumn* own = source.table.find(name);
+      const VariableColumn* own = source.table.find(name);
       if (own != nullptr) item = std::max(item, own->item_bytes);
     }
     const std::size_t items = inner_items(input_, dims);
-    TableColumn out{.name = name,
+    VariableColumn out{.name = name,
                     .dims = dims,
                     .type = v.type,
                     .item_bytes = item,
@@ -187,7 +187,7 @@ class Packer {
         const std::size_t size = packed->bytes.size() / sources_.cells.size();
         place_items(std::span(packed->bytes).subspan(i * size, size), packed->item_bytes, to, item,
                     fits_of(input_, previous_, dims));
-      } else if (const TableColumn* own = source.table.find(name)) {
+      } else if (const VariableColumn* own = source.table.find(name)) {
         place_items(own->bytes, own->item_bytes, to, item, fits_of(input_, source.table, dims));
       }
     }

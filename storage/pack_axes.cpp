@@ -10,7 +10,7 @@ namespace depthgrid {
 void PackAxes::add(const ColumnTable& source) {
   for (const auto& [axis, size] : source.sizes) {
     if (dimension(axis).kind == AxisKind::Joined) {
-      const TableColumn* own = source.find(axis);
+      const VariableColumn* own = source.find(axis);
       if (own == nullptr) throw Error("the steps of axis '" + axis + "' are missing");
       std::vector<std::int64_t> steps(own->items());
       for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = own->integer(i);
@@ -39,8 +39,8 @@ void PackAxes::finish() {
   for (const auto& [axis, steps] : steps_) sizes_[axis] = static_cast<std::int64_t>(steps.size());
 }
 
-std::vector<TableColumn> PackAxes::step_columns() const {
-  std::vector<TableColumn> out;
+std::vector<VariableColumn> PackAxes::step_columns() const {
+  std::vector<VariableColumn> out;
   for (const auto& [axis, steps] : steps_) {
     out.push_back(integer_column(axis, {axis}, DataType::Int64, steps));
     describe(out.back());

@@ -26,7 +26,7 @@ class PackAxes {
   const std::map<std::string, std::int64_t, std::less<>>& sizes() const { return sizes_; }
   const std::vector<std::int64_t>& steps(const std::string& axis) const { return steps_.at(axis); }
   /// Coordinates of the step axes.
-  std::vector<TableColumn> step_columns() const;
+  std::vector<VariableColumn> step_columns() const;
 
   /// Index of each of `own` (ascending, all of them known) among the steps of the axis.
   std::vector<std::int64_t> positions(const std::string& axis,

@@ -43,20 +43,20 @@ void gather(ColumnTable& out, const std::string& axis, const std::vector<Record>
     std::size_t item = bytes_of(v.type);
     bool present = false;
     for (const Record& record : records) {
-      const TableColumn* column = record.table->find(v.name);
+      const VariableColumn* column = record.table->find(v.name);
       if (column == nullptr) continue;
       present = true;
       item = std::max(item, column->item_bytes);
     }
     if (!present) continue;
-    TableColumn column{.name = std::string(v.name),
+    VariableColumn column{.name = std::string(v.name),
                        .dims = {axis},
                        .type = v.type,
                        .item_bytes = item,
                        .bytes = absent_items(v.type, item, records.size()),
                        .attributes = {}};
     for (std::size_t i = 0; i < records.size(); ++i) {
-      const TableColumn* from = records[i].table->find(v.name);
+      const VariableColumn* from = records[i].table->find(v.name);
       if (from == nullptr) continue;
       std::copy_n(
           from->bytes.begin() + static_cast<std::ptrdiff_t>(records[i].row * from->item_bytes),
@@ -73,8 +73,8 @@ std::vector<Record> collect(const PackSources& sources, const ColumnTable& previ
                             std::string_view cell_name, std::string_view order_name) {
   std::vector<Record> out;
   const auto add = [&](const ColumnTable& table, bool packed_only) {
-    const TableColumn* cells = table.find(cell_name);
-    const TableColumn* orders = table.find(order_name);
+    const VariableColumn* cells = table.find(cell_name);
+    const VariableColumn* orders = table.find(order_name);
     if (cells == nullptr || orders == nullptr) return;
     for (std::size_t i = 0; i < cells->items(); ++i) {
       const auto row = rows.find(cells->text(i));
@@ -92,7 +92,7 @@ std::vector<Record> collect(const PackSources& sources, const ColumnTable& previ
 std::vector<Record> jobs_of(const PackSources& sources, const ColumnTable& previous) {
   std::map<std::string, Record> by_id;  // sorted: the same jobs whatever was packed first
   const auto add = [&by_id](const ColumnTable& table) {
-    const TableColumn* ids = table.find("job");
+    const VariableColumn* ids = table.find("job");
     if (ids == nullptr) return;
     for (std::size_t i = 0; i < ids->items(); ++i) by_id.try_emplace(ids->text(i), &table, i);
   };

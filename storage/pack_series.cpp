@@ -18,7 +18,7 @@ AxisFit fit_of(const PackInput& input, const ColumnTable& source, const std::str
               .all = input.sizes.find(axis)->second,
               .positions = {}};
   if (dimension(axis).kind == AxisKind::Joined && out.own != out.all) {
-    const TableColumn* steps = source.find(axis);
+    const VariableColumn* steps = source.find(axis);
     std::vector<std::int64_t> own(steps->items());
     for (std::size_t i = 0; i < own.size(); ++i) own[i] = steps->integer(i);
     out.positions = input.axes.positions(axis, own);
@@ -55,7 +55,7 @@ std::size_t inner_items(const PackInput& input, const std::vector<std::string>& 
 
 void SeriesPacker::add(std::string_view variable) {
   const Variable& v = *find_variable(variable);
-  TableColumn described;
+  VariableColumn described;
   described.name = v.name;
   describe(described);
   Series out;
@@ -174,7 +174,7 @@ std::vector<std::byte> SeriesPacker::build_chunk(const Block& block, const Serie
       if (!packed) packed = previous->read_rows(column.name, row, end - row);
       const std::size_t size = packed->size() / static_cast<std::size_t>(end - row);
       bytes = row_of(*packed, i - row, size);
-    } else if (const TableColumn* own = from.find(column.name)) {
+    } else if (const VariableColumn* own = from.find(column.name)) {
       bytes = own->bytes;
     } else {
       continue;
@@ -192,7 +192,7 @@ std::vector<bool> SeriesPacker::rows_without_series() const {
   const PackSources& sources = input_.sources;
   std::vector<bool> out(sources.cells.size(), false);
   if (!any_packed(sources)) return out;
-  std::vector<TableColumn> counts;
+  std::vector<VariableColumn> counts;
   for (const char* name : {"n_steps", "n_evals"}) {
     if (sources.previous->has(name)) counts.push_back(sources.previous->read(name));
   }
@@ -201,7 +201,7 @@ std::vector<bool> SeriesPacker::rows_without_series() const {
     const bool now =
         source.table.sizes.contains("step") || source.table.sizes.contains("eval_step");
     const bool before =
-        std::ranges::any_of(counts, [i](const TableColumn& count) { return count.integer(i) > 0; });
+        std::ranges::any_of(counts, [i](const VariableColumn& count) { return count.integer(i) > 0; });
     out[i] = source.kind == CellSource::Kind::Unfinished && !now && !before;
   }
   return out;

@@ -35,7 +35,7 @@ ColumnTable read_columns(const TableReader& reader, Wanted wanted) {
     const bool axis = dims.size() == 1 && dims[0] == name;
     if (!axis && find_variable(name) == nullptr) continue;  // of a later minor version
     if (!axis && !wanted(dims)) continue;
-    const TableColumn& column = out.columns.emplace_back(reader.read(name));
+    const VariableColumn& column = out.columns.emplace_back(reader.read(name));
     if (axis) out.sizes[name] = static_cast<std::int64_t>(column.items());
   }
   out.sizes["cell"] = 1;
@@ -50,7 +50,7 @@ std::optional<TableReader> open_previous(const Store& store, const StoredPlan& p
   try {
     TableReader out(file);
     if (out.text_attribute("format_version") != kFormatVersion) return std::nullopt;
-    const TableColumn cells = out.read("cell");
+    const VariableColumn cells = out.read("cell");
     bool same = cells.items() == plan.cells.size();
     for (std::size_t i = 0; same && i < plan.cells.size(); ++i) {
       same = cells.text(i) == plan.cells[i].id;
@@ -86,7 +86,7 @@ void add_facts_of_snapshot(const fs::path& folder, ColumnTable& table) {
   const ColumnTable snapshot = read_columns(reader, [](const std::vector<std::string>& dims) {
     return dims[0] == "cell" && !is_series(dims);
   });
-  for (const TableColumn& column : snapshot.columns) {
+  for (const VariableColumn& column : snapshot.columns) {
     const bool axis = snapshot.sizes.contains(column.name);
     const bool step_axis = axis && dimension(column.name).kind == AxisKind::Joined;
     const bool known = table.find(column.name) != nullptr;
@@ -128,7 +128,7 @@ bool is_series(const std::vector<std::string>& dims) {
 PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   PackSources out;
   out.previous = open_previous(store, plan, out.problems);
-  std::optional<TableColumn> packed;
+  std::optional<VariableColumn> packed;
   if (out.previous && out.previous->has("result_sha256")) {
     packed = out.previous->read("result_sha256");
   }

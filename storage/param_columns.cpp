@@ -29,7 +29,7 @@ class LeafColumn {
     }
   }
 
-  void add(std::vector<TableColumn>& out, const StoredPlan& plan,
+  void add(std::vector<VariableColumn>& out, const StoredPlan& plan,
            std::span<const StoredCell> cells) const {
     const std::string name = param_name(leaf_);
     if (flags_) {
@@ -67,7 +67,7 @@ class LeafColumn {
     return flag == nullptr ? kNaN : static_cast<double>(*flag);
   }
 
-  void add_numbers(std::vector<TableColumn>& out, const std::string& name, DataType type,
+  void add_numbers(std::vector<VariableColumn>& out, const std::string& name, DataType type,
                    const StoredPlan& plan, std::span<const StoredCell> cells) const {
     std::vector<double> values;
     for (const StoredCell& cell : cells) values.push_back(number(of(plan, cell)));
@@ -75,7 +75,7 @@ class LeafColumn {
     annotate(out.back(), name.ends_with("_number") ? ", as a number" : "");
   }
 
-  void add_integers(std::vector<TableColumn>& out, const std::string& name, const StoredPlan& plan,
+  void add_integers(std::vector<VariableColumn>& out, const std::string& name, const StoredPlan& plan,
                     std::span<const StoredCell> cells) const {
     std::vector<std::int64_t> values;
     for (const StoredCell& cell : cells) {
@@ -86,7 +86,7 @@ class LeafColumn {
     annotate(out.back(), "");
   }
 
-  void annotate(TableColumn& column, const std::string& suffix) const {
+  void annotate(VariableColumn& column, const std::string& suffix) const {
     const std::size_t row = find_leaf(leaf_);
     if (find_variable(column.name) != nullptr) {
       describe(column);
@@ -115,21 +115,21 @@ class LeafColumn {
   bool flags_ = true, integers_ = true, numbers_ = true, some_numbers_ = false;
 };
 
-TableColumn texts_of(std::string name, std::span<const StoredCell> cells,
+VariableColumn texts_of(std::string name, std::span<const StoredCell> cells,
                      std::string StoredCell::* member) {
   std::vector<std::string> values;
   for (const StoredCell& cell : cells) values.push_back(cell.*member);
-  TableColumn out = text_column(name, {"cell"}, values);
+  VariableColumn out = text_column(name, {"cell"}, values);
   describe(out);
   return out;
 }
 
 template <class T>
-TableColumn numbers_of(std::string name, std::span<const StoredCell> cells,
+VariableColumn numbers_of(std::string name, std::span<const StoredCell> cells,
                        T StoredCell::* member) {
   std::vector<std::int64_t> values;
   for (const StoredCell& cell : cells) values.push_back(static_cast<std::int64_t>(cell.*member));
-  TableColumn out = integer_column(name, {"cell"}, find_variable(name)->type, values);
+  VariableColumn out = integer_column(name, {"cell"}, find_variable(name)->type, values);
   describe(out);
   return out;
 }
@@ -142,9 +142,9 @@ std::string param_name(std::string_view leaf) {
   return out;
 }
 
-std::vector<TableColumn> identity_columns(const StoredPlan& plan,
+std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
                                           std::span<const StoredCell> cells) {
-  std::vector<TableColumn> out;
+  std::vector<VariableColumn> out;
   out.push_back(texts_of("cell", cells, &StoredCell::id));
   out.push_back(texts_of("cell_alias", cells, &StoredCell::alias));
   out.push_back(numbers_of("cell_row", cells, &StoredCell::row));
@@ -170,9 +170,9 @@ std::vector<TableColumn> identity_columns(const StoredPlan& plan,
   return out;
 }
 
-std::string coordinate_names(std::span<const TableColumn> identity) {
+std::string coordinate_names(std::span<const VariableColumn> identity) {
   std::string out;
-  for (const TableColumn& column : identity) {
+  for (const VariableColumn& column : identity) {
     if (column.name == "cell") continue;  // the axis itself
     out += (out.empty() ? "" : " ") + column.name;
   }

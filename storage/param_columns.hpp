@@ -25,11 +25,11 @@ std::string param_name(std::string_view leaf);
 /// cells agree with each other.
 ///
 /// @param cells  some cells of `plan`, in the order wanted.
-std::vector<TableColumn> identity_columns(const StoredPlan& plan,
+std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
                                           std::span<const StoredCell> cells);
 
 /// Names of the columns that xarray is to show as coordinates of `cell`, separated by blanks.
-std::string coordinate_names(std::span<const TableColumn> identity);
+std::string coordinate_names(std::span<const VariableColumn> identity);
 
 /// Root attributes that every file of a sweep has: Conventions, title, sweep_name, sweep_id,
 /// metric, goal, schema_digest, format and its version.

@@ -70,9 +70,9 @@ void divide_leaves(const Sweep& sweep, StoredPlan& plan) {
   for (StoredCell& cell : plan.cells) sort_map(cell.varying);
 }
 
-TableColumn extra_column(const std::string& name, const std::string& long_name,
+VariableColumn extra_column(const std::string& name, const std::string& long_name,
                          const std::vector<std::string>& values) {
-  TableColumn out = text_column(name, {"cell"}, values);
+  VariableColumn out = text_column(name, {"cell"}, values);
   out.attributes = {
       {"units", std::string("1")}, {"long_name", long_name}, {"schedule", std::string("plan")}};
   return out;
@@ -273,7 +273,7 @@ StoredPlan read_plan(const Store& store) {
   out.notes = texts_of(reader.required_text("notes"));
   out.seeds = reader.integer_attribute("seeds").value_or(1);
   out.constant = typed(value_from_json(reader.required_text("constant_leaves")));
-  std::map<std::string, TableColumn> columns;
+  std::map<std::string, VariableColumn> columns;
   for (const char* name : {"cell", "cell_alias", "cell_row", "cell_config", "structure_digest",
                            "arm", "factor", "is_baseline", "replicate", "param_seed",
                            "param_data_seed", "cell_tag", "cell_overrides", "cell_leaves"}) {

@@ -53,8 +53,8 @@ struct Attempts {
 
 std::map<CellId, Attempts> attempts_of(const ColumnTable& table) {
   std::map<CellId, Attempts> out;
-  const TableColumn* cells = table.find("attempt_cell");
-  const TableColumn* hosts = table.find("attempt_host");
+  const VariableColumn* cells = table.find("attempt_cell");
+  const VariableColumn* hosts = table.find("attempt_host");
   if (cells == nullptr || hosts == nullptr) return out;
   for (std::size_t i = 0; i < cells->items(); ++i) {
     Attempts& attempts = out[cells->text(i)];
@@ -89,7 +89,7 @@ class PackedSummary {
     try {
       const TableReader reader(store.packed_file(), SealCheck::BlockOnly);
       if (reader.text_attribute("format_version") != kFormatVersion) return;
-      const TableColumn cells = reader.read("cell");
+      const VariableColumn cells = reader.read("cell");
       for (std::size_t i = 0; i < cells.items(); ++i) rows_[cells.text(i)] = i;
       if (rows_.size() != plan.cells.size()) {
         rows_.clear();
@@ -107,7 +107,7 @@ class PackedSummary {
   /// @return false unless the packed file holds exactly this result.
   bool fill(CellSummary& out, const std::string& seal) const {
     const auto row = rows_.find(out.id);
-    const TableColumn* seals = table_.find("result_sha256");
+    const VariableColumn* seals = table_.find("result_sha256");
     if (row == rows_.end() || seals == nullptr || seals->text(row->second) != seal) return false;
     depthgrid::fill(out, table_, row->second, attempts_);
     out.status = finished_status(table_, row->second);

@@ -138,11 +138,11 @@ ColumnShape TableReader::shape(const std::string& name) const {
   });
 }
 
-TableColumn TableReader::read(const std::string& name) const {
+VariableColumn TableReader::read(const std::string& name) const {
   return impl_->guarded(name, [&] {
     const H5Dataset set = impl_->open(name);
     const ColumnShape shape = Impl::shape_of(set);
-    TableColumn out{.name = name,
+    VariableColumn out{.name = name,
                     .dims = axes_of_column(name),
                     .type = shape.type,
                     .item_bytes = shape.item_bytes,

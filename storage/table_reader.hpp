@@ -44,7 +44,7 @@ class TableReader {
   bool has(std::string_view name) const;
 
   ColumnShape shape(const std::string& name) const;
-  TableColumn read(const std::string& name) const;
+  VariableColumn read(const std::string& name) const;
   /// Rows [first, first + count) of the first axis.
   std::vector<std::byte> read_rows(const std::string& name, std::int64_t first,
                                    std::int64_t count) const;

@@ -124,7 +124,7 @@ struct TableWriter::Impl {
     }
   }
 
-  static void write(const H5Dataset& set, const TableColumn& column) {
+  static void write(const H5Dataset& set, const VariableColumn& column) {
     const H5Type type = file_type(column.type, column.item_bytes);
     h5_check(H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, column.bytes.data()),
              "H5Dwrite");
@@ -157,7 +157,7 @@ void TableWriter::attributes(const Attributes& attributes) {
   for (const auto& [name, value] : attributes) put_attribute(root.get(), name, value);
 }
 
-void TableWriter::axis(const TableColumn& coordinate) {
+void TableWriter::axis(const VariableColumn& coordinate) {
   const hsize_t size = coordinate.items();
   H5Dataset set = impl_->make({.name = coordinate.name,
                                .dims = coordinate.dims,
@@ -172,7 +172,7 @@ void TableWriter::axis(const TableColumn& coordinate) {
   impl_->scales[coordinate.name] = std::move(set);
 }
 
-void TableWriter::column(const TableColumn& column) {
+void TableWriter::column(const VariableColumn& column) {
   const std::vector<hsize_t> shape = impl_->shape(column.dims);
   std::size_t items = 1;
   for (const hsize_t size : shape) items *= size;
@@ -243,17 +243,17 @@ void write_table(TableWriter& writer, const ColumnTable& table) {
   for (const Dimension& d : dimensions()) {
     const auto size = table.sizes.find(d.name);
     if (size == table.sizes.end()) continue;
-    const TableColumn* own = table.find(d.name);
+    const VariableColumn* own = table.find(d.name);
     writer.axis(own != nullptr ? *own : coordinate(d, size->second));
   }
-  for (const TableColumn& column : table.columns) {
+  for (const VariableColumn& column : table.columns) {
     if (!table.sizes.contains(column.name)) writer.column(column);
   }
 }
 
 std::uint64_t table_bytes(const ColumnTable& table) {
   std::uint64_t out = 0;
-  for (const TableColumn& column : table.columns) out += column.bytes.size();
+  for (const VariableColumn& column : table.columns) out += column.bytes.size();
   return out;
 }
 

@@ -47,10 +47,10 @@ class TableWriter {
   void attributes(const Attributes& attributes);
 
   /// A coordinate column: makes the axis of its name. Must come before columns that use the axis.
-  void axis(const TableColumn& coordinate);
+  void axis(const VariableColumn& coordinate);
 
   /// A whole column. Over `cell` alone it is contiguous, else chunked from 64 KiB up.
-  void column(const TableColumn& column);
+  void column(const VariableColumn& column);
 
   /// @return the number by which write_chunk() and write_whole() know it.
   std::size_t declare(const DeclaredColumn& column);

@@ -75,7 +75,7 @@ TEST_F(CellFile, ConstantSeriesStandsAtTheFirstStepOnly) {
 
   const ColumnTable out = table(CellStatus::Completed);
 
-  const TableColumn* scale = out.find("residual_scale");
+  const VariableColumn* scale = out.find("residual_scale");
   ASSERT_NE(scale, nullptr);
   EXPECT_EQ(scale->items(), 6U);
   EXPECT_EQ(scale->number(1), 0.5);

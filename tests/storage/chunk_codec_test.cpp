@@ -11,10 +11,10 @@
 namespace depthgrid {
 namespace {
 
-TableColumn cells(std::size_t count) {
+VariableColumn cells(std::size_t count) {
   std::vector<std::string> ids;
   for (std::size_t i = 0; i < count; ++i) ids.push_back("cell" + std::to_string(i));
-  TableColumn out = text_column("cell", {"cell"}, ids);
+  VariableColumn out = text_column("cell", {"cell"}, ids);
   describe(out);
   return out;
 }
@@ -29,7 +29,7 @@ TEST(ChunkCodec, ChunksReadBackThroughTheFiltersOfHdf5) {
   const TemporaryFolder folder;
   constexpr std::size_t kCells = 6;
   constexpr std::size_t kSteps = 5001;  // odd, so that the checksum has a tail
-  const TableColumn all =
+  const VariableColumn all =
       number_column("train_loss", {"cell", "step"}, DataType::Float32, numbers(kCells * kSteps));
   TableWriter writer(folder.path() / "a.h5", 0);
   writer.axis(cells(kCells));
@@ -47,7 +47,7 @@ TEST(ChunkCodec, ChunksReadBackThroughTheFiltersOfHdf5) {
   }
   writer.replace(0);
 
-  const TableColumn back = TableReader(folder.path() / "a.h5").read("train_loss");
+  const VariableColumn back = TableReader(folder.path() / "a.h5").read("train_loss");
 
   EXPECT_EQ(back.bytes, all.bytes);
 }

@@ -13,8 +13,8 @@ namespace {
 TEST(ColumnTable, AbsentNumbersAreNanInRealsAndMinusOneInIntegers) {
   const std::vector<double> values = {1.25, std::nan("")};
 
-  const TableColumn real = number_column("x", {"step"}, DataType::Float32, values);
-  const TableColumn whole = number_column("n", {"step"}, DataType::Int8, values);
+  const VariableColumn real = number_column("x", {"step"}, DataType::Float32, values);
+  const VariableColumn whole = number_column("n", {"step"}, DataType::Int8, values);
 
   EXPECT_EQ(real.bytes.size(), 8U);
   EXPECT_EQ(real.number(0), 1.25);
@@ -26,7 +26,7 @@ TEST(ColumnTable, AbsentNumbersAreNanInRealsAndMinusOneInIntegers) {
 TEST(ColumnTable, LargestSeedSurvives) {
   const std::vector<std::int64_t> seeds = {std::numeric_limits<std::int64_t>::max()};
 
-  const TableColumn column = integer_column("param_seed", {"cell"}, DataType::Int64, seeds);
+  const VariableColumn column = integer_column("param_seed", {"cell"}, DataType::Int64, seeds);
 
   EXPECT_EQ(column.integer(0), seeds[0]);
 }
@@ -34,7 +34,7 @@ TEST(ColumnTable, LargestSeedSurvives) {
 TEST(ColumnTable, TextsArePaddedToAMultipleOfEight) {
   const std::vector<std::string> texts = {"abc", "Δ=0123456", ""};
 
-  const TableColumn column = text_column("arm", {"cell"}, texts);
+  const VariableColumn column = text_column("arm", {"cell"}, texts);
 
   EXPECT_EQ(column.item_bytes, 16U);
   EXPECT_EQ(column.items(), 3U);
@@ -47,9 +47,9 @@ TEST(ColumnTable, EmptyTextsStillHaveWidth) {
 }
 
 TEST(ColumnTable, CoordinateOfDepthStartsAtOneAndOfEdgesAtZero) {
-  const TableColumn depth = coordinate(dimension("depth"), 3);
-  const TableColumn edge = coordinate(dimension("depth_edge"), 4);
-  const TableColumn split = coordinate(dimension("split"), 4);
+  const VariableColumn depth = coordinate(dimension("depth"), 3);
+  const VariableColumn edge = coordinate(dimension("depth_edge"), 4);
+  const VariableColumn split = coordinate(dimension("split"), 4);
 
   EXPECT_EQ(depth.integer(0), 1);
   EXPECT_EQ(depth.integer(2), 3);

@@ -43,14 +43,14 @@ TEST_F(Pack, FinishedAndUnfinishedCellsStandInTheOrderOfThePlan) {
   EXPECT_EQ(report.added, 1);
   EXPECT_TRUE(report.problems.empty());
   const TableReader file = packed();
-  const TableColumn loss = file.read("train_loss");
+  const VariableColumn loss = file.read("train_loss");
   ASSERT_EQ(loss.items(), 3U * 12);
   EXPECT_TRUE(std::isnan(loss.number(0)));
   EXPECT_EQ(loss.number(12 + 11), synthetic_loss(1, 12));
   EXPECT_EQ(loss.number(24 + 6), synthetic_loss(2, 7));
   EXPECT_TRUE(std::isnan(loss.number(24 + 7)));
   EXPECT_EQ(file.read("train_tokens").integer(0), -1);
-  const TableColumn status = file.read("cell_status");
+  const VariableColumn status = file.read("cell_status");
   EXPECT_EQ(status.integer(0), 0);
   EXPECT_EQ(status.integer(1), 2);
   EXPECT_EQ(status.integer(2), 0) << "interrupted: pending with an attempt";
@@ -77,7 +77,7 @@ TEST_F(Pack, StepAxesAreTheUnionOfAllSteps) {
 
   const TableReader file = packed();
   ASSERT_EQ(file.read("step").items(), 20U);
-  const TableColumn loss = file.read("train_loss");
+  const VariableColumn loss = file.read("train_loss");
   EXPECT_TRUE(std::isnan(loss.number(20 + 6)));
   EXPECT_EQ(loss.number(20 + 7), synthetic_loss(1, 8));
   EXPECT_EQ(file.read("eval_step").items(), 4U);
@@ -124,7 +124,7 @@ TEST_F(Pack, InStepsEqualsAtOnce) {
   EXPECT_EQ(second.added, 1);
   EXPECT_EQ(third.added, 1);
   expect_same_columns(TableReader(in_steps), packed());
-  const TableColumn group = packed().read("train_grad_norm_group");
+  const VariableColumn group = packed().read("train_grad_norm_group");
   EXPECT_EQ(group.number((130 * 45 + 39) * 17 + 16), 16 + 40);
   EXPECT_EQ(packed().read("cell_status").integer(130), 3);
 }
@@ -217,7 +217,7 @@ TEST(PackAxes, OuterJoinKeepsEveryStepOnceAndSorted) {
 }
 
 TEST(PackAxes, ItemsGoToTheirPlacesAndTheRestStays) {
-  const TableColumn from =
+  const VariableColumn from =
       number_column("x", {"step", "depth"}, DataType::Int32, std::vector<double>{1, 2, 3, 4});
   std::vector<std::byte> to = absent_items(DataType::Int32, 4, 3 * 3);
   const std::vector<AxisFit> fits = {{.own = 2, .all = 3, .positions = {0, 2}},
@@ -225,7 +225,7 @@ TEST(PackAxes, ItemsGoToTheirPlacesAndTheRestStays) {
 
   place_items(from.bytes, 4, to, 4, fits);
 
-  TableColumn out = from;
+  VariableColumn out = from;
   out.bytes = to;
   std::vector<std::int64_t> values;
   for (std::size_t i = 0; i < 9; ++i) values.push_back(out.integer(i));

@@ -14,18 +14,18 @@
 namespace depthgrid {
 namespace {
 
-const TableColumn& named(const std::vector<TableColumn>& columns, std::string_view name) {
-  for (const TableColumn& column : columns) {
+const VariableColumn& named(const std::vector<VariableColumn>& columns, std::string_view name) {
+  for (const VariableColumn& column : columns) {
     if (column.name == name) return column;
   }
   throw Error("no column " + std::string(name));
 }
 
-bool has(const std::vector<TableColumn>& columns, std::string_view name) {
-  return std::ranges::find(columns, name, &TableColumn::name) != columns.end();
+bool has(const std::vector<VariableColumn>& columns, std::string_view name) {
+  return std::ranges::find(columns, name, &VariableColumn::name) != columns.end();
 }
 
-std::string attribute(const TableColumn& column, std::string_view name) {
+std::string attribute(const VariableColumn& column, std::string_view name) {
   for (const auto& [key, value] : column.attributes) {
     if (key == name) return std::get<std::string>(value);
   }
@@ -118,7 +118,7 @@ TEST(PlanFile, AStoreWithoutAPlanSaysSo) {
 TEST(ParamColumns, HoldWhatVariesAndSeedsAndFamilyAlways) {
   const StoredPlan plan = stored_plan(synthetic_sweep({1e-4, 1e-3}));
 
-  const std::vector<TableColumn> columns = identity_columns(plan, plan.cells);
+  const std::vector<VariableColumn> columns = identity_columns(plan, plan.cells);
 
   EXPECT_EQ(named(columns, "param_train_lr").number(1), 1e-3);
   EXPECT_EQ(attribute(named(columns, "param_train_lr"), "leaf"), "train.lr");
@@ -138,10 +138,10 @@ TEST(ParamColumns, NumbersAndWordsBecomeTextsBesideANumber) {
   sweep.cells[2].config = make_config(leaf("model.residual.scale", R"("learned")"));
   const StoredPlan plan = stored_plan(sweep);
 
-  const std::vector<TableColumn> columns = identity_columns(plan, plan.cells);
+  const std::vector<VariableColumn> columns = identity_columns(plan, plan.cells);
 
-  const TableColumn& text = named(columns, "param_model_residual_scale");
-  const TableColumn& number = named(columns, "param_model_residual_scale_number");
+  const VariableColumn& text = named(columns, "param_model_residual_scale");
+  const VariableColumn& number = named(columns, "param_model_residual_scale_number");
   EXPECT_EQ(text.text(0), "1");
   EXPECT_EQ(text.text(1), "0.25") << "1/L of four layers";
   EXPECT_EQ(text.text(2), "learned");
