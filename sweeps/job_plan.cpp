@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <queue>
 #include <set>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/config/schema.hpp"
+#include "sweeps/job_balance.hpp"
 
 namespace depthgrid {
 namespace {
@@ -20,119 +20,9 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // Cells of a job whose structure nobody has described.
 constexpr std::int64_t kUnknownMaxFused = 8;
-// What a job costs beside its cells, in cells: a cell alone takes about a quarter longer than in a
-// large batch (small cells on two cores: 1.15-1.5 times).
-constexpr double kJobOverhead = 0.25;
-
-/// Wanted cells of one structure.
-struct Group {
-  std::string structure;
-  std::vector<std::size_t> cells;
-  double seconds = 1;      // of one cell; 1 where unknown
-  std::int64_t cap = 1;    // most cells of a job
-  std::string limit;       // what sets cap
-  std::size_t pieces = 1;  // jobs it is cut into
-};
-
-std::size_t pieces_for(const Group& group, std::int64_t per_job) {
-  const auto n = static_cast<std::int64_t>(group.cells.size());
-  return static_cast<std::size_t>((n + per_job - 1) / per_job);
-}
-
-/// When the last of `teams` ends if each takes the longest job left as soon as it is free.
-double makespan(const std::vector<double>& jobs, std::int64_t teams) {
-  std::priority_queue<double, std::vector<double>, std::greater<>> free;
-  for (std::int64_t t = 0; t < teams; ++t) free.push(0);
-  double last = 0;
-  for (const double seconds : jobs) {
-    const double end = free.top() + seconds;
-    free.pop();
-    free.push(end);
-    last = std::max(last, end);
-  }
-  return last;
-}
-
-double makespan_of(const std::vector<Group>& groups, const std::vector<std::size_t>& pieces,
-                   std::int64_t teams) {
-  std::vector<double> jobs;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const std::size_t n = groups[g].cells.size();
-    for (std::size_t p = 0; p < pieces[g]; ++p) {
-      const std::size_t size = n * (p + 1) / pieces[g] - n * p / pieces[g];
-      jobs.push_back(groups[g].seconds * (static_cast<double>(size) + kJobOverhead));
-    }
-  }
-  std::sort(jobs.begin(), jobs.end(), std::greater<>());
-  return makespan(jobs, teams);
-}
-
-using Pieces = std::vector<std::size_t>;  // jobs of each group
-
-/// Moves one piece at a time from `pieces` as long as the last team ends sooner.
-Pieces refined(const std::vector<Group>& groups, Pieces pieces, std::int64_t teams) {
-  constexpr std::size_t kManyGroups = 64;  // balance well as they are, and would take long
-  if (groups.size() > kManyGroups) return pieces;
-  double shortest_time = makespan_of(groups, pieces, teams);
-  for (bool better = true; better;) {
-    better = false;
-    Pieces best = pieces;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      for (const std::size_t n : {pieces[g] + 1, pieces[g] - 1}) {
-        if (n < groups[g].pieces || n > groups[g].cells.size()) continue;
-        Pieces moved = pieces;
-        moved[g] = n;
-        const double time = makespan_of(groups, moved, teams);
-        if (time >= shortest_time * 0.999) continue;
-        shortest_time = time;
-        best = moved;
-        better = true;
-      }
-    }
-    pieces = best;
-  }
-  return pieces;
-}
-
-/// Cuts groups further than their caps ask for where that lets the last team end sooner. Jobs of
-/// one length are preferred, since predictions are never exact; unequal ones must gain something.
-void balance(std::vector<Group>& groups, std::int64_t teams) {
-  constexpr int kFinest = 16;  // jobs a team
-  Pieces uncut;
-  std::size_t jobs = 0;
-  double total = 0;
-  for (const Group& g : groups) {
-    uncut.push_back(g.pieces);
-    jobs += g.pieces;
-    total += g.seconds * static_cast<double>(g.cells.size());
-  }
-  if (teams < 2 || jobs >= static_cast<std::size_t>(teams) * kFinest) return;
-  Pieces best = uncut;
-  double shortest_time = makespan_of(groups, best, teams);
-  const auto consider = [&](const Pieces& pieces, double gain) {
-    const double time = makespan_of(groups, pieces, teams);
-    if (time >= shortest_time * gain) return;
-    shortest_time = time;
-    best = pieces;
-  };
-  for (int finer = 1; finer <= kFinest; ++finer) {
-    const double target = total / (static_cast<double>(teams) * finer);
-    Pieces pieces;
-    for (const Group& g : groups) {
-      const double fitting = std::ceil(target / g.seconds - 1e-9);
-      const auto bounded = std::clamp(fitting, 1.0, static_cast<double>(g.cap));
-      pieces.push_back(pieces_for(g, static_cast<std::int64_t>(bounded)));
-    }
-    consider(pieces, 0.995);
-  }
-  const Pieces equal = best;
-  consider(refined(groups, uncut, teams), 0.95);
-  consider(refined(groups, equal, teams), 0.95);
-  for (std::size_t g = 0; g < groups.size(); ++g) groups[g].pieces = best[g];
-}
 
 /// The most cells that one job of this structure may hold, and what says so.
-void set_cap(Group& group, const PackingOptions& options, const StructureCost* cost) {
+void set_cap(JobGroup& group, const PackingOptions& options, const StructureCost* cost) {
   if (options.fuse == 1) {
     group.limit = "packing.fuse is off";
     return;
@@ -156,7 +46,7 @@ void set_cap(Group& group, const PackingOptions& options, const StructureCost* c
                                : fmt::format("only {} fit the memory", group.cap);
 }
 
-std::string reason(const Group& group, std::size_t size, const PackingOptions& options) {
+std::string reason(const JobGroup& group, std::size_t size, const PackingOptions& options) {
   const std::string structure = group.structure.substr(0, 8) + "…";
   const std::size_t n = group.cells.size();
   const bool cut_by_cap = group.pieces == pieces_for(group, group.cap);
@@ -172,7 +62,7 @@ std::string reason(const Group& group, std::size_t size, const PackingOptions& o
                      group.pieces, split);
 }
 
-FusedJob make_job(const Group& group, std::vector<std::size_t> rows,
+FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
                   const std::vector<JobCell>& cells, const PackingOptions& options,
                   const StructureCost* cost) {
   FusedJob job;
@@ -252,7 +142,7 @@ double predicted_cell_seconds(const CellConfig& config, const StructureCost& cos
 std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::vector<bool>& wanted,
                                 const PackingOptions& options, const CostTable& costs) {
   if (wanted.size() != cells.size()) throw Error("plan_jobs: one flag a cell is needed");
-  std::vector<Group> groups;
+  std::vector<JobGroup> groups;
   std::map<std::string, std::size_t> known;
   for (std::size_t row = 0; row < cells.size(); ++row) {
     if (!wanted[row]) continue;
@@ -260,11 +150,11 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
     if (fresh) groups.emplace_back().structure = cells[row].structure;
     groups[at->second].cells.push_back(row);
   }
-  const auto cost_of = [&](const Group& group) {
+  const auto cost_of = [&](const JobGroup& group) {
     const auto at = costs.find(group.structure);
     return at == costs.end() ? nullptr : &at->second;
   };
-  for (Group& group : groups) {
+  for (JobGroup& group : groups) {
     const double seconds = cells[group.cells[0]].seconds;
     group.seconds = seconds > 0 ? seconds : 1;  // NaN too
     set_cap(group, options, cost_of(group));
@@ -273,7 +163,7 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
   if (options.fuse == 0) balance(groups, options.teams);
 
   std::vector<FusedJob> jobs;
-  for (const Group& group : groups) {
+  for (const JobGroup& group : groups) {
     const std::size_t n = group.cells.size();
     for (std::size_t p = 0; p < group.pieces; ++p) {
       // A number given by the user is taken literally (8 + 4), otherwise pieces are of equal size.

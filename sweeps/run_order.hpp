@@ -22,8 +22,8 @@ struct BenchOrder {
   std::string family = "time_indexed";
   std::int64_t cells = 1;
   std::int64_t parameters = 1000000;  // optimiser: of each cell
-  std::int64_t steps = 50;  // timed, after the warm-up
-  std::string dump;         // folder for initial weights, batches and losses; empty = none
+  std::int64_t steps = 50;            // timed, after the warm-up
+  std::string dump;  // folder for initial weights, batches and losses; empty = none
   std::vector<std::string> set;
   bool json = false;
 };
