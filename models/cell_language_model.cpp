@@ -22,11 +22,8 @@ Shifted shifted(const at::Tensor& windows) {
 at::Tensor CellLanguageModel::training_loss(const at::Tensor& windows, std::int64_t step,
                                             std::int64_t first_row) {
   const Shifted batch = shifted(windows);
-  const ForwardContext context{.training = true,
-                               .step = step,
-                               .first_row = first_row,
-                               .seeds = &seeds_,
-                               .watch = watch};
+  const ForwardContext context{
+      .training = true, .step = step, .first_row = first_row, .seeds = &seeds_, .watch = watch};
   return cell_cross_entropy(model_.logits(batch.inputs, context), batch.targets);
 }
 

@@ -16,7 +16,8 @@ double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t t
   const auto c = static_cast<double>(o.width);
   // A layer keeps its input, two normalised copies, qkv and its head views, the attention output,
   // both increments (about 12 C) and the feed-forward sublayer before and after its activation.
-  const double layer = 12 * c + 2 * static_cast<double>(o.up_rows()) + static_cast<double>(o.hidden);
+  const double layer =
+      12 * c + 2 * static_cast<double>(o.up_rows()) + static_cast<double>(o.hidden);
   const bool squares = o.attention == AttentionKind::Explicit;
   const double scores =
       squares ? 3 * static_cast<double>(o.heads) * static_cast<double>(tokens) : 0.0;

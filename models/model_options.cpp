@@ -37,8 +37,9 @@ std::vector<bool> flags(const Cells& cells, std::string_view path) {
 
 Activation activation(std::string_view word) {
   static constexpr std::pair<std::string_view, Activation> kWords[] = {
-      {"gelu", Activation::Gelu}, {"gelu_tanh", Activation::GeluTanh}, {"relu", Activation::Relu},
-      {"silu", Activation::Silu}, {"tanh", Activation::Tanh},          {"swiglu", Activation::Swiglu}};
+      {"gelu", Activation::Gelu}, {"gelu_tanh", Activation::GeluTanh},
+      {"relu", Activation::Relu}, {"silu", Activation::Silu},
+      {"tanh", Activation::Tanh}, {"swiglu", Activation::Swiglu}};
   return pick(kWords, word);
 }
 
@@ -83,7 +84,9 @@ TimeOptions time(const Cells& cells) {
 
 Granularity granularity(std::string_view word) {
   static constexpr std::pair<std::string_view, Granularity> kWords[] = {
-      {"row", Granularity::Row}, {"column", Granularity::Column}, {"element", Granularity::Element}};
+      {"row", Granularity::Row},
+      {"column", Granularity::Column},
+      {"element", Granularity::Element}};
   return pick(kWords, word);
 }
 
@@ -139,8 +142,8 @@ ModelOptions model_options(const std::vector<const CellConfig*>& cells) {
   o.hidden = first.integer("model.d_ff");
   o.vocabulary = first.integer("model.vocab_size");
   o.max_tokens = first.integer("model.max_seq_len");
-  o.sublayers = first.word("model.sublayers") == "parallel" ? Sublayers::Parallel
-                                                            : Sublayers::Sequential;
+  o.sublayers =
+      first.word("model.sublayers") == "parallel" ? Sublayers::Parallel : Sublayers::Sequential;
   o.norm = first.word("model.norm") == "none" ? NormChoice::None
                                               : norm_choice(first.word("model.norm_kind"));
   o.final_norm = norm_choice(first.word("model.final_norm"));

@@ -36,15 +36,15 @@ struct ResidualOptions {
 
 /// Where on the depth axis a step-indexed field is evaluated, and what it sees of it.
 struct TimeOptions {
-  std::vector<Nodes> nodes;                 // (E)
-  std::vector<bool> constant;               // (E) t = value in every layer
-  std::vector<double> value;                // (E)
-  std::vector<double> jitter;               // (E) layers
+  std::vector<Nodes> nodes;    // (E)
+  std::vector<bool> constant;  // (E) t = value in every layer
+  std::vector<double> value;   // (E)
+  std::vector<double> jitter;  // (E) layers
   FeatureKind kind = FeatureKind::Fourier;
-  std::int64_t frequencies = 32;            // K
+  std::int64_t frequencies = 32;  // K
   bool include_t = true;
-  std::vector<double> t_scale;              // (E) geometric
-  std::vector<double> base;                 // (E) geometric
+  std::vector<double> t_scale;  // (E) geometric
+  std::vector<double> base;     // (E) geometric
 
   std::int64_t features() const { return 2 * frequencies + (include_t ? 1 : 0); }
 };
@@ -62,8 +62,8 @@ struct ModulationOptions {
 
 struct InitOptions {
   InitScheme scheme = InitScheme::Gpt2;
-  std::vector<double> std;            // (E)
-  std::vector<double> embedding_std;  // (E)
+  std::vector<double> std;             // (E)
+  std::vector<double> embedding_std;   // (E)
   std::vector<bool> residual_scaling;  // (E) 1/sqrt(2L) on out and down
 };
 
@@ -71,11 +71,11 @@ struct InitOptions {
 /// leaves as vectors of E.
 struct ModelOptions {
   std::string family;
-  std::int64_t cells = 1;        // E
-  std::int64_t width = 256;      // C = d_model
-  std::int64_t layers = 6;       // L
-  std::int64_t heads = 4;        // H
-  std::int64_t hidden = 1024;    // d_ff
+  std::int64_t cells = 1;         // E
+  std::int64_t width = 256;       // C = d_model
+  std::int64_t layers = 6;        // L
+  std::int64_t heads = 4;         // H
+  std::int64_t hidden = 1024;     // d_ff
   std::int64_t vocabulary = 256;  // V
   std::int64_t max_tokens = 128;  // rows of a learned position table
   Sublayers sublayers = Sublayers::Sequential;

@@ -134,7 +134,7 @@ std::string ColumnTable::text_attribute(std::string_view name) const {
 }
 
 VariableColumn number_column(std::string name, std::vector<std::string> dims, DataType type,
-                          std::span<const double> values) {
+                             std::span<const double> values) {
   VariableColumn out = empty_column(std::move(name), std::move(dims), type);
   out.bytes.reserve(values.size() * out.item_bytes);
   for (const double value : values) append_number(out.bytes, type, value);
@@ -142,7 +142,7 @@ VariableColumn number_column(std::string name, std::vector<std::string> dims, Da
 }
 
 VariableColumn integer_column(std::string name, std::vector<std::string> dims, DataType type,
-                           std::span<const std::int64_t> values) {
+                              std::span<const std::int64_t> values) {
   VariableColumn out = empty_column(std::move(name), std::move(dims), type);
   for (const std::int64_t value : values) {
     if (type == DataType::Int64) {
@@ -155,7 +155,7 @@ VariableColumn integer_column(std::string name, std::vector<std::string> dims, D
 }
 
 VariableColumn text_column(std::string name, std::vector<std::string> dims,
-                        std::span<const std::string> values) {
+                           std::span<const std::string> values) {
   VariableColumn out = empty_column(std::move(name), std::move(dims), DataType::Text);
   std::size_t longest = 1;
   for (const std::string& value : values) longest = std::max(longest, value.size());

@@ -50,12 +50,12 @@ struct ColumnTable {
 
 /// Numbers as items of `type`: NaN becomes -1 in integers, other values are rounded to nearest.
 VariableColumn number_column(std::string name, std::vector<std::string> dims, DataType type,
-                          std::span<const double> values);
+                             std::span<const double> values);
 VariableColumn integer_column(std::string name, std::vector<std::string> dims, DataType type,
-                           std::span<const std::int64_t> values);
+                              std::span<const std::int64_t> values);
 /// Width: the longest value rounded up to a multiple of 8, never below 8.
 VariableColumn text_column(std::string name, std::vector<std::string> dims,
-                        std::span<const std::string> values);
+                           std::span<const std::string> values);
 
 /// Attributes of a variable of the table (storage/variables.hpp) or of an axis, by its name and
 /// type.

@@ -174,11 +174,11 @@ class Packer {
     }
     const std::size_t items = inner_items(input_, dims);
     VariableColumn out{.name = name,
-                    .dims = dims,
-                    .type = v.type,
-                    .item_bytes = item,
-                    .bytes = absent_items(v.type, item, items * sources_.cells.size()),
-                    .attributes = {}};
+                       .dims = dims,
+                       .type = v.type,
+                       .item_bytes = item,
+                       .bytes = absent_items(v.type, item, items * sources_.cells.size()),
+                       .attributes = {}};
     describe(out);
     for (std::size_t i = 0; i < sources_.cells.size(); ++i) {
       const CellSource& source = sources_.cells[i];

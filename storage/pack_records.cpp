@@ -50,11 +50,11 @@ void gather(ColumnTable& out, const std::string& axis, const std::vector<Record>
     }
     if (!present) continue;
     VariableColumn column{.name = std::string(v.name),
-                       .dims = {axis},
-                       .type = v.type,
-                       .item_bytes = item,
-                       .bytes = absent_items(v.type, item, records.size()),
-                       .attributes = {}};
+                          .dims = {axis},
+                          .type = v.type,
+                          .item_bytes = item,
+                          .bytes = absent_items(v.type, item, records.size()),
+                          .attributes = {}};
     for (std::size_t i = 0; i < records.size(); ++i) {
       const VariableColumn* from = records[i].table->find(v.name);
       if (from == nullptr) continue;

@@ -200,8 +200,8 @@ std::vector<bool> SeriesPacker::rows_without_series() const {
     const CellSource& source = sources.cells[i];
     const bool now =
         source.table.sizes.contains("step") || source.table.sizes.contains("eval_step");
-    const bool before =
-        std::ranges::any_of(counts, [i](const VariableColumn& count) { return count.integer(i) > 0; });
+    const bool before = std::ranges::any_of(
+        counts, [i](const VariableColumn& count) { return count.integer(i) > 0; });
     out[i] = source.kind == CellSource::Kind::Unfinished && !now && !before;
   }
   return out;

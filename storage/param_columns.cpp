@@ -75,8 +75,8 @@ class LeafColumn {
     annotate(out.back(), name.ends_with("_number") ? ", as a number" : "");
   }
 
-  void add_integers(std::vector<VariableColumn>& out, const std::string& name, const StoredPlan& plan,
-                    std::span<const StoredCell> cells) const {
+  void add_integers(std::vector<VariableColumn>& out, const std::string& name,
+                    const StoredPlan& plan, std::span<const StoredCell> cells) const {
     std::vector<std::int64_t> values;
     for (const StoredCell& cell : cells) {
       const auto* value = of(plan, cell).get_if<std::int64_t>();
@@ -116,7 +116,7 @@ class LeafColumn {
 };
 
 VariableColumn texts_of(std::string name, std::span<const StoredCell> cells,
-                     std::string StoredCell::* member) {
+                        std::string StoredCell::* member) {
   std::vector<std::string> values;
   for (const StoredCell& cell : cells) values.push_back(cell.*member);
   VariableColumn out = text_column(name, {"cell"}, values);
@@ -126,7 +126,7 @@ VariableColumn texts_of(std::string name, std::span<const StoredCell> cells,
 
 template <class T>
 VariableColumn numbers_of(std::string name, std::span<const StoredCell> cells,
-                       T StoredCell::* member) {
+                          T StoredCell::* member) {
   std::vector<std::int64_t> values;
   for (const StoredCell& cell : cells) values.push_back(static_cast<std::int64_t>(cell.*member));
   VariableColumn out = integer_column(name, {"cell"}, find_variable(name)->type, values);
@@ -143,7 +143,7 @@ std::string param_name(std::string_view leaf) {
 }
 
 std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
-                                          std::span<const StoredCell> cells) {
+                                             std::span<const StoredCell> cells) {
   std::vector<VariableColumn> out;
   out.push_back(texts_of("cell", cells, &StoredCell::id));
   out.push_back(texts_of("cell_alias", cells, &StoredCell::alias));

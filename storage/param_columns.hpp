@@ -26,7 +26,7 @@ std::string param_name(std::string_view leaf);
 ///
 /// @param cells  some cells of `plan`, in the order wanted.
 std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
-                                          std::span<const StoredCell> cells);
+                                             std::span<const StoredCell> cells);
 
 /// Names of the columns that xarray is to show as coordinates of `cell`, separated by blanks.
 std::string coordinate_names(std::span<const VariableColumn> identity);

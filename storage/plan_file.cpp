@@ -71,7 +71,7 @@ void divide_leaves(const Sweep& sweep, StoredPlan& plan) {
 }
 
 VariableColumn extra_column(const std::string& name, const std::string& long_name,
-                         const std::vector<std::string>& values) {
+                            const std::vector<std::string>& values) {
   VariableColumn out = text_column(name, {"cell"}, values);
   out.attributes = {
       {"units", std::string("1")}, {"long_name", long_name}, {"schedule", std::string("plan")}};

@@ -143,11 +143,11 @@ VariableColumn TableReader::read(const std::string& name) const {
     const H5Dataset set = impl_->open(name);
     const ColumnShape shape = Impl::shape_of(set);
     VariableColumn out{.name = name,
-                    .dims = axes_of_column(name),
-                    .type = shape.type,
-                    .item_bytes = shape.item_bytes,
-                    .bytes = {},
-                    .attributes = {}};
+                       .dims = axes_of_column(name),
+                       .type = shape.type,
+                       .item_bytes = shape.item_bytes,
+                       .bytes = {},
+                       .attributes = {}};
     const Variable* v = find_variable(name);
     if (out.dims.size() != shape.extents.size() || (v != nullptr && v->type != shape.type)) {
       throw Error("has other axes or another type than this version of depthgrid writes");

@@ -5,12 +5,13 @@
 #include <filesystem>
 #include <numeric>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/stack.h>
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
@@ -48,13 +49,15 @@ std::vector<CellConfig> bench_cells(const BenchOrder& order) {
   }
   std::filesystem::remove_all(folder);
   if (static_cast<std::int64_t>(sweep.cells.size()) != order.cells) {
-    throw UserError(ExitCode::Usage, fmt::format("bench: the overrides make {} cells, --cells says {}",
-                                                 sweep.cells.size(), order.cells));
+    throw UserError(ExitCode::Usage,
+                    fmt::format("bench: the overrides make {} cells, --cells says {}",
+                                sweep.cells.size(), order.cells));
   }
   std::vector<CellConfig> out;
   for (const CellPlan& cell : sweep.cells) {
     if (cell.structure != sweep.cells[0].structure) {
-      throw UserError(ExitCode::Usage, "bench: the cells differ in structure, they cannot be fused");
+      throw UserError(ExitCode::Usage,
+                      "bench: the cells differ in structure, they cannot be fused");
     }
     out.push_back(cell.config);
   }
@@ -90,7 +93,8 @@ Json dump_config(const std::vector<CellConfig>& cells, const FusedModel& fused) 
   const TrainOptions& t = fused.train;
   const auto trunk = [](const std::vector<double>& by_group) {
     std::vector<double> out;
-    for (std::size_t i = 0; i < by_group.size(); i += kParameterGroupCount) out.push_back(by_group[i]);
+    for (std::size_t i = 0; i < by_group.size(); i += kParameterGroupCount)
+      out.push_back(by_group[i]);
     return out;
   };
   return {{"family", o.family},
@@ -149,9 +153,8 @@ int bench_step(const BenchOrder& order) {
     ids.push_back(std::to_string(ids.size()));
   }
   const CellConfig& first = cells.front();
-  at::set_num_threads(first.null("resources.threads")
-                          ? 1
-                          : static_cast<int>(first.integer("resources.threads")));
+  at::set_num_threads(
+      first.null("resources.threads") ? 1 : static_cast<int>(first.integer("resources.threads")));
   const Dataset data = open_dataset(data_options(first));
   FusedModel fused(configs, at::kCPU);
   const Sampler sampler(sampler_kind(first.word("data.sampler")), data.train().size(),
@@ -201,11 +204,10 @@ int bench_optimiser(const BenchOrder& order) {
   BenchOrder one = order;
   one.cells = 1;
   const CellConfig config = bench_cells(one).front();
-  at::set_num_threads(config.null("resources.threads")
-                          ? 1
-                          : static_cast<int>(config.integer("resources.threads")));
-  const TrainOptions t = train_options(
-      std::vector<const CellConfig*>(static_cast<std::size_t>(order.cells), &config));
+  at::set_num_threads(
+      config.null("resources.threads") ? 1 : static_cast<int>(config.integer("resources.threads")));
+  const TrainOptions t =
+      train_options(std::vector<const CellConfig*>(static_cast<std::size_t>(order.cells), &config));
   ParameterLayout layout;
   layout.parameter({.name = "weights", .shape = {p}, .init = {}});
   Arena arena(std::move(layout), t.model_seed, at::kFloat);
@@ -220,7 +222,8 @@ int bench_optimiser(const BenchOrder& order) {
     optimizer.step(i % t.steps + 1, active);
     if (i >= 3) milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(order.cells));
   }
-  print_times(std::move(milliseconds), order.json, fmt::format("optimiser, {} x {}", order.cells, p));
+  print_times(std::move(milliseconds), order.json,
+              fmt::format("optimiser, {} x {}", order.cells, p));
   return 0;
 }
 

@@ -26,13 +26,14 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   facts.set("depth_time", doubles(grid.t.select(0, static_cast<std::int64_t>(e))));
   std::vector<double> edges, blocks;
   for (std::int64_t i = 0; i <= o.layers; ++i) edges.push_back(static_cast<double>(i) / layers);
-  for (std::int64_t i = 0; i < o.layers; ++i) blocks.push_back(shared ? 0.0 : static_cast<double>(i));
+  for (std::int64_t i = 0; i < o.layers; ++i)
+    blocks.push_back(shared ? 0.0 : static_cast<double>(i));
   facts.set("depth_edge_time", edges);
   facts.set("depth_layer", blocks);
   if (o.residual.kind == ScaleKind::Fixed) facts.set("residual_scale", residual_scales(fused, e));
   if (shared) {
-    facts.set("time_feature_rank", static_cast<double>(time_feature_rank(
-                                       o.time, grid.t, static_cast<std::int64_t>(e))));
+    facts.set("time_feature_rank",
+              static_cast<double>(time_feature_rank(o.time, grid.t, static_cast<std::int64_t>(e))));
   }
 }
 
@@ -57,8 +58,7 @@ CellFacts static_facts(const RunContext& run, const FusedModel& fused, std::size
   const auto stored = layout.size();
   facts.set("n_parameters", static_cast<double>(stored));
   facts.set("n_parameters_stored", static_cast<double>(stored));
-  facts.set("n_parameters_effective",
-            static_cast<double>(effective_parameters(o, stored, block)));
+  facts.set("n_parameters_effective", static_cast<double>(effective_parameters(o, stored, block)));
   facts.set("n_parameters_group", by_group);
   facts.set("n_position", static_cast<double>(sampler.seq_len()));
   set_grid(facts, fused, e);

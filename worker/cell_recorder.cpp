@@ -67,7 +67,7 @@ void CellRecorder::train_row(std::int64_t step, std::size_t e, const StepReport&
                              const std::vector<double>& learned_scales) {
   if (!writes()) return;
   const GradientNorms& n = report.optimizer.norms;
-  row_ = {report.loss[e], report.loss[e],      report.optimizer.lr[e],
+  row_ = {report.loss[e], report.loss[e],    report.optimizer.lr[e],
           n.norm[e],      n.norm_clipped[e], n.factor[e]};
   const auto groups = [&](const std::vector<double>& v) {
     const auto from = v.begin() + static_cast<std::ptrdiff_t>(e * kParameterGroupCount);
@@ -76,9 +76,9 @@ void CellRecorder::train_row(std::int64_t step, std::size_t e, const StepReport&
   groups(n.group_norm);
   groups(n.group_norm_clipped);
   const UpdateNorms& u = report.optimizer.update;
-  row_.insert(row_.end(), {clocks.tokens, clocks.epoch, clocks.wall, loss_scale,
-                           static_cast<double>(report.nonfinite[e]), u.update_norm[e],
-                           u.parameter_norm[e]});
+  row_.insert(row_.end(),
+              {clocks.tokens, clocks.epoch, clocks.wall, loss_scale,
+               static_cast<double>(report.nonfinite[e]), u.update_norm[e], u.parameter_norm[e]});
   row_.insert(row_.end(), learned_scales.begin(), learned_scales.end());
   journal_.append(kTrain, step, row_);
 }
@@ -143,7 +143,8 @@ void CellRecorder::abandon(AttemptOutcome outcome, int exit_code) {
 
 void CellRecorder::finish(CellStatus status, CellFacts facts) {
   if (lease_.check_deposed()) {
-    log(LogLevel::Warning, cell_.alias + ": another process has taken this cell; its result counts");
+    log(LogLevel::Warning,
+        cell_.alias + ": another process has taken this cell; its result counts");
   } else if (!ended_) {
     const bool diverged = status == CellStatus::Diverged;
     journal_.end(diverged ? AttemptOutcome::Diverged : AttemptOutcome::Done, 0);

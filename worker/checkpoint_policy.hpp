@@ -14,7 +14,8 @@ class CheckpointPolicy {
  public:
   CheckpointPolicy(const CellConfig& run, std::int64_t steps);
 
-  /// True after `step`: at multiples of `every`, at kept steps, or when `every_seconds` have passed.
+  /// True after `step`: at multiples of `every`, at kept steps, or when `every_seconds` have
+  /// passed.
   bool due(std::int64_t step) const;
 
   /// A checkpoint was written now.

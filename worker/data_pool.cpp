@@ -29,9 +29,9 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
   if (options.corpus == "self") {
     self = store_.read_text("self");
     if (!self) {
-      self = store_.freeze_text("self", load_self_text(options.paths.empty()
-                                                           ? std::filesystem::path()
-                                                           : options.paths.front()));
+      self = store_.freeze_text(
+          "self",
+          load_self_text(options.paths.empty() ? std::filesystem::path() : options.paths.front()));
     }
   }
   auto dataset = std::make_shared<const Dataset>(

@@ -13,8 +13,8 @@ namespace depthgrid {
 
 /// The corpora of a sweep, each opened once; cells with equal `data.*` leaves share one.
 ///
-/// Opening pins the digest of a corpus's files in the store, and freezes the text of `self`, so that
-/// every later run of the store trains on the same bytes.
+/// Opening pins the digest of a corpus's files in the store, and freezes the text of `self`, so
+/// that every later run of the store trains on the same bytes.
 class DataPool {
  public:
   explicit DataPool(const Store& store) : store_(store) {}

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include <nlohmann/json.hpp>
+
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
-#include <nlohmann/json.hpp>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
@@ -39,15 +40,13 @@ void calibrate(StructureCost& cost, const CellConfig& config) {
   const std::int64_t batch = config.integer("train.batch_size");
   const double step = 3 * cost.flops_per_token * static_cast<double>(batch * tokens);
   const auto cells = step > kLongStep ? 1 : std::min<std::int64_t>(cost.max_fused, 4);
-  const std::int64_t rows =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(batch) * kLongStep / step),
-                               1, batch);
+  const std::int64_t rows = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(static_cast<double>(batch) * kLongStep / step), 1, batch);
   FusedModel fused(std::vector<const CellConfig*>(static_cast<std::size_t>(cells), &config),
                    at::kCPU);
   const at::Tensor windows =
       at::randint(0, fused.options.vocabulary, {cells, rows, tokens + 1}, at::kLong);
-  const at::Tensor weight =
-      at::full({cells}, 1.0 / static_cast<double>(rows * tokens), at::kFloat);
+  const at::Tensor weight = at::full({cells}, 1.0 / static_cast<double>(rows * tokens), at::kFloat);
   const std::vector<std::uint8_t> active(static_cast<std::size_t>(cells), 1);
   const double backward = best_of([&] {
     fused.language->training_loss(windows, 1, 0).backward(weight);
@@ -107,7 +106,8 @@ std::string describe(const std::string& request) {
     }
     return costs_json(costs);
   } catch (const nlohmann::json::exception& e) {
-    throw UserError(ExitCode::BadData, std::string("describe: cannot read the request: ") + e.what());
+    throw UserError(ExitCode::BadData,
+                    std::string("describe: cannot read the request: ") + e.what());
   }
 }
 

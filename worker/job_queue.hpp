@@ -19,14 +19,14 @@ struct Claim {
   std::vector<ClaimedCell> cells;
 };
 
-/// Which cells of a sweep this team may train next. Its only memory is the store: a cell is done when
-/// its result is there, taken when somebody holds its lease.
+/// Which cells of a sweep this team may train next. Its only memory is the store: a cell is done
+/// when its result is there, taken when somebody holds its lease.
 class JobQueue {
  public:
   enum class State : std::uint8_t { Claimed, Waiting, Finished };
 
-  JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
-           std::vector<FusedJob> jobs, std::int64_t crash_budget);
+  JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases, std::vector<FusedJob> jobs,
+           std::int64_t crash_budget);
 
   /// Takes the next job. Cells that go on from different steps come one group after another.
   /// @param claim  set when Claimed.

@@ -5,9 +5,10 @@
 #include <filesystem>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
-#include <fmt/format.h>
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
@@ -22,7 +23,8 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kInterrupted = static_cast<int>(ExitCode::TempFail);
 
-std::vector<const CellConfig*> configs_of(const Sweep& sweep, const std::vector<std::size_t>& rows) {
+std::vector<const CellConfig*> configs_of(const Sweep& sweep,
+                                          const std::vector<std::size_t>& rows) {
   std::vector<const CellConfig*> out;
   for (const std::size_t r : rows) out.push_back(&sweep.cells.at(r).config);
   return out;
@@ -123,10 +125,9 @@ void JobSession::restore(const std::vector<ClaimedCell>& claims) {
 
 void JobSession::open_recorders(std::vector<ClaimedCell> claims) {
   const bool learned = fused_.options.residual.kind != ScaleKind::Fixed;
-  const RecordShape shape{
-      .learned_scales = learned ? fused_.options.layers : 0,
-      .positions = evals_.by_position() ? evals_.positions() : 0,
-      .published = configs_[0]->word("eval.protocol") == "published_1"};
+  const RecordShape shape{.learned_scales = learned ? fused_.options.layers : 0,
+                          .positions = evals_.by_position() ? evals_.positions() : 0,
+                          .published = configs_[0]->word("eval.protocol") == "published_1"};
   const std::string attempt = attempt_json({.job = job_.id,
                                             .device = run_.device_name,
                                             .cells = fused_.options.cells,
@@ -316,8 +317,7 @@ void JobSession::checkpoint(std::int64_t step) {
 CellFacts JobSession::facts_so_far(std::size_t e) const {
   CellFacts facts = facts_[e];
   const CellClock& c = clocks_[e];
-  const double tokens =
-      static_cast<double>(step_ * fused_.train.batch * sampler_.seq_len());
+  const double tokens = static_cast<double>(step_ * fused_.train.batch * sampler_.seq_len());
   const double p50 = quantile(step_seconds_, 0.5);
   facts.set("cost_flops_total", 3 * flops_per_token(fused_.options, sampler_.seq_len()) * tokens);
   facts.set("cost_tokens_per_second", c.device > 0 ? tokens / c.device : kNaN);
@@ -331,8 +331,7 @@ CellFacts JobSession::facts_so_far(std::size_t e) const {
   facts.set("cost_checkpoint_time", c.checkpoint);
   facts.set("cost_memory_host", peak_memory_bytes());
   const std::vector<float> weights = row_of(fused_.arena->values(), e);
-  facts.set("weights_sha256",
-            std::string_view(hex(sha256(std::as_bytes(std::span(weights))))));
+  facts.set("weights_sha256", std::string_view(hex(sha256(std::as_bytes(std::span(weights))))));
   return facts;
 }
 

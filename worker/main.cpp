@@ -5,8 +5,9 @@
 #include <optional>
 #include <string>
 
-#include <ATen/Parallel.h>
 #include <malloc.h>
+
+#include <ATen/Parallel.h>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"

@@ -109,12 +109,17 @@ void Progress::draw(double low, double high) {
   const double eta = static_cast<double>(steps_ - step_) / rate;
   const double cell_steps = rate * static_cast<double>(cells_);
   if (style_ == ProgressStyle::Json) {
-    put(nlohmann::ordered_json{{"schema", 1},           {"event", "step"},
-                               {"job", job_},           {"cells", cells_},
-                               {"step", step_},         {"steps", steps_},
-                               {"loss_min", low},       {"loss_max", high},
+    put(nlohmann::ordered_json{{"schema", 1},
+                               {"event", "step"},
+                               {"job", job_},
+                               {"cells", cells_},
+                               {"step", step_},
+                               {"steps", steps_},
+                               {"loss_min", low},
+                               {"loss_max", high},
                                {"cell_steps_per_second", cell_steps},
-                               {"eta_seconds", eta},    {"cells_done", done_},
+                               {"eta_seconds", eta},
+                               {"cells_done", done_},
                                {"cells_total", total_}}
             .dump());
     return;
@@ -138,10 +143,15 @@ void Progress::draw(double low, double high) {
 void Progress::job_ended(const std::string& outcome) {
   if (style_ == ProgressStyle::Quiet) return;
   if (style_ == ProgressStyle::Json) {
-    put(nlohmann::ordered_json{{"schema", 1},          {"event", "job_end"},   {"job", job_},
-                               {"outcome", outcome},   {"cells", cells_},      {"step", step_},
+    put(nlohmann::ordered_json{{"schema", 1},
+                               {"event", "job_end"},
+                               {"job", job_},
+                               {"outcome", outcome},
+                               {"cells", cells_},
+                               {"step", step_},
                                {"seconds", since_start_.seconds()},
-                               {"cells_done", done_}, {"cells_total", total_}}
+                               {"cells_done", done_},
+                               {"cells_total", total_}}
             .dump());
     return;
   }

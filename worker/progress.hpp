@@ -12,8 +12,8 @@ enum class ProgressStyle : std::uint8_t { Terminal, Plain, Quiet, Json };
 /// "auto" is Terminal where stderr is one, else Plain. @throws Error for an unknown word.
 ProgressStyle progress_style(const std::string& word);
 
-/// What this process is doing, on stderr: on a terminal one line for the job in hand and one bar for
-/// the sweep, redrawn; elsewhere a plain line every few seconds; or one JSON object a line.
+/// What this process is doing, on stderr: on a terminal one line for the job in hand and one bar
+/// for the sweep, redrawn; elsewhere a plain line every few seconds; or one JSON object a line.
 class Progress {
  public:
   /// @param tag  "rank 1 " before plain lines, empty for a single process.

@@ -7,8 +7,8 @@ namespace depthgrid {
 
 /// What an attempt says of itself at its start.
 struct AttemptFacts {
-  std::string job;        // id of the fused job
-  std::string device;     // "cpu x1 (model name)"
+  std::string job;         // id of the fused job
+  std::string device;      // "cpu x1 (model name)"
   std::int64_t cells = 1;  // E
   std::int64_t ranks = 1;  // R
   std::int64_t threads = 1;

@@ -4,10 +4,11 @@
 #include <new>
 #include <thread>
 
-#include <ATen/Context.h>
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -52,8 +53,7 @@ DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_r
 }
 
 std::int64_t choose_threads(const CellConfig& run) {
-  const std::int64_t threads =
-      run.null("resources.threads") ? 1 : run.integer("resources.threads");
+  const std::int64_t threads = run.null("resources.threads") ? 1 : run.integer("resources.threads");
   at::set_num_threads(static_cast<int>(threads));
   if (const auto warning = affinity_warning(usable_cpus(), static_cast<int>(threads))) {
     log(LogLevel::Warning, *warning);
@@ -75,8 +75,7 @@ CostTable quick_costs(const Sweep& sweep, at::Device device) {
     cost.flops_per_token = flops_per_token(o, tokens);
     cost.max_fused = automatic_fuse(o, batch, tokens, device);
     // Any speed serves: only the order of times matters here.
-    cost.seconds_per_cell_step =
-        3e-10 * cost.flops_per_token * static_cast<double>(batch * tokens);
+    cost.seconds_per_cell_step = 3e-10 * cost.flops_per_token * static_cast<double>(batch * tokens);
     cost.seconds_per_eval_token = 1e-10 * cost.flops_per_token;
     costs.emplace(cell.structure, cost);
   }
@@ -161,8 +160,12 @@ SweepRun::SweepRun(const RunOrder& order, Collective& world, int local_rank, int
   const auto open_all = [&] {
     for (const CellPlan& cell : sweep_.cells) data_.open(cell.config);
   };
-  together(world, [&] { if (world.rank() == 0) open_all(); });
-  together(world, [&] { if (world.rank() != 0) open_all(); });
+  together(world, [&] {
+    if (world.rank() == 0) open_all();
+  });
+  together(world, [&] {
+    if (world.rank() != 0) open_all();
+  });
   const bool deterministic = sweep_.run.flag("train.deterministic");
   at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
   const bool tf32 = sweep_.cells.front().config.word("train.precision") == "tf32";
@@ -171,14 +174,15 @@ SweepRun::SweepRun(const RunOrder& order, Collective& world, int local_rank, int
     nccl_ = make_nccl_collective(team_.group(), std::chrono::minutes(5));
   }
   sync_ = std::make_unique<BucketSync>(nccl_ ? *nccl_ : team_.group(), team_.group());
-  context_ = std::make_unique<RunContext>(RunContext{sweep_, store_, plan_, data_, *sync_,
-                                                     team_.group(), progress_, device_.device,
-                                                     device_.name, threads_});
+  context_ =
+      std::make_unique<RunContext>(RunContext{sweep_, store_, plan_, data_, *sync_, team_.group(),
+                                              progress_, device_.device, device_.name, threads_});
 }
 
 void SweepRun::fail(const Claim& claim, CellStatus status, const std::string& kind,
                     const std::string& message) {
-  const std::string json = Json{{"class", kind}, {"message", message}, {"job", claim.job.id}}.dump();
+  const std::string json =
+      Json{{"class", kind}, {"message", message}, {"job", claim.job.id}}.dump();
   for (std::size_t i = 0; i < claim.job.rows.size(); ++i) {
     const CellPlan& cell = sweep_.cells[claim.job.rows[i]];
     const std::int64_t generation = lease_state(store_.cell_path(cell.id)).generation;
@@ -196,8 +200,8 @@ void SweepRun::train(Claim claim) {
     session.reset();
   };
   if (team_.group().size() > 1) {
-    const Json order = {{"job", claim.job.id}, {"rows", claim.job.rows},
-                        {"first_step", claim.job.first_step}};
+    const Json order = {
+        {"job", claim.job.id}, {"rows", claim.job.rows}, {"first_step", claim.job.first_step}};
     broadcast_text(team_.group(), order.dump(), 0);
   }
   try {
@@ -263,10 +267,10 @@ void SweepRun::follow() {
     const std::string text = broadcast_text(team_.group(), "", 0);
     if (text.empty()) return;
     const Json order = Json::parse(text);
-    JobSession session(*context_,
-                       {order.at("job"), order.at("rows").get<std::vector<std::size_t>>(),
-                        order.at("first_step")},
-                       {});
+    JobSession session(
+        *context_,
+        {order.at("job"), order.at("rows").get<std::vector<std::size_t>>(), order.at("first_step")},
+        {});
     stopped_ = session.run() == SessionEnd::Stopped || stopped_;
   }
 }

@@ -7,7 +7,8 @@
 
 namespace depthgrid {
 
-/// Base of everything depthgrid throws. what() is the message alone; where() is "file:line" of ours.
+/// Base of everything depthgrid throws. what() is the message alone; where() is "file:line" of
+/// ours.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, const char* file = __builtin_FILE(),

@@ -24,11 +24,11 @@ struct Value {
 
   Value() = default;
   template <class T>
-  requires std::same_as<T, bool>
+    requires std::same_as<T, bool>
   explicit(false) Value(T flag) : data(flag) {}
   template <class T>
-  requires(std::integral<T> && !std::same_as<T, bool>) explicit(false) Value(T number)
-      : data(static_cast<std::int64_t>(number)) {}
+    requires(std::integral<T> && !std::same_as<T, bool>)
+  explicit(false) Value(T number) : data(static_cast<std::int64_t>(number)) {}
   explicit(false) Value(double number) : data(number) {}
   explicit(false) Value(std::string text) : data(std::move(text)) {}
   explicit(false) Value(std::string_view text) : data(std::string(text)) {}

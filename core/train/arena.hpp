@@ -17,8 +17,9 @@ namespace depthgrid {
 /// replacing a .grad, set_to_none, backward with create_graph (use autograd::grad).
 ///
 /// With `mixed` a bf16 copy of the values stands beside them: parameters that are factors of matrix
-/// products are handed out as views of that copy, with float32 gradients; the optimizer rewrites the
-/// copy with each update. Source of the mixed scheme: Micikevicius et al. (2018), ICLR, section 3.1.
+/// products are handed out as views of that copy, with float32 gradients; the optimizer rewrites
+/// the copy with each update. Source of the mixed scheme: Micikevicius et al. (2018), ICLR,
+/// section 3.1.
 class Arena final : public ParameterSource {
  public:
   /// @param seeds  (E); cell e starts exactly as it would alone.

@@ -93,8 +93,11 @@ CellOptimizer::Report CellOptimizer::step_on_device(std::int64_t step,
   const std::vector<double> lr = rates_at(options_, step);
   const std::vector<double> ones(active.size(), 1.0);
   const std::vector<std::int64_t> done(active.size(), step - 1);
-  const auto doubles = [&](const std::vector<double>& v) { return on_device(v, at::kDouble, device); };
-  const at::Tensor d_lr = doubles(lr), d_factor = doubles(ones), d_active = on_device(active, at::kByte, device),
+  const auto doubles = [&](const std::vector<double>& v) {
+    return on_device(v, at::kDouble, device);
+  };
+  const at::Tensor d_lr = doubles(lr), d_factor = doubles(ones),
+                   d_active = on_device(active, at::kByte, device),
                    d_decay = doubles(options_.weight_decay), d_beta1 = doubles(options_.beta1),
                    d_beta2 = doubles(options_.beta2), d_eps = doubles(options_.eps),
                    d_clip = doubles(options_.clip), d_step = on_device(done, at::kLong, device);

@@ -52,8 +52,7 @@ EvalResult summary(const Sums& s, double bytes_per_token) {
   const auto n = static_cast<double>(s.window_loss.size());
   r.error = n > 1 ? std::sqrt(squares * n / (n - 1)) / tokens : kNaN;
   r.perplexity = std::exp(r.loss);
-  r.bits_per_byte =
-      bytes_per_token > 0 ? r.loss / (bytes_per_token * std::numbers::ln2) : kNaN;
+  r.bits_per_byte = bytes_per_token > 0 ? r.loss / (bytes_per_token * std::numbers::ln2) : kNaN;
   r.accuracy = tokens > 0 ? s.correct / tokens : kNaN;
   for (std::size_t t = 0; t < s.position_loss.size(); ++t) {
     r.by_position.push_back(s.position_tokens[t] > 0 ? s.position_loss[t] / s.position_tokens[t]

@@ -11,11 +11,11 @@ namespace depthgrid {
 
 /// One cell's figures over the windows of a split.
 struct EvalResult {
-  double loss = 0;            // nats per token
-  double error = 0;           // standard error over windows
+  double loss = 0;   // nats per token
+  double error = 0;  // standard error over windows
   std::int64_t tokens = 0;
   double perplexity = 0;
-  double bits_per_byte = 0;   // NaN where the stream has no text
+  double bits_per_byte = 0;  // NaN where the stream has no text
   double accuracy = 0;
   std::vector<double> by_position;  // (T) nats per token; NaN where no prediction counts
 };

@@ -24,7 +24,8 @@ at::Tensor ParameterLayout::parameter(const ParameterSpec& spec) {
 }
 
 const ParameterSlot& ParameterLayout::find(const std::string& name) const {
-  const auto at = std::ranges::find(slots_, name, [](const ParameterSlot& s) { return s.spec.name; });
+  const auto at =
+      std::ranges::find(slots_, name, [](const ParameterSlot& s) { return s.spec.name; });
   if (at == slots_.end()) throw Error("the layout has no parameter '" + name + "'");
   return *at;
 }

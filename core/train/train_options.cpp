@@ -26,7 +26,8 @@ ScheduleOptions schedule(const CellConfig& c) {
   s.kind = schedule_kind(c.word("train.schedule.kind"));
   s.steps = c.integer("train.steps");
   s.warmup_steps = c.integer("train.schedule.warmup_steps");
-  if (!c.null("train.schedule.decay_steps")) s.decay_steps = c.integer("train.schedule.decay_steps");
+  if (!c.null("train.schedule.decay_steps"))
+    s.decay_steps = c.integer("train.schedule.decay_steps");
   s.final_ratio = c.real("train.schedule.final_ratio");
   return s;
 }
@@ -46,8 +47,7 @@ TrainOptions train_options(const std::vector<const CellConfig*>& cells) {
   o.batch = first.integer("train.batch_size");
   o.accumulation = first.integer("train.accumulation");
   o.optimizer = first.word("train.optimizer") == "adamw" ? AdamKind::AdamW : AdamKind::Adam;
-  o.clip_scope =
-      first.word("train.clip_scope") == "group" ? ClipScope::Group : ClipScope::Global;
+  o.clip_scope = first.word("train.clip_scope") == "group" ? ClipScope::Group : ClipScope::Global;
   o.precision = precision(first.word("train.precision"));
   const std::vector<std::string> no_decay = first.words("train.no_decay");
   for (std::size_t g = 0; g < kParameterGroupCount; ++g) {

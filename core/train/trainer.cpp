@@ -49,7 +49,8 @@ StepReport Trainer::step(std::int64_t step) {
   std::vector<std::uint8_t> active;
   for (std::size_t e = 0; e < report.loss.size(); ++e) {
     const bool alive = cells_.status(static_cast<std::int64_t>(e)) == CellStatus::Running;
-    const bool sound = std::isfinite(report.loss[e]) && report.loss[e] <= options_.diverged_above[e];
+    const bool sound =
+        std::isfinite(report.loss[e]) && report.loss[e] <= options_.diverged_above[e];
     active.push_back(alive && sound ? 1 : 0);
     report.nonfinite.push_back(alive && !sound ? 1 : 0);
   }

@@ -29,8 +29,8 @@ FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const
   const at::Tensor y =
       sequential ? at::addcmul(x, per_cell(at.h.to(x.scalar_type()), x), attention) : x;
   const at::Tensor hidden = activate(o.activation, apply(w.up, apply_norm(o, o.norm, w.norm2, y)));
-  const at::Tensor fed = dropout(apply(w.down, hidden).to(x.scalar_type()), o.dropout_mlp, "mlp",
-                                 at.step, context_);
+  const at::Tensor fed =
+      dropout(apply(w.down, hidden).to(x.scalar_type()), o.dropout_mlp, "mlp", at.step, context_);
   return {attention + fed, {}};
 }
 

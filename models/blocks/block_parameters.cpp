@@ -97,8 +97,7 @@ BlockWeights block_parameters(ParameterSource& source, const ModelOptions& o,
                              .residual_branches = branches});
   w.norm2 = norm_parameters(source, o, name + ".norm2", o.norm);
   w.up = affine_parameters(
-      source, o,
-      {.name = name + ".mlp.up", .in = o.width, .out = o.up_rows(), .bias = o.mlp_bias});
+      source, o, {.name = name + ".mlp.up", .in = o.width, .out = o.up_rows(), .bias = o.mlp_bias});
   w.down = affine_parameters(source, o,
                              {.name = name + ".mlp.down",
                               .in = o.hidden,

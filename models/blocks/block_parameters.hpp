@@ -35,7 +35,8 @@ AffineMap affine_parameters(ParameterSource& source, const ModelOptions& o, cons
 NormWeights norm_parameters(ParameterSource& source, const ModelOptions& o, const std::string& name,
                             NormChoice kind);
 
-/// The parameters of one whole block under NAME: attn.qkv, attn.out, mlp.up, mlp.down, norm1, norm2.
+/// The parameters of one whole block under NAME: attn.qkv, attn.out, mlp.up, mlp.down, norm1,
+/// norm2.
 BlockWeights block_parameters(ParameterSource& source, const ModelOptions& o,
                               const std::string& name);
 

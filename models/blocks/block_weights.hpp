@@ -16,12 +16,12 @@ struct NormWeights {
   at::Tensor shift;  // (E, C), or undefined for 0
 };
 
-/// The weights of one transformer block in force at one depth. Where they come from (parameters of a
-/// layer, shared ones under a gate, a generator) is what tells one family from another.
+/// The weights of one transformer block in force at one depth. Where they come from (parameters of
+/// a layer, shared ones under a gate, a generator) is what tells one family from another.
 struct BlockWeights {
   NormWeights norm1;
-  AffineMap qkv;   // C -> 3C
-  AffineMap out;   // C -> C
+  AffineMap qkv;  // C -> 3C
+  AffineMap out;  // C -> C
   NormWeights norm2;
   AffineMap up;    // C -> hidden (2 hidden for gated activations)
   AffineMap down;  // hidden -> C

@@ -17,7 +17,8 @@ namespace depthgrid {
 /// @param qkv    (E, B, T, 3C): queries, keys, values, each H heads of C/H channels.
 /// @param layer  index of the depth step; keys the dropout draws.
 /// @return       (E, B, T, C)
-/// Source: Vaswani et al. (2017), eq. 1; rotary positions: Su et al. (2021), arXiv 2104.09864, eq. 34.
+/// Source: Vaswani et al. (2017), eq. 1; rotary positions: Su et al. (2021), arXiv 2104.09864,
+/// eq. 34.
 at::Tensor causal_attention(const ModelOptions& o, const at::Tensor& qkv, std::int64_t layer,
                             const ForwardContext& context);
 

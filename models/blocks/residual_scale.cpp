@@ -24,11 +24,10 @@ ResidualScale::ResidualScale(ParameterSource& source, const ModelOptions& o) {
   if (o.residual.kind == ScaleKind::Fixed) {
     h_ = column(o.residual.scale, options);
   } else {
-    h_ = source.parameter(
-        {.name = "residual.scale",
-         .shape = {o.residual.kind == ScaleKind::Learned ? 1 : o.layers},
-         .group = ParameterGroup::Residual,
-         .init = {.fill = o.residual.scale}});
+    h_ = source.parameter({.name = "residual.scale",
+                           .shape = {o.residual.kind == ScaleKind::Learned ? 1 : o.layers},
+                           .group = ParameterGroup::Residual,
+                           .init = {.fill = o.residual.scale}});
     if (!h_.defined()) return;
     options = options.device(h_.device());
   }
@@ -47,8 +46,8 @@ DepthGrid ResidualScale::grid(const ModelOptions& o, const ForwardContext& conte
     const at::Tensor draw = at::empty({o.cells, 1, o.layers}, t_.options());
     fill_uniform(draw, *context.seeds, {.stream = stream_id("time/jitter"), .step = context.step},
                  -1, 1);
-    grid.t = t_ + draw.squeeze(1) * column(o.time.jitter, t_.options()) /
-                      static_cast<double>(o.layers);
+    grid.t =
+        t_ + draw.squeeze(1) * column(o.time.jitter, t_.options()) / static_cast<double>(o.layers);
   }
   return grid;
 }

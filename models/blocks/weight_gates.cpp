@@ -58,9 +58,9 @@ WeightGates::WeightGates(ParameterSource& source, const ModelOptions& o, const s
     const std::int64_t out = m.granularity[i] == Granularity::Row      ? shape.out
                              : m.granularity[i] == Granularity::Column ? shape.in
                                                                        : shape.out * shape.in;
-    networks_[i] = DepthMlp(source, o, name + "." + std::string(kWeightTypeNames[i]),
-                            o.time.features(), m.hidden, out, m.activation,
-                            ParameterGroup::Modulation, m.bias_init);
+    networks_[i] =
+        DepthMlp(source, o, name + "." + std::string(kWeightTypeNames[i]), o.time.features(),
+                 m.hidden, out, m.activation, ParameterGroup::Modulation, m.bias_init);
   }
 }
 
@@ -86,7 +86,7 @@ std::vector<WeightGates::AtNode> WeightGates::evaluate(const ModelOptions& o,
   const auto layers = static_cast<std::size_t>(features.size(1));
   std::vector<AtNode> nodes(layers);
   if (m.gate == GateKind::Constant) return nodes;
-  const auto spread = [&](const at::Tensor& all, at::Tensor AtNode::*member) {
+  const auto spread = [&](const at::Tensor& all, at::Tensor AtNode::* member) {
     const std::vector<at::Tensor> each = all.unbind(1);  // its gradient is one stack
     for (std::size_t i = 0; i < layers; ++i) nodes[i].*member = each[i];
   };

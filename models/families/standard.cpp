@@ -12,7 +12,8 @@ namespace {
 /// L blocks, chosen by the index of the step: the ordinary transformer under Euler.
 class LayerField final : public BlockField {
  public:
-  LayerField(const ModelOptions& o, const ForwardContext& c, const std::vector<BlockWeights>& layers)
+  LayerField(const ModelOptions& o, const ForwardContext& c,
+             const std::vector<BlockWeights>& layers)
       : BlockField(o, c), layers_(layers) {}
 
  protected:

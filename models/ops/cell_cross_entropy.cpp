@@ -26,10 +26,7 @@ class CrossEntropy : public torch::autograd::Function<CrossEntropy> {
     const at::Tensor log_p = at::_log_softmax(logits, -1, /*half_to_float=*/false);
     ctx->save_for_backward({log_p, targets});
     // In two stages: one reduction to a single number would be split by threads.
-    return picked(log_p, targets)
-        .sum(-1, false, at::kDouble)
-        .sum(-1)
-        .to(logits.scalar_type());
+    return picked(log_p, targets).sum(-1, false, at::kDouble).sum(-1).to(logits.scalar_type());
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {

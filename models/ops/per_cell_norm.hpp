@@ -17,7 +17,8 @@ enum class NormKind : std::uint8_t { Layer, Rms };
 /// @param shift  (E, C), or undefined for 0.
 /// @param eps    (E) float64, on the host.
 /// @return       (E, B, T, C)
-/// Source: Ba, Kiros & Hinton (2016), arXiv 1607.06450, eq. 3; Zhang & Sennrich (2019), NeurIPS, eq. 4.
+/// Source: Ba, Kiros & Hinton (2016), arXiv 1607.06450, eq. 3; Zhang & Sennrich (2019), NeurIPS,
+/// eq. 4.
 at::Tensor per_cell_norm(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
                          const at::Tensor& shift, const at::Tensor& eps);
 

@@ -5,13 +5,15 @@
 namespace depthgrid {
 namespace {
 
-// Plain loops, vectorised by the compiler (this file is built with -fopenmp-simd and without errno);
-// each function exists once for each level of the instruction set, chosen when the program starts.
+// Plain loops, vectorised by the compiler (this file is built with -fopenmp-simd and without
+// errno); each function exists once for each level of the instruction set, chosen when the program
+// starts.
 #define DEPTHGRID_CLONES \
   __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 
 template <class T>
-inline __attribute__((always_inline)) void forward(const NormRows<T>& in, T* y, T* mean, T* inverse) {
+inline
+    __attribute__((always_inline)) void forward(const NormRows<T>& in, T* y, T* mean, T* inverse) {
   const std::int64_t n = in.channels;
   for (std::int64_t r = 0; r < in.rows; ++r) {
     const T* x = in.x + r * n;
@@ -88,7 +90,8 @@ inline __attribute__((always_inline)) void backward(const NormRows<T>& in, const
   }
 }
 
-DEPTHGRID_CLONES void forward_f32(const NormRows<float>& in, float* y, float* mean, float* inverse) {
+DEPTHGRID_CLONES void forward_f32(const NormRows<float>& in, float* y, float* mean,
+                                  float* inverse) {
   forward(in, y, mean, inverse);
 }
 
@@ -102,9 +105,9 @@ DEPTHGRID_CLONES void backward_f32(const NormRows<float>& in, const float* dy, c
   backward(in, dy, mean, inverse, dx, dscale, dshift);
 }
 
-DEPTHGRID_CLONES void backward_f64(const NormRows<double>& in, const double* dy,
-                                   const double* mean, const double* inverse, double* dx,
-                                   double* dscale, double* dshift) {
+DEPTHGRID_CLONES void backward_f64(const NormRows<double>& in, const double* dy, const double* mean,
+                                   const double* inverse, double* dx, double* dscale,
+                                   double* dshift) {
   backward(in, dy, mean, inverse, dx, dscale, dshift);
 }
 

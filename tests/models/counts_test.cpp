@@ -63,8 +63,7 @@ TEST(ParameterCounts, ModulationCountsByTheText) {
   plain.modulation.gate = GateKind::Constant;
   const std::int64_t hidden = 64, features = 65, rows = 256 * 4 + 1024 + 256;
 
-  EXPECT_EQ(count(gated) - count(plain),
-            6 * (hidden * features + hidden) + rows * hidden + rows);
+  EXPECT_EQ(count(gated) - count(plain), 6 * (hidden * features + hidden) + rows * hidden + rows);
 }
 
 }  // namespace

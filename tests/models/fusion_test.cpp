@@ -100,9 +100,9 @@ INSTANTIATE_TEST_SUITE_P(EveryOption, Fusion, ::testing::ValuesIn(model_cases())
 
 TEST(Families, EveryRowOfTheTableIsAmongTheCases) {
   for (const FamilyEntry& family : families()) {
-    EXPECT_TRUE(std::ranges::any_of(model_cases(),
-                                    [&](const ModelCase& c) { return c.family == family.name; }))
-        << family.name;
+    EXPECT_TRUE(std::ranges::any_of(model_cases(), [&](const ModelCase& c) {
+      return c.family == family.name;
+    })) << family.name;
   }
 }
 

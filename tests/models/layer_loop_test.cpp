@@ -1,21 +1,21 @@
+#include <cmath>
+#include <limits>
+#include <numbers>
+
 #include <gtest/gtest.h>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
-#include <ATen/ops/sigmoid.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/cat.h>
+#include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/arange.h>
-
-#include <cmath>
-#include <limits>
-#include <numbers>
 
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
@@ -44,8 +44,8 @@ at::Tensor attention(const at::Tensor& qkv, std::int64_t heads) {
   const auto split = [&](std::int64_t i) {
     return qkv.narrow(2, i * c, c).reshape({b, t, heads, c / heads}).transpose(1, 2);
   };
-  const at::Tensor scores = at::matmul(split(0), split(1).transpose(2, 3)) /
-                            std::sqrt(static_cast<double>(c / heads));
+  const at::Tensor scores =
+      at::matmul(split(0), split(1).transpose(2, 3)) / std::sqrt(static_cast<double>(c / heads));
   const at::Tensor future = at::ones({t, t}, at::kBool).triu(1);
   const at::Tensor p =
       at::softmax(scores.masked_fill(future, -std::numeric_limits<double>::infinity()), -1);
@@ -58,8 +58,7 @@ at::Tensor gate(const Weights& w, const ModelOptions& o, const std::string& targ
       at::arange(1, o.time.frequencies + 1, at::kDouble) * (2 * std::numbers::pi * t);
   const at::Tensor e = at::cat({k.sin(), k.cos(), at::ones({1}, at::kDouble) * t}).to(at::kFloat);
   const std::string name = "modulation." + target;
-  const at::Tensor hidden =
-      at::relu(at::matmul(w(name + ".w1"), e) + w(name + ".b1").squeeze(0));
+  const at::Tensor hidden = at::relu(at::matmul(w(name + ".w1"), e) + w(name + ".b1").squeeze(0));
   return at::sigmoid(at::matmul(w(name + ".w2"), hidden) + w(name + ".b2").squeeze(0)).unsqueeze(1);
 }
 
@@ -67,8 +66,9 @@ at::Tensor gate(const Weights& w, const ModelOptions& o, const std::string& targ
 at::Tensor written_out(const Arena& arena, const ModelOptions& o, const at::Tensor& tokens,
                        const std::vector<double>& dt) {
   const Weights w{arena};
-  at::Tensor x = w("embedding.weight").index_select(0, tokens.flatten()).view(
-      {tokens.size(0), tokens.size(1), o.width});
+  at::Tensor x = w("embedding.weight")
+                     .index_select(0, tokens.flatten())
+                     .view({tokens.size(0), tokens.size(1), o.width});
   x = x + w("position.weight").narrow(0, 0, tokens.size(1));
   for (std::int64_t i = 0; i < o.layers; ++i) {
     const bool shared = o.family == "time_indexed";
@@ -80,7 +80,8 @@ at::Tensor written_out(const Arena& arena, const ModelOptions& o, const at::Tens
     };
     at::Tensor qkv_weight = w(b + ".attn.qkv.weight");
     if (shared) {
-      qkv_weight = qkv_weight * at::cat({gate(w, o, "q", t), gate(w, o, "k", t), gate(w, o, "v", t)});
+      qkv_weight =
+          qkv_weight * at::cat({gate(w, o, "q", t), gate(w, o, "k", t), gate(w, o, "v", t)});
     }
     const at::Tensor qkv =
         linear(norm(w, b + ".norm1", x), qkv_weight, w(b + ".attn.qkv.bias").squeeze(0));
@@ -91,8 +92,8 @@ at::Tensor written_out(const Arena& arena, const ModelOptions& o, const at::Tens
     const at::Tensor y = sequential ? x + h * a : x;
     const at::Tensor up =
         linear(norm(w, b + ".norm2", y), weight("mlp.up", "up"), w(b + ".mlp.up.bias").squeeze(0));
-    const at::Tensor f = linear(at::gelu(up), weight("mlp.down", "down"),
-                                w(b + ".mlp.down.bias").squeeze(0));
+    const at::Tensor f =
+        linear(at::gelu(up), weight("mlp.down", "down"), w(b + ".mlp.down.bias").squeeze(0));
     x = sequential ? y + h * f : x + h * (a + f);
   }
   return at::matmul(norm(w, "final_norm", x), w("head.weight").t());
@@ -135,8 +136,7 @@ std::vector<LoopCase> loop_cases() {
   std::vector<LoopCase> cases;
   for (const std::string family : {"standard", "time_indexed"}) {
     for (const Sublayers s : {Sublayers::Sequential, Sublayers::Parallel}) {
-      const std::string name =
-          family + (s == Sublayers::Sequential ? "_sequential" : "_parallel");
+      const std::string name = family + (s == Sublayers::Sequential ? "_sequential" : "_parallel");
       cases.push_back({name + "_unit", family, s, ScaleKind::Fixed, 1});
       cases.push_back({name + "_one_over_L", family, s, ScaleKind::Fixed, 1.0 / 3});
       cases.push_back({name + "_learned", family, s, ScaleKind::Learned, 0.7});

@@ -109,11 +109,11 @@ inline std::vector<ModelCase> model_cases() {
   add("shared_qkv", [](ModelOptions& o) { o.modulation.share_qkv = true; });
   add("geometric", [](ModelOptions& o) { o.time.kind = FeatureKind::Geometric; });
   add("without_t", [](ModelOptions& o) { o.time.include_t = false; });
-  add("constant_time", [](ModelOptions& o) { o.time.constant.assign(o.time.constant.size(), true); });
+  add("constant_time",
+      [](ModelOptions& o) { o.time.constant.assign(o.time.constant.size(), true); });
   add("left_nodes", [](ModelOptions& o) { o.time.nodes.assign(o.time.nodes.size(), Nodes::Left); });
   add("jitter", [](ModelOptions& o) { o.time.jitter.assign(o.time.jitter.size(), 0.3); });
-  add("temporal_norms",
-      [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::TemporalLayer; });
+  add("temporal_norms", [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::TemporalLayer; });
   add("published", [](ModelOptions& o) {
     o.sublayers = Sublayers::Sequential;
     o.norm = o.final_norm = NormChoice::TemporalLayer;
