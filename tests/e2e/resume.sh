@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Killed at any time, damaged or stopped by a signal: the same command ends with the same bits.
+source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
+options=(--set train.steps=400 --set checkpoint.every=20 --set eval.every=50)
+train undisturbed
+
+# kill -9 of the worker, again and again, at instants spread over the run.
+for delay in 0.45 0.6 0.8 1.0 0.7; do
+  "$depthgrid" run "$sweep" "${options[@]}" --store killed -q 2>/dev/null &
+  run=$!
+  sleep "$delay"
+  worker=$(pgrep -P "$run" -f depthgrid-worker || true)
+  [ -z "$worker" ] || kill -9 $worker
+  wait "$run" 2>/dev/null || true
+done
+train killed
+same undisturbed killed
+attempts=$(find killed -name 'journal-*' | wc -l)
+[ "$attempts" -gt 4 ] || fail "no attempt was interrupted ($attempts journals)"
+
+# A signal checkpoints and leaves with 75; the newest checkpoint is then damaged in one byte.
+"$depthgrid" run "$sweep" "${options[@]}" --set train.steps=1500 --store stopped -q 2>err &
+run=$!
+for _ in $(seq 100); do
+  [ "$(find stopped -name 'ckpt-*.h5' 2>/dev/null | wc -l)" -ge 4 ] && break
+  sleep 0.05
+done
+kill -INT "$run"
+code=0
+wait "$run" || code=$?
+[ "$code" = 75 ] || fail "SIGINT: exit code $code, not 75"
+expect 3 "$depthgrid" status stopped
+newest=$(find stopped -name 'ckpt-*.h5' | sort -t- -k2 | tail -n 1)
+size=$(stat -c %s "$newest")
+printf '\xff' | dd of="$newest" bs=1 seek=$((size / 2)) conv=notrunc status=none
+options=(--set train.steps=1500 --set checkpoint.every=20 --set eval.every=50)
+train stopped
+[ "$(find stopped -path '*corrupt*' -name 'ckpt-*.h5' | wc -l)" = 1 ] || fail "the damaged checkpoint was not put aside"
+train straight
+same straight stopped
+expect 0 h5dump -d /attempt_first_step stopped/sweep.h5
+grep -qE '\([0-9]+\):.*[1-9][0-9]+' out || fail "no attempt went on from a later step"
+expect 0 h5dump -d /replay_mismatches stopped/sweep.h5
+grep -qE '\(0\): 0, 0, 0, 0' out || fail "replayed steps differ from the first time"

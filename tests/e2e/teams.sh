@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Data-parallel teams: two ranks on one cell agree with one rank to rounding, and with themselves to
+# the bit; a killed rank ends the run, and the same command goes on.
+source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
+train one
+ranks 2 team --set resources.ranks_per_job=2
+ranks 2 again --set resources.ranks_per_job=2
+same team again
+h5diff -q -p 1e-4 one/sweep.h5 team/sweep.h5 /train_loss /train_loss || fail "two ranks differ from one by more than 1e-4"
+h5diff -q -p 1e-4 one/sweep.h5 team/sweep.h5 /final_loss /final_loss || fail "final losses differ by more than 1e-4"
+
+# Two ranks are one rank that accumulates two halves.
+train halves --set train.accumulation=2
+h5diff -q -p 1e-4 one/sweep.h5 halves/sweep.h5 /train_loss /train_loss || fail "accumulation changes the losses"
+
+options=(--set train.steps=1500 --set checkpoint.every=50)
+ranks 2 straight --set resources.ranks_per_job=2
+mpirun -np 2 "$depthgrid" run "$sweep" "${options[@]}" --set resources.ranks_per_job=2 --store killed -q >/dev/null 2>&1 &
+launcher=$!
+for _ in $(seq 200); do
+  [ "$(find killed -name 'ckpt-*.h5' 2>/dev/null | wc -l)" -ge 2 ] && break
+  sleep 0.05
+done
+rank=$(pgrep -f "depthgrid-worker run .*$scratch/killed" | tail -n 1 || true)
+[ -z "$rank" ] || kill -9 "$rank"
+wait "$launcher" 2>/dev/null || true
+ranks 2 killed --set resources.ranks_per_job=2
+same straight killed

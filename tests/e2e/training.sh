@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# A sweep trains from file to packed results: one process, two ranks, two runs on one store.
+source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
+
+train one
+expect 0 "$depthgrid" results one --json
+check 'len(j["cells"]) == 4 and all(c["status"] == "completed" and c["step"] == 60 for c in j["cells"])'
+check 'all(c["metrics"]["final_loss.valid"] < 2.7 for c in j["cells"])' # ln 16 = 2.77: it learns
+check 'all(c["metrics"]["train_loss_last50"] > 0 and c["parameters"] > 0 for c in j["cells"])'
+expect 0 "$depthgrid" status one --json
+check 'j["schema"] == 1 and j["counts"]["completed"] == 4'
+expect 0 "$depthgrid" results one --csv
+says out 'final_loss.valid'
+
+# The same command again: nothing to do, nothing changes.
+before=$(sha256sum <one/sweep.h5)
+train one
+[ "$before" = "$(sha256sum <one/sweep.h5)" ] || fail "a second run changed sweep.h5"
+
+# Two ranks share the work and give the bits of one process.
+ranks 2 two
+same one two
+
+# Two runs at once on one store: every cell is trained once.
+"$depthgrid" run "$sweep" "${options[@]}" --store both -q 2>first &
+train both
+wait $! || fail "the first of two runs failed: $(cat first)"
+same one both
+expect 0 "$depthgrid" status both --json
+check 'j["counts"]["completed"] == 4'
+for cell in both/cells/*/*; do
+  [ "$(ls "$cell" | grep -c '^journal-')" = 1 ] || fail "$cell was tried more than once"
+done
+
+# Other data, or another plan, in the same store are refused and say why.
+expect 73 "$depthgrid" run "$sweep" --set train.lr=1e-2 --store one
+says err 'one'
+
+# A cell alone has the bits that it has among others.
+expect 0 "$depthgrid" run "$sweep" "${options[@]}" --set packing.fuse=off --store alone_store -q
+same one alone_store

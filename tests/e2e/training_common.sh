@@ -1,0 +1,28 @@
+# Sourced by the training scripts: small sweeps on synthetic data, and how to compare their stores.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh" "$@"
+export OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1
+sweep=$sources/configs/tiny.yaml
+options=(--set train.steps=60 --set checkpoint.every=5)
+
+# train STORE [OPTION...]: one process.
+train() {
+  local store=$1
+  shift
+  expect 0 "$depthgrid" run "$sweep" "${options[@]}" "$@" --store "$store" -q
+}
+
+# ranks N STORE [OPTION...]: under mpirun.
+ranks() {
+  local n=$1 store=$2
+  shift 2
+  expect 0 mpirun -np "$n" "$depthgrid" run "$sweep" "${options[@]}" "$@" --store "$store" -q
+}
+
+# same A B: every recorded loss and the final weights of two stores have the same bits.
+same() {
+  local variable
+  for variable in train_loss train_grad_norm train_update_norm eval_loss final_loss weights_sha256; do
+    h5diff -q "$1/sweep.h5" "$2/sweep.h5" "/$variable" "/$variable" || fail "$variable of $1 and $2 differ"
+  done
+}
