@@ -29,8 +29,9 @@ at::Tensor CellLanguageModel::training_loss(const at::Tensor& windows, std::int6
 
 LanguageModel::Scores CellLanguageModel::score(const at::Tensor& windows) {
   const std::int64_t cells = model_.options().cells;
-  const Shifted batch =
-      shifted(windows.unsqueeze(0).expand({cells, windows.size(0), windows.size(1)}));
+  const Shifted batch = shifted(windows.to(model_.options().device)
+                                    .unsqueeze(0)
+                                    .expand({cells, windows.size(0), windows.size(1)}));
   const at::Tensor logits = model_.logits(batch.inputs, {});
   return {token_losses(logits, batch.targets), logits.argmax(-1).eq(batch.targets)};
 }

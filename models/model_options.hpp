@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <c10/core/Device.h>
+
 #include "core/config/cell_config.hpp"
 #include "core/depth/depth_grid.hpp"
 #include "models/ops/per_cell_norm.hpp"
@@ -71,6 +73,7 @@ struct InitOptions {
 /// leaves as vectors of E.
 struct ModelOptions {
   std::string family;
+  at::Device device = at::kCPU;   // where parameters and constants of a pass live
   std::int64_t cells = 1;         // E
   std::int64_t width = 256;       // C = d_model
   std::int64_t layers = 6;        // L

@@ -63,7 +63,7 @@ freeze_self() {
   rm -rf "$store"
   "$build/depthgrid" run configs/quickstart.yaml --store "$store" -q --set data.corpus=self --set train.steps=1 \
     --set seeds=1 --set eval.windows=1 --set eval.final_windows=1 --set resources.device=cpu
-  cp "$(find "$store" -name 'self*.txt' | head -n 1)" "$stage/share/depthgrid/self.txt"
+  cp "$store/texts/self" "$stage/share/depthgrid/self.txt"
 }
 
 compress() {

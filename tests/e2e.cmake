@@ -1,8 +1,9 @@
 # The programs from outside: tests/e2e/<name>.sh BUILD_FOLDER SOURCE_FOLDER.
+# depthgrid_e2e(<name> <timeout in s> [label...])
 function(depthgrid_e2e name timeout)
   add_test(NAME e2e.${name} COMMAND bash ${PROJECT_SOURCE_DIR}/tests/e2e/${name}.sh
            ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
-  set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT ${timeout})
+  set_tests_properties(e2e.${name} PROPERTIES LABELS "e2e;${ARGN}" TIMEOUT ${timeout})
 endfunction()
 depthgrid_e2e(program 60)
 depthgrid_e2e(validate 60)
@@ -14,3 +15,4 @@ depthgrid_e2e(fetch_data_test 120)
 depthgrid_e2e(training 120)
 depthgrid_e2e(resume 180)
 depthgrid_e2e(teams 180)
+depthgrid_e2e(fused_alone 1200 slow)

@@ -170,7 +170,7 @@ int bench_step(const BenchOrder& order) {
     std::vector<at::Tensor> inputs, targets;
     const std::int64_t tokens = sampler.seq_len();
     for (std::int64_t s = 1; s <= kLossSteps; ++s) {
-      const at::Tensor w = batches.windows(s, 0, fused.train.batch);
+      const at::Tensor w = batches.windows(s - 1, 0, fused.train.batch);
       inputs.push_back(w.narrow(2, 0, tokens));
       targets.push_back(w.narrow(2, 1, tokens));
     }

@@ -121,7 +121,8 @@ void CellRecorder::sync() {
 }
 
 void CellRecorder::snapshot(const CellFacts& facts) {
-  const double wait = std::max(kSnapshotSeconds, snapshot_seconds_ / kSnapshotShare);
+  const double wait = std::max(
+      kSnapshotSeconds, snapshot_seconds_ * static_cast<double>(shape_.cells) / kSnapshotShare);
   if (!writes() || since_snapshot_.seconds() < wait) return;
   const Stopwatch cost;
   const CellHistory history = read_history(folder());
@@ -141,20 +142,24 @@ void CellRecorder::abandon(AttemptOutcome outcome, int exit_code) {
   lease_.release();
 }
 
-void CellRecorder::finish(CellStatus status, CellFacts facts) {
-  if (lease_.check_deposed()) {
-    log(LogLevel::Warning,
-        cell_.alias + ": another process has taken this cell; its result counts");
-  } else if (!ended_) {
+bool CellRecorder::finish(CellStatus status, CellFacts facts) {
+  const bool ours = !ended_ && !lease_.check_deposed();
+  if (ours) {
     const bool diverged = status == CellStatus::Diverged;
     journal_.end(diverged ? AttemptOutcome::Diverged : AttemptOutcome::Done, 0);
     journal_.sync();
     const CellHistory history = read_history(folder());
     add_history_facts(facts, history);
     publish_result(folder(), {cell_, plan_, history, status, std::move(facts)});
+  } else if (!ended_) {
+    journal_.event(0, EventKind::LeaseLost, 0, "another process has taken the cell");
+    journal_.end(AttemptOutcome::Deposed, 0);
+    log(LogLevel::Warning,
+        cell_.alias + ": another process has taken this cell; its result counts");
   }
   ended_ = true;
   lease_.release();
+  return ours;
 }
 
 void add_history_facts(CellFacts& facts, const CellHistory& history) {

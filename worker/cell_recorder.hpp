@@ -21,6 +21,7 @@ namespace depthgrid {
 
 /// Which columns the rows of a job have beyond those that every cell has.
 struct RecordShape {
+  std::int64_t cells = 1;           // E: the cost of snapshots is the whole job's
   std::int64_t learned_scales = 0;  // L if the residual scale is a parameter, else 0
   std::int64_t positions = 0;       // T if losses by position are kept, else 0
   bool published = false;           // first study's evaluation protocol
@@ -64,7 +65,8 @@ class CellRecorder {
 
   /// Ends the attempt and publishes result.h5. @param facts  complete but for what the history says
   /// (best losses, last losses), which is added here.
-  void finish(CellStatus status, CellFacts facts);
+  /// @return false if another process has the cell: nothing was published.
+  bool finish(CellStatus status, CellFacts facts);
 
  private:
   const Store& store_;

@@ -22,11 +22,10 @@ std::int64_t step_of(const Value& entry, std::int64_t steps) {
 }  // namespace
 
 CheckpointPolicy::CheckpointPolicy(const CellConfig& run, std::int64_t steps)
-    : steps_(steps),
-      every_(integer_if(run, "checkpoint.every")),
+    : every_(integer_if(run, "checkpoint.every")),
       every_seconds_(integer_if(run, "checkpoint.every_seconds")),
       keep_last_(static_cast<int>(run.integer("checkpoint.keep_last"))),
-      keep_best_(run.integer("checkpoint.keep_best") > 0),
+      keep_best_(run.integer("checkpoint.keep_best")),
       keep_final_(run.flag("checkpoint.keep_final")) {
   const Value& at = run.at("checkpoint.keep_at");
   if (const auto* list = at.get_if<ValueList>()) {
@@ -40,10 +39,12 @@ bool CheckpointPolicy::due(std::int64_t step) const {
   return every_seconds_ && since_.seconds() >= static_cast<double>(*every_seconds_);
 }
 
-std::vector<std::int64_t> CheckpointPolicy::kept(std::optional<std::int64_t> best) const {
+std::vector<std::int64_t> CheckpointPolicy::kept(const std::vector<std::int64_t>& improved,
+                                                 std::int64_t last) const {
   std::vector<std::int64_t> out = keep_at_;
-  if (keep_best_ && best) out.push_back(*best);
-  if (keep_final_) out.push_back(steps_);
+  const std::int64_t n = std::min(keep_best_, static_cast<std::int64_t>(improved.size()));
+  out.insert(out.end(), improved.end() - n, improved.end());
+  if (keep_final_) out.push_back(last);
   return out;
 }
 

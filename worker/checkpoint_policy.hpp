@@ -22,16 +22,19 @@ class CheckpointPolicy {
   void written() { since_ = Stopwatch(); }
 
   int keep_last() const noexcept { return keep_last_; }
-  bool keeps_best() const noexcept { return keep_best_; }
+  bool keeps_best() const noexcept { return keep_best_ > 0; }
 
-  /// Steps that stay when a cell is done: `keep_at`, the best (if any and kept), the last.
-  std::vector<std::int64_t> kept(std::optional<std::int64_t> best) const;
+  /// Steps that stay when a cell is done: `keep_at`, the best of those that improved on all before,
+  /// the last one made.
+  /// @param improved  steps of such evaluations, in their order. @param last  step made last.
+  std::vector<std::int64_t> kept(const std::vector<std::int64_t>& improved,
+                                 std::int64_t last) const;
 
  private:
-  std::int64_t steps_;
   std::optional<std::int64_t> every_, every_seconds_;
   int keep_last_;
-  bool keep_best_, keep_final_;
+  std::int64_t keep_best_;
+  bool keep_final_;
   std::vector<std::int64_t> keep_at_;
   Stopwatch since_;
 };

@@ -18,10 +18,11 @@ std::array<bool, 4> splits_of(const CellConfig& c, const char* path) {
   return out;
 }
 
-/// Windows a forward pass: enough rows for the matrix products, logits within 64 MB.
-std::int64_t automatic_batch(const CellConfig& c, std::int64_t cells) {
+/// Windows a forward pass: enough rows for the matrix products, logits of a cell within 64 MB. It
+/// does not depend on the number of cells: a cell's figures are its own to the bit.
+std::int64_t automatic_batch(const CellConfig& c) {
   const std::int64_t tokens = c.integer("data.seq_len");
-  const double logits = 4.0 * static_cast<double>(c.integer("model.vocab_size") * tokens * cells);
+  const double logits = 4.0 * static_cast<double>(c.integer("model.vocab_size") * tokens);
   const auto fitting = static_cast<std::int64_t>(64e6 / logits);
   const std::int64_t wanted = std::max<std::int64_t>(1, 4096 / tokens);
   return std::clamp<std::int64_t>(std::min(fitting, wanted), 1, 256);
@@ -33,7 +34,7 @@ EvalPlan::EvalPlan(const CellConfig& c, const Dataset& data, std::int64_t cells)
     : data_(data),
       cells_(cells),
       seq_len_(c.integer("data.seq_len")),
-      batch_size_(integer_if(c, "eval.batch_size").value_or(automatic_batch(c, cells))),
+      batch_size_(integer_if(c, "eval.batch_size").value_or(automatic_batch(c))),
       every_(integer_if(c, "eval.every")),
       at_start_(c.flag("eval.at_start")),
       by_position_(c.flag("eval.by_position")),

@@ -18,6 +18,7 @@ std::unique_ptr<DeviceKernels> kernels_for(const Arena& arena, const TrainOption
 
 FusedModel::FusedModel(const std::vector<const CellConfig*>& cells, at::Device device)
     : options(model_options(cells)), train(train_options(cells)) {
+  options.device = device;
   arena = std::make_unique<Arena>(layout_of(options), train.model_seed,
                                   at::TensorOptions().dtype(at::kFloat).device(device),
                                   train.precision == Precision::Bf16);

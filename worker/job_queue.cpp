@@ -8,7 +8,9 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/log.hpp"
+#include "models/model_options.hpp"
 #include "storage/cell_history.hpp"
+#include "worker/fused_model.hpp"
 
 namespace depthgrid {
 namespace {
@@ -16,6 +18,14 @@ namespace {
 /// The same text as JobSession writes into checkpoints.
 std::string digest_of(const CellConfig& config) {
   return hex(sha256(canonical_json(Value(config.changed()))));
+}
+
+/// A checkpoint written before the layout of the model changed is of no use.
+bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
+  return state.tensors.size() == 3 &&
+         std::ranges::all_of(state.tensors, [&](const LoadedTensor& t) {
+           return static_cast<std::int64_t>(t.data.size()) == parameters;
+         });
 }
 
 }  // namespace
@@ -27,7 +37,12 @@ JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
       leases_(leases),
       jobs_(std::move(jobs)),
       given_up_(sweep.cells.size(), false),
-      crash_budget_(crash_budget) {}
+      crash_budget_(crash_budget) {
+  for (const CellPlan& cell : sweep.cells) {
+    const auto failure = store.newest_failure(cell.id);
+    failed_before_.push_back(failure ? failure->generation : 0);
+  }
+}
 
 bool JobQueue::crashes_too_often(std::size_t row, std::int64_t generation) {
   const CellPlan& cell = sweep_.cells[row];
@@ -55,12 +70,21 @@ std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
   auto lease = leases_.try_acquire(folder);
   if (!lease) return std::nullopt;
   if (store_.completed(cell.id)) return std::nullopt;  // finished while we looked
+  const auto failure = store_.newest_failure(cell.id);
+  if (failure && failure->generation > failed_before_[row]) {  // another team's, in this run
+    given_up_[row] = true;
+    return std::nullopt;
+  }
   if (crashes_too_often(row, lease->generation())) {
     give_up({row});
     return std::nullopt;
   }
   remove_scratch(folder);
   CheckpointSearch search = newest_checkpoint(folder, digest_of(cell.config));
+  if (search.found && !fits(*search.found, layout_of(model_options({&cell.config})).size())) {
+    search.rejected.emplace_back("the newest checkpoint holds another number of parameters");
+    search.found.reset();
+  }
   for (const std::string& reason : search.rejected) {
     log(LogLevel::Warning, cell.alias + ": damaged checkpoint passed over: " + reason);
   }

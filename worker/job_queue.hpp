@@ -53,6 +53,7 @@ class JobQueue {
   std::vector<FusedJob> jobs_;
   std::vector<Claim> ready_;  // groups of a job that start at other steps
   std::vector<bool> given_up_;
+  std::vector<std::int64_t> failed_before_;  // generation of the newest failure when this run began
   std::int64_t crash_budget_;
   std::int64_t failed_ = 0;
 };

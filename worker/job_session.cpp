@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
 
@@ -85,11 +86,16 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
       evals_(*configs_[0], *data_, fused_.options.cells),
       policy_(run.sweep.run, fused_.train.steps),
       clocks_(job_.rows.size()),
-      best_step_(job_.rows.size()),
+      improved_(job_.rows.size()),
+      made_(job_.rows.size(), job_.first_step),
       best_loss_(job_.rows.size(), kNaN),
       since_best_(job_.rows.size(), 0),
       step_(job_.first_step) {
+  at::globalContext().setAllowTF32CuBLAS(fused_.train.precision == Precision::Tf32);
   restore(claims);
+  for (std::int64_t s = 0; job_.first_step > 0 && s <= job_.first_step; ++s) {
+    evaluations_ += evals_.due(s, fused_.train.steps) ? 1 : 0;
+  }
   if (run_.leads()) open_recorders(std::move(claims));
 }
 
@@ -125,7 +131,8 @@ void JobSession::restore(const std::vector<ClaimedCell>& claims) {
 
 void JobSession::open_recorders(std::vector<ClaimedCell> claims) {
   const bool learned = fused_.options.residual.kind != ScaleKind::Fixed;
-  const RecordShape shape{.learned_scales = learned ? fused_.options.layers : 0,
+  const RecordShape shape{.cells = fused_.options.cells,
+                          .learned_scales = learned ? fused_.options.layers : 0,
                           .positions = evals_.by_position() ? evals_.positions() : 0,
                           .published = configs_[0]->word("eval.protocol") == "published_1"};
   const std::string attempt = attempt_json({.job = job_.id,
@@ -163,16 +170,17 @@ void JobSession::open_recorders(std::vector<ClaimedCell> claims) {
       }
     }
     // What earlier attempts saw decides the best step and an early stop.
-    if (const MergedRows* eval = before.find("eval")) {
+    if (const MergedRows* eval = before.find("eval"); eval != nullptr && job_.first_step > 0) {
       const std::vector<double> loss = eval->column("eval_loss");
+      const std::vector<double> tokens = eval->column("eval_tokens");
       for (std::size_t i = 0; i < eval->rows.size(); ++i) {
         const std::int64_t at = eval->rows.steps[i];
         if (at > job_.first_step) break;
+        if (!(tokens[i * 4 + 1] > 0)) continue;  // no dev split
         SplitResults seen;
         seen[1].resize(e + 1);
         seen[1][e].loss = loss[i * 4 + 1];
         stop_early(at, seen);
-        ++evaluations_;
       }
     }
   }
@@ -180,7 +188,8 @@ void JobSession::open_recorders(std::vector<ClaimedCell> claims) {
 
 bool JobSession::any_active() const {
   for (std::int64_t e = 0; e < cells_.size(); ++e) {
-    if (cells_.status(e) == CellStatus::Running) return true;
+    const bool ours = recorders_.empty() || recorders_[static_cast<std::size_t>(e)].writes();
+    if (cells_.status(e) == CellStatus::Running && ours) return true;
   }
   return false;
 }
@@ -202,12 +211,13 @@ SessionEnd JobSession::run() {
     const Stopwatch clock;
     const StepReport report = trainer_.step(step_ + 1);
     ++step_;
+    bool best = false;
     if (run_.leads()) {
       record(step_, report, clock.seconds());
-      if (evals_.due(step_, steps)) evaluate(step_);
+      if (evals_.due(step_, steps)) best = evaluate(step_) && policy_.keeps_best();
     }
     const bool stop = run_.sync.largest(stop_requested() ? 1 : 0) > 0;
-    if (run_.leads() && step_ < steps && (stop || policy_.due(step_))) checkpoint(step_);
+    if (run_.leads() && step_ < steps && (stop || best || policy_.due(step_))) checkpoint(step_);
     if (stop) {
       if (step_ == steps && run_.leads()) checkpoint(step_);
       abandon(AttemptOutcome::Preempted, kInterrupted);
@@ -225,11 +235,12 @@ void JobSession::record(std::int64_t step, const StepReport& report, double seco
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (std::size_t e = 0; e < recorders_.size(); ++e) {
     CellClock& clock = clocks_[e];
-    clock.wall += seconds;
-    clock.device += seconds * run_.sync.ranks() / static_cast<double>(cells_.size());
     const bool bad = report.nonfinite[e] != 0;
     const bool running = cells_.status(static_cast<std::int64_t>(e)) == CellStatus::Running;
     if (!running && !bad) continue;
+    clock.wall += seconds;
+    clock.device += seconds * run_.sync.ranks() / static_cast<double>(cells_.size());
+    made_[e] = step;
     const std::vector<double> scales = fused_.options.residual.kind == ScaleKind::Fixed
                                            ? std::vector<double>()
                                            : residual_scales(fused_, e);
@@ -248,7 +259,7 @@ void JobSession::record(std::int64_t step, const StepReport& report, double seco
   run_.progress.step(step, low, high);
 }
 
-void JobSession::evaluate(std::int64_t step) {
+bool JobSession::evaluate(std::int64_t step) {
   const Stopwatch clock;
   run_.progress.phase("evaluating");
   const SplitResults results = evals_.periodic(*fused_.language);
@@ -258,26 +269,29 @@ void JobSession::evaluate(std::int64_t step) {
     recorders_[e].eval_row(step, e, results, published);
     clocks_[e].eval += clock.seconds();
   }
-  stop_early(step, results);
+  return stop_early(step, results);
 }
 
-void JobSession::stop_early(std::int64_t step, const SplitResults& results) {
+bool JobSession::stop_early(std::int64_t step, const SplitResults& results) {
+  bool improved = false;
   const std::vector<EvalResult>& dev = results[static_cast<std::size_t>(Split::Dev)];
   for (std::size_t e = 0; e < dev.size(); ++e) {
     const auto cell = static_cast<std::int64_t>(e);
     if (cells_.status(cell) != CellStatus::Running || dev[e].loss == 0) continue;
     if (std::isnan(best_loss_[e]) || dev[e].loss < best_loss_[e] - fused_.train.min_delta[e]) {
       best_loss_[e] = dev[e].loss;
-      best_step_[e] = step;
+      improved_[e].push_back(step);
       since_best_[e] = 0;
+      improved = true;
     } else if (fused_.train.patience[e] && ++since_best_[e] >= *fused_.train.patience[e]) {
-      if (e < recorders_.size()) {
+      if (e < recorders_.size() && step > job_.first_step) {  // else it was said before
         recorders_[e].event(step, EventKind::EarlyStop, best_loss_[e],
-                            fmt::format("no better than at step {}", *best_step_[e]));
+                            fmt::format("no better than at step {}", improved_[e].back()));
       }
       cells_.retire(cell, CellStatus::Completed);
     }
   }
+  return improved;
 }
 
 void JobSession::checkpoint(std::int64_t step) {
@@ -305,25 +319,25 @@ void JobSession::checkpoint(std::int64_t step) {
                               .tensors = {{"parameters", parameters, values},
                                           {"first_moment", parameters, m},
                                           {"second_moment", parameters, v}}};
-    const std::vector<std::int64_t> kept = policy_.kept(best_step_[e]);
+    const std::vector<std::int64_t> kept = policy_.kept(improved_[e], step);
     publish_checkpoint(recorders_[e].folder(), recorders_[e].generation(), data,
                        policy_.keep_last(), kept);
     recorders_[e].event(step, EventKind::Checkpoint, static_cast<double>(step), "");
-    clocks_[e].checkpoint += clock.seconds();
   }
+  for (CellClock& c : clocks_) c.checkpoint += clock.seconds();
   policy_.written();
 }
 
 CellFacts JobSession::facts_so_far(std::size_t e) const {
   CellFacts facts = facts_[e];
   const CellClock& c = clocks_[e];
-  const double tokens = static_cast<double>(step_ * fused_.train.batch * sampler_.seq_len());
+  const double tokens = static_cast<double>(made_[e] * fused_.train.batch * sampler_.seq_len());
   const double p50 = quantile(step_seconds_, 0.5);
   facts.set("cost_flops_total", 3 * flops_per_token(fused_.options, sampler_.seq_len()) * tokens);
   facts.set("cost_tokens_per_second", c.device > 0 ? tokens / c.device : kNaN);
   facts.set("cost_step_time_p50", p50);
   facts.set("cost_step_time_p95", quantile(step_seconds_, 0.95));
-  facts.set("cost_wall_time", c.wall + c.eval + c.checkpoint);
+  facts.set("cost_wall_time", c.wall + c.eval + c.checkpoint + c.lost);
   facts.set("cost_device_time", c.device);
   facts.set("cost_device_time_lost",
             c.lost * run_.sync.ranks() / static_cast<double>(cells_.size()));
@@ -352,14 +366,15 @@ void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResult
     column("final_perplexity", [](const EvalResult& r) { return r.perplexity; }, kNaN);
   }
   const std::filesystem::path folder = recorders_[e].folder();
-  recorders_[e].finish(status, std::move(facts));
-  const std::vector<std::int64_t> kept = policy_.kept(best_step_[e]);
+  if (!recorders_[e].finish(status, std::move(facts))) return;  // its checkpoints are another's now
+  const std::vector<std::int64_t> kept = policy_.kept(improved_[e], step_);
   for (const CheckpointFile& file : list_checkpoints(folder)) {
     if (std::ranges::find(kept, file.step) == kept.end()) std::filesystem::remove(file.file);
   }
 }
 
 void JobSession::finish() {
+  if (std::ranges::none_of(recorders_, &CellRecorder::writes)) return;  // diverged, or taken over
   checkpoint(step_);
   run_.progress.phase("final evaluation");
   const Stopwatch clock;

@@ -55,8 +55,9 @@ class JobSession {
   void restore(const std::vector<ClaimedCell>& claims);
   void open_recorders(std::vector<ClaimedCell> claims);
   void record(std::int64_t step, const StepReport& report, double seconds);
-  void evaluate(std::int64_t step);
-  void stop_early(std::int64_t step, const SplitResults& results);
+  /// @return true if a cell's dev loss is the lowest so far.
+  bool evaluate(std::int64_t step);
+  bool stop_early(std::int64_t step, const SplitResults& results);
   void checkpoint(std::int64_t step);
   void finish();
   void finish_cell(std::size_t e, CellStatus status, const SplitResults& final_results);
@@ -77,7 +78,8 @@ class JobSession {
   std::vector<CellRecorder> recorders_;  // first rank only
   std::vector<CellFacts> facts_;
   std::vector<CellClock> clocks_;
-  std::vector<std::optional<std::int64_t>> best_step_;  // by dev loss
+  std::vector<std::vector<std::int64_t>> improved_;  // steps whose dev loss was the lowest so far
+  std::vector<std::int64_t> made_;                   // steps that each cell has made
   std::vector<double> best_loss_;
   std::vector<std::int64_t> since_best_;
   std::vector<double> step_seconds_;

@@ -1,6 +1,8 @@
 #include "worker/sweep_run.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <new>
 #include <thread>
 
@@ -9,6 +11,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -37,7 +40,10 @@ DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_r
                            int local_size) {
   const std::string& wanted = run.word("resources.device");
   const bool none = !run.null("resources.gpus") && run.integer("resources.gpus") == 0;
-  const int devices = wanted == "cpu" || none ? 0 : device_count();
+  int devices = wanted == "cpu" || none ? 0 : device_count();
+  if (devices > 1 && !run.null("resources.gpus")) {
+    devices = std::min(devices, static_cast<int>(run.integer("resources.gpus")));
+  }
   if (devices == 0) {
     if (wanted == "cuda") {
       throw UserError(ExitCode::BadConfig,
@@ -80,6 +86,13 @@ CostTable quick_costs(const Sweep& sweep, at::Device device) {
     costs.emplace(cell.structure, cost);
   }
   return costs;
+}
+
+/// LibTorch says it in words on the CPU and by a type of its own on a GPU.
+bool out_of_memory(const std::exception& e) {
+  if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr) return true;
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&e) != nullptr) return true;
+  return std::string_view(e.what()).find("DefaultCPUAllocator") != std::string_view::npos;
 }
 
 /// One error for the whole world: the first rank's text, on every rank.
@@ -127,6 +140,7 @@ class SweepRun {
   LeaseKeeper leases_;
   std::unique_ptr<RunContext> context_;
   std::unique_ptr<JobQueue> queue_;
+  std::map<std::size_t, std::int64_t> retries_;  // of cells alone that did not fit in memory
   bool stopped_ = false;
 };
 
@@ -168,8 +182,8 @@ SweepRun::SweepRun(const RunOrder& order, Collective& world, int local_rank, int
   });
   const bool deterministic = sweep_.run.flag("train.deterministic");
   at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
-  const bool tf32 = sweep_.cells.front().config.word("train.precision") == "tf32";
-  if (device_.device.is_cuda()) at::globalContext().setAllowTF32CuBLAS(tf32);
+  // Filling fresh memory with NaN would cost a pass over every result; all of ours is overwritten.
+  at::globalContext().setDeterministicFillUninitializedMemory(false);
   if (device_.device.is_cuda() && team_.group().size() > 1 && nccl_available()) {
     nccl_ = make_nccl_collective(team_.group(), std::chrono::minutes(5));
   }
@@ -183,13 +197,16 @@ void SweepRun::fail(const Claim& claim, CellStatus status, const std::string& ki
                     const std::string& message) {
   const std::string json =
       Json{{"class", kind}, {"message", message}, {"job", claim.job.id}}.dump();
-  for (std::size_t i = 0; i < claim.job.rows.size(); ++i) {
-    const CellPlan& cell = sweep_.cells[claim.job.rows[i]];
+  std::vector<std::size_t> lost;
+  for (const std::size_t row : claim.job.rows) {
+    const CellPlan& cell = sweep_.cells[row];
+    if (store_.completed(cell.id)) continue;  // it had diverged, or somebody else has finished it
+    lost.push_back(row);
     const std::int64_t generation = lease_state(store_.cell_path(cell.id)).generation;
     store_.publish_failure(cell.id, generation, status, json);
     log(LogLevel::Error, cell.alias + ": " + message);
   }
-  queue_->give_up(claim.job.rows);
+  queue_->give_up(lost);
 }
 
 void SweepRun::train(Claim claim) {
@@ -207,24 +224,28 @@ void SweepRun::train(Claim claim) {
   try {
     session = std::make_unique<JobSession>(*context_, claim.job, std::move(claim.cells));
     stopped_ = session->run() == SessionEnd::Stopped;
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception& problem) {
     if (team_.group().size() > 1) throw;  // the other ranks wait for this one: end them all
-    give_back(AttemptOutcome::Oom, ExitCode::Failed);
+    const bool oom = out_of_memory(problem);
+    if (!oom && dynamic_cast<const UserError*>(&problem) != nullptr) {
+      give_back(AttemptOutcome::Error, ExitCode::Failed);
+      throw;  // a full disk or damaged data concerns every cell
+    }
+    give_back(oom ? AttemptOutcome::Oom : AttemptOutcome::Error, ExitCode::Failed);
+    if (!oom) {
+      fail(outline, CellStatus::Failed, "error", problem.what());
+      return;
+    }
     if (outline.job.rows.size() > 1) {
       progress_.say("job " + outline.job.id + " does not fit in memory: split in two");
       queue_->split(outline);
+    } else if (retries_[outline.job.rows.front()]++ < sweep_.run.integer("retry.oom")) {
+      progress_.say("job " + outline.job.id + " does not fit in memory: tried once more");
     } else {
       fail(outline, CellStatus::Oom, "oom",
            fmt::format("out of memory with one cell alone; peak {:.0f} MB",
                        peak_memory_bytes() / 1e6));
     }
-  } catch (const UserError&) {
-    give_back(AttemptOutcome::Error, ExitCode::Failed);
-    throw;  // a full disk or damaged data concerns every cell
-  } catch (const std::exception& e) {
-    if (team_.group().size() > 1) throw;
-    give_back(AttemptOutcome::Error, ExitCode::Failed);
-    fail(outline, CellStatus::Failed, "error", e.what());
   }
   if (!session || stopped_) return;
   session.reset();

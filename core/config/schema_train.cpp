@@ -68,7 +68,7 @@ constexpr Leaf group_decay(std::string_view path, std::string_view condition = "
 }
 
 constexpr Leaf group_frozen(std::string_view path, std::string_view condition = "") {
-  return read(flag(path, "false", PerCell, "no gradient, no update"), condition);
+  return read(flag(path, "false", Structural, "no gradient, no update"), condition);
 }
 
 constexpr std::string_view kHead = "model.tie_embeddings=false";

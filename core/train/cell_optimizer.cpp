@@ -19,6 +19,12 @@ std::vector<double> rates_at(const TrainOptions& o, std::int64_t step) {
   return lr;
 }
 
+std::vector<double> inverses(const std::vector<double>& v) {
+  std::vector<double> out;
+  for (const double x : v) out.push_back(1 / x);
+  return out;
+}
+
 /// A copy of host numbers on the arena's device.
 template <class T>
 at::Tensor on_device(const std::vector<T>& host, at::ScalarType type, at::Device device) {
@@ -68,8 +74,7 @@ CellOptimizer::Report CellOptimizer::step(std::int64_t step,
   if (kernels_) return step_on_device(step, active);
   const std::vector<double> lr = rates_at(options_, step);
   const std::vector<std::int64_t> steps(active.size(), step);
-  std::vector<double> unscale;
-  for (const double scale : options_.loss_scale) unscale.push_back(1 / scale);
+  const std::vector<double> unscale = inverses(options_.loss_scale);
   const AdamRates rates{.lr = lr,
                         .weight_decay = options_.weight_decay,
                         .beta1 = options_.beta1,
@@ -100,7 +105,9 @@ CellOptimizer::Report CellOptimizer::step_on_device(std::int64_t step,
                    d_active = on_device(active, at::kByte, device),
                    d_decay = doubles(options_.weight_decay), d_beta1 = doubles(options_.beta1),
                    d_beta2 = doubles(options_.beta2), d_eps = doubles(options_.eps),
-                   d_clip = doubles(options_.clip), d_step = on_device(done, at::kLong, device);
+                   d_clip = doubles(options_.clip),
+                   d_unscale = doubles(inverses(options_.loss_scale)),
+                   d_step = on_device(done, at::kLong, device);
   const auto cells = static_cast<std::int64_t>(active.size());
   const at::Tensor report = at::empty({cells, kDeviceReportColumns}, d_lr.options());
   const DeviceAdamState state{.arena = arena_view(),
@@ -114,7 +121,8 @@ CellOptimizer::Report CellOptimizer::step_on_device(std::int64_t step,
                               .clip = d_clip.const_data_ptr<double>(),
                               .active = d_active.const_data_ptr<std::uint8_t>(),
                               .step = d_step.mutable_data_ptr<std::int64_t>(),
-                              .report = report.mutable_data_ptr<double>()};
+                              .report = report.mutable_data_ptr<double>(),
+                              .gradient_scale = d_unscale.const_data_ptr<double>()};
   kernels_->gradient_norms(state, nullptr);
   kernels_->update(state, nullptr);
   const at::Tensor host = report.cpu();  // waits for the step

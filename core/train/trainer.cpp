@@ -31,7 +31,7 @@ at::Tensor Trainer::accumulate(std::int64_t step) {
     const std::int64_t first = begin + rows * m / options_.accumulation;
     const std::int64_t count = begin + rows * (m + 1) / options_.accumulation - first;
     if (count == 0) continue;
-    const at::Tensor windows = batches_.windows(step, first, count).to(plain.device());
+    const at::Tensor windows = batches_.windows(step - 1, first, count).to(plain.device());
     const at::Tensor loss = model_.training_loss(windows, step, first);
     loss.backward(weight.to(loss.scalar_type()));
     sums += loss.detach().to(at::kCPU, at::kDouble);

@@ -20,7 +20,7 @@ at::Tensor column(const std::vector<double>& v, const at::TensorOptions& options
 }  // namespace
 
 ResidualScale::ResidualScale(ParameterSource& source, const ModelOptions& o) {
-  at::TensorOptions options = at::kFloat;
+  const at::TensorOptions options = at::TensorOptions(at::kFloat).device(o.device);
   if (o.residual.kind == ScaleKind::Fixed) {
     h_ = column(o.residual.scale, options);
   } else {
@@ -29,7 +29,6 @@ ResidualScale::ResidualScale(ParameterSource& source, const ModelOptions& o) {
                            .group = ParameterGroup::Residual,
                            .init = {.fill = o.residual.scale}});
     if (!h_.defined()) return;
-    options = options.device(h_.device());
   }
   const TimeOptions& time = o.time;
   t_ = layer_grid(time.nodes, o.layers, column(o.residual.scale, options)).t;

@@ -1,0 +1,45 @@
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <ATen/record_function.h>
+#include <torch/types.h>
+
+#include "tests/support/model_cases.hpp"
+#include "tests/support/toy_training.hpp"
+
+namespace depthgrid::testing {
+namespace {
+
+thread_local std::multiset<std::string>* seen = nullptr;
+
+std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& fn) {
+  if (seen != nullptr) seen->insert(fn.name());
+  return nullptr;
+}
+
+/// A wait for the device reads a number on the host: these are the operators that do.
+TEST(HostSync, AForwardAndBackwardPassReadsNoNumberOnTheHost) {
+  for (const char* family : {"standard", "time_indexed"}) {
+    Built built(small_options(family, 2), {1, 2});
+    CellLanguageModel model(*built.model, built.seeds);
+    const at::Tensor windows = torch::randint(0, 17, {2, 3, 10}, at::kLong);
+    std::multiset<std::string> names;
+    seen = &names;
+    const auto handle = at::addThreadLocalCallback(
+        at::RecordFunctionCallback(note).scopes({at::RecordScope::FUNCTION}));
+
+    model.training_loss(windows, 1, 0).backward(torch::ones({2}));
+
+    at::removeCallback(handle);
+    seen = nullptr;
+    EXPECT_GT(names.size(), 50) << "the recorder saw nothing";
+    for (const char* reading : {"aten::item", "aten::_local_scalar_dense", "aten::nonzero",
+                                "aten::is_nonzero", "aten::equal", "aten::masked_select"}) {
+      EXPECT_EQ(names.count(reading), 0) << family << ": " << reading;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace depthgrid::testing

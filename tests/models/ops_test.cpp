@@ -1,0 +1,107 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <torch/types.h>
+
+#include "models/ops/cell_cross_entropy.hpp"
+#include "models/ops/cell_embedding.hpp"
+#include "models/ops/per_cell_norm.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kStep = 1e-5;
+
+/// Largest difference between autograd's gradient of (f(x) * weight).sum() and central differences.
+template <class F>
+double gradient_error(const F& f, at::Tensor x) {
+  x = x.detach().clone().requires_grad_(true);
+  const at::Tensor weight = torch::randn_like(f(x).detach());
+  (f(x) * weight).sum().backward();
+  const at::Tensor analytic = x.grad().flatten().clone();
+  const torch::NoGradGuard no_grad;
+  const at::Tensor flat = x.detach().view({-1});
+  double worst = 0;
+  for (std::int64_t i = 0; i < flat.numel(); ++i) {
+    const double was = flat[i].item<double>();
+    flat[i] = was + kStep;
+    const double up = (f(x) * weight).sum().template item<double>();
+    flat[i] = was - kStep;
+    const double down = (f(x) * weight).sum().template item<double>();
+    flat[i] = was;
+    worst = std::max(worst, std::abs((up - down) / (2 * kStep) - analytic[i].item<double>()));
+  }
+  return worst;
+}
+
+class PerCellNorm : public ::testing::TestWithParam<NormKind> {
+ protected:
+  at::Tensor x_ = torch::randn({2, 3, 37, 5}, at::kDouble);  // 111 rows a cell: more than a block
+  at::Tensor scale_ = torch::randn({2, 5}, at::kDouble);
+  at::Tensor shift_ = torch::randn({2, 5}, at::kDouble);
+  at::Tensor eps_ = torch::tensor({1e-5, 0.1}, at::kDouble);
+};
+
+TEST_P(PerCellNorm, MatchesItsFormulaForEachCellsEps) {
+  const at::Tensor y = per_cell_norm(GetParam(), x_, scale_, shift_, eps_);
+
+  const at::Tensor c = GetParam() == NormKind::Layer ? x_ - x_.mean(-1, true) : x_;
+  const at::Tensor hat = c / (c.square().mean(-1, true) + eps_.view({2, 1, 1, 1})).sqrt();
+  const at::Tensor want = hat * scale_.view({2, 1, 1, 5}) + shift_.view({2, 1, 1, 5});
+  EXPECT_TRUE(torch::allclose(y, want, 1e-12, 1e-12));
+}
+
+TEST_P(PerCellNorm, GradientsMatchCentralDifferences) {
+  const at::Tensor x = x_.narrow(2, 0, 12);
+  const auto norm = [&](const at::Tensor& a, const at::Tensor& b, const at::Tensor& c) {
+    return per_cell_norm(GetParam(), a, b, c, eps_);
+  };
+
+  EXPECT_LT(gradient_error([&](const at::Tensor& v) { return norm(v, scale_, shift_); }, x), 1e-6);
+  EXPECT_LT(gradient_error([&](const at::Tensor& v) { return norm(x, v, shift_); }, scale_), 1e-6);
+  EXPECT_LT(gradient_error([&](const at::Tensor& v) { return norm(x, scale_, v); }, shift_), 1e-6);
+  EXPECT_LT(gradient_error([&](const at::Tensor& v) { return norm(v, {}, {}); }, x), 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, PerCellNorm, ::testing::Values(NormKind::Layer, NormKind::Rms),
+                         [](const auto& p) {
+                           return p.param == NormKind::Layer ? "layer" : "rms";
+                         });
+
+TEST(CellCrossEntropy, IsTheSumOfNegativeLogLikelihoods) {
+  const at::Tensor logits = torch::randn({2, 3, 4, 7}, at::kDouble);
+  const at::Tensor targets = torch::randint(0, 7, {2, 3, 4}, at::kLong);
+
+  const at::Tensor sums = cell_cross_entropy(logits, targets);
+
+  const at::Tensor want =
+      -(logits - logits.logsumexp(-1, true)).gather(-1, targets.unsqueeze(-1)).flatten(1).sum(1);
+  EXPECT_TRUE(torch::allclose(sums, want, 1e-12, 1e-12));
+  EXPECT_TRUE(torch::allclose(token_losses(logits, targets).flatten(1).sum(1), want));
+}
+
+TEST(CellCrossEntropy, GradientsMatchCentralDifferences) {
+  const at::Tensor targets = torch::randint(0, 5, {2, 2, 3}, at::kLong);
+  const at::Tensor logits = torch::randn({2, 2, 3, 5}, at::kDouble);
+
+  EXPECT_LT(gradient_error(
+                [&](const at::Tensor& v) { return cell_cross_entropy(v * 1.0, targets); }, logits),
+            1e-6);
+}
+
+TEST(CellEmbedding, AddsEveryTokensGradientToItsRowOfItsCell) {
+  at::Tensor table = torch::randn({2, 4, 3}, at::kFloat).requires_grad_(true);
+  table.mutable_grad() = torch::ones({2, 4, 3});  // what was there stays
+  const at::Tensor ids = torch::tensor({{{1, 1, 3}}, {{0, 2, 2}}}, at::kLong);
+
+  const at::Tensor y = cell_embedding(table, ids);
+  y.backward(torch::ones_like(y));
+
+  EXPECT_TRUE(torch::equal(y[0][0][2], table.detach()[0][3]));
+  const at::Tensor uses = torch::tensor({{0, 2, 0, 1}, {1, 0, 2, 0}}, at::kFloat);
+  EXPECT_TRUE(torch::equal(table.grad(), 1 + uses.unsqueeze(-1).expand({2, 4, 3})));
+}
+
+}  // namespace
+}  // namespace depthgrid

@@ -1,0 +1,34 @@
+#include "worker/provenance.hpp"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace depthgrid {
+namespace {
+
+TEST(Provenance, KeepsNamedVariablesAndNoSecret) {
+  const std::string canary = "canary-5f1c";
+  for (const char* name : {"AWS_SECRET_ACCESS_KEY", "SLURM_JWT_TOKEN", "DEPTHGRID_PASSWORD",
+                           "WANDB_API_KEY", "HOME_OF_CANARY", "NCCL_SECRET"}) {
+    setenv(name, canary.c_str(), 1);
+  }
+  setenv("OMP_NUM_THREADS", "1", 1);
+
+  const std::string text = attempt_json({.job = "j", .device = "cpu"});
+
+  EXPECT_EQ(text.find(canary), std::string::npos);
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json.at("environment").at("OMP_NUM_THREADS"), "1");
+  EXPECT_GT(json.at("start").get<double>(), 1.7e9);
+  EXPECT_FALSE(json.at("host").get<std::string>().empty());
+}
+
+TEST(Provenance, NamesTheLibraries) {
+  EXPECT_EQ(nlohmann::json::parse(library_versions_json()).at("libtorch"), "2.11.0");
+  EXPECT_GT(peak_memory_bytes(), 1e6);
+}
+
+}  // namespace
+}  // namespace depthgrid
