@@ -26,3 +26,17 @@ same() {
     h5diff -q "$1/sweep.h5" "$2/sweep.h5" "/$variable" "/$variable" || fail "$variable of $1 and $2 differ"
   done
 }
+
+# near A B TOLERANCE: losses agree to a relative difference, cell by cell (the ids may differ).
+near() {
+  "$sources/.venv/bin/python" - "$@" <<'PY' || fail "losses of $1 and $2 differ by more than $3"
+import sys
+import h5py
+import numpy as np
+
+a, b = (h5py.File(f"{store}/sweep.h5") for store in sys.argv[1:3])
+worst = max(np.nanmax(np.abs(a[v][()] - b[v][()]) / np.abs(a[v][()])) for v in ("train_loss", "final_loss"))
+print(f"{sys.argv[1]} and {sys.argv[2]}: largest relative difference of a loss {worst:.1e}")
+sys.exit(0 if worst <= float(sys.argv[3]) else 1)
+PY
+}
