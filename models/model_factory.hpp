@@ -16,8 +16,8 @@ struct FamilyEntry {
   std::unique_ptr<Family> (*build)(ParameterSource&, const ModelOptions&);
 };
 
-/// All families. Tests of fusion, causality and gradients walk this table, so that a new row is
-/// covered unasked.
+/// All families. A test fails as long as a row has no cases for the tests of fusion, causality and
+/// gradients.
 std::span<const FamilyEntry> families();
 
 /// @throws Error naming the known families.
