@@ -8,7 +8,7 @@ method: list
 seeds: 2
 data: {corpus: "synthetic:markov", synthetic: {vocab_size: 256, tokens: 100000}}
 train: {optimizer: adamw}
-eval: {every: null, at_start: false, splits: [], final_splits: [valid], final_windows: 8}
+eval: {every: null, at_start: false, splits: [valid], windows: 8, final_splits: [valid], final_windows: 8}
 include:
   - {train.lr: 1e-3, train.weight_decay: 0.0, model.residual.scale: 1, tag: a}
   - {train.lr: 3e-3, train.weight_decay: 0.1, model.residual.scale: 0.5, tag: b}
