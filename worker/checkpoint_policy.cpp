@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "core/base/digest.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -20,6 +22,10 @@ std::int64_t step_of(const Value& entry, std::int64_t steps) {
 }
 
 }  // namespace
+
+std::string config_digest(const CellConfig& config) {
+  return hex(sha256(canonical_json(Value(config.changed()))));
+}
 
 CheckpointPolicy::CheckpointPolicy(const CellConfig& run, std::int64_t steps)
     : every_(integer_if(run, "checkpoint.every")),

@@ -2,12 +2,16 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/clock.hpp"
 #include "core/config/cell_config.hpp"
 
 namespace depthgrid {
+
+/// Identity of a cell's configuration: a checkpoint of another one is never loaded.
+std::string config_digest(const CellConfig& config);
 
 /// Leaves `checkpoint.*`: when to write one, and which steps are kept for good.
 class CheckpointPolicy {

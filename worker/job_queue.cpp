@@ -10,15 +10,11 @@
 #include "core/base/log.hpp"
 #include "models/model_options.hpp"
 #include "storage/cell_history.hpp"
+#include "worker/checkpoint_policy.hpp"
 #include "worker/fused_model.hpp"
 
 namespace depthgrid {
 namespace {
-
-/// The same text as JobSession writes into checkpoints.
-std::string digest_of(const CellConfig& config) {
-  return hex(sha256(canonical_json(Value(config.changed()))));
-}
 
 /// A checkpoint written before the layout of the model changed is of no use.
 bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
@@ -80,7 +76,7 @@ std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
     return std::nullopt;
   }
   remove_scratch(folder);
-  CheckpointSearch search = newest_checkpoint(folder, digest_of(cell.config));
+  CheckpointSearch search = newest_checkpoint(folder, config_digest(cell.config));
   if (search.found && !fits(*search.found, layout_of(model_options({&cell.config})).size())) {
     search.rejected.emplace_back("the newest checkpoint holds another number of parameters");
     search.found.reset();

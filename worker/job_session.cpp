@@ -42,11 +42,6 @@ Sampler sampler_of(const CellConfig& c, const Dataset& data) {
           c.integer("train.batch_size")};
 }
 
-/// Identity of a cell's configuration: a checkpoint of another one is never loaded.
-std::string config_digest(const CellConfig& c) {
-  return hex(sha256(canonical_json(Value(c.changed()))));
-}
-
 double quantile(std::vector<double> values, double q) {
   if (values.empty()) return kNaN;
   std::ranges::sort(values);

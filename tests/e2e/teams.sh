@@ -20,8 +20,10 @@ for _ in $(seq 200); do
   [ "$(find killed -name 'ckpt-*.h5' 2>/dev/null | wc -l)" -ge 2 ] && break
   sleep 0.05
 done
-rank=$(pgrep -f "depthgrid-worker run .*$scratch/killed" | tail -n 1 || true)
-[ -z "$rank" ] || kill -9 "$rank"
-wait "$launcher" 2>/dev/null || true
+rank=$(pgrep -P "$launcher" | tail -n 1) || fail "mpirun has no rank to kill"
+kill -9 "$rank"
+code=0
+wait "$launcher" 2>/dev/null || code=$?
+[ "$code" != 0 ] || fail "the run ended before a rank was killed"
 ranks 2 killed --set resources.ranks_per_job=2
 same straight killed
