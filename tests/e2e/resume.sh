@@ -4,10 +4,17 @@ source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 options=(--set train.steps=400 --set checkpoint.every=20 --set eval.every=50)
 train undisturbed
 
-# kill -9 of the worker, again and again, at instants spread over the run.
-for delay in 0.45 0.6 0.8 1.0 0.7; do
+# kill -9 of the worker, again and again: at a new checkpoint and a part of a second after it, so that
+# every attempt gets on and is cut at another place of its steps, on a fast and on a slow machine.
+checkpoints_of() { find . -path "./$1/*" -name 'ckpt-*.h5' | sort; }
+for delay in 0.00 0.02 0.05 0.01 0.03; do
+  before=$(checkpoints_of killed)
   "$depthgrid" run "$sweep" "${options[@]}" --store killed -q 2>/dev/null &
   run=$!
+  for _ in $(seq 1200); do
+    [ "$(checkpoints_of killed)" != "$before" ] && break
+    sleep 0.05
+  done
   sleep "$delay"
   worker=$(pgrep -P "$run" -f depthgrid-worker || true)
   [ -z "$worker" ] || kill -9 $worker
@@ -21,7 +28,7 @@ attempts=$(find killed -name 'journal-*' | wc -l)
 # A signal checkpoints and leaves with 75; the newest checkpoint is then damaged in one byte.
 "$depthgrid" run "$sweep" "${options[@]}" --set train.steps=1500 --store stopped -q 2>err &
 run=$!
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
   [ "$(find stopped -name 'ckpt-*.h5' 2>/dev/null | wc -l)" -ge 4 ] && break
   sleep 0.05
 done

@@ -16,7 +16,7 @@ options=(--set train.steps=1500 --set checkpoint.every=50)
 ranks 2 straight --set resources.ranks_per_job=2
 mpirun -np 2 "$depthgrid" run "$sweep" "${options[@]}" --set resources.ranks_per_job=2 --store killed -q >/dev/null 2>&1 &
 launcher=$!
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
   [ "$(find killed -name 'ckpt-*.h5' 2>/dev/null | wc -l)" -ge 2 ] && break
   sleep 0.05
 done

@@ -1,6 +1,5 @@
 #include <array>
 #include <csignal>
-#include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -64,22 +63,21 @@ TEST(Crash, AfterThirtyKillsEveryFileIsReadableAndNoAcknowledgedRowIsLost) {
       train(cell.path(), kill_number, ends[1]);
     }
     close(ends[1]);
-    std::thread killer([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20 + 7 * (kill_number % 11)));
-      kill(pid, SIGKILL);
-    });
+    // The kill follows progress, never the clock: a slow disk then only makes the test slower. The
+    // pipe still holds what was acknowledged between the decision and the kill.
+    const std::int64_t kill_at = 40 + 17 * (kill_number % 11);
     std::int64_t acknowledged = 0;
-    for (std::int64_t step = 0; read(ends[0], &step, sizeof step) == sizeof step;)
+    for (std::int64_t step = 0; read(ends[0], &step, sizeof step) == sizeof step;) {
       acknowledged = step;
-    killer.join();
+      if (step == kill_at) kill(pid, SIGKILL);
+    }
     close(ends[0]);
     waitpid(pid, nullptr, 0);
 
     const auto journal = read_journal(cell.path() / generation_name("journal", kill_number));
-    ASSERT_EQ(journal.rows.size(), acknowledged > 0 ? 1U : journal.rows.size());
-    if (acknowledged > 0) {
-      EXPECT_GE(static_cast<std::int64_t>(journal.rows[0].size()), acknowledged);
-    }
+    ASSERT_GE(acknowledged, kill_at);
+    ASSERT_EQ(journal.rows.size(), 1U);
+    EXPECT_GE(static_cast<std::int64_t>(journal.rows[0].size()), acknowledged);
     acknowledged_in_all += acknowledged;
     if (std::filesystem::exists(cell.path() / "metrics.h5")) {
       const H5Reader metrics(cell.path() / "metrics.h5");
@@ -124,7 +122,8 @@ TEST(Crash, AReaderNeverSeesAHalfFileAndNeverGoesBack) {
   char byte = 0;
   ASSERT_EQ(read(ends[0], &byte, 1), 1);
   std::size_t rows = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (int reads = 0; reads < 300 || rows <= 10; ++reads) {
+    ASSERT_LT(reads, 100'000) << "the writer does not get on: " << rows << " rows";
     const H5Reader reader(cell.path() / "metrics.h5", true);
     const std::size_t now = reader.numbers("train_loss").size();
     EXPECT_GE(now, rows);
@@ -132,8 +131,6 @@ TEST(Crash, AReaderNeverSeesAHalfFileAndNeverGoesBack) {
   }
   kill(pid, SIGKILL);
   waitpid(pid, nullptr, 0);
-
-  EXPECT_GT(rows, 10U);
 }
 
 }  // namespace
