@@ -1,22 +1,14 @@
 #include "models/blocks/activation.hpp"
 
-#include <cmath>
-#include <numbers>
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tanh.h>
 
 #include "core/base/error.hpp"
+#include "models/ops/gelu.hpp"
 
 namespace depthgrid {
-namespace {
-
-const double kSqrtTwoOverPi = std::sqrt(2 / std::numbers::pi);
-
-}  // namespace
-
 at::Tensor logistic(const at::Tensor& x) {
   return (at::tanh(x * 0.5) + 1) * 0.5;
 }
@@ -25,8 +17,8 @@ at::Tensor activate(Activation kind, const at::Tensor& x) {
   switch (kind) {
     case Activation::Gelu:
       return at::gelu(x);
-    case Activation::GeluTanh:  // not at::gelu(x, "tanh"): its vector tails round otherwise
-      return x * 0.5 * (at::tanh((x + x * x * x * 0.044715) * kSqrtTwoOverPi) + 1);
+    case Activation::GeluTanh:
+      return gelu_tanh(x);
     case Activation::Relu:
       return at::relu(x);
     case Activation::Silu:

@@ -1,0 +1,75 @@
+#include "models/ops/gelu.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/tanh.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "models/ops/gelu_kernel.hpp"
+
+namespace depthgrid {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr std::int64_t kGrain = 1 << 14;  // elements a thread takes at least
+
+template <class T>
+T* data_of(const at::Tensor& x) {
+  return static_cast<T*>(x.data_ptr());
+}
+
+/// Runs `work(T*(), begin, end)` in parallel with the element type of x.
+template <class Work>
+void for_elements(const at::Tensor& x, const Work& work) {
+  at::parallel_for(0, x.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    if (x.scalar_type() == at::kFloat) {
+      work(static_cast<float*>(nullptr), begin, end);
+    } else {
+      work(static_cast<std::uint16_t*>(nullptr), begin, end);
+    }
+  });
+}
+
+class CpuGelu : public torch::autograd::Function<CpuGelu> {
+ public:
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
+    const at::Tensor x = input.contiguous();
+    at::Tensor y = at::empty_like(x);
+    for_elements(x, [&]<class T>(T*, std::int64_t begin, std::int64_t end) {
+      gelu_tanh_forward(data_of<const T>(x) + begin, data_of<T>(y) + begin, end - begin);
+    });
+    ctx->save_for_backward({x});
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const at::Tensor x = ctx->get_saved_variables()[0];
+    const at::Tensor dy = grads[0].contiguous();
+    at::Tensor dx = at::empty_like(x);
+    for_elements(x, [&]<class T>(T*, std::int64_t begin, std::int64_t end) {
+      gelu_tanh_backward(data_of<const T>(x) + begin, data_of<const T>(dy) + begin,
+                         data_of<T>(dx) + begin, end - begin);
+    });
+    return {dx};
+  }
+};
+
+}  // namespace
+
+at::Tensor gelu_tanh(const at::Tensor& x) {
+  const bool own =
+      x.device().is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16);
+  if (own) return CpuGelu::apply(x);
+  if (!x.device().is_cpu()) return at::gelu(x, "tanh");
+  const double scale = std::sqrt(2 / std::numbers::pi);
+  return x * 0.5 * (at::tanh((x + x * x * x * 0.044715) * scale) + 1);
+}
+
+}  // namespace depthgrid
