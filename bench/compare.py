@@ -111,6 +111,8 @@ def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
             threads = "1" if "--processes" in more else str(case.cores)
             arguments = [script, *more, "--dump", str(folder / "dump"), "--threads", threads]
             label = " ".join([script.removesuffix(".py"), *more]).replace("--", "")
+            if options.rivals and label not in options.rivals.split(","):
+                continue
             rival = Baseline(label, [*arguments, "--precision", case.precision])
             print(f"  starting {label}", file=sys.stderr)
             rivals.append(rival.start(folder / "stderr.log"))
@@ -214,6 +216,7 @@ def main() -> None:
     p.add_argument("--rounds", type=int, default=5, help="at least 5 for a figure that is published")
     p.add_argument("--cores", type=int, help="cores everybody may use (default: d256, optimiser 1; small, makespan 2)")
     p.add_argument("--only", default="", help="cases whose name contains this")
+    p.add_argument("--rivals", default="", help="only these, by their names in the table, with commas between")
     p.add_argument("--text", type=Path, help="text of the makespan (default: this repository's documentation)")
     p.add_argument("--force", action="store_true", help="measure on a busy machine too")
     options = p.parse_args()
@@ -241,7 +244,7 @@ def main() -> None:
                     print(case.name, file=sys.stderr)
                     add(f"{case.name}, {where}", "ms per cell-step", run_case(case, options))
         elif suite == "optimiser":
-            for cells, parameters in ((1, GPT_PARAMETERS), (16, SMALL_PARAMETERS)):
+            for cells, parameters in ((1, GPT_PARAMETERS), (16, SMALL_PARAMETERS), (16, GPT_PARAMETERS)):
                 title = f"optimiser and clip, E={cells}, {parameters} parameters a cell, {where}"
                 add(title, "ms per cell", run_optimiser(options, cells, parameters))
         else:
