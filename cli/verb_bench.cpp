@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <string_view>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
@@ -11,10 +15,11 @@ namespace depthgrid {
 
 int bench_verb(const Arguments& arguments) {
   CommandLine line(
-      "bench step|optimiser [--family NAME] [--cells E] [--steps N] [--set KEY=VALUE]...",
+      "bench step|optimiser|journal [--family NAME] [--cells E] [--steps N] [--set KEY=VALUE]...",
       "step: times the training step of E fused cells. With --dump, writes the\n"
       "initial weights, the batches and the losses of the first steps for other programs.\n"
-      "optimiser: times norms, clip and update of E cells of --parameters weights each.");
+      "optimiser: times norms, clip and update of E cells of --parameters weights each.\n"
+      "journal: times writing one training row of one cell, in the folder for temporary files.");
   line.argument("WHAT")
       .list("set", "KEY=VALUE", "a leaf of the configuration; repeatable")
       .text("family", "NAME", "model.family (default: time_indexed)")
@@ -26,9 +31,10 @@ int bench_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   BenchOrder order;
   order.what = line.required("WHAT");
-  if (order.what != "step" && order.what != "optimiser") {
-    throw UserError(ExitCode::Usage,
-                    fmt::format("bench: '{}' is unknown; there are: step, optimiser", order.what));
+  static constexpr std::string_view kKnown[] = {"step", "optimiser", "journal"};
+  if (std::ranges::find(kKnown, order.what) == std::end(kKnown)) {
+    throw UserError(ExitCode::Usage, fmt::format("bench: '{}' is unknown; there are: {}",
+                                                 order.what, fmt::join(kKnown, ", ")));
   }
   if (line.has("family")) order.family = line.text_of("family");
   order.cells = line.number_of("cells");

@@ -27,7 +27,7 @@ function(depthgrid_test name)
     return()
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+    set(arg_TIMEOUT 300)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} depthgrid::options GTest::gtest)
@@ -64,7 +64,7 @@ function(depthgrid_test name)
     cmake_path(GET folder FILENAME folder)
     add_test(NAME ${folder}.${stem} COMMAND ${name} --gtest_filter=${filter} --gtest_brief=1)
     set_tests_properties(${folder}.${stem} PROPERTIES LABELS "unit;${arg_LABELS}"
-      TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "OMP_NUM_THREADS=1"
+      TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "OMP_NUM_THREADS=1;OMP_WAIT_POLICY=PASSIVE"
       FAIL_REGULAR_EXPRESSION "No test matches;Running 0 tests")
   endforeach()
 endfunction()

@@ -18,6 +18,7 @@
 #include "core/config/sweep.hpp"
 #include "core/data/dataset.hpp"
 #include "core/train/trainer.hpp"
+#include "storage/journal.hpp"
 #include "storage/publish.hpp"
 #include "worker/fused_model.hpp"
 #include "worker/safetensors.hpp"
@@ -140,7 +141,7 @@ void print_times(std::vector<double> milliseconds, bool json, const std::string&
                   .c_str());
     return;
   }
-  fmt::print("{}: {:.3f} ms per cell-step (median of {}; {:.3f} … {:.3f})\n", what, median,
+  fmt::print("{}: {:.4g} ms per cell-step (median of {}; {:.4g} … {:.4g})\n", what, median,
              milliseconds.size(), milliseconds.front(), milliseconds.back());
 }
 
@@ -227,10 +228,45 @@ int bench_optimiser(const BenchOrder& order) {
   return 0;
 }
 
+/// What a training step writes of each cell: one row of every scalar and per-group series.
+int bench_journal(const BenchOrder& order) {
+  constexpr std::int64_t kWidth = 13 + 2 * static_cast<std::int64_t>(kParameterGroupCount);
+  constexpr std::int64_t kRows = 100;  // a time is of so many rows: one alone is below the clock
+  const std::filesystem::path folder = scratch_name(std::filesystem::temp_directory_path());
+  make_folders(folder);
+  std::vector<double> milliseconds;
+  {
+    Journal journal(folder / generation_name("journal", 1),
+                    {.generation = 1,
+                     .first_step = 0,
+                     .kinds = {{"train", {{"row", kWidth}}}},
+                     .attempt_json = "{}"});
+    std::vector<double> row(static_cast<std::size_t>(kWidth), 0.1);
+    for (std::int64_t i = 0; i < order.steps; ++i) {
+      const Stopwatch clock;
+      for (std::int64_t j = 1; j <= kRows; ++j) journal.append(0, i * kRows + j, row);
+      milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(kRows));
+    }
+  }
+  std::filesystem::remove_all(folder);
+  print_times(std::move(milliseconds), order.json, fmt::format("journal, {} numbers", kWidth));
+  return 0;
+}
+
+struct BenchKind {
+  std::string_view name;
+  int (*run)(const BenchOrder&);
+};
+constexpr BenchKind kBenches[] = {
+    {"step", bench_step}, {"optimiser", bench_optimiser}, {"journal", bench_journal}};
+
 }  // namespace
 
 int bench(const BenchOrder& order) {
-  return order.what == "optimiser" ? bench_optimiser(order) : bench_step(order);
+  for (const BenchKind& kind : kBenches) {
+    if (kind.name == order.what) return kind.run(order);
+  }
+  throw UserError(ExitCode::Usage, "bench: '" + order.what + "' is unknown");
 }
 
 }  // namespace depthgrid

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kTrain = 0, kEval = 1;
-constexpr double kSnapshotSeconds = 30, kSnapshotShare = 0.02;
+constexpr double kSnapshotSeconds = 30, kSnapshotShare = 0.002;
 const auto kGroups = static_cast<std::int64_t>(kParameterGroupCount);
 
 std::vector<RowKind> row_kinds(const RecordShape& shape) {

@@ -57,7 +57,7 @@ class CellRecorder {
   void event(std::int64_t step, EventKind kind, double value, const std::string& message);
   void sync();
 
-  /// Publishes metrics.h5, at most every 30 s and for at most 2 % of the time.
+  /// Publishes metrics.h5, at most every 30 s and for at most 0.2 % of the time.
   void snapshot(const CellFacts& facts);
 
   /// Ends the attempt without a result: the cell can be taken at once.
