@@ -38,6 +38,9 @@ collect() {
     [[ -f $build/$program ]] || continue
     strip -o "$stage/bin/$program" "$build/$program"
     chmod 755 "$stage/bin/$program"
+    # The launcher says where torch is; this machine's folders are nobody's business.
+    printf 'file(RPATH_REMOVE FILE "%s")\n' "$stage/bin/$program" >"$stage/../rpath.cmake"
+    cmake -P "$stage/../rpath.cmake"
   done
   for program in orterun orted; do cp -L "$(command -v $program)" "$stage/bin/"; done
   ln -s orterun "$stage/bin/mpirun"
