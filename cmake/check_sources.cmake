@@ -29,6 +29,30 @@ foreach(path IN LISTS code)
   endif()
 endforeach()
 
+# One flat namespace: a type has one definition, else two layers that meet in a program break the one
+# definition rule in silence. What stands in an anonymous namespace is a file's own; types are at
+# column 0, as clang-format puts what is at namespace scope.
+source_files(units hpp cpp cu cuh)
+foreach(path IN LISTS units)
+  file(STRINGS "${ROOT}/${path}" lines
+       REGEX "^(namespace {|}  // namespace$|using [A-Za-z0-9_]+ =|(struct|class|union|enum|enum class) [^;]*({|$))")
+  set(own FALSE)
+  foreach(line IN LISTS lines)
+    if(line STREQUAL "namespace {")
+      set(own TRUE)
+    elseif(line STREQUAL "}  // namespace")
+      set(own FALSE)
+    elseif(NOT own AND line MATCHES
+           "^(struct|class|union|enum|enum class|using) (\\[\\[[a-z]+\\]\\] )?([A-Za-z0-9_]+)( final)?( =| :| {|$)")
+      set(type "${CMAKE_MATCH_3}")
+      if(DEFINED type_${type})
+        blame("${path}: type '${type}' is also that of ${type_${type}}: rename one, or use an anonymous namespace")
+      endif()
+      set(type_${type} "${path}")
+    endif()
+  endforeach()
+endforeach()
+
 # Only .ci/run knows where corpora lie beside a checkout; nothing knows a developer's machine.
 source_files(texts hpp cpp cu cuh cmake sh py md yaml txt json)
 foreach(path IN LISTS texts)

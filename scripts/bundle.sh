@@ -1,16 +1,25 @@
 #!/usr/bin/env bash
 # Packs a build that runs elsewhere: on the compute nodes of a cluster, on a machine without compiler
-# or package registry. scripts/bundle.sh [ARCHIVE.tar.xz | ARCHIVE.tar.gz]
-# There it needs x86-64, a glibc that is not older than here, and an installed torch 2.11.0:
-#   tar xf depthgrid-*.tar.xz && depthgrid-*/depthgrid run configs/quickstart.yaml
+# or package registry. scripts/bundle.sh [--build FOLDER] [ARCHIVE.tar.gz | ARCHIVE.tar.xz]
+#   --build FOLDER   packs what is built in FOLDER, and builds nothing
+# There it needs x86-64, a glibc that is not older than here, and an installed torch 2.11.0, which is
+# not packed:
+#   tar xf depthgrid-*.tar.gz && cd depthgrid-*/ && ./depthgrid run configs/tiny.yaml
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 readonly limit_mb=40
-build=$root/build/release
+build=
+if [[ ${1:-} == --build ]]; then
+  build=$(realpath -e "${2:?--build wants a folder}")
+  shift 2
+fi
 version=$(sed -n 's/^project(depthgrid VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 bundle=depthgrid-$version-linux-$(uname -m)
-archive=$(realpath -m "${1:-build/$bundle.tar.xz}")
-scripts/build.sh release depthgrid-worker depthgrid
-stage=$root/build/bundle/$bundle
+archive=$(realpath -m "${1:-build/$bundle.tar.gz}")  # gzip: a minimal system has no xz
+if [[ -z $build ]]; then
+  build=$root/build/release
+  scripts/build.sh release depthgrid-worker depthgrid
+fi
+stage=$build/bundle/$bundle
 rm -rf "$stage"
 mkdir -p "$stage"/{bin,lib,share/depthgrid,openmpi/{plugins,etc,share}}
 
@@ -29,6 +38,9 @@ collect() {
     [[ -f $build/$program ]] || continue
     strip -o "$stage/bin/$program" "$build/$program"
     chmod 755 "$stage/bin/$program"
+    # The launcher says where torch is; this machine's folders are nobody's business.
+    printf 'file(RPATH_REMOVE FILE "%s")\n' "$stage/bin/$program" >"$stage/../rpath.cmake"
+    cmake -P "$stage/../rpath.cmake"
   done
   for program in orterun orted; do cp -L "$(command -v $program)" "$stage/bin/"; done
   ln -s orterun "$stage/bin/mpirun"

@@ -69,7 +69,7 @@ class CellTable {
     const auto n = static_cast<std::int64_t>(rows.rows.size());
     if (n == 0) return;
     if (!axis.empty()) steps_[axis] = rows.rows.steps;
-    for (const Column& column : rows.kind.columns) {
+    for (const RowColumn& column : rows.kind.columns) {
       const Variable& v = known(column.variable);
       const std::vector<double> all = rows.column(column.variable);
       if (axis.empty()) {

@@ -35,9 +35,9 @@ std::vector<Span> common_columns(const RowKind& from, const RowKind& to,
                                  std::span<const std::string_view> without = {}) {
   std::vector<Span> spans;
   std::int64_t at = 0;
-  for (const Column& c : from.columns) {
+  for (const RowColumn& c : from.columns) {
     std::int64_t target = 0;
-    for (const Column& t : to.columns) {
+    for (const RowColumn& t : to.columns) {
       if (t == c && std::ranges::find(without, t.variable) == without.end()) {
         spans.push_back({at, target, c.count});
       }
@@ -60,8 +60,8 @@ bool same_bits(std::span<const double> a, std::span<const double> b,
 RowKind union_of(const std::vector<Part>& parts) {
   RowKind kind = *parts.back().kind;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    for (const Column& c : part->kind->columns) {
-      if (std::ranges::find(kind.columns, c.variable, &Column::variable) == kind.columns.end()) {
+    for (const RowColumn& c : part->kind->columns) {
+      if (std::ranges::find(kind.columns, c.variable, &RowColumn::variable) == kind.columns.end()) {
         kind.columns.push_back(c);
       }
     }
@@ -154,7 +154,7 @@ std::map<std::int64_t, JournalContents> read_all(const fs::path& cell_dir) {
 
 std::optional<std::int64_t> MergedRows::offset(std::string_view variable) const {
   std::int64_t at = 0;
-  for (const Column& c : kind.columns) {
+  for (const RowColumn& c : kind.columns) {
     if (c.variable == variable) return at;
     at += c.count;
   }
@@ -164,7 +164,7 @@ std::optional<std::int64_t> MergedRows::offset(std::string_view variable) const 
 std::vector<double> MergedRows::column(std::string_view variable) const {
   const auto at = offset(variable);
   if (!at) throw Error(fmt::format("rows '{}' have no column '{}'", kind.name, variable));
-  const auto count = std::ranges::find(kind.columns, variable, &Column::variable)->count;
+  const auto count = std::ranges::find(kind.columns, variable, &RowColumn::variable)->count;
   std::vector<double> out;
   out.reserve(rows.size() * static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < rows.size(); ++i) {

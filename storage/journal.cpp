@@ -82,7 +82,7 @@ std::string header_text(const JournalHeader& header) {
   json kinds = json::array();
   for (const RowKind& kind : header.kinds) {
     json columns = json::array();
-    for (const Column& c : kind.columns) columns.push_back({c.variable, c.count});
+    for (const RowColumn& c : kind.columns) columns.push_back({c.variable, c.count});
     kinds.push_back({{"name", kind.name}, {"columns", columns}});
   }
   return json{{"format", kFormat},
@@ -145,7 +145,7 @@ bool take(JournalContents& out, std::span<const std::byte> payload) {
 
 std::int64_t RowKind::width() const {
   std::int64_t n = 0;
-  for (const Column& c : columns) n += c.count;
+  for (const RowColumn& c : columns) n += c.count;
   return n;
 }
 

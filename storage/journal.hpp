@@ -13,16 +13,16 @@
 namespace depthgrid {
 
 /// One variable of a row: `count` numbers, the product of its inner dimensions.
-struct Column {
+struct RowColumn {
   std::string variable;
   std::int64_t count = 1;
-  bool operator==(const Column&) const = default;
+  bool operator==(const RowColumn&) const = default;
 };
 
 /// A kind of row: "train" (axis step), "eval" (axis eval_step), "cell" (no axis).
 struct RowKind {
   std::string name;
-  std::vector<Column> columns;
+  std::vector<RowColumn> columns;
   std::int64_t width() const;  // numbers in one row
   bool operator==(const RowKind&) const = default;
 };

@@ -66,12 +66,12 @@ FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
                   const std::vector<JobCell>& cells, const PackingOptions& options,
                   const StructureCost* cost) {
   FusedJob job;
-  std::string ids;
+  std::vector<std::string> ids;
   for (const std::size_t row : rows) {
-    ids += cells[row].id + '\n';
+    ids.push_back(cells[row].id);
     job.predicted_seconds += cells[row].seconds;
   }
-  job.id = hex(sha256(ids), 12);
+  job.id = job_id(ids);
   job.structure = group.structure;
   job.ranks = options.ranks_per_job;
   job.why = reason(group, rows.size(), options);
@@ -120,6 +120,12 @@ PackingOptions packing_options(const CellConfig& config, std::int64_t teams) {
   if (const auto* n = ranks.get_if<std::int64_t>()) options.ranks_per_job = *n;
   options.teams = std::max<std::int64_t>(teams, 1);
   return options;
+}
+
+std::string job_id(const std::vector<std::string>& cells) {
+  std::string ids;
+  for (const std::string& id : cells) ids += id + '\n';
+  return hex(sha256(ids), 12);
 }
 
 double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost) {

@@ -34,7 +34,7 @@ struct JobCell {
 
 /// Cells of equal structure that one team trains as one batched model.
 struct FusedJob {
-  std::string id;  // first 12 hex digits of the SHA-256 of the cells' ids
+  std::string id;  // job_id() of its cells
   std::string structure;
   std::vector<std::size_t> cells;  // indices into the cells planned, ascending
   std::int64_t ranks = 1;
@@ -42,6 +42,10 @@ struct FusedJob {
   double predicted_seconds = 0;  // NaN = unknown
   double predicted_bytes = 0;    // NaN = unknown
 };
+
+/// First 12 hex digits of the SHA-256 of the cells' ids, one a line: the same in a plan and in a
+/// run.
+std::string job_id(const std::vector<std::string>& cells);
 
 /// Seconds that one cell trains on one rank: steps and periodic evaluations. The final pass over a
 /// whole split counts only where eval.final_windows bounds it (a plan needs no corpus).

@@ -154,8 +154,7 @@ int bench_step(const BenchOrder& order) {
     ids.push_back(std::to_string(ids.size()));
   }
   const CellConfig& first = cells.front();
-  at::set_num_threads(
-      first.null("resources.threads") ? 1 : static_cast<int>(first.integer("resources.threads")));
+  at::set_num_threads(static_cast<int>(first.integer_if("resources.threads").value_or(1)));
   const Dataset data = open_dataset(data_options(first));
   FusedModel fused(configs, at::kCPU);
   const Sampler sampler(sampler_kind(first.word("data.sampler")), data.train().size(),
@@ -205,8 +204,7 @@ int bench_optimiser(const BenchOrder& order) {
   BenchOrder one = order;
   one.cells = 1;
   const CellConfig config = bench_cells(one).front();
-  at::set_num_threads(
-      config.null("resources.threads") ? 1 : static_cast<int>(config.integer("resources.threads")));
+  at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
   const TrainOptions t =
       train_options(std::vector<const CellConfig*>(static_cast<std::size_t>(order.cells), &config));
   ParameterLayout layout;

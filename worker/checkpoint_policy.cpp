@@ -9,10 +9,6 @@
 namespace depthgrid {
 namespace {
 
-std::optional<std::int64_t> integer_if(const CellConfig& c, const char* path) {
-  return c.null(path) ? std::nullopt : std::optional(c.integer(path));
-}
-
 /// A step, or a percentage of all steps ("10 %").
 std::int64_t step_of(const Value& entry, std::int64_t steps) {
   if (const auto* text = entry.get_if<std::string>()) {
@@ -28,8 +24,8 @@ std::string config_digest(const CellConfig& config) {
 }
 
 CheckpointPolicy::CheckpointPolicy(const CellConfig& run, std::int64_t steps)
-    : every_(integer_if(run, "checkpoint.every")),
-      every_seconds_(integer_if(run, "checkpoint.every_seconds")),
+    : every_(run.integer_if("checkpoint.every")),
+      every_seconds_(run.integer_if("checkpoint.every_seconds")),
       keep_last_(static_cast<int>(run.integer("checkpoint.keep_last"))),
       keep_best_(run.integer("checkpoint.keep_best")),
       keep_final_(run.flag("checkpoint.keep_final")) {

@@ -98,9 +98,7 @@ std::string describe(const std::string& request) {
     const auto root = nlohmann::ordered_json::parse(request);
     for (const auto& entry : root.at("structures")) {
       const CellConfig config = config_from_json(entry.at("config").dump());
-      at::set_num_threads(config.null("resources.threads")
-                              ? 1
-                              : static_cast<int>(config.integer("resources.threads")));
+      at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
       const std::string structure = entry.at("structure");
       costs.emplace(structure, cost_of(structure, config));
     }

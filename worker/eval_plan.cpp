@@ -5,10 +5,6 @@
 namespace depthgrid {
 namespace {
 
-std::optional<std::int64_t> integer_if(const CellConfig& c, const char* path) {
-  return c.null(path) ? std::nullopt : std::optional(c.integer(path));
-}
-
 std::array<bool, 4> splits_of(const CellConfig& c, const char* path) {
   const std::vector<std::string> names = c.words(path);
   std::array<bool, 4> out{};
@@ -34,16 +30,16 @@ EvalPlan::EvalPlan(const CellConfig& c, const Dataset& data, std::int64_t cells)
     : data_(data),
       cells_(cells),
       seq_len_(c.integer("data.seq_len")),
-      batch_size_(integer_if(c, "eval.batch_size").value_or(automatic_batch(c))),
-      every_(integer_if(c, "eval.every")),
+      batch_size_(c.integer_if("eval.batch_size").value_or(automatic_batch(c))),
+      every_(c.integer_if("eval.every")),
       at_start_(c.flag("eval.at_start")),
       by_position_(c.flag("eval.by_position")),
       published_(c.word("eval.protocol") == "published_1"),
       splits_(splits_of(c, "eval.splits")),
       final_splits_(splits_of(c, "eval.final_splits")),
-      windows_(integer_if(c, "eval.windows")),
-      final_windows_(integer_if(c, "eval.final_windows")),
-      stride_(integer_if(c, "eval.stride")) {}
+      windows_(c.integer_if("eval.windows")),
+      final_windows_(c.integer_if("eval.final_windows")),
+      stride_(c.integer_if("eval.stride")) {}
 
 bool EvalPlan::due(std::int64_t step, std::int64_t steps) const {
   if (std::ranges::none_of(splits_, [](bool wanted) { return wanted; })) return false;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/base/digest.hpp"
 #include "core/base/log.hpp"
 #include "models/model_options.hpp"
 #include "storage/cell_history.hpp"
@@ -112,9 +111,9 @@ JobQueue::State JobQueue::next(std::optional<Claim>& claim) {
       group.cells.push_back(std::move(*cell));
     }
     for (auto& [step, group] : by_step) {
-      std::string ids;
-      for (const std::size_t row : group.job.rows) ids += sweep_.cells[row].id;
-      group.job.id = hex(sha256(ids), 12);
+      std::vector<std::string> ids;
+      for (const std::size_t row : group.job.rows) ids.push_back(sweep_.cells[row].id);
+      group.job.id = job_id(ids);
       ready_.push_back(std::move(group));
     }
     if (!ready_.empty()) return pop_ready();

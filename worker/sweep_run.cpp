@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <new>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -39,11 +40,9 @@ struct DeviceChoice {
 DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_rank,
                            int local_size) {
   const std::string& wanted = run.word("resources.device");
-  const bool none = !run.null("resources.gpus") && run.integer("resources.gpus") == 0;
-  int devices = wanted == "cpu" || none ? 0 : device_count();
-  if (devices > 1 && !run.null("resources.gpus")) {
-    devices = std::min(devices, static_cast<int>(run.integer("resources.gpus")));
-  }
+  const std::optional<std::int64_t> gpus = run.integer_if("resources.gpus");
+  int devices = wanted == "cpu" || gpus == 0 ? 0 : device_count();
+  if (devices > 1 && gpus) devices = std::min(devices, static_cast<int>(*gpus));
   if (devices == 0) {
     if (wanted == "cuda") {
       throw UserError(ExitCode::BadConfig,
@@ -59,7 +58,7 @@ DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_r
 }
 
 std::int64_t choose_threads(const CellConfig& run) {
-  const std::int64_t threads = run.null("resources.threads") ? 1 : run.integer("resources.threads");
+  const std::int64_t threads = run.integer_if("resources.threads").value_or(1);
   at::set_num_threads(static_cast<int>(threads));
   if (const auto warning = affinity_warning(usable_cpus(), static_cast<int>(threads))) {
     log(LogLevel::Warning, *warning);

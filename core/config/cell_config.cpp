@@ -62,6 +62,10 @@ std::int64_t CellConfig::integer(std::string_view path) const {
   wrong_type(path, "an integer", value);
 }
 
+std::optional<std::int64_t> CellConfig::integer_if(std::string_view path) const {
+  return null(path) ? std::nullopt : std::optional(integer(path));
+}
+
 double CellConfig::real(std::string_view path) const {
   const Value& value = at(path);
   if (value.is_number()) return value.number();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,8 @@ class CellConfig {
   bool null(std::string_view path) const { return at(path).is_null(); }
   bool flag(std::string_view path) const;
   std::int64_t integer(std::string_view path) const;
+  /// Nothing where the leaf is null.
+  std::optional<std::int64_t> integer_if(std::string_view path) const;
   /// Integers convert. `none` (of train.clip) and other words throw: ask is_word() first.
   double real(std::string_view path) const;
   const std::string& word(std::string_view path) const;

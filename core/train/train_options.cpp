@@ -65,9 +65,7 @@ TrainOptions train_options(const std::vector<const CellConfig*>& cells) {
     o.loss_scale.push_back(c->real("train.loss_scale"));
     o.diverged_above.push_back(real_or(*c, "train.diverged_above", kNever));
     o.schedule.push_back(schedule(*c));
-    o.patience.push_back(c->null("train.early_stop.patience")
-                             ? std::nullopt
-                             : std::optional(c->integer("train.early_stop.patience")));
+    o.patience.push_back(c->integer_if("train.early_stop.patience"));
     o.min_delta.push_back(c->real("train.early_stop.min_delta"));
     for (std::size_t g = 0; g < kParameterGroupCount; ++g) {
       const Value* lr = group_leaf(*c, g, "lr");

@@ -6,27 +6,30 @@ here=$(dirname "$(readlink -f "$0")")
 name=$(basename "$0")
 
 if [ -z "$TORCH_LIB" ]; then
-  python=${PYTHON:-python3}
-  TORCH_LIB=$("$python" -c '
+  # Where `import torch` would find it; importing it would take seconds.
+  TORCH_LIB=$("${PYTHON:-python3}" -c '
 import importlib.util
 spec = importlib.util.find_spec("torch")
 print(spec.submodule_search_locations[0] + "/lib" if spec else "")' 2>/dev/null)
 fi
+libraries=
 if [ -n "$TORCH_LIB" ] && [ -e "$TORCH_LIB/libtorch_cpu.so" ]; then
   version=$(sed -n "s/^__version__ = '\([^']*\)'.*/\1/p" "$TORCH_LIB/../version.py" 2>/dev/null)
   case ${version:-2.11.0} in
     2.11.0*) ;;
-    *) echo "depthgrid: torch in $TORCH_LIB is $version; this bundle was built with 2.11.0" >&2; exit 78 ;;
+    *) echo "depthgrid: torch in $TORCH_LIB is $version; this bundle was built with 2.11.0: install that" \
+        "one beside it (python3 -m venv) and name its Python (PYTHON=...)" >&2
+      exit 78 ;;
   esac
   site=$(readlink -f "$TORCH_LIB/../..")
   libraries=$TORCH_LIB
   for folder in "$site"/nvidia/*/lib; do
-    [ -d "$folder" ] && libraries=$libraries:$folder
+    if [ -d "$folder" ]; then libraries=$libraries:$folder; fi
   done
 else
-  libraries=
+  # The other verbs do without: plan knows no costs then.
   case $name:$1 in
-    mpirun:* | depthgrid:run | depthgrid:plan | depthgrid:bench)
+    mpirun:* | depthgrid:run | depthgrid:bench)
       echo "depthgrid: no torch 2.11.0 found: pip install torch==2.11.0, name a Python that has it" \
         "(PYTHON=...) or its lib folder (TORCH_LIB=...)" >&2
       exit 78 ;;
@@ -36,7 +39,7 @@ export TORCH_LIB
 LD_LIBRARY_PATH=${libraries:+$libraries:}$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
-# The bundled Open MPI, unless an outer mpirun of another installation has started us.
+# The programs here load the Open MPI that lies here, so its files must be the ones here too.
 OPAL_PREFIX=$here/openmpi
 OPAL_BINDIR=$here/bin
 OPAL_LIBDIR=$here/lib

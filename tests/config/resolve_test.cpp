@@ -43,6 +43,8 @@ TEST(Resolve, DefaultsAreTheStudysModel) {
   EXPECT_EQ(c.integer("eval.stride"), 128);
   EXPECT_EQ(c.integer("checkpoint.keep_best"), 1);
   EXPECT_TRUE(c.null("train.schedule.decay_steps"));
+  EXPECT_EQ(c.integer_if("train.schedule.decay_steps"), std::nullopt);
+  EXPECT_EQ(c.integer_if("eval.stride"), 128);
   EXPECT_TRUE(c.changed().empty());
 }
 

@@ -1,42 +1,16 @@
 #pragma once
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 
-#include <unistd.h>
+#include <stdlib.h>
+
+#include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid::test {
 
-/// A folder of its own, gone when the test ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "dg-data-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code none;
-    std::filesystem::remove_all(path_, none);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
-  /// Writes a file, making its folder.
-  std::filesystem::path write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path file = path_ / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << text;
-    return file;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using depthgrid::TemporaryFolder;
 
 /// Sets (or removes, if null) an environment variable for one scope.
 class ScopedVariable {

@@ -36,6 +36,9 @@ done
 expect 73 "$depthgrid" run "$sweep" --set train.lr=1e-2 --store one
 says err 'one'
 
-# A cell alone has the bits that it has among others.
-expect 0 "$depthgrid" run "$sweep" "${options[@]}" --set packing.fuse=off --store alone_store -q
+# A cell alone has the bits that it has among others; the plan and the run call its job alike.
+expect 0 "$depthgrid" plan "$sweep" "${options[@]}" --set packing.fuse=off --store alone_store --json
+jobs=$(python3 -c 'import json; print(*(job["id"] for job in json.load(open("out"))["jobs"]))')
+expect 0 "$depthgrid" run "$sweep" "${options[@]}" --set packing.fuse=off --store alone_store
+for job in $jobs; do says err "job $job starts"; done
 same one alone_store

@@ -28,6 +28,14 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
+  /// Writes a file, making its folder.
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path file = path_ / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << text;
+    return file;
+  }
+
  private:
   std::filesystem::path path_;
 };
