@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
+#include "core/base/subprocess.hpp"
 #include "core/base/version.hpp"
 #include "core/config/diagnostics.hpp"
 
@@ -31,18 +34,18 @@ constexpr Verb kVerbs[] = {
     {"logs", "CELL [STORE]", "what happened to one cell", logs_verb},
     {"pack", "[STORE]", "bring sweep.h5 up to date", pack_verb},
     {"schema", "", "print every key of a sweep file", schema_verb},
-    {"bench", "step", "time the training step", bench_verb}};
+    {"bench", "step|optimiser", "time the training step, or the optimiser", bench_verb}};
 
 std::string usage() {
   std::string text =
       "depthgrid trains grids of small transformers whose depth is a dynamical system.\n\n"
       "usage: depthgrid VERB [arguments]\n\n";
   for (const Verb& verb : kVerbs) {
-    text += fmt::format("  {:<9} {:<13} {}\n", verb.name, verb.arguments, verb.summary);
+    text += fmt::format("  {:<9} {:<14} {}\n", verb.name, verb.arguments, verb.summary);
   }
   return text +
-         "  help      VERB          options of a verb (also: VERB --help)\n"
-         "  --version               version and commit\n\n"
+         "  help      VERB           options of a verb (also: VERB --help)\n"
+         "  --version                version and commit\n\n"
          "STORE is the folder of a store or a sweep file.\n";
 }
 
@@ -73,14 +76,23 @@ int dispatch(std::vector<std::string> words) {
   return verb->run(words);
 }
 
+/// Of the ranks of a launcher, all have the same command line and sweep file, and those of a host
+/// the same disks and programs: one of them says what is wrong. The others wait for it a moment,
+/// since a launcher ends all ranks with the first that ends.
+bool speaks(ExitCode code) {
+  if ((code == ExitCode::Usage ? launcher_rank() : launcher_local_rank()) == 0) return true;
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  return false;
+}
+
 int guarded(const std::vector<std::string>& words) {
   try {
     return dispatch(words);
   } catch (const SweepErrors& e) {  // every line already names its file
-    fmt::print(stderr, "{}\n", e.what());
+    if (speaks(e.code())) fmt::print(stderr, "{}\n", e.what());
     return number_of(e.code());
   } catch (const UserError& e) {
-    fmt::print(stderr, "depthgrid: {}\n", e.what());
+    if (speaks(e.code())) fmt::print(stderr, "depthgrid: {}\n", e.what());
     return number_of(e.code());
   } catch (const Error& e) {
     fmt::print(stderr, "depthgrid: {} ({})\n", e.what(), e.where());

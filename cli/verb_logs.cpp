@@ -9,12 +9,12 @@ int logs_verb(const Arguments& arguments) {
   CommandLine line(
       "logs CELL [STORE] [--lines N] [--json]",
       "What happened to one cell: attempts, events, the report of a failure and the end of\n"
-      "the worker's log. CELL is an id, an alias, or the beginning of one.");
+      "the logs of the workers that tried it. CELL is an id, an alias, or the beginning of one.");
   line.argument("CELL")
       .argument("STORE")
       .sweep_options()
       .text("store", "DIR", "folder of the store, or a sweep file")
-      .number("lines", 20, "lines of the worker's log")
+      .number("lines", 20, "lines of each worker's log")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   const std::string cell = line.required("CELL");

@@ -36,6 +36,11 @@ int results_verb(const Arguments& arguments) {
     bool starred = false;
     for (const std::size_t row : cells) starred = starred || listing.baseline[row];
     if (starred) text += "* baseline\n";
+    if (listing.eval_windows != "disjoint") {
+      text += "evaluated on sliding windows" +
+              std::string(listing.eval_windows == "mixed" ? " in some cells" : "") +
+              " (eval.stride is less than data.seq_len)\n";
+    }
     if (cells.size() < listing.cells.size()) {
       text += fmt::format("{} of {} cells\n", cells.size(), listing.cells.size());
     }

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
@@ -10,10 +8,9 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
-#include "storage/pack.hpp"
 #include "storage/plan_file.hpp"
 #include "sweeps/run_order.hpp"
-#include "sweeps/status_report.hpp"
+#include "sweeps/run_summary.hpp"
 
 namespace depthgrid {
 namespace {
@@ -24,27 +21,13 @@ std::string progress_of(const CommandLine& line) {
 }
 
 /// Packs the store and says on stderr what came of the run. @return  true if cells failed.
-bool conclude(const std::filesystem::path& folder, bool stopped) {
+bool conclude(const std::filesystem::path& folder, bool stopped, bool json) {
   const Store store = Store::open(folder);
   if (!has_plan(store)) return false;
-  const PackReport packed = pack(store);
-  for (const std::string& problem : packed.problems) log(LogLevel::Warning, problem);
-  const Listing listing = list_store(store, folder.string());
-  const auto count = [&](auto wanted) {
-    return std::count_if(listing.cells.begin(), listing.cells.end(),
-                         [&](const CellSummary& cell) { return wanted(cell.status); });
-  };
-  const auto completed = count([](CellStatus s) { return s == CellStatus::Completed; });
-  const auto diverged = count([](CellStatus s) { return s == CellStatus::Diverged; });
-  const auto failed = count(is_failure);
-  log(LogLevel::Info,
-      fmt::format(
-          "{}: {} of {} cells completed, {} diverged, {} failed{}; read them with: depthgrid "
-          "results {} (all records: {})",
-          listing.sweep, completed, listing.cells.size(), diverged, failed,
-          stopped ? ", stopped: the same command goes on" : "", folder.string(),
-          packed.file.string()));
-  return failed > 0;
+  const RunSummary summary = conclude_run(store, folder.string(), stopped);
+  for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
+  fmt::print(stderr, "{}\n", json ? summary_json(summary) : summary_text(summary));
+  return summary.failed > 0;
 }
 
 }  // namespace
@@ -69,13 +52,14 @@ int run_verb(const Arguments& arguments) {
   const std::filesystem::path store = store_of(line, sweep);
   if (line.has("dry-run")) return print_plan(sweep, store, 1, line.has("json"));
 
-  const RunOrder order{line.required("FILE"), store.string(), line.list_of("set"), line.has("yes"),
-                       progress_of(line)};
+  const RunOrder order{line.required("FILE"), store.string(),    line.list_of("set"),
+                       line.has("yes"),       progress_of(line), ""};
   const std::vector<std::string> worker = {worker_program(), "run", order_text(order)};
   if (under_launcher()) become(worker);
   const int code = run_child(worker);
   try {
-    const bool failed = conclude(store, code == number_of(ExitCode::TempFail));
+    const bool failed =
+        conclude(store, code == number_of(ExitCode::TempFail), order.progress == "json");
     return code == 0 && failed ? number_of(ExitCode::Partial) : code;
   } catch (const UserError& e) {
     if (code == 0) throw;

@@ -36,11 +36,24 @@ DeviceKernels* new_kernels(const SegmentTable& table, AdamKind kind, ClipScope s
   return make_cuda_kernels(table, kind, scope, cells).release();
 }
 
+/// 12080 of CUDA is 12.8.
+std::string cuda_version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+void loaded_versions(std::map<std::string, std::string>& out) {
+  int number = 0;
+  if (cudaRuntimeGetVersion(&number) == cudaSuccess) out["cuda_runtime"] = cuda_version(number);
+  if (cudaDriverGetVersion(&number) == cudaSuccess) out["cuda_driver"] = cuda_version(number);
+  out["nccl"] = nccl_version();
+}
+
 constexpr PluginAbi kAbi = {.version = kPluginVersion,
                             .device_count = count_devices,
                             .use_device = make_current,
                             .connect = new_nccl,
-                            .make_kernels = new_kernels};
+                            .make_kernels = new_kernels,
+                            .versions = loaded_versions};
 
 }  // namespace
 }  // namespace depthgrid

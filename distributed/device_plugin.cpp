@@ -57,6 +57,18 @@ std::string use_device(int device) {
   return bus_id;
 }
 
+std::map<std::string, std::string> device_versions(bool loaded) {
+  std::map<std::string, std::string> out;
+#ifdef DEPTHGRID_CUDA_VERSION
+  out = {{"cuda_toolkit", DEPTHGRID_CUDA_VERSION}, {"nccl", DEPTHGRID_NCCL_VERSION}};
+#endif
+  if (loaded) {
+    const Plugin plugin = open_plugin();
+    if (plugin.abi != nullptr) plugin.abi->versions(out);
+  }
+  return out;
+}
+
 std::unique_ptr<Collective> make_nccl_collective(Collective& bootstrap,
                                                  std::chrono::milliseconds timeout) {
   return std::unique_ptr<Collective>(

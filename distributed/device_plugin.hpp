@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,11 @@ bool nccl_available();
 /// Makes `device` current for this thread and returns its PCI bus id, "0000:3b:00.0".
 /// @throws BackendError if there is no such device, or no plug-in.
 std::string use_device(int device);
+
+/// Versions by library: what the plug-in was built with ("cuda_toolkit", "nccl"; empty without a
+/// plug-in). With `loaded`, the plug-in is opened and says what is in use ("cuda_runtime",
+/// "cuda_driver", "nccl").
+std::map<std::string, std::string> device_versions(bool loaded);
 
 /// Joins `bootstrap`'s ranks in an NCCL group on each rank's current CUDA device.
 ///

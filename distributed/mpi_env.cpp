@@ -1,5 +1,6 @@
 #include "distributed/mpi_env.hpp"
 
+#include <array>
 #include <cstdlib>
 
 #include <mpi.h>
@@ -10,6 +11,14 @@
 #include "distributed/mpi_collective.hpp"
 
 namespace depthgrid {
+
+std::string mpi_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  check_mpi(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+  const std::string all(text.data(), static_cast<std::size_t>(length));
+  return all.substr(0, all.find_first_of(",\n"));  // the rest is of the package that it came in
+}
 
 MpiEnv::MpiEnv(int& argc, char**& argv) {
   int provided = 0;

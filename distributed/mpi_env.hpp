@@ -2,12 +2,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "core/base/exit_code.hpp"
 
 namespace depthgrid {
 
 class Collective;
+
+/// "Open MPI v4.1.4": of the library that is loaded, initialised or not.
+std::string mpi_version();
 
 /// Initialises MPI for as long as it lives. Make one, first thing in main(); everything that holds
 /// a communicator must die before it.

@@ -212,4 +212,11 @@ std::unique_ptr<Collective> connect_nccl(Collective& bootstrap, std::chrono::mil
   return std::make_unique<NcclCollective>(connect(bootstrap, timeout), timeout);
 }
 
+std::string nccl_version() {
+  int number = 0;
+  if (ncclGetVersion(&number) != ncclSuccess) return "";
+  return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
+         std::to_string(number % 100);
+}
+
 }  // namespace depthgrid

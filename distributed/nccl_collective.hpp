@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "distributed/collective.hpp"
 
@@ -11,5 +12,8 @@ namespace depthgrid {
 /// plug-in; programs call make_nccl_collective (device_plugin.hpp).
 /// @throws BackendError if NCCL fails or a peer does not come within `timeout`.
 std::unique_ptr<Collective> connect_nccl(Collective& bootstrap, std::chrono::milliseconds timeout);
+
+/// "2.27.5": of the library that is loaded; empty if it does not say.
+std::string nccl_version();
 
 }  // namespace depthgrid

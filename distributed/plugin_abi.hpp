@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "core/train/device_kernels.hpp"
@@ -14,7 +15,7 @@ inline constexpr const char* kPluginFile = "libdepthgrid_cuda.so";
 inline constexpr const char* kPluginEntry = "depthgrid_cuda_plugin";
 
 /// Raised with every change of PluginAbi or of a class that crosses it.
-inline constexpr int kPluginVersion = 1;
+inline constexpr int kPluginVersion = 2;
 
 /// What the GPU plug-in offers: its one exported function, `const PluginAbi*
 /// depthgrid_cuda_plugin()`, returns it. Host and plug-in are built together, by one compiler;
@@ -26,6 +27,7 @@ struct PluginAbi {
   Collective* (*connect)(Collective& bootstrap, std::chrono::milliseconds timeout);
   DeviceKernels* (*make_kernels)(const SegmentTable& table, AdamKind kind, ClipScope scope,
                                  std::int64_t cells);
+  void (*versions)(std::map<std::string, std::string>& out);
 };
 
 }  // namespace depthgrid

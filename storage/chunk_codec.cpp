@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
 
 #include <zlib.h>
 
@@ -70,7 +71,12 @@ std::vector<std::byte> encode_chunk(std::span<const std::byte> raw, std::size_t 
 }
 
 ChunkEncoder::ChunkEncoder(unsigned threads) {
-  for (unsigned i = 0; i < std::max(1U, threads); ++i) threads_.emplace_back([this] { run(); });
+  threads_.reserve(std::max(1U, threads));
+  try {
+    while (threads_.size() < std::max(1U, threads)) threads_.emplace_back([this] { run(); });
+  } catch (const std::system_error&) {  // a limit of the user: fewer will do, one is needed
+    if (threads_.empty()) throw;
+  }
 }
 
 ChunkEncoder::~ChunkEncoder() {

@@ -15,8 +15,8 @@ enum class H5Kind : std::uint8_t { F4, F8, I1, I4, I8, U1 };
 
 /// Builds one HDF5 file aside and hands it over sealed (storage/sealed_file.hpp).
 ///
-/// The file has the layout of spec storage 1.8: V18 format, creation order tracked, a 512-byte user
-/// block, dimension scales attached to every axis, fixed-length strings, chunks + shuffle +
+/// The file has the layout of docs/store-format.md: V18 format, creation order tracked, a 512-byte
+/// user block, dimension scales attached to every axis, fixed-length strings, chunks + shuffle +
 /// deflate 4 + Fletcher32 from 64 KiB up. Small files are built in /dev/shm or $TMPDIR, large ones
 /// beside the target; what is left of an abandoned build is removed. Nothing is modified under a
 /// final name. Float datasets get the fill value NaN and the attribute `_FillValue`; integers the

@@ -15,7 +15,7 @@ namespace depthgrid {
 ///
 /// The lease saves double work; correctness does not depend on it: every file of an attempt carries
 /// the generation, and a result is published once. So an owner that finds itself deposed only
-/// stops. Source: a generation log observed on the observer's own clock (spec slurm 3.5).
+/// stops. Source: a generation log observed on the observer's own clock.
 class Lease {
  public:
   Lease(Lease&&) noexcept = default;
@@ -25,6 +25,8 @@ class Lease {
   /// Releases.
   ~Lease();
 
+  /// False once it was moved from.
+  bool valid() const { return held_ != nullptr; }
   std::int64_t generation() const { return held_->generation; }
   const std::filesystem::path& cell_dir() const { return held_->cell_dir; }
 

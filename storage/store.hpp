@@ -22,7 +22,7 @@ struct StoredFailure {
 };
 
 /// The folder of one sweep's results: STORE.json, sweep.yaml, plan.h5, cells/ab/<id>/, corpora/,
-/// texts/, sweep.h5. Any number of processes may use one store at the same time.
+/// texts/, logs/, sweep.h5. Any number of processes may use one store at the same time.
 class Store {
  public:
   /// Makes the folder and STORE.json if absent, after trying what its filesystem can do.
@@ -40,6 +40,8 @@ class Store {
 
   std::filesystem::path plan_file() const { return root_ / "plan.h5"; }
   std::filesystem::path sweep_yaml() const { return root_ / "sweep.yaml"; }
+  /// Log lines of the workers, one file a process.
+  std::filesystem::path log_dir() const { return root_ / "logs"; }
   std::filesystem::path packed_file() const { return root_ / "sweep.h5"; }
 
   /// cells/ab/<id>, made on demand. @throws UserError (Usage) unless the id is 12 hex digits.

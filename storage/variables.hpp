@@ -18,7 +18,7 @@ struct Variable {
   std::string_view units;      // UDUNITS spelling, and our "nat"; "1" when dimensionless
   std::string_view long_name;  // "flag: 0 pending, 1 running" lists the meanings of a flag
   std::string_view schedule;   // when it is written
-  std::string_view source;     // page of the specification that defines it
+  std::string_view source;  // file of this repository that defines it, for a page also its section
 };
 
 /// One value that a flag can take.

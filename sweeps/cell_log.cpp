@@ -57,22 +57,34 @@ Json attempt_json(const AttemptRecord& attempt) {
           {"facts", facts}};
 }
 
-/// The last lines of the store's newest worker log.
-std::vector<std::string> log_tail(const Store& store, std::size_t lines) {
-  std::error_code none;
-  fs::path newest;
-  for (const auto& entry : fs::directory_iterator(store.root() / "logs", none)) {
-    if (entry.path().extension() != ".log") continue;
-    if (newest.empty() || fs::last_write_time(entry, none) > fs::last_write_time(newest, none)) {
-      newest = entry.path();
-    }
-  }
+/// The last lines of a worker log; none if it is gone.
+std::vector<std::string> tail_of(const fs::path& file, std::size_t lines) {
   std::deque<std::string> tail;
-  std::ifstream in(newest);
+  std::ifstream in(file);
   for (std::string line; lines > 0 && std::getline(in, line); tail.push_back(line)) {
     if (tail.size() == lines) tail.pop_front();
   }
   return {tail.begin(), tail.end()};
+}
+
+/// The ends of the logs of all workers that tried the cell, in the order of the attempts.
+Json worker_logs(const Store& store, const Json& attempts, std::size_t lines) {
+  std::vector<std::string> names;
+  for (const Json& attempt : attempts) {
+    const auto logs = attempt["facts"].find("logs");
+    if (logs == attempt["facts"].end() || !logs->is_array()) continue;
+    for (const Json& entry : *logs) {
+      if (!entry.is_string()) continue;
+      const fs::path name = fs::path(entry.get<std::string>()).filename();
+      if (std::ranges::find(names, name.string()) == names.end()) names.push_back(name.string());
+    }
+  }
+  Json out = Json::array();
+  for (const std::string& name : names) {
+    const fs::path file = store.log_dir() / name;
+    out.push_back({{"file", file.string()}, {"lines", tail_of(file, lines)}});
+  }
+  return out;
 }
 
 Json log_json(const Store& store, const CellSummary& cell, std::size_t lines) {
@@ -93,6 +105,7 @@ Json log_json(const Store& store, const CellSummary& cell, std::size_t lines) {
     report = Json::parse(failure->json, nullptr, false);
     if (report.is_discarded()) report = failure->json;
   }
+  const Json logs = worker_logs(store, attempts, lines);
   return {{"schema", 1},
           {"id", cell.id},
           {"alias", cell.alias},
@@ -103,7 +116,8 @@ Json log_json(const Store& store, const CellSummary& cell, std::size_t lines) {
           {"attempts", attempts},
           {"events", events},
           {"failure", report},
-          {"log", log_tail(store, lines)}};
+          {"log", logs.empty() ? Json::array() : logs.back()["lines"]},
+          {"logs", logs}};
 }
 
 /// A member as text without quotes; "-" where there is none.
@@ -181,8 +195,10 @@ std::string cell_log_text(const Store& store, const CellSummary& cell, std::size
                        log["replayed_steps"].get<std::int64_t>());
   }
   if (!log["failure"].is_null()) out += "\nfailure\n" + printed(log["failure"]) + "\n";
-  if (!log["log"].empty()) out += "\nworker log\n";
-  for (const Json& line : log["log"]) out += line.get<std::string>() + "\n";
+  for (const Json& worker : log["logs"]) {
+    out += "\nend of " + worker["file"].get<std::string>() + "\n";
+    for (const Json& line : worker["lines"]) out += line.get<std::string>() + "\n";
+  }
   return out;
 }
 

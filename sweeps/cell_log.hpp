@@ -14,11 +14,12 @@ namespace depthgrid {
 std::size_t find_cell(const Listing& listing, std::string_view text);
 
 /// What happened to one cell: attempts, events, the report of a failure, and the last `lines` lines
-/// of the newest worker log of the store (logs/*.log), if there is one.
+/// of the log of each worker that tried it (logs/, as the attempts name them).
 std::string cell_log_text(const Store& store, const CellSummary& cell, std::size_t lines);
 
 /// The same: {"schema": 1, "id", "alias", "status", "step", "attempts": [...], "events": [...],
-/// "failure": {...} or null, "log": [lines]}; docs/cli.md.
+/// "failure": {...} or null, "log": [lines of the newest], "logs": [{"file", "lines"}]};
+/// docs/cli.md.
 std::string cell_log_json(const Store& store, const CellSummary& cell, std::size_t lines);
 
 }  // namespace depthgrid

@@ -71,17 +71,23 @@ fs::path DescribeCache::entry(const CellPlan& cell) const {
   return folder_ / (hex(sha256(key), 32) + ".json");
 }
 
-CostTable DescribeCache::costs(const std::vector<CellPlan>& cells) const {
+CostTable DescribeCache::known(const std::vector<CellPlan>& cells) const {
   CostTable table;
+  std::set<std::string> seen;
+  for (const CellPlan& cell : cells) {
+    if (folder_.empty() || !seen.insert(cell.structure).second) continue;
+    const CostTable kept = read_entry(entry(cell));
+    if (const auto at = kept.find(cell.structure); at != kept.end()) table.insert(*at);
+  }
+  return table;
+}
+
+CostTable DescribeCache::costs(const std::vector<CellPlan>& cells) const {
+  CostTable table = known(cells);
   std::vector<const CellPlan*> missing;
   std::set<std::string> seen;
   for (const CellPlan& cell : cells) {
-    if (!seen.insert(cell.structure).second) continue;
-    CostTable kept = folder_.empty() ? CostTable{} : read_entry(entry(cell));
-    const auto at = kept.find(cell.structure);
-    if (at != kept.end()) {
-      table.insert(*at);
-    } else {
+    if (!table.contains(cell.structure) && seen.insert(cell.structure).second) {
       missing.push_back(&cell);
     }
   }

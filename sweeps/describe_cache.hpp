@@ -19,6 +19,9 @@ class DescribeCache {
   /// @param folder  of this machine's entries, see default_cache_folder(); empty = keep nothing.
   DescribeCache(std::filesystem::path worker, std::filesystem::path folder);
 
+  /// Costs of the structures among the cells that were described before; the worker is not asked.
+  CostTable known(const std::vector<CellPlan>& cells) const;
+
   /// Costs of every structure among the cells. One call of the worker answers all that are missing.
   /// @throws UserError (BadConfig) if the worker is absent or fails.
   CostTable costs(const std::vector<CellPlan>& cells) const;

@@ -1,9 +1,26 @@
 #include "sweeps/listing.hpp"
 
+#include <cmath>
+
 #include "storage/plan_file.hpp"
 
 namespace depthgrid {
 namespace {
+
+double leaf_of(const StoredPlan& plan, const StoredCell& cell, const char* path) {
+  const Value* value = find_key(cell.varying, path);
+  if (value == nullptr) value = find_key(plan.constant, path);
+  return value != nullptr && value->is_number() ? value->number() : std::nan("");
+}
+
+std::string eval_windows(const StoredPlan& plan) {
+  std::size_t sliding = 0;
+  for (const StoredCell& cell : plan.cells) {
+    sliding += leaf_of(plan, cell, "eval.stride") < leaf_of(plan, cell, "data.seq_len") ? 1 : 0;
+  }
+  if (sliding == 0) return "disjoint";
+  return sliding == plan.cells.size() ? "sliding" : "mixed";
+}
 
 Listing heading(const StoredPlan& plan, const std::string& store) {
   Listing listing;
@@ -11,6 +28,7 @@ Listing heading(const StoredPlan& plan, const std::string& store) {
   listing.store = store;
   listing.metric = plan.metric;
   listing.goal = plan.goal;
+  listing.eval_windows = eval_windows(plan);
   for (const StoredCell& cell : plan.cells) listing.baseline.push_back(cell.baseline);
   return listing;
 }

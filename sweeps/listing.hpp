@@ -16,6 +16,9 @@ struct Listing {
   std::string store;  // directory as the user named it
   std::string metric;
   std::string goal;  // minimize or maximize
+  /// How evaluation cuts a split: "disjoint" windows, "sliding" ones that overlap (eval.stride less
+  /// than data.seq_len: losses are lower, with more context), or "mixed" over the cells.
+  std::string eval_windows = "disjoint";
   std::vector<CellSummary> cells;
   std::vector<bool> baseline;  // one flag a cell
 };

@@ -6,6 +6,7 @@
 
 #include "sweeps/listing.hpp"
 #include "sweeps/plan_report.hpp"
+#include "sweeps/stored_bytes.hpp"
 
 namespace depthgrid {
 namespace {
@@ -59,6 +60,19 @@ Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
           {"why", job.why}};
 }
 
+/// Of the cells without a result; NaN if the costs of one are unknown.
+double stored_bytes(const Sweep& sweep, const PlanReport& report) {
+  double out = 0;
+  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
+    if (is_result(report.status[row])) continue;
+    const CellPlan& cell = sweep.cells[row];
+    const auto cost = report.costs.find(cell.structure);
+    if (cost == report.costs.end()) return std::nan("");
+    out += predicted_stored_bytes(cell.config, cost->second.parameters);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string plan_json(const Sweep& sweep, const PlanReport& report) {
@@ -85,6 +99,7 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
               {"teams", report.packing.teams},
               {"done", std::count_if(report.status.begin(), report.status.end(), is_result)},
               {"predicted_seconds", number(predicted_makespan(report.jobs, report.packing.teams))},
+              {"predicted_stored_bytes", number(stored_bytes(sweep, report))},
               {"separating_leaves", separating_leaves(sweep.cells)},
               {"cells", cells},
               {"structures", structures},

@@ -179,6 +179,7 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
               {"store", listing.store},
               {"metric", listing.metric},
               {"goal", listing.goal},
+              {"eval_windows", listing.eval_windows},
               {"cells", rows}}
              .dump(2) +
          "\n";

@@ -25,8 +25,9 @@ auto parsed(std::string_view text, const Read& read) {
 }  // namespace
 
 std::string order_text(const RunOrder& order) {
-  return Json{{"schema", 1},      {"file", order.file}, {"store", order.store},
-              {"set", order.set}, {"yes", order.yes},   {"progress", order.progress}}
+  return Json{{"schema", 1},       {"file", order.file}, {"store", order.store},
+              {"set", order.set},  {"yes", order.yes},   {"progress", order.progress},
+              {"cell", order.cell}}
       .dump();
 }
 
@@ -45,7 +46,8 @@ std::string order_text(const BenchOrder& order) {
 
 RunOrder parse_run_order(std::string_view json) {
   return parsed(json, [](const Json& j) {
-    return RunOrder{j.at("file"), j.at("store"), j.at("set"), j.at("yes"), j.at("progress")};
+    return RunOrder{j.at("file"), j.at("store"),    j.at("set"),
+                    j.at("yes"),  j.at("progress"), j.at("cell")};
   });
 }
 

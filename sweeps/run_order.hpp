@@ -14,6 +14,7 @@ struct RunOrder {
   std::vector<std::string> set;
   bool yes = false;
   std::string progress = "auto";  // auto, plain, quiet or json
+  std::string cell{};             // id of the only cell to train; empty = all
 };
 
 /// What `depthgrid bench` asks of the worker.

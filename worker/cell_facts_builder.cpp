@@ -5,7 +5,8 @@
 #include "core/base/digest.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/cost_model.hpp"
-#include "worker/provenance.hpp"
+#include "sweeps/job_plan.hpp"
+#include "sweeps/stored_bytes.hpp"
 
 namespace depthgrid {
 namespace {
@@ -37,6 +38,15 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   }
 }
 
+/// A cell takes the time of its whole job.
+void set_predictions(CellFacts& facts, const RunContext& run, std::int64_t cells,
+                     const CellPlan& cell, std::int64_t parameters) {
+  const double seconds = predicted_cell_seconds(cell.config, run.costs.at(cell.structure));
+  facts.set("predicted_wall_time",
+            seconds * static_cast<double>(cells) / static_cast<double>(run.sync.ranks()));
+  facts.set("predicted_bytes", predicted_stored_bytes(cell.config, parameters));
+}
+
 }  // namespace
 
 std::vector<double> residual_scales(const FusedModel& fused, std::size_t e) {
@@ -44,8 +54,8 @@ std::vector<double> residual_scales(const FusedModel& fused, std::size_t e) {
   return doubles(grid.h.select(0, static_cast<std::int64_t>(e)));
 }
 
-CellFacts static_facts(const RunContext& run, const FusedModel& fused, std::size_t e,
-                       const Dataset& data, const Sampler& sampler) {
+CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedModel& fused,
+                       std::size_t e, const Dataset& data, const Sampler& sampler) {
   const ModelOptions& o = fused.options;
   const ParameterLayout& layout = fused.arena->layout();
   CellFacts facts;
@@ -73,10 +83,13 @@ CellFacts static_facts(const RunContext& run, const FusedModel& fused, std::size
   facts.set("data_order_digest",
             std::string_view(data_order_digest(sampler, fused.train.data_seed[e], fused.train.steps,
                                                data.tokens_sha256)));
-  facts.set("cost_flops_token", flops_per_token(o, sampler.seq_len()));
+  const double flops = flops_per_token(o, sampler.seq_len());
+  facts.set("cost_flops_token", flops);
+  facts.set("cost_flops_token_executed", flops);  // no family leaves out a layer
   facts.set("cost_memory_activations",
             activation_bytes(o, fused.train.batch / fused.train.accumulation, sampler.seq_len()));
-  facts.library_versions = library_versions_json();
+  set_predictions(facts, run, o.cells, cell, stored);
+  facts.library_versions = run.library_versions;
   return facts;
 }
 

@@ -11,9 +11,10 @@
 
 namespace depthgrid {
 
-/// What is known of cell e of a fused model before its first step: counts, grid, digests, settings.
-CellFacts static_facts(const RunContext& run, const FusedModel& fused, std::size_t e,
-                       const Dataset& data, const Sampler& sampler);
+/// What is known of cell e of a fused model before its first step: counts, grid, digests, settings,
+/// and what the planner thinks of it.
+CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedModel& fused,
+                       std::size_t e, const Dataset& data, const Sampler& sampler);
 
 /// Residual scales of cell e in force now, one a depth step. @return (L)
 std::vector<double> residual_scales(const FusedModel& fused, std::size_t e);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "core/base/log.hpp"
 #include "storage/cell_file.hpp"
 #include "storage/cell_history.hpp"
@@ -133,9 +135,10 @@ void CellRecorder::snapshot(const CellFacts& facts) {
   since_snapshot_ = Stopwatch();
 }
 
-void CellRecorder::abandon(AttemptOutcome outcome, int exit_code) {
+void CellRecorder::abandon(std::int64_t step, const AttemptProblem& problem) {
   if (writes()) {
-    journal_.end(outcome, exit_code);
+    if (problem.kind) journal_.event(step, *problem.kind, problem.value, problem.message);
+    journal_.end(problem.outcome, static_cast<int>(problem.code));
     journal_.sync();
   }
   ended_ = true;
@@ -149,6 +152,11 @@ bool CellRecorder::finish(CellStatus status, CellFacts facts) {
     journal_.end(diverged ? AttemptOutcome::Diverged : AttemptOutcome::Done, 0);
     journal_.sync();
     const CellHistory history = read_history(folder());
+    if (history.replay_mismatches > 0) {
+      log(LogLevel::Warning,
+          fmt::format("{}: {} of {} replayed steps differ from the attempt before", cell_.alias,
+                      history.replay_mismatches, history.replayed_steps));
+    }
     add_history_facts(facts, history);
     publish_result(folder(), {cell_, plan_, history, status, std::move(facts)});
   } else if (!ended_) {

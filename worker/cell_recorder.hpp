@@ -8,6 +8,7 @@
 
 #include "core/base/cell.hpp"
 #include "core/base/clock.hpp"
+#include "core/base/exit_code.hpp"
 #include "core/train/trainer.hpp"
 #include "storage/cell_facts.hpp"
 #include "storage/cell_history.hpp"
@@ -25,6 +26,15 @@ struct RecordShape {
   std::int64_t learned_scales = 0;  // L if the residual scale is a parameter, else 0
   std::int64_t positions = 0;       // T if losses by position are kept, else 0
   bool published = false;           // first study's evaluation protocol
+};
+
+/// Why an attempt ended without a result.
+struct AttemptProblem {
+  AttemptOutcome outcome = AttemptOutcome::Error;
+  ExitCode code = ExitCode::Failed;
+  std::optional<EventKind> kind;  // Failure or Warning; none: nothing went wrong
+  double value = 0;
+  std::string message;
 };
 
 /// What one attempt at one cell writes: journal, snapshots, result. The team's first rank has one
@@ -60,8 +70,9 @@ class CellRecorder {
   /// Publishes metrics.h5, at most every 30 s and for at most 0.2 % of the time.
   void snapshot(const CellFacts& facts);
 
-  /// Ends the attempt without a result: the cell can be taken at once.
-  void abandon(AttemptOutcome outcome, int exit_code);
+  /// Ends the attempt without a result, with the event of its problem: the cell can be taken at
+  /// once.
+  void abandon(std::int64_t step, const AttemptProblem& problem);
 
   /// Ends the attempt and publishes result.h5. @param facts  complete but for what the history says
   /// (best losses, last losses), which is added here.

@@ -47,25 +47,28 @@ bool EvalPlan::due(std::int64_t step, std::int64_t steps) const {
   return step == steps || (every_ && step % *every_ == 0);
 }
 
-SplitResults EvalPlan::over(LanguageModel& model, const std::array<bool, 4>& splits,
-                            std::optional<std::int64_t> windows) const {
+std::optional<SplitResults> EvalPlan::over(LanguageModel& model, const std::array<bool, 4>& splits,
+                                           std::optional<std::int64_t> windows,
+                                           const std::function<bool()>& stop) const {
   SplitResults out;
   for (std::size_t s = 0; s < splits.size(); ++s) {
     const TokenStream& stream = data_.streams[s];
     if (!splits[s] || stream.size() < 2) continue;
     EvalWindows all = all_windows(stream.size(), seq_len_, stride_);
     if (windows) all = spaced_windows(all, *windows);
-    out[s] = evaluate(model, cells_, stream, all, batch_size_);
+    out[s] = evaluate(model, cells_, stream, all, batch_size_, stop);
+    if (out[s].empty()) return std::nullopt;
   }
   return out;
 }
 
 SplitResults EvalPlan::periodic(LanguageModel& model) const {
-  return over(model, splits_, windows_);
+  return over(model, splits_, windows_, {}).value();
 }
 
-SplitResults EvalPlan::final(LanguageModel& model) const {
-  return over(model, final_splits_, final_windows_);
+std::optional<SplitResults> EvalPlan::final(LanguageModel& model,
+                                            const std::function<bool()>& stop) const {
+  return over(model, final_splits_, final_windows_, stop);
 }
 
 std::optional<std::vector<double>> EvalPlan::published(LanguageModel& model,

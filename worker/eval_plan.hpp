@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -27,7 +28,8 @@ class EvalPlan {
   SplitResults periodic(LanguageModel& model) const;
 
   /// The last one: all windows of the final splits, or as many as `eval.final_windows` says.
-  SplitResults final(LanguageModel& model) const;
+  /// @param stop  asked before every batch. @return nothing once it has said yes.
+  std::optional<SplitResults> final(LanguageModel& model, const std::function<bool()>& stop) const;
 
   /// The first study's protocol on `valid`: 80 random windows. Nothing unless asked for. (E) nats.
   std::optional<std::vector<double>> published(LanguageModel& model, std::int64_t index) const;
@@ -36,8 +38,9 @@ class EvalPlan {
   std::int64_t positions() const noexcept { return seq_len_; }
 
  private:
-  SplitResults over(LanguageModel& model, const std::array<bool, 4>& splits,
-                    std::optional<std::int64_t> windows) const;
+  std::optional<SplitResults> over(LanguageModel& model, const std::array<bool, 4>& splits,
+                                   std::optional<std::int64_t> windows,
+                                   const std::function<bool()>& stop) const;
 
   const Dataset& data_;
   std::int64_t cells_;

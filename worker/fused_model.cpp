@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "distributed/device_plugin.hpp"
+#include "models/cost_model.hpp"
 
 namespace depthgrid {
 namespace {
@@ -40,6 +41,17 @@ std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std:
   const double entries = static_cast<double>(rows * tokens * options.width);
   const double room = device.is_cpu() ? 8.0 * 512 * 64 : 64.0 * 1024 * 256;
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / entries), 1, 64);
+}
+
+void set_memory(StructureCost& cost, const ModelOptions& options, const CellConfig& config) {
+  const std::int64_t rows =
+      config.integer("train.batch_size") / config.integer("train.accumulation");
+  cost.fixed_bytes = 150e6;  // the program and its libraries
+  cost.activation_bytes_per_cell = activation_bytes(options, rows, config.integer("data.seq_len"));
+  // Values, gradients and two moments; a bf16 copy where there is one.
+  const double per_parameter = config.word("train.precision") == "bf16" ? 18 : 16;
+  cost.bytes_per_cell =
+      per_parameter * static_cast<double>(cost.parameters) + cost.activation_bytes_per_cell;
 }
 
 }  // namespace depthgrid

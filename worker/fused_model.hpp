@@ -12,6 +12,7 @@
 #include "core/train/train_options.hpp"
 #include "models/cell_language_model.hpp"
 #include "models/model.hpp"
+#include "sweeps/structure_cost.hpp"
 
 namespace depthgrid {
 
@@ -36,5 +37,8 @@ ParameterLayout layout_of(const ModelOptions& options);
 /// many, while large ones fill a core alone and only lose cache.
 std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std::int64_t tokens,
                             at::Device device);
+
+/// Predicts the memory of one fused job of this structure; cost.parameters must be known.
+void set_memory(StructureCost& cost, const ModelOptions& options, const CellConfig& config);
 
 }  // namespace depthgrid

@@ -39,11 +39,12 @@ JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
   }
 }
 
-bool JobQueue::crashes_too_often(std::size_t row, std::int64_t generation) {
+bool JobQueue::crashes_too_often(std::size_t row, std::int64_t generation,
+                                 const CellHistory& history) {
   const CellPlan& cell = sweep_.cells[row];
   const auto last_failure = store_.newest_failure(cell.id);
   std::int64_t furthest = -1, without_progress = 0;
-  for (const AttemptRecord& attempt : read_history(store_.cell_dir(cell.id)).attempts) {
+  for (const AttemptRecord& attempt : history.attempts) {
     if (last_failure && attempt.generation <= last_failure->generation) continue;
     const bool crashed = !attempt.end;
     without_progress = crashed && attempt.last_step <= furthest ? without_progress + 1 : 0;
@@ -70,7 +71,8 @@ std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
     given_up_[row] = true;
     return std::nullopt;
   }
-  if (crashes_too_often(row, lease->generation())) {
+  CellHistory before = read_history(folder);
+  if (crashes_too_often(row, lease->generation(), before)) {
     give_up({row});
     return std::nullopt;
   }
@@ -83,7 +85,8 @@ std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
   for (const std::string& reason : search.rejected) {
     log(LogLevel::Warning, cell.alias + ": damaged checkpoint passed over: " + reason);
   }
-  return ClaimedCell{row, std::move(*lease), std::move(search.found), std::move(search.rejected)};
+  return ClaimedCell{row, std::move(*lease), std::move(search.found), std::move(search.rejected),
+                     std::move(before)};
 }
 
 JobQueue::State JobQueue::next(std::optional<Claim>& claim) {
@@ -129,8 +132,7 @@ void JobQueue::give_up(const std::vector<std::size_t>& rows) {
   }
 }
 
-void JobQueue::split(const Claim& claim) {
-  const std::vector<std::size_t>& rows = claim.job.rows;
+void JobQueue::split(const std::vector<std::size_t>& rows) {
   const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
   FusedJob first, second;
   first.cells.assign(rows.begin(), middle);

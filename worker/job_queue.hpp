@@ -37,7 +37,7 @@ class JobQueue {
   void give_up(const std::vector<std::size_t>& rows);
 
   /// The halves of a job that did not fit in memory, next in line. Its leases must be released.
-  void split(const Claim& claim);
+  void split(const std::vector<std::size_t>& rows);
 
   /// Cells without a result that this run has given up.
   std::int64_t failed() const noexcept { return failed_; }
@@ -45,7 +45,7 @@ class JobQueue {
 
  private:
   std::optional<ClaimedCell> take(std::size_t row);
-  bool crashes_too_often(std::size_t row, std::int64_t generation);
+  bool crashes_too_often(std::size_t row, std::int64_t generation, const CellHistory& history);
 
   const Sweep& sweep_;
   const Store& store_;

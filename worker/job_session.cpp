@@ -13,7 +13,9 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/base/version.hpp"
 #include "models/cost_model.hpp"
+#include "storage/attempt_columns.hpp"
 #include "worker/cell_facts_builder.hpp"
 #include "worker/provenance.hpp"
 #include "worker/stop_signals.hpp"
@@ -22,7 +24,6 @@ namespace depthgrid {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kInterrupted = static_cast<int>(ExitCode::TempFail);
 
 std::vector<const CellConfig*> configs_of(const Sweep& sweep,
                                           const std::vector<std::size_t>& rows) {
@@ -67,7 +68,16 @@ void load_row(const at::Tensor& arena, std::size_t e, const std::vector<float>& 
 
 }  // namespace
 
-JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<ClaimedCell> claims)
+std::string attempt_json(const RunContext& run, const SessionJob& job) {
+  return attempt_json(AttemptFacts{.job = job.id,
+                                   .device = run.device_name,
+                                   .cells = static_cast<std::int64_t>(job.rows.size()),
+                                   .ranks = run.sync.ranks(),
+                                   .threads = run.threads,
+                                   .logs = run.logs});
+}
+
+JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<ClaimedCell>& claims)
     : run_(run),
       job_(std::move(job)),
       configs_(configs_of(run.sweep, job_.rows)),
@@ -84,6 +94,7 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
       improved_(job_.rows.size()),
       made_(job_.rows.size(), job_.first_step),
       best_loss_(job_.rows.size(), kNaN),
+      seam_loss_(job_.rows.size()),
       since_best_(job_.rows.size(), 0),
       step_(job_.first_step) {
   at::globalContext().setAllowTF32CuBLAS(fused_.train.precision == Precision::Tf32);
@@ -91,7 +102,7 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
   for (std::int64_t s = 0; job_.first_step > 0 && s <= job_.first_step; ++s) {
     evaluations_ += evals_.due(s, fused_.train.steps) ? 1 : 0;
   }
-  if (run_.leads()) open_recorders(std::move(claims));
+  if (run_.leads()) open_recorders(claims);
 }
 
 void JobSession::restore(const std::vector<ClaimedCell>& claims) {
@@ -124,59 +135,77 @@ void JobSession::restore(const std::vector<ClaimedCell>& claims) {
   fused_.arena->refresh_shadow();
 }
 
-void JobSession::open_recorders(std::vector<ClaimedCell> claims) {
+void JobSession::open_recorders(std::vector<ClaimedCell>& claims) {
   const bool learned = fused_.options.residual.kind != ScaleKind::Fixed;
   const RecordShape shape{.cells = fused_.options.cells,
                           .learned_scales = learned ? fused_.options.layers : 0,
                           .positions = evals_.by_position() ? evals_.positions() : 0,
                           .published = configs_[0]->word("eval.protocol") == "published_1"};
-  const std::string attempt = attempt_json({.job = job_.id,
-                                            .device = run_.device_name,
-                                            .cells = fused_.options.cells,
-                                            .ranks = run_.sync.ranks(),
-                                            .threads = run_.threads});
+  const std::string attempt = attempt_json(run_, job_);
   recorders_.reserve(claims.size());
   for (std::size_t e = 0; e < claims.size(); ++e) {
-    ClaimedCell& claim = claims[e];
-    const CellPlan& cell = run_.sweep.cells[claim.row];
-    const std::filesystem::path folder = run_.store.cell_dir(cell.id);
-    const CellHistory before = read_history(folder);
-    facts_.push_back(static_facts(run_, fused_, e, *data_, sampler_));
-    recorders_.emplace_back(run_.store, run_.plan, run_.plan.cells.at(claim.row),
-                            std::move(claim.lease), job_.first_step, attempt, shape);
-    for (const std::string& reason : claim.rejected) {
-      recorders_[e].event(job_.first_step, EventKind::CheckpointRejected, 0, reason);
+    facts_.push_back(
+        static_facts(run_, run_.sweep.cells[claims[e].row], fused_, e, *data_, sampler_));
+  }
+  for (std::size_t e = 0; e < claims.size(); ++e) open_recorder(e, claims[e], attempt, shape);
+}
+
+void JobSession::open_recorder(std::size_t e, ClaimedCell& claim, const std::string& attempt,
+                               const RecordShape& shape) {
+  const std::int64_t first = job_.first_step;
+  CellRecorder& recorder =
+      recorders_.emplace_back(run_.store, run_.plan, run_.plan.cells.at(claim.row),
+                              std::move(claim.lease), first, attempt, shape);
+  for (const std::string& reason : claim.rejected) {
+    recorder.event(first, EventKind::CheckpointRejected, 0, reason);
+  }
+  for (const std::string& warning : run_.warnings) {
+    recorder.event(first, EventKind::Warning, 0, warning);
+  }
+  const CellHistory& before = claim.before;
+  if (const MergedRows* train = before.find("train"); train != nullptr && train->rows.size() > 0) {
+    clocks_[e].lost += std::max(0.0, train->column("train_wall_time").back() - clocks_[e].wall);
+    const auto at = std::ranges::find(train->rows.steps, first);
+    if (first > 0) seam_loss_[e] = kNaN;
+    if (at != train->rows.steps.end()) {
+      seam_loss_[e] =
+          train->column("train_loss")[static_cast<std::size_t>(at - train->rows.steps.begin())];
     }
-    if (const MergedRows* train = before.find("train");
-        train != nullptr && train->rows.size() > 0) {
-      const double reached = train->column("train_wall_time").back();
-      clocks_[e].lost += std::max(0.0, reached - clocks_[e].wall);
+  }
+  if (first > 0 && !before.attempts.empty()) {
+    const std::string build = attempt_info(before.attempts.back().attempt_json).code_version;
+    if (!build.empty() && build != code_version()) {
+      recorder.event(first, EventKind::Warning, 0,
+                     fmt::format("goes on with build {}, began with {}", code_version(), build));
     }
-    if (job_.first_step > 0) {
-      recorders_[e].event(job_.first_step, EventKind::ResumeSeam, 0,
-                          fmt::format("goes on from step {}", job_.first_step));
+  }
+  if (claim.state) {
+    const auto ranks = claim.state->numbers.find("ranks");
+    if (ranks != claim.state->numbers.end() &&
+        static_cast<std::int64_t>(ranks->second) != run_.sync.ranks()) {
+      recorder.event(first, EventKind::TeamSizeChanged, run_.sync.ranks(),
+                     "another number of ranks sums gradients in another order");
     }
-    if (claim.state) {
-      const auto ranks = claim.state->numbers.find("ranks");
-      if (ranks != claim.state->numbers.end() &&
-          static_cast<std::int64_t>(ranks->second) != run_.sync.ranks()) {
-        recorders_[e].event(job_.first_step, EventKind::TeamSizeChanged, run_.sync.ranks(),
-                            "another number of ranks sums gradients in another order");
-      }
-    }
-    // What earlier attempts saw decides the best step and an early stop.
-    if (const MergedRows* eval = before.find("eval"); eval != nullptr && job_.first_step > 0) {
-      const std::vector<double> loss = eval->column("eval_loss");
-      const std::vector<double> tokens = eval->column("eval_tokens");
-      for (std::size_t i = 0; i < eval->rows.size(); ++i) {
-        const std::int64_t at = eval->rows.steps[i];
-        if (at > job_.first_step) break;
-        if (!(tokens[i * 4 + 1] > 0)) continue;  // no dev split
-        SplitResults seen;
-        seen[1].resize(e + 1);
-        seen[1][e].loss = loss[i * 4 + 1];
-        stop_early(at, seen);
-      }
+  }
+  if (first > 0) replay_evaluations(e, before);
+}
+
+void JobSession::replay_evaluations(std::size_t e, const CellHistory& before) {
+  const MergedRows* eval = before.find("eval");
+  if (eval == nullptr) return;
+  const std::vector<double> loss = eval->column("eval_loss");
+  const std::vector<double> tokens = eval->column("eval_tokens");
+  for (std::size_t i = 0; i < eval->rows.size(); ++i) {
+    const std::int64_t at = eval->rows.steps[i];
+    if (at > job_.first_step) break;
+    if (!(tokens[i * 4 + 1] > 0)) continue;  // no dev split
+    SplitResults seen;
+    seen[1].resize(e + 1);
+    seen[1][e].loss = loss[i * 4 + 1];
+    stop_early(at, seen);
+    if (cells_.status(static_cast<std::int64_t>(e)) != CellStatus::Running) {
+      made_[e] = at;
+      return;
     }
   }
 }
@@ -215,13 +244,24 @@ SessionEnd JobSession::run() {
     if (run_.leads() && step_ < steps && (stop || best || policy_.due(step_))) checkpoint(step_);
     if (stop) {
       if (step_ == steps && run_.leads()) checkpoint(step_);
-      abandon(AttemptOutcome::Preempted, kInterrupted);
-      if (run_.leads()) run_.progress.job_ended("stopped, checkpointed");
-      return SessionEnd::Stopped;
+      return this->stop();
     }
   }
-  if (run_.leads()) finish();
-  return SessionEnd::Done;
+  return run_.leads() && !finish() ? stop() : SessionEnd::Done;
+}
+
+SessionEnd JobSession::stop() {
+  for (std::size_t e = 0; e < recorders_.size(); ++e) seam(e, kNaN);
+  abandon({AttemptOutcome::Preempted, ExitCode::TempFail, {}, 0, ""});
+  if (run_.leads()) run_.progress.job_ended("stopped");
+  return SessionEnd::Stopped;
+}
+
+void JobSession::seam(std::size_t e, double loss) {
+  if (!seam_loss_[e]) return;
+  recorders_[e].event(job_.first_step, EventKind::ResumeSeam, loss - *seam_loss_[e],
+                      fmt::format("goes on from step {}", job_.first_step));
+  seam_loss_[e].reset();
 }
 
 void JobSession::record(std::int64_t step, const StepReport& report, double seconds) {
@@ -241,6 +281,7 @@ void JobSession::record(std::int64_t step, const StepReport& report, double seco
                                            : residual_scales(fused_, e);
     recorders_[e].train_row(step, e, report, fused_.train.loss_scale[e],
                             {tokens, sampler_.epochs(step), clock.wall}, scales);
+    seam(e, report.loss[e]);
     if (bad) {
       recorders_[e].event(step, EventKind::Diverged, report.loss[e],
                           "loss or gradient is not finite or beyond train.diverged_above");
@@ -338,6 +379,8 @@ CellFacts JobSession::facts_so_far(std::size_t e) const {
             c.lost * run_.sync.ranks() / static_cast<double>(cells_.size()));
   facts.set("cost_eval_time", c.eval);
   facts.set("cost_checkpoint_time", c.checkpoint);
+  facts.set("cost_memory_peak",
+            peak_device_memory_bytes(run_.device) / static_cast<double>(cells_.size()));
   facts.set("cost_memory_host", peak_memory_bytes());
   const std::vector<float> weights = row_of(fused_.arena->values(), e);
   facts.set("weights_sha256", std::string_view(hex(sha256(std::as_bytes(std::span(weights))))));
@@ -368,21 +411,24 @@ void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResult
   }
 }
 
-void JobSession::finish() {
-  if (std::ranges::none_of(recorders_, &CellRecorder::writes)) return;  // diverged, or taken over
+bool JobSession::finish() {
+  if (std::ranges::none_of(recorders_, &CellRecorder::writes)) return true;  // diverged, or taken
+  for (std::size_t e = 0; e < recorders_.size(); ++e) seam(e, kNaN);
   checkpoint(step_);
   run_.progress.phase("final evaluation");
   const Stopwatch clock;
-  const SplitResults results = evals_.final(*fused_.language);
+  const auto results = evals_.final(*fused_.language, stop_requested);
+  if (!results) return false;
   for (std::size_t e = 0; e < recorders_.size(); ++e) {
     if (cells_.status(static_cast<std::int64_t>(e)) == CellStatus::Diverged) continue;
     clocks_[e].eval += clock.seconds();
-    finish_cell(e, CellStatus::Completed, results);
+    finish_cell(e, CellStatus::Completed, *results);
   }
+  return true;
 }
 
-void JobSession::abandon(AttemptOutcome outcome, int exit_code) {
-  for (CellRecorder& recorder : recorders_) recorder.abandon(outcome, exit_code);
+void JobSession::abandon(const AttemptProblem& problem) {
+  for (CellRecorder& recorder : recorders_) recorder.abandon(step_, problem);
 }
 
 }  // namespace depthgrid

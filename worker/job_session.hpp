@@ -7,6 +7,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/cells/cell_set.hpp"
+#include "storage/cell_history.hpp"
 #include "storage/checkpoint.hpp"
 #include "storage/lease.hpp"
 #include "worker/cell_recorder.hpp"
@@ -30,7 +31,11 @@ struct ClaimedCell {
   Lease lease;
   std::optional<LoadedCheckpoint> state;  // none: from the start
   std::vector<std::string> rejected;      // damaged checkpoints that were passed over
+  CellHistory before;                     // what earlier attempts have recorded
 };
+
+/// What an attempt at a cell of `job` says of itself, see provenance.hpp.
+std::string attempt_json(const RunContext& run, const SessionJob& job);
 
 enum class SessionEnd : std::uint8_t { Done, Stopped };
 
@@ -38,14 +43,16 @@ enum class SessionEnd : std::uint8_t { Done, Stopped };
 /// one; the first rank also evaluates, journals, checkpoints and publishes.
 class JobSession {
  public:
-  /// @param claims  of the first rank, in the order of job.rows; empty on the others.
-  JobSession(const RunContext& run, SessionJob job, std::vector<ClaimedCell> claims);
+  /// @param claims  of the first rank, in the order of job.rows; empty on the others. They are
+  /// taken
+  ///                over last of all: if this throws for want of memory, the caller still has them.
+  JobSession(const RunContext& run, SessionJob job, std::vector<ClaimedCell>& claims);
 
   /// @return Stopped if a signal ended it: everything is checkpointed, the leases are released.
   SessionEnd run();
 
   /// Ends the attempts of cells that are not done, after an error.
-  void abandon(AttemptOutcome outcome, int exit_code);
+  void abandon(const AttemptProblem& problem);
 
  private:
   struct CellClock {  // seconds of this cell's attempts so far, kept in its checkpoints
@@ -53,13 +60,20 @@ class JobSession {
   };
 
   void restore(const std::vector<ClaimedCell>& claims);
-  void open_recorders(std::vector<ClaimedCell> claims);
+  void open_recorders(std::vector<ClaimedCell>& claims);
+  void open_recorder(std::size_t e, ClaimedCell& claim, const std::string& attempt,
+                     const RecordShape& shape);
+  void replay_evaluations(std::size_t e, const CellHistory& before);
   void record(std::int64_t step, const StepReport& report, double seconds);
   /// @return true if a cell's dev loss is the lowest so far.
   bool evaluate(std::int64_t step);
   bool stop_early(std::int64_t step, const SplitResults& results);
   void checkpoint(std::int64_t step);
-  void finish();
+  /// @return false if a signal came during the final evaluation.
+  bool finish();
+  SessionEnd stop();
+  /// Once an attempt: how far the loss has jumped where this attempt took over.
+  void seam(std::size_t e, double loss);
   void finish_cell(std::size_t e, CellStatus status, const SplitResults& final_results);
   CellFacts facts_so_far(std::size_t e) const;
   bool any_active() const;
@@ -81,6 +95,8 @@ class JobSession {
   std::vector<std::vector<std::int64_t>> improved_;  // steps whose dev loss was the lowest so far
   std::vector<std::int64_t> made_;                   // steps that each cell has made
   std::vector<double> best_loss_;
+  std::vector<std::optional<double>>
+      seam_loss_;  // last loss before this attempt, until it is compared
   std::vector<std::int64_t> since_best_;
   std::vector<double> step_seconds_;
   std::int64_t evaluations_ = 0;

@@ -19,6 +19,7 @@
 #include "worker/bench.hpp"
 #include "worker/describe.hpp"
 #include "worker/log_warnings.hpp"
+#include "worker/run_setup.hpp"
 #include "worker/stop_signals.hpp"
 #include "worker/sweep_run.hpp"
 
@@ -47,8 +48,11 @@ int run(const std::string& text, int argc, char** argv) {
       throw UserError(ExitCode::BadConfig, *problem);
     }
     return static_cast<int>(run_sweep(order, *world, mpi.local_rank(), mpi.local_size()));
-  } catch (const UserError& e) {
-    // Errors that all ranks share are said once; what a rank alone has met ends the others too.
+  } catch (const SharedError& e) {  // all ranks are here: one of them speaks
+    if (world->rank() == 0) log(LogLevel::Error, e.what());
+    world->barrier();
+    return static_cast<int>(e.code());
+  } catch (const UserError& e) {  // the others wait for this rank: it ends them too
     log(LogLevel::Error, e.what());
     MpiEnv::abort(e.code());
   } catch (const std::exception& e) {

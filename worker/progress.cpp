@@ -8,11 +8,15 @@
 #include <unistd.h>
 
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 
 namespace depthgrid {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr double kTerminalSeconds = 0.2, kPlainSeconds = 5, kJsonSeconds = 1;
+constexpr double kLogSeconds = 60;
 
 std::string duration(double seconds) {
   if (!std::isfinite(seconds)) return "?";
@@ -40,7 +44,8 @@ ProgressStyle progress_style(const std::string& word) {
   return isatty(STDERR_FILENO) != 0 ? ProgressStyle::Terminal : ProgressStyle::Plain;
 }
 
-Progress::Progress(ProgressStyle style, std::string tag) : style_(style), tag_(std::move(tag)) {}
+Progress::Progress(ProgressStyle style, std::string tag, int rank)
+    : style_(style), tag_(std::move(tag)), rank_(rank) {}
 
 void Progress::put(const std::string& line) {
   std::fputs((line + "\n").c_str(), stderr);  // one call: lines of several ranks stay whole
@@ -52,9 +57,10 @@ void Progress::clear() {
 }
 
 void Progress::say(const std::string& line) {
+  log_quietly(LogLevel::Info, line);
   if (style_ == ProgressStyle::Quiet) return;
   if (style_ == ProgressStyle::Json) {
-    put(nlohmann::ordered_json{{"schema", 1}, {"event", "note"}, {"text", line}}.dump());
+    put(Json{{"schema", 1}, {"event", "note"}, {"rank", rank_}, {"text", line}}.dump());
     return;
   }
   clear();
@@ -75,10 +81,24 @@ void Progress::job_started(const std::string& id, std::int64_t cells, std::int64
   steps_ = steps;
   since_start_ = Stopwatch();
   since_drawn_ = Stopwatch();
+  since_logged_ = Stopwatch();
   phase_ = "";
-  if (style_ == ProgressStyle::Plain) {
-    put(fmt::format("depthgrid: {}job {} starts at step {} of {}: {}", tag_, id, first_step, steps,
-                    label));
+  const std::string line =
+      fmt::format("job {} starts at step {} of {}: {}", id, first_step, steps, label);
+  log_quietly(LogLevel::Info, line);
+  if (style_ == ProgressStyle::Plain) put("depthgrid: " + tag_ + line);
+  if (style_ == ProgressStyle::Json) {
+    put(Json{{"schema", 1},
+             {"event", "job_start"},
+             {"rank", rank_},
+             {"job", job_},
+             {"cells", cells_},
+             {"step", step_},
+             {"steps", steps_},
+             {"label", label_},
+             {"cells_done", done_},
+             {"cells_total", total_}}
+            .dump());
   }
 }
 
@@ -87,6 +107,10 @@ void Progress::step(std::int64_t step, double low, double high) {
   last_low_ = low;
   last_high_ = high;
   phase_ = "";
+  if (since_logged_.seconds() > kLogSeconds) {
+    since_logged_ = Stopwatch();
+    log_quietly(LogLevel::Info, state(low, high));
+  }
   const double wait = style_ == ProgressStyle::Terminal ? kTerminalSeconds
                       : style_ == ProgressStyle::Plain  ? kPlainSeconds
                                                         : kJsonSeconds;
@@ -101,35 +125,41 @@ void Progress::phase(const std::string& what) {
   }
 }
 
+double Progress::rate() const {
+  const auto made = static_cast<double>(step_ - first_);
+  return made > 0 ? made / since_start_.seconds() : std::nan("");
+}
+
+std::string Progress::state(double low, double high) const {
+  const std::string losses =
+      low == high ? fmt::format("{:.4f}", low) : fmt::format("{:.4f}-{:.4f}", low, high);
+  const double eta = static_cast<double>(steps_ - step_) / rate();
+  return fmt::format("job {} ({} {}) step {}/{} loss {} {:.1f} cell-steps/s ETA {}{}", job_, cells_,
+                     cells_ == 1 ? "cell" : "cells", step_, steps_, losses,
+                     rate() * static_cast<double>(cells_), duration(eta),
+                     phase_.empty() ? "" : " · " + phase_);
+}
+
 void Progress::draw(double low, double high) {
   since_drawn_ = Stopwatch();
-  const double elapsed = since_start_.seconds();
-  const auto made = static_cast<double>(step_ - first_);
-  const double rate = made > 0 ? made / elapsed : std::nan("");
-  const double eta = static_cast<double>(steps_ - step_) / rate;
-  const double cell_steps = rate * static_cast<double>(cells_);
   if (style_ == ProgressStyle::Json) {
-    put(nlohmann::ordered_json{{"schema", 1},
-                               {"event", "step"},
-                               {"job", job_},
-                               {"cells", cells_},
-                               {"step", step_},
-                               {"steps", steps_},
-                               {"loss_min", low},
-                               {"loss_max", high},
-                               {"cell_steps_per_second", cell_steps},
-                               {"eta_seconds", eta},
-                               {"cells_done", done_},
-                               {"cells_total", total_}}
+    put(Json{{"schema", 1},
+             {"event", "step"},
+             {"rank", rank_},
+             {"job", job_},
+             {"cells", cells_},
+             {"step", step_},
+             {"steps", steps_},
+             {"loss_min", low},
+             {"loss_max", high},
+             {"cell_steps_per_second", rate() * static_cast<double>(cells_)},
+             {"eta_seconds", static_cast<double>(steps_ - step_) / rate()},
+             {"cells_done", done_},
+             {"cells_total", total_}}
             .dump());
     return;
   }
-  const std::string losses =
-      low == high ? fmt::format("{:.4f}", low) : fmt::format("{:.4f}-{:.4f}", low, high);
-  const std::string line =
-      fmt::format("job {} ({} {}) step {}/{} loss {} {:.1f} cell-steps/s ETA {}{}", job_, cells_,
-                  cells_ == 1 ? "cell" : "cells", step_, steps_, losses, cell_steps, duration(eta),
-                  phase_.empty() ? "" : " · " + phase_);
+  const std::string line = state(low, high);
   if (style_ == ProgressStyle::Plain) {
     put(fmt::format("depthgrid: {}{} ({}/{} cells done)", tag_, line, done_, total_));
     return;
@@ -141,22 +171,24 @@ void Progress::draw(double low, double high) {
 }
 
 void Progress::job_ended(const std::string& outcome) {
+  const std::string line = fmt::format("job {} {} after {} ({}/{} cells done): {}", job_, outcome,
+                                       duration(since_start_.seconds()), done_, total_, label_);
+  log_quietly(LogLevel::Info, line);
   if (style_ == ProgressStyle::Quiet) return;
   if (style_ == ProgressStyle::Json) {
-    put(nlohmann::ordered_json{{"schema", 1},
-                               {"event", "job_end"},
-                               {"job", job_},
-                               {"outcome", outcome},
-                               {"cells", cells_},
-                               {"step", step_},
-                               {"seconds", since_start_.seconds()},
-                               {"cells_done", done_},
-                               {"cells_total", total_}}
+    put(Json{{"schema", 1},
+             {"event", "job_end"},
+             {"rank", rank_},
+             {"job", job_},
+             {"outcome", outcome},
+             {"cells", cells_},
+             {"step", step_},
+             {"seconds", since_start_.seconds()},
+             {"cells_done", done_},
+             {"cells_total", total_}}
             .dump());
     return;
   }
-  const std::string line = fmt::format("job {} {} after {} ({}/{} cells done): {}", job_, outcome,
-                                       duration(since_start_.seconds()), done_, total_, label_);
   clear();
   put(style_ == ProgressStyle::Terminal ? line : "depthgrid: " + tag_ + line);
 }

@@ -13,11 +13,12 @@ enum class ProgressStyle : std::uint8_t { Terminal, Plain, Quiet, Json };
 ProgressStyle progress_style(const std::string& word);
 
 /// What this process is doing, on stderr: on a terminal one line for the job in hand and one bar
-/// for the sweep, redrawn; elsewhere a plain line every few seconds; or one JSON object a line.
+/// for the sweep, redrawn; elsewhere a plain line every few seconds; or one JSON object a line
+/// (docs/cli.md). The log file gets beginning and end of jobs and, once a minute, the state.
 class Progress {
  public:
-  /// @param tag  "rank 1 " before plain lines, empty for a single process.
-  Progress(ProgressStyle style, std::string tag);
+  /// @param tag  "rank 1: " before plain lines, empty for a single process. @param rank  in JSON.
+  Progress(ProgressStyle style, std::string tag, int rank);
 
   /// @param cells_done, cells  of the sweep.
   void sweep(std::int64_t cells_done, std::int64_t cells);
@@ -38,16 +39,19 @@ class Progress {
 
  private:
   void draw(double low, double high);
+  std::string state(double low, double high) const;
+  double rate() const;  // steps a second; NaN before the first
   void clear();
   void put(const std::string& line);
 
   ProgressStyle style_;
   std::string tag_;
+  int rank_;
   std::string job_, label_, phase_;
   std::int64_t done_ = 0, total_ = 0;
   std::int64_t cells_ = 0, first_ = 0, step_ = 0, steps_ = 0;
   int drawn_ = 0;  // lines on the terminal that are ours to redraw
-  Stopwatch since_start_, since_drawn_;
+  Stopwatch since_start_, since_drawn_, since_logged_;
   double last_low_ = 0, last_high_ = 0;
 };
 

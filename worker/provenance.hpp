@@ -2,6 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
 
 namespace depthgrid {
 
@@ -12,19 +15,36 @@ struct AttemptFacts {
   std::int64_t cells = 1;  // E
   std::int64_t ranks = 1;  // R
   std::int64_t threads = 1;
+  std::vector<std::string> logs{};  // of the team's ranks, in STORE/logs; the first rank's first
 };
 
 /// One JSON object: time, host, device, scheduler id, code version and the environment variables of
 /// an allow-list (SLURM_*, NCCL_*, CUDA_*, OMP_*, OMPI_MCA_*, DEPTHGRID_*; never a token or a key).
 std::string attempt_json(const AttemptFacts& facts);
 
-/// {"libtorch": "2.11.0", "hdf5": …, "mpi": …, "compiler": …}
-std::string library_versions_json();
+/// {"libtorch": "2.11.0", "hdf5": …, "mpi": …, "compiler": …} and, where the GPU plug-in was built,
+/// what it was built with ("cuda_toolkit", "nccl"); a run on a GPU also names what it runs with
+/// ("cuda_runtime", "cuda_driver", and the NCCL that was loaded).
+/// @param on_gpu  opens the plug-in.
+std::string library_versions_json(bool on_gpu = false);
+
+/// File of this process's log lines: "20260301T115802Z-node7-4711.log".
+std::string log_name();
 
 /// "AMD EPYC 9B14", from /proc/cpuinfo; "cpu" where that says nothing.
 std::string cpu_model();
 
-/// Largest resident memory of this process so far, in bytes.
+/// Largest resident memory of this process since reset_peak_memory(), or ever, in bytes.
 double peak_memory_bytes();
+
+/// Largest memory that tensors on a GPU have taken since reset_peak_memory(); on the CPU the memory
+/// of the process.
+double peak_device_memory_bytes(at::Device device);
+
+/// Lets peaks count from now on, where the system allows it.
+void reset_peak_memory(at::Device device);
+
+/// What each of `processes` on this host may take of its memory, or of the control group's limit.
+double usable_memory_bytes(int processes);
 
 }  // namespace depthgrid

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -10,6 +11,7 @@
 #include "distributed/collective.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
+#include "sweeps/structure_cost.hpp"
 #include "worker/data_pool.hpp"
 #include "worker/progress.hpp"
 
@@ -27,6 +29,10 @@ struct RunContext {
   at::Device device;
   std::string device_name;  // for provenance
   std::int64_t threads = 1;
+  const CostTable& costs;             // for predictions; every structure is there
+  std::vector<std::string> logs;      // of the team's ranks, for provenance
+  std::vector<std::string> warnings;  // concern every cell that this rank trains
+  std::string library_versions;       // JSON
 
   bool leads() const { return sync.rank() == 0; }
 };

@@ -1,8 +1,7 @@
 #include "worker/sweep_run.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <map>
+#include <cstdio>
 #include <new>
 #include <optional>
 #include <thread>
@@ -11,20 +10,21 @@
 #include <nlohmann/json.hpp>
 
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/subprocess.hpp"
+#include "core/base/version.hpp"
 #include "distributed/bucket_sync.hpp"
-#include "distributed/device_map.hpp"
 #include "distributed/device_plugin.hpp"
 #include "distributed/team.hpp"
-#include "models/cost_model.hpp"
-#include "storage/pack.hpp"
-#include "worker/fused_model.hpp"
+#include "storage/publish.hpp"
+#include "sweeps/run_summary.hpp"
+#include "worker/fresh_process.hpp"
 #include "worker/job_queue.hpp"
 #include "worker/provenance.hpp"
+#include "worker/run_setup.hpp"
 #include "worker/stop_signals.hpp"
 
 namespace depthgrid {
@@ -32,84 +32,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct DeviceChoice {
-  at::Device device = at::kCPU;
-  std::string name;
-};
-
-DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_rank,
-                           int local_size) {
-  const std::string& wanted = run.word("resources.device");
-  const std::optional<std::int64_t> gpus = run.integer_if("resources.gpus");
-  int devices = wanted == "cpu" || gpus == 0 ? 0 : device_count();
-  if (devices > 1 && gpus) devices = std::min(devices, static_cast<int>(*gpus));
-  if (devices == 0) {
-    if (wanted == "cuda") {
-      throw UserError(ExitCode::BadConfig,
-                      "resources.device is cuda, but no GPU answers (or this build has no GPU "
-                      "plug-in); use resources.device: cpu or auto");
-    }
-    return {at::kCPU, "cpu (" + cpu_model() + ")"};
-  }
-  const int index = device_for(devices, local_rank, local_size).value();
-  const std::string bus = use_device(index);
-  expect_distinct_devices(world, bus);
-  return {at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index)), "cuda " + bus};
-}
-
-std::int64_t choose_threads(const CellConfig& run) {
-  const std::int64_t threads = run.integer_if("resources.threads").value_or(1);
-  at::set_num_threads(static_cast<int>(threads));
-  if (const auto warning = affinity_warning(usable_cpus(), static_cast<int>(threads))) {
-    log(LogLevel::Warning, *warning);
-  }
-  return threads;
-}
-
-/// Fusing limits and rough costs of every structure, without calibration: enough to order jobs.
-CostTable quick_costs(const Sweep& sweep, at::Device device) {
-  CostTable costs;
-  for (const CellPlan& cell : sweep.cells) {
-    if (costs.contains(cell.structure)) continue;
-    const ModelOptions o = model_options({&cell.config});
-    const std::int64_t tokens = cell.config.integer("data.seq_len");
-    const std::int64_t batch = cell.config.integer("train.batch_size");
-    StructureCost cost;
-    cost.structure = cell.structure;
-    cost.parameters = layout_of(o).size();
-    cost.flops_per_token = flops_per_token(o, tokens);
-    cost.max_fused = automatic_fuse(o, batch, tokens, device);
-    // Any speed serves: only the order of times matters here.
-    cost.seconds_per_cell_step = 3e-10 * cost.flops_per_token * static_cast<double>(batch * tokens);
-    cost.seconds_per_eval_token = 1e-10 * cost.flops_per_token;
-    costs.emplace(cell.structure, cost);
-  }
-  return costs;
-}
-
 /// LibTorch says it in words on the CPU and by a type of its own on a GPU.
-bool out_of_memory(const std::exception& e) {
+bool is_out_of_memory(const std::exception& e) {
   if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr) return true;
   if (dynamic_cast<const c10::OutOfMemoryError*>(&e) != nullptr) return true;
   return std::string_view(e.what()).find("DefaultCPUAllocator") != std::string_view::npos;
-}
-
-/// One error for the whole world: the first rank's text, on every rank.
-template <class Work>
-void together(Collective& world, const Work& work) {
-  std::string problem;
-  int code = 0;
-  try {
-    work();
-  } catch (const UserError& e) {
-    problem = e.what();
-    code = static_cast<int>(e.code());
-  }
-  const std::int64_t worst = largest(world, code);
-  if (worst == 0) return;
-  for (const std::string& text : gather_text(world, problem)) {
-    if (!text.empty()) throw UserError(static_cast<ExitCode>(worst), text);
-  }
 }
 
 class SweepRun {
@@ -121,14 +48,19 @@ class SweepRun {
   void lead();
   void follow();
   void train(Claim claim);
-  void fail(const Claim& claim, CellStatus status, const std::string& kind,
+  void out_of_memory(const SessionJob& job, double peak);
+  void fail(const SessionJob& job, CellStatus status, const std::string& kind,
             const std::string& message);
   bool wait_for_others();
 
+  RunOrder order_;
+  int local_size_;
   Collective& world_;
   Sweep sweep_;
   Store store_;
   StoredPlan plan_;
+  std::string log_name_;
+  std::vector<std::string> warnings_;
   DeviceChoice device_;
   std::int64_t threads_;
   Team team_;
@@ -139,8 +71,9 @@ class SweepRun {
   LeaseKeeper leases_;
   std::unique_ptr<RunContext> context_;
   std::unique_ptr<JobQueue> queue_;
-  std::map<std::size_t, std::int64_t> retries_;  // of cells alone that did not fit in memory
+  CostTable quick_costs_, costs_;
   bool stopped_ = false;
+  ExitCode code_ = ExitCode::Done;  // of a process for one cell
 };
 
 Store open_store(const RunOrder& order, Collective& world, const Sweep& sweep) {
@@ -153,21 +86,32 @@ Store open_store(const RunOrder& order, Collective& world, const Sweep& sweep) {
   return store ? *store : Store::open(order.store);
 }
 
+/// From here on this process's lines are in the store too. @return the file's name.
+std::string open_log(const Store& store) {
+  const std::string name = log_name();
+  make_folders(store.log_dir());
+  log_to_file(store.log_dir() / name);
+  return name;
+}
+
 std::int64_t ranks_per_job(const CellConfig& run) {
   return run.is_word("resources.ranks_per_job") ? 1 : run.integer("resources.ranks_per_job");
 }
 
 SweepRun::SweepRun(const RunOrder& order, Collective& world, int local_rank, int local_size)
-    : world_(world),
+    : order_(order),
+      local_size_(local_size),
+      world_(world),
       sweep_(load_sweep({.file = order.file, .set = order.set, .yes = order.yes})),
       store_(open_store(order, world, sweep_)),
       plan_(read_plan(store_)),
+      log_name_(open_log(store_)),
       device_(choose_device(sweep_.run, world, local_rank, local_size)),
-      threads_(choose_threads(sweep_.run)),
+      threads_(choose_threads(sweep_.run, warnings_)),
       team_(world, static_cast<int>(ranks_per_job(sweep_.run))),
       data_(store_),
       progress_(progress_style(order.progress),
-                world.size() > 1 ? fmt::format("rank {}: ", world.rank()) : ""),
+                world.size() > 1 ? fmt::format("rank {}: ", world.rank()) : "", world.rank()),
       leases_({.ttl = std::chrono::seconds(sweep_.run.integer("resources.lease"))}) {
   // Rank 0 fills the token cache and pins digests; the others find both.
   const auto open_all = [&] {
@@ -187,17 +131,33 @@ SweepRun::SweepRun(const RunOrder& order, Collective& world, int local_rank, int
     nccl_ = make_nccl_collective(team_.group(), std::chrono::minutes(5));
   }
   sync_ = std::make_unique<BucketSync>(nccl_ ? *nccl_ : team_.group(), team_.group());
-  context_ =
-      std::make_unique<RunContext>(RunContext{sweep_, store_, plan_, data_, *sync_, team_.group(),
-                                              progress_, device_.device, device_.name, threads_});
+  quick_costs_ = quick_costs(sweep_, device_.device);
+  costs_ = known_costs(sweep_, quick_costs_);
+  context_ = std::make_unique<RunContext>(
+      RunContext{.sweep = sweep_,
+                 .store = store_,
+                 .plan = plan_,
+                 .data = data_,
+                 .sync = *sync_,
+                 .team = team_.group(),
+                 .progress = progress_,
+                 .device = device_.device,
+                 .device_name = device_.name,
+                 .threads = threads_,
+                 .costs = costs_,
+                 .logs = gather_text(team_.group(), log_name_),
+                 .warnings = warnings_,
+                 .library_versions = library_versions_json(device_.device.is_cuda())});
+  log_quietly(LogLevel::Info,
+              fmt::format("depthgrid-worker {}: rank {} of {}, {}, sweep {} ({})", code_version(),
+                          world.rank(), world.size(), device_.name, sweep_.name, sweep_.file));
 }
 
-void SweepRun::fail(const Claim& claim, CellStatus status, const std::string& kind,
+void SweepRun::fail(const SessionJob& job, CellStatus status, const std::string& kind,
                     const std::string& message) {
-  const std::string json =
-      Json{{"class", kind}, {"message", message}, {"job", claim.job.id}}.dump();
+  const std::string json = Json{{"class", kind}, {"message", message}, {"job", job.id}}.dump();
   std::vector<std::size_t> lost;
-  for (const std::size_t row : claim.job.rows) {
+  for (const std::size_t row : job.rows) {
     const CellPlan& cell = sweep_.cells[row];
     if (store_.completed(cell.id)) continue;  // it had diverged, or somebody else has finished it
     lost.push_back(row);
@@ -209,10 +169,19 @@ void SweepRun::fail(const Claim& claim, CellStatus status, const std::string& ki
 }
 
 void SweepRun::train(Claim claim) {
-  Claim outline{claim.job, {}};
   std::unique_ptr<JobSession> session;
-  const auto give_back = [&](AttemptOutcome outcome, ExitCode code) {
-    if (session) session->abandon(outcome, static_cast<int>(code));
+  const auto give_back = [&](const AttemptProblem& problem) {
+    if (session) {
+      session->abandon(problem);
+    } else {  // it did not even begin: the attempt is recorded all the same
+      for (ClaimedCell& cell : claim.cells) {
+        if (!cell.lease.valid()) continue;
+        CellRecorder(store_, plan_, plan_.cells.at(cell.row), std::move(cell.lease),
+                     claim.job.first_step, attempt_json(*context_, claim.job), {})
+            .abandon(claim.job.first_step, problem);
+      }
+    }
+    claim.cells.clear();
     session.reset();
   };
   if (team_.group().size() > 1) {
@@ -220,36 +189,72 @@ void SweepRun::train(Claim claim) {
         {"job", claim.job.id}, {"rows", claim.job.rows}, {"first_step", claim.job.first_step}};
     broadcast_text(team_.group(), order.dump(), 0);
   }
+  reset_peak_memory(device_.device);
   try {
-    session = std::make_unique<JobSession>(*context_, claim.job, std::move(claim.cells));
+    session = std::make_unique<JobSession>(*context_, claim.job, claim.cells);
     stopped_ = session->run() == SessionEnd::Stopped;
   } catch (const std::exception& problem) {
     if (team_.group().size() > 1) throw;  // the other ranks wait for this one: end them all
-    const bool oom = out_of_memory(problem);
-    if (!oom && dynamic_cast<const UserError*>(&problem) != nullptr) {
-      give_back(AttemptOutcome::Error, ExitCode::Failed);
-      throw;  // a full disk or damaged data concerns every cell
-    }
-    give_back(oom ? AttemptOutcome::Oom : AttemptOutcome::Error, ExitCode::Failed);
-    if (!oom) {
-      fail(outline, CellStatus::Failed, "error", problem.what());
+    const std::string text = problem.what();
+    const bool begun = session != nullptr;
+    if (is_out_of_memory(problem)) {
+      const double peak = peak_device_memory_bytes(device_.device);
+      const bool alone = claim.job.rows.size() == 1;
+      give_back({AttemptOutcome::Oom, ExitCode::OutOfMemory,
+                 alone ? EventKind::Failure : EventKind::Warning, peak,
+                 fmt::format("out of memory with {}",
+                             alone ? "one cell alone"
+                                   : fmt::format("{} cells: split", claim.job.rows.size()))});
+      if (begun) progress_.job_ended("out of memory");
+      out_of_memory(claim.job, peak);
       return;
     }
-    if (outline.job.rows.size() > 1) {
-      progress_.say("job " + outline.job.id + " does not fit in memory: split in two");
-      queue_->split(outline);
-    } else if (retries_[outline.job.rows.front()]++ < sweep_.run.integer("retry.oom")) {
-      progress_.say("job " + outline.job.id + " does not fit in memory: tried once more");
-    } else {
-      fail(outline, CellStatus::Oom, "oom",
-           fmt::format("out of memory with one cell alone; peak {:.0f} MB",
-                       peak_memory_bytes() / 1e6));
+    give_back({AttemptOutcome::Error, ExitCode::Failed, EventKind::Failure, 0, text});
+    if (begun) progress_.job_ended("failed");
+    if (dynamic_cast<const UserError*>(&problem) != nullptr) {
+      throw;  // a full disk or damaged data concerns every cell
     }
+    fail(claim.job, CellStatus::Failed, "error", text);
+    return;
   }
-  if (!session || stopped_) return;
+  if (stopped_) return;
   session.reset();
   progress_.sweep(queue_->completed(), static_cast<std::int64_t>(sweep_.cells.size()));
   progress_.job_ended("done");
+}
+
+void SweepRun::out_of_memory(const SessionJob& job, double peak) {
+  if (job.rows.size() > 1) {
+    progress_.say("job " + job.id + " does not fit in memory: split in two");
+    queue_->split(job.rows);
+    return;
+  }
+  const CellPlan& cell = sweep_.cells[job.rows.front()];
+  const std::int64_t generation = lease_state(store_.cell_path(cell.id)).generation;
+  if (!order_.cell.empty()) {  // the process that waits for this one knows what comes next
+    code_ = ExitCode::OutOfMemory;
+    queue_->give_up(job.rows);
+    return;
+  }
+  for (std::int64_t i = 0; i < sweep_.run.integer("retry.oom"); ++i) {
+    progress_.say("job " + job.id + " does not fit in memory: tried in a fresh process");
+    const int code = train_apart(order_, cell.id, device_.device.is_cuda());
+    stopped_ = code == static_cast<int>(ExitCode::TempFail);
+    if (stopped_ || store_.completed(cell.id)) return;
+    if (code == static_cast<int>(ExitCode::OutOfMemory)) continue;
+    const auto failure = store_.newest_failure(cell.id);
+    if (failure && failure->generation > generation) {
+      queue_->give_up(job.rows);  // it has said why
+    } else if (code < 128) {
+      throw UserError(static_cast<ExitCode>(code),
+                      fmt::format("{}: the fresh process ended with {}; its own message stands "
+                                  "above",
+                                  cell.alias, code));
+    }
+    return;  // of a crash: retry.crash decides at the next claim
+  }
+  fail(job, CellStatus::Oom, "oom",
+       fmt::format("out of memory with one cell alone; peak {:.0f} MB", peak / 1e6));
 }
 
 bool SweepRun::wait_for_others() {
@@ -261,12 +266,16 @@ bool SweepRun::wait_for_others() {
 
 void SweepRun::lead() {
   std::vector<bool> wanted;
-  for (const CellPlan& cell : sweep_.cells) wanted.push_back(!store_.completed(cell.id));
-  const PackingOptions packing = packing_options(sweep_.run, team_.count());
-  queue_ = std::make_unique<JobQueue>(
-      sweep_, store_, leases_,
-      plan_jobs(sweep_.cells, wanted, packing, quick_costs(sweep_, device_.device)),
-      sweep_.run.integer("retry.crash"));
+  for (const CellPlan& cell : sweep_.cells) {
+    const bool ours = order_.cell.empty() || order_.cell == cell.id;
+    wanted.push_back(ours && !store_.completed(cell.id));
+  }
+  PackingOptions packing = packing_options(sweep_.run, team_.count());
+  // A GPU's memory is found out by running: a job that does not fit is split.
+  if (device_.device.is_cpu()) packing.memory_bytes = usable_memory_bytes(local_size_);
+  queue_ = std::make_unique<JobQueue>(sweep_, store_, leases_,
+                                      plan_jobs(sweep_.cells, wanted, packing, quick_costs_),
+                                      sweep_.run.integer("retry.crash"));
   progress_.sweep(queue_->completed(), static_cast<std::int64_t>(sweep_.cells.size()));
   while (!stopped_) {
     std::optional<Claim> claim;
@@ -287,10 +296,12 @@ void SweepRun::follow() {
     const std::string text = broadcast_text(team_.group(), "", 0);
     if (text.empty()) return;
     const Json order = Json::parse(text);
+    std::vector<ClaimedCell> none;
+    reset_peak_memory(device_.device);
     JobSession session(
         *context_,
         {order.at("job"), order.at("rows").get<std::vector<std::size_t>>(), order.at("first_step")},
-        {});
+        none);
     stopped_ = session.run() == SessionEnd::Stopped || stopped_;
   }
 }
@@ -302,12 +313,19 @@ ExitCode SweepRun::run() {
     follow();
   }
   const bool stopped = largest(world_, stopped_ ? 1 : 0) > 0;
-  const std::int64_t failed = total(world_, queue_ ? queue_->failed() : 0);
-  if (world_.rank() == 0) {
-    for (const std::string& problem : pack(store_).problems) log(LogLevel::Warning, problem);
+  std::int64_t failed = total(world_, queue_ ? queue_->failed() : 0);
+  // Without a launcher, the program that has started this one does it.
+  if (world_.rank() == 0 && under_launcher()) {
+    const RunSummary summary = conclude_run(store_, order_.store, stopped);
+    for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
+    const bool json = order_.progress == "json";
+    fmt::print(stderr, "{}\n", json ? summary_json(summary) : summary_text(summary));
+    failed += summary.failed;
   }
-  world_.barrier();
+  failed = largest(world_, failed);
+  log_quietly(LogLevel::Info, stopped ? "stopped: the same command goes on" : "nothing left to do");
   if (stopped) return ExitCode::TempFail;
+  if (code_ != ExitCode::Done) return code_;
   return failed > 0 ? ExitCode::Partial : ExitCode::Done;
 }
 

@@ -1,12 +1,32 @@
 #include "core/base/log.hpp"
 
+#include <algorithm>
+
+#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+
+#include "core/base/error.hpp"
 
 namespace depthgrid {
 namespace {
 
 constexpr const char* kName = "depthgrid";
+constexpr const char* kFileName = "depthgrid-file";
+
+spdlog::level::level_enum spdlog_level(LogLevel level) {
+  switch (level) {
+    case LogLevel::Debug:
+      return spdlog::level::debug;
+    case LogLevel::Info:
+      return spdlog::level::info;
+    case LogLevel::Warning:
+      return spdlog::level::warn;
+    case LogLevel::Error:
+      break;
+  }
+  return spdlog::level::err;
+}
 
 std::shared_ptr<spdlog::logger> logger() {
   if (auto known = spdlog::get(kName)) return known;
@@ -15,36 +35,50 @@ std::shared_ptr<spdlog::logger> logger() {
   return made;
 }
 
+void to_file(LogLevel level, std::string text) {
+  const auto file = spdlog::get(kFileName);
+  if (!file) return;
+  std::ranges::replace(text, '\n', ' ');  // every line has its time
+  file->log(spdlog_level(level), "{}", text);
+  file->flush();
+}
+
 }  // namespace
 
 void configure_log(LogLevel lowest, const std::string& tag) {
   const auto l = logger();
-  l->set_level(lowest == LogLevel::Debug     ? spdlog::level::debug
-               : lowest == LogLevel::Info    ? spdlog::level::info
-               : lowest == LogLevel::Warning ? spdlog::level::warn
-                                             : spdlog::level::err);
+  l->set_level(spdlog_level(lowest));
   l->set_pattern(tag.empty() ? "depthgrid: %v" : "depthgrid [" + tag + "]: %v");
+}
+
+void log_to_file(const std::filesystem::path& file) {
+  spdlog::drop(kFileName);
+  try {
+    const auto made = spdlog::basic_logger_mt(kFileName, file.string());
+    made->set_level(spdlog::level::debug);
+    made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l: %v", spdlog::pattern_time_type::utc);
+  } catch (const spdlog::spdlog_ex& e) {
+    throw StorageError(file.string(), e.what());
+  }
 }
 
 void log(LogLevel level, const std::string& text) noexcept {
   try {
     const auto l = logger();
-    switch (level) {
-      case LogLevel::Debug:
-        l->debug("{}", text);
-        break;
-      case LogLevel::Info:
-        l->info("{}", text);
-        break;
-      case LogLevel::Warning:
-        l->warn("warning: {}", text);
-        break;
-      case LogLevel::Error:
-        l->error("error: {}", text);
-        break;
-    }
+    const char* const head = level == LogLevel::Error     ? "error: "
+                             : level == LogLevel::Warning ? "warning: "
+                                                          : "";
+    l->log(spdlog_level(level), "{}{}", head, text);
     l->flush();
+    to_file(level, text);
   } catch (...) {  // a log line is never worth a crash
+  }
+}
+
+void log_quietly(LogLevel level, const std::string& text) noexcept {
+  try {
+    to_file(level, text);
+  } catch (...) {  // as above
   }
 }
 

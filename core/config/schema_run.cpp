@@ -28,7 +28,7 @@ constexpr Leaf kEval[] = {
                        "per split, once at the end"),
                "all"),
     or_null(integer("eval.stride", 1, 131072, "tokens", "null", Structural,
-                    "distance of windows; less than T is labelled sliding"),
+                    "distance of windows; less than T: they overlap, and `results` says sliding"),
             "data.seq_len"),
     word("eval.protocol", "standard published_1", "standard", Structural,
          "published_1 adds the published run's validation protocol"),
@@ -72,7 +72,8 @@ constexpr Leaf kResources[] = {
 
 constexpr Leaf kRetry[] = {
     run_integer("retry.crash", 0, 1e6, "–", "3", "attempts after a signal or a crash"),
-    run_integer("retry.oom", 0, 1e6, "–", "1", "attempts of a single cell after out of memory"),
+    run_integer("retry.oom", 0, 1e6, "–", "1",
+                "attempts of a single cell after out of memory, each in a fresh process"),
 };
 
 constexpr SchemaSection kSections[] = {

@@ -65,7 +65,7 @@ EvalResult summary(const Sums& s, double bytes_per_token) {
 
 std::vector<EvalResult> evaluate(LanguageModel& model, std::int64_t cells,
                                  const TokenStream& stream, const EvalWindows& windows,
-                                 std::int64_t batch_size) {
+                                 std::int64_t batch_size, const std::function<bool()>& stop) {
   const at::NoGradGuard no_grad;
   std::vector<Sums> sums(static_cast<std::size_t>(cells));
   for (Sums& s : sums) {
@@ -74,6 +74,7 @@ std::vector<EvalResult> evaluate(LanguageModel& model, std::int64_t cells,
   }
   const EvalBatches batches(stream, windows, batch_size);
   for (std::int64_t b = 0; b < batches.size(); ++b) {
+    if (stop && stop()) return {};
     const EvalBatch batch = batches.batch(b);
     const LanguageModel::Scores scores = model.score(batch.tokens.narrow(1, 0, batch.length + 1));
     const at::Tensor loss = scores.loss.cpu().contiguous();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/data/eval_windows.hpp"
@@ -22,11 +23,12 @@ struct EvalResult {
 
 /// Evaluates all cells on the same windows, adding up in double precision, window after window.
 /// @param batch_size  windows a forward pass.
-/// @return            (E); an empty split gives NaN and no tokens.
+/// @param stop        asked before every batch: yes ends the evaluation.
+/// @return            (E); an empty split gives NaN and no tokens. Nothing if it was ended.
 /// The standard error is that of a ratio estimate: windows are the sampled units, their tokens the
 /// sizes (Cochran (1977), Sampling Techniques, eq. 6.13, without the finite-population factor).
 std::vector<EvalResult> evaluate(LanguageModel& model, std::int64_t cells,
                                  const TokenStream& stream, const EvalWindows& windows,
-                                 std::int64_t batch_size);
+                                 std::int64_t batch_size, const std::function<bool()>& stop = {});
 
 }  // namespace depthgrid

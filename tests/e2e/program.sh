@@ -33,6 +33,8 @@ for verb in validate plan run status results logs pack schema bench; do
   expect 0 "$depthgrid" "$verb" --help
 done
 
+expect 0 "$depthgrid" help
+says out "bench     step|optimiser"
 expect 2 "$depthgrid"
 silent out
 says err "usage: depthgrid VERB"

@@ -1,5 +1,6 @@
 #include "storage/variables.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -59,6 +60,22 @@ TEST(Variables, GroupsAndSplitsHaveTheirFixedOrder) {
   EXPECT_EQ(parameter_groups()[16], "predictor");
   ASSERT_EQ(split_names().size(), 4U);
   EXPECT_EQ(split_names()[2], "valid");
+}
+
+TEST(Variables, SourcesAreFilesOfThisRepositoryAndSectionsOfThem) {
+  const std::filesystem::path root(DEPTHGRID_SOURCE_DIR);
+  for (const Variable& v : variables()) {
+    const std::string source(v.source);
+    const std::size_t comma = source.find(", ");
+    const std::filesystem::path file = root / source.substr(0, comma);
+    ASSERT_TRUE(std::filesystem::is_regular_file(file)) << v.name << ": " << source;
+    if (comma == std::string::npos) continue;
+    std::ifstream in(file);
+    const std::string heading = "## " + source.substr(comma + 2);
+    bool found = false;
+    for (std::string line; std::getline(in, line);) found = found || line == heading;
+    EXPECT_TRUE(found) << v.name << ": " << source;
+  }
 }
 
 TEST(Variables, DocumentationHoldsTheTable) {

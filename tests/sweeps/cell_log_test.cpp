@@ -60,6 +60,18 @@ TEST_F(StoredSweepTest, TheStoreAndTheSweepFileListTheSameCells) {
   }
 }
 
+TEST_F(StoredSweepTest, TheListingSaysHowEvaluationCutsASplit) {
+  EXPECT_EQ(list_store(make_store(), "store").eval_windows, "disjoint");
+  const auto windows_with = [&](const char* stride) {
+    const Sweep sweep =
+        load_sweep({folder_ / "s.yaml", {std::string("eval.stride=") + stride}, false});
+    return list_sweep(sweep, "store").eval_windows;
+  };
+  EXPECT_EQ(windows_with("128"), "disjoint");
+  EXPECT_EQ(windows_with("32"), "sliding");
+  EXPECT_EQ(windows_with("32,128"), "mixed");
+}
+
 TEST_F(StoredSweepTest, ACellIsFoundByAliasIdOrTheBeginningOfOne) {
   const Listing listing = list_sweep(sweep_, "store");
   for (std::size_t row = 0; row < 4; ++row) {
@@ -85,7 +97,8 @@ TEST_F(StoredSweepTest, TheLogTellsAttemptsEventsFailureAndTheEndOfTheWorkersLog
     JournalHeader header;
     header.generation = 1;
     header.kinds = {{"train", {{"train_loss", 1}}}};
-    header.attempt_json = R"({"host": "node7", "device": "cpu", "start": 0})";
+    header.attempt_json =
+        R"({"host": "node7", "device": "cpu", "start": 0, "logs": ["a.log", "gone.log"]})";
     Journal journal(store.cell_dir(id) / generation_name("journal", 1), header);
     const double loss = 2.5;
     journal.append(0, 1, {&loss, 1});
@@ -95,6 +108,7 @@ TEST_F(StoredSweepTest, TheLogTellsAttemptsEventsFailureAndTheEndOfTheWorkersLog
   store.publish_failure(id, 1, CellStatus::Failed, R"({"message": "no such thing"})");
   fs::create_directories(store.root() / "logs");
   std::ofstream(store.root() / "logs" / "a.log") << "one\ntwo\nthree \xff\n";
+  std::ofstream(store.root() / "logs" / "of_other_cells.log") << "elsewhere\n";
 
   CellSummary cell;
   cell.id = id;
@@ -112,14 +126,17 @@ TEST_F(StoredSweepTest, TheLogTellsAttemptsEventsFailureAndTheEndOfTheWorkersLog
   EXPECT_EQ(log["events"][0]["kind"], "checkpoint");
   EXPECT_EQ(log["events"][0]["message"], "kept");
   EXPECT_EQ(log["failure"]["message"], "no such thing");
-  ASSERT_EQ(log["log"].size(), 2u);
-  EXPECT_EQ(log["log"][0], "two");
+  ASSERT_EQ(log["logs"].size(), 2u);  // a rank's log that is gone is an empty one
+  ASSERT_EQ(log["logs"][0]["lines"].size(), 2u);
+  EXPECT_EQ(log["logs"][0]["lines"][0], "two");
+  EXPECT_EQ(log["log"], log["logs"][1]["lines"]);
 
   const std::string text = cell_log_text(store, cell, 2);
   for (const char* part : {"the alias", "node7", "checkpoint", "no such thing", "two\nthree"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
   EXPECT_EQ(text.find("one\n"), std::string::npos);
+  EXPECT_EQ(text.find("elsewhere"), std::string::npos);
 }
 
 TEST_F(StoredSweepTest, ACellThatNobodyTriedHasAnEmptyLog) {

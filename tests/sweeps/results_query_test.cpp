@@ -96,6 +96,7 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
   "store": "results/h_mod",
   "metric": "eval_loss.valid",
   "goal": "minimize",
+  "eval_windows": "disjoint",
   "cells": [
     {
       "id": "bbbbbbbbbbbb",

@@ -10,7 +10,7 @@ namespace {
 TEST(RunOrder, IsTheDocumentedText) {
   EXPECT_EQ(order_text(RunOrder{"a.yaml", "results/a", {"train.steps=3"}, true, "json"}),
             R"({"schema":1,"file":"a.yaml","store":"results/a","set":["train.steps=3"],"yes":true,)"
-            R"("progress":"json"})");
+            R"("progress":"json","cell":""})");
 }
 
 TEST(RunOrder, ReadsBackWhatWasWritten) {
@@ -21,6 +21,9 @@ TEST(RunOrder, ReadsBackWhatWasWritten) {
   EXPECT_EQ(order.set, (std::vector<std::string>{"x=\"y\"", "z=1,2"}));
   EXPECT_FALSE(order.yes);
   EXPECT_EQ(order.progress, "auto");
+  RunOrder one = order;
+  one.cell = "98678699848f";
+  EXPECT_EQ(parse_run_order(order_text(one)).cell, "98678699848f");
 }
 
 TEST(RunOrder, BenchOrdersReadBackToo) {

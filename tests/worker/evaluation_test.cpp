@@ -55,5 +55,17 @@ TEST(Evaluation, DoesNotDependOnTheBatchSize) {
   EXPECT_TRUE(std::isnan(one[0].bits_per_byte));  // no text behind these ids
 }
 
+TEST(Evaluation, EndsBeforeTheBatchAtWhichItIsStopped) {
+  const TokenStream stream = TokenStream::from_ids(std::vector<std::uint32_t>(101, 7), 64, 0);
+  TableModel model;
+  int asked = 0;
+
+  const auto r =
+      evaluate(model, 2, stream, all_windows(stream.size(), 8), 1, [&] { return ++asked == 3; });
+
+  EXPECT_TRUE(r.empty());
+  EXPECT_EQ(asked, 3);
+}
+
 }  // namespace
 }  // namespace depthgrid

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Cells that do not fit in memory: a fused job is split, and a cell alone is tried again in a fresh process.
+source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
+# Little to compute, much to hold: 25 million parameters, 400 MB with gradients and moments.
+cat >large.yaml <<'Y'
+name: large
+model: {family: standard, d_model: 1024, n_layers: 2, n_heads: 2}
+data: {corpus: "synthetic:markov", synthetic: {vocab_size: 16, tokens: 4000}, seq_len: 4}
+train: {steps: 2, batch_size: 1}
+eval: {every: null, at_start: false, windows: 2, final_windows: 2, batch_size: 1}
+packing: {fuse: 2}
+seeds: 2
+Y
+
+# room_for NAME COMMAND...: sets $room, the address space (in KiB) in which the command trains a small
+# sweep, and a little more.
+room_for() {
+  local name=$1
+  shift
+  room=300000
+  for attempt in $(seq 30); do
+    room=$((room + 100000))
+    (ulimit -S -v "$room" && "$@" run "$sweep" --store "$name-$attempt" -q) >out 2>err && break
+  done
+  [ "$attempt" -lt 30 ] || fail "no limit lets a small sweep pass"
+  room=$((room + 100000))
+}
+
+# Programs under which only the first worker is short of memory: those that it starts are not.
+mkdir programs
+cp "$depthgrid" programs/depthgrid
+cp "$build/depthgrid-worker" programs/real-worker
+cat >programs/depthgrid-worker <<W
+#!/usr/bin/env bash
+if mkdir "$scratch/\$LIMIT_ONCE" 2>/dev/null; then ulimit -S -v "\$ROOM"; else ulimit -S -v unlimited; fi
+exec "$scratch/programs/real-worker" "\$@"
+W
+chmod +x programs/depthgrid-worker
+
+# facts STORE: outcome and process of every attempt at every cell, in order.
+facts() {
+  local cell
+  for cell in "$1"/cells/*/*; do
+    "$depthgrid" logs "$(basename "$cell")" "$1" --json | python3 -c '
+import json, sys
+log = json.load(sys.stdin)
+print(*[(a["outcome"], a["facts"]["cells"]) for a in log["attempts"]], *sorted({e["kind"] for e in log["events"]} & {"failure", "warning"}))
+pids = [a["facts"]["pid"] for a in log["attempts"]]
+assert pids[-1] != pids[0], pids'
+  done
+}
+
+for launcher in "" "mpirun -np 1"; do
+  rm -rf fresh limited
+  room_for "small${launcher:+-launched}" $launcher "$depthgrid"
+  ROOM=$room LIMIT_ONCE=limited expect 0 $launcher programs/depthgrid run large.yaml --store fresh
+  says err 'split in two'
+  says err 'tried in a fresh process'
+  says err '2 of 2 cells completed'
+  expect 0 "$depthgrid" status fresh
+  facts fresh >all
+  [ "$(sort -u all)" = "('oom', 2) ('oom', 1) ('done', 1) failure warning" ] || fail "attempts are not as expected: $(cat all)"
+done
+
+# Short of memory for ever: every cell ends as oom, and says how much it had taken.
+room_for small-again "$depthgrid"
+code=0
+(ulimit -S -v "$room" && "$depthgrid" run large.yaml --store never -q) >out 2>err || code=$?
+[ "$code" = 4 ] || fail "cells that never fit: exit code $code, not 4"
+expect 4 "$depthgrid" status never --json
+check 'j["counts"]["oom"] == 2 and all("out of memory with one cell alone; peak" in p["problem"] for p in j["problems"])'
+facts never >all
+[ "$(sort -u all)" = "('oom', 2) ('oom', 1) ('oom', 1) failure warning" ] || fail "attempts are not as expected: $(cat all)"
+echo "out_of_memory: ok"
