@@ -72,17 +72,17 @@ StructureCost cost_of(const std::string& structure, const CellConfig& config) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g] > 0) cost.parameter_groups.emplace_back(kParameterGroupNames[g], groups[g]);
   }
-  cost.flops_per_token = flops_per_token(o, tokens);
+  const std::int64_t rows = batch / config.integer("train.accumulation");
+  cost.flops_per_token = flops_per_token(o, rows, tokens);
   cost.fixed_bytes = 150e6;  // the program and its libraries
-  cost.activation_bytes_per_cell =
-      activation_bytes(o, batch / config.integer("train.accumulation"), tokens);
+  cost.activation_bytes_per_cell = activation_bytes(o, rows, tokens);
   // Values, gradients and two moments; a bf16 copy where there is one.
   const double per_parameter = config.word("train.precision") == "bf16" ? 18 : 16;
   cost.bytes_per_cell =
       per_parameter * static_cast<double>(cost.parameters) + cost.activation_bytes_per_cell;
   cost.max_fused = automatic_fuse(o, batch, tokens, at::kCPU);
   cost.depends_on_h = o.sublayers == Sublayers::Sequential;
-  if (o.family == "time_indexed") {
+  if (o.timed()) {
     const at::Tensor t = layer_grid(o.time.nodes, o.layers, at::full({1, 1}, 1.0)).t;
     cost.time_feature_rank = time_feature_rank(o.time, t, 0);
   }

@@ -78,7 +78,8 @@ CostTable quick_costs(const Sweep& sweep, at::Device device) {
     StructureCost cost;
     cost.structure = cell.structure;
     cost.parameters = layout_of(o).size();
-    cost.flops_per_token = flops_per_token(o, tokens);
+    cost.flops_per_token =
+        flops_per_token(o, batch / cell.config.integer("train.accumulation"), tokens);
     cost.max_fused = automatic_fuse(o, batch, tokens, device);
     // Any speed serves: only the order of times matters here.
     cost.seconds_per_cell_step = 3e-10 * cost.flops_per_token * static_cast<double>(batch * tokens);
