@@ -1,14 +1,37 @@
 #include "models/cost_model.hpp"
 
 namespace depthgrid {
+namespace {
 
-double flops_per_token(const ModelOptions& o, std::int64_t tokens) {
+/// Entries of the four weight matrices of a block.
+std::int64_t block_weights(const ModelOptions& o) {
+  return o.width * (4 * o.width + o.up_rows() + o.hidden);
+}
+
+bool generated(const ModelOptions& o) {
+  return o.family == "tong";
+}
+
+/// Entries that the generators make for one depth: the weights and, where they are generated, the
+/// biases.
+std::int64_t generated_entries(const ModelOptions& o) {
+  if (!generated(o)) return 0;
+  const std::int64_t attention = o.attention_bias ? 4 * o.width : 0;
+  const std::int64_t mlp = o.mlp_bias ? o.up_rows() + o.width : 0;
+  return block_weights(o) + (o.hypernet.generate_bias ? attention + mlp : 0);
+}
+
+}  // namespace
+
+double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
   const auto c = static_cast<double>(o.width);
   const auto t = static_cast<double>(tokens);
-  const double products = 4 * c * c + c * static_cast<double>(o.up_rows() + o.hidden);
+  const auto products = static_cast<double>(block_weights(o));
   const double attention = 2 * t * c;  // scores and averages, multiply-adds
   const double readout = c * static_cast<double>(o.vocabulary);
-  return 2 * (static_cast<double>(o.layers) * (products + attention) + readout);
+  const double generators = static_cast<double>(o.hypernet.hidden * generated_entries(o)) /
+                            static_cast<double>(rows * tokens);
+  return 2 * (static_cast<double>(o.layers) * (products + attention + generators) + readout);
 }
 
 double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
@@ -22,12 +45,19 @@ double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t t
   const double scores =
       squares ? 3 * static_cast<double>(o.heads) * static_cast<double>(tokens) : 0.0;
   const double readout = 3 * static_cast<double>(o.vocabulary) + 3 * c;
-  return 4 * n * (static_cast<double>(o.layers) * (layer + scores) + readout);
+  // The generated weights of all depths, and their gradients, which meet before the generators'.
+  const double weights = 2 * static_cast<double>(o.layers * generated_entries(o));
+  return 4 * (n * (static_cast<double>(o.layers) * (layer + scores) + readout) + weights);
 }
 
-std::int64_t effective_parameters(const ModelOptions& o, std::int64_t stored,
-                                  std::int64_t shared_block) {
-  return stored + (o.layers - 1) * shared_block;
+std::int64_t effective_parameters(const ModelOptions& o, const ParameterLayout& layout) {
+  std::int64_t shared = 0, generators = 0;
+  for (const ParameterSlot& slot : layout.slots()) {
+    const bool generator = slot.spec.group == ParameterGroup::Hypernet;
+    if (generator) generators += slot.count;
+    if (!generator && slot.spec.name.starts_with("block.")) shared += slot.count;
+  }
+  return layout.size() - generators + o.layers * generated_entries(o) + (o.layers - 1) * shared;
 }
 
 }  // namespace depthgrid

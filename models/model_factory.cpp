@@ -6,13 +6,15 @@
 #include "core/base/error.hpp"
 #include "models/families/standard.hpp"
 #include "models/families/time_indexed.hpp"
+#include "models/families/tong.hpp"
 
 namespace depthgrid {
 
 std::span<const FamilyEntry> families() {
-  static constexpr std::array<FamilyEntry, 2> kFamilies = {{
+  static constexpr std::array<FamilyEntry, 3> kFamilies = {{
       {"standard", make_standard},
       {"time_indexed", make_time_indexed},
+      {"tong", make_tong},
   }};
   return kFamilies;
 }

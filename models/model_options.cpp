@@ -114,6 +114,15 @@ ModulationOptions modulation(const Cells& cells) {
   return m;
 }
 
+HypernetOptions hypernet(const CellConfig& c) {
+  return {.hidden = c.integer("model.hypernet.hidden"),
+          .depth = c.integer("model.hypernet.depth"),
+          .activation = activation(c.word("model.hypernet.activation")),
+          .generate_bias = c.flag("model.hypernet.generate_bias"),
+          .share_qkv = c.flag("model.hypernet.share_qkv"),
+          .per_layer = c.word("model.share") == "none"};
+}
+
 InitOptions init(const Cells& cells) {
   static constexpr std::pair<std::string_view, InitScheme> kSchemes[] = {
       {"pytorch", InitScheme::Pytorch}, {"gpt2", InitScheme::Gpt2}, {"xavier", InitScheme::Xavier}};
@@ -161,6 +170,7 @@ ModelOptions model_options(const std::vector<const CellConfig*>& cells) {
   o.residual = residual(cells);
   o.time = time(cells);
   o.modulation = modulation(cells);
+  o.hypernet = hypernet(first);
   o.init = init(cells);
   return o;
 }

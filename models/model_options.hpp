@@ -62,6 +62,16 @@ struct ModulationOptions {
   std::vector<double> bias_init;  // (E)
 };
 
+/// The networks that generate a block's weights from depth-time.
+struct HypernetOptions {
+  std::int64_t hidden = 64;  // E_t, width of a time network and of what the generator sees
+  std::int64_t depth = 2;    // affine maps of a time network
+  Activation activation = Activation::Silu;
+  bool generate_bias = true;
+  bool share_qkv = false;
+  bool per_layer = false;  // L sets of generators in place of one (`model.share: none`)
+};
+
 struct InitOptions {
   InitScheme scheme = InitScheme::Gpt2;
   std::vector<double> std;             // (E)
@@ -98,10 +108,15 @@ struct ModelOptions {
   ResidualOptions residual;
   TimeOptions time;
   ModulationOptions modulation;
+  HypernetOptions hypernet;
   InitOptions init;
 
   /// Rows of the up projection: twice the hidden width where the activation gates.
   std::int64_t up_rows() const { return activation == Activation::Swiglu ? 2 * hidden : hidden; }
+  /// The family sees depth-time.
+  bool timed() const { return family != "standard"; }
+  /// One set of parameters makes the block of every depth.
+  bool shared() const { return timed() && !hypernet.per_layer; }
 };
 
 /// Reads the model leaves of cells that share a structure.

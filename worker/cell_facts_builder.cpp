@@ -20,7 +20,7 @@ std::vector<double> doubles(const at::Tensor& x) {
 void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   const ModelOptions& o = fused.options;
   const auto layers = static_cast<double>(o.layers);
-  const bool shared = o.family == "time_indexed";
+  const bool shared = o.shared();
   const DepthGrid grid = fused.model->family().grid({});
   facts.set("n_depth", layers);
   facts.set("n_layer", shared ? 1.0 : layers);
@@ -32,7 +32,7 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   facts.set("depth_edge_time", edges);
   facts.set("depth_layer", blocks);
   if (o.residual.kind == ScaleKind::Fixed) facts.set("residual_scale", residual_scales(fused, e));
-  if (shared) {
+  if (o.timed()) {
     facts.set("time_feature_rank",
               static_cast<double>(time_feature_rank(o.time, grid.t, static_cast<std::int64_t>(e))));
   }
@@ -61,14 +61,10 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
   CellFacts facts;
   std::vector<double> by_group;
   for (const std::int64_t n : layout.counts_by_group()) by_group.push_back(static_cast<double>(n));
-  std::int64_t block = 0;
-  for (const ParameterSlot& slot : layout.slots()) {
-    if (slot.spec.name.starts_with("block.")) block += slot.count;
-  }
   const auto stored = layout.size();
   facts.set("n_parameters", static_cast<double>(stored));
   facts.set("n_parameters_stored", static_cast<double>(stored));
-  facts.set("n_parameters_effective", static_cast<double>(effective_parameters(o, stored, block)));
+  facts.set("n_parameters_effective", static_cast<double>(effective_parameters(o, layout)));
   facts.set("n_parameters_group", by_group);
   facts.set("n_position", static_cast<double>(sampler.seq_len()));
   set_grid(facts, fused, e);
@@ -83,11 +79,11 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
   facts.set("data_order_digest",
             std::string_view(data_order_digest(sampler, fused.train.data_seed[e], fused.train.steps,
                                                data.tokens_sha256)));
-  const double flops = flops_per_token(o, sampler.seq_len());
+  const std::int64_t rows = fused.train.batch / fused.train.accumulation;
+  const double flops = flops_per_token(o, rows, sampler.seq_len());
   facts.set("cost_flops_token", flops);
   facts.set("cost_flops_token_executed", flops);  // no family leaves out a layer
-  facts.set("cost_memory_activations",
-            activation_bytes(o, fused.train.batch / fused.train.accumulation, sampler.seq_len()));
+  facts.set("cost_memory_activations", activation_bytes(o, rows, sampler.seq_len()));
   set_predictions(facts, run, o.cells, cell, stored);
   facts.library_versions = run.library_versions;
   return facts;

@@ -72,11 +72,11 @@ StructureCost cost_of(const std::string& structure, const CellConfig& config) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g] > 0) cost.parameter_groups.emplace_back(kParameterGroupNames[g], groups[g]);
   }
-  cost.flops_per_token = flops_per_token(o, tokens);
+  cost.flops_per_token = flops_per_token(o, batch / config.integer("train.accumulation"), tokens);
   set_memory(cost, o, config);
   cost.max_fused = automatic_fuse(o, batch, tokens, at::kCPU);
   cost.depends_on_h = o.sublayers == Sublayers::Sequential;
-  if (o.family == "time_indexed") {
+  if (o.timed()) {
     const at::Tensor t = layer_grid(o.time.nodes, o.layers, at::full({1, 1}, 1.0)).t;
     cost.time_feature_rank = time_feature_rank(o.time, t, 0);
   }

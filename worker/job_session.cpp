@@ -369,7 +369,9 @@ CellFacts JobSession::facts_so_far(std::size_t e) const {
   const CellClock& c = clocks_[e];
   const double tokens = static_cast<double>(made_[e] * fused_.train.batch * sampler_.seq_len());
   const double p50 = quantile(step_seconds_, 0.5);
-  facts.set("cost_flops_total", 3 * flops_per_token(fused_.options, sampler_.seq_len()) * tokens);
+  const std::int64_t rows = fused_.train.batch / fused_.train.accumulation;
+  facts.set("cost_flops_total",
+            3 * flops_per_token(fused_.options, rows, sampler_.seq_len()) * tokens);
   facts.set("cost_tokens_per_second", c.device > 0 ? tokens / c.device : kNaN);
   facts.set("cost_step_time_p50", p50);
   facts.set("cost_step_time_p95", quantile(step_seconds_, 0.95));

@@ -56,7 +56,8 @@ CostTable quick_costs(const Sweep& sweep, at::Device device) {
     StructureCost cost;
     cost.structure = cell.structure;
     cost.parameters = layout_of(o).size();
-    cost.flops_per_token = flops_per_token(o, tokens);
+    cost.flops_per_token =
+        flops_per_token(o, batch / cell.config.integer("train.accumulation"), tokens);
     cost.max_fused = automatic_fuse(o, batch, tokens, device);
     set_memory(cost, o, cell.config);
     // Ten billion operations a second: the order of times matters here, not their size.

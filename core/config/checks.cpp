@@ -58,9 +58,9 @@ void check_sizes(const Slots& s, const Report& report) {
                                                ": learned positions need a row for each");
   }
   for (const auto norm : {row.norm_kind, row.final_norm}) {
-    if (s.is(norm, "temporal_layer_norm") && !s.is(row.family, "time_indexed")) {
+    if (s.is(norm, "temporal_layer_norm") && s.is(row.family, "standard")) {
       report({norm, row.family},
-             report.shown(norm) + " needs depth-time: `model.family: time_indexed`");
+             report.shown(norm) + " needs depth-time: `model.family: time_indexed` or `tong`");
     }
   }
   if (s.is(row.implementation, "sdpa") && s.number(row.attention_dropout) > 0) {

@@ -24,8 +24,8 @@ bool has_dev(const Slots& slots) {
 }
 
 Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
-  constexpr std::array<std::string_view, 7> kNames = {"trunk", "embedding",  "head",    "norm",
-                                                      "bias",  "modulation", "residual"};
+  constexpr std::array<std::string_view, 8> kNames = {
+      "trunk", "embedding", "head", "norm", "bias", "modulation", "hypernet", "residual"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     const std::string path = "train.groups." + std::string(kNames[i]);
     groups_[i] = {kNames[i], leaf_index(path + ".lr"), leaf_index(path + ".weight_decay")};
@@ -86,14 +86,17 @@ void Deriver::model(Slots& slots) const {
   settle(slots, row.d_ff, number(4 * slots.integer(row.d_model)));
   settle(slots, row.vocab_size, vocabulary(slots));
   settle(slots, row.max_seq_len, slots.values[row.seq_len]);
-  settle(slots, row.sublayers, slots.is(row.family, "time_indexed") ? parallel_ : sequential_);
+  const bool tong = slots.is(row.family, "tong");
+  settle(slots, row.sublayers,
+         tong || slots.is(row.family, "time_indexed") ? parallel_ : sequential_);
+  settle(slots, row.include_t, tong ? false_ : true_);
   settle(slots, row.final_norm, slots.is(row.norm, "none") ? none_ : layer_norm_);
   if (slots.is(row.implementation, "auto")) slots.values[row.implementation] = pool_->null();
   settle(slots, row.implementation, slots.number(row.attention_dropout) > 0 ? explicit_ : sdpa_);
+  const PooledValue* step = pool_->intern(1.0 / static_cast<double>(slots.integer(row.n_layers)));
+  settle(slots, row.scale, tong ? step : one_real_);
   for (const std::size_t leaf : {row.scale, row.scale_init}) {
-    if (slots.is(leaf, "1/L")) {
-      slots.values[leaf] = pool_->intern(1.0 / static_cast<double>(slots.integer(row.n_layers)));
-    }
+    if (slots.is(leaf, "1/L")) slots.values[leaf] = step;
   }
   const bool pytorch = slots.is(row.init_scheme, "pytorch");
   settle(slots, row.embedding_std, pytorch ? one_real_ : small_);

@@ -60,13 +60,73 @@ constexpr Row kPublishedTimeIndexedMlp[] = {
     {"model.modulation.share_qkv", "true"},
 };
 
+/// What the public program of the first study has in both of its models with generated weights:
+/// temporal linears and temporal norms of width 64 over 65 geometric features.
+constexpr Row kPublishedGenerated[] = {
+    {"model.family", "tong"},
+    {"model.d_model", "256"},
+    {"model.n_layers", "6"},
+    {"model.n_heads", "4"},
+    {"model.d_ff", "1024"},
+    {"model.norm", "pre"},
+    {"model.norm_kind", "temporal_layer_norm"},
+    {"model.temporal_norm.hidden", "64"},
+    {"model.positions", "none"},
+    {"model.activation", "gelu_tanh"},
+    {"model.attention.bias", "true"},
+    {"model.mlp.bias", "true"},
+    {"model.tie_embeddings", "false"},
+    {"model.time.nodes", "right"},
+    {"model.time.dependence", "layer"},
+    {"model.time_features.kind", "geometric"},
+    {"model.time_features.frequencies", "32"},
+    {"model.time_features.include_t", "true"},
+    {"model.time_features.t_scale", "1000"},
+    {"model.time_features.base", "10000"},
+    {"model.hypernet.hidden", "64"},
+    {"model.hypernet.depth", "2"},
+    {"model.hypernet.activation", "silu"},
+    {"model.hypernet.generate_bias", "true"},
+    {"model.hypernet.share_qkv", "true"},
+};
+
+/// One such block for all layers, under Euler: 51,512,960 parameters with V = 256.
+constexpr Row kPublishedTong[] = {
+    {"model.share", "all"},
+    {"model.sublayers", "parallel"},
+    {"model.final_norm", "layer_norm"},
+    {"model.residual.scale", "1/L"},
+};
+
+/// What that study calls its standard transformer: six blocks of generated weights, each at its own
+/// depth-time, with sequential sublayers. 308,460,480 parameters with V = 256.
+constexpr Row kPublishedStandard[] = {
+    {"model.share", "none"},
+    {"model.sublayers", "sequential"},
+    {"model.final_norm", "temporal_layer_norm"},
+    {"model.residual.scale", "1"},
+};
+
 struct Preset {
   std::string_view name;
   std::span<const Row> rows;
+  std::span<const Row> more = {};
 };
 
 constexpr Preset kPresets[] = {{"gpt", kGpt},
-                               {"published/time_indexed_mlp", kPublishedTimeIndexedMlp}};
+                               {"published/standard", kPublishedGenerated, kPublishedStandard},
+                               {"published/time_indexed_mlp", kPublishedTimeIndexedMlp},
+                               {"published/tong", kPublishedGenerated, kPublishedTong}};
+
+PresetLeaf leaf_of(std::string_view preset, const Row& row, ValuePool& pool) {
+  Diagnostics diagnostics;
+  diagnostics.add_text("preset " + std::string(preset), std::string(row.yaml));
+  const std::size_t leaf = leaf_index(row.path);
+  const auto node = read_yaml(diagnostics, 0);
+  const auto value = node ? leaf_value(schema()[leaf], *node, diagnostics) : std::nullopt;
+  diagnostics.throw_if_failed();
+  return {leaf, pool.intern(value.value())};
+}
 
 }  // namespace
 
@@ -74,14 +134,8 @@ std::vector<PresetLeaf> preset_leaves(std::string_view name, ValuePool& pool) {
   for (const Preset& preset : kPresets) {
     if (preset.name != name) continue;
     std::vector<PresetLeaf> out;
-    for (const Row& row : preset.rows) {
-      Diagnostics diagnostics;
-      diagnostics.add_text("preset " + std::string(name), std::string(row.yaml));
-      const std::size_t leaf = leaf_index(row.path);
-      const auto node = read_yaml(diagnostics, 0);
-      const auto value = node ? leaf_value(schema()[leaf], *node, diagnostics) : std::nullopt;
-      diagnostics.throw_if_failed();
-      out.push_back({leaf, pool.intern(value.value())});
+    for (const auto& rows : {preset.rows, preset.more}) {
+      for (const Row& row : rows) out.push_back(leaf_of(name, row, pool));
     }
     return out;
   }

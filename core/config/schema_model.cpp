@@ -5,27 +5,30 @@ namespace {
 
 using enum LeafClass;
 
-// Conditions that several rows share. Gates and temporal norms are what reads depth-time; norm_kind
-// is unread, hence at its default, where there is no norm.
+// Conditions that several rows share. Gates, temporal norms and generators are what reads
+// depth-time; norm_kind is unread, hence at its default, where there is no norm.
 constexpr std::string_view kTimed = "model.family=time_indexed";
 constexpr std::string_view kFeatures =
     "model.family=time_indexed & model.modulation.gate!=constant or model.family=time_indexed & "
-    "model.norm_kind|model.final_norm=temporal_layer_norm";
+    "model.norm_kind|model.final_norm=temporal_layer_norm or model.family=tong";
 constexpr std::string_view kPerLayerTime =
     "model.family=time_indexed & model.modulation.gate!=constant & model.time.dependence=layer or "
     "model.family=time_indexed & model.norm_kind|model.final_norm=temporal_layer_norm & "
-    "model.time.dependence=layer";
+    "model.time.dependence=layer or model.family=tong & model.time.dependence=layer";
 constexpr std::string_view kConstantTime =
     "model.family=time_indexed & model.modulation.gate!=constant & "
     "model.time.dependence=constant or model.family=time_indexed & "
-    "model.norm_kind|model.final_norm=temporal_layer_norm & model.time.dependence=constant";
+    "model.norm_kind|model.final_norm=temporal_layer_norm & model.time.dependence=constant or "
+    "model.family=tong & model.time.dependence=constant";
 constexpr std::string_view kGeometric =
     "model.family=time_indexed & model.modulation.gate!=constant & "
     "model.time_features.kind=geometric or model.family=time_indexed & "
-    "model.norm_kind|model.final_norm=temporal_layer_norm & model.time_features.kind=geometric";
+    "model.norm_kind|model.final_norm=temporal_layer_norm & model.time_features.kind=geometric or "
+    "model.family=tong & model.time_features.kind=geometric";
 constexpr std::string_view kGated = "model.family=time_indexed & model.modulation.gate!=constant";
 constexpr std::string_view kGatedHidden =
     "model.family=time_indexed & model.modulation.gate!=constant & model.modulation.hidden!=0";
+constexpr std::string_view kGenerated = "model.family=tong";
 constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=temporal_layer_norm";
 
 constexpr double kLargestSeed = 9223372036854775807.0;
@@ -42,12 +45,14 @@ constexpr Leaf kSeeds[] = {
 };
 
 constexpr Leaf kBlock[] = {
-    or_null(word("model.preset", "gpt published/time_indexed_mlp", "null", Execution,
+    or_null(word("model.preset", "gpt published/standard published/time_indexed_mlp published/tong",
+                 "null", Execution,
                  "fills leaves of the model; leaves that the file names win; identity is the "
                  "resolved leaves, not the name"),
             "no preset"),
-    word("model.family", "standard time_indexed", "standard", Structural,
-         "separate blocks, or one block whose weights depth-time modulates"),
+    word("model.family", "standard time_indexed tong", "standard", Structural,
+         "separate blocks, one block whose weights depth-time modulates, or one whose weights "
+         "networks of depth-time generate"),
     integer("model.d_model", 8, 8192, "channels", "256", Structural,
             "d, width of the residual stream; a multiple of n_heads"),
     integer("model.n_layers", 1, 1024, "layers", "6", Structural, "L, depth steps"),
@@ -65,11 +70,14 @@ constexpr Leaf kBlock[] = {
          "model.positions=learned"),
     or_null(word("model.sublayers", "sequential parallel", "null", Structural,
                  "attention, then feed-forward; or both from one input"),
-            "standard: sequential; time_indexed: parallel"),
+            "standard: sequential; time_indexed, tong: parallel"),
     read(word("model.mixer", "mlp", "mlp", Structural, "the second sublayer"), kTimed),
+    read(word("model.share", "all none", "all", Structural,
+              "one set of generators for all layers, or one for each"),
+         kGenerated),
     word("model.norm", "pre none", "pre", Structural, "norm in front of each sublayer"),
     read(word("model.norm_kind", "layer_norm rms_norm temporal_layer_norm", "layer_norm",
-              Structural, "norm of the blocks; temporal norms belong to time_indexed"),
+              Structural, "norm of the blocks; temporal norms belong to time_indexed and tong"),
          "model.norm=pre"),
     or_null(word("model.final_norm", "layer_norm rms_norm temporal_layer_norm none", "null",
                  Structural, "norm in front of the head"),
@@ -96,10 +104,11 @@ constexpr Leaf kBlock[] = {
 };
 
 constexpr Leaf kResidual[] = {
-    or_words(real("model.residual.scale", 0, 10, "depth-time", "1", PerCellUnion,
-                  "Δt, factor of each increment; 1/L is its number; a learned scale is one "
-                  "parameter, or one a layer"),
-             "1/L learned learned_per_layer"),
+    or_null(or_words(real("model.residual.scale", 0, 10, "depth-time", "null", PerCellUnion,
+                          "Δt, factor of each increment; 1/L is its number; a learned scale is one "
+                          "parameter, or one a layer"),
+                     "1/L learned learned_per_layer"),
+            "1; tong: 1/L"),
     read(or_words(real("model.residual.init", 0, 10, "depth-time", "1", PerCell,
                        "start of a learned scale"),
                   "1/L"),
@@ -123,8 +132,9 @@ constexpr Leaf kTime[] = {
     read(integer("model.time_features.frequencies", 1, 1024, "–", "32", Structural,
                  "K, number of frequencies"),
          kFeatures),
-    read(flag("model.time_features.include_t", "true", Structural,
-              "t itself as a feature: 2K + 1 of them"),
+    read(or_null(flag("model.time_features.include_t", "null", Structural,
+                      "t itself as a feature: 2K + 1 of them"),
+                 "true; tong: false"),
          kFeatures),
     read(above(real("model.time_features.t_scale", 0, kUnlimited, "–", "1000", PerCell,
                     "s of geometric features")),
@@ -156,6 +166,24 @@ constexpr Leaf kModulation[] = {
          kGated),
 };
 
+constexpr Leaf kHypernet[] = {
+    read(integer("model.hypernet.hidden", 1, 4096, "channels", "64", Structural,
+                 "h, width of a generator's time network: W(t) = G m(t) + W₀, m of h channels"),
+         kGenerated),
+    read(integer("model.hypernet.depth", 1, 4, "layers", "2", Structural,
+                 "affine maps of a time network, from the features to m(t)"),
+         kGenerated),
+    read(word("model.hypernet.activation", "silu relu gelu tanh", "silu", Structural,
+              "between the maps of a time network; none behind the last"),
+         "model.family=tong & model.hypernet.depth!=1"),
+    read(flag("model.hypernet.generate_bias", "true", Structural,
+              "biases are generated too; false: they are the same at all depths"),
+         "model.family=tong & model.attention.bias|model.mlp.bias=true"),
+    read(flag("model.hypernet.share_qkv", "false", Structural,
+              "one time network and generator for q, k and v together"),
+         kGenerated),
+};
+
 constexpr Leaf kInit[] = {
     word("model.init.scheme", "pytorch gpt2 xavier", "gpt2", Structural, "how weights are drawn"),
     read(above(real("model.init.std", 0, kUnlimited, "–", "0.02", PerCell,
@@ -175,6 +203,7 @@ constexpr SchemaSection kSections[] = {
     {"Model: residual", kResidual},
     {"Model: depth-time and its features", kTime},
     {"Model: modulation", kModulation},
+    {"Model: generators", kHypernet},
     {"Model: initialisation", kInit},
 };
 

@@ -20,7 +20,8 @@ constexpr Leaf kTrain[] = {
     above(real("train.eps", 0, kUnlimited, "–", "1e-8", PerCell, "ε of the denominator")),
     real("train.weight_decay", 0, kUnlimited, "–", "0", PerCell,
          "decoupled with adamw, added to the gradient with adam"),
-    word("train.no_decay", "trunk embedding head norm bias modulation residual scalars alpha",
+    word("train.no_decay",
+         "trunk embedding head norm bias modulation hypernet residual scalars alpha",
          "[norm, bias, embedding, scalars, alpha, residual]", Structural,
          "groups without decay; [] decays everything", ValueKind::WordList),
     word("train.schedule.kind", "constant cosine linear wsd", "constant", PerCell,
@@ -73,14 +74,19 @@ constexpr Leaf group_frozen(std::string_view path, std::string_view condition = 
 
 constexpr std::string_view kHead = "model.tie_embeddings=false";
 constexpr std::string_view kNorm = "model.norm=pre or model.final_norm!=none";
-constexpr std::string_view kBias = "model.attention.bias=true or model.mlp.bias=true";
+// Everything but tables and norms is generated in tong, where generators are a group of their own.
+constexpr std::string_view kTrunk = "model.family!=tong";
+constexpr std::string_view kBias =
+    "model.attention.bias|model.mlp.bias=true & model.family!=tong or "
+    "model.attention.bias|model.mlp.bias=true & model.hypernet.generate_bias=false";
 constexpr std::string_view kGates = "model.family=time_indexed & model.modulation.gate!=constant";
+constexpr std::string_view kGenerators = "model.family=tong";
 constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
 
 constexpr Leaf kGroups[] = {
-    group_lr("train.groups.trunk.lr"),
-    group_decay("train.groups.trunk.weight_decay"),
-    group_frozen("train.groups.trunk.frozen"),
+    group_lr("train.groups.trunk.lr", kTrunk),
+    group_decay("train.groups.trunk.weight_decay", kTrunk),
+    group_frozen("train.groups.trunk.frozen", kTrunk),
     group_lr("train.groups.embedding.lr"),
     group_decay("train.groups.embedding.weight_decay"),
     group_frozen("train.groups.embedding.frozen"),
@@ -96,6 +102,9 @@ constexpr Leaf kGroups[] = {
     group_lr("train.groups.modulation.lr", kGates),
     group_decay("train.groups.modulation.weight_decay", kGates),
     group_frozen("train.groups.modulation.frozen", kGates),
+    group_lr("train.groups.hypernet.lr", kGenerators),
+    group_decay("train.groups.hypernet.weight_decay", kGenerators),
+    group_frozen("train.groups.hypernet.frozen", kGenerators),
     group_lr("train.groups.residual.lr", kScale),
     group_decay("train.groups.residual.weight_decay", kScale),
     group_frozen("train.groups.residual.frozen", kScale),

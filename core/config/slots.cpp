@@ -24,6 +24,7 @@ LeafRows::LeafRows()
       positions(leaf_index("model.positions")),
       implementation(leaf_index("model.attention.implementation")),
       attention_dropout(leaf_index("model.dropout.attention")),
+      include_t(leaf_index("model.time_features.include_t")),
       scale(leaf_index("model.residual.scale")),
       scale_init(leaf_index("model.residual.init")),
       granularity(leaf_index("model.modulation.granularity")),

@@ -18,7 +18,7 @@ struct LeafRows {
   std::size_t seed, model_seed, data_seed;
   std::size_t preset, family, d_model, n_layers, n_heads, d_ff, vocab_size, max_seq_len, sublayers;
   std::size_t norm, norm_kind, final_norm, positions, implementation, attention_dropout;
-  std::size_t scale, scale_init, granularity, targets, share_qkv;
+  std::size_t include_t, scale, scale_init, granularity, targets, share_qkv;
   std::size_t init_scheme, embedding_std, residual_scaling;
   std::size_t corpus, data_path, data_test, tokenizer, word_vocab, split, dev_fraction, seq_len;
   std::size_t markov_order, synthetic_vocab, synthetic_tokens, lag;

@@ -24,16 +24,22 @@ AffineMap layer(ParameterSource& source, const ModelOptions& o, const std::strin
 }  // namespace
 
 DepthMlp::DepthMlp(ParameterSource& source, const ModelOptions& o, const std::string& name,
-                   std::int64_t in, std::int64_t hidden, std::int64_t out, Activation activation,
-                   ParameterGroup group, const std::vector<double>& last_bias)
+                   std::int64_t in, const std::vector<std::int64_t>& hidden, std::int64_t out,
+                   Activation activation, ParameterGroup group,
+                   const std::vector<double>& last_bias)
     : activation_(activation) {
-  if (hidden > 0) first_ = layer(source, o, name, "1", in, hidden, group, {});
-  last_ = layer(source, o, name, "2", hidden > 0 ? hidden : in, out, group, last_bias);
+  for (const std::int64_t width : hidden) {
+    maps_.push_back(layer(source, o, name, std::to_string(maps_.size() + 1), in, width, group, {}));
+    in = width;
+  }
+  const std::size_t last = hidden.empty() ? 2 : hidden.size() + 1;
+  maps_.push_back(layer(source, o, name, std::to_string(last), in, out, group, last_bias));
 }
 
 at::Tensor DepthMlp::forward(const at::Tensor& features) const {
-  if (!first_.weight.defined()) return apply(last_, features);
-  return apply(last_, activate(activation_, apply(first_, features)));
+  at::Tensor y = apply(maps_.front(), features);
+  for (std::size_t i = 1; i < maps_.size(); ++i) y = apply(maps_[i], activate(activation_, y));
+  return y;
 }
 
 }  // namespace depthgrid

@@ -18,7 +18,7 @@ AffineMap generator(ParameterSource& source, const ModelOptions& o, const std::s
 }  // namespace
 
 TemporalNorm::TemporalNorm(ParameterSource& source, const ModelOptions& o, const std::string& name)
-    : time_(source, o, name + ".time", o.time.features(), o.temporal_hidden, o.temporal_hidden,
+    : time_(source, o, name + ".time", o.time.features(), {o.temporal_hidden}, o.temporal_hidden,
             Activation::Silu, ParameterGroup::Norm, {}),
       scale_(generator(source, o, name + ".scale")),
       shift_(generator(source, o, name + ".shift")) {}

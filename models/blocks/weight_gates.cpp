@@ -51,6 +51,7 @@ AffineMap under(const AffineMap& map, const at::Tensor& gate) {
 WeightGates::WeightGates(ParameterSource& source, const ModelOptions& o, const std::string& name) {
   const ModulationOptions& m = o.modulation;
   if (m.gate == GateKind::Constant) return;
+  const std::vector<std::int64_t> hidden(m.hidden > 0 ? 1 : 0, m.hidden);
   for (std::size_t i = 0; i < kWeightTypes; ++i) {
     const auto type = static_cast<WeightType>(i);
     if (!m.target[i] || source_of(o, type) != type) continue;
@@ -60,7 +61,7 @@ WeightGates::WeightGates(ParameterSource& source, const ModelOptions& o, const s
                                                                        : shape.out * shape.in;
     networks_[i] =
         DepthMlp(source, o, name + "." + std::string(kWeightTypeNames[i]), o.time.features(),
-                 m.hidden, out, m.activation, ParameterGroup::Modulation, m.bias_init);
+                 hidden, out, m.activation, ParameterGroup::Modulation, m.bias_init);
   }
 }
 

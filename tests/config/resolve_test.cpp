@@ -138,6 +138,66 @@ TEST(Resolve, PresetsFillWhatTheFileDoesNotName) {
             512);
 }
 
+TEST(Resolve, TongDerivesItsOwnDefaults) {
+  const CellConfig c = make_config({{"model.family", "tong"}, {"model.n_layers", 4}});
+
+  EXPECT_EQ(c.real("model.residual.scale"), 0.25);
+  EXPECT_EQ(c.word("model.sublayers"), "parallel");
+  EXPECT_FALSE(c.flag("model.time_features.include_t"));
+  EXPECT_EQ(c.word("model.share"), "all");
+  EXPECT_EQ(cell_id(make_config({{"model.family", "tong"}, {"model.residual.scale", "1/L"}})),
+            cell_id(make_config({{"model.family", "tong"}})));
+  EXPECT_NE(cell_id(make_config({{"model.family", "tong"}, {"model.residual.scale", 1.0}})),
+            cell_id(make_config({{"model.family", "tong"}})));
+  EXPECT_EQ(CellConfig().real("model.residual.scale"), 1.0);
+  EXPECT_TRUE(CellConfig().flag("model.time_features.include_t"));
+}
+
+TEST(Resolve, PublishedModelsOfGeneratedWeightsDifferInFourLeaves) {
+  const CellConfig tong = make_config({{"model.preset", "published/tong"}});
+  const CellConfig standard = make_config({{"model.preset", "published/standard"}});
+
+  for (const CellConfig* c : {&tong, &standard}) {
+    EXPECT_EQ(c->word("model.family"), "tong");
+    EXPECT_EQ(c->word("model.norm_kind"), "temporal_layer_norm");
+    EXPECT_EQ(c->word("model.time_features.kind"), "geometric");
+    EXPECT_TRUE(c->flag("model.time_features.include_t"));
+    EXPECT_TRUE(c->flag("model.hypernet.share_qkv"));
+    EXPECT_EQ(c->integer("model.d_ff"), 1024);
+  }
+  EXPECT_EQ(tong.word("model.share"), "all");
+  EXPECT_EQ(tong.word("model.sublayers"), "parallel");
+  EXPECT_EQ(tong.word("model.final_norm"), "layer_norm");
+  EXPECT_EQ(tong.real("model.residual.scale"), 1.0 / 6);
+  EXPECT_EQ(standard.word("model.share"), "none");
+  EXPECT_EQ(standard.word("model.sublayers"), "sequential");
+  EXPECT_EQ(standard.word("model.final_norm"), "temporal_layer_norm");
+  EXPECT_EQ(standard.real("model.residual.scale"), 1.0);
+}
+
+TEST(Resolve, LeavesOfGeneratorsAreReadWhereThereAreGenerators) {
+  const auto tong = [](ValueMap more) {
+    more.emplace_back("model.family", "tong");
+    return more;
+  };
+  EXPECT_TRUE(complains({{"model.hypernet.hidden", 8}}, "`model.family: tong`"));
+  EXPECT_TRUE(complains({{"model.share", "none"}}, "`model.family: tong`"));
+  EXPECT_TRUE(complains({{"train.groups.hypernet.lr", 0.1}}, "`model.family: tong`"));
+  EXPECT_TRUE(complains(tong({{"train.groups.trunk.lr", 0.1}}), "model.family: not tong"));
+  EXPECT_TRUE(complains(tong({{"model.modulation.hidden", 8}}), "time_indexed"));
+  EXPECT_TRUE(complains(tong({{"train.groups.bias.lr", 0.1}}), "train.groups.bias.lr"));
+  EXPECT_EQ(problem(tong({{"train.groups.bias.lr", 0.1}, {"model.hypernet.generate_bias", false}})),
+            "");
+  EXPECT_TRUE(complains(tong({{"model.hypernet.depth", 1}, {"model.hypernet.activation", "relu"}}),
+                        "depth: not 1"));
+  EXPECT_EQ(problem(tong({{"model.norm_kind", "temporal_layer_norm"},
+                          {"model.time.value", 0.5},
+                          {"model.time.dependence", "constant"},
+                          {"model.time_features.kind", "geometric"},
+                          {"model.time_features.base", 100}})),
+            "");
+}
+
 TEST(Resolve, ThePresetOfTheDefaultsIsTheDefault) {
   EXPECT_EQ(cell_id(make_config({{"model.preset", "gpt"}})), cell_id(CellConfig()));
 }

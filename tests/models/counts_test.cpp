@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "core/config/cell_config.hpp"
 #include "models/model.hpp"
 #include "tests/support/model_cases.hpp"
 
@@ -42,6 +43,64 @@ TEST(ParameterCounts, PublishedTimeIndexedMlpHas715840) {
   o.hidden = 256;
 
   EXPECT_EQ(count(o), 715840);
+}
+
+std::int64_t preset_count(const char* preset) {
+  const CellConfig config = make_config({{"model.preset", preset}});
+  return count(model_options({&config}));
+}
+
+/// A map i -> o of the published program: two affine maps of time, a generator with a bias, and a
+/// generator of the bias.
+std::int64_t temporal_linear(std::int64_t i, std::int64_t o) {
+  const std::int64_t s = 65, e = 64;
+  return s * e + e + e * e + e + (e + 1) * i * o + e * o;
+}
+
+std::int64_t temporal_norm(std::int64_t d) {
+  const std::int64_t s = 65, e = 64;
+  return s * e + e + e * e + e + 2 * e * d;
+}
+
+std::int64_t generated_block(std::int64_t d) {
+  return temporal_linear(d, 3 * d) + temporal_linear(d, d) + temporal_linear(d, 4 * d) +
+         temporal_linear(4 * d, d) + 2 * temporal_norm(d);
+}
+
+TEST(ParameterCounts, PublishedTongHas51512960) {
+  const std::int64_t d = 256, v = 256;
+
+  EXPECT_EQ(preset_count("published/tong"), generated_block(d) + 2 * d + 2 * v * d);
+  EXPECT_EQ(preset_count("published/tong"), 51512960);
+}
+
+TEST(ParameterCounts, PublishedStandardHasSixGeneratedBlocks) {
+  const std::int64_t d = 256, v = 256;
+
+  EXPECT_EQ(preset_count("published/standard"),
+            6 * generated_block(d) + temporal_norm(d) + 2 * v * d);
+  EXPECT_EQ(preset_count("published/standard"), 308460480);
+}
+
+TEST(ParameterCounts, TongByTheTextDoesNotDependOnDepth) {
+  // Six matrices and their biases, each with a network of its own; 2K features.
+  const std::int64_t d = 256, v = 256, t = 128, f = 64, h = 64;
+  const std::int64_t network = f * h + h + h * h + h;
+  const std::int64_t weights = 12 * d * d, biases = 9 * d;
+  const std::int64_t expected =
+      6 * network + (h + 1) * weights + h * biases + 4 * d + 2 * d + 2 * v * d + t * d;
+  for (const std::int64_t layers : {2, 6, 12}) {
+    ModelOptions o = study_size("tong");
+    o.layers = layers;
+    o.hypernet.hidden = h;
+    o.time.include_t = false;
+    EXPECT_EQ(count(o), expected) << layers << " layers";
+  }
+}
+
+TEST(ParameterCounts, EveryPresetResolvesToItsCountOfTheStudy) {
+  EXPECT_EQ(preset_count("gpt"), 4902912);
+  EXPECT_EQ(preset_count("published/time_indexed_mlp"), 715840);
 }
 
 TEST(ParameterCounts, TiedHeadOfGpt2SmallGives124439808) {

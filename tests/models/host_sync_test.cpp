@@ -20,7 +20,7 @@ std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& fn) {
 
 /// A wait for the device reads a number on the host: these are the operators that do.
 TEST(HostSync, AForwardAndBackwardPassReadsNoNumberOnTheHost) {
-  for (const char* family : {"standard", "time_indexed"}) {
+  for (const char* family : {"standard", "time_indexed", "tong"}) {
     Built built(small_options(family, 2), {1, 2});
     CellLanguageModel model(*built.model, built.seeds);
     const at::Tensor windows = torch::randint(0, 17, {2, 3, 10}, at::kLong);

@@ -52,14 +52,34 @@ at::Tensor attention(const at::Tensor& qkv, std::int64_t heads) {
   return at::matmul(p, split(2)).transpose(1, 2).reshape({b, t, c});
 }
 
-/// σ(g) of one target at depth-time t; rows of the weight are scaled by it.
-at::Tensor gate(const Weights& w, const ModelOptions& o, const std::string& target, double t) {
+at::Tensor features(const ModelOptions& o, double t) {
   const at::Tensor k =
       at::arange(1, o.time.frequencies + 1, at::kDouble) * (2 * std::numbers::pi * t);
-  const at::Tensor e = at::cat({k.sin(), k.cos(), at::ones({1}, at::kDouble) * t}).to(at::kFloat);
+  return at::cat({k.sin(), k.cos(), at::ones({1}, at::kDouble) * t}).to(at::kFloat);
+}
+
+/// σ(g) of one target at depth-time t; rows of the weight are scaled by it.
+at::Tensor gate(const Weights& w, const ModelOptions& o, const std::string& target, double t) {
+  const at::Tensor e = features(o, t);
   const std::string name = "modulation." + target;
   const at::Tensor hidden = at::relu(at::matmul(w(name + ".w1"), e) + w(name + ".b1").squeeze(0));
   return at::sigmoid(at::matmul(w(name + ".w2"), hidden) + w(name + ".b2").squeeze(0)).unsqueeze(1);
+}
+
+/// Weight and bias of one target of tong at depth-time t, entry by entry of its hidden vector.
+std::pair<at::Tensor, at::Tensor> generated(const Weights& w, const ModelOptions& o,
+                                            const std::string& target, std::int64_t in, double t) {
+  const std::string name = "block." + target;
+  const at::Tensor a = at::matmul(w(name + ".time.w1"), features(o, t)) + w(name + ".time.b1")[0];
+  const at::Tensor m =
+      at::matmul(w(name + ".time.w2"), a * at::sigmoid(a)) + w(name + ".time.b2")[0];
+  at::Tensor weight = w(name + ".base")[0];
+  at::Tensor bias = w(name + ".bias_generator").select(1, 0) * m[0];
+  for (std::int64_t k = 0; k < o.hypernet.hidden; ++k) {
+    weight = weight + w(name + ".generator").select(1, k) * m[k];
+    if (k > 0) bias = bias + w(name + ".bias_generator").select(1, k) * m[k];
+  }
+  return {weight.view({-1, in}), bias};
 }
 
 /// The residual transformer of one cell, written out layer by layer. tokens (B, T)
@@ -71,29 +91,35 @@ at::Tensor written_out(const Arena& arena, const ModelOptions& o, const at::Tens
                      .view({tokens.size(0), tokens.size(1), o.width});
   x = x + w("position.weight").narrow(0, 0, tokens.size(1));
   for (std::int64_t i = 0; i < o.layers; ++i) {
-    const bool shared = o.family == "time_indexed";
-    const std::string b = shared ? "block" : "layers." + std::to_string(i);
+    const bool shared = o.family == "time_indexed", tong = o.family == "tong";
+    const std::string b = shared || tong ? "block" : "layers." + std::to_string(i);
     const double t = static_cast<double>(i + 1) / static_cast<double>(o.layers);
-    const auto weight = [&](const std::string& part, const std::string& target) {
+    const auto map = [&](const at::Tensor& in, const std::string& part, const std::string& target) {
+      if (tong) {
+        const auto [weight, bias] = generated(w, o, part, in.size(-1), t);
+        return linear(in, weight, bias);
+      }
       const at::Tensor base = w(b + "." + part + ".weight");
-      return shared ? base * gate(w, o, target, t) : base;
+      return linear(in, shared ? base * gate(w, o, target, t) : base,
+                    w(b + "." + part + ".bias").squeeze(0));
     };
-    at::Tensor qkv_weight = w(b + ".attn.qkv.weight");
-    if (shared) {
-      qkv_weight =
-          qkv_weight * at::cat({gate(w, o, "q", t), gate(w, o, "k", t), gate(w, o, "v", t)});
-    }
-    const at::Tensor qkv =
-        linear(norm(w, b + ".norm1", x), qkv_weight, w(b + ".attn.qkv.bias").squeeze(0));
-    const at::Tensor a = linear(attention(qkv, o.heads), weight("attn.out", "out"),
-                                w(b + ".attn.out.bias").squeeze(0));
+    const auto projected = [&](const at::Tensor& in) {
+      if (tong) {
+        return at::cat({map(in, "attn.q", ""), map(in, "attn.k", ""), map(in, "attn.v", "")}, -1);
+      }
+      at::Tensor weight = w(b + ".attn.qkv.weight");
+      if (shared) {
+        weight = weight * at::cat({gate(w, o, "q", t), gate(w, o, "k", t), gate(w, o, "v", t)});
+      }
+      return linear(in, weight, w(b + ".attn.qkv.bias").squeeze(0));
+    };
+    const at::Tensor qkv = projected(norm(w, b + ".norm1", x));
+    const at::Tensor a = map(attention(qkv, o.heads), "attn.out", "out");
     const double h = dt[static_cast<std::size_t>(i)];
     const bool sequential = o.sublayers == Sublayers::Sequential;
     const at::Tensor y = sequential ? x + h * a : x;
-    const at::Tensor up =
-        linear(norm(w, b + ".norm2", y), weight("mlp.up", "up"), w(b + ".mlp.up.bias").squeeze(0));
     const at::Tensor f =
-        linear(at::gelu(up), weight("mlp.down", "down"), w(b + ".mlp.down.bias").squeeze(0));
+        map(at::gelu(map(norm(w, b + ".norm2", y), "mlp.up", "up")), "mlp.down", "down");
     x = sequential ? y + h * f : x + h * (a + f);
   }
   return at::matmul(norm(w, "final_norm", x), w("head.weight").t());
@@ -134,7 +160,7 @@ TEST_P(LayerLoop, EulerEqualsTheLoopWrittenOut) {
 
 std::vector<LoopCase> loop_cases() {
   std::vector<LoopCase> cases;
-  for (const std::string family : {"standard", "time_indexed"}) {
+  for (const std::string family : {"standard", "time_indexed", "tong"}) {
     for (const Sublayers s : {Sublayers::Sequential, Sublayers::Parallel}) {
       const std::string name = family + (s == Sublayers::Sequential ? "_sequential" : "_parallel");
       cases.push_back({name + "_unit", family, s, ScaleKind::Fixed, 1});

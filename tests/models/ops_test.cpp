@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <ATen/Parallel.h>
 #include <torch/types.h>
 
+#include "core/base/error.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
 #include "models/ops/cell_embedding.hpp"
+#include "models/ops/depth_product.hpp"
 #include "models/ops/per_cell_norm.hpp"
 
 namespace depthgrid {
@@ -101,6 +104,63 @@ TEST(CellEmbedding, AddsEveryTokensGradientToItsRowOfItsCell) {
   EXPECT_TRUE(torch::equal(y[0][0][2], table.detach()[0][3]));
   const at::Tensor uses = torch::tensor({{0, 2, 0, 1}, {1, 0, 2, 0}}, at::kFloat);
   EXPECT_TRUE(torch::equal(table.grad(), 1 + uses.unsqueeze(-1).expand({2, 4, 3})));
+}
+
+at::Tensor leaf(const at::Tensor& x) {
+  at::Tensor y = x.detach().clone().requires_grad_(true);
+  y.mutable_grad() = torch::ones_like(x);  // what was there stays
+  return y;
+}
+
+TEST(DepthProduct, IsTheSumWrittenOutAndAddsToTheGradientsThatAreThere) {
+  for (const std::int64_t entries : {7, 1024, 2500}) {  // less than a piece, one, two and a rest
+    const at::Tensor generator = leaf(torch::randn({2, entries, 3}, at::kDouble));
+    const at::Tensor base = leaf(torch::randn({2, 1, entries}, at::kDouble));
+    const at::Tensor m = torch::randn({2, 4, 3}, at::kDouble).requires_grad_(true);
+    const at::Tensor weight = torch::randn({2, 4, entries}, at::kDouble);
+
+    const at::Tensor y = depth_product(generator, base, m);
+    (y * weight).sum().backward();
+
+    const at::Tensor want = torch::einsum("enh,elh->eln", {generator, m}) + base;
+    EXPECT_TRUE(torch::allclose(y, want, 1e-12, 1e-12));
+    EXPECT_TRUE(torch::allclose(generator.grad(), 1 + torch::einsum("eln,elh->enh", {weight, m}),
+                                1e-12, 1e-12));
+    EXPECT_TRUE(torch::allclose(base.grad(), 1 + weight.sum(1, true), 1e-12, 1e-12));
+    EXPECT_TRUE(torch::allclose(m.grad(), torch::einsum("eln,enh->elh", {weight, generator}), 1e-10,
+                                1e-10));
+  }
+}
+
+TEST(DepthProduct, BitsOfACellDependNeitherOnNeighboursNorOnThreads) {
+  const std::int64_t entries = 20'001, hidden = 64, layers = 6;  // long enough to be split
+  const at::Tensor g = torch::randn({3, entries, hidden}), b = torch::randn({3, 1, entries});
+  const at::Tensor h = torch::randn({3, layers, hidden});
+  const at::Tensor dy = torch::randn({3, layers, entries});
+  const auto run = [&](std::int64_t first, std::int64_t cells, int threads) {
+    at::set_num_threads(threads);
+    const at::Tensor generator = leaf(g.narrow(0, first, cells));
+    const at::Tensor base = leaf(b.narrow(0, first, cells));
+    const at::Tensor m = h.narrow(0, first, cells).clone().requires_grad_(true);
+    const at::Tensor y = depth_product(generator, base, m);
+    y.backward(dy.narrow(0, first, cells));
+    at::set_num_threads(1);
+    return std::vector<at::Tensor>{y.detach(), generator.grad(), base.grad(), m.grad()};
+  };
+  const std::vector<at::Tensor> together = run(0, 3, 1);
+
+  for (const int threads : {1, 2}) {
+    const std::vector<at::Tensor> alone = run(1, 1, threads);
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      EXPECT_TRUE(torch::equal(alone[i][0], together[i][1])) << threads << " threads, tensor " << i;
+    }
+  }
+}
+
+TEST(DepthProduct, NeedsAGradientToAddTo) {
+  const at::Tensor generator = torch::randn({1, 4, 3}).requires_grad_(true);
+
+  EXPECT_THROW(depth_product(generator, {}, torch::randn({1, 2, 3})), Error);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ inline ModelOptions small_options(const std::string& family, std::int64_t cells 
   o.modulation.hidden = 5;
   o.modulation.target.fill(true);
   o.modulation.bias_init.assign(n, 0);
+  o.hypernet.hidden = 6;
   o.init.std.assign(n, 0.2);
   o.init.embedding_std.assign(n, 0.5);
   o.init.residual_scaling.assign(n, true);
@@ -50,10 +51,51 @@ struct ModelCase {
   std::function<void(ModelOptions&)> change;
 };
 
+/// The options of tong alone, and what the published presets make of them.
+inline void add_tong_cases(std::vector<ModelCase>& cases) {
+  const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
+    cases.push_back({"tong_" + name, "tong", std::move(change)});
+  };
+  add("shared_qkv", [](ModelOptions& o) { o.hypernet.share_qkv = true; });
+  add("fixed_biases", [](ModelOptions& o) { o.hypernet.generate_bias = false; });
+  add("per_layer", [](ModelOptions& o) { o.hypernet.per_layer = true; });
+  add("linear_network", [](ModelOptions& o) { o.hypernet.depth = 1; });
+  add("deep_network", [](ModelOptions& o) {
+    o.hypernet.depth = 4;
+    o.hypernet.activation = Activation::Tanh;
+  });
+  add("one_layer", [](ModelOptions& o) { o.layers = 1; });
+  add("text", [](ModelOptions& o) {
+    o.time.include_t = false;
+    o.residual.scale.assign(o.residual.scale.size(), 1.0 / 3);
+  });
+  add("constant_time",
+      [](ModelOptions& o) { o.time.constant.assign(o.time.constant.size(), true); });
+  add("left_nodes", [](ModelOptions& o) { o.time.nodes.assign(o.time.nodes.size(), Nodes::Left); });
+  add("jitter", [](ModelOptions& o) { o.time.jitter.assign(o.time.jitter.size(), 0.3); });
+  const auto published = [](ModelOptions& o) {
+    o.norm = NormChoice::TemporalLayer;
+    o.positions = Positions::None;
+    o.activation = Activation::GeluTanh;
+    o.time.kind = FeatureKind::Geometric;
+    o.hypernet.share_qkv = true;
+  };
+  add("published", [=](ModelOptions& o) {
+    published(o);
+    o.residual.scale.assign(o.residual.scale.size(), 1.0 / 3);
+  });
+  add("published_standard", [=](ModelOptions& o) {
+    published(o);
+    o.final_norm = NormChoice::TemporalLayer;
+    o.sublayers = Sublayers::Sequential;
+    o.hypernet.per_layer = true;
+  });
+}
+
 /// Every structural option of the families, one at a time, and the published preset's combination.
 inline std::vector<ModelCase> model_cases() {
   std::vector<ModelCase> cases;
-  for (const std::string family : {"standard", "time_indexed"}) {
+  for (const std::string family : {"standard", "time_indexed", "tong"}) {
     const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
       cases.push_back({family + "_" + name, family, std::move(change)});
     };
@@ -125,6 +167,7 @@ inline std::vector<ModelCase> model_cases() {
     o.modulation.granularity[3] = Granularity::Row;
     o.attention_bias = false;
   });
+  add_tong_cases(cases);
   return cases;
 }
 

@@ -1,0 +1,83 @@
+#include "models/blocks/block_generator.hpp"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+
+#include "models/blocks/block_parameters.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Generated = WeightGenerator::Generated;
+
+/// Gives each node its map; the gradients of unbind() are one stack.
+void spread(std::vector<BlockWeights>& nodes, AffineMap BlockWeights::* map, const Generated& all) {
+  const std::vector<at::Tensor> weights = all.weight.unbind(1);
+  for (std::size_t i = 0; i < nodes.size(); ++i) (nodes[i].*map).weight = weights[i];
+  if (!all.bias.defined()) return;
+  const std::vector<at::Tensor> biases = all.bias.unbind(1);  // one where it is not generated
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    (nodes[i].*map).bias = biases[biases.size() == 1 ? 0 : i].unsqueeze(1);
+  }
+}
+
+/// q, k and v below each other.
+Generated stacked(const std::vector<WeightGenerator>& generators, const at::Tensor& features) {
+  if (generators.size() == 1) return generators.front().evaluate(features);
+  std::vector<at::Tensor> weights, biases;
+  for (const WeightGenerator& g : generators) {
+    const Generated one = g.evaluate(features);
+    weights.push_back(one.weight);
+    if (one.bias.defined()) biases.push_back(one.bias);
+  }
+  return {at::cat(weights, 2), biases.empty() ? at::Tensor() : at::cat(biases, 2)};
+}
+
+}  // namespace
+
+BlockGenerator::BlockGenerator(ParameterSource& source, const ModelOptions& o,
+                               const std::string& name)
+    : temporal_(o.norm == NormChoice::TemporalLayer) {
+  const std::int64_t branches = 2 * o.layers, c = o.width;
+  const bool ab = o.attention_bias, mb = o.mlp_bias;
+  const auto generator = [&](const char* part, std::int64_t in, std::int64_t out, bool bias,
+                             std::int64_t residual_branches = 0) {
+    return WeightGenerator(source, o, {name + part, in, out, bias, residual_branches});
+  };
+  fixed1_ = norm_parameters(source, o, name + ".norm1", o.norm);
+  fixed2_ = norm_parameters(source, o, name + ".norm2", o.norm);
+  if (temporal_) {
+    norm1_ = TemporalNorm(source, o, name + ".norm1");
+    norm2_ = TemporalNorm(source, o, name + ".norm2");
+  }
+  if (o.hypernet.share_qkv) {
+    qkv_ = {generator(".attn.qkv", c, 3 * c, ab)};
+  } else {
+    for (const char* part : {".attn.q", ".attn.k", ".attn.v"}) {
+      qkv_.push_back(generator(part, c, c, ab));
+    }
+  }
+  out_ = generator(".attn.out", c, c, ab, branches);
+  up_ = generator(".mlp.up", c, o.up_rows(), mb);
+  down_ = generator(".mlp.down", o.hidden, c, mb, branches);
+}
+
+std::vector<BlockWeights> BlockGenerator::evaluate(const at::Tensor& features) const {
+  std::vector<BlockWeights> nodes(static_cast<std::size_t>(features.size(1)));
+  spread(nodes, &BlockWeights::qkv, stacked(qkv_, features));
+  spread(nodes, &BlockWeights::out, out_.evaluate(features));
+  spread(nodes, &BlockWeights::up, up_.evaluate(features));
+  spread(nodes, &BlockWeights::down, down_.evaluate(features));
+  std::vector<NormWeights> norm1(nodes.size(), fixed1_), norm2(nodes.size(), fixed2_);
+  if (temporal_) {
+    norm1 = norm1_.evaluate(features);
+    norm2 = norm2_.evaluate(features);
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].norm1 = norm1[i];
+    nodes[i].norm2 = norm2[i];
+  }
+  return nodes;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string>
+
+#include "core/train/parameter_layout.hpp"
+#include "models/blocks/depth_mlp.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// A weight matrix, and its bias, as a function of depth-time: m(t) = g(e(t)) by a time network of
+/// its own, then W(t) = G m(t) + W₀ and b(t) = B m(t).
+///
+/// The weights of all L nodes are materialised, once a pass, by one product (L, h)·(h, out·in).
+/// Contracting through the hidden vector instead, y = Σ_k m_k (G_k x), costs h products of the size
+/// of W with N = B·T tokens a node, 2·N·h·out·in operations against 2·(h + N)·out·in: h times
+/// dearer for any N worth training with. In bytes, G is read once for all nodes, and the L matrices
+/// are L/h of it.
+///
+/// Start: W₀ as the weight itself would be drawn by `model.init`, G and the time network as maps
+/// by the same scheme, B as a bias; so W(t) starts as an ordinary block's weight plus a part that
+/// depends on depth. (The study gives no start; its published program starts W₀ at zero.)
+/// Source: Tong et al. (2025), "Neural ODE Transformers", ICLR; first study, section 2.2; shapes
+/// and the missing activation behind the time network: the study's published program.
+class WeightGenerator {
+ public:
+  struct Spec {
+    std::string name;
+    std::int64_t in;
+    std::int64_t out;
+    bool bias = true;
+    std::int64_t residual_branches = 0;  // as AffineSpec's
+  };
+
+  /// The matrix at every node.
+  struct Generated {
+    at::Tensor weight;  // (E, L, out, in)
+    at::Tensor bias;    // (E, L, out), (E, 1, out) if it is not generated, or undefined
+  };
+
+  WeightGenerator() = default;
+
+  /// Parameters NAME.time.{w1,b1,...}, NAME.generator (out·in, h), NAME.base (1, out·in) and
+  /// NAME.bias_generator (out, h), or NAME.bias (1, out) where biases are not generated.
+  WeightGenerator(ParameterSource& source, const ModelOptions& o, const Spec& spec);
+
+  /// @param features  (E, L, F) of time_features().
+  Generated evaluate(const at::Tensor& features) const;
+
+ private:
+  std::int64_t in_ = 0;
+  std::int64_t out_ = 0;
+  DepthMlp time_;
+  at::Tensor generator_;
+  at::Tensor base_;
+  at::Tensor bias_generator_;
+  at::Tensor bias_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,76 @@
+#include "models/families/tong.hpp"
+
+#include <vector>
+
+#include <ATen/ops/full.h>
+
+#include "models/blocks/block_field.hpp"
+#include "models/blocks/block_generator.hpp"
+#include "models/blocks/residual_scale.hpp"
+#include "models/blocks/time_features.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// The block at each node of one pass, generated beforehand.
+class GeneratedField final : public BlockField {
+ public:
+  GeneratedField(const ModelOptions& o, const ForwardContext& c, std::vector<BlockWeights> nodes)
+      : BlockField(o, c), nodes_(std::move(nodes)) {}
+
+ protected:
+  BlockWeights weights(const DepthPoint& at) const override {
+    return nodes_.at(static_cast<std::size_t>(at.step));
+  }
+
+ private:
+  std::vector<BlockWeights> nodes_;
+};
+
+class Tong final : public Family {
+ public:
+  Tong(ParameterSource& source, const ModelOptions& o) : options_(o), scale_(source, o) {
+    if (!o.hypernet.per_layer) {
+      generators_.emplace_back(source, o, "block");
+      return;
+    }
+    for (std::int64_t i = 0; i < o.layers; ++i) {
+      generators_.emplace_back(source, o, "layers." + std::to_string(i));
+    }
+  }
+
+  DepthGrid grid(const ForwardContext& context) const override {
+    return scale_.grid(options_, context);
+  }
+
+  FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const override {
+    const at::Tensor features = time_features(options_.time, grid.t);
+    if (!options_.hypernet.per_layer) {
+      return std::make_unique<GeneratedField>(options_, context,
+                                              generators_.front().evaluate(features));
+    }
+    std::vector<BlockWeights> nodes;
+    for (std::size_t i = 0; i < generators_.size(); ++i) {
+      const at::Tensor here = features.narrow(1, static_cast<std::int64_t>(i), 1);
+      nodes.push_back(generators_[i].evaluate(here).front());
+    }
+    return std::make_unique<GeneratedField>(options_, context, std::move(nodes));
+  }
+
+  at::Tensor readout_features() const override {
+    return time_features(options_.time, at::full({options_.cells, 1}, 1.0, options_.device));
+  }
+
+ private:
+  const ModelOptions& options_;
+  ResidualScale scale_;
+  std::vector<BlockGenerator> generators_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_tong(ParameterSource& source, const ModelOptions& o) {
+  return std::make_unique<Tong>(source, o);
+}
+
+}  // namespace depthgrid

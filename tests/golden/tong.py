@@ -1,0 +1,151 @@
+"""Golden numbers of the family tong, by a second author's hand: float64, one loop a layer, no batching of depth.
+
+Writes tests/golden/tong.json, which tests/models/golden_test.cpp compares with the program. Parameters and
+tokens follow the formulas below, so that nothing but names and shapes is shared with it. Depth-time, step
+length and features are rounded to float32, as the program holds them.
+
+    python tests/golden/tong.py
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+WIDTH, HEADS, LAYERS, HIDDEN, VOCABULARY, POSITIONS = 20, 2, 3, 28, 17, 9
+FREQUENCIES, NORM_HIDDEN, NET_HIDDEN, EPS = 4, 6, 6, 1e-5
+SEQUENCES, TOKENS = 2, 5
+
+
+class Case(NamedTuple):
+    geometric: bool
+    include_t: bool
+    temporal_norms: bool
+    temporal_readout: bool
+    positions: bool
+    tanh_gelu: bool
+    fused_qkv: bool
+    per_layer: bool
+    sequential: bool
+    step: float
+
+
+CASES = {
+    "tong_text": Case(False, False, False, False, True, False, False, False, False, 1 / LAYERS),
+    "tong_published": Case(True, True, True, False, False, True, True, False, False, 1 / LAYERS),
+    "tong_published_standard": Case(True, True, True, True, False, True, True, True, True, 1.0),
+}
+
+
+def float32(x: Tensor) -> Tensor:
+    return x.to(torch.float32).to(torch.float64)
+
+
+class Weights:
+    """Parameters by name: 0.35 sin(1.7 n + phase of the name), n the index of an entry."""
+
+    def __init__(self) -> None:
+        self.all: dict[str, Tensor] = {}
+
+    def __call__(self, name: str, *shape: int) -> Tensor:
+        if name not in self.all:
+            phase = sum(name.encode()) % 97
+            n = torch.arange(math.prod(shape), dtype=torch.float64)
+            self.all[name] = (0.35 * torch.sin(1.7 * n + phase)).view(shape).requires_grad_()
+        return self.all[name]
+
+
+def features(case: Case, t: Tensor) -> Tensor:
+    k = torch.arange(FREQUENCIES, dtype=torch.float64)
+    angle = t * (1000 * 10000.0 ** (-k / FREQUENCIES)) if case.geometric else t * (2 * math.pi * (k + 1))
+    return float32(torch.cat([angle.sin(), angle.cos()] + ([t.view(1)] if case.include_t else [])))
+
+
+def time_network(w: Weights, name: str, e: Tensor, width: int) -> Tensor:
+    a = w(f"{name}.w1", width, len(e)) @ e + w(f"{name}.b1", 1, width)[0]
+    return w(f"{name}.w2", width, width) @ (a / (1 + torch.exp(-a))) + w(f"{name}.b2", 1, width)[0]
+
+
+def temporal_linear(w: Weights, name: str, e: Tensor, x: Tensor, out: int) -> Tensor:
+    m = time_network(w, f"{name}.time", e, NET_HIDDEN)
+    entries = out * x.shape[-1]
+    weight = w(f"{name}.generator", entries, NET_HIDDEN) @ m + w(f"{name}.base", 1, entries)[0]
+    return x @ weight.view(out, -1).T + w(f"{name}.bias_generator", out, NET_HIDDEN) @ m
+
+
+def layer_norm(w: Weights, name: str, e: Tensor | None, x: Tensor) -> Tensor:
+    centred = x - x.mean(-1, keepdim=True)
+    y = centred / torch.sqrt((centred**2).mean(-1, keepdim=True) + EPS)
+    if e is None:
+        return y * w(f"{name}.scale", WIDTH) + w(f"{name}.shift", WIDTH)
+    m = time_network(w, f"{name}.time", e, NORM_HIDDEN)
+    return y * (1 + w(f"{name}.scale", WIDTH, NORM_HIDDEN) @ m) + w(f"{name}.shift", WIDTH, NORM_HIDDEN) @ m
+
+
+def attention(w: Weights, case: Case, block: str, e: Tensor, x: Tensor) -> Tensor:
+    if case.fused_qkv:
+        q, k, v = temporal_linear(w, f"{block}.attn.qkv", e, x, 3 * WIDTH).split(WIDTH, dim=-1)
+    else:
+        q, k, v = (temporal_linear(w, f"{block}.attn.{part}", e, x, WIDTH) for part in "qkv")
+    size = WIDTH // HEADS
+    heads = []
+    for head in range(HEADS):
+        part = slice(head * size, (head + 1) * size)
+        mixed = torch.zeros_like(v[..., part])
+        for i in range(TOKENS):  # position i sees positions up to i
+            score = torch.einsum("bd,bjd->bj", q[:, i, part], k[:, : i + 1, part]) / math.sqrt(size)
+            mixed[:, i] = torch.einsum("bj,bjd->bd", torch.softmax(score, -1), v[:, : i + 1, part])
+        heads.append(mixed)
+    return temporal_linear(w, f"{block}.attn.out", e, torch.cat(heads, -1), WIDTH)
+
+
+def feed_forward(w: Weights, case: Case, block: str, e: Tensor, x: Tensor) -> Tensor:
+    up = temporal_linear(w, f"{block}.mlp.up", e, x, HIDDEN)
+    if case.tanh_gelu:
+        up = 0.5 * up * (1 + torch.tanh(math.sqrt(2 / math.pi) * (up + 0.044715 * up**3)))
+    else:
+        up = 0.5 * up * (1 + torch.erf(up / math.sqrt(2)))
+    return temporal_linear(w, f"{block}.mlp.down", e, up, WIDTH)
+
+
+def logits(w: Weights, case: Case, tokens: Tensor) -> Tensor:
+    x = w("embedding.weight", VOCABULARY, WIDTH)[tokens]
+    if case.positions:
+        x = x + w("position.weight", POSITIONS, WIDTH)[:TOKENS]
+    step = float32(torch.tensor(case.step, dtype=torch.float64))
+    for i in range(LAYERS):
+        e = features(case, float32(torch.tensor((i + 1) / LAYERS, dtype=torch.float64)))
+        at = e if case.temporal_norms else None
+        block = f"layers.{i}" if case.per_layer else "block"
+        mixed = attention(w, case, block, e, layer_norm(w, f"{block}.norm1", at, x))
+        y = x + step * mixed if case.sequential else x
+        fed = feed_forward(w, case, block, e, layer_norm(w, f"{block}.norm2", at, y))
+        x = y + step * fed if case.sequential else x + step * (mixed + fed)
+    end = features(case, torch.tensor(1.0, dtype=torch.float64)) if case.temporal_readout else None
+    return layer_norm(w, "final_norm", end, x) @ w("head.weight", VOCABULARY, WIDTH).T
+
+
+def golden(case: Case) -> dict[str, object]:
+    i = torch.arange(SEQUENCES * (TOKENS + 1))
+    windows = ((5 * i * i + 3 * i + 1) % VOCABULARY).view(SEQUENCES, TOKENS + 1)
+    w = Weights()
+    y = logits(w, case, windows[:, :-1])
+    loss = -torch.log_softmax(y, -1).gather(-1, windows[:, 1:, None]).sum()
+    loss.backward()
+    gradients = {}
+    for name, parameter in w.all.items():
+        g = parameter.grad.flatten()
+        along = torch.sin(0.9 * torch.arange(len(g), dtype=torch.float64) + 0.4)
+        gradients[name] = [g.norm().item(), (g * along).sum().item()]
+    return {"loss": loss.item(), "logits": y.flatten().tolist(), "gradients": gradients}
+
+
+if __name__ == "__main__":
+    path = Path(__file__).with_suffix(".json")
+    path.write_text(json.dumps({name: golden(case) for name, case in CASES.items()}, separators=(",", ":")) + "\n")
+    print(f"{path.name}: {path.stat().st_size} bytes")
