@@ -6,8 +6,9 @@
 
 namespace depthgrid {
 
-/// Forward floating-point operations per token of one cell: matrix products and attention over a
-/// window of `tokens` (full square; multiply and add counted apart). Training costs three times it.
+/// Forward floating-point operations per token of one cell: matrix products, attention over a
+/// window of `tokens` (full square; multiply and add counted apart) and recurrences. Training costs
+/// three times it.
 double flops_per_token(const ModelOptions& o, std::int64_t tokens);
 
 /// Bytes of activations that one training step of one cell keeps for the way back, by the tensors

@@ -16,6 +16,7 @@
 #include "models/cost_model.hpp"
 #include "worker/cell_facts_builder.hpp"
 #include "worker/provenance.hpp"
+#include "worker/stability_log.hpp"
 #include "worker/stop_signals.hpp"
 
 namespace depthgrid {
@@ -379,6 +380,7 @@ void JobSession::finish() {
     clocks_[e].eval += clock.seconds();
     finish_cell(e, CellStatus::Completed, results);
   }
+  log_stability(*fused_.model);
 }
 
 void JobSession::abandon(AttemptOutcome outcome, int exit_code) {

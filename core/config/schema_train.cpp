@@ -20,7 +20,8 @@ constexpr Leaf kTrain[] = {
     above(real("train.eps", 0, kUnlimited, "–", "1e-8", PerCell, "ε of the denominator")),
     real("train.weight_decay", 0, kUnlimited, "–", "0", PerCell,
          "decoupled with adamw, added to the gradient with adam"),
-    word("train.no_decay", "trunk embedding head norm bias modulation residual scalars alpha",
+    word("train.no_decay",
+         "trunk embedding head norm bias modulation hypernet ssm residual scalars alpha",
          "[norm, bias, embedding, scalars, alpha, residual]", Structural,
          "groups without decay; [] decays everything", ValueKind::WordList),
     word("train.schedule.kind", "constant cosine linear wsd", "constant", PerCell,
@@ -73,8 +74,11 @@ constexpr Leaf group_frozen(std::string_view path, std::string_view condition = 
 
 constexpr std::string_view kHead = "model.tie_embeddings=false";
 constexpr std::string_view kNorm = "model.norm=pre or model.final_norm!=none";
-constexpr std::string_view kBias = "model.attention.bias=true or model.mlp.bias=true";
+constexpr std::string_view kBias =
+    "model.attention.bias=true or model.mixer=mlp & model.mlp.bias=true";
 constexpr std::string_view kGates = "model.family=time_indexed & model.modulation.gate!=constant";
+constexpr std::string_view kGenerated = "model.mixer=ssm & model.ssm.parameters=generated";
+constexpr std::string_view kStateSpace = "model.mixer=ssm & model.ssm.parameters=shared";
 constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
 
 constexpr Leaf kGroups[] = {
@@ -96,6 +100,12 @@ constexpr Leaf kGroups[] = {
     group_lr("train.groups.modulation.lr", kGates),
     group_decay("train.groups.modulation.weight_decay", kGates),
     group_frozen("train.groups.modulation.frozen", kGates),
+    group_lr("train.groups.hypernet.lr", kGenerated),
+    group_decay("train.groups.hypernet.weight_decay", kGenerated),
+    group_frozen("train.groups.hypernet.frozen", kGenerated),
+    group_lr("train.groups.ssm.lr", kStateSpace),
+    group_decay("train.groups.ssm.weight_decay", kStateSpace),
+    group_frozen("train.groups.ssm.frozen", kStateSpace),
     group_lr("train.groups.residual.lr", kScale),
     group_decay("train.groups.residual.weight_decay", kScale),
     group_frozen("train.groups.residual.frozen", kScale),
