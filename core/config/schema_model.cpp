@@ -181,7 +181,8 @@ constexpr Leaf kModulation[] = {
 constexpr Leaf kStateSpace[] = {
     read(integer("model.ssm.state_size", 1, 1024, "states", "64", Structural, "N"), kSsm),
     read(word("model.ssm.A", "diagonal dense", "diagonal", Structural,
-              "diagonal is −softplus(·); dense has N × N free entries"),
+              "diagonal is −softplus(·), stable under gates that are not negative; dense has N × N "
+              "free entries"),
          kSsm),
     read(word("model.ssm.D", "diagonal full none", "diagonal", Structural, "skip from x to y"),
          kSsm),

@@ -26,6 +26,8 @@ struct SsmAtNodes {
 /// gate (first study, section 2.4.2).
 /// Generated: the same from m = W2 silu(W1 e(t) + b1) + b2 by hypernet.ssm.{A,B,C,D,delta}, one
 /// affine map each, and Δ under a gate too (the study's published program, whose shapes these are).
+/// A diagonal A is stable whatever the weights as long as its gate is not negative; a dense one
+/// starts stable and is free.
 class SsmWeights {
  public:
   SsmWeights() = default;

@@ -11,6 +11,7 @@
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/rand.h>
+#include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -134,6 +135,21 @@ TEST(SsmMixer, ADiagonalTransitionIsStableWhateverTheWeights) {
     built.arena->values().copy_(at::randn(built.arena->values().sizes()) * size);
 
     EXPECT_LE(spectral_radius(built.model->family().transitions()).max().item<double>(), 1) << size;
+  }
+}
+
+TEST(SsmMixer, WithFactorsInBfloat16AModelStaysNearItsFloatSelf) {
+  const at::Tensor tokens = at::randint(0, 17, {2, 3, 9}, at::kLong);
+  for (const ModelCase& one : model_cases()) {
+    ModelOptions o = small_options(one.family, 2);
+    one.change(o);
+    if (o.mixer != Mixer::Ssm) continue;
+    const Built narrow(o, {1, 2}, true), wide(o, {1, 2});
+    const at::Tensor want = wide.model->logits(tokens, {});
+    const at::Tensor error = narrow.model->logits(tokens, {}) - want;
+
+    EXPECT_LT(error.abs().max().item<float>(), 0.05 * want.abs().max().item<float>()) << one.name;
+    EXPECT_GT(error.abs().max().item<float>(), 0) << one.name;
   }
 }
 
