@@ -8,17 +8,32 @@ std::int64_t block_weights(const ModelOptions& o) {
   return o.width * (4 * o.width + o.up_rows() + o.hidden);
 }
 
-bool generated(const ModelOptions& o) {
-  return o.family == "tong";
-}
-
 /// Entries that the generators make for one depth: the weights and, where they are generated, the
-/// biases.
+/// biases; or A, Δ, B, C and D of a generated state-space layer.
 std::int64_t generated_entries(const ModelOptions& o) {
-  if (!generated(o)) return 0;
+  if (o.mixer == Mixer::Ssm && o.ssm.generated) {
+    const std::int64_t skip[] = {o.width, o.width * o.width, 0};  // diagonal, full, none
+    return 2 * o.ssm.states * (1 + o.width) + skip[static_cast<std::size_t>(o.ssm.skip)];
+  }
+  if (o.family != "tong") return 0;
   const std::int64_t attention = o.attention_bias ? 4 * o.width : 0;
   const std::int64_t mlp = o.mlp_bias ? o.up_rows() + o.width : 0;
   return block_weights(o) + (o.hypernet.generate_bias ? attention + mlp : 0);
+}
+
+/// Multiply-adds per token and layer of the second sublayer.
+double second_sublayer(const ModelOptions& o) {
+  const auto c = static_cast<double>(o.width);
+  if (o.mixer == Mixer::Mlp) return c * static_cast<double>(o.up_rows() + o.hidden);
+  const auto n = static_cast<double>(o.ssm.states);
+  const double skip = o.ssm.skip == SsmSkip::Full ? c * c : 0.0;
+  return 2 * c * n + (o.ssm.dense ? n * n : n) + skip;
+}
+
+/// Numbers per token and layer that it keeps for the way back.
+double second_sublayer_kept(const ModelOptions& o) {
+  if (o.mixer == Mixer::Ssm) return static_cast<double>(2 * o.ssm.states + o.width);
+  return 2 * static_cast<double>(o.up_rows()) + static_cast<double>(o.hidden);
 }
 
 }  // namespace
@@ -26,7 +41,7 @@ std::int64_t generated_entries(const ModelOptions& o) {
 double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
   const auto c = static_cast<double>(o.width);
   const auto t = static_cast<double>(tokens);
-  const auto products = static_cast<double>(block_weights(o));
+  const double products = 4 * c * c + second_sublayer(o);
   const double attention = 2 * t * c;  // scores and averages, multiply-adds
   const double readout = c * static_cast<double>(o.vocabulary);
   const double generators = static_cast<double>(o.hypernet.hidden * generated_entries(o)) /
@@ -38,9 +53,9 @@ double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t t
   const auto n = static_cast<double>(rows * tokens);
   const auto c = static_cast<double>(o.width);
   // A layer keeps its input, two normalised copies, qkv and its head views, the attention output,
-  // both increments (about 12 C) and the feed-forward sublayer before and after its activation.
-  const double layer =
-      12 * c + 2 * static_cast<double>(o.up_rows()) + static_cast<double>(o.hidden);
+  // both increments (about 12 C) and what the second sublayer computes on its way: up before and
+  // after its activation, or the driven and the running states of a state-space layer.
+  const double layer = 12 * c + second_sublayer_kept(o);
   const bool squares = o.attention == AttentionKind::Explicit;
   const double scores =
       squares ? 3 * static_cast<double>(o.heads) * static_cast<double>(tokens) : 0.0;

@@ -7,10 +7,10 @@
 
 namespace depthgrid {
 
-/// Forward floating-point operations per token of one cell: matrix products and attention over a
-/// window of `tokens` (full square; multiply and add counted apart). Training costs three times it.
-/// Weights that are generated are generated once a pass, whatever its tokens: their operations are
-/// shared out among them.
+/// Forward floating-point operations per token of one cell: matrix products, attention over a
+/// window of `tokens` (full square; multiply and add counted apart) and recurrences. Training costs
+/// three times it. Weights that are generated are generated once a pass, whatever its tokens: their
+/// operations are shared out among them.
 /// @param rows  sequences of a pass.
 double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens);
 

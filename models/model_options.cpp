@@ -123,6 +123,24 @@ HypernetOptions hypernet(const CellConfig& c) {
           .per_layer = c.word("model.share") == "none"};
 }
 
+SsmOptions ssm(const Cells& cells) {
+  static constexpr std::pair<std::string_view, SsmSkip> kSkips[] = {
+      {"diagonal", SsmSkip::Diagonal}, {"full", SsmSkip::Full}, {"none", SsmSkip::None}};
+  static constexpr std::pair<std::string_view, Discretisation> kRules[] = {
+      {"zoh", Discretisation::Zoh},
+      {"euler", Discretisation::Euler},
+      {"none", Discretisation::None}};
+  const CellConfig& first = *cells[0];
+  return {.states = first.integer("model.ssm.state_size"),
+          .dense = first.word("model.ssm.A") == "dense",
+          .skip = pick(kSkips, first.word("model.ssm.D")),
+          .discretisation = pick(kRules, first.word("model.ssm.discretisation")),
+          .element = first.word("model.ssm.granularity") == "element",
+          .generated = first.word("model.ssm.parameters") == "generated",
+          .generator = first.integer("model.hypernet.hidden"),
+          .dt_min = reals(cells, "model.ssm.dt_min")};
+}
+
 InitOptions init(const Cells& cells) {
   static constexpr std::pair<std::string_view, InitScheme> kSchemes[] = {
       {"pytorch", InitScheme::Pytorch}, {"gpt2", InitScheme::Gpt2}, {"xavier", InitScheme::Xavier}};
@@ -171,6 +189,8 @@ ModelOptions model_options(const std::vector<const CellConfig*>& cells) {
   o.time = time(cells);
   o.modulation = modulation(cells);
   o.hypernet = hypernet(first);
+  o.mixer = first.word("model.mixer") == "ssm" ? Mixer::Ssm : Mixer::Mlp;
+  o.ssm = ssm(cells);
   o.init = init(cells);
   return o;
 }

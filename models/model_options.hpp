@@ -23,6 +23,9 @@ enum class ScaleKind : std::uint8_t { Fixed, Learned, LearnedPerLayer };
 enum class FeatureKind : std::uint8_t { Fourier, Geometric };
 enum class GateKind : std::uint8_t { Sigmoid, OnePlusTanh, Identity, Constant };
 enum class Granularity : std::uint8_t { Row, Column, Element };
+enum class Mixer : std::uint8_t { Mlp, Ssm };
+enum class SsmSkip : std::uint8_t { Diagonal, Full, None };
+enum class Discretisation : std::uint8_t { Zoh, Euler, None };
 
 /// The six weight types of a block, in the order of `model.modulation.targets`.
 enum class WeightType : std::uint8_t { Q, K, V, Out, Up, Down };
@@ -72,6 +75,18 @@ struct HypernetOptions {
   bool per_layer = false;  // L sets of generators in place of one (`model.share: none`)
 };
 
+/// The state-space layer that stands in for the feed-forward sublayer.
+struct SsmOptions {
+  std::int64_t states = 64;  // N
+  bool dense = false;        // A has N x N entries, not N
+  SsmSkip skip = SsmSkip::Diagonal;
+  Discretisation discretisation = Discretisation::Zoh;
+  bool element = false;             // gates of A, B, C, D per entry, not per row
+  bool generated = false;           // A, B, C, D, Δ are made from depth-time, not shared
+  std::int64_t generator = 64;      // hidden width of what makes them
+  std::vector<double> dt_min = {};  // (E) added to softplus of Δ
+};
+
 struct InitOptions {
   InitScheme scheme = InitScheme::Gpt2;
   std::vector<double> std;             // (E)
@@ -109,6 +124,8 @@ struct ModelOptions {
   TimeOptions time;
   ModulationOptions modulation;
   HypernetOptions hypernet;
+  Mixer mixer = Mixer::Mlp;
+  SsmOptions ssm;
   InitOptions init;
 
   /// Rows of the up projection: twice the hidden width where the activation gates.

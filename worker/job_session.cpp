@@ -18,6 +18,7 @@
 #include "storage/attempt_columns.hpp"
 #include "worker/cell_facts_builder.hpp"
 #include "worker/provenance.hpp"
+#include "worker/stability_log.hpp"
 #include "worker/stop_signals.hpp"
 
 namespace depthgrid {
@@ -426,6 +427,7 @@ bool JobSession::finish() {
     clocks_[e].eval += clock.seconds();
     finish_cell(e, CellStatus::Completed, *results);
   }
+  log_stability(*fused_.model);
   return true;
 }
 

@@ -117,6 +117,24 @@ void check_gates(const Slots& s, const Report& report) {
   }
 }
 
+void check_state_space(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  if (!s.is(row.mixer, "ssm")) return;
+  for (const std::string_view name : {"up", "down"}) {
+    if (s.has_word(row.targets, name)) {
+      report({row.targets, row.mixer}, "`model.modulation.targets` names " + std::string(name) +
+                                           ", which a model with " + report.shown(row.mixer) +
+                                           " does not have");
+    }
+  }
+  if (s.is(row.ssm_parameters, "generated") && s.is(row.ssm_a, "dense")) {
+    report({row.ssm_a, row.ssm_parameters},
+           report.shown(row.ssm_parameters) +
+               " is the published program's, whose A is diagonal: a dense A needs "
+               "`model.ssm.parameters: shared`");
+  }
+}
+
 void check_data(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
   if (s.is(row.corpus, "file") && s.null(row.data_path)) {
@@ -217,6 +235,7 @@ void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics) {
   const Report report(slots, arm, diagnostics);
   check_sizes(slots, report);
   check_gates(slots, report);
+  check_state_space(slots, report);
   check_data(slots, report);
   check_training(slots, report);
   check_decay_groups(slots, report);

@@ -24,8 +24,8 @@ bool has_dev(const Slots& slots) {
 }
 
 Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
-  constexpr std::array<std::string_view, 8> kNames = {
-      "trunk", "embedding", "head", "norm", "bias", "modulation", "hypernet", "residual"};
+  constexpr std::array<std::string_view, 9> kNames = {
+      "trunk", "embedding", "head", "norm", "bias", "modulation", "hypernet", "ssm", "residual"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     const std::string path = "train.groups." + std::string(kNames[i]);
     groups_[i] = {kNames[i], leaf_index(path + ".lr"), leaf_index(path + ".weight_decay")};
@@ -47,6 +47,8 @@ Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
   gpt2_ = pool_->intern(kGpt2Vocab);
   all_splits_ = pool_->intern(ValueList{"train", "dev", "valid"});
   no_dev_ = pool_->intern(ValueList{"train", "valid"});
+  all_targets_ = pool_->intern(ValueList{"q", "k", "v", "out", "up", "down"});
+  attention_targets_ = pool_->intern(ValueList{"q", "k", "v", "out"});
 }
 
 void Deriver::settle(Slots& slots, std::size_t leaf, const PooledValue* derived) {
@@ -105,6 +107,7 @@ void Deriver::model(Slots& slots) const {
 
 void Deriver::modulation(Slots& slots) const {
   const LeafRows& row = leaf_rows();
+  settle(slots, row.targets, slots.is(row.mixer, "ssm") ? attention_targets_ : all_targets_);
   const auto* given = slots.values[row.granularity]->get_if<ValueMap>();
   if (given == nullptr) return;
   // A map names every target, and one word for all of them is that word.

@@ -33,10 +33,10 @@ class Deriver {
     std::size_t lr, weight_decay;
   };
   std::shared_ptr<ValuePool> pool_;
-  std::array<Group, 8> groups_;
+  std::array<Group, 9> groups_;
   const PooledValue *zero_, *zero_real_, *one_, *one_real_, *small_, *true_, *false_;
   const PooledValue *sequential_, *parallel_, *layer_norm_, *none_, *sdpa_, *explicit_;
-  const PooledValue *bytes_, *gpt2_, *all_splits_, *no_dev_;
+  const PooledValue *bytes_, *gpt2_, *all_splits_, *no_dev_, *all_targets_, *attention_targets_;
 };
 
 /// True where the cell has a `dev` split.

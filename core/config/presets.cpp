@@ -107,6 +107,45 @@ constexpr Row kPublishedStandard[] = {
     {"model.residual.scale", "1"},
 };
 
+/// The state-space arm of the same code: A (diagonal), B, C, D and Δ are generated from depth-time,
+/// not shared, each under a linear gate per entry; B̄ = Δ B. 4,901,760 parameters with V = 256.
+constexpr Row kPublishedTimeIndexedSsm[] = {
+    {"model.family", "time_indexed"},
+    {"model.mixer", "ssm"},
+    {"model.d_model", "256"},
+    {"model.n_layers", "6"},
+    {"model.n_heads", "4"},
+    {"model.sublayers", "sequential"},
+    {"model.norm", "pre"},
+    {"model.norm_kind", "temporal_layer_norm"},
+    {"model.final_norm", "temporal_layer_norm"},
+    {"model.temporal_norm.hidden", "64"},
+    {"model.positions", "none"},
+    {"model.attention.bias", "false"},
+    {"model.tie_embeddings", "false"},
+    {"model.residual.scale", "1"},
+    {"model.time.nodes", "right"},
+    {"model.time.dependence", "layer"},
+    {"model.time_features.kind", "geometric"},
+    {"model.time_features.frequencies", "32"},
+    {"model.time_features.include_t", "true"},
+    {"model.time_features.t_scale", "1000"},
+    {"model.time_features.base", "10000"},
+    {"model.modulation.hidden", "0"},
+    {"model.modulation.gate", "sigmoid"},
+    {"model.modulation.granularity", "{q: column, k: column, v: column, out: row}"},
+    {"model.modulation.targets", "[q, k, v, out]"},
+    {"model.modulation.share_qkv", "true"},
+    {"model.ssm.state_size", "64"},
+    {"model.ssm.A", "diagonal"},
+    {"model.ssm.D", "diagonal"},
+    {"model.ssm.discretisation", "euler"},
+    {"model.ssm.granularity", "element"},
+    {"model.ssm.parameters", "generated"},
+    {"model.ssm.dt_min", "1e-4"},
+    {"model.hypernet.hidden", "64"},
+};
+
 struct Preset {
   std::string_view name;
   std::span<const Row> rows;
@@ -116,6 +155,7 @@ struct Preset {
 constexpr Preset kPresets[] = {{"gpt", kGpt},
                                {"published/standard", kPublishedGenerated, kPublishedStandard},
                                {"published/time_indexed_mlp", kPublishedTimeIndexedMlp},
+                               {"published/time_indexed_ssm", kPublishedTimeIndexedSsm},
                                {"published/tong", kPublishedGenerated, kPublishedTong}};
 
 PresetLeaf leaf_of(std::string_view preset, const Row& row, ValuePool& pool) {

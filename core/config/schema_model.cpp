@@ -5,30 +5,43 @@ namespace {
 
 using enum LeafClass;
 
-// Conditions that several rows share. Gates, temporal norms and generators are what reads
-// depth-time; norm_kind is unread, hence at its default, where there is no norm.
+// Conditions that several rows share. What reads depth-time: gates, temporal norms, generators, and
+// the step of a state-space layer; norm_kind is unread, hence at its default, where there is no
+// norm.
 constexpr std::string_view kTimed = "model.family=time_indexed";
+constexpr std::string_view kGated = "model.family=time_indexed & model.modulation.gate!=constant";
 constexpr std::string_view kFeatures =
     "model.family=time_indexed & model.modulation.gate!=constant or model.family=time_indexed & "
-    "model.norm_kind|model.final_norm=temporal_layer_norm or model.family=tong";
+    "model.norm_kind|model.final_norm=temporal_layer_norm or model.mixer=ssm & "
+    "model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated or model.family=tong";
 constexpr std::string_view kPerLayerTime =
     "model.family=time_indexed & model.modulation.gate!=constant & model.time.dependence=layer or "
     "model.family=time_indexed & model.norm_kind|model.final_norm=temporal_layer_norm & "
+    "model.time.dependence=layer or model.mixer=ssm & "
+    "model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated & "
     "model.time.dependence=layer or model.family=tong & model.time.dependence=layer";
 constexpr std::string_view kConstantTime =
     "model.family=time_indexed & model.modulation.gate!=constant & "
     "model.time.dependence=constant or model.family=time_indexed & "
     "model.norm_kind|model.final_norm=temporal_layer_norm & model.time.dependence=constant or "
-    "model.family=tong & model.time.dependence=constant";
+    "model.mixer=ssm & model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated & "
+    "model.time.dependence=constant or model.family=tong & model.time.dependence=constant";
 constexpr std::string_view kGeometric =
     "model.family=time_indexed & model.modulation.gate!=constant & "
     "model.time_features.kind=geometric or model.family=time_indexed & "
     "model.norm_kind|model.final_norm=temporal_layer_norm & model.time_features.kind=geometric or "
-    "model.family=tong & model.time_features.kind=geometric";
-constexpr std::string_view kGated = "model.family=time_indexed & model.modulation.gate!=constant";
-constexpr std::string_view kGatedHidden =
-    "model.family=time_indexed & model.modulation.gate!=constant & model.modulation.hidden!=0";
-constexpr std::string_view kGenerated = "model.family=tong";
+    "model.mixer=ssm & model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated & "
+    "model.time_features.kind=geometric or model.family=tong & model.time_features.kind=geometric";
+constexpr std::string_view kNetwork =
+    "model.family=time_indexed & model.modulation.gate!=constant or model.mixer=ssm & "
+    "model.ssm.parameters=shared & model.ssm.discretisation!=none";
+constexpr std::string_view kHiddenNetwork =
+    "model.family=time_indexed & model.modulation.gate!=constant & model.modulation.hidden!=0 or "
+    "model.mixer=ssm & model.ssm.parameters=shared & model.ssm.discretisation!=none & "
+    "model.modulation.hidden!=0";
+constexpr std::string_view kFeedForward = "model.mixer=mlp";
+constexpr std::string_view kSsm = "model.mixer=ssm";
+constexpr std::string_view kTong = "model.family=tong";
 constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=temporal_layer_norm";
 
 constexpr double kLargestSeed = 9223372036854775807.0;
@@ -45,7 +58,9 @@ constexpr Leaf kSeeds[] = {
 };
 
 constexpr Leaf kBlock[] = {
-    or_null(word("model.preset", "gpt published/standard published/time_indexed_mlp published/tong",
+    or_null(word("model.preset",
+                 "gpt published/standard published/time_indexed_mlp published/time_indexed_ssm "
+                 "published/tong",
                  "null", Execution,
                  "fills leaves of the model; leaves that the file names win; identity is the "
                  "resolved leaves, not the name"),
@@ -57,9 +72,10 @@ constexpr Leaf kBlock[] = {
             "d, width of the residual stream; a multiple of n_heads"),
     integer("model.n_layers", 1, 1024, "layers", "6", Structural, "L, depth steps"),
     integer("model.n_heads", 1, 256, "heads", "4", Structural, "H, attention heads"),
-    or_null(integer("model.d_ff", 1, 65536, "channels", "null", Structural,
-                    "hidden width of the feed-forward sublayer"),
-            "4 · d_model"),
+    read(or_null(integer("model.d_ff", 1, 65536, "channels", "null", Structural,
+                         "hidden width of the feed-forward sublayer"),
+                 "4 · d_model"),
+         kFeedForward),
     or_null(integer("model.vocab_size", 2, 262144, "tokens", "null", Structural,
                     "V, rows of the embedding; more than the tokeniser has pads, fewer is an "
                     "error; tokeniser `char` needs it"),
@@ -69,12 +85,14 @@ constexpr Leaf kBlock[] = {
                  "data.seq_len"),
          "model.positions=learned"),
     or_null(word("model.sublayers", "sequential parallel", "null", Structural,
-                 "attention, then feed-forward; or both from one input"),
+                 "attention, then the second sublayer; or both from one input"),
             "standard: sequential; time_indexed, tong: parallel"),
-    read(word("model.mixer", "mlp", "mlp", Structural, "the second sublayer"), kTimed),
+    read(word("model.mixer", "mlp ssm", "mlp", Structural,
+              "the second sublayer: feed-forward, or a state-space layer along the sequence"),
+         kTimed),
     read(word("model.share", "all none", "all", Structural,
               "one set of generators for all layers, or one for each"),
-         kGenerated),
+         kTong),
     word("model.norm", "pre none", "pre", Structural, "norm in front of each sublayer"),
     read(word("model.norm_kind", "layer_norm rms_norm temporal_layer_norm", "layer_norm",
               Structural, "norm of the blocks; temporal norms belong to time_indexed and tong"),
@@ -91,16 +109,17 @@ constexpr Leaf kBlock[] = {
     read(above(real("model.rope_base", 1, kUnlimited, "–", "10000", PerCell,
                     "base of the rotary frequencies")),
          "model.positions=rope"),
-    word("model.activation", "gelu gelu_tanh relu silu swiglu", "gelu", Structural,
-         "feed-forward activation; gelu is the erf form"),
+    read(word("model.activation", "gelu gelu_tanh relu silu swiglu", "gelu", Structural,
+              "feed-forward activation; gelu is the erf form"),
+         kFeedForward),
     word("model.attention.implementation", "auto sdpa explicit", "auto", Structural,
          "auto: explicit where attention dropout > 0, else sdpa"),
     flag("model.attention.bias", "true", Structural, "biases of q, k, v and out"),
-    flag("model.mlp.bias", "true", Structural, "biases of up and down"),
+    read(flag("model.mlp.bias", "true", Structural, "biases of up and down"), kFeedForward),
     flag("model.tie_embeddings", "false", Structural,
          "the head is the embedding transposed; the head has no bias"),
     real("model.dropout.attention", 0, 0.9, "–", "0", PerCellUnion, "on attention probabilities"),
-    real("model.dropout.mlp", 0, 0.9, "–", "0", PerCellUnion, "after the down projection"),
+    real("model.dropout.mlp", 0, 0.9, "–", "0", PerCellUnion, "after the second sublayer"),
 };
 
 constexpr Leaf kResidual[] = {
@@ -147,9 +166,9 @@ constexpr Leaf kTime[] = {
 constexpr Leaf kModulation[] = {
     read(integer("model.modulation.hidden", 0, 4096, "channels", "64", Structural,
                  "h_mod, hidden width of the gate network g; 0 = one linear map"),
-         kGated),
+         kNetwork),
     read(word("model.modulation.activation", "relu gelu silu tanh", "relu", Structural, "inside g"),
-         kGatedHidden),
+         kHiddenNetwork),
     read(word("model.modulation.gate", "sigmoid one_plus_tanh identity constant", "sigmoid",
               Structural, "W ⊙ σ(g), W ⊙ (1 + tanh g), W ⊙ g, or W alone (no g)"),
          kTimed),
@@ -158,8 +177,10 @@ constexpr Leaf kModulation[] = {
               "one of these (targets left out: row)",
               ValueKind::TargetMap),
          kGated),
-    read(word("model.modulation.targets", "q k v out up down", "[q, k, v, out, up, down]",
-              Structural, "weights with a gate", ValueKind::WordList),
+    read(or_null(
+             word("model.modulation.targets", "q k v out up down", "null", Structural,
+                  "weights with a gate, besides those of a state-space layer", ValueKind::WordList),
+             "[q, k, v, out, up, down]; mixer ssm: [q, k, v, out]"),
          kGated),
     read(flag("model.modulation.share_qkv", "false", Structural, "one g for q, k and v"), kGated),
     read(real("model.modulation.bias_init", -10, 10, "–", "0", PerCell, "start of the gate's bias"),
@@ -167,12 +188,14 @@ constexpr Leaf kModulation[] = {
 };
 
 constexpr Leaf kHypernet[] = {
-    read(integer("model.hypernet.hidden", 1, 4096, "channels", "64", Structural,
-                 "h, width of a generator's time network: W(t) = G m(t) + W₀, m of h channels"),
-         kGenerated),
+    read(
+        integer("model.hypernet.hidden", 1, 4096, "channels", "64", Structural,
+                "h, width of a generator's time network: W(t) = G m(t) + W₀, m of h channels; of a "
+                "generated state-space layer, of the network in front of its generators"),
+        "model.family=tong or model.mixer=ssm & model.ssm.parameters=generated"),
     read(integer("model.hypernet.depth", 1, 4, "layers", "2", Structural,
                  "affine maps of a time network, from the features to m(t)"),
-         kGenerated),
+         kTong),
     read(word("model.hypernet.activation", "silu relu gelu tanh", "silu", Structural,
               "between the maps of a time network; none behind the last"),
          "model.family=tong & model.hypernet.depth!=1"),
@@ -181,7 +204,29 @@ constexpr Leaf kHypernet[] = {
          "model.family=tong & model.attention.bias|model.mlp.bias=true"),
     read(flag("model.hypernet.share_qkv", "false", Structural,
               "one time network and generator for q, k and v together"),
-         kGenerated),
+         kTong),
+};
+
+constexpr Leaf kStateSpace[] = {
+    read(integer("model.ssm.state_size", 1, 1024, "states", "64", Structural, "N"), kSsm),
+    read(word("model.ssm.A", "diagonal dense", "diagonal", Structural,
+              "diagonal is −softplus(·), stable under gates that are not negative; dense has N × N "
+              "free entries"),
+         kSsm),
+    read(word("model.ssm.D", "diagonal full none", "diagonal", Structural, "skip from x to y"),
+         kSsm),
+    read(word("model.ssm.discretisation", "zoh euler none", "zoh", Structural,
+              "Ā = exp(ΔA) and B̄ = φ₁(ΔA)ΔB; Ā = exp(ΔA) and B̄ = ΔB; or Ā = A and B̄ = B"),
+         kSsm),
+    read(word("model.ssm.granularity", "row element", "row", Structural,
+              "a gate per row or per entry of A, B, C and D"),
+         "model.mixer=ssm & model.modulation.gate!=constant"),
+    read(word("model.ssm.parameters", "shared generated", "shared", Structural,
+              "shared weights under gates, or weights generated from depth-time under gates (the "
+              "published program)"),
+         kSsm),
+    read(real("model.ssm.dt_min", 0, 1, "token", "1e-4", PerCell, "added to softplus(g_Δ)"),
+         "model.mixer=ssm & model.ssm.discretisation!=none"),
 };
 
 constexpr Leaf kInit[] = {
@@ -192,9 +237,9 @@ constexpr Leaf kInit[] = {
     or_null(above(real("model.init.embedding_std", 0, kUnlimited, "–", "null", PerCell,
                        "standard deviation of token and position tables")),
             "0.02; scheme pytorch: 1"),
-    or_null(
-        flag("model.init.residual_scaling", "null", PerCell, "out and down are scaled by 1/√(2L)"),
-        "true; scheme pytorch: false"),
+    or_null(flag("model.init.residual_scaling", "null", PerCell,
+                 "out and down (or C and D) are scaled by 1/√(2L)"),
+            "true; scheme pytorch: false"),
 };
 
 constexpr SchemaSection kSections[] = {
@@ -204,6 +249,7 @@ constexpr SchemaSection kSections[] = {
     {"Model: depth-time and its features", kTime},
     {"Model: modulation", kModulation},
     {"Model: generators", kHypernet},
+    {"Model: state-space layer", kStateSpace},
     {"Model: initialisation", kInit},
 };
 

@@ -21,7 +21,7 @@ constexpr Leaf kTrain[] = {
     real("train.weight_decay", 0, kUnlimited, "–", "0", PerCell,
          "decoupled with adamw, added to the gradient with adam"),
     word("train.no_decay",
-         "trunk embedding head norm bias modulation hypernet residual scalars alpha",
+         "trunk embedding head norm bias modulation hypernet ssm residual scalars alpha",
          "[norm, bias, embedding, scalars, alpha, residual]", Structural,
          "groups without decay; [] decays everything", ValueKind::WordList),
     word("train.schedule.kind", "constant cosine linear wsd", "constant", PerCell,
@@ -77,10 +77,13 @@ constexpr std::string_view kNorm = "model.norm=pre or model.final_norm!=none";
 // Everything but tables and norms is generated in tong, where generators are a group of their own.
 constexpr std::string_view kTrunk = "model.family!=tong";
 constexpr std::string_view kBias =
-    "model.attention.bias|model.mlp.bias=true & model.family!=tong or "
+    "model.attention.bias=true & model.family!=tong or "
+    "model.mixer=mlp & model.mlp.bias=true & model.family!=tong or "
     "model.attention.bias|model.mlp.bias=true & model.hypernet.generate_bias=false";
 constexpr std::string_view kGates = "model.family=time_indexed & model.modulation.gate!=constant";
-constexpr std::string_view kGenerators = "model.family=tong";
+constexpr std::string_view kGenerators =
+    "model.family=tong or model.mixer=ssm & model.ssm.parameters=generated";
+constexpr std::string_view kStateSpace = "model.mixer=ssm & model.ssm.parameters=shared";
 constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
 
 constexpr Leaf kGroups[] = {
@@ -105,6 +108,9 @@ constexpr Leaf kGroups[] = {
     group_lr("train.groups.hypernet.lr", kGenerators),
     group_decay("train.groups.hypernet.weight_decay", kGenerators),
     group_frozen("train.groups.hypernet.frozen", kGenerators),
+    group_lr("train.groups.ssm.lr", kStateSpace),
+    group_decay("train.groups.ssm.weight_decay", kStateSpace),
+    group_frozen("train.groups.ssm.frozen", kStateSpace),
     group_lr("train.groups.residual.lr", kScale),
     group_decay("train.groups.residual.weight_decay", kScale),
     group_frozen("train.groups.residual.frozen", kScale),

@@ -45,6 +45,11 @@ at::Tensor Arena::parameter(const ParameterSpec& spec) {
   if (spec.init.draw == Init::Draw::Normal) fill_normal(column, seeds_, at);
   if (spec.init.draw != Init::Draw::None) column.mul_(per_cell_factors(spec.init.scale, values_));
   if (!spec.init.fill.empty()) column.add_(per_cell_factors(spec.init.fill, values_));
+  if (!spec.init.diagonal.empty()) {
+    slot_view(values_, slot)
+        .diagonal(0, 1, 2)
+        .add_(at::tensor(spec.init.diagonal, values_.options()).unsqueeze(0));
+  }
   const bool in_bf16 = spec.factor && shadow_.defined();
   if (in_bf16) shadow_.narrow(1, slot.offset, slot.count).unsqueeze(1).copy_(column);
   at::Tensor leaf = slot_view(in_bf16 ? shadow_ : values_, slot).detach();

@@ -10,13 +10,14 @@
 
 namespace depthgrid {
 
-/// How a parameter starts: `fill` plus `scale` times a draw. Both may differ between cells, since
-/// start values are data, not structure.
+/// How a parameter starts: `fill` plus `scale` times a draw, plus `diagonal` where it is a square
+/// matrix. Scale and fill may differ between cells, since start values are data, not structure.
 struct Init {
   enum class Draw : std::uint8_t { None, Normal, Uniform };  // N(0, 1), U[-1, 1)
   Draw draw = Draw::None;
-  std::vector<double> scale = {};  // (E) or (1)
-  std::vector<double> fill = {};   // (E) or (1); empty = 0
+  std::vector<double> scale = {};     // (E) or (1)
+  std::vector<double> fill = {};      // (E) or (1); empty = 0
+  std::vector<double> diagonal = {};  // (n) of an (n, n) parameter; empty = 0
 };
 
 /// One parameter, as a block asks for it.

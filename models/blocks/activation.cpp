@@ -13,6 +13,17 @@ at::Tensor logistic(const at::Tensor& x) {
   return (at::tanh(x * 0.5) + 1) * 0.5;
 }
 
+at::Tensor squash(GateKind kind, const at::Tensor& g) {
+  switch (kind) {
+    case GateKind::Sigmoid:
+      return logistic(g);
+    case GateKind::OnePlusTanh:
+      return at::tanh(g) + 1;
+    default:
+      return g;
+  }
+}
+
 at::Tensor activate(Activation kind, const at::Tensor& x) {
   switch (kind) {
     case Activation::Gelu:

@@ -14,4 +14,7 @@ at::Tensor activate(Activation kind, const at::Tensor& x);
 /// that a cell's bits would depend on its neighbours.
 at::Tensor logistic(const at::Tensor& x);
 
+/// What a gate network's output does to a weight: σ(g), 1 + tanh g, or g itself.
+at::Tensor squash(GateKind kind, const at::Tensor& g);
+
 }  // namespace depthgrid

@@ -19,6 +19,11 @@ at::Tensor apply_norm(const ModelOptions& o, NormChoice kind, const NormWeights&
                        w.shift, at::tensor(o.norm_eps, at::kDouble));
 }
 
+at::Tensor BlockField::second_sublayer(const BlockWeights& w, const at::Tensor& normed,
+                                       const DepthPoint&) const {
+  return apply(w.down, activate(options_.activation, apply(w.up, normed)));
+}
+
 FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const {
   const ModelOptions& o = options_;
   const BlockWeights w = weights(at);
@@ -28,9 +33,9 @@ FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const
   const bool sequential = o.sublayers == Sublayers::Sequential;
   const at::Tensor y =
       sequential ? at::addcmul(x, per_cell(at.h.to(x.scalar_type()), x), attention) : x;
-  const at::Tensor hidden = activate(o.activation, apply(w.up, apply_norm(o, o.norm, w.norm2, y)));
+  const at::Tensor second = second_sublayer(w, apply_norm(o, o.norm, w.norm2, y), at);
   const at::Tensor fed =
-      dropout(apply(w.down, hidden).to(x.scalar_type()), o.dropout_mlp, "mlp", at.step, context_);
+      dropout(second.to(x.scalar_type()), o.dropout_mlp, "mlp", at.step, context_);
   return {attention + fed, {}};
 }
 

@@ -23,6 +23,11 @@ class BlockField : public VectorField {
   bool depends_on_h() const override { return options_.sublayers == Sublayers::Sequential; }
 
  protected:
+  /// The second sublayer on the normed state (E, B, T, C): up, activation, down, unless a family
+  /// has another.
+  virtual at::Tensor second_sublayer(const BlockWeights& w, const at::Tensor& normed,
+                                     const DepthPoint& at) const;
+
   /// Weights at `at.step` (step-indexed families) or `at.t`.
   virtual BlockWeights weights(const DepthPoint& at) const = 0;
 

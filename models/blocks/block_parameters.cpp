@@ -96,6 +96,7 @@ BlockWeights block_parameters(ParameterSource& source, const ModelOptions& o,
                              .bias = ab,
                              .residual_branches = branches});
   w.norm2 = norm_parameters(source, o, name + ".norm2", o.norm);
+  if (o.mixer != Mixer::Mlp) return w;
   w.up = affine_parameters(
       source, o, {.name = name + ".mlp.up", .in = o.width, .out = o.up_rows(), .bias = o.mlp_bias});
   w.down = affine_parameters(source, o,

@@ -35,8 +35,8 @@ AffineMap affine_parameters(ParameterSource& source, const ModelOptions& o, cons
 NormWeights norm_parameters(ParameterSource& source, const ModelOptions& o, const std::string& name,
                             NormChoice kind);
 
-/// The parameters of one whole block under NAME: attn.qkv, attn.out, mlp.up, mlp.down, norm1,
-/// norm2.
+/// The parameters of one whole block under NAME: attn.qkv, attn.out, norm1, norm2 and, where the
+/// second sublayer is a feed-forward one, mlp.up and mlp.down.
 BlockWeights block_parameters(ParameterSource& source, const ModelOptions& o,
                               const std::string& name);
 

@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/tanh.h>
 
 #include "models/blocks/activation.hpp"
 
@@ -28,17 +27,6 @@ std::size_t index(WeightType type) {
 WeightType source_of(const ModelOptions& o, WeightType type) {
   const bool shares = o.modulation.share_qkv && (type == WeightType::K || type == WeightType::V);
   return shares ? WeightType::Q : type;
-}
-
-at::Tensor squash(GateKind kind, const at::Tensor& g) {
-  switch (kind) {
-    case GateKind::Sigmoid:
-      return logistic(g);
-    case GateKind::OnePlusTanh:
-      return at::tanh(g) + 1;
-    default:
-      return g;
-  }
 }
 
 AffineMap under(const AffineMap& map, const at::Tensor& gate) {

@@ -27,6 +27,10 @@ class Family {
   /// Depth-time features at the readout, for a temporal final norm: (E, 1, F); undefined where the
   /// family has no depth-time.
   virtual at::Tensor readout_features() const { return {}; }
+
+  /// Discrete transitions Ā of the state-space layers at the nodes of the evaluation grid, for
+  /// diagnostics: (E, L, N) or (E, L, N, N); undefined where the family has none.
+  virtual at::Tensor transitions() const { return {}; }
 };
 
 }  // namespace depthgrid

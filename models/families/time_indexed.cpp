@@ -2,11 +2,14 @@
 
 #include <vector>
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/stack.h>
 
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/blocks/residual_scale.hpp"
+#include "models/blocks/ssm_mixer.hpp"
 #include "models/blocks/temporal_norm.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/blocks/weight_gates.hpp"
@@ -15,7 +18,7 @@ namespace depthgrid {
 namespace {
 
 /// The shared block at each node of one pass; gates and generated norms were computed together.
-class GatedField final : public BlockField {
+class GatedField : public BlockField {
  public:
   GatedField(const ModelOptions& o, const ForwardContext& c, const BlockWeights& base,
              std::vector<WeightGates::AtNode> gates, std::vector<NormWeights> norm1,
@@ -44,6 +47,22 @@ class GatedField final : public BlockField {
   std::vector<NormWeights> norm2_;
 };
 
+/// The same with a state-space layer as its second sublayer.
+class SsmField final : public GatedField {
+ public:
+  SsmField(GatedField block, std::vector<SsmSystem> systems)
+      : GatedField(std::move(block)), systems_(std::move(systems)) {}
+
+ protected:
+  at::Tensor second_sublayer(const BlockWeights&, const at::Tensor& normed,
+                             const DepthPoint& at) const override {
+    return mix(systems_.at(static_cast<std::size_t>(at.step)), normed);
+  }
+
+ private:
+  std::vector<SsmSystem> systems_;
+};
+
 class TimeIndexed final : public Family {
  public:
   TimeIndexed(ParameterSource& source, const ModelOptions& o)
@@ -55,6 +74,7 @@ class TimeIndexed final : public Family {
       norm1_ = TemporalNorm(source, o, "block.norm1");
       norm2_ = TemporalNorm(source, o, "block.norm2");
     }
+    if (o.mixer == Mixer::Ssm) ssm_ = SsmWeights(source, o);
   }
 
   DepthGrid grid(const ForwardContext& context) const override {
@@ -68,9 +88,10 @@ class TimeIndexed final : public Family {
       first = norm1_.evaluate(features);
       second = norm2_.evaluate(features);
     }
-    return std::make_unique<GatedField>(options_, context, base_,
-                                        gates_.evaluate(options_, features), std::move(first),
-                                        std::move(second));
+    GatedField block(options_, context, base_, gates_.evaluate(options_, features),
+                     std::move(first), std::move(second));
+    if (options_.mixer == Mixer::Mlp) return std::make_unique<GatedField>(std::move(block));
+    return std::make_unique<SsmField>(std::move(block), systems(features));
   }
 
   at::Tensor readout_features() const override {
@@ -78,13 +99,29 @@ class TimeIndexed final : public Family {
     return time_features(options_.time, end);
   }
 
+  at::Tensor transitions() const override {
+    if (options_.mixer == Mixer::Mlp) return {};
+    const at::NoGradGuard no_grad;
+    std::vector<at::Tensor> each;
+    for (SsmSystem& s : systems(time_features(options_.time, grid({}).t))) {
+      each.push_back(std::move(s.transition));
+    }
+    return at::stack(each, 1);
+  }
+
  private:
+  std::vector<SsmSystem> systems(const at::Tensor& features) const {
+    return discretise(options_.ssm.discretisation,
+                      ssm_.evaluate(options_, features, base_.qkv.weight.scalar_type()));
+  }
+
   const ModelOptions& options_;
   ResidualScale scale_;
   BlockWeights base_;
   WeightGates gates_;
   TemporalNorm norm1_;
   TemporalNorm norm2_;
+  SsmWeights ssm_;
 };
 
 }  // namespace

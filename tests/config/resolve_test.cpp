@@ -198,6 +198,60 @@ TEST(Resolve, LeavesOfGeneratorsAreReadWhereThereAreGenerators) {
             "");
 }
 
+TEST(Resolve, TheStateSpacePresetIsGeneratedAndGatesAttentionAlone) {
+  const CellConfig c = make_config({{"model.preset", "published/time_indexed_ssm"}});
+
+  EXPECT_EQ(c.word("model.mixer"), "ssm");
+  EXPECT_EQ(c.word("model.ssm.parameters"), "generated");
+  EXPECT_EQ(c.word("model.ssm.discretisation"), "euler");
+  EXPECT_EQ(c.word("model.ssm.granularity"), "element");
+  EXPECT_EQ(c.integer("model.hypernet.hidden"), 64);
+  EXPECT_EQ(c.words("model.modulation.targets"), (std::vector<std::string>{"q", "k", "v", "out"}));
+}
+
+TEST(Resolve, AStateSpaceLayerHasItsOwnLeavesAndNoneOfTheMlp) {
+  const auto ssm = [](ValueMap more) {
+    more.emplace_back("model.family", "time_indexed");
+    more.emplace_back("model.mixer", "ssm");
+    return more;
+  };
+  const CellConfig c = make_config(ssm({}));
+  EXPECT_EQ(c.words("model.modulation.targets"), (std::vector<std::string>{"q", "k", "v", "out"}));
+  // The same targets in words are the same cell.
+  EXPECT_EQ(
+      cell_id(c),
+      cell_id(make_config(ssm({{"model.modulation.targets", ValueList{"q", "k", "v", "out"}}}))));
+  EXPECT_EQ(problem(ssm({{"model.ssm.A", "dense"}, {"train.groups.ssm.lr", 1e-4}})), "");
+  EXPECT_TRUE(complains({{"model.mixer", "ssm"}}, "model.family"));
+  EXPECT_TRUE(complains(ssm({{"model.d_ff", 64}}), "`model.mixer` is `ssm`"));
+  EXPECT_TRUE(complains(ssm({{"model.mlp.bias", false}}), "`model.mixer` is `ssm`"));
+  EXPECT_TRUE(complains(ssm({{"model.modulation.targets", ValueList{"q", "up"}}}), "names up"));
+  EXPECT_TRUE(complains(ssm({{"model.ssm.dt_min", 0.1}, {"model.ssm.discretisation", "none"}}),
+                        "model.ssm.discretisation"));
+  EXPECT_TRUE(complains(ssm({{"model.hypernet.hidden", 8}}), "generated"));
+  EXPECT_TRUE(complains(ssm({{"model.ssm.A", "dense"}, {"model.ssm.parameters", "generated"}}),
+                        "A is diagonal"));
+  EXPECT_TRUE(complains({{"model.family", "time_indexed"}, {"model.ssm.state_size", 8}},
+                        "`model.mixer` is `mlp`"));
+}
+
+TEST(Resolve, TheStepOfAStateSpaceLayerReadsDepthTimeWithoutGates) {
+  const auto ungated = [](ValueMap more) {
+    more.emplace_back("model.family", "time_indexed");
+    more.emplace_back("model.mixer", "ssm");
+    more.emplace_back("model.modulation.gate", "constant");
+    return more;
+  };
+  EXPECT_EQ(problem(ungated({{"model.time_features.frequencies", 8},
+                             {"model.modulation.hidden", 8},
+                             {"model.time.nodes", "left"}})),
+            "");
+  EXPECT_NE(problem(ungated(
+                {{"model.ssm.discretisation", "none"}, {"model.time_features.frequencies", 8}})),
+            "");
+  EXPECT_TRUE(complains(ungated({{"model.ssm.granularity", "element"}}), "gate"));
+}
+
 TEST(Resolve, ThePresetOfTheDefaultsIsTheDefault) {
   EXPECT_EQ(cell_id(make_config({{"model.preset", "gpt"}})), cell_id(CellConfig()));
 }

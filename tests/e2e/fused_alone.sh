@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Eight cells of different rate, decay, Δt and seed, fused and alone, at one and two threads: the same
-# bits, for both families, small (d = 64, 100 steps) and at the first study's size (d = 256, 20 steps).
+# bits, for the families and mixers, small (d = 64, 100 steps) and at the first study's size (d = 256, 20
+# steps).
 source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 cat >eight.yaml <<'Y'
 name: eight
@@ -18,16 +19,23 @@ Y
 sweep=$scratch/eight.yaml
 small=(--set model.d_model=64 --set data.seq_len=64 --set train.steps=100)
 study=(--set train.steps=20)
-for family in standard time_indexed; do
+declare -A variants=(
+  [standard]="model.family=standard"
+  [time_indexed]="model.family=time_indexed"
+  [ssm]="model.family=time_indexed model.mixer=ssm"
+  [dense_ssm]="model.family=time_indexed model.mixer=ssm model.ssm.A=dense"
+)
+for variant in standard time_indexed ssm dense_ssm; do
   for size in small study; do
     declare -n sizes=$size
-    options=(--set model.family=$family "${sizes[@]}")
+    options=("${sizes[@]}")
+    for leaf in ${variants[$variant]}; do options+=(--set "$leaf"); done
     train alone --set packing.fuse=off
     train fused --set packing.fuse=8
     train threads --set packing.fuse=8 --set resources.threads=2
     same alone fused
     same alone threads
-    echo "$family, $size: 8 cells fused have the bits of 8 cells alone, at 1 and 2 threads"
+    echo "$variant, $size: 8 cells fused have the bits of 8 cells alone, at 1 and 2 threads"
     rm -rf alone fused threads
   done
 done

@@ -103,6 +103,43 @@ TEST(ParameterCounts, EveryPresetResolvesToItsCountOfTheStudy) {
   EXPECT_EQ(preset_count("published/time_indexed_mlp"), 715840);
 }
 
+TEST(ParameterCounts, PublishedTimeIndexedSsmHas4901760) {
+  ModelOptions o = study_size("time_indexed");
+  for (const ModelCase& c : model_cases()) {
+    if (c.name == "time_indexed_ssm_published") c.change(o);
+  }
+  o.ssm.states = 64;
+  o.ssm.generator = 64;
+
+  EXPECT_EQ(count(o), 4901760);
+}
+
+TEST(ParameterCounts, SharedStateSpaceByTheText) {
+  const std::int64_t d = 256, n = 64, hidden = 64, features = 65;
+  const std::int64_t network = hidden * features + hidden;  // in front of each gate's last map
+  const auto rows = [&](std::int64_t r) { return network + r * hidden + r; };
+  ModelOptions o = study_size("time_indexed");
+  with_state_space(o);
+  o.ssm.states = n;
+  ModelOptions bare = o;
+  bare.modulation.gate = GateKind::Constant;
+  ModelOptions text = o;
+  text.ssm.dense = text.ssm.element = true;
+  text.ssm.skip = SsmSkip::Full;
+  ModelOptions plain = text;
+  plain.modulation.gate = GateKind::Constant;
+  ModelOptions raw = bare;
+  raw.ssm.discretisation = Discretisation::None;
+
+  // Gates of attention (four of d rows), of A and B (n rows), of C and D (d rows).
+  EXPECT_EQ(count(o) - count(bare), 4 * rows(d) + 2 * rows(n) + 2 * rows(d));
+  EXPECT_EQ(count(bare) - count(raw), rows(n));  // Δ
+  EXPECT_EQ(count(plain) - count(bare), n * n - n + d * d - d);
+  EXPECT_EQ(count(text) - count(plain), 4 * rows(d) + rows(n * n) + 2 * rows(n * d) + rows(d * d));
+  const std::int64_t block = 4 * d * d + 4 * d + 4 * d;  // attention and two norms
+  EXPECT_EQ(count(raw), 2 * 256 * d + 128 * d + 2 * d + block + n + 2 * n * d + d);
+}
+
 TEST(ParameterCounts, TiedHeadOfGpt2SmallGives124439808) {
   ModelOptions o = study_size("standard");
   o.width = 768;

@@ -16,6 +16,8 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
@@ -58,12 +60,40 @@ at::Tensor features(const ModelOptions& o, double t) {
   return at::cat({k.sin(), k.cos(), at::ones({1}, at::kDouble) * t}).to(at::kFloat);
 }
 
-/// σ(g) of one target at depth-time t; rows of the weight are scaled by it.
-at::Tensor gate(const Weights& w, const ModelOptions& o, const std::string& target, double t) {
+/// The network g of one target at depth-time t.
+at::Tensor network(const Weights& w, const ModelOptions& o, const std::string& target, double t) {
   const at::Tensor e = features(o, t);
   const std::string name = "modulation." + target;
   const at::Tensor hidden = at::relu(at::matmul(w(name + ".w1"), e) + w(name + ".b1").squeeze(0));
-  return at::sigmoid(at::matmul(w(name + ".w2"), hidden) + w(name + ".b2").squeeze(0)).unsqueeze(1);
+  return at::matmul(w(name + ".w2"), hidden) + w(name + ".b2").squeeze(0);
+}
+
+/// σ(g); rows of the weight are scaled by it.
+at::Tensor gate(const Weights& w, const ModelOptions& o, const std::string& target, double t) {
+  return at::sigmoid(network(w, o, target, t)).unsqueeze(1);
+}
+
+/// A = −softplus(base), B, C, D with a gate per row, Δ without one; zero-order hold with A's
+/// inverse, token by token. x (B, T, C)
+at::Tensor state_space(const Weights& w, const ModelOptions& o, const at::Tensor& x, double t) {
+  const auto base = [&](const std::string& part) { return w("block.ssm." + part); };
+  const auto gated = [&](const at::Tensor& value, const std::string& part) {
+    return value * gate(w, o, "ssm." + part, t);
+  };
+  const at::Tensor a = gated(-(base("A").exp() + 1).log(), "A");  // (N, 1)
+  const at::Tensor raw = network(w, o, "ssm.delta", t).unsqueeze(1);
+  const at::Tensor delta = (raw.exp() + 1).log() + o.ssm.dt_min[0];
+  const at::Tensor keep = (delta * a).exp();
+  const at::Tensor b = (keep - 1) / a * gated(base("B"), "B");
+  const at::Tensor c = gated(base("C"), "C"), d = gated(base("D"), "D").squeeze(1);
+  at::Tensor h = at::zeros({x.size(0), o.ssm.states});
+  std::vector<at::Tensor> rows;
+  for (std::int64_t i = 0; i < x.size(1); ++i) {
+    const at::Tensor token = x.select(1, i);
+    h = h * keep.squeeze(1) + at::matmul(token, b.t());
+    rows.push_back(at::matmul(h, c.t()) + d * token);
+  }
+  return at::stack(rows, 1);
 }
 
 /// Weight and bias of one target of tong at depth-time t, entry by entry of its hidden vector.
@@ -118,8 +148,10 @@ at::Tensor written_out(const Arena& arena, const ModelOptions& o, const at::Tens
     const double h = dt[static_cast<std::size_t>(i)];
     const bool sequential = o.sublayers == Sublayers::Sequential;
     const at::Tensor y = sequential ? x + h * a : x;
-    const at::Tensor f =
-        map(at::gelu(map(norm(w, b + ".norm2", y), "mlp.up", "up")), "mlp.down", "down");
+    const at::Tensor normed = norm(w, b + ".norm2", y);
+    const at::Tensor f = o.mixer == Mixer::Ssm
+                             ? state_space(w, o, normed, t)
+                             : map(at::gelu(map(normed, "mlp.up", "up")), "mlp.down", "down");
     x = sequential ? y + h * f : x + h * (a + f);
   }
   return at::matmul(norm(w, "final_norm", x), w("head.weight").t());
@@ -130,6 +162,7 @@ struct LoopCase {
   Sublayers sublayers;
   ScaleKind kind;
   double scale;
+  Mixer mixer = Mixer::Mlp;
 };
 
 class LayerLoop : public ::testing::TestWithParam<LoopCase> {};
@@ -139,6 +172,7 @@ TEST_P(LayerLoop, EulerEqualsTheLoopWrittenOut) {
   ModelOptions o = small_options(c.family);
   o.sublayers = c.sublayers;
   o.residual = {c.kind, {c.scale}};
+  if (c.mixer == Mixer::Ssm) with_state_space(o);
   Built built(o, {7});
   std::vector<double> dt(static_cast<std::size_t>(o.layers), c.scale);
   if (c.kind == ScaleKind::LearnedPerLayer) {
@@ -168,6 +202,10 @@ std::vector<LoopCase> loop_cases() {
       cases.push_back({name + "_learned", family, s, ScaleKind::Learned, 0.7});
       cases.push_back({name + "_per_layer", family, s, ScaleKind::LearnedPerLayer, 1});
     }
+  }
+  for (const Sublayers s : {Sublayers::Sequential, Sublayers::Parallel}) {
+    const std::string name = s == Sublayers::Sequential ? "sequential" : "parallel";
+    cases.push_back({"ssm_" + name, "time_indexed", s, ScaleKind::Fixed, 0.7, Mixer::Ssm});
   }
   return cases;
 }

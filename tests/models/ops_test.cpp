@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <gtest/gtest.h>
 
 #include <ATen/Parallel.h>
@@ -10,33 +8,12 @@
 #include "models/ops/cell_embedding.hpp"
 #include "models/ops/depth_product.hpp"
 #include "models/ops/per_cell_norm.hpp"
+#include "tests/support/gradient_check.hpp"
 
 namespace depthgrid {
 namespace {
 
-constexpr double kStep = 1e-5;
-
-/// Largest difference between autograd's gradient of (f(x) * weight).sum() and central differences.
-template <class F>
-double gradient_error(const F& f, at::Tensor x) {
-  x = x.detach().clone().requires_grad_(true);
-  const at::Tensor weight = torch::randn_like(f(x).detach());
-  (f(x) * weight).sum().backward();
-  const at::Tensor analytic = x.grad().flatten().clone();
-  const torch::NoGradGuard no_grad;
-  const at::Tensor flat = x.detach().view({-1});
-  double worst = 0;
-  for (std::int64_t i = 0; i < flat.numel(); ++i) {
-    const double was = flat[i].item<double>();
-    flat[i] = was + kStep;
-    const double up = (f(x) * weight).sum().template item<double>();
-    flat[i] = was - kStep;
-    const double down = (f(x) * weight).sum().template item<double>();
-    flat[i] = was;
-    worst = std::max(worst, std::abs((up - down) / (2 * kStep) - analytic[i].item<double>()));
-  }
-  return worst;
-}
+using testing::gradient_error;
 
 class PerCellNorm : public ::testing::TestWithParam<NormKind> {
  protected:

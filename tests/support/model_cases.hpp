@@ -38,10 +38,19 @@ inline ModelOptions small_options(const std::string& family, std::int64_t cells 
   o.modulation.target.fill(true);
   o.modulation.bias_init.assign(n, 0);
   o.hypernet.hidden = 6;
+  o.ssm.states = 7;
+  o.ssm.generator = 6;
+  o.ssm.dt_min.assign(n, 1e-4);
   o.init.std.assign(n, 0.2);
   o.init.embedding_std.assign(n, 0.5);
   o.init.residual_scaling.assign(n, true);
   return o;
+}
+
+/// A state-space layer in place of the feed-forward sublayer.
+inline void with_state_space(ModelOptions& o) {
+  o.mixer = Mixer::Ssm;
+  o.modulation.target[4] = o.modulation.target[5] = false;
 }
 
 /// One way in which a model's structure can differ from small_options().
@@ -168,6 +177,58 @@ inline std::vector<ModelCase> model_cases() {
     o.attention_bias = false;
   });
   add_tong_cases(cases);
+  const auto add_ssm = [&](const std::string& name, std::function<void(ModelOptions&)> more) {
+    add("ssm_" + name, [more = std::move(more)](ModelOptions& o) {
+      with_state_space(o);
+      more(o);
+    });
+  };
+  add_ssm("plain", [](ModelOptions&) {});
+  add_ssm("sequential", [](ModelOptions& o) { o.sublayers = Sublayers::Sequential; });
+  add_ssm("euler", [](ModelOptions& o) { o.ssm.discretisation = Discretisation::Euler; });
+  add_ssm("undiscretised", [](ModelOptions& o) { o.ssm.discretisation = Discretisation::None; });
+  add_ssm("dense", [](ModelOptions& o) { o.ssm.dense = true; });
+  add_ssm("dense_euler", [](ModelOptions& o) {
+    o.ssm.dense = true;
+    o.ssm.discretisation = Discretisation::Euler;
+  });
+  add_ssm("dense_undiscretised", [](ModelOptions& o) {
+    o.ssm.dense = true;
+    o.ssm.discretisation = Discretisation::None;
+  });
+  add_ssm("full_skip", [](ModelOptions& o) { o.ssm.skip = SsmSkip::Full; });
+  add_ssm("no_skip", [](ModelOptions& o) { o.ssm.skip = SsmSkip::None; });
+  add_ssm("element", [](ModelOptions& o) { o.ssm.element = true; });
+  add_ssm("dense_element", [](ModelOptions& o) {
+    o.ssm.dense = o.ssm.element = true;
+    o.ssm.skip = SsmSkip::Full;
+  });
+  add_ssm("no_gate", [](ModelOptions& o) { o.modulation.gate = GateKind::Constant; });
+  add_ssm("one_plus_tanh", [](ModelOptions& o) { o.modulation.gate = GateKind::OnePlusTanh; });
+  add_ssm("one_state", [](ModelOptions& o) {
+    o.ssm.states = 1;
+    o.width = 70;
+  });
+  add_ssm("one_dense_state", [](ModelOptions& o) {
+    o.ssm.states = 1;
+    o.ssm.dense = true;
+    o.width = 70;
+  });
+  add_ssm("dropout", [](ModelOptions& o) { o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2); });
+  add_ssm("generated", [](ModelOptions& o) { o.ssm.generated = true; });
+  add_ssm("published", [](ModelOptions& o) {
+    o.sublayers = Sublayers::Sequential;
+    o.norm = o.final_norm = NormChoice::TemporalLayer;
+    o.positions = Positions::None;
+    o.time.kind = FeatureKind::Geometric;
+    o.modulation.hidden = 0;
+    o.modulation.share_qkv = true;
+    o.modulation.granularity.fill(Granularity::Column);
+    o.modulation.granularity[3] = Granularity::Row;
+    o.attention_bias = false;
+    o.ssm.discretisation = Discretisation::Euler;
+    o.ssm.element = o.ssm.generated = true;
+  });
   return cases;
 }
 

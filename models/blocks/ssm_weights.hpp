@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+
+#include "core/train/parameter_layout.hpp"
+#include "models/blocks/block_weights.hpp"
+#include "models/blocks/depth_mlp.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// The continuous system h' = Δ (A h + B x), y = C h + D x at each of the L nodes of a grid.
+struct SsmAtNodes {
+  at::Tensor a;      // (E, L, N) or (E, L, N, N)
+  at::Tensor b;      // (E, L, N, C)
+  at::Tensor c;      // (E, L, C, N)
+  at::Tensor d;      // (E, L, C), (E, L, C, C), or undefined without skip
+  at::Tensor delta;  // (E, L, N) tokens, or undefined without discretisation
+};
+
+/// What A, B, C, D and Δ are made of, and how depth-time modulates them.
+///
+/// Shared: block.ssm.{A,B,C,D} under gates modulation.ssm.{A,B,C,D}, per row or per entry:
+/// A = −softplus(block.ssm.A) ⊙ gate where it is diagonal, block.ssm.A ⊙ gate where it is dense,
+/// B, C, D ⊙ gate, Δ = softplus(g_Δ(e(t))) + dt_min with the network modulation.ssm.delta and no
+/// gate (first study, section 2.4.2).
+/// Generated: the same from m = W2 silu(W1 e(t) + b1) + b2 by hypernet.ssm.{A,B,C,D,delta}, one
+/// affine map each, and Δ under a gate too (the study's published program, whose shapes these are).
+/// A diagonal A is stable whatever the weights as long as its gate is not negative; a dense one
+/// starts stable and is free.
+class SsmWeights {
+ public:
+  SsmWeights() = default;
+  SsmWeights(ParameterSource& source, const ModelOptions& o);
+
+  /// @param features  (E, L, F).
+  /// @param products  type of generated factors of matrix products: that of the model's weights.
+  SsmAtNodes evaluate(const ModelOptions& o, const at::Tensor& features,
+                      at::ScalarType products) const;
+
+ private:
+  enum Part : std::uint8_t { A, B, C, D, Delta };
+  static constexpr std::size_t kParts = 5;
+  struct Shape {
+    std::int64_t rows = 0, columns = 0;  // 0 rows: the model has no such part
+  };
+
+  static Shape shape_of(const ModelOptions& o, Part part);
+  void shared(ParameterSource& source, const ModelOptions& o);
+  void generated(ParameterSource& source, const ModelOptions& o);
+  at::Tensor gated(const ModelOptions& o, Part part, const at::Tensor& value,
+                   const at::Tensor& features) const;
+
+  std::array<at::Tensor, kParts> base_;       // (E, rows, columns)
+  std::array<AffineMap, kParts> generators_;  // hidden -> rows · columns
+  std::array<DepthMlp, kParts> gates_;
+  DepthMlp time_;      // m, generated parameters only
+  DepthMlp delta_;     // g_Δ, shared parameters only
+  at::Tensor dt_min_;  // (E, 1, 1)
+};
+
+}  // namespace depthgrid

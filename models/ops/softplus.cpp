@@ -1,0 +1,53 @@
+#include "models/ops/softplus.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <ATen/Dispatch.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/softplus.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace depthgrid {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+class CpuSoftplus : public torch::autograd::Function<CpuSoftplus> {
+ public:
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
+    const at::Tensor x = input.contiguous();
+    at::Tensor y = at::empty_like(x);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "softplus", [&] {
+      const scalar_t* from = x.const_data_ptr<scalar_t>();
+      std::transform(from, from + x.numel(), y.mutable_data_ptr<scalar_t>(), [](scalar_t v) {
+        return std::max(v, scalar_t(0)) + std::log1p(std::exp(-std::abs(v)));
+      });
+    });
+    ctx->save_for_backward({x});
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const at::Tensor x = ctx->get_saved_variables()[0];
+    const at::Tensor dy = grads[0].contiguous();
+    at::Tensor dx = at::empty_like(x);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "softplus_backward", [&] {
+      const scalar_t* from = x.const_data_ptr<scalar_t>();
+      std::transform(from, from + x.numel(), dy.const_data_ptr<scalar_t>(),
+                     dx.mutable_data_ptr<scalar_t>(),
+                     [](scalar_t v, scalar_t g) { return g / (1 + std::exp(-v)); });
+    });
+    return {dx};
+  }
+};
+
+}  // namespace
+
+at::Tensor softplus(const at::Tensor& x) {
+  return x.device().is_cpu() ? CpuSoftplus::apply(x) : at::softplus(x);
+}
+
+}  // namespace depthgrid
