@@ -190,7 +190,7 @@ constexpr Leaf kModulation[] = {
 constexpr Leaf kHypernet[] = {
     read(
         integer("model.hypernet.hidden", 1, 4096, "channels", "64", Structural,
-                "h, width of a generator's time network: W(t) = G m(t) + W₀, m of h channels; of a "
+                "h, width of a generator's time network: W(t) = m(t) G + W₀, m of h channels; of a "
                 "generated state-space layer, of the network in front of its generators"),
         "model.family=tong or model.mixer=ssm & model.ssm.parameters=generated"),
     read(integer("model.hypernet.depth", 1, 4, "layers", "2", Structural,

@@ -36,18 +36,18 @@ WeightGenerator::WeightGenerator(ParameterSource& source, const ModelOptions& o,
   };
   const std::int64_t branches = spec.residual_branches;
   generator_ =
-      parameter(".generator", {entries, hidden}, weight_init(o, hidden, entries, branches));
+      parameter(".generator", {hidden, entries}, weight_init(o, hidden, entries, branches));
   base_ = parameter(".base", {1, entries}, weight_init(o, in_, out_, branches));
   if (!spec.bias) return;
   if (o.hypernet.generate_bias) {
-    bias_generator_ = parameter(".bias_generator", {out_, hidden}, bias_init(o, hidden));
+    bias_generator_ = parameter(".bias_generator", {hidden, out_}, bias_init(o, hidden));
   } else {
     bias_ = parameter(".bias", {1, out_}, bias_init(o, in_), ParameterGroup::Bias);
   }
 }
 
 WeightGenerator::Generated WeightGenerator::evaluate(const at::Tensor& features) const {
-  const at::Tensor m = time_.forward(features).to(generator_.scalar_type());  // (E, L, h)
+  const at::Tensor m = time_.forward(features);  // (E, L, h)
   Generated at_nodes;
   at_nodes.weight = depth_product(generator_, base_, m).view({m.size(0), m.size(1), out_, in_});
   at_nodes.bias = bias_generator_.defined() ? depth_product(bias_generator_, {}, m) : bias_;

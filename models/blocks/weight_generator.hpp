@@ -9,7 +9,7 @@
 namespace depthgrid {
 
 /// A weight matrix, and its bias, as a function of depth-time: m(t) = g(e(t)) by a time network of
-/// its own, then W(t) = G m(t) + W₀ and b(t) = B m(t).
+/// its own, then W(t) = m(t) G + W₀ and b(t) = m(t) B.
 ///
 /// The weights of all L nodes are materialised, once a pass, by one product (L, h)·(h, out·in).
 /// Contracting through the hidden vector instead, y = Σ_k m_k (G_k x), costs h products of the size
@@ -40,8 +40,8 @@ class WeightGenerator {
 
   WeightGenerator() = default;
 
-  /// Parameters NAME.time.{w1,b1,...}, NAME.generator (out·in, h), NAME.base (1, out·in) and
-  /// NAME.bias_generator (out, h), or NAME.bias (1, out) where biases are not generated.
+  /// Parameters NAME.time.{w1,b1,...}, NAME.generator (h, out·in), NAME.base (1, out·in) and
+  /// NAME.bias_generator (h, out), or NAME.bias (1, out) where biases are not generated.
   WeightGenerator(ParameterSource& source, const ModelOptions& o, const Spec& spec);
 
   /// @param features  (E, L, F) of time_features().

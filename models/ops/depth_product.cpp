@@ -1,15 +1,19 @@
 #include "models/ops/depth_product.hpp"
 
-#include <vector>
+#include <algorithm>
+#include <optional>
 
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/baddbmm.h>
 #include <ATen/ops/bmm.h>
-#include <ATen/ops/mm.h>
-#include <ATen/ops/stack.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/base/error.hpp"
+#include "models/ops/depth_product_kernel.hpp"
 
 namespace depthgrid {
 namespace {
@@ -17,51 +21,108 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kPiece = 1024;  // entries of N; a small product each, never split
+constexpr std::int64_t kGrain = 4;  // blocks a thread takes at least
 
-at::Tensor product(const at::Tensor& generator, const at::Tensor& base, const at::Tensor& m) {
-  const at::Tensor columns = generator.transpose(1, 2);
-  return base.defined() ? at::baddbmm(base, m, columns) : at::bmm(m, columns);
+bool has_kernel(const at::Tensor& generator) {
+  const bool wide = generator.scalar_type() == at::kFloat || generator.scalar_type() == at::kDouble;
+  return generator.device().is_cpu() && wide && generator[0].is_contiguous();
 }
 
-/// dy G of one cell, (L, N)·(N, h), summed over pieces of N. Over all of N at once the product
-/// would be split among threads, and its bits would depend on their number.
-at::Tensor hidden_gradient(const at::Tensor& dy, const at::Tensor& generator) {
-  const std::int64_t entries = dy.size(1), pieces = entries / kPiece, whole = pieces * kPiece;
-  const at::Tensor rest =
-      at::mm(dy.narrow(1, whole, entries - whole), generator.narrow(0, whole, entries - whole));
-  if (pieces == 0) return rest;
-  const at::Tensor rows = dy.narrow(1, 0, whole).view({-1, pieces, kPiece}).transpose(0, 1);
-  const at::Tensor columns = generator.narrow(0, 0, whole).view({pieces, kPiece, -1});
-  return at::bmm(rows, columns).sum(0) + rest;
+/// Runs `work(cell, number of the block, block)` for every block of every cell. m is contiguous.
+template <class T, class Work>
+void for_blocks(const at::Tensor& generator, const at::Tensor& base, const at::Tensor& m,
+                const Work& work) {
+  const std::int64_t cells = m.size(0), layers = m.size(1), hidden = m.size(2);
+  const std::int64_t entries = generator.size(2);
+  const std::int64_t blocks = (entries + kDepthBlock - 1) / kDepthBlock;
+  const T* g = generator.const_data_ptr<T>();
+  const T* start = base.defined() ? base.const_data_ptr<T>() : nullptr;
+  at::parallel_for(0, cells * blocks, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t e = i / blocks, n = i % blocks, first = n * kDepthBlock;
+      const DepthBlock<T> block = {
+          .generator = g + e * generator.stride(0) + first,
+          .base = start == nullptr ? nullptr : start + e * base.stride(0) + first,
+          .m = m.const_data_ptr<T>() + e * layers * hidden,
+          .layers = layers,
+          .hidden = hidden,
+          .entries = entries,
+          .count = std::min(kDepthBlock, entries - first)};
+      work(e, n, block);
+    }
+  });
+}
+
+at::Tensor product(const at::Tensor& generator, const at::Tensor& base, const at::Tensor& m) {
+  const at::Tensor rows = m.to(generator.scalar_type()).contiguous();
+  if (!has_kernel(generator)) {
+    return base.defined() ? at::baddbmm(base, rows, generator) : at::bmm(rows, generator);
+  }
+  const std::int64_t layers = m.size(1), entries = generator.size(2);
+  at::Tensor y = at::empty({m.size(0), layers, entries}, rows.options());
+  AT_DISPATCH_FLOATING_TYPES(generator.scalar_type(), "depth_product", [&] {
+    auto* out = y.mutable_data_ptr<scalar_t>();
+    for_blocks<scalar_t>(generator, base, rows, [&](auto e, auto n, const auto& block) {
+      depth_block_forward(block, out + e * layers * entries + n * kDepthBlock);
+    });
+  });
+  return y;
+}
+
+/// Adds to the gradients of G and base. @return that of m.
+at::Tensor by_kernel(const at::Tensor& generator, const at::Tensor& dgenerator,
+                     const at::Tensor& dbase, const at::Tensor& m, const at::Tensor& dy) {
+  const std::int64_t layers = m.size(1), hidden = m.size(2), entries = generator.size(2);
+  const std::int64_t blocks = (entries + kDepthBlock - 1) / kDepthBlock;
+  at::Tensor dm = at::zeros_like(m);
+  const at::Tensor shares = at::empty({m.size(0), blocks, layers * hidden}, m.options());
+  AT_DISPATCH_FLOATING_TYPES(generator.scalar_type(), "depth_product_backward", [&] {
+    auto* share = shares.mutable_data_ptr<scalar_t>();
+    auto* dg = dgenerator.mutable_data_ptr<scalar_t>();
+    auto* db = dbase.defined() ? dbase.mutable_data_ptr<scalar_t>() : nullptr;
+    for_blocks<scalar_t>(generator, {}, m, [&](auto e, auto n, const auto& block) {
+      const std::int64_t first = n * kDepthBlock;
+      depth_block_backward(block,
+                           {.dy = dy.const_data_ptr<scalar_t>() + e * layers * entries + first,
+                            .dgenerator = dg + e * dgenerator.stride(0) + first,
+                            .dbase = db == nullptr ? nullptr : db + e * dbase.stride(0) + first,
+                            .dm = share + (e * blocks + n) * layers * hidden});
+    });
+    auto* sum = dm.mutable_data_ptr<scalar_t>();
+    for (std::int64_t i = 0; i < m.size(0) * blocks; ++i) {  // in the order of the blocks
+      scalar_t* to = sum + i / blocks * layers * hidden;
+      const scalar_t* from = share + i * layers * hidden;
+      for (std::int64_t j = 0; j < layers * hidden; ++j) to[j] += from[j];
+    }
+  });
+  return dm;
 }
 
 class DepthProduct : public torch::autograd::Function<DepthProduct> {
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& generator,
-                            const at::Tensor& base, const at::Tensor& m) {
+                            const std::optional<at::Tensor>& base, const at::Tensor& m) {
     ctx->save_for_backward({generator, m});
     ctx->saved_data["generator"] = generator.grad();
-    ctx->saved_data["base"] = base.defined() ? base.grad() : at::Tensor();
-    return product(generator, base, m);
+    if (base) ctx->saved_data["base"] = base->grad();
+    return product(generator, base.value_or(at::Tensor()), m);
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
-    const at::Tensor generator = ctx->saved_data["generator"].toTensor();
-    const at::Tensor base = ctx->saved_data["base"].toTensor();
-    const at::Tensor given = grads[0].contiguous();
-    const at::Tensor dy = given.to(generator.scalar_type());
-    const at::Tensor m = saved[1].to(generator.scalar_type());
-    std::vector<at::Tensor> dm;
-    // One product a cell: a batched one into the arena's rows would take another path for one cell
-    // than for several.
-    for (std::int64_t e = 0; e < dy.size(0); ++e) {
-      generator[e].addmm_(dy[e].t(), m[e]);
-      if (base.defined()) base[e].add_(dy[e].sum(0, true));
-      dm.push_back(hidden_gradient(given[e], saved[0][e]));
+    const at::Tensor& g = saved[0];
+    const at::Tensor dg = ctx->saved_data["generator"].toTensor();
+    const auto held = ctx->saved_data.find("base");
+    const at::Tensor db = held == ctx->saved_data.end() ? at::Tensor() : held->second.toTensor();
+    const at::Tensor dy = grads[0].contiguous();
+    if (has_kernel(g)) {
+      const at::Tensor m = saved[1].to(g.scalar_type()).contiguous();
+      return {{}, {}, by_kernel(g, dg, db, m, dy).to(saved[1].scalar_type())};
     }
-    return {at::Tensor(), at::Tensor(), at::stack(dm)};
+    const at::Tensor wide = dy.to(dg.scalar_type()), m = saved[1].to(dg.scalar_type());
+    for (std::int64_t e = 0; e < dy.size(0); ++e) dg[e].addmm_(m[e].t(), wide[e]);
+    if (db.defined()) db.add_(wide.sum(1, true));
+    return {{}, {}, at::bmm(dy, g.transpose(1, 2)).to(saved[1].scalar_type())};
   }
 };
 
@@ -72,7 +133,8 @@ at::Tensor depth_product(const at::Tensor& generator, const at::Tensor& base, co
   if (!generator.grad().defined() || (base.defined() && !base.grad().defined())) {
     throw Error("depth_product: the generator's gradient is not preset");
   }
-  return DepthProduct::apply(generator, base, m);
+  const auto given = base.defined() ? std::make_optional(base) : std::nullopt;
+  return DepthProduct::apply(generator, given, m);
 }
 
 }  // namespace depthgrid

@@ -228,7 +228,7 @@ TEST(Resolve, AStateSpaceLayerHasItsOwnLeavesAndNoneOfTheMlp) {
   EXPECT_TRUE(complains(ssm({{"model.modulation.targets", ValueList{"q", "up"}}}), "names up"));
   EXPECT_TRUE(complains(ssm({{"model.ssm.dt_min", 0.1}, {"model.ssm.discretisation", "none"}}),
                         "model.ssm.discretisation"));
-  EXPECT_TRUE(complains(ssm({{"model.hypernet.hidden", 8}}), "generated"));
+  EXPECT_TRUE(complains(ssm({{"model.hypernet.hidden", 8}}), "model.hypernet.hidden"));
   EXPECT_TRUE(complains(ssm({{"model.ssm.A", "dense"}, {"model.ssm.parameters", "generated"}}),
                         "A is diagonal"));
   EXPECT_TRUE(complains({{"model.family", "time_indexed"}, {"model.ssm.state_size", 8}},

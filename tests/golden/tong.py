@@ -74,8 +74,8 @@ def time_network(w: Weights, name: str, e: Tensor, width: int) -> Tensor:
 def temporal_linear(w: Weights, name: str, e: Tensor, x: Tensor, out: int) -> Tensor:
     m = time_network(w, f"{name}.time", e, NET_HIDDEN)
     entries = out * x.shape[-1]
-    weight = w(f"{name}.generator", entries, NET_HIDDEN) @ m + w(f"{name}.base", 1, entries)[0]
-    return x @ weight.view(out, -1).T + w(f"{name}.bias_generator", out, NET_HIDDEN) @ m
+    weight = m @ w(f"{name}.generator", NET_HIDDEN, entries) + w(f"{name}.base", 1, entries)[0]
+    return x @ weight.view(out, -1).T + m @ w(f"{name}.bias_generator", NET_HIDDEN, out)
 
 
 def layer_norm(w: Weights, name: str, e: Tensor | None, x: Tensor) -> Tensor:

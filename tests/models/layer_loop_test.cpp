@@ -104,10 +104,10 @@ std::pair<at::Tensor, at::Tensor> generated(const Weights& w, const ModelOptions
   const at::Tensor m =
       at::matmul(w(name + ".time.w2"), a * at::sigmoid(a)) + w(name + ".time.b2")[0];
   at::Tensor weight = w(name + ".base")[0];
-  at::Tensor bias = w(name + ".bias_generator").select(1, 0) * m[0];
+  at::Tensor bias = w(name + ".bias_generator").select(0, 0) * m[0];
   for (std::int64_t k = 0; k < o.hypernet.hidden; ++k) {
-    weight = weight + w(name + ".generator").select(1, k) * m[k];
-    if (k > 0) bias = bias + w(name + ".bias_generator").select(1, k) * m[k];
+    weight = weight + w(name + ".generator").select(0, k) * m[k];
+    if (k > 0) bias = bias + w(name + ".bias_generator").select(0, k) * m[k];
   }
   return {weight.view({-1, in}), bias};
 }

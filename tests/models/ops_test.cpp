@@ -90,8 +90,8 @@ at::Tensor leaf(const at::Tensor& x) {
 }
 
 TEST(DepthProduct, IsTheSumWrittenOutAndAddsToTheGradientsThatAreThere) {
-  for (const std::int64_t entries : {7, 1024, 2500}) {  // less than a piece, one, two and a rest
-    const at::Tensor generator = leaf(torch::randn({2, entries, 3}, at::kDouble));
+  for (const std::int64_t entries : {7, 512, 1300}) {  // less than a block, one, two and a rest
+    const at::Tensor generator = leaf(torch::randn({2, 3, entries}, at::kDouble));
     const at::Tensor base = leaf(torch::randn({2, 1, entries}, at::kDouble));
     const at::Tensor m = torch::randn({2, 4, 3}, at::kDouble).requires_grad_(true);
     const at::Tensor weight = torch::randn({2, 4, entries}, at::kDouble);
@@ -99,19 +99,19 @@ TEST(DepthProduct, IsTheSumWrittenOutAndAddsToTheGradientsThatAreThere) {
     const at::Tensor y = depth_product(generator, base, m);
     (y * weight).sum().backward();
 
-    const at::Tensor want = torch::einsum("enh,elh->eln", {generator, m}) + base;
+    const at::Tensor want = torch::einsum("ehn,elh->eln", {generator, m}) + base;
     EXPECT_TRUE(torch::allclose(y, want, 1e-12, 1e-12));
-    EXPECT_TRUE(torch::allclose(generator.grad(), 1 + torch::einsum("eln,elh->enh", {weight, m}),
+    EXPECT_TRUE(torch::allclose(generator.grad(), 1 + torch::einsum("eln,elh->ehn", {weight, m}),
                                 1e-12, 1e-12));
     EXPECT_TRUE(torch::allclose(base.grad(), 1 + weight.sum(1, true), 1e-12, 1e-12));
-    EXPECT_TRUE(torch::allclose(m.grad(), torch::einsum("eln,enh->elh", {weight, generator}), 1e-10,
+    EXPECT_TRUE(torch::allclose(m.grad(), torch::einsum("eln,ehn->elh", {weight, generator}), 1e-10,
                                 1e-10));
   }
 }
 
 TEST(DepthProduct, BitsOfACellDependNeitherOnNeighboursNorOnThreads) {
   const std::int64_t entries = 20'001, hidden = 64, layers = 6;  // long enough to be split
-  const at::Tensor g = torch::randn({3, entries, hidden}), b = torch::randn({3, 1, entries});
+  const at::Tensor g = torch::randn({3, hidden, entries}), b = torch::randn({3, 1, entries});
   const at::Tensor h = torch::randn({3, layers, hidden});
   const at::Tensor dy = torch::randn({3, layers, entries});
   const auto run = [&](std::int64_t first, std::int64_t cells, int threads) {
@@ -135,7 +135,7 @@ TEST(DepthProduct, BitsOfACellDependNeitherOnNeighboursNorOnThreads) {
 }
 
 TEST(DepthProduct, NeedsAGradientToAddTo) {
-  const at::Tensor generator = torch::randn({1, 4, 3}).requires_grad_(true);
+  const at::Tensor generator = torch::randn({1, 3, 4}).requires_grad_(true);
 
   EXPECT_THROW(depth_product(generator, {}, torch::randn({1, 2, 3})), Error);
 }
