@@ -69,7 +69,8 @@ TEST(ZeroOrderHold, GradientsMatchCentralDifferences) {
     return hold.transition * 2 + hold.response;
   };
   EXPECT_LT(gradient_error(both, at::tensor({-3.0, -0.2, -0.05, -1e-3, 0.7}, at::kDouble)), 1e-8);
-  EXPECT_LT(gradient_error(matrices, at::randn({2, 1, 3, 3}, at::kDouble)), 1e-7);
+  // Small matrices: the third derivative, hence the error of the differences, grows like exp(‖Z‖).
+  EXPECT_LT(gradient_error(matrices, at::randn({2, 1, 3, 3}, at::kDouble) * 0.5), 1e-7);
 }
 
 /// exp and φ₁ of one matrix as the blocks of the exponential of [[Z, I], [0, 0]].
