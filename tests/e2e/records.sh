@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What a run leaves beside its losses: logs, predictions, costs, versions, events; and what it says once.
 source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
-options+=(--set 'checkpoint.keep_at=[30]')
+# The jobs are given: under load, calibrated times may cut them otherwise in a plan than in a run.
+options+=(--set 'checkpoint.keep_at=[30]' --set packing.fuse=2)
 
 # Each worker has a log; each cell finds that of its own. Its job is the one of the plan.
 expect 0 "$depthgrid" plan "$sweep" "${options[@]}" --teams 2 --json
