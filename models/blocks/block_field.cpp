@@ -14,6 +14,7 @@
 #include "models/blocks/causal_attention.hpp"
 #include "models/blocks/dropout.hpp"
 #include "models/ops/sublayer.hpp"
+#include "models/ops/whole_block.hpp"
 
 namespace depthgrid {
 
@@ -65,10 +66,20 @@ at::Tensor BlockField::second_sublayer(const BlockWeights& w, const at::Tensor& 
 FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const {
   const ModelOptions& o = options_;
   const BlockWeights w = weights(at);
-  const at::Tensor attention = attention_branch(w, x, at.step);
   const bool sequential = o.sublayers == Sublayers::Sequential;
-  const at::Tensor y =
-      sequential ? at::addcmul(x, per_cell(at.h.to(x.scalar_type()), x), attention) : x;
+  const at::Tensor h = at.h.to(x.scalar_type());
+  const std::optional<RowActivation> act = row_activation(o.activation);
+  if (feeds_forward() && act && !explicit_attention(o) && !drops(o.dropout_mlp, context_)) {
+    const WholeBlock block{sublayer(o, w.norm1, w.qkv, w.out),
+                           sublayer(o, w.norm2, w.up, w.down),
+                           o.heads,
+                           *act,
+                           rotary_tables(o, x.size(2), x.options()),
+                           sequential ? h.contiguous() : at::Tensor()};
+    if (whole_block_serves(x, block)) return {whole_block(x, block), {}};
+  }
+  const at::Tensor attention = attention_branch(w, x, at.step);
+  const at::Tensor y = sequential ? at::addcmul(x, per_cell(h, x), attention) : x;
   return {second_branch(w, y, attention, at), {}};
 }
 

@@ -27,8 +27,8 @@ void add_halves(float* a, const float* b, std::int64_t count) {
 }
 
 std::int64_t sublayer_workspace(std::int64_t rows, std::int64_t channels, std::int64_t inner,
-                                std::int64_t heads) {
-  const std::int64_t head = heads > 0 ? attention_workspace(rows, channels / heads) : 0;
+                                std::int64_t heads, std::int64_t tokens) {
+  const std::int64_t head = heads > 0 ? attention_workspace(tokens, channels / heads) : 0;
   return 2 * rows * channels + 3 * rows * inner + head;
 }
 
@@ -52,6 +52,17 @@ void feed_forward_rows_backward(const SublayerWeights& w, RowActivation act, con
                                 const float* dy, float* dx, const SublayerSums& sums,
                                 float* workspace) {
   DEPTHGRID_CALL(feed_forward_back, w, act, at, dy, dx, sums, workspace);
+}
+
+void block_rows_forward(const BlockWeightsOfCell& w, const BlockRows& at, float* y,
+                        float* workspace) {
+  DEPTHGRID_CALL(block_there, w, at, y, workspace);
+}
+
+void block_rows_backward(const BlockWeightsOfCell& w, const BlockRows& at, const float* dy,
+                         float* dx, const SublayerSums& attention, const SublayerSums& feed_forward,
+                         float* workspace) {
+  DEPTHGRID_CALL(block_back, w, at, dy, dx, attention, feed_forward, workspace);
 }
 
 }  // namespace depthgrid

@@ -56,7 +56,7 @@ struct SublayerRows {
   const float* x;     // (rows, C)
   float* inner;       // (rows, 3C) q, k and v; or (rows, hidden) before the activation
   float* mixed;       // (rows, C) of attention
-  float* normaliser;  // (H, rows, 2) of attention
+  float* normaliser;  // (sequences, H, T, 2) of attention
   float* mean;        // (rows)
   float* inverse;     // (rows) 1 / deviation
 };
@@ -79,15 +79,17 @@ void add_halves(float* a, const float* b, std::int64_t count);
 
 struct HeadOptions {
   std::int64_t heads;
+  std::int64_t tokens;  // T; a run holds whole sequences
   const float* cosine;  // (T, D/2) rotary positions, or null
   const float* sine;
 };
 
-/// Floats aside for `rows` rows.
+/// Floats aside for `rows` rows; a block needs those of its wider sublayer and 2 rows C.
+/// @param heads  0 for feed-forward. @param tokens  of one sequence
 std::int64_t sublayer_workspace(std::int64_t rows, std::int64_t channels, std::int64_t inner,
-                                std::int64_t heads);
+                                std::int64_t heads, std::int64_t tokens);
 
-/// y = W_o attention(W_qkv N(x)) of one whole sequence, every step in the caches: only x, the
+/// y = W_o attention(W_qkv N(x)) of whole sequences, every step in the caches: only x, the
 /// result and what the way back needs touch memory.
 void attention_rows_forward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
                             float* y, float* workspace);
@@ -104,5 +106,27 @@ void feed_forward_rows_forward(const SublayerWeights& w, RowActivation act, cons
 void feed_forward_rows_backward(const SublayerWeights& w, RowActivation act, const SublayerRows& at,
                                 const float* dy, float* dx, const SublayerSums& sums,
                                 float* workspace);
+
+/// Both sublayers of one cell's block.
+struct BlockWeightsOfCell {
+  SublayerWeights attention, feed_forward;
+  HeadOptions heads;
+  RowActivation act;
+  float h;  // step length, where the second sublayer reads x + h Attn(N1 x)
+};
+
+struct BlockRows {
+  SublayerRows attention;
+  SublayerRows feed_forward;  // its x is `middle` where there is one
+  float* middle;              // (rows, C) x + h Attn(N1 x), kept; null for parallel sublayers
+};
+
+/// y = Attn(N1 x) + FFN(N2 x), or with x + h Attn(N1 x) in the second place.
+void block_rows_forward(const BlockWeightsOfCell& w, const BlockRows& at, float* y,
+                        float* workspace);
+
+void block_rows_backward(const BlockWeightsOfCell& w, const BlockRows& at, const float* dy,
+                         float* dx, const SublayerSums& attention, const SublayerSums& feed_forward,
+                         float* workspace);
 
 }  // namespace depthgrid

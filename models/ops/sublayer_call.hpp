@@ -1,0 +1,135 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+
+#include "models/ops/sublayer.hpp"
+
+namespace depthgrid {
+
+// What the nodes of whole sublayers and blocks share: between tensors of E cells and the kernels'
+// pointers of one cell.
+
+/// Gradients of a cell's weights are summed in this many parts, which may run side by side and are
+/// added in order: the same bits for every number of threads.
+constexpr std::int64_t kHalves = 2;
+
+/// Everything of a sublayer that a graph sees, in one order: scale, shift, then weight, gate and
+/// bias of both maps; undefined where there is none.
+constexpr std::size_t kSublayerInputs = 8;
+using SublayerInputs = std::array<at::Tensor, kSublayerInputs>;
+SublayerInputs inputs_of(const SublayerTensors& t);
+SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const SublayerInputs& v);
+
+enum class Way : std::uint8_t { There, Back };
+
+/// A sublayer's weights as the kernels want them: dense, gated, transposed on the way there.
+class PreparedSublayer {
+ public:
+  PreparedSublayer(Way way, const SublayerTensors& w);
+
+  const SublayerTensors& tensors() const noexcept { return tensors_; }
+  std::int64_t inner() const { return tensors_.first.weight.size(1); }
+  SublayerWeights weights(std::int64_t cell) const;
+
+ private:
+  SublayerTensors tensors_;
+  at::Tensor first_, second_, zeros_;
+};
+
+/// The rows of (E, B, T, C), run by run within each half of a cell.
+struct RowRuns {
+  std::int64_t cells, rows, run;  // E, B T, rows of a run
+
+  RowRuns(const at::Tensor& x, std::int64_t rows_of_run)
+      : cells(x.size(0)), rows(x.size(1) * x.size(2)), run(rows_of_run) {}
+
+  std::int64_t count() const { return (rows + run - 1) / run; }
+  std::int64_t longest() const { return std::min(run, rows); }
+  /// With a single run, the second half has none.
+  std::int64_t halves() const { return std::min(count(), kHalves); }
+
+  struct Run {
+    std::int64_t cell, task, index;  // task: cell and half; index: of the run in its task
+    std::int64_t row, rows;          // first row among all cells' rows
+    float* workspace;
+  };
+
+  /// Calls work(Run) for every run; those of a task come in their order, with one workspace.
+  template <class Work>
+  void for_each(std::int64_t workspace, const Work& work) const {
+    const std::int64_t runs = count();
+    at::parallel_for(0, cells * kHalves, 1, [&](std::int64_t begin, std::int64_t end) {
+      const at::Tensor space = at::empty({workspace}, at::kFloat);
+      for (std::int64_t task = begin; task < end; ++task) {
+        const std::int64_t e = task / kHalves, half = task % kHalves;
+        const std::int64_t from = (runs * half + 1) / kHalves;
+        const std::int64_t to = (runs * (half + 1) + 1) / kHalves;
+        for (std::int64_t r = from; r < to; ++r) {
+          work(Run{e, task, r - from, e * rows + r * run, std::min(run, rows - r * run),
+                   space.mutable_data_ptr<float>()});
+        }
+      }
+    });
+  }
+};
+
+/// Gradients of a sublayer's weights: apart for each task, added up at the end.
+class SublayerGradients {
+ public:
+  /// @param t  must outlive this.
+  SublayerGradients(const SublayerTensors& t, const RowRuns& runs);
+
+  SublayerSums of(const RowRuns::Run& run) const;
+
+  /// In the order of `inputs_of`; undefined where the input is.
+  SublayerInputs result() const;
+
+ private:
+  std::int64_t size(std::size_t i) const;
+  void through_gate(float* from, std::int64_t cell, std::size_t weight) const;
+
+  std::int64_t halves_;
+  SublayerInputs inputs_;
+  std::array<std::int64_t, kSublayerInputs> begin_{};
+  at::Tensor all_;
+};
+
+/// What a sublayer keeps for the way back, rows of all cells below each other.
+struct KeptRows {
+  at::Tensor x, inner, mixed, normaliser, statistics;
+
+  /// @param heads  of attention, else 0
+  KeptRows(const at::Tensor& x, std::int64_t inner, std::int64_t heads);
+  /// From what `list` gave.
+  explicit KeptRows(const std::vector<at::Tensor>& saved, std::size_t from);
+  static constexpr std::size_t kTensors = 5;
+
+  std::vector<at::Tensor> list() const { return {x, inner, mixed, normaliser, statistics}; }
+  SublayerRows rows(const RowRuns::Run& run, std::int64_t heads) const;
+};
+
+HeadOptions heads_of(std::int64_t heads, std::int64_t tokens, const RotaryTables& rotary,
+                     std::int64_t cell);
+
+/// Rows of a run: whole sequences where they are T long, at least 64 rows where B T has them.
+std::int64_t rows_of_run(std::int64_t tokens);
+
+using OptionalTensor = std::optional<at::Tensor>;
+
+/// Undefined tensors may not be inputs of a node of the graph: they are optional there.
+inline OptionalTensor if_defined(const at::Tensor& v) {
+  return v.defined() ? OptionalTensor(v) : std::nullopt;
+}
+
+/// Floats that a cell's part of `v` begins with; null where `v` is undefined.
+const float* cell_data(const at::Tensor& v, std::int64_t cell);
+
+}  // namespace depthgrid
