@@ -43,6 +43,11 @@ match: {on: time, vary: model.d_ff, tolerance: 90 %, arms: {tag: mlp}}
 YAML
 expect 0 "$depthgrid" validate timed.yaml
 says out "model.d_ff of mlp is not known yet: a step is measured by the first"
+alone  # without the worker there is nobody to ask
+expect 0 alone/depthgrid validate timed.yaml
+says out "is not known yet"
+expect 78 alone/depthgrid plan timed.yaml
+says err "not there or cannot be started"
 expect 0 mpirun -np 2 "$depthgrid" run timed.yaml --store timed -q
 expect 0 "$depthgrid" plan timed.yaml --store timed --json
 check 'j["done"] == 2 and j["match"][0]["sealed"]'
