@@ -47,9 +47,9 @@ const MatchedWidth* Matching::find(const Rule& rule, const std::string& name) co
   return at == known_.end() ? nullptr : &*at;
 }
 
-const Slots& Matching::apply(const Arm& arm, const std::string& name, bool baseline,
+const Slots* Matching::apply(const Arm& arm, const std::string& name, bool baseline,
                              const Slots& settled) {
-  if (rules_.empty()) return settled;
+  if (rules_.empty()) return nullptr;
   std::string unique = name;
   for (int n = 2; !names_.insert(unique).second; ++n) unique = name + "#" + std::to_string(n);
   Rule* target = nullptr;
@@ -67,22 +67,22 @@ const Slots& Matching::apply(const Arm& arm, const std::string& name, bool basel
       target = &rule;
     }
   }
-  if (target == nullptr) return settled;
+  if (target == nullptr) return nullptr;
   if (reference) {
     diagnostics_.error(target->row->place, "`match`: arm " + unique +
                                                " is a reference and would be matched itself: name "
                                                "the arms to be matched with `arms:`");
-    return settled;
+    return nullptr;
   }
-  if (!fits(*target, unique, settled)) return settled;
+  if (!fits(*target, unique, settled)) return nullptr;
   const MatchedWidth* known = find(*target, unique);
   target->targets.push_back({unique, std::make_shared<const Slots>(settled), known});
-  if (known == nullptr) return settled;
+  if (known == nullptr) return nullptr;
   scratch_ = settled;
   scratch_->assign(target->row->vary, resolver_.pool().intern(Value(known->value)),
                    target->row->place, Origin::Row);
   resolver_.settle(*scratch_, target->row->place, true);
-  return *scratch_;
+  return &*scratch_;
 }
 
 void Matching::finish() {
@@ -96,6 +96,7 @@ void Matching::finish() {
       diagnostics_.error(row.place, "`match`: no arm to be matched to " + rule.reference);
       continue;
     }
+    const MatchCandidate& reference = *rule.candidate;
     for (const Target& target : rule.targets) {
       if (target.known != nullptr && target.known->reference == rule.reference) {
         taken.push_back(*target.known);
@@ -107,7 +108,7 @@ void Matching::finish() {
       open.leaf = schema()[row.vary].path;
       open.on = row.on;
       open.tolerance = row.tolerance;
-      goals.emplace_back(std::move(open), *rule.candidate, target.slots, resolver_.shared_pool(),
+      goals.emplace_back(std::move(open), reference, target.slots, resolver_.shared_pool(),
                          row.vary, diagnostics_.at(row.place, ""));
     }
   }

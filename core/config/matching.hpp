@@ -18,8 +18,9 @@ class Matching {
            const std::vector<MatchedWidth>& known);
 
   /// @param name  of the arm; of several arms of one name only the first keeps it.
-  /// @return  the arm's slots, settled; `settled` itself, or one that lives until the next call.
-  const Slots& apply(const Arm& arm, const std::string& name, bool baseline, const Slots& settled);
+  /// @return  the arm with the width found for it, settled, until the next call; null where the arm
+  ///          stays as it is.
+  const Slots* apply(const Arm& arm, const std::string& name, bool baseline, const Slots& settled);
 
   /// Reports rules without a reference or without an arm.
   void finish();

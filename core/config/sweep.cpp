@@ -57,7 +57,8 @@ class Collector {
     CellPlan plan;
     plan.arm = naming_.arm(arm);
     const bool baseline = !found_baseline_ && grid_.is_baseline(arm, written);
-    const Slots& settled = matching.apply(arm, plan.arm, baseline, written);
+    const Slots* matched = matching.apply(arm, plan.arm, baseline, written);
+    const Slots& settled = matched != nullptr ? *matched : written;
     if (!base_) set_base(settled);
     plan.factor = Naming::factor(arm);
     plan.tag = arm.include != nullptr ? arm.include->tag : "";
