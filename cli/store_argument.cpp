@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/subprocess.hpp"
 #include "storage/plan_file.hpp"
 
 namespace depthgrid {
@@ -36,6 +37,15 @@ Sweep load_sweep(const CommandLine& line) {
   return load_sweep(SweepRequest{line.required("FILE"), line.list_of("set"), line.has("yes")});
 }
 
+Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {
+  Sweep sweep = load_sweep(line);
+  if (sweep.goals.empty()) return sweep;
+  const fs::path store = store_of(line, sweep);
+  const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
+  return matched_sweep({line.required("FILE"), line.list_of("set"), line.has("yes")}, store,
+                       described_amounts(cache), effort);
+}
+
 fs::path store_of(const CommandLine& line, const Sweep& sweep) {
   return line.has("store") ? fs::path(line.text_of("store")) : fs::path("results") / sweep.name;
 }
@@ -45,7 +55,8 @@ StoreArgument::StoreArgument(const CommandLine& line) {
   if (named.empty()) {
     folder = only_store();
   } else if (fs::is_regular_file(named)) {
-    sweep = load_sweep(SweepRequest{named, line.list_of("set"), line.has("yes")});
+    request = {named, line.list_of("set"), line.has("yes")};
+    sweep = load_sweep(request);
     folder = line.has("STORE") ? store_of(line, *sweep) : fs::path("results") / sweep->name;
   } else {
     folder = named;
@@ -66,9 +77,13 @@ Store StoreArgument::open() const {
 }
 
 Listing StoreArgument::listing() const {
-  if (sweep && absent()) return list_sweep(*sweep, folder.string());
+  if (sweep && (absent() || !has_plan(open()))) {
+    const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
+    return list_sweep(
+        sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts(cache)),
+        folder.string());
+  }
   const Store store = open();
-  if (sweep && !has_plan(store)) return list_sweep(*sweep, folder.string());
   return list_store(store, folder.string());
 }
 

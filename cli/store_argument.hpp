@@ -8,11 +8,16 @@
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
 #include "sweeps/listing.hpp"
+#include "sweeps/matched_sweep.hpp"
 
 namespace depthgrid {
 
 /// The sweep that FILE, --set and --yes name. @throws SweepErrors, StorageError (NoInput)
 Sweep load_sweep(const CommandLine& line);
+
+/// The same with the widths of `match:`, from the store of the command line or found by the worker.
+/// @throws as matched_sweep()
+Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort = MatchEffort::All);
 
 /// --store, or results/<name of the sweep>.
 std::filesystem::path store_of(const CommandLine& line, const Sweep& sweep);
@@ -25,6 +30,9 @@ struct StoreArgument {
 
   /// @throws UserError (Usage) if nothing or too much was named, StorageError (NoInput)
   explicit StoreArgument(const CommandLine& line);
+
+  /// What read the sweep file.
+  SweepRequest request;
 
   /// True if nothing has been run yet.
   bool absent() const;

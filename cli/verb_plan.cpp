@@ -64,7 +64,7 @@ int plan_verb(const Arguments& arguments) {
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   const std::int64_t teams = line.number_of("teams");
-  const Sweep sweep = load_sweep(line);
+  const Sweep sweep = load_planned_sweep(line);
   return print_plan(sweep, store_of(line, sweep), teams, line.has("json"));
 }
 

@@ -48,9 +48,10 @@ int run_verb(const Arguments& arguments) {
   if (line.has("json") && !line.has("dry-run")) {
     throw UserError(ExitCode::Usage, "run: --json belongs to --dry-run; see also --json-progress");
   }
-  const Sweep sweep = load_sweep(line);
+  const bool dry = line.has("dry-run");
+  const Sweep sweep = dry ? load_planned_sweep(line) : load_sweep(line);
   const std::filesystem::path store = store_of(line, sweep);
-  if (line.has("dry-run")) return print_plan(sweep, store, 1, line.has("json"));
+  if (dry) return print_plan(sweep, store, 1, line.has("json"));
 
   const RunOrder order{line.required("FILE"), store.string(),    line.list_of("set"),
                        line.has("yes"),       progress_of(line), ""};

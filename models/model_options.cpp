@@ -82,6 +82,14 @@ TimeOptions time(const Cells& cells) {
   return t;
 }
 
+Share share(std::string_view word) {
+  static constexpr std::pair<std::string_view, Share> kWords[] = {{"none", Share::None},
+                                                                  {"all", Share::All},
+                                                                  {"attention", Share::Attention},
+                                                                  {"ffn", Share::FeedForward}};
+  return pick(kWords, word);
+}
+
 Granularity granularity(std::string_view word) {
   static constexpr std::pair<std::string_view, Granularity> kWords[] = {
       {"row", Granularity::Row},
@@ -169,6 +177,7 @@ ModelOptions model_options(const std::vector<const CellConfig*>& cells) {
   o.hidden = first.integer("model.d_ff");
   o.vocabulary = first.integer("model.vocab_size");
   o.max_tokens = first.integer("model.max_seq_len");
+  if (o.family == "standard") o.share = share(first.word("model.share"));
   o.sublayers =
       first.word("model.sublayers") == "parallel" ? Sublayers::Parallel : Sublayers::Sequential;
   o.norm = first.word("model.norm") == "none" ? NormChoice::None

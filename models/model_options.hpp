@@ -26,6 +26,7 @@ enum class Granularity : std::uint8_t { Row, Column, Element };
 enum class Mixer : std::uint8_t { Mlp, Ssm };
 enum class SsmSkip : std::uint8_t { Diagonal, Full, None };
 enum class Discretisation : std::uint8_t { Zoh, Euler, None };
+enum class Share : std::uint8_t { None, All, Attention, FeedForward };
 
 /// The six weight types of a block, in the order of `model.modulation.targets`.
 enum class WeightType : std::uint8_t { Q, K, V, Out, Up, Down };
@@ -106,6 +107,7 @@ struct ModelOptions {
   std::int64_t hidden = 1024;     // d_ff
   std::int64_t vocabulary = 256;  // V
   std::int64_t max_tokens = 128;  // rows of a learned position table
+  Share share = Share::None;      // standard: what all layers have in common
   Sublayers sublayers = Sublayers::Sequential;
   NormChoice norm = NormChoice::Layer;
   NormChoice final_norm = NormChoice::Layer;
@@ -133,7 +135,7 @@ struct ModelOptions {
   /// The family sees depth-time.
   bool timed() const { return family != "standard"; }
   /// One set of parameters makes the block of every depth.
-  bool shared() const { return timed() && !hypernet.per_layer; }
+  bool shared() const { return timed() ? !hypernet.per_layer : share == Share::All; }
 };
 
 /// Reads the model leaves of cells that share a structure.

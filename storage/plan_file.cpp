@@ -107,6 +107,7 @@ ColumnTable plan_table(const StoredPlan& plan) {
                            {"sweep_yaml", plan.yaml},
                            {"tags", json_of(plan.tags)},
                            {"notes", json_of(plan.notes)},
+                           {"match", matched_json(plan.matched)},
                            {"seeds", plan.seeds},
                            {"created", plan.created},
                            {"code_version", plan.code_version}};
@@ -206,6 +207,7 @@ StoredPlan stored_plan(const Sweep& sweep) {
   out.code_version = code_version();
   out.tags = sweep.tags;
   out.notes = sweep.notes;
+  out.matched = sweep.matched;
   out.seeds = sweep.seeds;
   for (const CellPlan& cell : sweep.cells) {
     StoredCell row;
@@ -271,6 +273,7 @@ StoredPlan read_plan(const Store& store) {
   out.code_version = reader.required_text("code_version");
   out.tags = texts_of(reader.required_text("tags"));
   out.notes = texts_of(reader.required_text("notes"));
+  out.matched = matched_from_json(reader.text_attribute("match").value_or("[]"));
   out.seeds = reader.integer_attribute("seeds").value_or(1);
   out.constant = typed(value_from_json(reader.required_text("constant_leaves")));
   std::map<std::string, VariableColumn> columns;

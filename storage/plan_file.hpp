@@ -6,6 +6,7 @@
 
 #include "core/base/cell.hpp"
 #include "core/config/cell_config.hpp"
+#include "core/config/match.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
 
@@ -33,6 +34,7 @@ struct StoredPlan {
   std::string schema_digest;  // of the table of leaves that resolved the cells
   std::string code_version;
   std::vector<std::string> tags, notes;
+  std::vector<MatchedWidth> matched;  // widths that `match:` had found
   std::int64_t seeds = 1;
   ValueMap constant;  // resolved leaves that all cells share
   std::vector<StoredCell> cells;

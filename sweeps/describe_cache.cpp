@@ -43,13 +43,13 @@ void write_entry(const fs::path& file, const StructureCost& cost) {
   }
 }
 
-std::string request(const std::vector<const CellPlan*>& cells) {
+std::string request(const std::vector<const CellPlan*>& cells, bool times) {
   nlohmann::ordered_json structures = nlohmann::ordered_json::array();
   for (const CellPlan* cell : cells) {
     structures.push_back({{"structure", cell->structure},
                           {"config", nlohmann::ordered_json::parse(cell->config.json())}});
   }
-  return nlohmann::ordered_json{{"schema", 1}, {"structures", structures}}.dump();
+  return nlohmann::ordered_json{{"schema", 1}, {"times", times}, {"structures", structures}}.dump();
 }
 
 }  // namespace
@@ -63,8 +63,9 @@ DescribeCache::DescribeCache(fs::path worker, fs::path folder)
   }
 }
 
-fs::path DescribeCache::entry(const CellPlan& cell) const {
+fs::path DescribeCache::entry(const CellPlan& cell, Detail detail) const {
   std::string key = cell.structure + ' ' + build_;
+  if (detail == Detail::Counts) return folder_ / ("counts-" + hex(sha256(key), 32) + ".json");
   for (const char* leaf : {"resources.device", "resources.threads"}) {
     key += ' ' + plain_text(cell.config.at(leaf));
   }
@@ -72,18 +73,30 @@ fs::path DescribeCache::entry(const CellPlan& cell) const {
 }
 
 CostTable DescribeCache::known(const std::vector<CellPlan>& cells) const {
+  return kept(cells, Detail::Times);
+}
+
+CostTable DescribeCache::costs(const std::vector<CellPlan>& cells) const {
+  return answer(cells, Detail::Times);
+}
+
+CostTable DescribeCache::counts(const std::vector<CellPlan>& cells) const {
+  return answer(cells, Detail::Counts);
+}
+
+CostTable DescribeCache::kept(const std::vector<CellPlan>& cells, Detail detail) const {
   CostTable table;
   std::set<std::string> seen;
   for (const CellPlan& cell : cells) {
     if (folder_.empty() || !seen.insert(cell.structure).second) continue;
-    const CostTable kept = read_entry(entry(cell));
-    if (const auto at = kept.find(cell.structure); at != kept.end()) table.insert(*at);
+    const CostTable found = read_entry(entry(cell, detail));
+    if (const auto at = found.find(cell.structure); at != found.end()) table.insert(*at);
   }
   return table;
 }
 
-CostTable DescribeCache::costs(const std::vector<CellPlan>& cells) const {
-  CostTable table = known(cells);
+CostTable DescribeCache::answer(const std::vector<CellPlan>& cells, Detail detail) const {
+  CostTable table = kept(cells, detail);
   std::vector<const CellPlan*> missing;
   std::set<std::string> seen;
   for (const CellPlan& cell : cells) {
@@ -98,18 +111,20 @@ CostTable DescribeCache::costs(const std::vector<CellPlan>& cells) const {
                                 "structure are its answers; build both programs",
                                 worker_.string()));
   }
-  const ChildOutput child = pipe_child({worker_.string(), "describe"}, request(missing));
+  const ChildOutput child =
+      pipe_child({worker_.string(), "describe"}, request(missing, detail == Detail::Times));
   if (child.code != 0) {
     throw UserError(ExitCode::BadConfig,
                     fmt::format("{} describe ended with code {}; its own message stands above",
                                 worker_.string(), child.code));
   }
-  const CostTable answer = parse_costs(child.output);
+  const CostTable described = parse_costs(child.output);
   for (const CellPlan* cell : missing) {
-    const auto at = answer.find(cell->structure);
-    if (at == answer.end()) throw Error("describe: no answer about structure " + cell->structure);
+    const auto at = described.find(cell->structure);
+    if (at == described.end())
+      throw Error("describe: no answer about structure " + cell->structure);
     table.insert(*at);
-    if (!folder_.empty()) write_entry(entry(*cell), at->second);
+    if (!folder_.empty()) write_entry(entry(*cell, detail), at->second);
   }
   return table;
 }

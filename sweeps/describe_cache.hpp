@@ -26,8 +26,15 @@ class DescribeCache {
   /// @throws UserError (BadConfig) if the worker is absent or fails.
   CostTable costs(const std::vector<CellPlan>& cells) const;
 
+  /// The same without times, which are zero: counts follow from the configuration alone, so any
+  /// number of structures is answered at once. @throws as costs()
+  CostTable counts(const std::vector<CellPlan>& cells) const;
+
  private:
-  std::filesystem::path entry(const CellPlan& cell) const;
+  enum class Detail : std::uint8_t { Counts, Times };
+  CostTable kept(const std::vector<CellPlan>& cells, Detail detail) const;
+  CostTable answer(const std::vector<CellPlan>& cells, Detail detail) const;
+  std::filesystem::path entry(const CellPlan& cell, Detail detail) const;
 
   std::filesystem::path worker_;
   std::filesystem::path folder_;

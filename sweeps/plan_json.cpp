@@ -46,6 +46,15 @@ Json structure_json(const StructureCost& cost, const std::vector<CellPlan>& cell
       {"time_feature_rank", cost.time_feature_rank < 0 ? Json() : Json(cost.time_feature_rank)}};
 }
 
+Json match_json(const std::vector<MatchedWidth>& widths) {
+  Json list = Json::parse(matched_json(widths));
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    list[i]["difference"] = widths[i].difference();
+    list[i]["sealed"] = widths[i].sealed;
+  }
+  return list;
+}
+
 Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
   Json cells = Json::array();
   for (const std::size_t row : job.cells) cells.push_back(sweep.cells[row].id);
@@ -100,6 +109,7 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
               {"done", std::count_if(report.status.begin(), report.status.end(), is_result)},
               {"predicted_seconds", number(predicted_makespan(report.jobs, report.packing.teams))},
               {"predicted_stored_bytes", number(stored_bytes(sweep, report))},
+              {"match", match_json(sweep.matched)},
               {"separating_leaves", separating_leaves(sweep.cells)},
               {"cells", cells},
               {"structures", structures},

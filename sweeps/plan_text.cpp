@@ -94,6 +94,10 @@ std::string plan_text(const Sweep& sweep, const PlanReport& report) {
     out += fmt::format("cells that differ in {} are not fused with each other\n",
                        fmt::join(leaves, ", "));
   }
+  for (const MatchedWidth& width : sweep.matched) {
+    out += "match: " + matched_text(width) + (width.sealed ? ", from the plan of the store" : "") +
+           "\n";
+  }
   if (!report.jobs.empty()) out += "\n" + text_of(job_table(report));
   const Table structures = structure_table(sweep, report.costs);
   if (!structures.rows.empty()) out += "\n" + text_of(structures);

@@ -60,7 +60,7 @@ void calibrate(StructureCost& cost, const CellConfig& config) {
   cost.seconds_per_eval_token = score / e / static_cast<double>(rows * tokens);
 }
 
-StructureCost cost_of(const std::string& structure, const CellConfig& config) {
+StructureCost cost_of(const std::string& structure, const CellConfig& config, bool times) {
   const ModelOptions o = model_options({&config});
   const ParameterLayout layout = layout_of(o);
   const std::int64_t tokens = config.integer("data.seq_len");
@@ -80,7 +80,7 @@ StructureCost cost_of(const std::string& structure, const CellConfig& config) {
     const at::Tensor t = layer_grid(o.time.nodes, o.layers, at::full({1, 1}, 1.0)).t;
     cost.time_feature_rank = time_feature_rank(o.time, t, 0);
   }
-  calibrate(cost, config);
+  if (times) calibrate(cost, config);
   return cost;
 }
 
@@ -90,11 +90,12 @@ std::string describe(const std::string& request) {
   try {
     CostTable costs;
     const auto root = nlohmann::ordered_json::parse(request);
+    const bool times = root.value("times", true);
     for (const auto& entry : root.at("structures")) {
       const CellConfig config = config_from_json(entry.at("config").dump());
       at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
       const std::string structure = entry.at("structure");
-      costs.emplace(structure, cost_of(structure, config));
+      costs.emplace(structure, cost_of(structure, config, times));
     }
     return costs_json(costs);
   } catch (const nlohmann::json::exception& e) {

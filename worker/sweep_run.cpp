@@ -20,6 +20,7 @@
 #include "distributed/device_plugin.hpp"
 #include "distributed/team.hpp"
 #include "storage/publish.hpp"
+#include "sweeps/matched_sweep.hpp"
 #include "sweeps/run_summary.hpp"
 #include "worker/fresh_process.hpp"
 #include "worker/job_queue.hpp"
@@ -76,6 +77,35 @@ class SweepRun {
   ExitCode code_ = ExitCode::Done;  // of a process for one cell
 };
 
+/// The sweep with the widths that `match:` asks for: rank 0 reads them from the store's plan, or
+/// finds and publishes them there. Of several runs at once the first one's widths hold for all.
+Sweep planned_sweep(const RunOrder& order, Collective& world) {
+  SweepRequest request{.file = order.file, .set = order.set, .yes = order.yes};
+  Sweep sweep = load_sweep(request);
+  if (sweep.goals.empty()) return sweep;
+  std::string widths;
+  together(world, [&] {
+    if (world.rank() != 0) return;
+    const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
+    const Amounts amounts = described_amounts(cache);
+    sweep = matched_sweep(request, order.store, amounts);
+    Store store = Store::open_or_create(order.store);
+    if (!has_plan(store)) {
+      try {
+        publish_plan(store, sweep);
+      } catch (const UserError&) {  // somebody else was faster; if not so, open_store() says it
+        sweep = matched_sweep(request, order.store, amounts);
+      }
+    }
+    for (const MatchedWidth& width : sweep.matched) {
+      log(LogLevel::Info, "match: " + matched_text(width));
+    }
+    widths = matched_json(sweep.matched);
+  });
+  request.matched = matched_from_json(broadcast_text(world, widths, 0));
+  return world.rank() == 0 ? sweep : load_sweep(request);
+}
+
 Store open_store(const RunOrder& order, Collective& world, const Sweep& sweep) {
   std::optional<Store> store;
   together(world, [&] {
@@ -102,7 +132,7 @@ SweepRun::SweepRun(const RunOrder& order, Collective& world, int local_rank, int
     : order_(order),
       local_size_(local_size),
       world_(world),
-      sweep_(load_sweep({.file = order.file, .set = order.set, .yes = order.yes})),
+      sweep_(planned_sweep(order, world)),
       store_(open_store(order, world, sweep_)),
       plan_(read_plan(store_)),
       log_name_(open_log(store_)),

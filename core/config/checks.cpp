@@ -63,6 +63,11 @@ void check_sizes(const Slots& s, const Report& report) {
              report.shown(norm) + " needs depth-time: `model.family: time_indexed` or `tong`");
     }
   }
+  if (s.is(row.family, "tong") && (s.is(row.share, "attention") || s.is(row.share, "ffn"))) {
+    report({row.share, row.family}, report.shown(row.share) +
+                                        " shares a sublayer of `model.family: standard`; tong has "
+                                        "one set of generators (all) or one a layer (none)");
+  }
   if (s.is(row.implementation, "sdpa") && s.number(row.attention_dropout) > 0) {
     report({row.implementation, row.attention_dropout},
            "sdpa has no dropout: use `model.attention.implementation: explicit` (or auto) with " +

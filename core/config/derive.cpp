@@ -41,6 +41,7 @@ Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
   parallel_ = pool_->intern("parallel");
   layer_norm_ = pool_->intern("layer_norm");
   none_ = pool_->intern("none");
+  all_ = pool_->intern("all");
   sdpa_ = pool_->intern("sdpa");
   explicit_ = pool_->intern("explicit");
   bytes_ = pool_->intern(256);
@@ -89,6 +90,7 @@ void Deriver::model(Slots& slots) const {
   settle(slots, row.vocab_size, vocabulary(slots));
   settle(slots, row.max_seq_len, slots.values[row.seq_len]);
   const bool tong = slots.is(row.family, "tong");
+  settle(slots, row.share, slots.is(row.family, "standard") ? none_ : all_);
   settle(slots, row.sublayers,
          tong || slots.is(row.family, "time_indexed") ? parallel_ : sequential_);
   settle(slots, row.include_t, tong ? false_ : true_);

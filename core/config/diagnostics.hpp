@@ -76,6 +76,10 @@ class Diagnostics {
   void throw_if_failed() const;
   /// All texts, in the order in which they were read.
   const std::vector<SweepSource>& sources() const { return texts_; }
+  /// A problem that somebody else will report.
+  Diagnostic at(Place place, const std::string& message) const {
+    return diagnostic({place, message});
+  }
   /// "file:line:column: message" each.
   std::vector<std::string> notes() const;
 

@@ -270,9 +270,13 @@ bool Grid::is_baseline(const Arm& arm, const Slots& slots) const {
     }
     return arm.center;
   }
-  const BaselineRow& row = *document_.baseline;
-  if (!row.tag.empty() && (arm.include == nullptr || arm.include->tag != row.tag)) return false;
-  return std::all_of(row.match.begin(), row.match.end(),
+  return selects(*document_.baseline, arm, slots);
+}
+
+bool Grid::selects(const ArmSelection& selection, const Arm& arm, const Slots& slots) {
+  const std::string& tag = selection.tag;
+  if (!tag.empty() && (arm.include == nullptr || arm.include->tag != tag)) return false;
+  return std::all_of(selection.match.begin(), selection.match.end(),
                      [&](const LeafMatch& match) { return matches(match, slots); });
 }
 

@@ -34,6 +34,8 @@ class Grid {
   /// True if the baseline is found by what the settled cells are, not by levels of factors.
   bool baseline_by_match() const { return by_match_; }
   bool is_baseline(const Arm& arm, const Slots& slots) const;
+  /// True if a selection names the arm. @param slots  of the arm, settled.
+  static bool selects(const ArmSelection& selection, const Arm& arm, const Slots& slots);
 
  private:
   void choose_center();

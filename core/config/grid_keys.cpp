@@ -31,6 +31,14 @@ constexpr GridKey kKeys[] = {
      "model does not read is dropped with a note"},
     {"baseline", "{leaf: value, ...} or {tag: name}", "first level of each factor",
      "arm that others are compared with"},
+    {"match",
+     "{on: parameters, flops or time; vary: leaf; tolerance: share or %; reference, arms: {leaf: "
+     "value, ...} or {tag: name}}, or a list of these",
+     "null",
+     "sets `vary` (default model.d_ff) of `arms` (default: all but the reference) so that they "
+     "meet "
+     "the `reference` (default: the baseline) within `tolerance` (default 1 %); found once, then "
+     "read from the plan of the store"},
     {"seeds", "int n (0…n−1) or [ints]", "1", "replicates; never a factor"},
     {"order", "file, shuffled(n)", "file", "order of the cells; n seeds the shuffle"},
     {"max_cells", "int ≥ 1", "1000000",

@@ -43,6 +43,7 @@ Naming::Naming(const SweepDocument& document) : ablation_(document.method == "ab
       varying.insert(one.leaf);
     }
   }
+  for (const MatchRow& rule : document.match) varying.insert(rule.vary);
   varying_.assign(varying.begin(), varying.end());
   std::sort(varying_.begin(), varying_.end(),
             [](std::size_t a, std::size_t b) { return schema()[a].path < schema()[b].path; });

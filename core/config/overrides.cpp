@@ -46,7 +46,7 @@ class Overrider {
  private:
   void set_sweep_key(const Setting& setting, bool as_list) {
     for (const std::string_view key :
-         {"base", "parameters", "zip", "when", "exclude", "include", "baseline"}) {
+         {"base", "parameters", "zip", "when", "exclude", "include", "baseline", "match"}) {
       if (setting.key == key) {
         diagnostics_.error(setting.place, "`" + setting.key +
                                               "` is set in the file only; a factor "

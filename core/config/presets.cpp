@@ -22,6 +22,58 @@ constexpr Row kGpt[] = {
     {"model.positions", "learned"},    {"model.activation", "gelu"},
     {"model.attention.bias", "true"},  {"model.mlp.bias", "true"},
     {"model.tie_embeddings", "false"}, {"model.residual.scale", "1"},
+    {"model.share", "none"},
+};
+
+/// GPT-2 small: 124,439,808 parameters. Source: Radford et al. (2019), table 2, and its released
+/// weights.
+constexpr Row kGpt2[] = {
+    {"model.family", "standard"},
+    {"model.d_model", "768"},
+    {"model.n_layers", "12"},
+    {"model.n_heads", "12"},
+    {"model.d_ff", "3072"},
+    {"model.vocab_size", "50257"},
+    {"model.max_seq_len", "1024"},
+    {"model.sublayers", "sequential"},
+    {"model.share", "none"},
+    {"model.norm", "pre"},
+    {"model.norm_kind", "layer_norm"},
+    {"model.final_norm", "layer_norm"},
+    {"model.norm_eps", "1e-5"},
+    {"model.positions", "learned"},
+    {"model.activation", "gelu_tanh"},
+    {"model.attention.bias", "true"},
+    {"model.mlp.bias", "true"},
+    {"model.tie_embeddings", "true"},
+    {"model.residual.scale", "1"},
+};
+
+/// The six blocks that the second study's hybrid is compared with: 30,503,424 parameters. A table
+/// of 128 positions, dropout 0.1 on attention and behind the MLP, PyTorch's own start values.
+constexpr Row kHybridBaseline[] = {
+    {"model.family", "standard"},
+    {"model.d_model", "256"},
+    {"model.n_layers", "6"},
+    {"model.n_heads", "4"},
+    {"model.d_ff", "1024"},
+    {"model.vocab_size", "50257"},
+    {"model.max_seq_len", "128"},
+    {"model.sublayers", "sequential"},
+    {"model.share", "none"},
+    {"model.norm", "pre"},
+    {"model.norm_kind", "layer_norm"},
+    {"model.final_norm", "layer_norm"},
+    {"model.norm_eps", "1e-5"},
+    {"model.positions", "learned"},
+    {"model.activation", "gelu"},
+    {"model.attention.bias", "true"},
+    {"model.mlp.bias", "true"},
+    {"model.tie_embeddings", "false"},
+    {"model.residual.scale", "1"},
+    {"model.dropout.attention", "0.1"},
+    {"model.dropout.mlp", "0.1"},
+    {"model.init.scheme", "pytorch"},
 };
 
 /// The shapes of the first study's public code: one linear gate a weight type, on the input of
@@ -153,6 +205,8 @@ struct Preset {
 };
 
 constexpr Preset kPresets[] = {{"gpt", kGpt},
+                               {"gpt2", kGpt2},
+                               {"hybrid/baseline", kHybridBaseline},
                                {"published/standard", kPublishedGenerated, kPublishedStandard},
                                {"published/time_indexed_mlp", kPublishedTimeIndexedMlp},
                                {"published/time_indexed_ssm", kPublishedTimeIndexedSsm},

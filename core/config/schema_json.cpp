@@ -5,6 +5,7 @@
 
 #include "core/config/grid_keys.hpp"
 #include "core/config/leaf_value.hpp"
+#include "core/config/match.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/schema_rows.hpp"
 
@@ -183,6 +184,18 @@ Json grid_properties() {
   grid["exclude"] = rows(leaf_map(match));
   grid["include"] = rows(with_tag(leaf_map(one)));
   grid["baseline"] = with_tag(leaf_map(match));
+  Json rule = {{"type", "object"},
+               {"properties",
+                {{"on", {{"enum", kMatchOnNames}}},
+                 {"vary", {{"type", "string"}}},
+                 {"tolerance",
+                  {{"anyOf", Json::array({{{"type", "number"}, {"minimum", 0}, {"maximum", 1}},
+                                          {{"type", "string"}, {"pattern", "^[0-9.]+ ?%$"}}})}}},
+                 {"reference", with_tag(leaf_map(match))},
+                 {"arms", with_tag(leaf_map(match))}}},
+               {"required", {"on"}},
+               {"additionalProperties", false}};
+  grid["match"] = {{"anyOf", Json::array({rule, rows(rule), {{"type", "null"}}})}};
   grid["seeds"] = {{"anyOf", Json::array({{{"type", "integer"}, {"minimum", 1}},
                                           {{"type", "array"},
                                            {"items", {{"type", "integer"}, {"minimum", 0}}},

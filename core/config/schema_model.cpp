@@ -42,6 +42,7 @@ constexpr std::string_view kHiddenNetwork =
 constexpr std::string_view kFeedForward = "model.mixer=mlp";
 constexpr std::string_view kSsm = "model.mixer=ssm";
 constexpr std::string_view kTong = "model.family=tong";
+constexpr std::string_view kSharing = "model.family=standard|tong";
 constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=temporal_layer_norm";
 
 constexpr double kLargestSeed = 9223372036854775807.0;
@@ -59,8 +60,8 @@ constexpr Leaf kSeeds[] = {
 
 constexpr Leaf kBlock[] = {
     or_null(word("model.preset",
-                 "gpt published/standard published/time_indexed_mlp published/time_indexed_ssm "
-                 "published/tong",
+                 "gpt gpt2 hybrid/baseline published/standard published/time_indexed_mlp "
+                 "published/time_indexed_ssm published/tong",
                  "null", Execution,
                  "fills leaves of the model; leaves that the file names win; identity is the "
                  "resolved leaves, not the name"),
@@ -90,9 +91,11 @@ constexpr Leaf kBlock[] = {
     read(word("model.mixer", "mlp ssm", "mlp", Structural,
               "the second sublayer: feed-forward, or a state-space layer along the sequence"),
          kTimed),
-    read(word("model.share", "all none", "all", Structural,
-              "one set of generators for all layers, or one for each"),
-         kTong),
+    read(or_null(word("model.share", "none all attention ffn", "null", Structural,
+                      "layers that have the same weights: whole blocks, or each sublayer with the "
+                      "norm in front of it; tong: one set of generators (all), or one a layer"),
+                 "standard: none; tong: all"),
+         kSharing),
     word("model.norm", "pre none", "pre", Structural, "norm in front of each sublayer"),
     read(word("model.norm_kind", "layer_norm rms_norm temporal_layer_norm", "layer_norm",
               Structural, "norm of the blocks; temporal norms belong to time_indexed and tong"),

@@ -101,6 +101,13 @@ seeds: 3
 Order of expansion: `base`, `parameters` × `zip`, `when`, `exclude`, `include`, `seeds`. Cells are listed in
 the order of the file: the first factor varies slowest, seeds fastest.
 
+**Match.** `match: {on: parameters, vary: model.d_ff, reference: {tag: mlp}, arms: {tag: gpt}}` sets the free width
+of an arm behind the expansion, so that the arm meets its reference in parameters, in FLOPs of a token's forward
+pass, or in the measured time of a training step. `plan` and `validate` show what was reached; a width that cannot
+be met within the tolerance is an error that names the nearest. The width is part of the identity, not the
+request: it is found when the sweep is first planned, and read from the store's plan afterwards, so that neither
+another machine nor another measurement makes new cells. The width of d_model is a multiple of n_heads.
+
 `--set key=value[,value...]` on the command line overrides the file: one value fixes a leaf (also one that is a
 factor), several make it a factor; `--set seeds=2` and other keys of the grid work too. Values are typed as in
 YAML; brackets make a list value (`--set eval.splits=[train,valid]`).

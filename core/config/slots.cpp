@@ -11,6 +11,7 @@ LeafRows::LeafRows()
       data_seed(leaf_index("data.seed")),
       preset(leaf_index("model.preset")),
       family(leaf_index("model.family")),
+      share(leaf_index("model.share")),
       d_model(leaf_index("model.d_model")),
       n_layers(leaf_index("model.n_layers")),
       n_heads(leaf_index("model.n_heads")),

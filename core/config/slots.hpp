@@ -16,7 +16,8 @@ namespace depthgrid {
 struct LeafRows {
   LeafRows();
   std::size_t seed, model_seed, data_seed;
-  std::size_t preset, family, d_model, n_layers, n_heads, d_ff, vocab_size, max_seq_len, sublayers;
+  std::size_t preset, family, share, d_model, n_layers, n_heads, d_ff, vocab_size, max_seq_len,
+      sublayers;
   std::size_t mixer, ssm_a, ssm_parameters;
   std::size_t norm, norm_kind, final_norm, positions, implementation, attention_dropout;
   std::size_t include_t, scale, scale_init, granularity, targets, share_qkv;

@@ -8,6 +8,7 @@
 #include "core/base/digest.hpp"
 #include "core/config/grid.hpp"
 #include "core/config/identity_text.hpp"
+#include "core/config/matching.hpp"
 #include "core/config/naming.hpp"
 #include "core/config/overrides.hpp"
 #include "core/config/schema.hpp"
@@ -31,8 +32,9 @@ std::string with_commas(std::uint64_t number) {
 class Collector {
  public:
   Collector(const SweepDocument& document, Grid& grid, Resolver& resolver, Diagnostics& diagnostics,
-            std::uint64_t limit)
-      : document_(document),
+            const SweepRequest& request, std::uint64_t limit)
+      : matching(document, resolver, diagnostics, request.matched),
+        document_(document),
         grid_(grid),
         resolver_(resolver),
         diagnostics_(diagnostics),
@@ -46,19 +48,22 @@ class Collector {
     names_.reserve(expected);
   }
 
+  Matching matching;
   std::vector<CellPlan> cells;
   bool too_many = false;
 
-  bool take(const Arm& arm, const Slots& settled) {
+  bool take(const Arm& arm, const Slots& written) {
     if (diagnostics_.failed()) return true;  // only look for further problems
-    if (!base_) set_base(settled);
     CellPlan plan;
     plan.arm = naming_.arm(arm);
+    const bool baseline = !found_baseline_ && grid_.is_baseline(arm, written);
+    const Slots* matched = matching.apply(arm, plan.arm, baseline, written);
+    const Slots& settled = matched != nullptr ? *matched : written;
+    if (!base_) set_base(settled);
     plan.factor = Naming::factor(arm);
     plan.tag = arm.include != nullptr ? arm.include->tag : "";
     plan.structure = structure_digest(structure_text(settled));
     plan.overrides = overrides(settled);
-    const bool baseline = !found_baseline_ && grid_.is_baseline(arm, settled);
     found_baseline_ = found_baseline_ || baseline;
     plan.baseline = baseline;
     Slots& slots = scratch_;
@@ -262,12 +267,13 @@ Sweep load_sweep(const SweepRequest& request) {
   Grid grid(document, resolver, diagnostics);
   const auto most = static_cast<std::uint64_t>(document.max_cells);
   const std::uint64_t limit = request.yes ? most : std::min(most, kManyCells);
-  Collector collector(document, grid, resolver, diagnostics, limit);
+  Collector collector(document, grid, resolver, diagnostics, request, limit);
   std::optional<Slots> first;
   grid.walk([&](const Arm& arm, const Slots& slots) {
     if (!first) first = slots;
     return collector.take(arm, slots);
   });
+  if (!diagnostics.failed()) collector.matching.finish();
   if (first) check_metric(document, *first, diagnostics);
   if (first) resolver.finish(*first);
   check_outcome(document, collector, limit, diagnostics);
@@ -285,6 +291,8 @@ Sweep load_sweep(const SweepRequest& request) {
   sweep.tags = document.tags;
   sweep.seeds = static_cast<std::int64_t>(document.seeds.size());
   sweep.cells = std::move(collector.cells);
+  sweep.matched = std::move(collector.matching.taken);
+  sweep.goals = std::move(collector.matching.goals);
   sweep.run = sweep.cells.front().config;
   for (const CellPlan& cell : sweep.cells) {
     if (cell.baseline) sweep.baseline_arm = cell.arm;

@@ -8,6 +8,7 @@
 #include "core/base/cell.hpp"
 #include "core/config/cell_config.hpp"
 #include "core/config/diagnostics.hpp"
+#include "core/config/match.hpp"
 
 namespace depthgrid {
 
@@ -39,19 +40,23 @@ struct Sweep {
   std::string baseline_arm;  // arm of the baseline cells
   std::vector<std::string> tags;
   std::vector<CellPlan> cells;
-  std::vector<std::string> notes;    // merged duplicates, dropped leaves, excludes without effect
-  std::vector<SweepSource> sources;  // the file, its bases, the overrides
-  std::int64_t seeds = 1;            // replicates
-  CellConfig run;                    // answers leaves of class Execution for the whole sweep
+  std::vector<std::string> notes;     // merged duplicates, dropped leaves, excludes without effect
+  std::vector<SweepSource> sources;   // the file, its bases, the overrides
+  std::int64_t seeds = 1;             // replicates
+  std::vector<MatchedWidth> matched;  // widths that `match:` has set
+  std::vector<MatchGoal> goals;       // arms that still lack one: their cells are not final
+  CellConfig run;                     // answers leaves of class Execution for the whole sweep
 };
 
 struct SweepRequest {
   std::filesystem::path file;
-  std::vector<std::string> set;  // "key=value[,value...]"; a comma makes a factor
-  bool yes = false;              // more than 10,000 cells are meant
+  std::vector<std::string> set;            // "key=value[,value...]"; a comma makes a factor
+  bool yes = false;                        // more than 10,000 cells are meant
+  std::vector<MatchedWidth> matched = {};  // widths found before, see matched_sweep()
 };
 
-/// Reads, checks and expands a sweep file. It needs no corpus and has no side effects.
+/// Reads, checks and expands a sweep file. It needs no corpus and has no side effects. Widths of
+/// `match:` are taken from the request; matched_sweep() of sweeps/ finds those that are missing.
 /// @throws SweepErrors (Usage) with all problems; StorageError (NoInput) if the file is not there.
 Sweep load_sweep(const SweepRequest& request);
 

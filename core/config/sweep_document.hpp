@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/config/diagnostics.hpp"
+#include "core/config/match.hpp"
 #include "core/config/value_pool.hpp"
 
 namespace depthgrid {
@@ -68,9 +69,20 @@ struct IncludeRow {
   Place place;
 };
 
-struct BaselineRow {
+/// Arms by what they are: all leaves match, and the tag of the include row if one is given.
+struct ArmSelection {
   std::vector<LeafMatch> match;
   std::string tag;
+  Place place;
+};
+
+/// One rule of `match:`.
+struct MatchRow {
+  MatchOn on = MatchOn::Parameters;
+  double tolerance = 0.01;
+  std::size_t vary = 0;                   // row of the free leaf
+  std::optional<ArmSelection> reference;  // absent: the baseline
+  std::optional<ArmSelection> arms;       // absent: all but the reference
   Place place;
 };
 
@@ -93,7 +105,8 @@ struct SweepDocument {
   std::vector<WhenBlock> when;
   std::vector<ExcludeRow> exclude;
   std::vector<IncludeRow> include;
-  std::optional<BaselineRow> baseline;
+  std::optional<ArmSelection> baseline;
+  std::vector<MatchRow> match;
   Place place;  // of the file
 };
 

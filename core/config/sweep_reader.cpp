@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/base/error.hpp"
+#include "core/config/match_reader.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
@@ -171,6 +172,8 @@ bool SweepReader::read_key(SweepDocument& document, const std::string& key, Plac
     read_include(document, value);
   } else if (key == "baseline") {
     read_baseline(document, value);
+  } else if (key == "match") {
+    document.match = read_match(value, leaves_, diagnostics_);
   } else if (key == "seeds") {
     read_seeds(document, value);
   } else if (key == "order") {
@@ -393,13 +396,7 @@ void SweepReader::read_include(SweepDocument& document, const YamlNode& node) {
 
 void SweepReader::read_baseline(SweepDocument& document, const YamlNode& node) {
   if (node.kind == YamlNode::Kind::Null) return;
-  BaselineRow baseline;
-  baseline.place = node.place;
-  baseline.match = read_matches(node, "tag");
-  if (const YamlNode* tag = node.find("tag")) {
-    if (const auto text = read_text(*tag, "baseline.tag", diagnostics_)) baseline.tag = *text;
-  }
-  document.baseline = std::move(baseline);
+  document.baseline = read_selection(node, "baseline", leaves_, diagnostics_);
 }
 
 }  // namespace depthgrid

@@ -81,11 +81,9 @@ NormWeights norm_parameters(ParameterSource& source, const ModelOptions& o, cons
   return norm;
 }
 
-BlockWeights block_parameters(ParameterSource& source, const ModelOptions& o,
-                              const std::string& name) {
-  const std::int64_t branches = 2 * o.layers;
+void attention_parameters(ParameterSource& source, const ModelOptions& o, const std::string& name,
+                          BlockWeights& w) {
   const bool ab = o.attention_bias;
-  BlockWeights w;
   w.norm1 = norm_parameters(source, o, name + ".norm1", o.norm);
   w.qkv = affine_parameters(
       source, o, {.name = name + ".attn.qkv", .in = o.width, .out = 3 * o.width, .bias = ab});
@@ -94,9 +92,13 @@ BlockWeights block_parameters(ParameterSource& source, const ModelOptions& o,
                              .in = o.width,
                              .out = o.width,
                              .bias = ab,
-                             .residual_branches = branches});
+                             .residual_branches = 2 * o.layers});
+}
+
+void second_parameters(ParameterSource& source, const ModelOptions& o, const std::string& name,
+                       BlockWeights& w) {
   w.norm2 = norm_parameters(source, o, name + ".norm2", o.norm);
-  if (o.mixer != Mixer::Mlp) return w;
+  if (o.mixer != Mixer::Mlp) return;
   w.up = affine_parameters(
       source, o, {.name = name + ".mlp.up", .in = o.width, .out = o.up_rows(), .bias = o.mlp_bias});
   w.down = affine_parameters(source, o,
@@ -104,7 +106,14 @@ BlockWeights block_parameters(ParameterSource& source, const ModelOptions& o,
                               .in = o.hidden,
                               .out = o.width,
                               .bias = o.mlp_bias,
-                              .residual_branches = branches});
+                              .residual_branches = 2 * o.layers});
+}
+
+BlockWeights block_parameters(ParameterSource& source, const ModelOptions& o,
+                              const std::string& name) {
+  BlockWeights w;
+  attention_parameters(source, o, name, w);
+  second_parameters(source, o, name, w);
   return w;
 }
 

@@ -35,8 +35,16 @@ AffineMap affine_parameters(ParameterSource& source, const ModelOptions& o, cons
 NormWeights norm_parameters(ParameterSource& source, const ModelOptions& o, const std::string& name,
                             NormChoice kind);
 
-/// The parameters of one whole block under NAME: attn.qkv, attn.out, norm1, norm2 and, where the
-/// second sublayer is a feed-forward one, mlp.up and mlp.down.
+/// The attention of a block and the norm in front of it: NAME.norm1, NAME.attn.qkv, NAME.attn.out.
+void attention_parameters(ParameterSource& source, const ModelOptions& o, const std::string& name,
+                          BlockWeights& w);
+
+/// The second sublayer and the norm in front of it: NAME.norm2 and, where it is a feed-forward one,
+/// NAME.mlp.up and NAME.mlp.down.
+void second_parameters(ParameterSource& source, const ModelOptions& o, const std::string& name,
+                       BlockWeights& w);
+
+/// The parameters of one whole block under NAME: both of the above.
 BlockWeights block_parameters(ParameterSource& source, const ModelOptions& o,
                               const std::string& name);
 

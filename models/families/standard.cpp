@@ -9,7 +9,8 @@
 namespace depthgrid {
 namespace {
 
-/// L blocks, chosen by the index of the step: the ordinary transformer under Euler.
+/// L blocks, chosen by the index of the step: the ordinary transformer under Euler. Those that
+/// share parameters hold the same tensors.
 class LayerField final : public BlockField {
  public:
   LayerField(const ModelOptions& o, const ForwardContext& c,
@@ -28,8 +29,16 @@ class LayerField final : public BlockField {
 class Standard final : public Family {
  public:
   Standard(ParameterSource& source, const ModelOptions& o) : options_(o), scale_(source, o) {
+    const bool attention = o.share == Share::All || o.share == Share::Attention;
+    const bool second = o.share == Share::All || o.share == Share::FeedForward;
+    BlockWeights shared;
+    if (attention) attention_parameters(source, o, "block", shared);
+    if (second) second_parameters(source, o, "block", shared);
     for (std::int64_t i = 0; i < o.layers; ++i) {
-      layers_.push_back(block_parameters(source, o, "layers." + std::to_string(i)));
+      const std::string name = "layers." + std::to_string(i);
+      BlockWeights& layer = layers_.emplace_back(shared);
+      if (!attention) attention_parameters(source, o, name, layer);
+      if (!second) second_parameters(source, o, name, layer);
     }
   }
 

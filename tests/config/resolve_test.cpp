@@ -153,6 +153,18 @@ TEST(Resolve, TongDerivesItsOwnDefaults) {
   EXPECT_TRUE(CellConfig().flag("model.time_features.include_t"));
 }
 
+TEST(Resolve, SharingIsOffInStandardAndOnInTongUnlessSaid) {
+  EXPECT_EQ(CellConfig().word("model.share"), "none");
+  EXPECT_EQ(cell_id(make_config({{"model.share", "none"}})), cell_id(CellConfig()));
+  EXPECT_EQ(cell_id(make_config({{"model.family", "tong"}, {"model.share", "all"}})),
+            cell_id(make_config({{"model.family", "tong"}})));
+  for (const char* word : {"all", "attention", "ffn"}) {
+    const CellConfig c = make_config({{"model.share", word}});
+    EXPECT_EQ(c.word("model.share"), word);
+    EXPECT_NE(structure_key(c), structure_key(CellConfig()));
+  }
+}
+
 TEST(Resolve, PublishedModelsOfGeneratedWeightsDifferInFourLeaves) {
   const CellConfig tong = make_config({{"model.preset", "published/tong"}});
   const CellConfig standard = make_config({{"model.preset", "published/standard"}});
@@ -181,7 +193,9 @@ TEST(Resolve, LeavesOfGeneratorsAreReadWhereThereAreGenerators) {
     return more;
   };
   EXPECT_TRUE(complains({{"model.hypernet.hidden", 8}}, "`model.family: tong`"));
-  EXPECT_TRUE(complains({{"model.share", "none"}}, "`model.family: tong`"));
+  EXPECT_TRUE(complains({{"model.family", "time_indexed"}, {"model.share", "none"}},
+                        "`model.family: standard or tong`"));
+  EXPECT_TRUE(complains(tong({{"model.share", "ffn"}}), "shares a sublayer"));
   EXPECT_TRUE(complains({{"train.groups.hypernet.lr", 0.1}}, "`model.family: tong`"));
   EXPECT_TRUE(complains(tong({{"train.groups.trunk.lr", 0.1}}), "model.family: not tong"));
   EXPECT_TRUE(complains(tong({{"model.modulation.hidden", 8}}), "time_indexed"));

@@ -66,5 +66,17 @@ TEST(CostModel, ASharedBlockCountsOnceALayer) {
   EXPECT_EQ(effective(shared), effective(small_options("standard")));
 }
 
+TEST(CostModel, SharedLayersUnrollToSeparateOnesAtTheSameCost) {
+  const ModelOptions separate = small_options("standard");
+  for (const Share share : {Share::All, Share::Attention, Share::FeedForward}) {
+    ModelOptions shared = separate;
+    shared.share = share;
+
+    EXPECT_EQ(effective(shared), effective(separate));
+    EXPECT_EQ(flops_per_token(shared, 4, 9), flops_per_token(separate, 4, 9));
+    EXPECT_EQ(activation_bytes(shared, 4, 9), activation_bytes(separate, 4, 9));
+  }
+}
+
 }  // namespace
 }  // namespace depthgrid::testing

@@ -101,6 +101,41 @@ TEST(ParameterCounts, TongByTheTextDoesNotDependOnDepth) {
 TEST(ParameterCounts, EveryPresetResolvesToItsCountOfTheStudy) {
   EXPECT_EQ(preset_count("gpt"), 4902912);
   EXPECT_EQ(preset_count("published/time_indexed_mlp"), 715840);
+  EXPECT_EQ(preset_count("published/time_indexed_ssm"), 4901760);
+}
+
+TEST(ParameterCounts, SharedLayersCountOnce) {
+  const std::int64_t d = 256, layers = 6;
+  const std::int64_t outside = 2 * d + 2 * 256 * d + 128 * d;
+  const std::int64_t attention = 4 * d * d + 4 * d + 2 * d;     // with the norm in front of it
+  const std::int64_t feed_forward = 8 * d * d + 5 * d + 2 * d;  // likewise
+  const auto shared = [](Share share) {
+    ModelOptions o = study_size("standard");
+    o.share = share;
+    return count(o);
+  };
+
+  EXPECT_EQ(shared(Share::All), outside + attention + feed_forward);
+  EXPECT_EQ(shared(Share::All), 954112);
+  EXPECT_EQ(shared(Share::Attention), outside + attention + layers * feed_forward);
+  EXPECT_EQ(shared(Share::Attention), 3584512);
+  EXPECT_EQ(shared(Share::FeedForward), outside + layers * attention + feed_forward);
+  EXPECT_EQ(shared(Share::FeedForward), 2272512);
+}
+
+TEST(ParameterCounts, Gpt2SmallAsAPresetHas124439808) {
+  const std::int64_t d = 768, layers = 12, v = 50257, t = 1024;
+
+  EXPECT_EQ(preset_count("gpt2"), layers * (12 * d * d + 13 * d) + 2 * d + v * d + t * d);
+  EXPECT_EQ(preset_count("gpt2"), 124439808);
+}
+
+TEST(ParameterCounts, BaselineOfTheHybridHas30503424) {
+  const std::int64_t d = 256, layers = 6, v = 50257, t = 128;
+
+  EXPECT_EQ(preset_count("hybrid/baseline"),
+            layers * (12 * d * d + 13 * d) + 2 * d + 2 * v * d + t * d);
+  EXPECT_EQ(preset_count("hybrid/baseline"), 30503424);
 }
 
 TEST(ParameterCounts, PublishedTimeIndexedSsmHas4901760) {

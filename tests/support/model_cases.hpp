@@ -60,6 +60,24 @@ struct ModelCase {
   std::function<void(ModelOptions&)> change;
 };
 
+/// What layers of `standard` may have in common.
+inline void add_share_cases(std::vector<ModelCase>& cases) {
+  const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
+    cases.push_back({"standard_share_" + name, "standard", std::move(change)});
+  };
+  add("all", [](ModelOptions& o) { o.share = Share::All; });
+  add("attention", [](ModelOptions& o) { o.share = Share::Attention; });
+  add("ffn", [](ModelOptions& o) { o.share = Share::FeedForward; });
+  add("all_parallel", [](ModelOptions& o) {
+    o.share = Share::All;
+    o.sublayers = Sublayers::Parallel;
+  });
+  add("all_per_layer_scale", [](ModelOptions& o) {
+    o.share = Share::All;
+    o.residual.kind = ScaleKind::LearnedPerLayer;
+  });
+}
+
 /// The options of tong alone, and what the published presets make of them.
 inline void add_tong_cases(std::vector<ModelCase>& cases) {
   const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
@@ -73,7 +91,6 @@ inline void add_tong_cases(std::vector<ModelCase>& cases) {
     o.hypernet.depth = 4;
     o.hypernet.activation = Activation::Tanh;
   });
-  add("one_layer", [](ModelOptions& o) { o.layers = 1; });
   add("text", [](ModelOptions& o) {
     o.time.include_t = false;
     o.residual.scale.assign(o.residual.scale.size(), 1.0 / 3);
@@ -130,6 +147,7 @@ inline std::vector<ModelCase> model_cases() {
     add("learned_scale", [](ModelOptions& o) { o.residual.kind = ScaleKind::Learned; });
     add("scale_per_layer", [](ModelOptions& o) { o.residual.kind = ScaleKind::LearnedPerLayer; });
     add("pytorch_init", [](ModelOptions& o) { o.init.scheme = InitScheme::Pytorch; });
+    add("one_layer", [](ModelOptions& o) { o.layers = 1; });
     add("xavier_init", [](ModelOptions& o) { o.init.scheme = InitScheme::Xavier; });
   }
   const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
@@ -176,6 +194,7 @@ inline std::vector<ModelCase> model_cases() {
     o.modulation.granularity[3] = Granularity::Row;
     o.attention_bias = false;
   });
+  add_share_cases(cases);
   add_tong_cases(cases);
   const auto add_ssm = [&](const std::string& name, std::function<void(ModelOptions&)> more) {
     add("ssm_" + name, [more = std::move(more)](ModelOptions& o) {
@@ -184,6 +203,9 @@ inline std::vector<ModelCase> model_cases() {
     });
   };
   add_ssm("plain", [](ModelOptions&) {});
+  add_ssm("one_layer", [](ModelOptions& o) { o.layers = 1; });
+  add_ssm("constant_time",
+          [](ModelOptions& o) { o.time.constant.assign(o.time.constant.size(), true); });
   add_ssm("sequential", [](ModelOptions& o) { o.sublayers = Sublayers::Sequential; });
   add_ssm("euler", [](ModelOptions& o) { o.ssm.discretisation = Discretisation::Euler; });
   add_ssm("undiscretised", [](ModelOptions& o) { o.ssm.discretisation = Discretisation::None; });
