@@ -8,6 +8,7 @@
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
 #include "sweeps/listing.hpp"
+#include "sweeps/model_orders.hpp"
 
 namespace depthgrid {
 
@@ -33,5 +34,10 @@ struct StoreArgument {
   /// Cells of the store; of a sweep file without a store, all of them pending.
   Listing listing() const;
 };
+
+/// --store, --cell and --at of verbs about the weights of one cell: adds them to the line.
+CommandLine& weight_options(CommandLine& line);
+/// What they mean. @throws UserError
+CellChoice weight_choice(const CommandLine& line);
 
 }  // namespace depthgrid

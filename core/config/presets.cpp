@@ -24,6 +24,28 @@ constexpr Row kGpt[] = {
     {"model.tie_embeddings", "false"}, {"model.residual.scale", "1"},
 };
 
+/// GPT-2's smallest model: 124,439,808 parameters. Source: Radford et al. (2019), table 2.
+constexpr Row kGpt2[] = {
+    {"model.family", "standard"},
+    {"model.d_model", "768"},
+    {"model.n_layers", "12"},
+    {"model.n_heads", "12"},
+    {"model.d_ff", "3072"},
+    {"model.vocab_size", "50257"},
+    {"model.max_seq_len", "1024"},
+    {"model.sublayers", "sequential"},
+    {"model.norm", "pre"},
+    {"model.norm_kind", "layer_norm"},
+    {"model.final_norm", "layer_norm"},
+    {"model.norm_eps", "1e-5"},
+    {"model.positions", "learned"},
+    {"model.activation", "gelu_tanh"},
+    {"model.attention.bias", "true"},
+    {"model.mlp.bias", "true"},
+    {"model.tie_embeddings", "true"},
+    {"model.residual.scale", "1"},
+};
+
 /// The shapes of the first study's public code: one linear gate a weight type, on the input of
 /// q, k, v (shared), up and down, on the output of out; feed-forward of width d; three temporal
 /// norms; sequential sublayers. 715,840 parameters with V = 256.
@@ -153,6 +175,7 @@ struct Preset {
 };
 
 constexpr Preset kPresets[] = {{"gpt", kGpt},
+                               {"gpt2", kGpt2},
                                {"published/standard", kPublishedGenerated, kPublishedStandard},
                                {"published/time_indexed_mlp", kPublishedTimeIndexedMlp},
                                {"published/time_indexed_ssm", kPublishedTimeIndexedSsm},

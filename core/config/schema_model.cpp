@@ -44,6 +44,13 @@ constexpr std::string_view kSsm = "model.mixer=ssm";
 constexpr std::string_view kTong = "model.family=tong";
 constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=temporal_layer_norm";
 
+/// A text that is identity: what its file holds.
+constexpr Leaf start_from(std::string_view path, std::string_view doc) {
+  Leaf leaf = text(path, "null", doc);
+  leaf.leaf_class = PerCell;
+  return leaf;
+}
+
 constexpr double kLargestSeed = 9223372036854775807.0;
 
 constexpr Leaf kSeeds[] = {
@@ -58,13 +65,14 @@ constexpr Leaf kSeeds[] = {
 };
 
 constexpr Leaf kBlock[] = {
-    or_null(word("model.preset",
-                 "gpt published/standard published/time_indexed_mlp published/time_indexed_ssm "
-                 "published/tong",
-                 "null", Execution,
-                 "fills leaves of the model; leaves that the file names win; identity is the "
-                 "resolved leaves, not the name"),
-            "no preset"),
+    or_null(
+        word("model.preset",
+             "gpt gpt2 published/standard published/time_indexed_mlp published/time_indexed_ssm "
+             "published/tong",
+             "null", Execution,
+             "fills leaves of the model; leaves that the file names win; identity is the "
+             "resolved leaves, not the name"),
+        "no preset"),
     word("model.family", "standard time_indexed tong", "standard", Structural,
          "separate blocks, one block whose weights depth-time modulates, or one whose weights "
          "networks of depth-time generate"),
@@ -240,6 +248,15 @@ constexpr Leaf kInit[] = {
     or_null(flag("model.init.residual_scaling", "null", PerCell,
                  "out and down (or C and D) are scaled by 1/√(2L)"),
             "true; scheme pytorch: false"),
+    or_null(start_from("model.init.from",
+                       "weights to start from: a safetensors file, or a folder with "
+                       "model.safetensors (and config.json); relative to the working directory; "
+                       "identity is the content, not the path"),
+            "drawn"),
+    read(word("model.init.layout", "native hf-gpt2", "native", Structural,
+              "names in that file: those of depthgrid export, or those of the package transformers "
+              "(GPT2LMHeadModel)"),
+         "model.init.from!=null"),
 };
 
 constexpr SchemaSection kSections[] = {
