@@ -48,7 +48,7 @@ std::int64_t best_step(const Store& store, const CellId& id) {
   return steps[dev];
 }
 
-LoadedCheckpoint checkpoint_of(const Store& store, const CellConfig& config,
+LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,
                                const CellChoice& choice) {
   const std::filesystem::path folder = store.cell_path(choice.cell);
   std::vector<std::int64_t> steps;  // newest first
@@ -71,7 +71,7 @@ LoadedCheckpoint checkpoint_of(const Store& store, const CellConfig& config,
                       "--at " + choice.at + ": it is final, best or the number of a step");
     }
   }
-  std::optional<LoadedCheckpoint> found = checkpoint_at(folder, config_digest(config), step);
+  std::optional<LoadedCheckpoint> found = checkpoint_at(folder, config_digest(cell.changed), step);
   if (!found) {
     throw UserError(ExitCode::NoInput,
                     fmt::format("cell {} has no intact checkpoint of step {}; there are: {}",
@@ -86,7 +86,7 @@ StoredModel::StoredModel(const CellChoice& choice) : store(Store::open(choice.st
   const StoredPlan plan = read_plan(store);
   cell = cell_of(plan, choice.cell);
   config = resolved_config(plan, cell);
-  const LoadedCheckpoint state = checkpoint_of(store, config, choice);
+  const LoadedCheckpoint state = checkpoint_of(store, cell, choice);
   step = state.step;
   at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
   options = model_options({&config});
