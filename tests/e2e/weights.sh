@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 { for i in $(seq 1 400); do echo "the $i small fox of $((i * 7 % 31)) jumps over $((i * 13 % 17)) dogs"; done; } >text.txt
 cat >first.yaml <<'YAML'
 name: first
-model: {family: standard, d_model: 16, n_layers: 2, n_heads: 2, activation: gelu_tanh}
+model: {d_model: 16, n_layers: 2, n_heads: 2, activation: gelu_tanh}
 data: {corpus: file, path: text.txt, tokenizer: byte, seq_len: 24}
 train: {steps: 30, batch_size: 4, lr: 3e-3}
 eval: {every: 10, windows: 8, final_windows: 16}
@@ -20,18 +20,23 @@ import json, sys
 for c in json.load(sys.stdin)["cells"]:
     print(c["id"], c["alias"].split(",")[0], c["metrics"]["eval_loss.valid"], c["metrics"]["final_loss.valid"])'
 }
-# loss OPTION...: of the row of mode dense
+# loss FORMAT OPTION...: of the row of mode dense, as a float of four (f) or eight (d) bytes
 loss() {
+  local format=$1
+  shift
   expect 0 "$depthgrid" eval "$@" --json
-  python3 -c 'import json; print(json.load(open("out"))["modes"][0]["loss"])'
+  python3 -c 'import json, struct, sys
+f = sys.argv[1]
+print(struct.unpack(f, struct.pack(f, json.load(open("out"))["modes"][0]["loss"]))[0])' "$format"
 }
 
-# What eval says is what the run has recorded; out and in again, it stays so.
+# What eval says is what the run has recorded (eval_loss in four bytes); out and in again, it
+# stays so.
 numbers results/first >first.txt
 while read -r id alias periodic final; do
   family=${alias##*=}
-  [ "$(loss results/first --cell "$id" --windows 8)" = "$periodic" ] || fail "eval of $family: not eval_loss $periodic"
-  [ "$(loss results/first --cell "$id" --windows 16)" = "$final" ] || fail "eval of $family: not final_loss $final"
+  [ "$(loss f results/first --cell "$id" --windows 8)" = "$periodic" ] || fail "eval of $family: not eval_loss $periodic"
+  [ "$(loss d results/first --cell "$id" --windows 16)" = "$final" ] || fail "eval of $family: not final_loss $final"
   expect 0 "$depthgrid" export results/first --cell "$id" --out "kept/$family.safetensors" --json
   check 'j["layout"] == "native" and j["step"] == 30'
   sed "s/name: first/name: again_$family/; s/activation/init: {from: kept\/$family.safetensors}, activation/; s/steps: 30/steps: 0/; s/standard, time_indexed, tong/$family/" first.yaml >again.yaml
@@ -83,12 +88,13 @@ expect 2 "$depthgrid" generate results/first --cell "$id" --prompt x --top-p 1.5
 expect 2 "$depthgrid" export results/first --cell "$id" --out x --format pickle
 expect 65 "$depthgrid" run hf.yaml --store other -q --set model.n_heads=4
 says err 'n_head: 2 there, 4 here'
-expect 65 "$depthgrid" run again.yaml --store other2 -q --set model.n_layers=3 --set model.family=standard --set model.init.from=kept/standard.safetensors
+sed 's/, layout: hf-gpt2//; s/from: hf/from: kept\/standard.safetensors/' hf.yaml >plain.yaml
+expect 65 "$depthgrid" run plain.yaml --store other2 -q --set model.n_layers=3
 says err 'missing: layers.2.attn.qkv.weight'
 cp kept/standard.safetensors cut.safetensors && truncate -s -1 cut.safetensors
-expect 65 "$depthgrid" run again.yaml --store other3 -q --set model.family=standard --set model.init.from=cut.safetensors
+expect 65 "$depthgrid" run plain.yaml --store other3 -q --set model.init.from=cut.safetensors
 says err 'is no safetensors file that can be read'
-expect 2 "$depthgrid" validate again.yaml --set model.init.from=model.pt
+expect 2 "$depthgrid" validate plain.yaml --set model.init.from=model.pt
 says err 'never from pickles'
 
 # transformers agrees, where it is installed.
