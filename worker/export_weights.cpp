@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -41,8 +42,11 @@ void export_hf_gpt2(const StoredModel& stored, const fs::path& out) {
                     fmt::format("cell {} is no GPT2LMHeadModel; use --layout native:\n  {}",
                                 stored.cell.id, fmt::join(reasons, "\n  ")));
   }
-  const std::vector<WeightPlace> places = hf_gpt2_places(stored.options);
-  if (places.size() != stored.arena->layout().slots().size()) {
+  const ParameterLayout& layout = stored.arena->layout();
+  const std::vector<WeightPlace> places = hf_gpt2_places(stored.options, layout);
+  std::set<std::string> written;
+  for (const WeightPlace& place : places) written.insert(place.parameter);
+  if (written.size() != layout.slots().size()) {
     throw UserError(ExitCode::Usage, "cell " + stored.cell.id +
                                          " has parameters that GPT2LMHeadModel lacks; use --layout "
                                          "native");

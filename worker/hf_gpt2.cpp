@@ -62,14 +62,20 @@ std::vector<std::string> hf_gpt2_obstacles(const ModelOptions& o, std::size_t e)
   return reasons;
 }
 
-std::vector<WeightPlace> hf_gpt2_places(const ModelOptions& o) {
+std::vector<WeightPlace> hf_gpt2_places(const ModelOptions& o, const ParameterLayout& layout) {
   const std::string root(kPrefix);
+  const auto own = [&](const std::string& name) {
+    return std::ranges::any_of(layout.slots(), [&](const ParameterSlot& slot) {
+      return slot.spec.name.starts_with(name + ".");
+    });
+  };
   std::vector<WeightPlace> places = {{root + "wte.weight", "embedding.weight"},
                                      {root + "wpe.weight", "position.weight"}};
   for (std::int64_t i = 0; i < o.layers; ++i) {
     for (const BlockName& part : kBlock) {
+      const std::string name = fmt::format("layers.{}.{}", i, part.ours);
       add(places, fmt::format("{}h.{}.{}", root, i, part.theirs),
-          fmt::format("layers.{}.{}", i, part.ours), part.norm);
+          own(name) ? name : fmt::format("block.{}", part.ours), part.norm);
     }
   }
   add(places, root + "ln_f", "final_norm", true);
@@ -134,8 +140,9 @@ std::vector<std::string> hf_gpt2_differences(const ModelOptions& o, std::size_t 
 }
 
 std::vector<WeightPlace> hf_gpt2_places_in(const SafetensorsFile& file, const ModelOptions& o,
+                                           const ParameterLayout& layout,
                                            std::vector<std::string>& ignored) {
-  std::vector<WeightPlace> places = hf_gpt2_places(o);
+  std::vector<WeightPlace> places = hf_gpt2_places(o, layout);
   const bool bare = file.find("wte.weight") != nullptr;
   const std::string root(bare ? "" : kPrefix);
   if (bare) {

@@ -15,8 +15,9 @@ namespace depthgrid {
 std::vector<std::string> hf_gpt2_obstacles(const ModelOptions& o, std::size_t e);
 
 /// Names and orientation of GPT2LMHeadModel's parameters: products are x W there (Conv1D), so
-/// weights of the blocks are transposed; the head is not, and absent where it is tied.
-std::vector<WeightPlace> hf_gpt2_places(const ModelOptions& o);
+/// weights of the blocks are transposed; the head is not, and absent where it is tied. What layers
+/// share here stands there once for each.
+std::vector<WeightPlace> hf_gpt2_places(const ModelOptions& o, const ParameterLayout& layout);
 
 /// Text of its config.json. @param e  the cell whose norm_eps and dropout it states.
 std::string hf_gpt2_config(const ModelOptions& o, std::size_t e);
@@ -29,6 +30,7 @@ std::vector<std::string> hf_gpt2_differences(const ModelOptions& o, std::size_t 
 /// Names in `file` as hf_gpt2_places() has them: files may leave "transformer." out, and hold masks
 /// and a copy of a tied head. @param ignored  receives the names of the latter.
 std::vector<WeightPlace> hf_gpt2_places_in(const SafetensorsFile& file, const ModelOptions& o,
+                                           const ParameterLayout& layout,
                                            std::vector<std::string>& ignored);
 
 }  // namespace depthgrid

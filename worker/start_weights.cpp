@@ -32,7 +32,7 @@ void load_hf_gpt2(const std::filesystem::path& path, const ModelOptions& o, std:
   }
   const SafetensorsFile file(files.back());
   std::vector<std::string> ignored;
-  const std::vector<WeightPlace> places = hf_gpt2_places_in(file, o, ignored);
+  const std::vector<WeightPlace> places = hf_gpt2_places_in(file, o, arena.layout(), ignored);
   load_weights(arena, static_cast<std::int64_t>(e), places, file, ignored);
 }
 

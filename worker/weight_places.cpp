@@ -49,9 +49,12 @@ std::vector<std::pair<std::string, at::Tensor>> weights_of(Arena& arena, std::in
 void load_weights(Arena& arena, std::int64_t e, const std::vector<WeightPlace>& places,
                   const SafetensorsFile& file, const std::vector<std::string>& ignored) {
   std::vector<std::string> problems;
-  std::set<std::string> known(ignored.begin(), ignored.end());
+  std::set<std::string> known(ignored.begin(), ignored.end()), set;
   for (const WeightPlace& place : places) {
     known.insert(place.name);
+    if (!set.insert(place.parameter).second) {
+      problems.push_back(fmt::format("{}: layers share {} here", place.name, place.parameter));
+    }
     const SafetensorsEntry* entry = file.find(place.name);
     const std::vector<std::int64_t> shape = file_shape(place, arena.layout());
     if (entry == nullptr) {

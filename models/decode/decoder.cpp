@@ -6,6 +6,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/addcmul.h>
+#include <ATen/ops/cat.h>
 
 #include "core/base/error.hpp"
 #include "core/cells/cell_set.hpp"
@@ -22,7 +23,7 @@ namespace {
 /// piece is evaluated once, which Euler's method does.
 class CachedField final : public VectorField {
  public:
-  CachedField(const ModelOptions& o, const std::vector<DepthBlock>& blocks,
+  CachedField(const ModelOptions& o, const std::vector<DecodeBlock>& blocks,
               std::vector<KvCache>& caches, std::vector<at::Tensor>& states, RotaryAngles angles)
       : options_(o),
         blocks_(blocks),
@@ -33,7 +34,7 @@ class CachedField final : public VectorField {
   FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const override {
     const ModelOptions& o = options_;
     const auto i = static_cast<std::size_t>(at.step);
-    const DepthBlock& block = blocks_[i];
+    const DecodeBlock& block = blocks_[i];
     const BlockWeights& w = block.weights;
     const at::Tensor attention =
         apply(w.out, attend(apply(w.qkv, apply_norm(o, o.norm, w.norm1, x)), caches_[i]))
@@ -67,7 +68,7 @@ class CachedField final : public VectorField {
   }
 
   const ModelOptions& options_;
-  const std::vector<DepthBlock>& blocks_;
+  const std::vector<DecodeBlock>& blocks_;
   std::vector<KvCache>& caches_;
   std::vector<at::Tensor>& states_;
   RotaryAngles angles_;
@@ -79,8 +80,8 @@ Decoder::Decoder(const Model& model) : model_(model) {
   const at::NoGradGuard no_grad;
   grid_ = model.family().grid({});
   blocks_ = model.family().blocks(grid_);
-  if (static_cast<std::int64_t>(blocks_.size()) != grid_.steps()) {
-    throw Error("family '" + model.options().family + "' cannot be decoded token by token");
+  if (!blocks_.empty() && static_cast<std::int64_t>(blocks_.size()) != grid_.steps()) {
+    throw Error("family '" + model.options().family + "' has not a block for every step");
   }
   restart();
 }
@@ -88,6 +89,7 @@ Decoder::Decoder(const Model& model) : model_(model) {
 void Decoder::restart() {
   caches_.assign(blocks_.size(), {});
   states_.assign(blocks_.size(), {});
+  tokens_ = at::Tensor();
   length_ = 0;
 }
 
@@ -100,6 +102,11 @@ std::int64_t Decoder::room() const {
 at::Tensor Decoder::advance(const at::Tensor& tokens) {
   const at::NoGradGuard no_grad;
   const ModelOptions& o = model_.options();
+  if (blocks_.empty()) {
+    tokens_ = tokens_.defined() ? at::cat({tokens_, tokens}, 2) : tokens;
+    length_ = tokens_.size(2);
+    return model_.states(tokens_, {}).narrow(2, length_ - tokens.size(2), tokens.size(2));
+  }
   const at::Tensor x = model_.embed(tokens, length_);
   RotaryAngles angles;
   if (o.positions == Positions::Rope) angles = rotary_angles(o, length_, tokens.size(2), x);
@@ -115,6 +122,7 @@ std::int64_t Decoder::bytes() const {
   for (const at::Tensor& state : states_) {
     if (state.defined()) bytes += static_cast<std::int64_t>(state.nbytes());
   }
+  if (tokens_.defined()) bytes += static_cast<std::int64_t>(tokens_.nbytes());
   return bytes;
 }
 

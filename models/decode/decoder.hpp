@@ -6,7 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/depth/depth_grid.hpp"
-#include "models/decode/depth_block.hpp"
+#include "models/decode/decode_block.hpp"
 #include "models/decode/kv_cache.hpp"
 #include "models/model.hpp"
 
@@ -17,11 +17,11 @@ namespace depthgrid {
 ///
 /// Weights that depend on depth-time alone (gates, generated blocks, discretised systems) are made
 /// once, at the start. Logits are those of Model::logits() over all tokens so far, however these
-/// are cut into pieces; sequences of a batch do not see each other.
+/// are cut into pieces; sequences of a batch do not see each other. A family that offers no blocks
+/// is run over all tokens so far each time: right, and slow.
 class Decoder {
  public:
   /// @param model  must outlive this; its parameters must not change meanwhile.
-  /// @throws Error if the family offers no blocks to decode by.
   explicit Decoder(const Model& model);
 
   /// The next tokens of every sequence.
@@ -39,7 +39,7 @@ class Decoder {
   /// Forgets all tokens, not the weights.
   void restart();
 
-  /// Keys and values, one cache a layer.
+  /// Keys and values, one cache a layer; none where the family offers no blocks.
   const std::vector<KvCache>& caches() const noexcept { return caches_; }
   /// Bytes of all caches and recurrent states.
   std::int64_t bytes() const;
@@ -47,9 +47,10 @@ class Decoder {
  private:
   const Model& model_;
   DepthGrid grid_;
-  std::vector<DepthBlock> blocks_;
+  std::vector<DecodeBlock> blocks_;
   std::vector<KvCache> caches_;
   std::vector<at::Tensor> states_;  // (E, B, N) of each state-space layer after the last token
+  at::Tensor tokens_;               // (E, B, T) all so far, where there are no blocks
   std::int64_t length_ = 0;
 };
 

@@ -5,7 +5,7 @@
 
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/vector_field.hpp"
-#include "models/decode/depth_block.hpp"
+#include "models/decode/decode_block.hpp"
 #include "models/forward_context.hpp"
 #include "models/model_options.hpp"
 
@@ -27,8 +27,8 @@ class Family {
   virtual FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const = 0;
 
   /// The blocks that the field runs at the nodes of an evaluation grid, for decoding token by token
-  /// (models/decode): one a step; empty where the family decodes by other means.
-  virtual std::vector<DepthBlock> blocks(const DepthGrid& /*grid*/) const { return {}; }
+  /// (models/decode): one a step; none where a step is more than one block.
+  virtual std::vector<DecodeBlock> blocks(const DepthGrid& /*grid*/) const { return {}; }
 
   /// Depth-time features at the readout, for a temporal final norm: (E, 1, F); undefined where the
   /// family has no depth-time.

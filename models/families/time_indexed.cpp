@@ -94,9 +94,9 @@ class TimeIndexed final : public Family {
     return std::make_unique<SsmField>(std::move(block), systems(features));
   }
 
-  std::vector<DepthBlock> blocks(const DepthGrid& grid) const override {
+  std::vector<DecodeBlock> blocks(const DepthGrid& grid) const override {
     const at::Tensor features = time_features(options_.time, grid.t);
-    std::vector<DepthBlock> out;
+    std::vector<DecodeBlock> out;
     for (const WeightGates::AtNode& gates : gates_.evaluate(options_, features)) {
       out.push_back({gated(base_, gates)});
     }

@@ -47,8 +47,8 @@ class Tong final : public Family {
     return std::make_unique<GeneratedField>(options_, context, generated(grid));
   }
 
-  std::vector<DepthBlock> blocks(const DepthGrid& grid) const override {
-    std::vector<DepthBlock> out;
+  std::vector<DecodeBlock> blocks(const DepthGrid& grid) const override {
+    std::vector<DecodeBlock> out;
     for (BlockWeights& node : generated(grid)) out.push_back({std::move(node)});
     return out;
   }

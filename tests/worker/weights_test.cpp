@@ -74,7 +74,8 @@ TEST(HfGpt2, WhatIsWrittenIsTheFileThatWasRead) {
   const Built built(model_options({&config}), {1});
   load_start_weights({&config}, built.options, *built.arena);
   const SafetensorsFile theirs(kReference / "model.safetensors");
-  const auto ours = weights_of(*built.arena, 0, hf_gpt2_places(built.options));
+  const auto ours =
+      weights_of(*built.arena, 0, hf_gpt2_places(built.options, built.arena->layout()));
 
   ASSERT_EQ(ours.size(), theirs.entries().size());
   ASSERT_EQ(ours.size(), built.arena->layout().slots().size());

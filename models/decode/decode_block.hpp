@@ -8,7 +8,7 @@
 namespace depthgrid {
 
 /// The block in force at one depth step of the evaluation grid, for what runs it token by token.
-struct DepthBlock {
+struct DecodeBlock {
   BlockWeights weights;
   std::optional<SsmSystem> ssm = {};  // the second sublayer; none: up and down of `weights`
 };
