@@ -1,7 +1,6 @@
 #include "models/blocks/activation.hpp"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/gelu.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tanh.h>
 
@@ -27,9 +26,9 @@ at::Tensor squash(GateKind kind, const at::Tensor& g) {
 at::Tensor activate(Activation kind, const at::Tensor& x) {
   switch (kind) {
     case Activation::Gelu:
-      return at::gelu(x);
+      return gelu(GeluForm::Erf, x);
     case Activation::GeluTanh:
-      return gelu_tanh(x);
+      return gelu(GeluForm::Tanh, x);
     case Activation::Relu:
       return at::relu(x);
     case Activation::Silu:

@@ -1,5 +1,9 @@
 #include "models/blocks/block_field.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/tensor.h>
@@ -9,6 +13,7 @@
 #include "models/blocks/activation.hpp"
 #include "models/blocks/causal_attention.hpp"
 #include "models/blocks/dropout.hpp"
+#include "models/ops/sublayer.hpp"
 
 namespace depthgrid {
 
@@ -19,6 +24,39 @@ at::Tensor apply_norm(const ModelOptions& o, NormChoice kind, const NormWeights&
                        w.shift, at::tensor(o.norm_eps, at::kDouble));
 }
 
+namespace {
+
+SublayerTensors sublayer(const ModelOptions& o, const NormWeights& norm, const AffineMap& first,
+                         const AffineMap& second) {
+  const NormRow::Form form = o.norm == NormChoice::None  ? NormRow::Form::None
+                             : o.norm == NormChoice::Rms ? NormRow::Form::Rms
+                                                         : NormRow::Form::Layer;
+  const auto map = [](const AffineMap& m) { return SublayerMap{m.weight, m.gate, m.bias}; };
+  return {form,       norm.scale, norm.shift, at::tensor(o.norm_eps, at::kDouble),
+          map(first), map(second)};
+}
+
+std::optional<RowActivation> row_activation(Activation kind) {
+  switch (kind) {
+    case Activation::Gelu:
+      return RowActivation::GeluErf;
+    case Activation::GeluTanh:
+      return RowActivation::GeluTanh;
+    case Activation::Relu:
+      return RowActivation::Relu;
+    case Activation::Silu:
+      return RowActivation::Silu;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool drops(const std::vector<double>& p, const ForwardContext& context) {
+  return context.training && std::ranges::any_of(p, [](double v) { return v > 0; });
+}
+
+}  // namespace
+
 at::Tensor BlockField::second_sublayer(const BlockWeights& w, const at::Tensor& normed,
                                        const DepthPoint&) const {
   return apply(w.down, activate(options_.activation, apply(w.up, normed)));
@@ -27,16 +65,34 @@ at::Tensor BlockField::second_sublayer(const BlockWeights& w, const at::Tensor& 
 FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const {
   const ModelOptions& o = options_;
   const BlockWeights w = weights(at);
-  const at::Tensor qkv = apply(w.qkv, apply_norm(o, o.norm, w.norm1, x));
-  const at::Tensor attention =
-      apply(w.out, causal_attention(o, qkv, at.step, context_)).to(x.scalar_type());
+  const at::Tensor attention = attention_branch(w, x, at.step);
   const bool sequential = o.sublayers == Sublayers::Sequential;
   const at::Tensor y =
       sequential ? at::addcmul(x, per_cell(at.h.to(x.scalar_type()), x), attention) : x;
+  return {second_branch(w, y, attention, at), {}};
+}
+
+at::Tensor BlockField::attention_branch(const BlockWeights& w, const at::Tensor& x,
+                                        std::int64_t layer) const {
+  const ModelOptions& o = options_;
+  const SublayerTensors whole = sublayer(o, w.norm1, w.qkv, w.out);
+  if (!explicit_attention(o) && sublayer_serves(x, whole, o.heads)) {
+    return attention_sublayer(x, whole, o.heads, rotary_tables(o, x.size(2), x.options()));
+  }
+  const at::Tensor qkv = apply(w.qkv, apply_norm(o, o.norm, w.norm1, x));
+  return apply(w.out, causal_attention(o, qkv, layer, context_)).to(x.scalar_type());
+}
+
+at::Tensor BlockField::second_branch(const BlockWeights& w, const at::Tensor& y,
+                                     const at::Tensor& attention, const DepthPoint& at) const {
+  const ModelOptions& o = options_;
+  const std::optional<RowActivation> act = row_activation(o.activation);
+  if (feeds_forward() && act && !drops(o.dropout_mlp, context_)) {
+    const SublayerTensors whole = sublayer(o, w.norm2, w.up, w.down);
+    if (sublayer_serves(y, whole, 0)) return feed_forward_sublayer(y, whole, *act, attention);
+  }
   const at::Tensor second = second_sublayer(w, apply_norm(o, o.norm, w.norm2, y), at);
-  const at::Tensor fed =
-      dropout(second.to(x.scalar_type()), o.dropout_mlp, "mlp", at.step, context_);
-  return {attention + fed, {}};
+  return attention + dropout(second.to(y.scalar_type()), o.dropout_mlp, "mlp", at.step, context_);
 }
 
 }  // namespace depthgrid

@@ -28,6 +28,10 @@ class BlockField : public VectorField {
   virtual at::Tensor second_sublayer(const BlockWeights& w, const at::Tensor& normed,
                                      const DepthPoint& at) const;
 
+  /// The second sublayer is the feed-forward one of `second_sublayer` above; false where a family
+  /// has another.
+  virtual bool feeds_forward() const { return true; }
+
   /// Weights at `at.step` (step-indexed families) or `at.t`.
   virtual BlockWeights weights(const DepthPoint& at) const = 0;
 
@@ -35,6 +39,12 @@ class BlockField : public VectorField {
   const ForwardContext& context() const noexcept { return context_; }
 
  private:
+  /// Attn(N1 x), in one node where there is a kernel for it.
+  at::Tensor attention_branch(const BlockWeights& w, const at::Tensor& x, std::int64_t layer) const;
+  /// attention + second sublayer(N2 y), likewise.
+  at::Tensor second_branch(const BlockWeights& w, const at::Tensor& y, const at::Tensor& attention,
+                           const DepthPoint& at) const;
+
   const ModelOptions& options_;
   const ForwardContext& context_;
 };

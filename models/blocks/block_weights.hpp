@@ -4,11 +4,15 @@
 
 namespace depthgrid {
 
-/// E affine maps, one per cell: y[e] = x[e] weight[e]^T + bias[e].
+/// E affine maps, one per cell: y[e] = x[e] (gate[e] weight[e])^T + bias[e].
 struct AffineMap {
-  at::Tensor weight;  // (E, out, in)
-  at::Tensor bias;    // (E, 1, out), or undefined
+  at::Tensor weight;     // (E, out, in)
+  at::Tensor bias;       // (E, 1, out), or undefined
+  at::Tensor gate = {};  // (E, out, 1), a factor of each row of the weight; or undefined for 1
 };
+
+/// The weight under its gate.
+at::Tensor effective_weight(const AffineMap& map);
 
 /// Affine part of a norm.
 struct NormWeights {

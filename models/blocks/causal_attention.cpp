@@ -15,31 +15,23 @@
 #include <ATen/ops/tensor.h>
 
 #include "models/blocks/dropout.hpp"
+#include "models/ops/packed_attention.hpp"
 
 namespace depthgrid {
 namespace {
 
-/// Turns each pair of channels (c, c + D/2) by the angle position * base^(-2c/D).
-/// x (E*B, H, T, D)
-at::Tensor rotated(const ModelOptions& o, const at::Tensor& x) {
+/// Turns each pair of channels by its angle. x (E*B, H, T, D)
+at::Tensor rotated(const ModelOptions& o, const RotaryTables& tables, const at::Tensor& x) {
   const std::int64_t tokens = x.size(2), half = x.size(3) / 2;
-  const at::TensorOptions wide = x.options().dtype(at::kDouble).requires_grad(false);
-  const at::Tensor base = at::tensor(o.rope_base, wide).view({-1, 1, 1});  // (E, 1, 1)
-  const at::Tensor rate =
-      base.pow(at::arange(half, wide) * (-1.0 / static_cast<double>(half)));  // (E, 1, D/2)
-  const at::Tensor angle = at::arange(tokens, wide).unsqueeze(1) * rate;      // (E, T, D/2)
-  const auto wave = [&](const at::Tensor& v) {  // (E, 1, 1, T, D/2), against x as (E, B, H, T, .)
-    return v.to(x.scalar_type()).unsqueeze(1).unsqueeze(1);
-  };
-  const at::Tensor c = wave(angle.cos()), s = wave(angle.sin());
+  const auto wave = [](const at::Tensor& v) { return v.unsqueeze(1).unsqueeze(1); };
+  const at::Tensor c = wave(tables.cosine), s = wave(tables.sine);  // (E, 1, 1, T, D/2)
   const at::Tensor y = x.view({o.cells, -1, x.size(1), tokens, x.size(3)});
   const at::Tensor a = y.narrow(-1, 0, half), b = y.narrow(-1, half, half);
   return at::cat({a * c - b * s, b * c + a * s}, -1).view(x.sizes());
 }
 
-at::Tensor explicit_attention(const ModelOptions& o, const at::Tensor& q, const at::Tensor& k,
-                              const at::Tensor& v, std::int64_t layer,
-                              const ForwardContext& context) {
+at::Tensor written_out(const ModelOptions& o, const at::Tensor& q, const at::Tensor& k,
+                       const at::Tensor& v, std::int64_t layer, const ForwardContext& context) {
   const std::int64_t tokens = q.size(2);
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
   const at::Tensor future =
@@ -53,29 +45,45 @@ at::Tensor explicit_attention(const ModelOptions& o, const at::Tensor& q, const 
   return at::matmul(kept, v);
 }
 
-bool wants_explicit(const ModelOptions& o) {
+}  // namespace
+
+bool explicit_attention(const ModelOptions& o) {
   if (o.attention != AttentionKind::Auto) return o.attention == AttentionKind::Explicit;
   return std::ranges::any_of(o.dropout_attention, [](double p) { return p > 0; });
 }
 
-}  // namespace
+RotaryTables rotary_tables(const ModelOptions& o, std::int64_t tokens,
+                           const at::TensorOptions& like) {
+  if (o.positions != Positions::Rope) return {};
+  const std::int64_t half = o.width / o.heads / 2;
+  const at::TensorOptions wide = like.dtype(at::kDouble).requires_grad(false);
+  const at::Tensor base = at::tensor(o.rope_base, wide).view({-1, 1, 1});  // (E, 1, 1)
+  const at::Tensor rate =
+      base.pow(at::arange(half, wide) * (-1.0 / static_cast<double>(half)));  // (E, 1, D/2)
+  const at::Tensor angle = at::arange(tokens, wide).unsqueeze(1) * rate;
+  return {angle.cos().to(like.dtype()), angle.sin().to(like.dtype())};
+}
 
-at::Tensor causal_attention(const ModelOptions& o, const at::Tensor& qkv, std::int64_t layer,
+at::Tensor causal_attention(const ModelOptions& o, const at::Tensor& input, std::int64_t layer,
                             const ForwardContext& context) {
-  const std::int64_t tokens = qkv.size(2), width = qkv.size(3) / 3;
-  const at::Tensor heads = (qkv.scalar_type() == at::kBFloat16 ? qkv.to(at::kFloat) : qkv)
-                               .view({-1, tokens, 3, o.heads, width / o.heads});
+  const at::Tensor qkv = input.scalar_type() == at::kBFloat16 ? input.to(at::kFloat) : input;
+  const std::int64_t tokens = qkv.size(2), width = qkv.size(3) / 3, channels = width / o.heads;
+  const RotaryTables rotary = rotary_tables(o, tokens, qkv.options());
+  const bool by_hand = explicit_attention(o);
+  if (!by_hand && packed_attention_serves(qkv, o.heads)) {
+    return packed_attention(qkv, o.heads, rotary);
+  }
+  const at::Tensor heads = qkv.view({-1, tokens, 3, o.heads, channels});
   const std::vector<at::Tensor> parts = heads.unbind(2);  // its gradient is one stack
   at::Tensor q = parts[0].transpose(1, 2);
   at::Tensor k = parts[1].transpose(1, 2);
   const at::Tensor v = parts[2].transpose(1, 2);
-  if (o.positions == Positions::Rope) {
-    q = rotated(o, q.contiguous());
-    k = rotated(o, k.contiguous());
+  if (rotary.cosine.defined()) {
+    q = rotated(o, rotary, q.contiguous());
+    k = rotated(o, rotary, k.contiguous());
   }
-  const at::Tensor mixed = wants_explicit(o)
-                               ? explicit_attention(o, q, k, v, layer, context)
-                               : at::scaled_dot_product_attention(q, k, v, {}, 0.0, true);
+  const at::Tensor mixed = by_hand ? written_out(o, q, k, v, layer, context)
+                                   : at::scaled_dot_product_attention(q, k, v, {}, 0.0, true);
   return mixed.transpose(1, 2).reshape({qkv.size(0), qkv.size(1), tokens, width});
 }
 

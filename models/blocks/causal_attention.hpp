@@ -6,6 +6,7 @@
 
 #include "models/forward_context.hpp"
 #include "models/model_options.hpp"
+#include "models/ops/packed_attention.hpp"
 
 namespace depthgrid {
 
@@ -21,5 +22,13 @@ namespace depthgrid {
 /// eq. 34.
 at::Tensor causal_attention(const ModelOptions& o, const at::Tensor& qkv, std::int64_t layer,
                             const ForwardContext& context);
+
+/// Whether attention is to be written out: asked for, or needed for dropout of its weights.
+bool explicit_attention(const ModelOptions& o);
+
+/// Angles position * base^(-2c/D) of each pair of channels (c, c + D/2), (E, T, D/2) of the dtype
+/// of `like`; undefined tables where positions are not rotary.
+RotaryTables rotary_tables(const ModelOptions& o, std::int64_t tokens,
+                           const at::TensorOptions& like);
 
 }  // namespace depthgrid

@@ -31,7 +31,9 @@ WeightType source_of(const ModelOptions& o, WeightType type) {
 
 AffineMap under(const AffineMap& map, const at::Tensor& gate) {
   if (!gate.defined()) return map;
-  return {map.weight * gate.to(map.weight.scalar_type()), map.bias};
+  const at::Tensor factor = gate.to(map.weight.scalar_type());
+  if (factor.size(2) == 1) return {map.weight, map.bias, factor};
+  return {map.weight * factor, map.bias};
 }
 
 }  // namespace

@@ -54,6 +54,8 @@ class SsmField final : public GatedField {
       : GatedField(std::move(block)), systems_(std::move(systems)) {}
 
  protected:
+  bool feeds_forward() const override { return false; }
+
   at::Tensor second_sublayer(const BlockWeights&, const at::Tensor& normed,
                              const DepthPoint& at) const override {
     return mix(systems_.at(static_cast<std::size_t>(at.step)), normed);

@@ -39,13 +39,14 @@ void for_elements(const at::Tensor& x, const Work& work) {
 
 class CpuGelu : public torch::autograd::Function<CpuGelu> {
  public:
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input, GeluForm form) {
     const at::Tensor x = input.contiguous();
     at::Tensor y = at::empty_like(x);
     for_elements(x, [&]<class T>(T*, std::int64_t begin, std::int64_t end) {
-      gelu_tanh_forward(data_of<const T>(x) + begin, data_of<T>(y) + begin, end - begin);
+      gelu_forward(form, data_of<const T>(x) + begin, data_of<T>(y) + begin, end - begin);
     });
     ctx->save_for_backward({x});
+    ctx->saved_data["tanh"] = form == GeluForm::Tanh;
     return y;
   }
 
@@ -53,21 +54,24 @@ class CpuGelu : public torch::autograd::Function<CpuGelu> {
     const at::Tensor x = ctx->get_saved_variables()[0];
     const at::Tensor dy = grads[0].contiguous();
     at::Tensor dx = at::empty_like(x);
+    const GeluForm form = ctx->saved_data["tanh"].toBool() ? GeluForm::Tanh : GeluForm::Erf;
     for_elements(x, [&]<class T>(T*, std::int64_t begin, std::int64_t end) {
-      gelu_tanh_backward(data_of<const T>(x) + begin, data_of<const T>(dy) + begin,
-                         data_of<T>(dx) + begin, end - begin);
+      gelu_backward(form, data_of<const T>(x) + begin, data_of<const T>(dy) + begin,
+                    data_of<T>(dx) + begin, end - begin);
     });
-    return {dx};
+    return {dx, at::Tensor()};
   }
 };
 
 }  // namespace
 
-at::Tensor gelu_tanh(const at::Tensor& x) {
+at::Tensor gelu(GeluForm form, const at::Tensor& x) {
   const bool own =
       x.device().is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16);
-  if (own) return CpuGelu::apply(x);
-  if (!x.device().is_cpu()) return at::gelu(x, "tanh");
+  if (own) return CpuGelu::apply(x, form);
+  if (form == GeluForm::Erf || !x.device().is_cpu()) {
+    return at::gelu(x, form == GeluForm::Tanh ? "tanh" : "none");
+  }
   const double scale = std::sqrt(2 / std::numbers::pi);
   return x * 0.5 * (at::tanh((x + x * x * x * 0.044715) * scale) + 1);
 }

@@ -2,13 +2,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "models/ops/gelu_kernel.hpp"
+
 namespace depthgrid {
 
-/// The tanh form of GELU, elementwise, any shape. On the CPU, float and bfloat16 run through one
-/// pass forward and one backward (models/ops/gelu_kernel.hpp), whose result at an element never
-/// depends on its place; at::gelu(x, "tanh") rounds its vector tails otherwise, and the same
-/// formula from ATen's operations costs seven passes. Other types and devices: ATen's operations,
-/// which can be differentiated any number of times.
-at::Tensor gelu_tanh(const at::Tensor& x);
+/// GELU, elementwise, any shape. On the CPU, float and bfloat16 run through one pass forward and
+/// one backward (models/ops/gelu_kernel.hpp), whose result at an element never depends on its
+/// place; at::gelu(x, "tanh") rounds its vector tails otherwise. Other types and devices: ATen's
+/// operations, which can be differentiated any number of times.
+at::Tensor gelu(GeluForm form, const at::Tensor& x);
 
 }  // namespace depthgrid

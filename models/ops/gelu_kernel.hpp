@@ -4,18 +4,24 @@
 
 namespace depthgrid {
 
-/// y_i = x_i s_i with s = 1 / (1 + exp(-2u)), u = sqrt(2 / pi) (x + 0.044715 x^3): the tanh form of
-/// GELU (Hendrycks and Gimpel 2016), since 1 + tanh(u) = 2 s.
+/// The two forms of GELU (Hendrycks and Gimpel 2016), x times a distribution function of x.
+///   Erf:  the normal distribution's, 1 - erfc(x / sqrt 2) / 2;
+///   Tanh: s = 1 / (1 + exp(-2u)) with u = sqrt(2 / pi) (x + 0.044715 x^3), since
+///         1 + tanh(u) = 2 s.
+enum class GeluForm : std::uint8_t { Erf, Tanh };
+
+/// y_i = gelu(x_i).
 ///
 /// An element's bits depend on its value alone, never on where it stands: a tail takes the same
-/// instructions as everything else. The exponential is a polynomial of relative error below 2e-7;
-/// arithmetic is in float for bfloat16 as well, rounded once.
-void gelu_tanh_forward(const float* x, float* y, std::int64_t count);
-void gelu_tanh_forward(const std::uint16_t* x, std::uint16_t* y, std::int64_t count);  // bfloat16
+/// instructions as everything else. Exponential and tail are polynomials of relative error below
+/// 2e-7; arithmetic is in float for bfloat16 as well, rounded once.
+void gelu_forward(GeluForm form, const float* x, float* y, std::int64_t count);
+void gelu_forward(GeluForm form, const std::uint16_t* x, std::uint16_t* y,
+                  std::int64_t count);  // bfloat16
 
-/// dx_i = dy_i (s + 2 x s (1 - s) du/dx), everything computed anew from x.
-void gelu_tanh_backward(const float* x, const float* dy, float* dx, std::int64_t count);
-void gelu_tanh_backward(const std::uint16_t* x, const std::uint16_t* dy, std::uint16_t* dx,
-                        std::int64_t count);
+/// dx_i = dy_i gelu'(x_i), everything computed anew from x.
+void gelu_backward(GeluForm form, const float* x, const float* dy, float* dx, std::int64_t count);
+void gelu_backward(GeluForm form, const std::uint16_t* x, const std::uint16_t* dy,
+                   std::uint16_t* dx, std::int64_t count);
 
 }  // namespace depthgrid
