@@ -32,6 +32,9 @@ constexpr Verb kVerbs[] = {
     {"status", "[STORE]", "count cells by state, list problems", status_verb},
     {"results", "[STORE]", "table of metrics", results_verb},
     {"logs", "CELL [STORE]", "what happened to one cell", logs_verb},
+    {"eval", "[STORE] --cell CELL", "loss of a cell's weights on data", eval_verb},
+    {"generate", "[STORE] --cell CELL", "continue a prompt", generate_verb},
+    {"export", "[STORE] --cell CELL", "write a cell's weights as safetensors", export_verb},
     {"pack", "[STORE]", "bring sweep.h5 up to date", pack_verb},
     {"schema", "", "print every key of a sweep file", schema_verb},
     {"bench", "step|optimiser", "time the training step, or the optimiser", bench_verb}};
@@ -41,11 +44,11 @@ std::string usage() {
       "depthgrid trains grids of small transformers whose depth is a dynamical system.\n\n"
       "usage: depthgrid VERB [arguments]\n\n";
   for (const Verb& verb : kVerbs) {
-    text += fmt::format("  {:<9} {:<14} {}\n", verb.name, verb.arguments, verb.summary);
+    text += fmt::format("  {:<9} {:<19} {}\n", verb.name, verb.arguments, verb.summary);
   }
   return text +
-         "  help      VERB           options of a verb (also: VERB --help)\n"
-         "  --version                version and commit\n\n"
+         "  help      VERB                options of a verb (also: VERB --help)\n"
+         "  --version                     version and commit\n\n"
          "STORE is the folder of a store or a sweep file.\n";
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "storage/plan_file.hpp"
+#include "sweeps/cell_log.hpp"
 
 namespace depthgrid {
 namespace {
@@ -85,6 +86,23 @@ Listing StoreArgument::listing() const {
   }
   const Store store = open();
   return list_store(store, folder.string());
+}
+
+CommandLine& weight_options(CommandLine& line) {
+  return line.argument("STORE")
+      .sweep_options()
+      .text("store", "DIR", "folder of the store, or a sweep file")
+      .text("cell", "CELL", "an id, an alias, or the beginning of exactly one of them")
+      .text("at", "STEP", "checkpoint: final (default), best, or the number of a step");
+}
+
+CellChoice weight_choice(const CommandLine& line) {
+  const std::string cell = line.required("cell");
+  const StoreArgument argument(line);
+  const Store store = argument.open();
+  const Listing listing = argument.listing();
+  return {store.root().string(), listing.cells[find_cell(listing, cell)].id,
+          line.has("at") ? line.text_of("at") : "final"};
 }
 
 }  // namespace depthgrid

@@ -9,6 +9,7 @@
 #include "storage/store.hpp"
 #include "sweeps/listing.hpp"
 #include "sweeps/matched_sweep.hpp"
+#include "sweeps/model_orders.hpp"
 
 namespace depthgrid {
 
@@ -41,5 +42,10 @@ struct StoreArgument {
   /// Cells of the store; of a sweep file without a store, all of them pending.
   Listing listing() const;
 };
+
+/// --store, --cell and --at of verbs about the weights of one cell: adds them to the line.
+CommandLine& weight_options(CommandLine& line);
+/// What they mean. @throws UserError
+CellChoice weight_choice(const CommandLine& line);
 
 }  // namespace depthgrid

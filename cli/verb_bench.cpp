@@ -15,23 +15,25 @@ namespace depthgrid {
 
 int bench_verb(const Arguments& arguments) {
   CommandLine line(
-      "bench step|optimiser|journal [--family NAME] [--cells E] [--steps N] [--set KEY=VALUE]...",
+      "bench step|optimiser|journal|decode [--family NAME] [--cells E] [--steps N] [--set "
+      "KEY=VALUE]...",
       "step: times the training step of E fused cells. With --dump, writes the\n"
       "initial weights, the batches and the losses of the first steps for other programs.\n"
       "optimiser: times norms, clip and update of E cells of --parameters weights each.\n"
-      "journal: times writing one training row of one cell, in the folder for temporary files.");
+      "journal: times writing one training row of one cell, in the folder for temporary files.\n"
+      "decode: times tokens of one sequence one by one, with caches and by recomputation.");
   line.argument("WHAT")
       .list("set", "KEY=VALUE", "a leaf of the configuration; repeatable")
       .text("family", "NAME", "model.family (default: time_indexed)")
       .number("cells", 1, "cells fused in one step")
       .number("parameters", 1000000, "optimiser: parameters of each cell")
-      .number("steps", 50, "steps timed, after the warm-up")
+      .number("steps", 50, "steps (decode: tokens) timed, after the warm-up")
       .text("dump", "DIR", "folder for weights, batches and losses")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   BenchOrder order;
   order.what = line.required("WHAT");
-  static constexpr std::string_view kKnown[] = {"step", "optimiser", "journal"};
+  static constexpr std::string_view kKnown[] = {"step", "optimiser", "journal", "decode"};
   if (std::ranges::find(kKnown, order.what) == std::end(kKnown)) {
     throw UserError(ExitCode::Usage, fmt::format("bench: '{}' is unknown; there are: {}",
                                                  order.what, fmt::join(kKnown, ", ")));

@@ -13,6 +13,9 @@ using Arguments = std::vector<std::string>;
 
 // One file each: cli/verb_<name>.cpp. All throw UserError for what the user can put right.
 int bench_verb(const Arguments& arguments);
+int eval_verb(const Arguments& arguments);
+int export_verb(const Arguments& arguments);
+int generate_verb(const Arguments& arguments);
 int logs_verb(const Arguments& arguments);
 int pack_verb(const Arguments& arguments);
 int plan_verb(const Arguments& arguments);

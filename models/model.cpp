@@ -47,29 +47,37 @@ Model::Model(ParameterSource& source, ModelOptions options) : options_(std::move
   }
 }
 
-at::Tensor Model::states(const at::Tensor& tokens, const ForwardContext& context) const {
-  at::Tensor x = cell_embedding(embedding_, tokens);
-  if (position_.defined()) {
-    if (tokens.size(2) > position_.size(1)) {
-      throw ShapeError("a window of " + std::to_string(tokens.size(2)) +
-                       " tokens is longer than the position table (model.max_seq_len = " +
-                       std::to_string(position_.size(1)) + ")");
-    }
-    x = x + position_.narrow(1, 0, tokens.size(2)).unsqueeze(1);
+at::Tensor Model::embed(const at::Tensor& tokens, std::int64_t first) const {
+  const at::Tensor x = cell_embedding(embedding_, tokens);
+  if (!position_.defined()) return x;
+  const std::int64_t end = first + tokens.size(2);
+  if (end > position_.size(1)) {
+    throw ShapeError("a window of " + std::to_string(end) +
+                     " tokens is longer than the position table (model.max_seq_len = " +
+                     std::to_string(position_.size(1)) + ")");
   }
+  return x + position_.narrow(1, first, tokens.size(2)).unsqueeze(1);
+}
+
+at::Tensor Model::states(const at::Tensor& tokens, const ForwardContext& context) const {
+  const at::Tensor x = embed(tokens);
   const DepthGrid grid = family_->grid(context);
   const FieldPtr field = family_->field(grid, context);
   return DepthIntegrator(kEuler).solve(*field, grid, x, {}, context.watch, context.step);
 }
 
-at::Tensor Model::logits(const at::Tensor& tokens, const ForwardContext& context) const {
+at::Tensor Model::readout(const at::Tensor& states) const {
   const ModelOptions& o = options_;
   const bool temporal = o.final_norm == NormChoice::TemporalLayer;
   const NormWeights norm =
       temporal ? temporal_final_.evaluate(family_->readout_features()).front() : final_norm_;
-  const at::Tensor x = apply_norm(o, o.final_norm, norm, states(tokens, context));
+  const at::Tensor x = apply_norm(o, o.final_norm, norm, states);
   const AffineMap head = o.tie_embeddings ? AffineMap{embedding_, {}} : head_;
   return apply(head, x).to(x.scalar_type());
+}
+
+at::Tensor Model::logits(const at::Tensor& tokens, const ForwardContext& context) const {
+  return readout(states(tokens, context));
 }
 
 }  // namespace depthgrid

@@ -28,6 +28,13 @@ class Model {
   /// States before the readout norm. @return (E, B, T, C) float32
   at::Tensor states(const at::Tensor& tokens, const ForwardContext& context) const;
 
+  /// What the depth starts from. @param first  position of the first token.
+  /// @return (E, B, T, C). @throws ShapeError beyond the table of learned positions.
+  at::Tensor embed(const at::Tensor& tokens, std::int64_t first = 0) const;
+
+  /// Norm and head. @param states  (E, B, T, C). @return (E, B, T, V)
+  at::Tensor readout(const at::Tensor& states) const;
+
   const ModelOptions& options() const noexcept { return options_; }
   const Family& family() const noexcept { return *family_; }
 

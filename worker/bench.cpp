@@ -15,11 +15,12 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
-#include "core/config/sweep.hpp"
 #include "core/data/dataset.hpp"
 #include "core/train/trainer.hpp"
 #include "storage/journal.hpp"
 #include "storage/publish.hpp"
+#include "worker/bench_cells.hpp"
+#include "worker/bench_decode.hpp"
 #include "worker/fused_model.hpp"
 #include "worker/safetensors.hpp"
 
@@ -28,42 +29,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr std::int64_t kLossSteps = 20;  // whose losses are compared between programs
-
-/// The cells of a bench: those that the overrides make, or E copies with seeds 0 … E − 1.
-std::vector<CellConfig> bench_cells(const BenchOrder& order) {
-  const std::filesystem::path folder = scratch_name(std::filesystem::temp_directory_path());
-  make_folders(folder);
-  const std::filesystem::path file = folder / "bench.yaml";
-  publish_replace(file, std::string_view("name: bench\nmodel: {family: " + order.family + "}\n"));
-  SweepRequest request{.file = file, .set = order.set, .yes = false};
-  const bool own_corpus = std::ranges::any_of(
-      order.set, [](const std::string& s) { return s.starts_with("data.corpus"); });
-  if (!own_corpus) {
-    request.set.emplace_back("data.corpus=synthetic:markov");
-    request.set.emplace_back("data.synthetic.vocab_size=256");
-    request.set.emplace_back("data.synthetic.tokens=200000");
-  }
-  Sweep sweep = load_sweep(request);
-  if (sweep.cells.size() == 1 && order.cells > 1) {
-    request.set.push_back("seeds=" + std::to_string(order.cells));
-    sweep = load_sweep(request);
-  }
-  std::filesystem::remove_all(folder);
-  if (static_cast<std::int64_t>(sweep.cells.size()) != order.cells) {
-    throw UserError(ExitCode::Usage,
-                    fmt::format("bench: the overrides make {} cells, --cells says {}",
-                                sweep.cells.size(), order.cells));
-  }
-  std::vector<CellConfig> out;
-  for (const CellPlan& cell : sweep.cells) {
-    if (cell.structure != sweep.cells[0].structure) {
-      throw UserError(ExitCode::Usage,
-                      "bench: the cells differ in structure, they cannot be fused");
-    }
-    out.push_back(cell.config);
-  }
-  return out;
-}
 
 /// Names as the baselines read them: q, k and v apart.
 std::vector<std::pair<std::string, at::Tensor>> named_weights(const Arena& arena,
@@ -255,8 +220,10 @@ struct BenchKind {
   std::string_view name;
   int (*run)(const BenchOrder&);
 };
-constexpr BenchKind kBenches[] = {
-    {"step", bench_step}, {"optimiser", bench_optimiser}, {"journal", bench_journal}};
+constexpr BenchKind kBenches[] = {{"step", bench_step},
+                                  {"optimiser", bench_optimiser},
+                                  {"journal", bench_journal},
+                                  {"decode", bench_decode}};
 
 }  // namespace
 

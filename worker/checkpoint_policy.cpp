@@ -20,7 +20,11 @@ std::int64_t step_of(const Value& entry, std::int64_t steps) {
 }  // namespace
 
 std::string config_digest(const CellConfig& config) {
-  return hex(sha256(canonical_json(Value(config.changed()))));
+  return config_digest(canonical_json(Value(config.changed())));
+}
+
+std::string config_digest(const std::string& changed) {
+  return hex(sha256(std::string_view(changed)));
 }
 
 CheckpointPolicy::CheckpointPolicy(const CellConfig& run, std::int64_t steps)

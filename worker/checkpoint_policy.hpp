@@ -12,6 +12,8 @@ namespace depthgrid {
 
 /// Identity of a cell's configuration: a checkpoint of another one is never loaded.
 std::string config_digest(const CellConfig& config);
+/// The same of a cell of a stored plan. @param changed  StoredCell::changed
+std::string config_digest(const std::string& changed);
 
 /// Leaves `checkpoint.*`: when to write one, and which steps are kept for good.
 class CheckpointPolicy {

@@ -52,7 +52,8 @@ void calibrate(StructureCost& cost, const CellConfig& config) {
     fused.language->training_loss(windows, 1, 0).backward(weight);
     fused.arena->zero_gradients();
   });
-  const double update = best_of([&] { fused.optimizer->step(1, active); });
+  const bool trains = fused.train.steps > 0;  // else there is no first step to take
+  const double update = trains ? best_of([&] { fused.optimizer->step(1, active); }) : 0;
   const double score = best_of([&] { fused.language->score(windows[0]); });
   const auto e = static_cast<double>(cells);
   const double share = static_cast<double>(batch) / static_cast<double>(rows);

@@ -47,17 +47,32 @@ bool EvalPlan::due(std::int64_t step, std::int64_t steps) const {
   return step == steps || (every_ && step % *every_ == 0);
 }
 
+std::optional<std::vector<EvalResult>> EvalPlan::over(LanguageModel& model,
+                                                      const TokenStream& stream,
+                                                      std::optional<std::int64_t> windows,
+                                                      const std::function<bool()>& stop) const {
+  if (stream.size() < 2) return std::vector<EvalResult>();
+  EvalWindows all = all_windows(stream.size(), seq_len_, stride_);
+  if (windows) all = spaced_windows(all, *windows);
+  std::vector<EvalResult> results = evaluate(model, cells_, stream, all, batch_size_, stop);
+  if (results.empty()) return std::nullopt;
+  return results;
+}
+
+std::vector<EvalResult> EvalPlan::on(LanguageModel& model, const TokenStream& stream,
+                                     std::optional<std::int64_t> windows) const {
+  return over(model, stream, windows, {}).value();
+}
+
 std::optional<SplitResults> EvalPlan::over(LanguageModel& model, const std::array<bool, 4>& splits,
                                            std::optional<std::int64_t> windows,
                                            const std::function<bool()>& stop) const {
   SplitResults out;
   for (std::size_t s = 0; s < splits.size(); ++s) {
-    const TokenStream& stream = data_.streams[s];
-    if (!splits[s] || stream.size() < 2) continue;
-    EvalWindows all = all_windows(stream.size(), seq_len_, stride_);
-    if (windows) all = spaced_windows(all, *windows);
-    out[s] = evaluate(model, cells_, stream, all, batch_size_, stop);
-    if (out[s].empty()) return std::nullopt;
+    if (!splits[s]) continue;
+    auto results = over(model, data_.streams[s], windows, stop);
+    if (!results) return std::nullopt;
+    out[s] = std::move(*results);
   }
   return out;
 }

@@ -31,6 +31,10 @@ class EvalPlan {
   /// @param stop  asked before every batch. @return nothing once it has said yes.
   std::optional<SplitResults> final(LanguageModel& model, const std::function<bool()>& stop) const;
 
+  /// `windows` windows of one stream, evenly spaced, or all; nothing for a stream without any. (E)
+  std::vector<EvalResult> on(LanguageModel& model, const TokenStream& stream,
+                             std::optional<std::int64_t> windows) const;
+
   /// The first study's protocol on `valid`: 80 random windows. Nothing unless asked for. (E) nats.
   std::optional<std::vector<double>> published(LanguageModel& model, std::int64_t index) const;
 
@@ -38,6 +42,9 @@ class EvalPlan {
   std::int64_t positions() const noexcept { return seq_len_; }
 
  private:
+  std::optional<std::vector<EvalResult>> over(LanguageModel& model, const TokenStream& stream,
+                                              std::optional<std::int64_t> windows,
+                                              const std::function<bool()>& stop) const;
   std::optional<SplitResults> over(LanguageModel& model, const std::array<bool, 4>& splits,
                                    std::optional<std::int64_t> windows,
                                    const std::function<bool()>& stop) const;

@@ -19,6 +19,7 @@
 #include "worker/cell_facts_builder.hpp"
 #include "worker/provenance.hpp"
 #include "worker/stability_log.hpp"
+#include "worker/start_weights.hpp"
 #include "worker/stop_signals.hpp"
 
 namespace depthgrid {
@@ -99,6 +100,7 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
       since_best_(job_.rows.size(), 0),
       step_(job_.first_step) {
   at::globalContext().setAllowTF32CuBLAS(fused_.train.precision == Precision::Tf32);
+  if (job_.first_step == 0) load_start_weights(configs_, fused_.options, *fused_.arena);
   restore(claims);
   for (std::int64_t s = 0; job_.first_step > 0 && s <= job_.first_step; ++s) {
     evaluations_ += evals_.due(s, fused_.train.steps) ? 1 : 0;

@@ -18,6 +18,9 @@
 #include "distributed/mpi_env.hpp"
 #include "worker/bench.hpp"
 #include "worker/describe.hpp"
+#include "worker/eval_cell.hpp"
+#include "worker/export_weights.hpp"
+#include "worker/generate.hpp"
 #include "worker/log_warnings.hpp"
 #include "worker/run_setup.hpp"
 #include "worker/stop_signals.hpp"
@@ -76,9 +79,14 @@ int dispatch(int argc, char** argv) {
     return 0;
   }
   if (verb == "bench" && argc == 3) return bench(parse_bench_order(argv[2]));
+  if (verb == "export" && argc == 3) return export_weights(parse_export_order(argv[2]));
+  if (verb == "eval" && argc == 3) return eval_cell(parse_eval_order(argv[2]));
+  if (verb == "generate" && argc == 3) return generate(parse_generate_order(argv[2]));
   if (verb == "run" && argc == 3) return run(argv[2], argc, argv);
   std::fputs(
-      "usage: depthgrid-worker run ORDER | describe < STRUCTURES.json | bench ORDER | --version\n"
+      "usage: depthgrid-worker run|bench|export|eval|generate ORDER | describe < STRUCTURES.json "
+      "|\n"
+      "       --version\n"
       "It is started by depthgrid; see depthgrid --help.\n",
       stderr);
   return static_cast<int>(ExitCode::Usage);

@@ -1,5 +1,7 @@
 #include "core/config/cell_config.hpp"
 
+#include <algorithm>
+
 #include "core/base/error.hpp"
 #include "core/config/identity_text.hpp"
 #include "core/config/leaf_value.hpp"
@@ -9,7 +11,13 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::string_view kDigestKey = "data.corpus@sha256";
+struct DigestKey {
+  std::string_view key;
+  std::size_t (*slot)();
+};
+/// Digests that stand beside the leaves, as json() names them.
+constexpr DigestKey kDigestKeys[] = {{"data.corpus@sha256", digest_slot},
+                                     {"model.init.from@sha256", start_digest_slot}};
 
 std::shared_ptr<const ConfigBase> base_of(std::shared_ptr<ValuePool> pool, const Slots& slots) {
   auto base = std::make_shared<ConfigBase>();
@@ -99,7 +107,9 @@ ValueMap CellConfig::changed() const {
 std::string CellConfig::json() const {
   ValueMap map;
   for (std::size_t i = 0; i < schema().size(); ++i) map.emplace_back(schema()[i].path, slot(i));
-  if (!slot(digest_slot()).is_null()) map.emplace_back(kDigestKey, slot(digest_slot()));
+  for (const auto& [key, index] : kDigestKeys) {
+    if (!slot(index()).is_null()) map.emplace_back(key, slot(index()));
+  }
   sort_map(map);
   return canonical_json(Value(std::move(map)));
 }
@@ -148,8 +158,9 @@ CellConfig config_from_json(std::string_view json) {
   Slots slots(*pool);
   for (const auto& [path, value] : *map) {
     const std::size_t leaf = find_leaf(path);
-    if (path == kDigestKey) {
-      slots.written[digest_slot()] = pool->intern(value);
+    const auto* const digest = std::ranges::find(kDigestKeys, path, &DigestKey::key);
+    if (digest != std::end(kDigestKeys)) {
+      slots.written[digest->slot()] = pool->intern(value);
     } else if (leaf == schema().size()) {
       diagnostics.error(place, "no leaf '" + path + "': written by another version?");
     } else if (const auto typed = leaf_value(schema()[leaf], node_of(value, place), diagnostics)) {

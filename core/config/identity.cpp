@@ -1,6 +1,7 @@
 #include "core/config/identity.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/config/identity_text.hpp"
 #include "core/config/schema.hpp"
@@ -43,14 +44,18 @@ void append(std::string& out, const IdentityLeaf& leaf, std::string_view json) {
   out += json;
 }
 
+/// "file:" and the digest, where the leaf names a file of the user's: its content is identity.
+std::optional<std::string> content_of(std::size_t leaf, const Slots& slots) {
+  const bool corpus = leaf == leaf_rows().corpus;
+  if (!corpus && leaf != leaf_rows().init_from) return std::nullopt;
+  const Value& digest = *slots.values[corpus ? digest_slot() : start_digest_slot()];
+  if (digest.is_null()) return std::nullopt;
+  return "file:" + *digest.get_if<std::string>();
+}
+
 void append_value(std::string& out, const IdentityLeaf& leaf, const Slots& slots) {
-  const PooledValue& value = *slots.values[leaf.leaf];
-  const PooledValue& digest = *slots.values[digest_slot()];
-  if (leaf.leaf == leaf_rows().corpus && !digest.is_null()) {
-    append(out, leaf, "\"file:" + *digest.get_if<std::string>() + "\"");
-  } else {
-    append(out, leaf, value.json);
-  }
+  const auto content = content_of(leaf.leaf, slots);
+  append(out, leaf, content ? '"' + *content + '"' : slots.values[leaf.leaf]->json);
 }
 
 std::string ending() {
@@ -97,11 +102,9 @@ ValueMap changed_leaves(const Slots& slots) {
   for (const IdentityLeaf& leaf : identity_leaves()) {
     const PooledValue& value = *slots.values[leaf.leaf];
     if (!leaf.hashed || &value == slots.defaults[leaf.leaf]) continue;
-    const PooledValue& digest = *slots.values[digest_slot()];
-    const bool user_text = leaf.leaf == leaf_rows().corpus && !digest.is_null();
-    out.emplace_back(schema()[leaf.leaf].path, user_text
-                                                   ? Value("file:" + *digest.get_if<std::string>())
-                                                   : static_cast<const Value&>(value));
+    const auto content = content_of(leaf.leaf, slots);
+    out.emplace_back(schema()[leaf.leaf].path,
+                     content ? Value(*content) : static_cast<const Value&>(value));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include "core/base/digest.hpp"
 #include "core/config/checks.hpp"
 #include "core/config/schema.hpp"
+#include "core/config/start_files.hpp"
 
 namespace depthgrid {
 
@@ -37,6 +38,7 @@ void Resolver::settle(Slots& slots, Place arm, bool drop) {
   while (drop_unread(slots, drop, &dropped)) deriver_.derive(slots);
   if (!dropped.empty()) diagnostics_.note(arm, "this arm does not read " + dropped + ": dropped");
   find_corpus(slots, arm);
+  find_start(slots, arm);
   check_cell(slots, arm, diagnostics_);
 }
 
@@ -106,6 +108,26 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
   }
   corpora_.emplace(path, value);
   slots.values[digest] = value;
+}
+
+void Resolver::find_start(Slots& slots, Place arm) {
+  const LeafRows& row = leaf_rows();
+  slots.values[start_digest_slot()] = pool_->null();
+  if (slots.null(row.init_from)) return;
+  const PooledValue* path = slots.values[row.init_from];
+  auto known = starts_.find(path);
+  if (known == starts_.end()) {
+    const PooledValue* digest = pool_->null();
+    try {
+      digest = pool_->intern(start_digest(*path->get_if<std::string>()));
+    } catch (const UserError& problem) {
+      const Place place = slots.places[row.init_from];
+      diagnostics_.error(place.file >= 0 ? place : arm,
+                         std::string("`model.init.from`: ") + problem.what());
+    }
+    known = starts_.emplace(path, digest).first;
+  }
+  slots.values[start_digest_slot()] = known->second;
 }
 
 void Resolver::finish(const Slots& base) {

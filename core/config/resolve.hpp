@@ -42,6 +42,7 @@ class Resolver {
  private:
   bool drop_unread(Slots& slots, bool drop, std::string* dropped);
   void find_corpus(Slots& slots, Place arm);
+  void find_start(Slots& slots, Place arm);
 
   std::shared_ptr<ValuePool> pool_;
   Diagnostics& diagnostics_;
@@ -49,6 +50,7 @@ class Resolver {
   Readers readers_;
   std::map<const PooledValue*, std::vector<PresetLeaf>> presets_;
   std::map<const PooledValue*, const PooledValue*> corpora_;  // path -> digest
+  std::map<const PooledValue*, const PooledValue*> starts_;   // path -> digest
   std::vector<bool> execution_;                               // by leaf: belongs to the run
   std::vector<bool> execution_read_;
 };

@@ -45,6 +45,13 @@ constexpr std::string_view kTong = "model.family=tong";
 constexpr std::string_view kSharing = "model.family=standard|tong";
 constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=temporal_layer_norm";
 
+/// A text that is identity: what its file holds.
+constexpr Leaf start_from(std::string_view path, std::string_view doc) {
+  Leaf leaf = text(path, "null", doc);
+  leaf.leaf_class = PerCell;
+  return leaf;
+}
+
 constexpr double kLargestSeed = 9223372036854775807.0;
 
 constexpr Leaf kSeeds[] = {
@@ -243,6 +250,15 @@ constexpr Leaf kInit[] = {
     or_null(flag("model.init.residual_scaling", "null", PerCell,
                  "out and down (or C and D) are scaled by 1/√(2L)"),
             "true; scheme pytorch: false"),
+    or_null(start_from("model.init.from",
+                       "weights to start from: a safetensors file, or a folder with "
+                       "model.safetensors (and config.json); relative to the working directory; "
+                       "identity is the content, not the path"),
+            "drawn"),
+    read(word("model.init.layout", "native hf-gpt2", "native", Structural,
+              "names in that file: those of depthgrid export, or those of the package transformers "
+              "(GPT2LMHeadModel)"),
+         "model.init.from!=null"),
 };
 
 constexpr SchemaSection kSections[] = {

@@ -37,6 +37,7 @@ LeafRows::LeafRows()
       init_scheme(leaf_index("model.init.scheme")),
       embedding_std(leaf_index("model.init.embedding_std")),
       residual_scaling(leaf_index("model.init.residual_scaling")),
+      init_from(leaf_index("model.init.from")),
       corpus(leaf_index("data.corpus")),
       data_path(leaf_index("data.path")),
       data_test(leaf_index("data.test")),
@@ -73,13 +74,16 @@ const LeafRows& leaf_rows() {
 std::size_t digest_slot() {
   return schema().size();
 }
-std::size_t slot_count() {
+std::size_t start_digest_slot() {
   return schema().size() + 1;
+}
+std::size_t slot_count() {
+  return schema().size() + 2;
 }
 
 Slots::Slots(const ValuePool& pool)
     : written(pool.defaults()), places(slot_count()), origins(slot_count(), Origin::Default) {
-  written.push_back(pool.null());
+  written.resize(slot_count(), pool.null());
   values = written;
   defaults = written;
 }

@@ -74,6 +74,21 @@ void require_utf8(std::string_view text, const std::string& place) {
   }
 }
 
+std::string with_valid_utf8(std::string_view text) {
+  constexpr std::uint32_t kReplacement = 0xFFFD;
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    if (next_code_point(text, at) >= 0) {
+      out += text.substr(begin, at - begin);
+    } else {
+      append_utf8(out, kReplacement);
+      ++at;
+    }
+  }
+  return out;
+}
+
 bool is_white_space(std::int32_t c) noexcept {
   constexpr std::array<std::int32_t, 8> kSingle{0x20,   0x85,   0xA0,   0x1680,
                                                 0x2028, 0x2029, 0x202F, 0x205F};

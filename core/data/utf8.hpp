@@ -21,6 +21,9 @@ void append_utf8(std::string& out, std::uint32_t code_point);
 /// @throws UserError (BadData): names the place, the byte, its offset, line and column.
 void require_utf8(std::string_view text, const std::string& place);
 
+/// The text with U+FFFD in place of every byte that is not part of UTF-8.
+std::string with_valid_utf8(std::string_view text);
+
 /// True for the characters that Python's str.strip() takes for white space.
 bool is_white_space(std::int32_t code_point) noexcept;
 

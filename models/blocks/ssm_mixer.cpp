@@ -43,9 +43,17 @@ std::vector<SsmSystem> discretise(Discretisation rule, const SsmAtNodes& nodes) 
   return spread(hold.transition, input, nodes.c, nodes.d);
 }
 
-at::Tensor mix(const SsmSystem& system, const at::Tensor& x) {
-  const at::Tensor driven = apply(system.input, x).to(system.transition.scalar_type());
-  at::Tensor y = apply(system.output, lti_scan(system.transition, driven)).to(x.scalar_type());
+at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state) {
+  const at::Tensor& a = system.transition;
+  at::Tensor driven = apply(system.input, x).to(a.scalar_type());
+  if (state != nullptr && state->defined()) {  // what was before acts as more input to the first
+    driven = driven.clone();
+    driven.select(2, 0).add_(a.dim() == 2 ? *state * a.unsqueeze(1)
+                                          : at::bmm(*state, a.transpose(1, 2)));
+  }
+  const at::Tensor hidden = lti_scan(a, driven);
+  if (state != nullptr) *state = hidden.select(2, hidden.size(2) - 1).clone();
+  at::Tensor y = apply(system.output, hidden).to(x.scalar_type());
   if (system.skip.weight.defined()) y = y + apply(system.skip, x).to(x.scalar_type());
   if (system.diagonal_skip.defined()) {
     // Rows as one dimension, so that the gradient of D is a sum over one dimension.

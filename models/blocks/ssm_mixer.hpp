@@ -25,8 +25,11 @@ struct SsmSystem {
 /// Δ (per state) multiplies the rows of A and B.
 std::vector<SsmSystem> discretise(Discretisation rule, const SsmAtNodes& nodes);
 
-/// @param x  (E, B, T, C) float32 or float64. @return (E, B, T, C), of the type of x.
+/// @param x      (E, B, T, C) float32 or float64.
+/// @param state  (E, B, N) h before the first token (undefined: zeros), and then after the last;
+///               null: zeros, and nobody wants to know.
+/// @return       (E, B, T, C), of the type of x.
 /// Source: first study, section 2.4.1.
-at::Tensor mix(const SsmSystem& system, const at::Tensor& x);
+at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state = nullptr);
 
 }  // namespace depthgrid

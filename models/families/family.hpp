@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/vector_field.hpp"
+#include "models/decode/decode_block.hpp"
 #include "models/forward_context.hpp"
 #include "models/model_options.hpp"
 
@@ -23,6 +25,10 @@ class Family {
   /// The field of one pass; what depends on the nodes alone is computed here, once for all of them.
   /// @param grid, context  must outlive the field.
   virtual FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const = 0;
+
+  /// The blocks that the field runs at the nodes of an evaluation grid, for decoding token by token
+  /// (models/decode): one a step; none where a step is more than one block.
+  virtual std::vector<DecodeBlock> blocks(const DepthGrid& /*grid*/) const { return {}; }
 
   /// Depth-time features at the readout, for a temporal final norm: (E, 1, F); undefined where the
   /// family has no depth-time.

@@ -50,6 +50,12 @@ class Standard final : public Family {
     return std::make_unique<LayerField>(options_, context, layers_);
   }
 
+  std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
+    std::vector<DecodeBlock> out;
+    for (const BlockWeights& layer : layers_) out.push_back({layer});
+    return out;
+  }
+
  private:
   const ModelOptions& options_;
   ResidualScale scale_;

@@ -96,6 +96,26 @@ class TimeIndexed final : public Family {
     return std::make_unique<SsmField>(std::move(block), systems(features));
   }
 
+  std::vector<DecodeBlock> blocks(const DepthGrid& grid) const override {
+    const at::Tensor features = time_features(options_.time, grid.t);
+    std::vector<DecodeBlock> out;
+    for (const WeightGates::AtNode& gates : gates_.evaluate(options_, features)) {
+      out.push_back({gated(base_, gates)});
+    }
+    if (options_.norm == NormChoice::TemporalLayer) {
+      const std::vector<NormWeights> first = norm1_.evaluate(features);
+      const std::vector<NormWeights> second = norm2_.evaluate(features);
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i].weights.norm1 = first[i];
+        out[i].weights.norm2 = second[i];
+      }
+    }
+    if (options_.mixer == Mixer::Mlp) return out;
+    std::vector<SsmSystem> each = systems(features);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i].ssm = std::move(each[i]);
+    return out;
+  }
+
   at::Tensor readout_features() const override {
     const at::Tensor end = at::full({options_.cells, 1}, 1.0, base_.qkv.weight.device());
     return time_features(options_.time, end);

@@ -44,17 +44,13 @@ class Tong final : public Family {
   }
 
   FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const override {
-    const at::Tensor features = time_features(options_.time, grid.t);
-    if (!options_.hypernet.per_layer) {
-      return std::make_unique<GeneratedField>(options_, context,
-                                              generators_.front().evaluate(features));
-    }
-    std::vector<BlockWeights> nodes;
-    for (std::size_t i = 0; i < generators_.size(); ++i) {
-      const at::Tensor here = features.narrow(1, static_cast<std::int64_t>(i), 1);
-      nodes.push_back(generators_[i].evaluate(here).front());
-    }
-    return std::make_unique<GeneratedField>(options_, context, std::move(nodes));
+    return std::make_unique<GeneratedField>(options_, context, generated(grid));
+  }
+
+  std::vector<DecodeBlock> blocks(const DepthGrid& grid) const override {
+    std::vector<DecodeBlock> out;
+    for (BlockWeights& node : generated(grid)) out.push_back({std::move(node)});
+    return out;
   }
 
   at::Tensor readout_features() const override {
@@ -62,6 +58,17 @@ class Tong final : public Family {
   }
 
  private:
+  std::vector<BlockWeights> generated(const DepthGrid& grid) const {
+    const at::Tensor features = time_features(options_.time, grid.t);
+    if (!options_.hypernet.per_layer) return generators_.front().evaluate(features);
+    std::vector<BlockWeights> nodes;
+    for (std::size_t i = 0; i < generators_.size(); ++i) {
+      const at::Tensor here = features.narrow(1, static_cast<std::int64_t>(i), 1);
+      nodes.push_back(generators_[i].evaluate(here).front());
+    }
+    return nodes;
+  }
+
   const ModelOptions& options_;
   ResidualScale scale_;
   std::vector<BlockGenerator> generators_;

@@ -22,6 +22,12 @@ TEST(Utf8, DecodesOneCodePointOfEachLength) {
   EXPECT_EQ(decoded("\xF4\x8F\xBF\xBF"), 0x10FFFF);
 }
 
+TEST(Utf8, BytesThatAreNoTextAreReplacedOneByOne) {
+  EXPECT_EQ(with_valid_utf8("a\xC3\xA9 \xE2\x82"), "a\xC3\xA9 \xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(with_valid_utf8("\xFFz"), "\xEF\xBF\xBDz");
+  EXPECT_EQ(with_valid_utf8(""), "");
+}
+
 TEST(Utf8, RefusesMalformedSequences) {
   EXPECT_EQ(decoded("\x80"), -1);              // continuation alone
   EXPECT_EQ(decoded("\xC3"), -1);              // cut off

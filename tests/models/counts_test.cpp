@@ -100,6 +100,7 @@ TEST(ParameterCounts, TongByTheTextDoesNotDependOnDepth) {
 
 TEST(ParameterCounts, EveryPresetResolvesToItsCountOfTheStudy) {
   EXPECT_EQ(preset_count("gpt"), 4902912);
+  EXPECT_EQ(preset_count("gpt2"), 124439808);
   EXPECT_EQ(preset_count("published/time_indexed_mlp"), 715840);
   EXPECT_EQ(preset_count("published/time_indexed_ssm"), 4901760);
 }

@@ -1,0 +1,31 @@
+#include "cli/command_line.hpp"
+#include "cli/store_argument.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worker_program.hpp"
+#include "core/base/subprocess.hpp"
+#include "sweeps/model_orders.hpp"
+
+namespace depthgrid {
+
+int eval_verb(const Arguments& arguments) {
+  CommandLine line(
+      "eval [STORE] --cell CELL [--data DATA] [--split NAME] [--windows N] [--at STEP] [--json]",
+      "Mean loss, perplexity and bits per byte of a cell's weights on a split of its own\n"
+      "corpus, of another one, or on a text file, by the cell's evaluation settings.");
+  weight_options(line)
+      .text("data", "DATA", "wikitext-2, tiny-shakespeare, self or a text file (default: its own)")
+      .text("split", "NAME", "train, dev, valid (default) or test of a corpus")
+      .number("windows", 0, "so many windows, evenly spaced; 0: all")
+      .flag("by-position", "losses by position too")
+      .flag("json", "print JSON");
+  if (!line.parse(arguments)) return 0;
+  EvalOrder order{.from = weight_choice(line),
+                  .data = line.text_of("data"),
+                  .windows = line.number_of("windows", 0),
+                  .by_position = line.has("by-position"),
+                  .json = line.has("json")};
+  if (line.has("split")) order.split = line.text_of("split");
+  return run_child({worker_program(), "eval", order_text(order)});
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,32 @@
+#include "cli/command_line.hpp"
+#include "cli/store_argument.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worker_program.hpp"
+#include "core/base/error.hpp"
+#include "core/base/subprocess.hpp"
+#include "sweeps/model_orders.hpp"
+
+namespace depthgrid {
+
+int export_verb(const Arguments& arguments) {
+  CommandLine line(
+      "export [STORE] --cell CELL --out PATH [--layout native|hf-gpt2] [--at STEP] [--json]",
+      "Writes the weights of a cell as safetensors. native: one file, the names of the\n"
+      "parameters. hf-gpt2: a folder that transformers reads as GPT2LMHeadModel.");
+  weight_options(line)
+      .text("out", "PATH", "file (native) or folder (hf-gpt2)")
+      .text("format", "safetensors", "the format; there is one")
+      .text("layout", "NAME", "native (default) or hf-gpt2")
+      .flag("json", "print JSON");
+  if (!line.parse(arguments)) return 0;
+  if (line.has("format") && line.text_of("format") != "safetensors") {
+    throw UserError(ExitCode::Usage, "--format " + line.text_of("format") +
+                                         ": weights are written as safetensors only");
+  }
+  ExportOrder order{.from = {}, .out = line.required("out"), .json = line.has("json")};
+  order.from = weight_choice(line);
+  if (line.has("layout")) order.layout = line.text_of("layout");
+  return run_child({worker_program(), "export", order_text(order)});
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,56 @@
+#include <cmath>
+#include <cstdlib>
+
+#include "cli/command_line.hpp"
+#include "cli/store_argument.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worker_program.hpp"
+#include "core/base/error.hpp"
+#include "core/base/subprocess.hpp"
+#include "sweeps/model_orders.hpp"
+
+namespace depthgrid {
+namespace {
+
+double real_of(const CommandLine& line, const char* name, double fallback, double most) {
+  if (!line.has(name)) return fallback;
+  const std::string text = line.text_of(name);
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(value >= 0) || !(value <= most)) {
+    throw UserError(ExitCode::Usage, "--" + std::string(name) + " is " + text +
+                                         "; expected a number of 0 or more" +
+                                         (std::isfinite(most) ? ", 1 at most" : ""));
+  }
+  return value;
+}
+
+}  // namespace
+
+int generate_verb(const Arguments& arguments) {
+  CommandLine line(
+      "generate [STORE] --cell CELL --prompt TEXT [--tokens N] [--temperature X] [--top-k K]\n"
+      "                          [--top-p P] [--seed N] [--at STEP] [--json]",
+      "Continues a text by tokens drawn one by one from a cell's model. The same seed gives\n"
+      "the same text.");
+  weight_options(line)
+      .text("prompt", "TEXT", "what to continue; numbers of tokens where the corpus has no text")
+      .number("tokens", 100, "how many to add")
+      .text("temperature", "X", "divides the logits (default 1); 0: the most probable token")
+      .number("top-k", 0, "draw among the k most probable; 0: all")
+      .text("top-p", "P", "draw among the most probable that sum to P (default 1)")
+      .number("seed", 0, "of the draws")
+      .flag("json", "print JSON");
+  if (!line.parse(arguments)) return 0;
+  GenerateOrder order{.from = {}, .prompt = line.required("prompt")};
+  order.from = weight_choice(line);
+  order.tokens = line.number_of("tokens", 1);
+  order.temperature = real_of(line, "temperature", 1, HUGE_VAL);
+  order.top_k = line.number_of("top-k", 0);
+  order.top_p = real_of(line, "top-p", 1, 1);
+  order.seed = line.number_of("seed", 0);
+  order.json = line.has("json");
+  return run_child({worker_program(), "generate", order_text(order)});
+}
+
+}  // namespace depthgrid

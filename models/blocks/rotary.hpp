@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// Rotations of consecutive absolute positions, of each cell's base: made once, used by all layers.
+struct RotaryAngles {
+  at::Tensor cosine, sine;  // (E, 1, 1, T, D/2)
+};
+
+/// Angle position · base^(−2c/D) of channel pair c at the positions first … first + tokens − 1.
+/// @param like  gives dtype and device. Angles are computed in float64.
+/// Source: Su et al. (2021), arXiv 2104.09864, eq. 34.
+RotaryAngles rotary_angles(const ModelOptions& o, std::int64_t first, std::int64_t tokens,
+                           const at::Tensor& like);
+
+/// Turns each pair of channels (c, c + D/2). @param x  (E·B, H, T, D). @return the same shape.
+at::Tensor rotate(const RotaryAngles& angles, const at::Tensor& x);
+
+}  // namespace depthgrid

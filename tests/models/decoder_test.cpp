@@ -1,0 +1,229 @@
+// Decoding with caches against recomputation of the whole sequence: every family and option.
+#include "models/decode/decoder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tensor.h>
+
+#include "core/base/error.hpp"
+#include "models/decode/token_choice.hpp"
+#include "tests/support/model_cases.hpp"
+#include "tests/support/toy_training.hpp"
+
+namespace depthgrid::testing {
+namespace {
+
+using Pieces = std::vector<std::int64_t>;
+
+/// Logits of a sequence that comes in pieces.
+at::Tensor decoded(const Model& model, const at::Tensor& tokens, const Pieces& pieces) {
+  Decoder decoder(model);
+  std::vector<at::Tensor> logits;
+  std::int64_t at = 0;
+  for (const std::int64_t n : pieces) {
+    logits.push_back(model.readout(decoder.advance(tokens.narrow(2, at, n))));
+    at += n;
+    EXPECT_EQ(decoder.length(), at);
+  }
+  EXPECT_EQ(at, tokens.size(2));
+  return at::cat(logits, 2);
+}
+
+double distance(const at::Tensor& a, const at::Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
+
+/// A model in any precision, its parameters moved away from where they start.
+struct Sample {
+  ModelOptions options;
+  Arena arena;
+  Model model;
+
+  static ParameterLayout layout(const ModelOptions& o) {
+    ParameterLayout out;
+    Model(out, o);
+    return out;
+  }
+  Sample(const ModelOptions& o, at::ScalarType type, bool mixed = false)
+      : options(o), arena(layout(o), {3, 4}, type, mixed), model(arena, options) {
+    const at::NoGradGuard no_grad;
+    arena.values().add_(at::randn(arena.values().sizes(), arena.values().options()) * 0.05);
+    arena.refresh_shadow();
+  }
+};
+
+class Decoding : public ::testing::TestWithParam<ModelCase> {};
+
+TEST_P(Decoding, InPiecesIsTheSameAsTheWholeSequence) {
+  const at::NoGradGuard no_grad;
+  ModelOptions o = small_options(GetParam().family, 2);
+  GetParam().change(o);
+  const std::int64_t tokens = o.max_tokens;
+  const at::Tensor ids = at::randint(0, o.vocabulary, {2, 3, tokens}, at::kLong);
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const Sample s(o, type);
+    const at::Tensor whole = s.model.logits(ids, {});
+    const double scale = std::max(1.0, whole.std().item<double>());
+    const double allowed = type == at::kDouble ? 1e-9 : 1e-4 * scale;
+    const Pieces by_token(static_cast<std::size_t>(tokens), 1);
+    for (const Pieces& pieces : {by_token, Pieces{4, tokens - 4}, Pieces{1, tokens - 2, 1},
+                                 Pieces{tokens - 1, 1}, Pieces{tokens}}) {
+      const at::Tensor ours = decoded(s.model, ids, pieces);
+      EXPECT_LE(distance(ours, whole), allowed) << type << ", first piece " << pieces.front();
+      EXPECT_TRUE(type == at::kFloat || ours.argmax(-1).equal(whole.argmax(-1)));
+    }
+  }
+}
+
+TEST_P(Decoding, SequencesOfABatchDoNotSeeEachOther) {
+  const at::NoGradGuard no_grad;
+  ModelOptions o = small_options(GetParam().family, 2);
+  GetParam().change(o);
+  const at::Tensor ids = at::randint(0, o.vocabulary, {2, 3, o.max_tokens}, at::kLong);
+  const Sample s(o, at::kDouble);
+  const Pieces pieces = {3, 1, o.max_tokens - 4};
+  const at::Tensor together = decoded(s.model, ids, pieces);
+  for (std::int64_t b = 0; b < 3; ++b) {
+    EXPECT_LE(distance(decoded(s.model, ids.narrow(1, b, 1), pieces), together.narrow(1, b, 1)),
+              1e-12);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Decoding, ::testing::ValuesIn(model_cases()),
+                         [](const auto& p) { return p.param.name; });
+
+TEST(Decoder, GoesOnBeyondTheTrainedLengthWithRotaryPositions) {
+  const at::NoGradGuard no_grad;
+  ModelOptions o = small_options("standard", 2);
+  o.positions = Positions::Rope;
+  const Sample s(o, at::kDouble);
+  const at::Tensor ids = at::randint(0, o.vocabulary, {2, 2, 150}, at::kLong);
+  EXPECT_LE(distance(decoded(s.model, ids, {70, 1, 70, 9}), s.model.logits(ids, {})), 1e-9);
+  EXPECT_EQ(Decoder(s.model).room(), std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(Decoder, RefusesTokensBeyondLearnedPositions) {
+  ModelOptions o = small_options("standard", 2);
+  const Sample s(o, at::kFloat);
+  Decoder decoder(s.model);
+  const at::Tensor ids = at::randint(0, o.vocabulary, {2, 1, o.max_tokens}, at::kLong);
+  decoder.advance(ids);
+  EXPECT_EQ(decoder.room(), 0);
+  EXPECT_THROW(decoder.advance(ids.narrow(2, 0, 1)), ShapeError);
+  decoder.restart();
+  EXPECT_EQ(decoder.room(), o.max_tokens);
+  EXPECT_LE(distance(s.model.readout(decoder.advance(ids)), s.model.logits(ids, {})), 1e-4);
+}
+
+TEST(Decoder, CountsTheBytesOfItsCaches) {
+  ModelOptions o = small_options("standard", 2);
+  const Sample s(o, at::kFloat);
+  Decoder decoder(s.model);
+  EXPECT_EQ(decoder.bytes(), 0);
+  decoder.advance(at::randint(0, o.vocabulary, {2, 3, 5}, at::kLong));
+  EXPECT_EQ(decoder.bytes(), 2 * o.layers * (2 * 3) * 5 * o.width * 4);  // keys and values
+}
+
+TEST(Decoder, WeightsInBf16AreDecodedToTheirRounding) {
+  const at::NoGradGuard no_grad;
+  for (const char* family : {"standard", "time_indexed", "tong"}) {
+    ModelOptions o = small_options(family, 2);
+    const Sample s(o, at::kFloat, true);
+    const at::Tensor ids = at::randint(0, o.vocabulary, {2, 2, o.max_tokens}, at::kLong);
+    const at::Tensor whole = s.model.logits(ids, {});
+    EXPECT_LE(distance(decoded(s.model, ids, {4, 1, 1, o.max_tokens - 6}), whole),
+              0.05 * std::max(1.0, whole.abs().max().item<double>()));
+  }
+}
+
+/// Attention of row r's token t over the slots `seen`, written out.
+at::Tensor written_out(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                       const std::vector<std::int64_t>& seen) {
+  const at::Tensor at = at::tensor(seen, at::kLong);
+  const at::Tensor scores = at::matmul(k.index_select(1, at), q.unsqueeze(2)).squeeze(2) /
+                            std::sqrt(static_cast<double>(q.size(1)));  // (H, slots)
+  return (at::softmax(scores, 1).unsqueeze(2) * v.index_select(1, at)).sum(1);
+}
+
+TEST(KvCache, HoldsOnlyTheTokensThatWereKept) {
+  const std::int64_t rows = 3, heads = 2, width = 4, tokens = 7;
+  const auto draw = [&] { return at::randn({rows, heads, tokens, width}, at::kDouble); };
+  const at::Tensor q = draw(), k = draw(), v = draw();
+  const bool keep[3][7] = {{false, true, true, false, true, false, false},
+                           {false, false, false, false, false, false, false},
+                           {true, true, true, true, true, true, true}};
+  KvCache cache;
+  std::int64_t begin = 0;
+  for (const std::int64_t n : {2, 1, 3, 1}) {
+    at::Tensor kept = at::randint(0, 1, {rows, n}, at::kBool);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t t = 0; t < n; ++t) kept[r][t] = keep[r][begin + t];
+    }
+    cache.append(k.narrow(2, begin, n), v.narrow(2, begin, n), kept);
+    const at::Tensor ours = cache.attend(q.narrow(2, begin, n));
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t t = 0; t < n; ++t) {
+        std::vector<std::int64_t> seen;
+        for (std::int64_t s = 0; s <= begin + t; ++s) {
+          if (keep[r][s]) seen.push_back(s);
+        }
+        const at::Tensor mine = ours[r].select(1, t);
+        if (seen.empty()) {
+          EXPECT_EQ(mine.abs().max().item<double>(), 0);
+          continue;
+        }
+        const at::Tensor theirs = written_out(q[r].select(1, begin + t), k[r], v[r], seen);
+        EXPECT_LE(distance(mine, theirs), 1e-12) << "row " << r << ", token " << begin + t;
+      }
+    }
+    begin += n;
+  }
+  EXPECT_EQ(cache.lengths(), (std::vector<std::int64_t>{3, 0, 7}));
+  EXPECT_EQ(cache.bytes(), 2 * 10 * heads * width * 8);
+}
+
+TEST(TokenChoice, KnownAnswers) {
+  // Probabilities 0.5, 0.3, 0.2 of the tokens 2, 0, 1.
+  const std::vector<float> logits = {std::log(0.3F), std::log(0.2F), std::log(0.5F)};
+  const auto pick = [&](const TokenChoice& c, double u) { return choose_token(logits, c, u); };
+  EXPECT_EQ(pick({}, 0.0), 2);
+  EXPECT_EQ(pick({}, 0.49), 2);
+  EXPECT_EQ(pick({}, 0.51), 0);
+  EXPECT_EQ(pick({}, 0.79), 0);
+  EXPECT_EQ(pick({}, 0.81), 1);
+  EXPECT_EQ(pick({}, 0.999999), 1);
+  EXPECT_EQ(pick({.temperature = 0}, 0.99), 2);
+  EXPECT_EQ(pick({.top_k = 1}, 0.99), 2);
+  EXPECT_EQ(pick({.top_k = 2}, 0.62), 2);  // 0.625 of what is left
+  EXPECT_EQ(pick({.top_k = 2}, 0.63), 0);
+  EXPECT_EQ(pick({.top_p = 0.5}, 0.99), 2);
+  EXPECT_EQ(pick({.top_p = 0.6}, 0.99), 0);
+  EXPECT_EQ(pick({.temperature = 0.5}, 0.65), 2);  // 0.25 of 0.38
+  EXPECT_EQ(pick({.temperature = 0.5}, 0.66), 0);
+}
+
+TEST(TokenChoice, EqualLogitsGoByTheLowerId) {
+  const std::vector<float> logits = {1, 2, 2, 2};
+  EXPECT_EQ(choose_token(logits, {.temperature = 0}, 0.9), 1);
+  EXPECT_EQ(choose_token(logits, {.top_k = 1}, 0.9), 1);
+  EXPECT_EQ(choose_token(logits, {.top_k = 2}, 0.9), 2);
+}
+
+TEST(TokenChoice, RefusesWhatIsNotFinite) {
+  const std::vector<float> logits = {1, std::numeric_limits<float>::quiet_NaN()};
+  EXPECT_THROW(choose_token(logits, {}, 0.5), Error);
+}
+
+}  // namespace
+}  // namespace depthgrid::testing
