@@ -80,6 +80,12 @@ Decoder::Decoder(const Model& model) : model_(model) {
   const at::NoGradGuard no_grad;
   grid_ = model.family().grid({});
   blocks_ = model.family().blocks(grid_);
+  for (DecodeBlock& block : blocks_) {  // gates are applied here, not with every token
+    BlockWeights& w = block.weights;
+    for (AffineMap* map : {&w.qkv, &w.out, &w.up, &w.down}) {
+      if (map->gate.defined()) *map = {effective_weight(*map), map->bias};
+    }
+  }
   if (!blocks_.empty() && static_cast<std::int64_t>(blocks_.size()) != grid_.steps()) {
     throw Error("family '" + model.options().family + "' has not a block for every step");
   }
