@@ -23,7 +23,9 @@ at::Tensor flat(const at::Tensor& x) {
 }
 
 at::Tensor quantile(const at::Tensor& x, double q) {
-  const at::Tensor sorted = std::get<0>(at::sort(flat(x), /*stable=*/true, 1));
+  // All four arguments: with three, the flag would be taken for the dimension.
+  const at::Tensor sorted =
+      std::get<0>(at::sort(flat(x), /*stable=*/true, 1, /*descending=*/false));
   const auto last = static_cast<double>(sorted.size(1) - 1);
   return sorted.select(1, static_cast<std::int64_t>(q * last));
 }
@@ -39,7 +41,8 @@ at::Tensor share_of(const at::Tensor& of, const at::Tensor& among) {
 
 /// Area under the ROC curve: the chance that an executed token's logit is above a skipped one's.
 at::Tensor area(const at::Tensor& logits, const at::Tensor& target) {
-  const at::Tensor order = std::get<1>(at::sort(flat(logits), /*stable=*/true, 1));
+  const at::Tensor order =
+      std::get<1>(at::sort(flat(logits), /*stable=*/true, 1, /*descending=*/false));
   const at::Tensor rank = at::empty_like(order).scatter_(
       1, order, at::arange(1, order.size(1) + 1, order.options()).expand(order.sizes()));
   const at::Tensor yes = flat(target);
