@@ -38,7 +38,7 @@ for name in glob.glob("fused/cells/*/*/result.h5"):
     assert np.isnan(np.delete(loss, own)).all()
     gamma = fused["param_model_tdt_capacity"][0] if family == "tdt" else 0.25
     teacher = 1 if family == "tdt" else 9
-    assert share[teacher] == gamma and share[0] == 1 and share[7] == 0
+    assert abs(share[teacher] - gamma) < 0.01 and share[0] == 1 and share[7] == 0  # the last window is shorter
     blind = fused["eval_mode_noncausal"][0]
     assert [i for i in own if blind[i] == 1] == [teacher] and (blind[own] >= 0).all()
     validation = 4 if family == "tdt" else 8  # student_calibrated, predictor
