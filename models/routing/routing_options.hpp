@@ -42,6 +42,7 @@ struct TdtOptions {
   bool gate_grad_to_trunk = false;                 // Δx and its prediction attached inside the gate
   std::int64_t tpn_width = 8;                      // hidden width of the transition network
   bool tpn_norm = true;
+  bool tpn_xavier_output = false;  // its last matrix starts Xavier-uniform, else N(0, 0.02²)
   bool tpn_detach_input = true;
   bool router_norm = true;
   bool router_bias = true;

@@ -14,15 +14,17 @@ namespace depthgrid {
 TransitionNetwork::TransitionNetwork(ParameterSource& source, const ModelOptions& o,
                                      const std::string& name) {
   const std::int64_t hidden = o.tdt.tpn_width;
-  const auto matrix = [&](const std::string& part, std::int64_t out, std::int64_t in) {
+  const auto matrix = [&](const std::string& part, std::int64_t out, std::int64_t in, Init init) {
     return source.parameter({.name = name + part,
                              .shape = {out, in},
                              .group = ParameterGroup::Tpn,
-                             .init = xavier_init(o.width, hidden),
+                             .init = std::move(init),
                              .factor = true});
   };
-  up_.weight = matrix(".up.weight", 2 * hidden, o.width);
-  down_.weight = matrix(".down.weight", o.width, hidden);
+  const Init xavier = xavier_init(o.width, hidden);
+  const Init small = {.draw = Init::Draw::Normal, .scale = {0.02}};
+  up_.weight = matrix(".up.weight", 2 * hidden, o.width, xavier);
+  down_.weight = matrix(".down.weight", o.width, hidden, o.tdt.tpn_xavier_output ? xavier : small);
 }
 
 at::Tensor TransitionNetwork::predict(const ModelOptions& o, const at::Tensor& x) const {

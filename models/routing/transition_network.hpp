@@ -17,7 +17,8 @@ namespace depthgrid {
 class TransitionNetwork {
  public:
   /// Parameters NAME.up.weight (2 hidden, C), W1 and W3 one after the other, and NAME.down.weight
-  /// (C, hidden), Xavier-uniform each.
+  /// (C, hidden). The first starts Xavier-uniform, the second as configured: behind a norm, Xavier
+  /// predictions are an order of magnitude larger than the residuals of a young model.
   TransitionNetwork(ParameterSource& source, const ModelOptions& o, const std::string& name);
 
   /// @param x  (E, B, T, C) states behind the block; token t's prediction reads that of t - 1.

@@ -1,4 +1,5 @@
 // Layers that skip tokens: what is executed, what reads what, which loss reaches which parameter.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -76,6 +77,25 @@ TEST(Student, AllOnesIsTheDenseModel) {
   const at::Tensor dense = s.logits({});
 
   EXPECT_LT(largest(s.logits(forced(s.masks(true))) - dense), 1e-4);
+}
+
+TEST(Student, DenseModeIsThePlainTransformerOfTheSameWeights) {
+  // Start values go by name and seed, so both have the same blocks.
+  const Subject s("tdt");
+  ModelOptions plain = small_options("standard");
+  plain.positions = Positions::Rope;
+  const Built standard(plain, {5});
+
+  EXPECT_TRUE(at::equal(s.logits({}), standard.model->logits(s.tokens, {})));
+  for (const ParameterSlot& slot : s.built->arena->layout().slots()) {
+    const auto& slots = standard.arena->layout().slots();
+    const bool known = std::ranges::any_of(
+        slots, [&](const ParameterSlot& p) { return p.spec.name == slot.spec.name; });
+    const bool routing = slot.spec.name.find(".tpn.") != std::string::npos ||
+                         slot.spec.name.find(".gate.") != std::string::npos ||
+                         slot.spec.name.find(".router.") != std::string::npos;
+    EXPECT_NE(known, routing) << slot.spec.name;
+  }
 }
 
 TEST(Student, AllZerosLeavesEveryStateAsItWas) {

@@ -148,6 +148,7 @@ inline void add_routing_cases(std::vector<ModelCase>& cases) {
       o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2);
     });
   }
+  add("tdt", "xavier_output", [](ModelOptions& o) { o.tdt.tpn_xavier_output = true; });
   add("tdt", "soft", [](ModelOptions& o) { o.tdt.path = TrainPath::GatedSoft; });
   add("tdt", "dense", [](ModelOptions& o) { o.tdt.path = TrainPath::Dense; });
   add("tdt", "literal", [](ModelOptions& o) {
