@@ -1,15 +1,24 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/vector_field.hpp"
 #include "models/decode/decode_block.hpp"
+#include "models/execution_mode.hpp"
 #include "models/forward_context.hpp"
 #include "models/model_options.hpp"
 
 namespace depthgrid {
+
+/// A term that a family adds to the language-model loss in training: weight · mean over its layers
+/// and over tokens.
+struct LossTerm {
+  std::string_view name;       // recorded as train_loss_NAME, before its weight
+  std::vector<double> weight;  // (E)
+};
 
 /// One way of letting depth act: its parameters, the grid it walks and the field on that grid.
 ///
@@ -37,6 +46,17 @@ class Family {
   /// Discrete transitions Ā of the state-space layers at the nodes of the evaluation grid, for
   /// diagnostics: (E, L, N) or (E, L, N, N); undefined where the family has none.
   virtual at::Tensor transitions() const { return {}; }
+
+  /// Terms of the training loss beyond the language model's; a pass hands their sums to
+  /// ForwardContext::losses in this order.
+  virtual std::vector<LossTerm> loss_terms() const { return {}; }
+
+  /// What a training pass does, and whether its logits see the future.
+  virtual DeclaredMode training_mode() const { return {"dense", ExecutionMode::Dense}; }
+
+  /// The ways in which the family can be evaluated, each with its declaration. Where there is more
+  /// than one, a pass without ForwardContext::execution is a student's, which is causal.
+  virtual std::vector<DeclaredMode> modes() const { return {{"dense", ExecutionMode::Dense}}; }
 };
 
 }  // namespace depthgrid

@@ -189,6 +189,17 @@ TEST(ParameterCounts, TiedHeadOfGpt2SmallGives124439808) {
   EXPECT_EQ(count(o), 124439808);
 }
 
+TEST(ParameterCounts, FamiliesThatSkipAddTheirRoutersToAPlainTransformer) {
+  const std::int64_t d = 256, v = 256;
+  const std::int64_t plain = 6 * (12 * d * d + 13 * d) + 2 * d + 2 * v * d;  // rotary positions
+
+  // Three of six layers: a network of width 16 (d / 16), a router of 2d + 1, four scalars.
+  EXPECT_EQ(preset_count("tdt/default"), plain + 3 * (3 * d * 16 + 2 * d + 1 + 4));
+  EXPECT_EQ(preset_count("tdt/literal"), preset_count("tdt/default"));
+  const CellConfig mod = make_config({{"model.family", "mod"}});
+  EXPECT_EQ(count(model_options({&mod})), plain + 3 * (d + d * (d / 2) + d / 2 + d / 2 + 1));
+}
+
 TEST(ParameterCounts, ModulationCountsByTheText) {
   const ModelOptions gated = study_size("time_indexed");
   ModelOptions plain = gated;
