@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/routing_masks.hpp"
+
 namespace depthgrid {
 
 class Observer;
@@ -14,6 +16,8 @@ struct ForwardContext {
   std::int64_t first_row = 0;                         // global row of this rank's first row
   const std::vector<std::uint64_t>* seeds = nullptr;  // (E) model seeds; needed when training
   std::vector<Observer*> watch = {};
+  RoutingMasks* recorded = nullptr;      // layers that leave out tokens note here which they took
+  const RoutingMasks* forced = nullptr;  // ... and take exactly these instead of deciding
 };
 
 }  // namespace depthgrid

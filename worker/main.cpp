@@ -16,6 +16,7 @@
 #include "distributed/collective.hpp"
 #include "distributed/device_map.hpp"
 #include "distributed/mpi_env.hpp"
+#include "worker/audit/audit_service.hpp"
 #include "worker/bench.hpp"
 #include "worker/describe.hpp"
 #include "worker/log_warnings.hpp"
@@ -75,10 +76,16 @@ int dispatch(int argc, char** argv) {
     std::puts(describe(in).c_str());
     return 0;
   }
+  if (verb == "audit") {
+    const std::string in{std::istreambuf_iterator<char>(std::cin), {}};
+    std::puts(audit(in).c_str());
+    return 0;
+  }
   if (verb == "bench" && argc == 3) return bench(parse_bench_order(argv[2]));
   if (verb == "run" && argc == 3) return run(argv[2], argc, argv);
   std::fputs(
-      "usage: depthgrid-worker run ORDER | describe < STRUCTURES.json | bench ORDER | --version\n"
+      "usage: depthgrid-worker run ORDER | describe < STRUCTURES.json | audit < STRUCTURES.json |\n"
+      "       bench ORDER | --version\n"
       "It is started by depthgrid; see depthgrid --help.\n",
       stderr);
   return static_cast<int>(ExitCode::Usage);

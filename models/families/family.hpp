@@ -1,9 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/vector_field.hpp"
+#include "core/train/parameter_layout.hpp"
+#include "models/families/causal_claim.hpp"
 #include "models/forward_context.hpp"
 #include "models/model_options.hpp"
 
@@ -31,6 +35,19 @@ class Family {
   /// Discrete transitions Ā of the state-space layers at the nodes of the evaluation grid, for
   /// diagnostics: (E, L, N) or (E, L, N, N); undefined where the family has none.
   virtual at::Tensor transitions() const { return {}; }
+
+  /// Ways of executing this family, and whether each is causal. Training and evaluation are always
+  /// among them, by these names; a mode that figures are taken from must be causal.
+  virtual std::vector<CausalClaim> claims() const {
+    return {{.name = "training", .context = {.training = true}}, {.name = "evaluation"}};
+  }
+
+  /// Parameters that training does not reach, and why; empty for most.
+  virtual std::vector<DeadParameter> dead_parameters() const { return {}; }
 };
+
+/// How a family is made over its parameters.
+using FamilyBuilder =
+    std::function<std::unique_ptr<Family>(ParameterSource&, const ModelOptions&)>;
 
 }  // namespace depthgrid
