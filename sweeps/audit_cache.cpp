@@ -21,7 +21,7 @@ std::string audited_leaves(const CellConfig& cell) {
   nlohmann::json kept = nlohmann::json::object();
   for (const auto& [path, value] : leaves.items()) {
     const bool model = path.starts_with("model.") && path != "model.seed";
-    if (model || path == "data.seq_len" || path.starts_with("train.groups.")) kept[path] = value;
+    if (model || path == "data.seq_len" || path.ends_with(".frozen")) kept[path] = value;
   }
   return kept.dump();
 }

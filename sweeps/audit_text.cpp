@@ -53,12 +53,8 @@ std::string audit_text(const StructureAudit& a, const AuditLevels& levels) {
     if (d.preset != a.preset) continue;
     text += fmt::format("deviation, {}: published: {}; here: {}\n", d.what, d.published, d.here);
   }
-  Table table{{{"check"},
-               {"verdict"},
-               {"value", Align::Right},
-               {"threshold", Align::Right},
-               {"note"}},
-              {}};
+  Table table{
+      {{"check"}, {"verdict"}, {"value", Align::Right}, {"threshold", Align::Right}, {"note"}}, {}};
   for (const AuditResult& c : a.checks) {
     table.rows.push_back(
         {c.name, verdict_text(c, levels), shown(c.value), shown(c.threshold), c.note});

@@ -45,12 +45,12 @@ struct AuditMode {
 struct StructureAudit {
   std::string structure;  // fusion key, 16 hex digits
   std::string family;
-  std::string preset;                      // empty: none
-  std::int64_t parameters = 0;             // stored
-  std::int64_t trainable = 0;              // without frozen groups
-  std::int64_t effective = 0;              // of the unrolled network
-  std::optional<std::int64_t> closed_form;  // by the family's formula
-  double flops_per_token = 0;              // forward
+  std::string preset;                                         // empty: none
+  std::int64_t parameters = 0;                                // stored
+  std::int64_t trainable = 0;                                 // without frozen groups
+  std::int64_t effective = 0;                                 // of the unrolled network
+  std::optional<std::int64_t> closed_form;                    // by the family's formula
+  double flops_per_token = 0;                                 // forward
   std::vector<std::pair<std::string, std::int64_t>> modules;  // parameters by module
   std::vector<AuditMode> modes;
   std::vector<std::pair<std::string, std::string>> dead;  // parameter, reason

@@ -47,7 +47,6 @@ class Family {
 };
 
 /// How a family is made over its parameters.
-using FamilyBuilder =
-    std::function<std::unique_ptr<Family>(ParameterSource&, const ModelOptions&)>;
+using FamilyBuilder = std::function<std::unique_ptr<Family>(ParameterSource&, const ModelOptions&)>;
 
 }  // namespace depthgrid

@@ -48,8 +48,8 @@ void report(const StructureAudit& audit, const AuditLevels& levels, const std::s
   for (const AuditResult& c : audit.checks) {
     if (c.verdict == AuditVerdict::Pass || c.verdict == AuditVerdict::Off) continue;
     if (std::ranges::find(stops, &c) != stops.end()) continue;  // the error says it
-    log(LogLevel::Warning, fmt::format("audit of {}: {} {}: {}", alias, c.name, name_of(c.verdict),
-                                       c.note));
+    log(LogLevel::Warning,
+        fmt::format("audit of {}: {} {}: {}", alias, c.name, name_of(c.verdict), c.note));
   }
 }
 

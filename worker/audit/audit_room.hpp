@@ -12,7 +12,7 @@ namespace depthgrid {
 
 /// Sizes at which gradients and fusion are looked at, and those at which a twin learns.
 inline constexpr TwinSize kPassTwin{.width = 64, .layers = 4, .tokens = 13, .vocabulary = 61};
-inline constexpr TwinSize kLearningTwin{.width = 32, .layers = 4, .tokens = 16, .vocabulary = 32};
+inline constexpr TwinSize kLearningTwin{.width = 32, .layers = 3, .tokens = 16, .vocabulary = 16};
 
 /// The models that the checks of one structure share.
 class AuditRoom {

@@ -63,8 +63,7 @@ std::string audit(const std::string& request) {
     for (const auto& entry : root.at("structures")) {
       const CellConfig config = config_from_json(entry.at("config").dump());
       at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
-      audits.push_back(
-          service.audit(entry.at("structure"), config, audit_levels(config)).value());
+      audits.push_back(service.audit(entry.at("structure"), config, audit_levels(config)).value());
     }
     return audits_json(audits);
   } catch (const nlohmann::json::exception& e) {

@@ -33,7 +33,8 @@ class AuditService {
 };
 
 /// What `depthgrid audit` asks: JSON in, JSON out (docs/cli.md).
-/// @param request  {"schema": 1, "fresh": false, "structures": [{"structure": key, "config": {…}}]};
+/// @param request  {"schema": 1, "fresh": false, "structures": [{"structure": key, "config":
+/// {…}}]};
 ///                 levels are the leaves audit.* of each configuration.
 /// @throws UserError if the request or a configuration cannot be read.
 std::string audit(const std::string& request);

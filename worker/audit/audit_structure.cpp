@@ -29,7 +29,8 @@ std::string module_of(const std::string& parameter) {
   }
   std::size_t depth = 2;
   for (std::string& part : parts) {
-    if (!part.empty() && std::ranges::all_of(part, [](unsigned char c) { return std::isdigit(c); })) {
+    if (!part.empty() &&
+        std::ranges::all_of(part, [](unsigned char c) { return std::isdigit(c); })) {
       part = "*";
       depth = 3;
     }
@@ -48,8 +49,8 @@ void count(StructureAudit& audit, const AuditSubject& subject, const ModelOption
   for (const ParameterSlot& slot : layout.slots()) {
     if (!subject.frozen[static_cast<std::size_t>(slot.spec.group)]) audit.trainable += slot.count;
     const std::string module = module_of(slot.spec.name);
-    const auto at = std::ranges::find(audit.modules, module,
-                                      &std::pair<std::string, std::int64_t>::first);
+    const auto at =
+        std::ranges::find(audit.modules, module, &std::pair<std::string, std::int64_t>::first);
     if (at == audit.modules.end()) {
       audit.modules.emplace_back(module, slot.count);
     } else {

@@ -21,8 +21,7 @@ AuditResult check_batch_independence(AuditRoom& room) {
   AuditModel* model = room.full();
   if (model == nullptr) return unjudged(AuditVerdict::Skipped, kNaN, kTolerance, room.too_large());
   const std::int64_t rows = std::min(kSequences, std::max<std::int64_t>(2, room.rows()));
-  const at::Tensor tokens =
-      audit_tokens(model->options().vocabulary, {1, rows, room.tokens()}, 23);
+  const at::Tensor tokens = audit_tokens(model->options().vocabulary, {1, rows, room.tokens()}, 23);
   double worst = 0;
   std::string where = fmt::format("{} sequences", rows);
   for (CausalClaim& claim : model->model().family().claims()) {

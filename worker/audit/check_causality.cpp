@@ -49,8 +49,7 @@ AuditResult check_causality(AuditRoom& room) {
   return judged(true, 0, 0,
                 fmt::format("{} modes, {} cut points in batches of {}, {} alone; {} tokens", modes,
                             cut_points(room.tokens()).size(), room.rows(),
-                            std::min(kCutsAlone, cut_points(room.tokens()).size()),
-                            room.tokens()));
+                            std::min(kCutsAlone, cut_points(room.tokens()).size()), room.tokens()));
 }
 
 }  // namespace depthgrid

@@ -18,8 +18,8 @@ namespace {
 constexpr double kMargin = 0.01;  // nats below the entropy rate that are not yet an answer seen
 constexpr double kNear = 0.15;    // nats above it within which the twin has learned the chain
 constexpr double kRate = 1e-2;
-constexpr std::int64_t kRows = 32;
-constexpr std::int64_t kSteps = 240;
+constexpr std::int64_t kRows = 16;
+constexpr std::int64_t kSteps = 200;
 constexpr std::int64_t kTrainTokens = 40000;
 constexpr std::int64_t kValidWindows = 512;
 
@@ -60,8 +60,7 @@ AuditResult check_entropy_floor(AuditRoom& room) {
   const std::int64_t tokens = std::min(room.tokens(), kLearningTwin.tokens);
   const MarkovChain chain(1, twin.options().vocabulary, 1.0);
   const std::vector<std::uint32_t> train = chain.draw(kTrainTokens, "audit/train");
-  const std::vector<std::uint32_t> valid =
-      chain.draw(kValidWindows * (tokens + 1), "audit/valid");
+  const std::vector<std::uint32_t> valid = chain.draw(kValidWindows * (tokens + 1), "audit/valid");
   AuditTraining training(twin, {kRate}, kSteps);
   for (std::int64_t step = 1; step <= kSteps; ++step) {
     const auto key = static_cast<std::uint64_t>(step);

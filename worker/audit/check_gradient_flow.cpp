@@ -41,8 +41,7 @@ AuditResult check_gradient_flow(AuditRoom& room) {
                                             static_cast<std::uint64_t>(step));
     training.backward(windows, step);
     for (const ParameterSlot& slot : twin.layout().slots()) {
-      const double most =
-          slot_view(twin.arena().gradients(), slot).abs().max().item<double>();
+      const double most = slot_view(twin.arena().gradients(), slot).abs().max().item<double>();
       if (!std::isfinite(most)) wrong.insert(slot.spec.name);
       if (most > 0) silent.erase(slot.spec.name);
     }

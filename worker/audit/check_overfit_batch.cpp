@@ -24,8 +24,7 @@ AuditResult check_overfit_batch(AuditRoom& room) {
   AuditModel twin = room.learner();
   AuditTraining training(twin, {kRate}, kSteps);
   const std::int64_t tokens = std::min(room.tokens(), kLearningTwin.tokens);
-  const at::Tensor windows =
-      audit_tokens(twin.options().vocabulary, {1, kRows, tokens + 1}, 41);
+  const at::Tensor windows = audit_tokens(twin.options().vocabulary, {1, kRows, tokens + 1}, 41);
   std::vector<double> seen;
   for (std::int64_t step = 1; step <= kSteps; ++step) {
     training.backward(windows, step);

@@ -6,8 +6,7 @@
 namespace depthgrid {
 
 AuditResult check_parameter_count(AuditRoom& room) {
-  const auto stored =
-      static_cast<double>(layout_of(room.subject(), room.options()).size());
+  const auto stored = static_cast<double>(layout_of(room.subject(), room.options()).size());
   const auto formula = closed_form_parameters(room.options());
   if (!formula) {
     return unjudged(AuditVerdict::Undecided, stored, std::numeric_limits<double>::quiet_NaN(),

@@ -9,9 +9,9 @@ namespace depthgrid {
 
 /// What changing the end of a sequence did to the logits.
 struct SuffixEffect {
-  double before = 0;    // largest change of a logit before its cut
-  bool same = true;     // ... and whether all their bits are the same
-  bool after = false;   // some logit at or after a cut has changed: the model looks at its input
+  double before = 0;     // largest change of a logit before its cut
+  bool same = true;      // ... and whether all their bits are the same
+  bool after = false;    // some logit at or after a cut has changed: the model looks at its input
   std::int64_t cut = 0;  // first cut at which an earlier logit changed
 };
 
