@@ -2,8 +2,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include "models/ops/cell_cross_entropy.hpp"
+#include "models/routing/routing_record.hpp"
 
 namespace depthgrid {
 namespace {
@@ -19,21 +23,59 @@ Shifted shifted(const at::Tensor& windows) {
 
 }  // namespace
 
-at::Tensor CellLanguageModel::training_loss(const at::Tensor& windows, std::int64_t step,
-                                            std::int64_t first_row) {
+LanguageModel::Losses CellLanguageModel::losses(const at::Tensor& windows, std::int64_t step,
+                                                std::int64_t first_row) {
+  const std::vector<LossTerm> terms = model_.family().loss_terms();
+  Losses out;
+  out.parts.resize(terms.size());
   const Shifted batch = shifted(windows);
-  const ForwardContext context{
-      .training = true, .step = step, .first_row = first_row, .seeds = &seeds_, .watch = watch};
-  return cell_cross_entropy(model_.logits(batch.inputs, context), batch.targets);
+  const ForwardContext context{.training = true,
+                               .step = step,
+                               .first_row = first_row,
+                               .seeds = &seeds_,
+                               .watch = watch,
+                               .losses = &out.parts};
+  out.language = cell_cross_entropy(model_.logits(batch.inputs, context), batch.targets);
+  out.total = out.language;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (!out.parts[i].defined()) out.parts[i] = at::zeros_like(out.language.detach());
+    const at::Tensor weight = at::tensor(terms[i].weight, out.total.options().requires_grad(false));
+    out.total = out.total + weight * out.parts[i];
+  }
+  return out;
 }
 
-LanguageModel::Scores CellLanguageModel::score(const at::Tensor& windows) {
+std::vector<std::string_view> CellLanguageModel::loss_parts() const {
+  std::vector<std::string_view> names;
+  for (const LossTerm& term : model_.family().loss_terms()) names.push_back(term.name);
+  return names;
+}
+
+LanguageModel::Scores CellLanguageModel::score_rows(const at::Tensor& windows,
+                                                    std::int64_t first_row) {
   const std::int64_t cells = model_.options().cells;
   const Shifted batch = shifted(windows.to(model_.options().device)
                                     .unsqueeze(0)
                                     .expand({cells, windows.size(0), windows.size(1)}));
-  const at::Tensor logits = model_.logits(batch.inputs, {});
+  RoutingRecord record;
+  const bool routes = !model_.options().routing.layers.empty();
+  const at::Tensor logits = model_.logits(
+      batch.inputs,
+      {.first_row = first_row, .execution = execution, .routing = routes ? &record : nullptr});
+  if (routes) count(record, batch.inputs);
   return {token_losses(logits, batch.targets), logits.argmax(-1).eq(batch.targets)};
+}
+
+void CellLanguageModel::count(const RoutingRecord& record, const at::Tensor& tokens) {
+  const ModelOptions& o = model_.options();
+  const std::int64_t seen = tokens.size(1) * tokens.size(2);
+  if (!executed.executed.defined()) executed.executed = at::zeros({o.cells, o.layers}, at::kDouble);
+  at::Tensor now = at::zeros({o.cells, o.layers}, at::kDouble).fill_(static_cast<double>(seen));
+  for (const LayerRouting& layer : record.layers) {
+    now.select(1, layer.layer).copy_(layer.executed.sum({1, 2}).to(at::kCPU, at::kDouble));
+  }
+  executed.executed += now;
+  executed.tokens += seen;
 }
 
 }  // namespace depthgrid

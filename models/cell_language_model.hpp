@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/train/language_model.hpp"
@@ -8,7 +9,13 @@
 
 namespace depthgrid {
 
-/// The LanguageModel that a Model is: cross-entropy of the next token.
+/// Tokens that each layer has executed of those that it saw, added up over passes.
+struct ExecutedCount {
+  at::Tensor executed;      // (E, L) float64 on the host; undefined before the first pass
+  std::int64_t tokens = 0;  // of a cell, a layer
+};
+
+/// The LanguageModel that a Model is: cross-entropy of the next token, and what the family adds.
 class CellLanguageModel final : public LanguageModel {
  public:
   /// @param model  must outlive this. @param seeds  (E) model seeds, for draws in training.
@@ -16,13 +23,27 @@ class CellLanguageModel final : public LanguageModel {
       : model_(model), seeds_(std::move(seeds)) {}
 
   at::Tensor training_loss(const at::Tensor& windows, std::int64_t step,
-                           std::int64_t first_row) override;
-  Scores score(const at::Tensor& windows) override;
+                           std::int64_t first_row) override {
+    return losses(windows, step, first_row).total;
+  }
+  Losses losses(const at::Tensor& windows, std::int64_t step, std::int64_t first_row) override;
+  std::vector<std::string_view> loss_parts() const override;
+  Scores score(const at::Tensor& windows) override { return score_rows(windows, 0); }
+  Scores score_rows(const at::Tensor& windows, std::int64_t first_row) override;
 
   /// Told of each depth step of training passes that they want.
   std::vector<Observer*> watch;
 
+  /// How layers that may skip tokens are executed in evaluation; none: as the family does by
+  /// itself, which is causal.
+  std::optional<Execution> execution;
+
+  /// What evaluation has executed since this was last reset; families without such layers leave it.
+  ExecutedCount executed;
+
  private:
+  void count(const RoutingRecord& record, const at::Tensor& tokens);
+
   const Model& model_;
   std::vector<std::uint64_t> seeds_;
 };

@@ -131,12 +131,28 @@ std::int64_t tong(const ModelOptions& o) {
   return residual(o) + (o.hypernet.per_layer ? o.layers : 1) * block;
 }
 
+/// A transition network C -> 2 w -> C without biases, a router over two states, four scalars.
+std::int64_t tdt(const ModelOptions& o) {
+  const std::int64_t router = 2 * o.width + (o.tdt.router_bias ? 1 : 0);
+  const auto dynamic = static_cast<std::int64_t>(o.routing.layers.size());
+  return standard(o) + dynamic * (3 * o.width * o.tdt.tpn_width + router + 4);
+}
+
+/// A router's weights and a predictor of its choice.
+std::int64_t mod(const ModelOptions& o) {
+  const auto dynamic = static_cast<std::int64_t>(o.routing.layers.size());
+  return standard(o) + dynamic * (o.width + chain(o.width, {o.mod.predictor_hidden, 1}));
+}
+
 struct Row {
   std::string_view family;
   std::int64_t (*count)(const ModelOptions&);
 };
-constexpr std::array<Row, 3> kRows = {
-    {{"standard", standard}, {"time_indexed", time_indexed}, {"tong", tong}}};
+constexpr std::array<Row, 5> kRows = {{{"standard", standard},
+                                       {"time_indexed", time_indexed},
+                                       {"tong", tong},
+                                       {"tdt", tdt},
+                                       {"mod", mod}}};
 
 }  // namespace
 

@@ -1,13 +1,25 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "models/routing_masks.hpp"
+#include <ATen/core/Tensor.h>
+
+#include "models/execution_mode.hpp"
 
 namespace depthgrid {
 
 class Observer;
+struct RoutingRecord;
+
+/// How layers that may skip tokens are executed in one pass.
+struct Execution {
+  ExecutionMode mode = ExecutionMode::Dense;
+  std::optional<Decider> decider = {};  // of students; none: the family's
+  at::Tensor thresholds = {};           // (E, dynamic layers) of logits or scores; may be undefined
+  at::Tensor forced = {};               // (E, B, T, L) bool: what each layer executes
+};
 
 /// What one pass through a model is for. Evaluation is the default: no draws, no observers.
 struct ForwardContext {
@@ -16,8 +28,9 @@ struct ForwardContext {
   std::int64_t first_row = 0;                         // global row of this rank's first row
   const std::vector<std::uint64_t>* seeds = nullptr;  // (E) model seeds; needed when training
   std::vector<Observer*> watch = {};
-  RoutingMasks* recorded = nullptr;      // layers that leave out tokens note here which they took
-  const RoutingMasks* forced = nullptr;  // ... and take exactly these instead of deciding
+  std::optional<Execution> execution = {};    // none: as the family trains, or decides by itself
+  RoutingRecord* routing = nullptr;           // what dynamic layers did, where somebody asks
+  std::vector<at::Tensor>* losses = nullptr;  // (E) sums over tokens of Family::loss_terms()
 };
 
 }  // namespace depthgrid

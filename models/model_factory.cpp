@@ -4,15 +4,19 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "models/families/mod.hpp"
 #include "models/families/standard.hpp"
+#include "models/families/tdt.hpp"
 #include "models/families/time_indexed.hpp"
 #include "models/families/tong.hpp"
 
 namespace depthgrid {
 
 std::span<const FamilyEntry> families() {
-  static constexpr std::array<FamilyEntry, 3> kFamilies = {{
+  static constexpr std::array<FamilyEntry, 5> kFamilies = {{
+      {"mod", make_mod},
       {"standard", make_standard},
+      {"tdt", make_tdt},
       {"time_indexed", make_time_indexed},
       {"tong", make_tong},
   }};

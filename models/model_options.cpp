@@ -191,6 +191,9 @@ ModelOptions model_options(const std::vector<const CellConfig*>& cells) {
   o.hypernet = hypernet(first);
   o.mixer = first.word("model.mixer") == "ssm" ? Mixer::Ssm : Mixer::Mlp;
   o.ssm = ssm(cells);
+  o.routing = routing_options(cells);
+  o.tdt = tdt_options(cells);
+  o.mod = mod_options(cells);
   o.init = init(cells);
   return o;
 }

@@ -10,6 +10,7 @@
 #include "core/config/cell_config.hpp"
 #include "core/depth/depth_grid.hpp"
 #include "models/ops/per_cell_norm.hpp"
+#include "models/routing/routing_options.hpp"
 
 namespace depthgrid {
 
@@ -126,12 +127,15 @@ struct ModelOptions {
   HypernetOptions hypernet;
   Mixer mixer = Mixer::Mlp;
   SsmOptions ssm;
+  RoutingOptions routing;
+  TdtOptions tdt;
+  ModOptions mod;
   InitOptions init;
 
   /// Rows of the up projection: twice the hidden width where the activation gates.
   std::int64_t up_rows() const { return activation == Activation::Swiglu ? 2 * hidden : hidden; }
   /// The family sees depth-time.
-  bool timed() const { return family != "standard"; }
+  bool timed() const { return family == "time_indexed" || family == "tong"; }
   /// One set of parameters makes the block of every depth.
   bool shared() const { return timed() && !hypernet.per_layer; }
 };

@@ -29,6 +29,7 @@ struct Values {
 std::string_view axis_of_kind(const std::string& kind) {
   if (kind == "train") return "step";
   if (kind == "eval") return "eval_step";
+  if (kind == "probe") return "probe_step";
   if (kind == "cell") return "";
   throw Error("a journal has rows of the unknown kind '" + kind + "'");
 }
@@ -63,7 +64,7 @@ class CellTable {
  public:
   explicit CellTable(ColumnTable& table) : table_(table) { table_.sizes["cell"] = 1; }
 
-  /// Rows of one kind: series for "train" and "eval", numbers of the cell for "cell".
+  /// Rows of one kind: series for "train", "eval" and "probe", numbers of the cell for "cell".
   void add_rows(const MergedRows& rows) {
     const std::string axis(axis_of_kind(rows.kind.name));
     const auto n = static_cast<std::int64_t>(rows.rows.size());
@@ -245,7 +246,7 @@ ColumnTable cell_records(const CellFileInput& in) {
   cell.set("cell_status", {static_cast<double>(in.status)});
   cell.set("n_steps", {static_cast<double>(cell.length("step"))});
   cell.set("n_evals", {static_cast<double>(cell.length("eval_step"))});
-  cell.set("n_probes", {0});
+  cell.set("n_probes", {static_cast<double>(cell.length("probe_step"))});
   cell.set("replayed_steps", {static_cast<double>(in.history.replayed_steps)});
   cell.set("replay_mismatches", {static_cast<double>(in.history.replay_mismatches)});
   for (const auto& [count, axis] : {std::pair{"n_depth", "depth"}, std::pair{"n_layer", "layer"},

@@ -19,6 +19,9 @@ bool is_metric(const Variable& v) {
   if (v.type == DataType::Text) return false;
   if (v.dims == "cell, step") return std::ranges::find(kLastStep, v.name) != kLastStep.end();
   if (v.dims == "cell, eval_step" || v.dims == "cell, eval_step, split") return true;
+  if (v.dims == "cell, eval_step, eval_mode" || v.dims == "cell, eval_mode") {
+    return v.name.find("loss") != v.name.npos || v.name.find("share") != v.name.npos;
+  }
   if (v.dims == "cell, split") return true;
   constexpr std::array<std::string_view, 4> kStems = {"train_", "cost_", "predicted_", "replay"};
   return v.dims == "cell" && std::ranges::any_of(kStems, [&v](std::string_view stem) {
@@ -79,8 +82,8 @@ std::map<std::string, double> cell_metrics(const ColumnTable& table, std::size_t
   for (const Variable& v : variables()) {
     const VariableColumn* column = is_metric(v) ? table.find(v.name) : nullptr;
     if (column == nullptr) continue;
-    const bool by_split = v.dims.ends_with("split");
-    const std::size_t width = by_split ? split_names().size() : 1;
+    const std::span<const std::string_view> labels = labels_of(dimension(axes_of(v).back()));
+    const std::size_t width = std::max<std::size_t>(1, labels.size());
     std::size_t first = row * items_of_cell(table, *column);
     if (v.dims.starts_with("cell, step")) {
       if (!step) continue;
@@ -93,7 +96,7 @@ std::map<std::string, double> cell_metrics(const ColumnTable& table, std::size_t
       const double number = column->number(first + i);
       if (is_absent(*column, number)) continue;
       const std::string name(v.name);
-      out[by_split ? name + "." + std::string(split_names()[i]) : name] = number;
+      out[labels.empty() ? name : name + "." + std::string(labels[i])] = number;
     }
   }
   return out;

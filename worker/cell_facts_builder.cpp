@@ -1,10 +1,13 @@
 #include "worker/cell_facts_builder.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/base/digest.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/cost_model.hpp"
+#include "storage/dimensions.hpp"
 #include "sweeps/job_plan.hpp"
 #include "sweeps/stored_bytes.hpp"
 
@@ -38,6 +41,19 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   }
 }
 
+/// Which of a family's modes see the future; nothing for families with one way of executing.
+void set_declarations(CellFacts& facts, const FusedModel& fused) {
+  const std::vector<DeclaredMode> modes = fused.model->family().modes();
+  if (modes.size() < 2) return;
+  const auto names = eval_mode_names();
+  std::vector<double> flags(names.size(), -1);
+  for (const DeclaredMode& mode : modes) {
+    const auto at = std::ranges::find(names, mode.name) - names.begin();
+    flags.at(static_cast<std::size_t>(at)) = mode.causal ? 0 : 1;
+  }
+  facts.set("eval_mode_noncausal", flags);
+}
+
 /// A cell takes the time of its whole job.
 void set_predictions(CellFacts& facts, const RunContext& run, std::int64_t cells,
                      const CellPlan& cell, std::int64_t parameters) {
@@ -48,6 +64,22 @@ void set_predictions(CellFacts& facts, const RunContext& run, std::int64_t cells
 }
 
 }  // namespace
+
+void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fused, std::size_t e) {
+  const std::size_t width = eval_mode_names().size();
+  const auto of_cell = [&](const std::vector<double>& all) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(e * width);
+    return std::vector<double>(from, from + static_cast<std::ptrdiff_t>(width));
+  };
+  facts.set("final_loss_mode", of_cell(modes.loss));
+  facts.set("final_executed_share", of_cell(modes.executed));
+  const ModelOptions& o = fused.options;
+  const double dense = facts.numbers.at("cost_flops_token").front();
+  const double readout = 2 * static_cast<double>(o.width * o.vocabulary);
+  const double layer = (dense - readout) / static_cast<double>(o.layers);
+  const double skipped = static_cast<double>(o.routing.layers.size()) * (1 - modes.student[e]);
+  facts.set("cost_flops_token_executed", dense - layer * skipped);
+}
 
 std::vector<double> residual_scales(const FusedModel& fused, std::size_t e) {
   const DepthGrid grid = fused.model->family().grid({});
@@ -82,7 +114,8 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
   const std::int64_t rows = fused.train.batch / fused.train.accumulation;
   const double flops = flops_per_token(o, rows, sampler.seq_len());
   facts.set("cost_flops_token", flops);
-  facts.set("cost_flops_token_executed", flops);  // no family leaves out a layer
+  facts.set("cost_flops_token_executed", flops);  // until an evaluation says what is skipped
+  set_declarations(facts, fused);
   facts.set("cost_memory_activations", activation_bytes(o, rows, sampler.seq_len()));
   set_audit(facts, run.gate, cell.structure);
   set_predictions(facts, run, o.cells, cell, stored);

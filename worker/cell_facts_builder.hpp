@@ -7,6 +7,7 @@
 #include "core/data/sampler.hpp"
 #include "storage/cell_facts.hpp"
 #include "worker/fused_model.hpp"
+#include "worker/mode_evaluation.hpp"
 #include "worker/run_context.hpp"
 
 namespace depthgrid {
@@ -18,5 +19,8 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
 
 /// Residual scales of cell e in force now, one a depth step. @return (L)
 std::vector<double> residual_scales(const FusedModel& fused, std::size_t e);
+
+/// Losses and executed shares of cell e by mode, at the end.
+void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fused, std::size_t e);
 
 }  // namespace depthgrid

@@ -9,12 +9,13 @@
 #include "core/base/log.hpp"
 #include "storage/cell_file.hpp"
 #include "storage/cell_history.hpp"
+#include "storage/dimensions.hpp"
 
 namespace depthgrid {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kTrain = 0, kEval = 1;
+constexpr std::size_t kTrain = 0, kEval = 1, kProbe = 2;
 constexpr double kSnapshotSeconds = 30, kSnapshotShare = 0.002;
 const auto kGroups = static_cast<std::int64_t>(kParameterGroupCount);
 
@@ -35,6 +36,9 @@ std::vector<RowKind> row_kinds(const RecordShape& shape) {
                  {"train_nonfinite"},
                  {"train_update_norm"},
                  {"train_parameter_norm"}}};
+  for (const std::string_view part : shape.loss_parts) {
+    train.columns.push_back({"train_loss_" + std::string(part)});
+  }
   if (shape.learned_scales > 0) train.columns.push_back({"residual_scale", shape.learned_scales});
   RowKind eval{"eval",
                {{"eval_loss", 4},
@@ -45,7 +49,16 @@ std::vector<RowKind> row_kinds(const RecordShape& shape) {
                 {"eval_accuracy", 4}}};
   if (shape.positions > 0) eval.columns.push_back({"eval_loss_position", 4 * shape.positions});
   if (shape.published) eval.columns.push_back({"eval_loss_published"});
-  return {train, eval};
+  if (shape.layers == 0) return {train, eval};
+  const auto modes = static_cast<std::int64_t>(eval_mode_names().size());
+  eval.columns.push_back({"eval_loss_mode", modes});
+  eval.columns.push_back({"eval_executed_share", modes});
+  eval.columns.push_back({"eval_mismatch_gap"});
+  RowKind probe{"probe", {{"routing_rate", shape.layers * modes}}};
+  for (const std::string_view name : shape.probes) {
+    probe.columns.push_back({std::string(name), shape.layers});
+  }
+  return {train, eval, probe};
 }
 
 }  // namespace
@@ -69,7 +82,7 @@ void CellRecorder::train_row(std::int64_t step, std::size_t e, const StepReport&
                              const std::vector<double>& learned_scales) {
   if (!writes()) return;
   const GradientNorms& n = report.optimizer.norms;
-  row_ = {report.loss[e], report.loss[e],    report.optimizer.lr[e],
+  row_ = {report.loss[e], report.total[e],   report.optimizer.lr[e],
           n.norm[e],      n.norm_clipped[e], n.factor[e]};
   const auto groups = [&](const std::vector<double>& v) {
     const auto from = v.begin() + static_cast<std::ptrdiff_t>(e * kParameterGroupCount);
@@ -81,12 +94,14 @@ void CellRecorder::train_row(std::int64_t step, std::size_t e, const StepReport&
   row_.insert(row_.end(),
               {clocks.tokens, clocks.epoch, clocks.wall, loss_scale,
                static_cast<double>(report.nonfinite[e]), u.update_norm[e], u.parameter_norm[e]});
+  for (const std::vector<double>& part : report.parts) row_.push_back(part[e]);
   row_.insert(row_.end(), learned_scales.begin(), learned_scales.end());
   journal_.append(kTrain, step, row_);
 }
 
 void CellRecorder::eval_row(std::int64_t step, std::size_t e, const SplitResults& results,
-                            const std::optional<std::vector<double>>& published) {
+                            const std::optional<std::vector<double>>& published,
+                            const std::optional<ModeResults>& modes) {
   if (!writes()) return;
   row_.clear();
   const auto column = [&](auto value) {
@@ -110,7 +125,26 @@ void CellRecorder::eval_row(std::int64_t step, std::size_t e, const SplitResults
     }
   }
   if (shape_.published) row_.push_back(published ? (*published)[e] : kNaN);
+  if (modes) {
+    add_cell(modes->loss, e);
+    add_cell(modes->executed, e);
+    row_.push_back(modes->mismatch[e]);
+  }
   journal_.append(kEval, step, row_);
+}
+
+void CellRecorder::add_cell(const std::vector<double>& values, std::size_t e) {
+  const auto width = static_cast<std::ptrdiff_t>(values.size()) / shape_.cells;
+  const auto from = values.begin() + static_cast<std::ptrdiff_t>(e) * width;
+  row_.insert(row_.end(), from, from + width);
+}
+
+void CellRecorder::probe_row(std::int64_t step, std::size_t e, const ModeResults& modes) {
+  if (!writes()) return;
+  row_.clear();
+  add_cell(modes.rate, e);
+  for (const RoutingStatistic& s : modes.statistics) add_cell(s.values, e);
+  journal_.append(kProbe, step, row_);
 }
 
 void CellRecorder::event(std::int64_t step, EventKind kind, double value,

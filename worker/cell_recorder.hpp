@@ -17,15 +17,19 @@
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
 #include "worker/eval_plan.hpp"
+#include "worker/mode_evaluation.hpp"
 
 namespace depthgrid {
 
 /// Which columns the rows of a job have beyond those that every cell has.
 struct RecordShape {
-  std::int64_t cells = 1;           // E: the cost of snapshots is the whole job's
-  std::int64_t learned_scales = 0;  // L if the residual scale is a parameter, else 0
-  std::int64_t positions = 0;       // T if losses by position are kept, else 0
-  bool published = false;           // first study's evaluation protocol
+  std::int64_t cells = 1;                         // E: the cost of snapshots is the whole job's
+  std::int64_t learned_scales = 0;                // L if the residual scale is a parameter, else 0
+  std::int64_t positions = 0;                     // T if losses by position are kept, else 0
+  bool published = false;                         // first study's evaluation protocol
+  std::vector<std::string_view> loss_parts = {};  // train_loss_NAME beside the language loss
+  std::int64_t layers = 0;                        // L if layers skip tokens, else 0
+  std::vector<std::string_view> probes = {};      // variables over layers, if they do
 };
 
 /// Why an attempt ended without a result.
@@ -62,7 +66,11 @@ class CellRecorder {
 
   /// One row of an evaluation of cell e.
   void eval_row(std::int64_t step, std::size_t e, const SplitResults& results,
-                const std::optional<std::vector<double>>& published);
+                const std::optional<std::vector<double>>& published,
+                const std::optional<ModeResults>& modes);
+
+  /// What gates and routers did at an evaluation of cell e.
+  void probe_row(std::int64_t step, std::size_t e, const ModeResults& modes);
 
   void event(std::int64_t step, EventKind kind, double value, const std::string& message);
   void sync();
@@ -80,6 +88,9 @@ class CellRecorder {
   bool finish(CellStatus status, CellFacts facts);
 
  private:
+  /// Appends cell e's part of an (E, ...) table to the row.
+  void add_cell(const std::vector<double>& values, std::size_t e);
+
   const Store& store_;
   const StoredPlan& plan_;
   const StoredCell& cell_;

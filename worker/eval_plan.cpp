@@ -47,6 +47,13 @@ bool EvalPlan::due(std::int64_t step, std::int64_t steps) const {
   return step == steps || (every_ && step % *every_ == 0);
 }
 
+EvalWindows EvalPlan::windows(Split split, bool final) const {
+  const EvalWindows all =
+      all_windows(data_.streams[static_cast<std::size_t>(split)].size(), seq_len_, stride_);
+  const auto& most = final ? final_windows_ : windows_;
+  return most ? spaced_windows(all, *most) : all;
+}
+
 std::optional<SplitResults> EvalPlan::over(LanguageModel& model, const std::array<bool, 4>& splits,
                                            std::optional<std::int64_t> windows,
                                            const std::function<bool()>& stop) const {

@@ -34,6 +34,10 @@ class EvalPlan {
   /// The first study's protocol on `valid`: 80 random windows. Nothing unless asked for. (E) nats.
   std::optional<std::vector<double>> published(LanguageModel& model, std::int64_t index) const;
 
+  /// Windows of a split as the periodic evaluation, or the last one, takes them.
+  EvalWindows windows(Split split, bool final) const;
+  std::int64_t batch_size() const noexcept { return batch_size_; }
+
   bool by_position() const noexcept { return by_position_; }
   std::int64_t positions() const noexcept { return seq_len_; }
 

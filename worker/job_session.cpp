@@ -90,6 +90,7 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
       trainer_(*fused_.language, *fused_.arena, *fused_.optimizer, batches_, run.sync, cells_,
                fused_.train),
       evals_(*configs_[0], *data_, fused_.options.cells),
+      modes_(*configs_[0], *data_, evals_, fused_),
       policy_(run.sweep.run, fused_.train.steps),
       clocks_(job_.rows.size()),
       improved_(job_.rows.size()),
@@ -141,7 +142,10 @@ void JobSession::open_recorders(std::vector<ClaimedCell>& claims) {
   const RecordShape shape{.cells = fused_.options.cells,
                           .learned_scales = learned ? fused_.options.layers : 0,
                           .positions = evals_.by_position() ? evals_.positions() : 0,
-                          .published = configs_[0]->word("eval.protocol") == "published_1"};
+                          .published = configs_[0]->word("eval.protocol") == "published_1",
+                          .loss_parts = fused_.language->loss_parts(),
+                          .layers = modes_.active() ? fused_.options.layers : 0,
+                          .probes = modes_.statistics()};
   const std::string attempt = attempt_json(run_, job_);
   recorders_.reserve(claims.size());
   for (std::size_t e = 0; e < claims.size(); ++e) {
@@ -299,11 +303,15 @@ void JobSession::record(std::int64_t step, const StepReport& report, double seco
 bool JobSession::evaluate(std::int64_t step) {
   const Stopwatch clock;
   run_.progress.phase("evaluating");
+  modes_.calibrate(false);
   const SplitResults results = evals_.periodic(*fused_.language);
+  const std::optional<ModeResults> modes =
+      modes_.active() ? modes_.evaluate(false, {}) : std::nullopt;
   const auto published = evals_.published(*fused_.language, evaluations_++);
   for (std::size_t e = 0; e < recorders_.size(); ++e) {
     if (cells_.status(static_cast<std::int64_t>(e)) != CellStatus::Running) continue;
-    recorders_[e].eval_row(step, e, results, published);
+    recorders_[e].eval_row(step, e, results, published, modes);
+    if (modes) recorders_[e].probe_row(step, e, *modes);
     clocks_[e].eval += clock.seconds();
   }
   return stop_early(step, results);
@@ -390,7 +398,8 @@ CellFacts JobSession::facts_so_far(std::size_t e) const {
   return facts;
 }
 
-void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResults& final_results) {
+void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResults& final_results,
+                             const std::optional<ModeResults>& modes) {
   CellFacts facts = facts_so_far(e);
   if (status == CellStatus::Completed) {
     const auto column = [&](const char* name, auto value, double absent) {
@@ -406,6 +415,7 @@ void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResult
     column("final_bits_per_byte", [](const EvalResult& r) { return r.bits_per_byte; }, kNaN);
     column("final_perplexity", [](const EvalResult& r) { return r.perplexity; }, kNaN);
   }
+  if (modes) set_modes(facts, *modes, fused_, e);
   const std::filesystem::path folder = recorders_[e].folder();
   if (!recorders_[e].finish(status, std::move(facts))) return;  // its checkpoints are another's now
   const std::vector<std::int64_t> kept = policy_.kept(improved_[e], step_);
@@ -420,12 +430,16 @@ bool JobSession::finish() {
   checkpoint(step_);
   run_.progress.phase("final evaluation");
   const Stopwatch clock;
+  modes_.calibrate(true);
   const auto results = evals_.final(*fused_.language, stop_requested);
   if (!results) return false;
+  const std::optional<ModeResults> modes =
+      modes_.active() ? modes_.evaluate(true, stop_requested) : std::nullopt;
+  if (modes_.active() && !modes) return false;
   for (std::size_t e = 0; e < recorders_.size(); ++e) {
     if (cells_.status(static_cast<std::int64_t>(e)) == CellStatus::Diverged) continue;
     clocks_[e].eval += clock.seconds();
-    finish_cell(e, CellStatus::Completed, *results);
+    finish_cell(e, CellStatus::Completed, *results, modes);
   }
   log_stability(*fused_.model);
   return true;

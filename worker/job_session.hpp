@@ -74,7 +74,8 @@ class JobSession {
   SessionEnd stop();
   /// Once an attempt: how far the loss has jumped where this attempt took over.
   void seam(std::size_t e, double loss);
-  void finish_cell(std::size_t e, CellStatus status, const SplitResults& final_results);
+  void finish_cell(std::size_t e, CellStatus status, const SplitResults& final_results,
+                   const std::optional<ModeResults>& modes = {});
   CellFacts facts_so_far(std::size_t e) const;
   bool any_active() const;
 
@@ -88,6 +89,7 @@ class JobSession {
   CellSet cells_;
   Trainer trainer_;
   EvalPlan evals_;
+  ModeEvaluation modes_;
   CheckpointPolicy policy_;
   std::vector<CellRecorder> recorders_;  // first rank only
   std::vector<CellFacts> facts_;

@@ -135,6 +135,28 @@ void check_state_space(const Slots& s, const Report& report) {
   }
 }
 
+void check_routing(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  const bool tdt = s.is(row.family, "tdt");
+  if (!tdt && !s.is(row.family, "mod")) return;
+  const std::size_t leaf = tdt ? row.tdt_layers : row.mod_layers;
+  const std::int64_t layers = s.integer(row.n_layers);
+  if (const auto* list = s.values[leaf]->get_if<ValueList>()) {
+    const std::int64_t last = *list->back().get_if<std::int64_t>();
+    if (last >= layers) {
+      report({leaf, row.n_layers}, report.shown(leaf) + " names layer " + std::to_string(last) +
+                                       "; layers of " + report.shown(row.n_layers) +
+                                       " count from 0 to " + std::to_string(layers - 1));
+    }
+  } else if (layers == 1 && s.is(leaf, "odd")) {
+    report({leaf, row.n_layers}, report.shown(leaf) + " is no layer of " +
+                                     report.shown(row.n_layers) + ": use `all` or more layers");
+  }
+  if (!tdt && s.has_word(row.modes, "teacher_threshold")) {
+    report({row.modes}, "`eval.modes` names teacher_threshold, which family mod does not have");
+  }
+}
+
 void check_data(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
   if (s.is(row.corpus, "file") && s.null(row.data_path)) {
@@ -236,6 +258,7 @@ void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics) {
   check_sizes(slots, report);
   check_gates(slots, report);
   check_state_space(slots, report);
+  check_routing(slots, report);
   check_data(slots, report);
   check_training(slots, report);
   check_decay_groups(slots, report);

@@ -24,8 +24,9 @@ bool has_dev(const Slots& slots) {
 }
 
 Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
-  constexpr std::array<std::string_view, 9> kNames = {
-      "trunk", "embedding", "head", "norm", "bias", "modulation", "hypernet", "ssm", "residual"};
+  constexpr std::array<std::string_view, 13> kNames = {
+      "trunk", "embedding", "head", "norm",    "bias",   "modulation", "hypernet",
+      "ssm",   "residual",  "tpn",  "scalars", "router", "predictor"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     const std::string path = "train.groups." + std::string(kNames[i]);
     groups_[i] = {kNames[i], leaf_index(path + ".lr"), leaf_index(path + ".weight_decay")};
@@ -49,6 +50,16 @@ Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
   no_dev_ = pool_->intern(ValueList{"train", "valid"});
   all_targets_ = pool_->intern(ValueList{"q", "k", "v", "out", "up", "down"});
   attention_targets_ = pool_->intern(ValueList{"q", "k", "v", "out"});
+  learned_ = pool_->intern("learned");
+  rope_ = pool_->intern("rope");
+  global_ = pool_->intern("global");
+  group_ = pool_->intern("group");
+  router_lr_ = pool_->intern(3e-3);
+  scalars_lr_ = pool_->intern(1e-3);
+  tdt_modes_ = pool_->intern(
+      ValueList{"dense", "teacher_topk", "teacher_threshold", "student", "random", "skip_all"});
+  mod_modes_ = pool_->intern(ValueList{"dense", "teacher_topk", "student", "random", "skip_all"});
+  all_deciders_ = pool_->intern(ValueList{"calibrated", "threshold", "running_topk"});
 }
 
 void Deriver::settle(Slots& slots, std::size_t leaf, const PooledValue* derived) {
@@ -61,6 +72,7 @@ void Deriver::derive(Slots& slots) const {
   seeds(slots);
   model(slots);
   modulation(slots);
+  routing(slots);
   train(slots);
   eval(slots);
 }
@@ -91,6 +103,8 @@ void Deriver::model(Slots& slots) const {
   const bool tong = slots.is(row.family, "tong");
   settle(slots, row.sublayers,
          tong || slots.is(row.family, "time_indexed") ? parallel_ : sequential_);
+  const bool skips = slots.is(row.family, "tdt") || slots.is(row.family, "mod");
+  settle(slots, row.positions, skips ? rope_ : learned_);
   settle(slots, row.include_t, tong ? false_ : true_);
   settle(slots, row.final_norm, slots.is(row.norm, "none") ? none_ : layer_norm_);
   if (slots.is(row.implementation, "auto")) slots.values[row.implementation] = pool_->null();
@@ -131,8 +145,18 @@ void Deriver::modulation(Slots& slots) const {
       same ? pool_->intern(full.front().second) : pool_->intern(Value(std::move(full)));
 }
 
+void Deriver::routing(Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  const bool tdt = slots.is(row.family, "tdt");
+  settle(slots, row.predictor_hidden, number(slots.integer(row.d_model) / 2));
+  settle(slots, row.clip_scope, tdt ? group_ : global_);
+  settle(slots, row.modes, tdt ? tdt_modes_ : mod_modes_);
+  settle(slots, row.deciders, all_deciders_);
+}
+
 void Deriver::train(Slots& slots) const {
   const LeafRows& row = leaf_rows();
+  const bool tdt = slots.is(row.family, "tdt");
   const PooledValue* decay = pool_->null();
   const std::int64_t steps = slots.integer(row.steps);
   if (slots.is(row.schedule, "wsd")) {
@@ -142,8 +166,12 @@ void Deriver::train(Slots& slots) const {
   }
   settle(slots, row.decay_steps, decay);
   for (const Group& group : groups_) {
-    settle(slots, group.lr, slots.values[row.lr]);
-    const bool exempt = slots.has_word(row.no_decay, group.name);
+    const bool router = tdt && group.name == "router";
+    const PooledValue* lr = router                           ? router_lr_
+                            : tdt && group.name == "scalars" ? scalars_lr_
+                                                             : slots.values[row.lr];
+    settle(slots, group.lr, lr);
+    const bool exempt = router || slots.has_word(row.no_decay, group.name);
     settle(slots, group.weight_decay, exempt ? zero_real_ : slots.values[row.weight_decay]);
   }
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace depthgrid {
 namespace {
@@ -272,6 +273,31 @@ std::optional<Value> step_list(const Leaf& leaf, const YamlNode& node, Diagnosti
   return Value(std::move(list));
 }
 
+/// A word, or a set of layers in ascending order.
+std::optional<Value> layer_list(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
+  if (node.kind != YamlNode::Kind::List) {
+    const auto word = known_word(leaf, node, diagnostics);
+    return word ? std::optional<Value>(*word) : std::nullopt;
+  }
+  std::set<std::int64_t> layers;
+  for (const auto& item : node.items) {
+    const Scalar scalar = scalar_of(item);
+    const bool index = scalar.kind == Scalar::Kind::Int && scalar.integer >= 0;
+    if (!index || !layers.insert(scalar.integer).second) {
+      mismatch(leaf, item, index ? "this layer is there twice" : "layers count from 0",
+               diagnostics);
+      return std::nullopt;
+    }
+  }
+  if (layers.empty()) {
+    mismatch(leaf, node, "name at least one layer", diagnostics);
+    return std::nullopt;
+  }
+  ValueList list;
+  for (const std::int64_t layer : layers) list.emplace_back(layer);
+  return Value(std::move(list));
+}
+
 std::optional<Value> target_map(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
   if (node.kind != YamlNode::Kind::Map) {
     const auto word = known_word(leaf, node, diagnostics);
@@ -341,6 +367,8 @@ std::optional<Value> leaf_value(const Leaf& leaf, const YamlNode& node, Diagnost
       return word_list(leaf, node, diagnostics);
     case ValueKind::StepList:
       return step_list(leaf, node, diagnostics);
+    case ValueKind::LayerList:
+      return layer_list(leaf, node, diagnostics);
     case ValueKind::TargetMap:
       return target_map(leaf, node, diagnostics);
   }

@@ -146,6 +146,38 @@ constexpr Row kPublishedTimeIndexedSsm[] = {
     {"model.hypernet.hidden", "64"},
 };
 
+/// The text of the third study: all tokens pass in training, raw scalars, unit weights, no norms in
+/// front of network and router, only the targets detached, a student with threshold 0.5.
+constexpr Row kTdtLiteral[] = {
+    {"model.family", "tdt"},
+    {"model.tdt.train_path", "dense"},
+    {"model.tdt.ma_window", "100"},
+    {"model.tdt.scalars", "raw"},
+    {"model.tdt.tpn.norm", "none"},
+    {"model.tdt.tpn.detach_input", "false"},
+    {"model.tdt.router.input_norm", "none"},
+    {"model.tdt.router.detach_input", "false"},
+    {"model.tdt.lambda_tpn", "1"},
+    {"model.tdt.lambda_causal", "1"},
+    {"model.tdt.decider", "threshold"},
+    {"model.tdt.threshold", "0.5"},
+};
+
+/// The form of it that learns to skip: what the defaults are.
+constexpr Row kTdtDefault[] = {
+    {"model.family", "tdt"},
+    {"model.tdt.layers", "odd"},
+    {"model.tdt.train_path", "gated_st"},
+    {"model.tdt.ma_window", "100"},
+    {"model.tdt.scalars", "softplus"},
+    {"model.tdt.tpn.norm", "rms"},
+    {"model.tdt.tpn.detach_input", "true"},
+    {"model.tdt.router.input_norm", "rms"},
+    {"model.tdt.lambda_tpn", "0.05"},
+    {"model.tdt.lambda_causal", "0.1"},
+    {"model.tdt.decider", "calibrated"},
+};
+
 struct Preset {
   std::string_view name;
   std::span<const Row> rows;
@@ -156,7 +188,9 @@ constexpr Preset kPresets[] = {{"gpt", kGpt},
                                {"published/standard", kPublishedGenerated, kPublishedStandard},
                                {"published/time_indexed_mlp", kPublishedTimeIndexedMlp},
                                {"published/time_indexed_ssm", kPublishedTimeIndexedSsm},
-                               {"published/tong", kPublishedGenerated, kPublishedTong}};
+                               {"published/tong", kPublishedGenerated, kPublishedTong},
+                               {"tdt/default", kTdtDefault},
+                               {"tdt/literal", kTdtLiteral}};
 
 PresetLeaf leaf_of(std::string_view preset, const Row& row, ValuePool& pool) {
   Diagnostics diagnostics;

@@ -71,6 +71,13 @@ Json value_schema(const Leaf& leaf) {
             {{"anyOf", Json::array({{{"type", "integer"}, {"minimum", 0}},
                                     {{"type", "string"}, {"pattern", "^[0-9.]+ ?%$"}}})}}}});
       break;
+    case ValueKind::LayerList:
+      alternatives.push_back(words_schema(leaf));
+      alternatives.push_back({{"type", "array"},
+                              {"items", {{"type", "integer"}, {"minimum", 0}}},
+                              {"minItems", 1},
+                              {"uniqueItems", true}});
+      break;
     case ValueKind::TargetMap: {
       const Leaf& targets = schema()[leaf_index("model.modulation.targets")];
       alternatives.push_back(words_schema(leaf));

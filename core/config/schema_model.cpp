@@ -60,14 +60,15 @@ constexpr Leaf kSeeds[] = {
 constexpr Leaf kBlock[] = {
     or_null(word("model.preset",
                  "gpt published/standard published/time_indexed_mlp published/time_indexed_ssm "
-                 "published/tong",
+                 "published/tong tdt/default tdt/literal",
                  "null", Execution,
                  "fills leaves of the model; leaves that the file names win; identity is the "
                  "resolved leaves, not the name"),
             "no preset"),
-    word("model.family", "standard time_indexed tong", "standard", Structural,
-         "separate blocks, one block whose weights depth-time modulates, or one whose weights "
-         "networks of depth-time generate"),
+    word("model.family", "standard time_indexed tong tdt mod", "standard", Structural,
+         "separate blocks; one block whose weights depth-time modulates; one whose weights "
+         "networks of depth-time generate; separate blocks of which some skip tokens: temporal "
+         "dynamic transformer, or Mixture-of-Depths"),
     integer("model.d_model", 8, 8192, "channels", "256", Structural,
             "d, width of the residual stream; a multiple of n_heads"),
     integer("model.n_layers", 1, 1024, "layers", "6", Structural, "L, depth steps"),
@@ -86,7 +87,7 @@ constexpr Leaf kBlock[] = {
          "model.positions=learned"),
     or_null(word("model.sublayers", "sequential parallel", "null", Structural,
                  "attention, then the second sublayer; or both from one input"),
-            "standard: sequential; time_indexed, tong: parallel"),
+            "standard, tdt, mod: sequential; time_indexed, tong: parallel"),
     read(word("model.mixer", "mlp ssm", "mlp", Structural,
               "the second sublayer: feed-forward, or a state-space layer along the sequence"),
          kTimed),
@@ -105,7 +106,9 @@ constexpr Leaf kBlock[] = {
     read(integer("model.temporal_norm.hidden", 1, 4096, "channels", "64", Structural,
                  "width of a temporal norm's time network"),
          kTemporal),
-    word("model.positions", "learned rope none", "learned", Structural, "position information"),
+    or_null(
+        word("model.positions", "learned rope none", "null", Structural, "position information"),
+        "learned; tdt, mod: rope"),
     read(above(real("model.rope_base", 1, kUnlimited, "–", "10000", PerCell,
                     "base of the rotary frequencies")),
          "model.positions=rope"),

@@ -33,6 +33,16 @@ constexpr Leaf kEval[] = {
     word("eval.protocol", "standard published_1", "standard", Structural,
          "published_1 adds the published run's validation protocol"),
     flag("eval.by_position", "true", Structural, "loss per position in the window"),
+    read(or_null(
+             word("eval.modes", "dense teacher_topk teacher_threshold student random skip_all",
+                  "null", Structural, "ways of executing the layers that skip, compared on valid",
+                  ValueKind::WordList),
+             "tdt: all; mod: all but teacher_threshold"),
+         "model.family=tdt|mod"),
+    read(or_null(word("eval.deciders", "calibrated threshold running_topk", "null", Structural,
+                      "deciders of mode student", ValueKind::WordList),
+                 "all"),
+         "model.family=tdt"),
     null_means(
         run_integer("eval.batch_size", 1, 65536, "sequences", "null", "sequences per forward pass"),
         "the planner's choice"),

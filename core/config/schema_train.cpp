@@ -21,7 +21,8 @@ constexpr Leaf kTrain[] = {
     real("train.weight_decay", 0, kUnlimited, "–", "0", PerCell,
          "decoupled with adamw, added to the gradient with adam"),
     word("train.no_decay",
-         "trunk embedding head norm bias modulation hypernet ssm residual scalars alpha",
+         "trunk embedding head norm bias modulation hypernet ssm residual scalars alpha tpn router "
+         "predictor",
          "[norm, bias, embedding, scalars, alpha, residual]", Structural,
          "groups without decay; [] decays everything", ValueKind::WordList),
     word("train.schedule.kind", "constant cosine linear wsd", "constant", PerCell,
@@ -36,8 +37,9 @@ constexpr Leaf kTrain[] = {
     above(or_words(real("train.clip", 0, kUnlimited, "–", "1.0", PerCell,
                         "largest norm of a cell's gradient; none: not clipped"),
                    "none")),
-    read(word("train.clip_scope", "global group", "global", Structural,
-              "one norm a cell, or one a parameter group"),
+    read(or_null(word("train.clip_scope", "global group", "null", Structural,
+                      "one norm a cell, or one a parameter group"),
+                 "global; tdt: group"),
          "train.clip!=none"),
     word("train.precision", "fp32 tf32 bf16", "fp32", Structural,
          "of matrix products; parameters are fp32 always"),
@@ -56,16 +58,19 @@ constexpr Leaf kTrain[] = {
          "same ranks and threads: same bits; kept as provenance"),
 };
 
-constexpr Leaf group_lr(std::string_view path, std::string_view condition = "") {
+constexpr Leaf group_lr(std::string_view path, std::string_view condition = "",
+                        std::string_view derived = "train.lr") {
   return read(
-      or_null(real(path, 0, kUnlimited, "–", "null", PerCell, "rate of the group"), "train.lr"),
+      or_null(real(path, 0, kUnlimited, "–", "null", PerCell, "rate of the group"), derived),
       condition);
 }
 
-constexpr Leaf group_decay(std::string_view path, std::string_view condition = "") {
-  return read(or_null(real(path, 0, kUnlimited, "–", "null", PerCell, "decay of the group"),
-                      "train.weight_decay; 0 if no_decay lists it"),
-              condition);
+constexpr Leaf group_decay(
+    std::string_view path, std::string_view condition = "",
+    std::string_view derived = "train.weight_decay; 0 if no_decay lists it") {
+  return read(
+      or_null(real(path, 0, kUnlimited, "–", "null", PerCell, "decay of the group"), derived),
+      condition);
 }
 
 constexpr Leaf group_frozen(std::string_view path, std::string_view condition = "") {
@@ -84,6 +89,9 @@ constexpr std::string_view kGates = "model.family=time_indexed & model.modulatio
 constexpr std::string_view kGenerators =
     "model.family=tong or model.mixer=ssm & model.ssm.parameters=generated";
 constexpr std::string_view kStateSpace = "model.mixer=ssm & model.ssm.parameters=shared";
+constexpr std::string_view kTdt = "model.family=tdt";
+constexpr std::string_view kMod = "model.family=mod";
+constexpr std::string_view kRouter = "model.family=tdt|mod";
 constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
 
 constexpr Leaf kGroups[] = {
@@ -114,6 +122,19 @@ constexpr Leaf kGroups[] = {
     group_lr("train.groups.residual.lr", kScale),
     group_decay("train.groups.residual.weight_decay", kScale),
     group_frozen("train.groups.residual.frozen", kScale),
+    group_lr("train.groups.tpn.lr", kTdt),
+    group_decay("train.groups.tpn.weight_decay", kTdt),
+    group_frozen("train.groups.tpn.frozen", kTdt),
+    group_lr("train.groups.scalars.lr", kTdt, "1e-3"),
+    group_decay("train.groups.scalars.weight_decay", kTdt),
+    group_frozen("train.groups.scalars.frozen", kTdt),
+    group_lr("train.groups.router.lr", kRouter, "train.lr; tdt: 3e-3"),
+    group_decay("train.groups.router.weight_decay", kRouter,
+                "train.weight_decay; tdt: 0; 0 if no_decay lists it"),
+    group_frozen("train.groups.router.frozen", kRouter),
+    group_lr("train.groups.predictor.lr", kMod),
+    group_decay("train.groups.predictor.weight_decay", kMod),
+    group_frozen("train.groups.predictor.frozen", kMod),
 };
 
 constexpr SchemaSection kSections[] = {{"Training", kTrain},

@@ -24,6 +24,7 @@ struct LeafRows {
   std::size_t corpus, data_path, data_test, tokenizer, word_vocab, split, dev_fraction, seq_len;
   std::size_t markov_order, synthetic_vocab, synthetic_tokens, lag;
   std::size_t steps, batch_size, accumulation, lr, weight_decay, no_decay;
+  std::size_t clip_scope, tdt_layers, mod_layers, predictor_hidden, modes, deciders;
   std::size_t schedule, warmup, decay_steps, patience;
   std::size_t every, splits, final_splits, stride, keep_best;
 };

@@ -76,7 +76,8 @@ std::vector<EvalResult> evaluate(LanguageModel& model, std::int64_t cells,
   for (std::int64_t b = 0; b < batches.size(); ++b) {
     if (stop && stop()) return {};
     const EvalBatch batch = batches.batch(b);
-    const LanguageModel::Scores scores = model.score(batch.tokens.narrow(1, 0, batch.length + 1));
+    const LanguageModel::Scores scores =
+        model.score_rows(batch.tokens.narrow(1, 0, batch.length + 1), b * batch_size);
     const at::Tensor loss = scores.loss.cpu().contiguous();
     const at::Tensor correct = scores.correct.cpu().contiguous();
     const at::Tensor mask = batch.mask.contiguous();

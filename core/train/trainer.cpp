@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
@@ -24,7 +25,9 @@ at::Tensor Trainer::accumulate(std::int64_t step) {
   const double tokens = static_cast<double>(batch * batches_.sampler().seq_len());
   const at::TensorOptions plain = arena_.values().options();
   const at::Tensor weight = at::tensor(options_.loss_scale, plain) / tokens;
-  at::Tensor sums = at::zeros({options_.cells}, plain.dtype(at::kDouble).device(at::kCPU));
+  const auto rows_of_losses = static_cast<std::int64_t>(2 + model_.loss_parts().size());
+  at::Tensor sums =
+      at::zeros({rows_of_losses, options_.cells}, plain.dtype(at::kDouble).device(at::kCPU));
   const std::int64_t begin = batch * rank / ranks;
   const std::int64_t rows = batch * (rank + 1) / ranks - begin;
   for (std::int64_t m = 0; m < options_.accumulation; ++m) {
@@ -32,9 +35,11 @@ at::Tensor Trainer::accumulate(std::int64_t step) {
     const std::int64_t count = begin + rows * (m + 1) / options_.accumulation - first;
     if (count == 0) continue;
     const at::Tensor windows = batches_.windows(step - 1, first, count).to(plain.device());
-    const at::Tensor loss = model_.training_loss(windows, step, first);
-    loss.backward(weight.to(loss.scalar_type()));
-    sums += loss.detach().to(at::kCPU, at::kDouble);
+    const LanguageModel::Losses losses = model_.losses(windows, step, first);
+    losses.total.backward(weight.to(losses.total.scalar_type()));
+    std::vector<at::Tensor> all = {losses.language.detach(), losses.total.detach()};
+    for (const at::Tensor& part : losses.parts) all.push_back(part.detach());
+    sums += at::stack(all).to(at::kCPU, at::kDouble);
   }
   return sums / tokens;
 }
@@ -45,12 +50,17 @@ StepReport Trainer::step(std::int64_t step) {
   sync_.sum(loss);
   StepReport report;
   const double* values = loss.const_data_ptr<double>();
-  report.loss.assign(values, values + options_.cells);
+  const auto row = [&](std::int64_t i) {
+    return std::vector<double>(values + i * options_.cells, values + (i + 1) * options_.cells);
+  };
+  report.loss = row(0);
+  report.total = row(1);
+  for (std::int64_t i = 2; i < loss.size(0); ++i) report.parts.push_back(row(i));
   std::vector<std::uint8_t> active;
   for (std::size_t e = 0; e < report.loss.size(); ++e) {
     const bool alive = cells_.status(static_cast<std::int64_t>(e)) == CellStatus::Running;
     const bool sound =
-        std::isfinite(report.loss[e]) && report.loss[e] <= options_.diverged_above[e];
+        std::isfinite(report.total[e]) && report.loss[e] <= options_.diverged_above[e];
     active.push_back(alive && sound ? 1 : 0);
     report.nonfinite.push_back(alive && !sound ? 1 : 0);
   }

@@ -15,8 +15,10 @@ namespace depthgrid {
 
 /// What one training step says of each cell.
 struct StepReport {
-  std::vector<double> loss;             // (E) nats per token, mean over the global batch
-  std::vector<std::uint8_t> nonfinite;  // (E) loss or gradient; the update was masked
+  std::vector<double> loss;                // (E) nats per token, mean over the global batch
+  std::vector<double> total;               // (E) what was minimised: loss and the model's own terms
+  std::vector<std::vector<double>> parts;  // (E) each, LanguageModel::loss_parts() unweighted
+  std::vector<std::uint8_t> nonfinite;     // (E) loss or gradient; the update was masked
   CellOptimizer::Report optimizer;
 };
 
@@ -36,7 +38,8 @@ class Trainer {
   StepReport step(std::int64_t step);
 
  private:
-  /// (E) sums of this rank's losses over tokens of the global batch; gradients go to the arena.
+  /// This rank's losses over tokens of the global batch, rows of (2 + parts, E): language, total,
+  /// parts; gradients go to the arena.
   at::Tensor accumulate(std::int64_t step);
 
   LanguageModel& model_;

@@ -2,16 +2,31 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/vector_field.hpp"
 #include "core/train/parameter_layout.hpp"
-#include "models/families/causal_claim.hpp"
+#include "models/execution_mode.hpp"
 #include "models/forward_context.hpp"
 #include "models/model_options.hpp"
 
 namespace depthgrid {
+
+/// A term that a family adds to the language-model loss in training: weight · mean over its layers
+/// and over tokens.
+struct LossTerm {
+  std::string_view name;       // recorded as train_loss_NAME, before its weight
+  std::vector<double> weight;  // (E)
+};
+
+/// A parameter that is there and that the training loss does not reach.
+struct DeadParameter {
+  std::string name;
+  std::string reason;
+};
 
 /// One way of letting depth act: its parameters, the grid it walks and the field on that grid.
 ///
@@ -36,11 +51,16 @@ class Family {
   /// diagnostics: (E, L, N) or (E, L, N, N); undefined where the family has none.
   virtual at::Tensor transitions() const { return {}; }
 
-  /// Ways of executing this family, and whether each is causal. Training and evaluation are always
-  /// among them, by these names; a mode that figures are taken from must be causal.
-  virtual std::vector<CausalClaim> claims() const {
-    return {{.name = "training", .context = {.training = true}}, {.name = "evaluation"}};
-  }
+  /// Terms of the training loss beyond the language model's; a pass hands their sums to
+  /// ForwardContext::losses in this order.
+  virtual std::vector<LossTerm> loss_terms() const { return {}; }
+
+  /// What a training pass does, and whether its logits see the future.
+  virtual DeclaredMode training_mode() const { return {"dense", ExecutionMode::Dense}; }
+
+  /// The ways in which the family can be evaluated, each with its declaration. Where there is more
+  /// than one, a pass without ForwardContext::execution is a student's, which is causal.
+  virtual std::vector<DeclaredMode> modes() const { return {{"dense", ExecutionMode::Dense}}; }
 
   /// Parameters that training does not reach, and why; empty for most.
   virtual std::vector<DeadParameter> dead_parameters() const { return {}; }

@@ -21,12 +21,14 @@ namespace {
 constexpr std::int64_t kSteps = 4;
 constexpr std::int64_t kTokens = 9;
 
-/// Cells that differ in everything that may differ: rate, decay, Δt and seed.
+/// Cells that differ in everything that may differ: rate, decay, Δt, capacity and seed.
 struct Cells {
   std::vector<std::uint64_t> seeds = {11, 12, 13, 14};
   std::vector<double> lr = {1e-3, 3e-3, 1e-2, 5e-4};
   std::vector<double> decay = {0, 0.1, 0.01, 0.3};
   std::vector<double> scale = {1, 0.5, 1.0 / 3, 1.5};
+  std::vector<double> capacity = {0.5, 0.25, 1, 0.75};
+  std::vector<std::int64_t> dense_steps = {2, 0, 1, 4};
 };
 
 template <class T>
@@ -43,6 +45,8 @@ at::Tensor train(const ModelCase& the_case, const std::vector<std::size_t>& rows
   ModelOptions o = small_options(the_case.family, static_cast<std::int64_t>(rows.size()));
   o.residual.scale = pick(all.scale, rows);
   the_case.change(o);
+  if (!o.routing.layers.empty()) o.routing.capacity = pick(all.capacity, rows);
+  if (the_case.name == "tdt_dense_start") o.tdt.dense_steps = pick(all.dense_steps, rows);
   Built built(o, pick(all.seeds, rows));
   const TrainOptions t = small_training(pick(all.lr, rows), pick(all.decay, rows));
   CellOptimizer optimizer(*built.arena, t);

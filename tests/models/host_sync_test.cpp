@@ -20,9 +20,14 @@ std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& fn) {
 
 /// A wait for the device reads a number on the host: these are the operators that do.
 TEST(HostSync, AForwardAndBackwardPassReadsNoNumberOnTheHost) {
-  const std::set<std::string> wanted = {
-      "standard_plain",         "time_indexed_plain",     "tong_plain",
-      "time_indexed_ssm_plain", "time_indexed_ssm_dense", "time_indexed_ssm_published"};
+  const std::set<std::string> wanted = {"standard_plain",
+                                        "time_indexed_plain",
+                                        "tong_plain",
+                                        "time_indexed_ssm_plain",
+                                        "time_indexed_ssm_dense",
+                                        "time_indexed_ssm_published",
+                                        "tdt_plain",
+                                        "mod_plain"};
   std::size_t tried = 0;
   for (const ModelCase& one : model_cases()) {
     if (!wanted.contains(one.name)) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -7,6 +8,29 @@
 #include "models/model_options.hpp"
 
 namespace depthgrid::testing {
+
+/// Routing as the families tdt and mod have it by default, but for cells of different capacity.
+inline void with_routing(ModelOptions& o) {
+  const auto n = static_cast<std::size_t>(o.cells);
+  constexpr std::array<double, 4> kCapacities = {0.5, 0.25, 1, 0.75};
+  o.positions = Positions::Rope;
+  o.routing.layers = {1, 2};
+  for (std::size_t e = 0; e < n; ++e) o.routing.capacity.push_back(kCapacities[e % 4]);
+  o.routing.min_k.assign(n, 0);
+  o.routing.threshold.assign(n, 0.5);
+  o.tdt.dense_steps.assign(n, 0);
+  o.tdt.window = 4;
+  o.tdt.o_ce.assign(n, 1.025);
+  o.tdt.m_cu.assign(n, 1.1);
+  o.tdt.beta_ce.assign(n, -0.3);
+  o.tdt.beta_cu.assign(n, -0.6);
+  o.tdt.tpn_width = 6;
+  o.tdt.router_bias_init.assign(n, 0);
+  o.tdt.lambda_tpn.assign(n, 0.05);
+  o.tdt.lambda_causal.assign(n, 0.1);
+  o.mod.predictor_hidden = 10;
+  o.mod.lambda_predictor.assign(n, 0.1);
+}
 
 /// Small options of E cells, valid for every family; a test changes what it is about.
 inline ModelOptions small_options(const std::string& family, std::int64_t cells = 1) {
@@ -20,7 +44,8 @@ inline ModelOptions small_options(const std::string& family, std::int64_t cells 
   o.hidden = 28;
   o.vocabulary = 17;
   o.max_tokens = 9;
-  o.sublayers = family == "standard" ? Sublayers::Sequential : Sublayers::Parallel;
+  o.sublayers =
+      family == "time_indexed" || family == "tong" ? Sublayers::Parallel : Sublayers::Sequential;
   o.norm_eps.assign(n, 1e-5);
   o.rope_base.assign(n, 10000);
   o.dropout_attention.assign(n, 0);
@@ -44,6 +69,7 @@ inline ModelOptions small_options(const std::string& family, std::int64_t cells 
   o.init.std.assign(n, 0.2);
   o.init.embedding_std.assign(n, 0.5);
   o.init.residual_scaling.assign(n, true);
+  if (family == "tdt" || family == "mod") with_routing(o);
   return o;
 }
 
@@ -98,6 +124,59 @@ inline void add_tong_cases(std::vector<ModelCase>& cases) {
     o.final_norm = NormChoice::TemporalLayer;
     o.sublayers = Sublayers::Sequential;
     o.hypernet.per_layer = true;
+  });
+}
+
+/// The options of the families that skip tokens.
+inline void add_routing_cases(std::vector<ModelCase>& cases) {
+  const auto add = [&](const std::string& family, const std::string& name,
+                       std::function<void(ModelOptions&)> change) {
+    cases.push_back({family + "_" + name, family, std::move(change)});
+  };
+  for (const std::string family : {"tdt", "mod"}) {
+    add(family, "plain", [](ModelOptions&) {});
+    add(family, "parallel", [](ModelOptions& o) { o.sublayers = Sublayers::Parallel; });
+    add(family, "learned_positions", [](ModelOptions& o) { o.positions = Positions::Learned; });
+    add(family, "learned_scale", [](ModelOptions& o) { o.residual.kind = ScaleKind::Learned; });
+    add(family, "swiglu_rms", [](ModelOptions& o) {
+      o.activation = Activation::Swiglu;
+      o.norm = o.final_norm = NormChoice::Rms;
+    });
+    add(family, "all_layers", [](ModelOptions& o) { o.routing.layers = {0, 1, 2}; });
+    add(family, "dropout", [](ModelOptions& o) {
+      o.dropout_attention.assign(o.dropout_attention.size(), 0.1);
+      o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2);
+    });
+  }
+  add("tdt", "soft", [](ModelOptions& o) { o.tdt.path = TrainPath::GatedSoft; });
+  add("tdt", "dense", [](ModelOptions& o) { o.tdt.path = TrainPath::Dense; });
+  add("tdt", "literal", [](ModelOptions& o) {
+    o.tdt.path = TrainPath::Dense;
+    o.tdt.positive_scalars = o.tdt.tpn_norm = o.tdt.tpn_detach_input = false;
+    o.tdt.router_norm = o.tdt.router_detach_input = false;
+    o.tdt.lambda_tpn.assign(o.tdt.lambda_tpn.size(), 1);
+    o.tdt.lambda_causal.assign(o.tdt.lambda_causal.size(), 1);
+  });
+  add("tdt", "raw_inputs", [](ModelOptions& o) {
+    o.tdt.path = TrainPath::Dense;
+    o.tdt.tpn_norm = o.tdt.tpn_detach_input = false;
+    o.tdt.router_norm = o.tdt.router_detach_input = false;
+    o.tdt.lambda_tpn.assign(o.tdt.lambda_tpn.size(), 1);
+    o.tdt.lambda_causal.assign(o.tdt.lambda_causal.size(), 1);
+  });
+  add("tdt", "attached", [](ModelOptions& o) {
+    o.tdt.gate_grad_to_trunk = true;
+    o.tdt.tpn_detach_input = o.tdt.router_detach_input = false;
+  });
+  add("tdt", "exclusive_without_bias", [](ModelOptions& o) {
+    o.tdt.exclusive = true;
+    o.tdt.router_bias = false;
+    o.routing.always_first = true;
+  });
+  add("tdt", "dense_start", [](ModelOptions& o) {
+    for (std::size_t e = 0; e < o.tdt.dense_steps.size(); ++e) {
+      o.tdt.dense_steps[e] = static_cast<std::int64_t>(2 * e);
+    }
   });
 }
 
@@ -177,6 +256,7 @@ inline std::vector<ModelCase> model_cases() {
     o.attention_bias = false;
   });
   add_tong_cases(cases);
+  add_routing_cases(cases);
   const auto add_ssm = [&](const std::string& name, std::function<void(ModelOptions&)> more) {
     add("ssm_" + name, [more = std::move(more)](ModelOptions& o) {
       with_state_space(o);

@@ -10,6 +10,7 @@
 #include "models/closed_form.hpp"
 #include "models/cost_model.hpp"
 #include "worker/audit/audit_checks.hpp"
+#include "worker/audit/audited_mode.hpp"
 
 namespace depthgrid {
 namespace {
@@ -80,7 +81,7 @@ StructureAudit audit_facts(const AuditSubject& subject) {
   count(audit, subject, subject.options(1));
   // The family of a twin says the same about modes and costs no memory.
   const AuditModel twin = AuditRoom(subject).twin(kPassTwin);
-  for (const CausalClaim& c : twin.model().family().claims()) {
+  for (const AuditedMode& c : audited_modes(twin.model().family())) {
     audit.modes.push_back({c.name, c.causal, c.reason});
   }
   for (const DeadParameter& d : twin.model().family().dead_parameters()) {

@@ -35,9 +35,9 @@ AuditTraining::AuditTraining(AuditModel& model, const std::vector<double>& lr, s
 
 at::Tensor AuditTraining::backward(const at::Tensor& windows, std::int64_t step) {
   const double tokens = static_cast<double>(windows.size(1) * (windows.size(2) - 1));
-  const at::Tensor loss = model_.language().training_loss(windows, step, 0);
-  loss.backward(at::full({windows.size(0)}, 1 / tokens, loss.options()));
-  return loss.detach() / tokens;
+  const LanguageModel::Losses losses = model_.language().losses(windows, step, 0);
+  losses.total.backward(at::full({windows.size(0)}, 1 / tokens, losses.total.options()));
+  return losses.language.detach() / tokens;
 }
 
 void AuditTraining::update(std::int64_t step) {

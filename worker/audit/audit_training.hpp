@@ -14,7 +14,8 @@ class AuditTraining {
   /// @param model  must outlive this. @param lr  (E) peak rates.
   AuditTraining(AuditModel& model, const std::vector<double>& lr, std::int64_t steps);
 
-  /// Gradients of the mean loss. @param windows  (E, B, T + 1). @return (E) nats per token.
+  /// Gradients of the mean loss. @param windows  (E, B, T + 1).
+  /// @return (E) nats per token, of the next tokens alone
   at::Tensor backward(const at::Tensor& windows, std::int64_t step);
   /// @param step  from 1.
   void update(std::int64_t step);

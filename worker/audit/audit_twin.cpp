@@ -36,6 +36,12 @@ ModelOptions twin_of(ModelOptions o, const TwinSize& size) {
   at_most(o.modulation.hidden, kInner);
   at_most(o.hypernet.hidden, kInner);
   at_most(o.ssm.generator, kInner);
+  at_most(o.tdt.tpn_width, kInner);
+  at_most(o.mod.predictor_hidden, kInner);
+  if (!o.routing.layers.empty()) {
+    std::erase_if(o.routing.layers, [&](std::int64_t layer) { return layer >= o.layers; });
+    if (o.routing.layers.empty()) o.routing.layers = {o.layers - 1};
+  }
   return o;
 }
 

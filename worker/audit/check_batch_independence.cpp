@@ -7,6 +7,7 @@
 #include <ATen/TensorOperators.h>
 
 #include "worker/audit/audit_checks.hpp"
+#include "worker/audit/audited_mode.hpp"
 
 namespace depthgrid {
 namespace {
@@ -24,7 +25,7 @@ AuditResult check_batch_independence(AuditRoom& room) {
   const at::Tensor tokens = audit_tokens(model->options().vocabulary, {1, rows, room.tokens()}, 23);
   double worst = 0;
   std::string where = fmt::format("{} sequences", rows);
-  for (CausalClaim& claim : model->model().family().claims()) {
+  for (AuditedMode& claim : audited_modes(model->model().family())) {
     const at::Tensor together = model->logits(tokens, claim.context);
     const double scale = std::max(1.0, together.abs().max().item<double>());
     for (std::int64_t r = 0; r < rows; ++r) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "worker/audit/audit_checks.hpp"
+#include "worker/audit/audited_mode.hpp"
 #include "worker/audit/suffix_probe.hpp"
 
 namespace depthgrid {
@@ -24,7 +25,7 @@ AuditResult check_causality(AuditRoom& room) {
   bool moved = true;
   std::string leaks;
   std::int64_t modes = 0;
-  for (const CausalClaim& claim : model->model().family().claims()) {
+  for (const AuditedMode& claim : audited_modes(model->model().family())) {
     if (!claim.causal) continue;
     ++modes;
     const SuffixEffect batch = change_suffixes(*model, room.rows(), room.tokens(), claim.context);

@@ -1,0 +1,162 @@
+#include "models/families/mod.hpp"
+
+#include <string>
+#include <vector>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/tensor.h>
+
+#include "core/base/error.hpp"
+#include "models/blocks/activation.hpp"
+#include "models/blocks/block_parameters.hpp"
+#include "models/blocks/residual_scale.hpp"
+#include "models/ops/per_cell_norm.hpp"
+#include "models/routing/causal_router.hpp"
+#include "models/routing/decisions.hpp"
+#include "models/routing/routed_field.hpp"
+#include "models/routing/top_k.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::size_t kPredictor = 0;  // row of loss_terms()
+
+/// Router and predictor of a dynamic layer.
+struct ModLayer {
+  ModLayer(ParameterSource& source, const ModelOptions& o, const std::string& name) {
+    router = source.parameter({.name = name + ".router.weight",
+                               .shape = {1, o.width},
+                               .group = ParameterGroup::Router,
+                               .init = xavier_init(o.width, 1)});
+    const auto map = [&](const std::string& part, std::int64_t in, std::int64_t rows) {
+      AffineMap m;
+      m.weight = source.parameter({.name = name + part + ".weight",
+                                   .shape = {rows, in},
+                                   .group = ParameterGroup::Predictor,
+                                   .init = xavier_init(in, rows)});
+      m.bias = source.parameter(
+          {.name = name + part + ".bias", .shape = {1, rows}, .group = ParameterGroup::Predictor});
+      return m;
+    };
+    hidden = map(".predictor.hidden", o.width, o.mod.predictor_hidden);
+    out = map(".predictor.out", o.mod.predictor_hidden, 1);
+  }
+
+  /// r = w · x, written as product and sum: see CausalRouter. (E, B, T)
+  at::Tensor weight(const at::Tensor& x) const { return (x * router.unsqueeze(1)).sum(-1); }
+
+  /// Logits of being among the k highest, from the token's own state. (E, B, T)
+  at::Tensor predict(const ModelOptions& o, const at::Tensor& x) const {
+    const at::Tensor normed =
+        per_cell_norm(NormKind::Rms, x.detach(), {}, {}, at::tensor(o.norm_eps, at::kDouble));
+    const at::Tensor y = apply(out, activate(Activation::Silu, apply(hidden, normed)));
+    return y.squeeze(-1);
+  }
+
+  at::Tensor router;  // (E, 1, C)
+  AffineMap hidden, out;
+};
+
+class ModField final : public RoutedField {
+ public:
+  ModField(const ModelOptions& o, const ForwardContext& c, const std::vector<BlockWeights>& blocks,
+           const std::vector<ModLayer>& layers)
+      : RoutedField(o, c, blocks), layers_(layers) {}
+
+ protected:
+  FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
+                    const Control& u) const override;
+
+ private:
+  const std::vector<ModLayer>& layers_;
+};
+
+FieldValue ModField::routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
+                            const Control& u) const {
+  const ModelOptions& o = options();
+  const ForwardContext& c = context();
+  const ModLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
+  const ExecutionMode mode = c.execution ? c.execution->mode : ExecutionMode::Student;
+  const bool forced = c.execution && mode == ExecutionMode::Forced;
+  const bool trains = c.training && !forced;
+  const at::Tensor r = layer.weight(x);
+  const at::Tensor target = top_k_mask(r.detach(), capacities(o.routing, x.size(2)));
+  at::Tensor logits;
+  if (c.training || asked() || mode == ExecutionMode::Student) logits = layer.predict(o, x);
+  if (c.training) add_loss(kPredictor, routing_loss(logits, target));
+  at::Tensor mask = target;
+  if (!trains && mode == ExecutionMode::Student) {
+    mask = student_mask(o.routing, c.execution.value_or(Execution{}), logits.detach(), dynamic);
+  } else if (!trains && mode != ExecutionMode::TeacherTopk) {
+    mask = plain_mask(r.detach(), at.step);
+    if (!mask.defined()) throw Error("mod has no mode '" + std::string(name_of(mode)) + "'");
+  }
+  const at::Tensor gate = logistic(r);
+  LayerRouting seen;
+  seen.layer = at.step;
+  seen.executed = mask;
+  seen.logits = logits;
+  seen.score = r;
+  seen.target = target;
+  seen.execution_gate = gate;
+  report(std::move(seen));
+  if (!trains && mode == ExecutionMode::Dense) return {dense(x, at, u) * gate.unsqueeze(-1), {}};
+  if (!trains && mode == ExecutionMode::SkipAll) return skipped(x);
+  return executed(x, at, mask, gate);
+}
+
+class Mod final : public Family {
+ public:
+  Mod(ParameterSource& source, const ModelOptions& o) : options_(o), scale_(source, o) {
+    for (std::int64_t i = 0; i < o.layers; ++i) {
+      const std::string name = "layers." + std::to_string(i);
+      blocks_.push_back(block_parameters(source, o, name));
+      if (o.routing.index(i)) layers_.emplace_back(source, o, name);
+    }
+  }
+
+  DepthGrid grid(const ForwardContext& context) const override {
+    return scale_.grid(options_, context);
+  }
+
+  FieldPtr field(const DepthGrid&, const ForwardContext& context) const override {
+    return std::make_unique<ModField>(options_, context, blocks_, layers_);
+  }
+
+  std::vector<LossTerm> loss_terms() const override {
+    return {{"predictor", options_.mod.lambda_predictor}};
+  }
+
+  DeclaredMode training_mode() const override { return topk(); }
+
+  std::vector<DeclaredMode> modes() const override {
+    using enum ExecutionMode;
+    return {{"dense", Dense},
+            {"random", Random},
+            {"skip_all", SkipAll},
+            {"predictor", Student, Decider::Threshold},
+            topk()};
+  }
+
+ private:
+  static DeclaredMode topk() {
+    return {"topk",
+            ExecutionMode::TeacherTopk,
+            {},
+            false,
+            "TopK ranks the tokens of the whole sequence"};
+  }
+
+  const ModelOptions& options_;
+  ResidualScale scale_;
+  std::vector<BlockWeights> blocks_;
+  std::vector<ModLayer> layers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_mod(ParameterSource& source, const ModelOptions& o) {
+  return std::make_unique<Mod>(source, o);
+}
+
+}  // namespace depthgrid

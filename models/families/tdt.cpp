@@ -1,0 +1,278 @@
+#include "models/families/tdt.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+
+#include "core/cells/cell_set.hpp"
+#include "models/blocks/block_parameters.hpp"
+#include "models/blocks/residual_scale.hpp"
+#include "models/ops/softplus.hpp"
+#include "models/routing/causal_router.hpp"
+#include "models/routing/decisions.hpp"
+#include "models/routing/routed_field.hpp"
+#include "models/routing/top_k.hpp"
+#include "models/routing/transition_network.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::size_t kTpn = 0, kCausal = 1;  // rows of loss_terms()
+
+/// What a dynamic layer has beyond its block.
+struct TdtLayer {
+  TdtLayer(ParameterSource& source, const ModelOptions& o, const std::string& name)
+      : network(source, o, name + ".tpn"), router(source, o, name + ".router") {
+    const auto scalar = [&](const char* part, std::vector<double> start) {
+      return source.parameter({.name = name + ".gate." + part,
+                               .shape = {1},
+                               .group = ParameterGroup::Scalars,
+                               .init = {.fill = std::move(start)}});
+    };
+    const auto start = [&](std::vector<double> effective) {
+      if (!o.tdt.positive_scalars) return effective;
+      for (double& v : effective) v = std::log(std::expm1(v));  // softplus of it is v
+      return effective;
+    };
+    raw.o_ce = scalar("o_ce", start(o.tdt.o_ce));
+    raw.m_cu = scalar("m_cu", start(o.tdt.m_cu));
+    raw.beta_ce = scalar("beta_ce", o.tdt.beta_ce);
+    raw.beta_cu = scalar("beta_cu", o.tdt.beta_cu);
+  }
+
+  GateScalars scalars(bool positive) const {
+    if (!positive) return raw;
+    return {softplus(raw.o_ce), softplus(raw.m_cu), raw.beta_ce, raw.beta_cu};
+  }
+
+  TransitionNetwork network;
+  CausalRouter router;
+  GateScalars raw;
+};
+
+/// The dense pass of a layer and what it says of every token.
+struct Teacher {
+  at::Tensor f;                    // (E, B, T, C) F of the dense pass
+  at::Tensor residual, predicted;  // Δx = h F and Δx̂
+  GateScalars scalars;
+  GateSignals signals;
+  at::Tensor target;  // (E, B, T) bool
+};
+
+class TdtField final : public RoutedField {
+ public:
+  TdtField(const ModelOptions& o, const ForwardContext& c, const std::vector<BlockWeights>& blocks,
+           const std::vector<TdtLayer>& layers)
+      : RoutedField(o, c, blocks), layers_(layers) {}
+
+ protected:
+  FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
+                    const Control& u) const override;
+
+ private:
+  ExecutionMode mode() const {
+    return context().execution ? context().execution->mode : ExecutionMode::Student;
+  }
+  bool training() const { return context().training; }
+  bool forced() const { return context().execution && mode() == ExecutionMode::Forced; }
+  bool gated() const { return training() && options().tdt.path != TrainPath::Dense; }
+  bool teaches() const {
+    return training() || mode() == ExecutionMode::TeacherTopk ||
+           mode() == ExecutionMode::TeacherThreshold || asked_to_teach();
+  }
+
+  Teacher teach(const TdtLayer& layer, const at::Tensor& x, const DepthPoint& at,
+                const Control& u) const;
+  at::Tensor mask(const Teacher& teacher, const at::Tensor& logits, const at::Tensor& like,
+                  const DepthPoint& at, std::int64_t dynamic) const;
+  at::Tensor gate(const Teacher& teacher) const;
+  /// (E, 1, 1) bool: cells that still train on everything; undefined when there are none.
+  at::Tensor dense_phase(const at::Tensor& like) const;
+
+  const std::vector<TdtLayer>& layers_;
+};
+
+at::Tensor TdtField::dense_phase(const at::Tensor& like) const {
+  std::vector<std::int64_t> flags;
+  for (const std::int64_t steps : options().tdt.dense_steps) {
+    flags.push_back(context().step <= steps ? 1 : 0);
+  }
+  if (!gated() || std::ranges::all_of(flags, [](auto f) { return f == 0; })) return {};
+  return at::tensor(flags, like.options().dtype(at::kLong)).gt(0).view({-1, 1, 1});
+}
+
+Teacher TdtField::teach(const TdtLayer& layer, const at::Tensor& x, const DepthPoint& at,
+                        const Control& u) const {
+  const ModelOptions& o = options();
+  const bool attached = !gated() || o.tdt.gate_grad_to_trunk || !o.tdt.tpn_detach_input;
+  Teacher t;
+  {
+    const at::AutoGradMode graph(attached && at::GradMode::is_enabled());
+    t.f = dense(x, at, u);
+    t.residual = t.f * per_cell(at.h.to(x.scalar_type()), x);
+  }
+  t.predicted = layer.network.predict(o, x + t.residual);
+  t.scalars = layer.scalars(o.tdt.positive_scalars);
+  const bool through = o.tdt.gate_grad_to_trunk;
+  t.signals = surprise_gate(through ? t.residual : t.residual.detach(),
+                            through ? t.predicted : t.predicted.detach(), t.scalars, o.tdt.window,
+                            o.tdt.exclusive);
+  at::Tensor score = t.signals.score;
+  if (o.routing.always_first) {
+    const at::Tensor position = at::arange(score.size(-1), score.options().dtype(at::kLong));
+    score = score.masked_fill(position.eq(0), std::numeric_limits<double>::infinity());
+  }
+  t.target = top_k_mask(score, capacities(o.routing, x.size(2)));
+  return t;
+}
+
+at::Tensor TdtField::mask(const Teacher& teacher, const at::Tensor& logits, const at::Tensor& like,
+                          const DepthPoint& at, std::int64_t dynamic) const {
+  const RoutingOptions& o = options().routing;
+  if (training() && !forced()) {
+    if (!gated()) return at::ones_like(like, like.options().dtype(at::kBool));
+    const at::Tensor phase = dense_phase(like);
+    const at::Tensor chosen = with_first(o, teacher.target);
+    return phase.defined() ? chosen.logical_or(phase) : chosen;
+  }
+  if (mode() == ExecutionMode::TeacherTopk) return with_first(o, teacher.target);
+  if (mode() == ExecutionMode::TeacherThreshold) {
+    const at::Tensor& calibrated = context().execution->thresholds;
+    const at::Tensor chosen =
+        calibrated.defined() ? above(teacher.signals.score, calibrated.select(1, dynamic))
+                             : above(teacher.signals.gate,
+                                     at::tensor(o.threshold, like.options().requires_grad(false)));
+    return with_first(o, chosen);
+  }
+  if (mode() == ExecutionMode::Student) {
+    const Execution execution = context().execution.value_or(Execution{});
+    return with_first(o, student_mask(o, execution, logits.detach(), dynamic));
+  }
+  return plain_mask(like, at.step);
+}
+
+at::Tensor TdtField::gate(const Teacher& teacher) const {
+  if (!gated()) return {};
+  const at::Tensor& g = teacher.signals.gate;
+  at::Tensor gate = g;
+  if (options().tdt.path == TrainPath::GatedSt) {
+    const at::Tensor value = g.detach();  // 1 to the bit, with the gradient of g / value
+    gate = (g - value) / value.clamp_min(1e-6) + 1;
+  }
+  const at::Tensor phase = dense_phase(g.detach());
+  return phase.defined() ? at::where(phase, at::ones_like(gate).detach(), gate) : gate;
+}
+
+FieldValue TdtField::routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
+                            const Control& u) const {
+  const TdtLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
+  const at::Tensor like = x.detach().select(-1, 0);
+  Teacher teacher;
+  if (teaches()) teacher = teach(layer, x, at, u);
+  at::Tensor logits;
+  if (training() || asked() || mode() == ExecutionMode::Student) {
+    logits = layer.router.logits(options(), x);
+  }
+  if (training()) {
+    add_loss(kTpn, token_sum(mean_square(teacher.predicted - teacher.residual.detach())));
+    add_loss(kCausal, routing_loss(logits, teacher.target));
+  }
+  const at::Tensor chosen = mask(teacher, logits, like, at, dynamic);
+  report({.layer = at.step,
+          .executed = chosen,
+          .logits = logits,
+          .score = teacher.signals.score,
+          .target = teacher.target,
+          .signals = teacher.signals,
+          .scalars = teacher.scalars,
+          .residual = teacher.residual,
+          .predicted = teacher.predicted,
+          .execution_gate = {}});
+  const bool everything = training() ? !gated() && !forced() : mode() == ExecutionMode::Dense;
+  if (everything) return {teacher.f.defined() ? teacher.f : dense(x, at, u), {}};
+  if (!training() && mode() == ExecutionMode::SkipAll) return skipped(x);
+  return executed(x, at, chosen, gate(teacher));
+}
+
+class Tdt final : public Family {
+ public:
+  Tdt(ParameterSource& source, const ModelOptions& o) : options_(o), scale_(source, o) {
+    for (std::int64_t i = 0; i < o.layers; ++i) {
+      const std::string name = "layers." + std::to_string(i);
+      blocks_.push_back(block_parameters(source, o, name));
+      if (o.routing.index(i)) layers_.emplace_back(source, o, name);
+    }
+  }
+
+  DepthGrid grid(const ForwardContext& context) const override {
+    return scale_.grid(options_, context);
+  }
+
+  FieldPtr field(const DepthGrid&, const ForwardContext& context) const override {
+    return std::make_unique<TdtField>(options_, context, blocks_, layers_);
+  }
+
+  std::vector<LossTerm> loss_terms() const override {
+    return {{"tpn", options_.tdt.lambda_tpn}, {"causal", options_.tdt.lambda_causal}};
+  }
+
+  std::vector<DeadParameter> dead_parameters() const override {
+    std::vector<DeadParameter> out;
+    if (options_.tdt.path != TrainPath::Dense) return out;
+    for (const std::int64_t layer : options_.routing.layers) {
+      for (const char* scalar : {"o_ce", "m_cu", "beta_ce", "beta_cu"}) {
+        out.push_back({"layers." + std::to_string(layer) + ".gate." + scalar,
+                       "on the dense path the gate only ranks tokens"});
+      }
+    }
+    return out;
+  }
+
+  DeclaredMode training_mode() const override {
+    if (options_.tdt.path == TrainPath::Dense) return {"dense", ExecutionMode::Dense};
+    return teacher_topk();
+  }
+
+  std::vector<DeclaredMode> modes() const override {
+    using enum ExecutionMode;
+    return {{"dense", Dense},
+            teacher_topk(),
+            {"teacher_threshold", TeacherThreshold},
+            {"student_threshold", Student, Decider::Threshold},
+            {"student_calibrated", Student, Decider::Calibrated},
+            {"student_running_topk", Student, Decider::RunningTopk},
+            {"random", Random},
+            {"skip_all", SkipAll}};
+  }
+
+ private:
+  static DeclaredMode teacher_topk() {
+    return {"teacher_topk",
+            ExecutionMode::TeacherTopk,
+            {},
+            false,
+            "the teacher's TopK ranks the tokens of the whole sequence"};
+  }
+
+  const ModelOptions& options_;
+  ResidualScale scale_;
+  std::vector<BlockWeights> blocks_;
+  std::vector<TdtLayer> layers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_tdt(ParameterSource& source, const ModelOptions& o) {
+  return std::make_unique<Tdt>(source, o);
+}
+
+}  // namespace depthgrid

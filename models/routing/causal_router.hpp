@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/train/parameter_layout.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// U(± sqrt(6 / (in + out))). Source: Glorot & Bengio (2010), AISTATS, eq. 16.
+Init xavier_init(std::int64_t in, std::int64_t out);
+
+/// Says before a block runs whether a token needs it: one linear map of the token's state and of
+/// the state of the token before, [x_t ‖ x_(t-1)], with zeros before the first token.
+/// Source: third study, section 3.4.2.
+class CausalRouter {
+ public:
+  /// Parameters NAME.weight (1, 2C) and, if asked for, NAME.bias (1).
+  CausalRouter(ParameterSource& source, const ModelOptions& o, const std::string& name);
+
+  /// @param x       (E, B, T, C) states in front of the block.
+  /// @param before  (E, B, 1, C) state of the token in front of the first one, executed or not;
+  ///                undefined at the start of a sequence.
+  /// @return        (E, B, T) logits.
+  at::Tensor logits(const ModelOptions& o, const at::Tensor& x,
+                    const at::Tensor& before = {}) const;
+
+ private:
+  at::Tensor weight_;  // (E, 1, 2C)
+  at::Tensor bias_;    // (E, 1), or undefined
+};
+
+/// Sum over tokens of the binary cross-entropy of logits against a mask.
+/// @param logits  (E, B, T), with its graph. @param target (E, B, T) bool. @return (E) nats
+at::Tensor routing_loss(const at::Tensor& logits, const at::Tensor& target);
+
+/// Sum over rows and tokens, in float64 and in their order. x (E, B, T) -> (E) of the dtype of x
+at::Tensor token_sum(const at::Tensor& x);
+
+}  // namespace depthgrid

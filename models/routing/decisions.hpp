@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "models/forward_context.hpp"
+#include "models/routing/routing_options.hpp"
+
+namespace depthgrid {
+
+/// Executes what lies above a threshold, strictly.
+/// @param score      (E, B, T). @param threshold (E) in the unit of the score. @return bool
+at::Tensor above(const at::Tensor& score, const at::Tensor& threshold);
+
+/// A student's decisions, from what it knew when each token came.
+/// @param logits   (E, B, T) of the router in front of the block.
+/// @param dynamic  index of the layer among those that skip.
+/// @return         (E, B, T) bool. A calibrated decider without thresholds takes the fixed one.
+/// Source: third study, section 4.1.
+at::Tensor student_mask(const RoutingOptions& o, const Execution& execution,
+                        const at::Tensor& logits, std::int64_t dynamic);
+
+/// Each token with probability γ: a function of the layer, the row and the position alone.
+/// @param like  (E, B, T), for its shape and device. @return (E, B, T) bool
+at::Tensor random_mask(const RoutingOptions& o, const at::Tensor& like, std::int64_t layer,
+                       std::int64_t first_row);
+
+/// What `execution.forced` says of a layer. @throws ShapeError unless it fits. @return (E, B, T)
+at::Tensor forced_mask(const Execution& execution, const at::Tensor& like, std::int64_t layer);
+
+/// Adds a sequence's first token where it is always executed.
+at::Tensor with_first(const RoutingOptions& o, const at::Tensor& mask);
+
+}  // namespace depthgrid

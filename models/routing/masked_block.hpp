@@ -1,0 +1,33 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/depth/vector_field.hpp"
+#include "models/blocks/block_weights.hpp"
+#include "models/forward_context.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// Which keys a query may read in a layer that skips tokens: those executed up to itself, and
+/// itself, so that no row is empty. @param executed (E, B, T) bool. @return (E, B, T, T) bool
+at::Tensor visible_keys(const at::Tensor& executed);
+
+/// Turns each pair of channels (c, c + D/2) by the angle position * base^(-2c/D), at positions
+/// first_position, first_position + 1, ...: those of the text, not of what was executed.
+/// @param x  (E, B, H, T, D). Source: Su et al. (2021), arXiv 2104.09864, eq. 34.
+at::Tensor rotary(const ModelOptions& o, const at::Tensor& x, std::int64_t first_position = 0);
+
+/// Self-attention in which executed tokens read executed tokens only.
+/// @param qkv   (E, B, T, 3C). @param keys  (E, B, T, T) bool, as of visible_keys().
+/// @return      (E, B, T, C); rows of tokens that are not executed have no meaning.
+at::Tensor masked_attention(const ModelOptions& o, const at::Tensor& qkv, const at::Tensor& keys,
+                            std::int64_t layer, const ForwardContext& context);
+
+/// F of the block, as BlockField has it, for a layer that executes some tokens: skipped ones give
+/// neither queries nor keys nor values. All rows are computed; the caller drops the others.
+at::Tensor masked_block(const ModelOptions& o, const BlockWeights& w, const at::Tensor& x,
+                        const DepthPoint& at, const at::Tensor& executed,
+                        const ForwardContext& context);
+
+}  // namespace depthgrid

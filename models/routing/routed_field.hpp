@@ -1,0 +1,61 @@
+#pragma once
+
+#include <vector>
+
+#include "models/blocks/block_field.hpp"
+#include "models/forward_context.hpp"
+#include "models/routing/routing_record.hpp"
+
+namespace depthgrid {
+
+/// L separate blocks, some of which execute a part of the tokens: a skipped token keeps its state
+/// to the bit, an executed one gets x + h · gate · F with F over the executed tokens alone.
+///
+/// The field's gate, which observers see, is 1 where a token was executed.
+class RoutedField : public BlockField {
+ public:
+  /// All arguments must outlive the field.
+  RoutedField(const ModelOptions& o, const ForwardContext& c,
+              const std::vector<BlockWeights>& blocks)
+      : BlockField(o, c), blocks_(blocks) {}
+
+  FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override;
+
+ protected:
+  BlockWeights weights(const DepthPoint& at) const override {
+    return blocks_.at(static_cast<std::size_t>(at.step));
+  }
+
+  /// A dynamic layer. @param dynamic  its index among those that are.
+  virtual FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
+                            const Control& u) const = 0;
+
+  /// F of all tokens, as in an ordinary layer.
+  at::Tensor dense(const at::Tensor& x, const DepthPoint& at, const Control& u) const {
+    return BlockField::evaluate(x, at, u).dx;
+  }
+
+  /// gate · F where executed, zero elsewhere. @param gate (E, B, T), or undefined for 1.
+  FieldValue executed(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
+                      const at::Tensor& gate = {}) const;
+
+  /// Nothing is executed.
+  FieldValue skipped(const at::Tensor& x) const;
+
+  /// Hands the layer's record over, without graphs, if somebody asks for it.
+  void report(LayerRouting&& routing) const;
+
+  /// Adds the mean over dynamic layers of a loss. @param sum (E) over tokens.
+  void add_loss(std::size_t term, const at::Tensor& sum) const;
+
+  /// (E, B, T) masks of modes that need neither teacher nor student; undefined for the others.
+  at::Tensor plain_mask(const at::Tensor& like, std::int64_t layer) const;
+
+  bool asked() const { return context().routing != nullptr; }
+  bool asked_to_teach() const;
+
+ private:
+  const std::vector<BlockWeights>& blocks_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "models/routing/surprise_gate.hpp"
+
+namespace depthgrid {
+
+/// What one dynamic layer did in one pass; tensors without graphs, undefined where there is none.
+struct LayerRouting {
+  std::int64_t layer = 0;     // 0-based block
+  at::Tensor executed;        // (E, B, T) bool: tokens that passed through the block
+  at::Tensor logits;          // (E, B, T) of the router that decides before the block
+  at::Tensor score;           // (E, B, T) what a teacher's TopK ranks
+  at::Tensor target;          // (E, B, T) bool: the teacher's choice
+  GateSignals signals;        // tdt
+  GateScalars scalars;        // tdt
+  at::Tensor residual;        // (E, B, T, C) Δx of the dense pass; tdt
+  at::Tensor predicted;       // (E, B, T, C) Δx̂; tdt
+  at::Tensor execution_gate;  // (E, B, T) σ(r); mod
+};
+
+/// Filled by the layers of a pass, in their order.
+struct RoutingRecord {
+  bool teach = false;  // in: run the teacher too, in modes that do without it
+  std::vector<LayerRouting> layers;
+};
+
+}  // namespace depthgrid

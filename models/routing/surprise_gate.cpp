@@ -1,0 +1,71 @@
+#include "models/routing/surprise_gate.hpp"
+
+#include <algorithm>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/log.h>
+#include <ATen/ops/zeros_like.h>
+
+#include "models/blocks/activation.hpp"
+#include "models/ops/softplus.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Sums of the last `window` entries of running sums s: s_t - s_(t - window).
+at::Tensor window_sums(const at::Tensor& s, std::int64_t window) {
+  const std::int64_t tokens = s.size(-1), gone = std::min(window, tokens);
+  const at::Tensor before =
+      at::cat({at::zeros_like(s.narrow(-1, 0, gone)), s.narrow(-1, 0, tokens - gone)}, -1);
+  return s - before;
+}
+
+/// softplus(a) + softplus(b) in float64: where surprise is small, all gates are about 0.75, and
+/// float32 would see ties.
+at::Tensor score(const GateSignals& s, const GateScalars& scalars) {
+  const auto exact = [](const at::Tensor& v) { return v.detach().to(at::kDouble); };
+  const auto wide = [&](const at::Tensor& v) { return exact(v).unsqueeze(-1); };
+  const at::Tensor ce = exact(s.d_st) - (exact(s.d_ch) - (wide(scalars.o_ce) + 1e-10).log());
+  const at::Tensor cu = exact(s.d_st) - wide(scalars.m_cu) * exact(s.ma);
+  return softplus(softplus(wide(scalars.beta_ce)) * ce) +
+         softplus(softplus(wide(scalars.beta_cu)) * cu);
+}
+
+}  // namespace
+
+at::Tensor mean_square(const at::Tensor& x) {
+  return (x * x).sum(-1) / static_cast<double>(x.size(-1));
+}
+
+at::Tensor moving_average(const at::Tensor& d, std::int64_t window, bool exclusive) {
+  const std::int64_t tokens = d.size(-1);
+  const at::Tensor wide = d.detach().to(at::kDouble);
+  const at::Tensor sums = window_sums(wide.cumsum(-1), window);
+  const at::Tensor counts = at::arange(1, tokens + 1, wide.options()).clamp_max(window);
+  const at::Tensor mean = sums / counts;
+  if (!exclusive) return mean.to(d.scalar_type());
+  const at::Tensor before = mean.narrow(-1, 0, tokens - 1);
+  return at::cat({wide.narrow(-1, 0, 1), before}, -1).to(d.scalar_type());
+}
+
+GateSignals surprise_gate(const at::Tensor& residual, const at::Tensor& predicted,
+                          const GateScalars& scalars, std::int64_t window, bool exclusive) {
+  const auto wide = [](const at::Tensor& v) { return v.unsqueeze(-1); };  // (E, 1, 1)
+  GateSignals s;
+  s.d_st = mean_square(residual);
+  s.d_ch = mean_square(residual - predicted);
+  s.ma = moving_average(s.d_st, window, exclusive);
+  s.ce = s.d_st - (s.d_ch - wide((scalars.o_ce + 1e-10).log()));
+  s.cu = s.d_st - wide(scalars.m_cu) * s.ma;
+  const at::Tensor a = wide(softplus(scalars.beta_ce)) * s.ce;
+  const at::Tensor b = wide(softplus(scalars.beta_cu)) * s.cu;
+  s.s_ce = logistic(a);
+  s.s_cu = logistic(b);
+  s.gate = s.s_ce + s.s_cu - s.s_ce * s.s_cu;
+  s.score = score(s, scalars);
+  return s;
+}
+
+}  // namespace depthgrid

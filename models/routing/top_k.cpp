@@ -1,0 +1,56 @@
+#include "models/routing/top_k.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/sort.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros_like.h>
+
+namespace depthgrid {
+
+std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k) {
+  const auto k = static_cast<std::int64_t>(std::floor(gamma * static_cast<double>(tokens) + 1e-9));
+  return std::clamp(k, std::min(min_k, tokens), tokens);
+}
+
+std::vector<std::int64_t> capacities(const RoutingOptions& o, std::int64_t tokens) {
+  std::vector<std::int64_t> k;
+  for (std::size_t e = 0; e < o.capacity.size(); ++e) {
+    k.push_back(capacity_of(o.capacity[e], tokens, o.min_k[e]));
+  }
+  return k;
+}
+
+at::Tensor top_k_mask(const at::Tensor& score, const std::vector<std::int64_t>& k) {
+  const at::TensorOptions whole = score.options().dtype(at::kLong);
+  const at::Tensor order = std::get<1>(at::sort(score, /*stable=*/true, -1, /*descending=*/true));
+  const at::Tensor rank = at::empty_like(order).scatter_(
+      -1, order, at::arange(score.size(-1), whole).expand(order.sizes()));
+  return rank.lt(at::tensor(k, whole).view({-1, 1, 1}));
+}
+
+at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score) {
+  const std::int64_t tokens = score.size(-1);
+  const at::TensorOptions whole = score.options().dtype(at::kLong);
+  std::vector<std::int64_t> k;
+  for (std::int64_t t = 1; t <= tokens; ++t) {
+    for (const std::int64_t here : capacities(o, t)) k.push_back(here);
+  }
+  const at::Tensor allowed = at::tensor(k, whole).view({tokens, 1, -1}).permute({2, 1, 0});
+  const at::Tensor earlier = at::ones({tokens, tokens}, score.options().dtype(at::kBool)).tril(-1);
+  const at::Tensor above = score.unsqueeze(-2).ge(score.unsqueeze(-1)).logical_and(earlier);
+  return above.sum(-1).lt(allowed);
+}
+
+at::Tensor previous_tokens(const at::Tensor& x, const at::Tensor& first) {
+  const at::Tensor start = first.defined() ? first : at::zeros_like(x.narrow(2, 0, 1));
+  return at::cat({start, x.narrow(2, 0, x.size(2) - 1)}, 2);
+}
+
+}  // namespace depthgrid

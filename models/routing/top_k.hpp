@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "models/routing/routing_options.hpp"
+
+namespace depthgrid {
+
+/// Tokens that a layer of capacity γ executes of a sequence: floor(γ T + 1e-9), so that 0.29 · 100
+/// is 29; at least `min_k`, at most T.
+std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k = 0);
+
+/// capacity_of each cell. @return (E)
+std::vector<std::int64_t> capacities(const RoutingOptions& o, std::int64_t tokens);
+
+/// The k[e] highest scores of each sequence of cell e; of equal ones those that come first.
+/// @param score  (E, B, T), without a graph.
+/// @param k      (E)
+/// @return       (E, B, T) bool; exactly k[e] a sequence.
+at::Tensor top_k_mask(const at::Tensor& score, const std::vector<std::int64_t>& k);
+
+/// Token t is executed if fewer than k(t) = capacity_of(γ, t) of the tokens before it score as
+/// high: decided when it comes, never revised.
+/// @param score  (E, B, T), without a graph. @return (E, B, T) bool
+at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score);
+
+/// x of the token before; zeros, or `first`, before the first one.
+/// @param x      (E, B, T, C)
+/// @param first  (E, B, 1, C), or undefined for zeros.
+/// @return       (E, B, T, C)
+at::Tensor previous_tokens(const at::Tensor& x, const at::Tensor& first = {});
+
+}  // namespace depthgrid

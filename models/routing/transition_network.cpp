@@ -1,0 +1,37 @@
+#include "models/routing/transition_network.hpp"
+
+#include <cmath>
+
+#include <ATen/ops/tensor.h>
+
+#include "models/blocks/activation.hpp"
+#include "models/ops/per_cell_norm.hpp"
+#include "models/routing/causal_router.hpp"
+#include "models/routing/top_k.hpp"
+
+namespace depthgrid {
+
+TransitionNetwork::TransitionNetwork(ParameterSource& source, const ModelOptions& o,
+                                     const std::string& name) {
+  const std::int64_t hidden = o.tdt.tpn_width;
+  const auto matrix = [&](const std::string& part, std::int64_t out, std::int64_t in) {
+    return source.parameter({.name = name + part,
+                             .shape = {out, in},
+                             .group = ParameterGroup::Tpn,
+                             .init = xavier_init(o.width, hidden),
+                             .factor = true});
+  };
+  up_.weight = matrix(".up.weight", 2 * hidden, o.width);
+  down_.weight = matrix(".down.weight", o.width, hidden);
+}
+
+at::Tensor TransitionNetwork::predict(const ModelOptions& o, const at::Tensor& x) const {
+  const at::Tensor source = o.tdt.tpn_detach_input ? x.detach() : x;
+  at::Tensor before = previous_tokens(source);
+  if (o.tdt.tpn_norm) {
+    before = per_cell_norm(NormKind::Rms, before, {}, {}, at::tensor(o.norm_eps, at::kDouble));
+  }
+  return apply(down_, activate(Activation::Swiglu, apply(up_, before))).to(x.scalar_type());
+}
+
+}  // namespace depthgrid

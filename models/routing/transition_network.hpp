@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/train/parameter_layout.hpp"
+#include "models/blocks/block_weights.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// Predicts a token's residual from the final state of the token before: a bottlenecked
+/// (SiLU(x W1) ⊙ x W3) W2 without biases behind a norm without parameters, so that the prediction
+/// for a sequence's first token is exactly zero.
+/// Source: third study, section 3.2.
+class TransitionNetwork {
+ public:
+  /// Parameters NAME.up.weight (2 hidden, C), W1 and W3 one after the other, and NAME.down.weight
+  /// (C, hidden), Xavier-uniform each.
+  TransitionNetwork(ParameterSource& source, const ModelOptions& o, const std::string& name);
+
+  /// @param x  (E, B, T, C) states behind the block; token t's prediction reads that of t - 1.
+  /// @return   (E, B, T, C) of the dtype of x.
+  at::Tensor predict(const ModelOptions& o, const at::Tensor& x) const;
+
+ private:
+  AffineMap up_;
+  AffineMap down_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,105 @@
+#include "models/routing/calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+
+#include "models/routing/routing_record.hpp"
+#include "models/routing/routing_statistics.hpp"
+#include "tests/support/model_cases.hpp"
+#include "tests/support/toy_training.hpp"
+
+namespace depthgrid::testing {
+namespace {
+
+const RoutingStatistic& find(const std::vector<RoutingStatistic>& all, std::string_view name) {
+  return *std::ranges::find(all, name, &RoutingStatistic::name);
+}
+
+TEST(Calibration, EveryLayerExecutesItsShareOfTheTextItWasTakenFrom) {
+  const ModelOptions o = small_options("tdt", 4);
+  const Built built(o, {1, 2, 3, 4});
+  const std::vector<at::Tensor> texts = {at::randint(0, o.vocabulary, {20, 9}, at::kLong),
+                                         at::randint(0, o.vocabulary, {12, 9}, at::kLong)};
+  for (const ExecutionMode mode : {ExecutionMode::Student, ExecutionMode::TeacherThreshold}) {
+    Execution execution{.mode = mode};
+    execution.thresholds = calibrated_thresholds(*built.model, texts, execution);
+    if (mode == ExecutionMode::Student) execution.decider = Decider::Calibrated;
+    at::Tensor executed = at::tensor(o.routing.capacity, at::kDouble).view({-1, 1}) * 0;
+    executed = executed.expand({4, 2}).clone();
+    for (const at::Tensor& text : texts) {
+      RoutingRecord record;
+      built.model->logits(text.unsqueeze(0).expand({4, text.size(0), 9}),
+                          {.execution = execution, .routing = &record});
+      for (std::size_t i = 0; i < 2; ++i) {
+        executed.select(1, static_cast<std::int64_t>(i)) +=
+            record.layers[i].executed.sum({1, 2}).to(at::kDouble);
+      }
+    }
+    // Equal tokens in front of equal ones have equal logits, so a few ties may stand at the edge.
+    const at::Tensor rate = executed / (32 * 9);
+    for (std::int64_t e = 0; e < 4; ++e) {
+      for (std::int64_t i = 0; i < 2; ++i) {
+        EXPECT_NEAR(rate[e][i].item<double>(), o.routing.capacity[static_cast<std::size_t>(e)],
+                    0.03);
+      }
+    }
+  }
+}
+
+TEST(Calibration, ACellsThresholdsAreThoseItHasAlone) {
+  const at::Tensor text = at::randint(0, 17, {5, 9}, at::kLong);
+  const ModelOptions o = small_options("tdt", 2);
+  const Built both(o, {1, 2});
+  ModelOptions second = small_options("tdt");
+  second.routing.capacity = {o.routing.capacity[1]};
+  const Built alone(second, {2});
+  const Execution student{.mode = ExecutionMode::Student};
+
+  const at::Tensor fused = calibrated_thresholds(*both.model, {text}, student);
+
+  EXPECT_TRUE(at::equal(fused[1], calibrated_thresholds(*alone.model, {text}, student)[0]));
+}
+
+TEST(RoutingStatistics, ARouterThatRanksLikeTheTeacherHasAnAreaOfOne) {
+  ModelOptions o = small_options("tdt");
+  o.routing.layers = {1};
+  RoutingRecord record;
+  LayerRouting& layer = record.layers.emplace_back();
+  layer.layer = 1;
+  layer.residual = at::randn({1, 2, 8, o.width});
+  layer.predicted = layer.residual * 0.5;
+  const auto scalar = [](double v) { return at::tensor({v}, at::kFloat).view({1, 1}); };
+  layer.scalars = {scalar(1.025), scalar(1.1), scalar(-0.3), scalar(-0.6)};
+  layer.signals = surprise_gate(layer.residual, layer.predicted, layer.scalars, 4);
+  layer.score = layer.signals.score;
+  const at::Tensor up = at::tensor({0, 0, 0, 0, 1, 1, 1, 1}, at::kLong).view({1, 1, 8});
+  layer.target = up.expand({1, 2, 8}).gt(0);
+  layer.executed = layer.target;
+  layer.logits = at::tensor({-4., -3., -2., -1., 1., 2., 3., 4.}).view({1, 1, 8}).expand({1, 2, 8});
+
+  const std::vector<RoutingStatistic> s = routing_statistics(o, record, record);
+
+  EXPECT_EQ(s.size(), routing_statistic_names(o).size());
+  EXPECT_NEAR(find(s, "router_auc").values[1], 1, 1e-12);
+  EXPECT_NEAR(find(s, "router_accuracy").values[1], 1, 1e-12);
+  EXPECT_NEAR(find(s, "router_f1").values[1], 1, 1e-12);
+  EXPECT_NEAR(find(s, "routing_capacity").values[1], 0.5, 1e-12);
+  EXPECT_NEAR(find(s, "tpn_skill").values[1], 0.75, 1e-6);
+  EXPECT_NEAR(find(s, "tpn_cosine").values[1], 1, 1e-6);
+  EXPECT_NEAR(find(s, "tdt_o_ce").values[1], 1.025, 1e-6);
+  EXPECT_GT(find(s, "tdt_d_st_p99").values[1], find(s, "tdt_d_st_p50").values[1]);
+  EXPECT_NEAR(find(s, "router_topk_recall").values[1], 1, 1e-12);
+  EXPECT_TRUE(std::isnan(find(s, "router_auc").values[0]));
+  EXPECT_TRUE(std::isnan(find(s, "router_auc").values[2]));
+}
+
+}  // namespace
+}  // namespace depthgrid::testing
