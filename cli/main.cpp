@@ -28,6 +28,7 @@ struct Verb {
 constexpr Verb kVerbs[] = {
     {"validate", "FILE", "check a sweep file", validate_verb},
     {"plan", "FILE", "show cells, jobs, counts and costs", plan_verb},
+    {"audit", "FILE", "check models before they train", audit_verb},
     {"run", "FILE", "train what has no result yet", run_verb},
     {"status", "[STORE]", "count cells by state, list problems", status_verb},
     {"results", "[STORE]", "table of metrics", results_verb},

@@ -25,13 +25,14 @@ at::Tensor table(ParameterSource& source, const ModelOptions& o, const std::stri
 
 }  // namespace
 
-Model::Model(ParameterSource& source, ModelOptions options) : options_(std::move(options)) {
+Model::Model(ParameterSource& source, ModelOptions options, const FamilyBuilder& build)
+    : options_(std::move(options)) {
   const ModelOptions& o = options_;
   embedding_ = table(source, o, "embedding.weight", o.vocabulary);
   if (o.positions == Positions::Learned) {
     position_ = table(source, o, "position.weight", o.max_tokens);
   }
-  family_ = build_family(source, o);
+  family_ = build ? build(source, o) : build_family(source, o);
   if (o.final_norm == NormChoice::TemporalLayer) {
     temporal_final_ = TemporalNorm(source, o, "final_norm");
   } else {

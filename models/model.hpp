@@ -17,7 +17,8 @@ namespace depthgrid {
 /// Built twice by the same code: over a ParameterLayout, which only counts, and over an Arena.
 class Model {
  public:
-  Model(ParameterSource& source, ModelOptions options);
+  /// @param build  the family; none: the one that the options name.
+  Model(ParameterSource& source, ModelOptions options, const FamilyBuilder& build = {});
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 

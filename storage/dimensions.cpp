@@ -14,6 +14,10 @@ constexpr std::array<std::string_view, 17> kParameterGroups = {
 
 constexpr std::array<std::string_view, 4> kSplits = {"train", "dev", "valid", "test"};
 
+constexpr std::array<std::string_view, 9> kAuditChecks = {
+    "causality",    "declaration",   "batch_independence", "parameter_count", "gradient_flow",
+    "initial_loss", "overfit_batch", "entropy_floor",      "fusion"};
+
 constexpr std::array<std::string_view, 10> kEvalModes = {"dense",
                                                          "teacher_topk",
                                                          "teacher_threshold",
@@ -28,7 +32,7 @@ constexpr std::array<std::string_view, 10> kEvalModes = {"dense",
 using enum DataType;
 using enum AxisKind;
 
-constexpr std::array<Dimension, 14> kDimensions = {{
+constexpr std::array<Dimension, 15> kDimensions = {{
     {"cell", Text, Cell, 0, "", "content-hash id of the cell, 12 hex digits"},
     {"step", Int64, Joined, 1, "T", "optimiser step: the update just made"},
     {"eval_step", Int64, Joined, 0, "T", "optimiser steps done at an evaluation"},
@@ -39,6 +43,7 @@ constexpr std::array<Dimension, 14> kDimensions = {{
     {"parameter_group", Text, Fixed, 0, "", "group of parameters"},
     {"token_position", Int32, Padded, 0, "", "position in the window"},
     {"split", Text, Fixed, 0, "", "part of the corpus"},
+    {"audit_check", Text, Fixed, 0, "", "check of the audit, docs/audit.md"},
     {"eval_mode", Text, Fixed, 0, "",
      "how layers that skip tokens are executed; teacher_topk and topk see the future"},
     {"attempt", Int64, Ragged, 0, "", "attempts of all cells; attempt_cell says whose"},
@@ -76,6 +81,10 @@ std::span<const std::string_view> split_names() {
   return kSplits;
 }
 
+std::span<const std::string_view> audit_check_names() {
+  return kAuditChecks;
+}
+
 std::span<const std::string_view> eval_mode_names() {
   return kEvalModes;
 }
@@ -83,6 +92,7 @@ std::span<const std::string_view> eval_mode_names() {
 std::span<const std::string_view> labels_of(const Dimension& dimension) {
   if (dimension.name == "parameter_group") return kParameterGroups;
   if (dimension.name == "split") return kSplits;
+  if (dimension.name == "audit_check") return kAuditChecks;
   if (dimension.name == "eval_mode") return kEvalModes;
   return {};
 }

@@ -306,6 +306,16 @@ constexpr auto kVariables = std::to_array<Variable>({
      "sweeps/job_plan.hpp"},
     {"predicted_bytes", "cell", Float64, "byte", "planner's prediction of stored bytes", "plan",
      "sweeps/stored_bytes.hpp"},
+    // Audit
+    {"audit_verdict", "cell, audit_check", Int8, "1",
+     "flag: -1 not run, 0 pass, 1 warn, 2 fail, 3 off, 4 undecided", "before training",
+     "docs/audit.md"},
+    {"audit_value", "cell, audit_check", Float64, "1", "number behind the verdict",
+     "before training", "docs/audit.md"},
+    {"audit_threshold", "cell, audit_check", Float64, "1", "bound that the number is held against",
+     "before training", "docs/audit.md"},
+    {"audit_declaration", "cell", Text, "1", "modes that look ahead and why; empty = none",
+     "before training", "docs/audit.md"},
     // Attempts, events, provenance
     {"job_cells", "job", Int32, "1", "cells fused (E)", "plan", "worker/provenance.hpp"},
     {"job_ranks", "job", Int32, "1", "ranks (R)", "start", "worker/provenance.hpp"},

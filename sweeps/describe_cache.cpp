@@ -55,13 +55,7 @@ std::string request(const std::vector<const CellPlan*>& cells, bool times) {
 }  // namespace
 
 DescribeCache::DescribeCache(fs::path worker, fs::path folder)
-    : worker_(std::move(worker)), folder_(std::move(folder)), build_(code_version()) {
-  // Two builds of one commit may differ, for example while somebody edits the sources.
-  struct stat file{};
-  if (stat(worker_.c_str(), &file) == 0) {
-    build_ += fmt::format(" {} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
-  }
-}
+    : worker_(std::move(worker)), folder_(std::move(folder)), build_(build_of(worker_)) {}
 
 fs::path DescribeCache::entry(const CellPlan& cell, Detail detail) const {
   std::string key = cell.structure + ' ' + build_;
@@ -127,6 +121,15 @@ CostTable DescribeCache::answer(const std::vector<CellPlan>& cells, Detail detai
     if (!folder_.empty()) write_entry(entry(*cell, detail), at->second);
   }
   return table;
+}
+
+std::string build_of(const fs::path& worker) {
+  std::string build = code_version();
+  struct stat file{};
+  if (stat(worker.c_str(), &file) == 0) {
+    build += fmt::format(" {} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+  }
+  return build;
 }
 
 fs::path default_cache_folder() {

@@ -41,6 +41,10 @@ class DescribeCache {
   std::string build_;
 };
 
+/// What tells builds apart: two of one commit may differ, for example while somebody edits the
+/// sources, so the version is joined by size and time of the worker's file.
+std::string build_of(const std::filesystem::path& worker);
+
 /// $XDG_CACHE_HOME/depthgrid/describe/HOST, or that under ~/.cache; empty if there is neither.
 std::filesystem::path default_cache_folder();
 

@@ -117,6 +117,7 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
   facts.set("cost_flops_token_executed", flops);  // until an evaluation says what is skipped
   set_declarations(facts, fused);
   facts.set("cost_memory_activations", activation_bytes(o, rows, sampler.seq_len()));
+  set_audit(facts, run.gate, cell.structure);
   set_predictions(facts, run, o.cells, cell, stored);
   facts.library_versions = run.library_versions;
   return facts;

@@ -16,6 +16,7 @@
 #include "distributed/collective.hpp"
 #include "distributed/device_map.hpp"
 #include "distributed/mpi_env.hpp"
+#include "worker/audit/audit_service.hpp"
 #include "worker/bench.hpp"
 #include "worker/describe.hpp"
 #include "worker/eval_cell.hpp"
@@ -78,15 +79,19 @@ int dispatch(int argc, char** argv) {
     std::puts(describe(in).c_str());
     return 0;
   }
+  if (verb == "audit") {
+    const std::string in{std::istreambuf_iterator<char>(std::cin), {}};
+    std::puts(audit(in).c_str());
+    return 0;
+  }
   if (verb == "bench" && argc == 3) return bench(parse_bench_order(argv[2]));
   if (verb == "export" && argc == 3) return export_weights(parse_export_order(argv[2]));
   if (verb == "eval" && argc == 3) return eval_cell(parse_eval_order(argv[2]));
   if (verb == "generate" && argc == 3) return generate(parse_generate_order(argv[2]));
   if (verb == "run" && argc == 3) return run(argv[2], argc, argv);
   std::fputs(
-      "usage: depthgrid-worker run|bench|export|eval|generate ORDER | describe < STRUCTURES.json "
-      "|\n"
-      "       --version\n"
+      "usage: depthgrid-worker run|bench|export|eval|generate ORDER |\n"
+      "       describe|audit < STRUCTURES.json | --version\n"
       "It is started by depthgrid; see depthgrid --help.\n",
       stderr);
   return static_cast<int>(ExitCode::Usage);

@@ -46,6 +46,7 @@ class SweepRun {
   ExitCode run();
 
  private:
+  std::vector<bool> wanted() const;
   void lead();
   void follow();
   void train(Claim claim);
@@ -73,6 +74,7 @@ class SweepRun {
   std::unique_ptr<RunContext> context_;
   std::unique_ptr<JobQueue> queue_;
   CostTable quick_costs_, costs_;
+  AuditGate gate_;
   bool stopped_ = false;
   ExitCode code_ = ExitCode::Done;  // of a process for one cell
 };
@@ -175,6 +177,7 @@ SweepRun::SweepRun(const RunOrder& order, Collective& world, int local_rank, int
                  .device_name = device_.name,
                  .threads = threads_,
                  .costs = costs_,
+                 .gate = gate_,
                  .logs = gather_text(team_.group(), log_name_),
                  .warnings = warnings_,
                  .library_versions = library_versions_json(device_.device.is_cuda())});
@@ -294,17 +297,22 @@ bool SweepRun::wait_for_others() {
   return !stop_requested();
 }
 
-void SweepRun::lead() {
-  std::vector<bool> wanted;
+/// Cells that this run may train: those without a result.
+std::vector<bool> SweepRun::wanted() const {
+  std::vector<bool> out;
   for (const CellPlan& cell : sweep_.cells) {
     const bool ours = order_.cell.empty() || order_.cell == cell.id;
-    wanted.push_back(ours && !store_.completed(cell.id));
+    out.push_back(ours && !store_.completed(cell.id));
   }
+  return out;
+}
+
+void SweepRun::lead() {
   PackingOptions packing = packing_options(sweep_.run, team_.count());
   // A GPU's memory is found out by running: a job that does not fit is split.
   if (device_.device.is_cpu()) packing.memory_bytes = usable_memory_bytes(local_size_);
   queue_ = std::make_unique<JobQueue>(sweep_, store_, leases_,
-                                      plan_jobs(sweep_.cells, wanted, packing, quick_costs_),
+                                      plan_jobs(sweep_.cells, wanted(), packing, quick_costs_),
                                       sweep_.run.integer("retry.crash"));
   progress_.sweep(queue_->completed(), static_cast<std::int64_t>(sweep_.cells.size()));
   while (!stopped_) {
@@ -337,7 +345,11 @@ void SweepRun::follow() {
 }
 
 ExitCode SweepRun::run() {
-  if (team_.leads()) {
+  gate_ = pass_audits(world_, sweep_, wanted(), usable_memory_bytes(local_size_) / 2, progress_);
+  stopped_ = gate_.stopped;
+  if (stopped_) {
+    // nothing has begun
+  } else if (team_.leads()) {
     lead();
   } else if (!team_.idle()) {
     follow();

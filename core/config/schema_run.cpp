@@ -86,11 +86,28 @@ constexpr Leaf kRetry[] = {
                 "attempts of a single cell after out of memory, each in a fresh process"),
 };
 
+constexpr Leaf audit(std::string_view path, std::string_view default_text, std::string_view doc) {
+  return word(path, "required warn off", default_text, Execution, doc);
+}
+
+constexpr Leaf kAudit[] = {
+    audit("audit.causality", "required", "no logit depends on a later token, to the bit"),
+    audit("audit.declaration", "required", "what a declared noncausal mode routes is all it leaks"),
+    audit("audit.batch_independence", "required", "a sequence alone and in a batch agree"),
+    audit("audit.parameter_count", "required", "parameters are as many as the closed form says"),
+    audit("audit.gradient_flow", "warn", "every parameter gets a finite gradient that is not zero"),
+    audit("audit.initial_loss", "required", "loss of the first weights is ln V ± 0.3"),
+    audit("audit.overfit_batch", "warn", "one batch can be learned by heart, to a loss below 0.1"),
+    audit("audit.entropy_floor", "required", "no loss below the entropy rate of the data"),
+    audit("audit.fusion", "required", "fused cells equal cells alone; NaN stays in its cell"),
+};
+
 constexpr SchemaSection kSections[] = {
     {"Evaluation", kEval},
     {"Checkpoints", kCheckpoint},
     {"Resources and packing", kResources},
     {"Retry", kRetry},
+    {"Audit", kAudit},
 };
 
 }  // namespace

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/vector_field.hpp"
 #include "models/decode/decode_block.hpp"
+#include "core/train/parameter_layout.hpp"
 #include "models/execution_mode.hpp"
 #include "models/forward_context.hpp"
 #include "models/model_options.hpp"
@@ -18,6 +21,12 @@ namespace depthgrid {
 struct LossTerm {
   std::string_view name;       // recorded as train_loss_NAME, before its weight
   std::vector<double> weight;  // (E)
+};
+
+/// A parameter that is there and that the training loss does not reach.
+struct DeadParameter {
+  std::string name;
+  std::string reason;
 };
 
 /// One way of letting depth act: its parameters, the grid it walks and the field on that grid.
@@ -57,6 +66,12 @@ class Family {
   /// The ways in which the family can be evaluated, each with its declaration. Where there is more
   /// than one, a pass without ForwardContext::execution is a student's, which is causal.
   virtual std::vector<DeclaredMode> modes() const { return {{"dense", ExecutionMode::Dense}}; }
+
+  /// Parameters that training does not reach, and why; empty for most.
+  virtual std::vector<DeadParameter> dead_parameters() const { return {}; }
 };
+
+/// How a family is made over its parameters.
+using FamilyBuilder = std::function<std::unique_ptr<Family>(ParameterSource&, const ModelOptions&)>;
 
 }  // namespace depthgrid

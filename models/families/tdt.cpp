@@ -225,6 +225,18 @@ class Tdt final : public Family {
     return {{"tpn", options_.tdt.lambda_tpn}, {"causal", options_.tdt.lambda_causal}};
   }
 
+  std::vector<DeadParameter> dead_parameters() const override {
+    std::vector<DeadParameter> out;
+    if (options_.tdt.path != TrainPath::Dense) return out;
+    for (const std::int64_t layer : options_.routing.layers) {
+      for (const char* scalar : {"o_ce", "m_cu", "beta_ce", "beta_cu"}) {
+        out.push_back({"layers." + std::to_string(layer) + ".gate." + scalar,
+                       "on the dense path the gate only ranks tokens"});
+      }
+    }
+    return out;
+  }
+
   DeclaredMode training_mode() const override {
     if (options_.tdt.path == TrainPath::Dense) return {"dense", ExecutionMode::Dense};
     return teacher_topk();

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/config/cell_config.hpp"
+#include "models/closed_form.hpp"
 #include "models/model.hpp"
 #include "tests/support/model_cases.hpp"
 
@@ -208,6 +209,18 @@ TEST(ParameterCounts, ModulationCountsByTheText) {
 
   EXPECT_EQ(count(gated) - count(plain), 6 * (hidden * features + hidden) + rows * hidden + rows);
 }
+
+class ClosedForm : public ::testing::TestWithParam<ModelCase> {};
+
+TEST_P(ClosedForm, IsTheCountOfTheLayout) {
+  ModelOptions o = small_options(GetParam().family);
+  GetParam().change(o);
+
+  EXPECT_EQ(closed_form_parameters(o), count(o));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryOption, ClosedForm, ::testing::ValuesIn(model_cases()),
+                         [](const auto& p) { return p.param.name; });
 
 }  // namespace
 }  // namespace depthgrid::testing

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/config/cell_config.hpp"
+
+namespace depthgrid {
+
+/// What came of one check. An undecided check could not tell right from wrong, a skipped one would
+/// not have fitted in memory; neither blocks.
+enum class AuditVerdict : std::uint8_t { Pass, Fail, Undecided, Skipped, Off };
+
+std::string_view name_of(AuditVerdict verdict) noexcept;
+
+/// What follows from a failed check: the leaves `audit.*`.
+enum class AuditLevel : std::uint8_t { Required, Warn, Off };
+using AuditLevels = std::map<std::string, AuditLevel, std::less<>>;
+
+/// Levels of all checks, by name. @param run  leaves of class Execution.
+AuditLevels audit_levels(const CellConfig& run);
+
+/// One check of one structure.
+struct AuditResult {
+  std::string name;
+  AuditVerdict verdict = AuditVerdict::Skipped;
+  double value = 0;      // NaN: none
+  double threshold = 0;  // NaN: none
+  std::string note;      // what the numbers are, or why there are none
+};
+
+/// A way of executing the family; `reason` says what looks ahead where it is not causal.
+struct AuditMode {
+  std::string name;
+  bool causal = true;
+  std::string reason;
+};
+
+/// What the audit says of one structure, as the cell that represents it has it.
+struct StructureAudit {
+  std::string structure;  // fusion key, 16 hex digits
+  std::string family;
+  std::string preset;                                         // empty: none
+  std::int64_t parameters = 0;                                // stored
+  std::int64_t trainable = 0;                                 // without frozen groups
+  std::int64_t effective = 0;                                 // of the unrolled network
+  std::optional<std::int64_t> closed_form;                    // by the family's formula
+  double flops_per_token = 0;                                 // forward
+  std::vector<std::pair<std::string, std::int64_t>> modules;  // parameters by module
+  std::vector<AuditMode> modes;
+  std::vector<std::pair<std::string, std::string>> dead;  // parameter, reason
+  std::vector<AuditResult> checks;                        // in the order of the axis audit_check
+  double seconds = 0;                                     // what the audit took
+
+  /// nullptr where the check is not among the results.
+  const AuditResult* find(std::string_view check) const;
+};
+
+/// Checks that are required and have failed: the structure must not train.
+std::vector<const AuditResult*> blocking(const StructureAudit& audit, const AuditLevels& levels);
+
+/// By structure.
+using AuditTable = std::map<std::string, StructureAudit>;
+
+/// {"schema": 1, "structures": [...]}: what the worker answers and the cache keeps; of one
+/// structure its members stand at the top level too.
+std::string audits_json(const std::vector<StructureAudit>& audits);
+/// @throws Error if the text is not such an answer.
+std::vector<StructureAudit> parse_audits(std::string_view json);
+
+/// What `depthgrid audit` prints.
+std::string audit_text(const StructureAudit& audit, const AuditLevels& levels);
+
+}  // namespace depthgrid

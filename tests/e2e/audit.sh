@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# audit: the contract, the cache, levels; run audits by itself and stores the verdicts.
+source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
+
+expect 0 "$depthgrid" audit "$sweep" --json
+check 'j["schema"] == 1 and len(j["structures"]) == 2 and "checks" not in j'
+check 'all(len(s["checks"]) == 9 and s["parameters"]["stored"] == s["parameters"]["closed_form"] for s in j["structures"])'
+check 'all(c["verdict"] == "pass" for s in j["structures"] for c in s["checks"])'
+[ -n "$(find cache/depthgrid/audit -name '*.json')" ] || fail "no cache"
+cp out first
+expect 0 "$depthgrid" audit "$sweep" --json
+cmp -s first out || fail "the second audit does not come from the cache"
+
+expect 0 "$depthgrid" audit --preset published/time_indexed_mlp --json \
+  --set audit.entropy_floor=off --set audit.overfit_batch=off
+check 'j["parameters"]["stored"] == 715840 and j["preset"] == "published/time_indexed_mlp"'
+check '[c["verdict"] for c in j["checks"]][6:8] == ["off", "off"]'
+check 'any(d["what"] == "attention" and "future" in d["published"] for d in j["deviations"])'
+expect 2 "$depthgrid" audit "$sweep" --family standard
+expect 2 "$depthgrid" audit
+expect 2 "$depthgrid" audit --family no_such
+
+# A model whose first loss is far from ln V: refused with 1, by audit and by run, unless it is meant.
+bad=(--set model.init.std=1)
+expect 1 "$depthgrid" audit --family standard --set model.d_model=32 --set model.n_layers=2 "${bad[@]}"
+says out "initial_loss"
+says out "FAIL"
+expect 1 "$depthgrid" run "$sweep" "${bad[@]}" --store refused -q
+says err "the audit refuses to train"
+says err "initial_loss"
+expect 3 "$depthgrid" status refused --json
+check 'j["counts"]["pending"] == 4'
+expect 0 "$depthgrid" run "$sweep" "${bad[@]}" --store refused -q --set audit.initial_loss=off
+
+# Verdicts are with the results, the same after a second look and under mpirun.
+train one
+ranks 2 two
+for variable in audit_verdict audit_value audit_threshold audit_declaration; do
+  h5diff -q one/sweep.h5 two/sweep.h5 "/$variable" "/$variable" || fail "$variable differs"
+done
+"$sources/.venv/bin/python" - <<'PY' || fail "verdicts in the stores"
+import h5py
+
+one, refused = h5py.File("one/sweep.h5"), h5py.File("refused/sweep.h5")
+checks = [c.decode() for c in one["audit_check"]]
+assert checks[0] == "causality" and len(checks) == 9, checks
+assert (one["audit_verdict"][()] == 0).all(), one["audit_verdict"][()]
+off = checks.index("initial_loss")
+assert (refused["audit_verdict"][:, off] == 3).all() and (refused["audit_verdict"][:, 0] == 0).all()
+PY

@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+
+#include <ATen/Parallel.h>
+
+#include "models/closed_form.hpp"
+#include "models/model_factory.hpp"
+#include "tests/support/model_cases.hpp"
+#include "worker/audit/audit_structure.hpp"
+
+namespace depthgrid::testing {
+namespace {
+
+AuditSubject subject_of(const ModelCase& the_case) {
+  at::set_num_threads(1);  // these models gain nothing from more
+  AuditSubject s;
+  s.options = [the_case](std::int64_t cells) {
+    ModelOptions o = small_options(the_case.family, cells);
+    o.init.std.assign(o.init.std.size(), 0.05);
+    o.init.embedding_std.assign(o.init.std.size(), 0.05);
+    the_case.change(o);
+    return o;
+  };
+  s.tokens = 9;
+  return s;
+}
+
+/// Checks that learn take a second each: the plain case of a family and the published ones do.
+AuditLevels levels_for(const ModelCase& the_case) {
+  AuditLevels levels;
+  if (!the_case.name.ends_with("_plain") && !the_case.name.ends_with("_published")) {
+    levels["overfit_batch"] = levels["entropy_floor"] = AuditLevel::Off;
+  }
+  // Xavier's draws of a head give logits of variance 2 C / (C + V), about one: a loss of half a nat
+  // above ln V.
+  if (the_case.name.ends_with("_xavier_init")) levels["initial_loss"] = AuditLevel::Off;
+  return levels;
+}
+
+class FamilyAudit : public ::testing::TestWithParam<ModelCase> {};
+
+TEST_P(FamilyAudit, PassesEveryCheck) {
+  const auto audit = audit_structure(subject_of(GetParam()), levels_for(GetParam()), {});
+
+  ASSERT_TRUE(audit.has_value());
+  for (const AuditResult& c : audit->checks) {
+    EXPECT_TRUE(c.verdict == AuditVerdict::Pass || c.verdict == AuditVerdict::Off)
+        << c.name << " " << name_of(c.verdict) << ": " << c.value << " against " << c.threshold
+        << ", " << c.note;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryOption, FamilyAudit, ::testing::ValuesIn(model_cases()),
+                         [](const auto& p) { return p.param.name; });
+
+TEST(ClosedForms, EveryFamilyHasOne) {
+  for (const FamilyEntry& family : families()) {
+    EXPECT_TRUE(closed_form_parameters(small_options(std::string(family.name)))) << family.name;
+  }
+}
+
+}  // namespace
+}  // namespace depthgrid::testing

@@ -1,0 +1,50 @@
+#include "worker/audit/audit_model.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randint.h>
+
+#include "models/cell_language_model.hpp"
+
+namespace depthgrid {
+
+AuditModel::AuditModel(const AuditSubject& subject, ModelOptions o,
+                       std::vector<std::uint64_t> seeds)
+    : seeds_(std::move(seeds)) {
+  arena_ = std::make_unique<Arena>(layout_of(subject, o), seeds_, at::kFloat);
+  model_ = std::make_unique<Model>(*arena_, std::move(o), subject.family);
+  language_ = subject.language ? subject.language(*model_, seeds_)
+                               : std::make_unique<CellLanguageModel>(*model_, seeds_);
+}
+
+at::Tensor AuditModel::logits(const at::Tensor& tokens, ForwardContext context) const {
+  const at::NoGradGuard no_grad;
+  context.seeds = &seeds_;
+  context.step = 1;
+  return model_->logits(tokens, context);
+}
+
+ParameterLayout layout_of(const AuditSubject& subject, const ModelOptions& o) {
+  ParameterLayout layout;
+  Model(layout, o, subject.family);
+  return layout;
+}
+
+at::Tensor audit_tokens(std::int64_t below, std::vector<std::int64_t> sizes, std::uint64_t key) {
+  return at::randint(0, below, sizes, at::make_generator<at::CPUGeneratorImpl>(key), at::kLong);
+}
+
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  return at::equal(a.contiguous().view(at::kInt), b.contiguous().view(at::kInt));
+}
+
+double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  if (a.numel() == 0) return 0;
+  const at::Tensor d = (a.detach() - b.detach()).abs();
+  const at::Tensor both = a.detach().isnan().logical_and(b.detach().isnan());
+  return d.masked_fill(both, 0).max().item<double>();
+}
+
+}  // namespace depthgrid

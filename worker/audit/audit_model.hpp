@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/train/arena.hpp"
+#include "core/train/language_model.hpp"
+#include "models/families/family.hpp"
+#include "models/model.hpp"
+
+namespace depthgrid {
+
+/// A structure under audit, and how its models are made.
+struct AuditSubject {
+  /// Options of E cells that all have the structure's values.
+  std::function<ModelOptions(std::int64_t cells)> options;
+  std::int64_t tokens = 128;                           // T, data.seq_len
+  std::uint64_t seed = 0;                              // model.seed
+  std::array<bool, kParameterGroupCount> frozen = {};  // groups that do not train
+  double memory_bytes = 4e9;                           // what the audit may take
+  FamilyBuilder family = {};                           // none: the one that the options name
+  /// The loss; none: cross-entropy of the next token.
+  std::function<std::unique_ptr<LanguageModel>(const Model&, std::vector<std::uint64_t> seeds)>
+      language = {};
+};
+
+/// E cells of a subject with their own arena, in float32 on the CPU.
+class AuditModel {
+ public:
+  /// @param o      sizes, maybe of the structure's twin. @param seeds  (E) model seeds.
+  AuditModel(const AuditSubject& subject, ModelOptions o, std::vector<std::uint64_t> seeds);
+
+  const ModelOptions& options() const noexcept { return model_->options(); }
+  const Model& model() const noexcept { return *model_; }
+  LanguageModel& language() noexcept { return *language_; }
+  Arena& arena() noexcept { return *arena_; }
+  const ParameterLayout& layout() const noexcept { return arena_->layout(); }
+
+  /// Logits of one way of execution, without a graph; step 1 and this model's seeds key its draws.
+  /// @param tokens  (E, B, T). @return (E, B, T, V)
+  at::Tensor logits(const at::Tensor& tokens, ForwardContext context) const;
+
+ private:
+  std::vector<std::uint64_t> seeds_;
+  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<LanguageModel> language_;
+};
+
+/// The layout of a subject's parameters at these sizes.
+ParameterLayout layout_of(const AuditSubject& subject, const ModelOptions& o);
+
+/// Token ids drawn evenly from [0, below): a function of the arguments alone. @return (sizes) int64
+at::Tensor audit_tokens(std::int64_t below, std::vector<std::int64_t> sizes, std::uint64_t key);
+
+/// The same bits, NaN included. @param a, b  float32 of one shape.
+bool same_bits(const at::Tensor& a, const at::Tensor& b);
+
+/// Largest |a - b|; NaN where one is NaN and the other is not; 0 of nothing.
+double largest_difference(const at::Tensor& a, const at::Tensor& b);
+
+}  // namespace depthgrid

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/config/cell_config.hpp"
+#include "sweeps/structure_audit.hpp"
+#include "worker/audit/audit_room.hpp"
+
+namespace depthgrid {
+
+/// A structure as the audit sees it, from the cell that represents it. Its seed is 0 whatever the
+/// cell's. @param config  must outlive the subject. @param memory_bytes  that it may take.
+AuditSubject subject_of(const CellConfig& config, double memory_bytes);
+
+/// Counts, modes and dead parameters of a subject: what needs no check.
+StructureAudit audit_facts(const AuditSubject& subject);
+
+/// Runs the checks that are not off and that `known` does not have.
+/// @param known  what is known already; structure and preset are taken from it.
+/// @param stop   asked between checks; once it says yes, nothing is returned.
+/// @return  every check, in the order of the table.
+std::optional<StructureAudit> audit_structure(const AuditSubject& subject,
+                                              const AuditLevels& levels, StructureAudit known,
+                                              const std::function<bool()>& stop = {});
+
+}  // namespace depthgrid

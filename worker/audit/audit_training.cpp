@@ -1,0 +1,52 @@
+#include "worker/audit/audit_training.hpp"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
+
+namespace depthgrid {
+namespace {
+
+TrainOptions recipe(const std::vector<double>& lr, std::int64_t steps) {
+  TrainOptions t;
+  t.cells = static_cast<std::int64_t>(lr.size());
+  t.steps = steps;
+  for (const double rate : lr) {
+    t.beta1.push_back(0.9);
+    t.beta2.push_back(0.98);
+    t.eps.push_back(1e-8);
+    t.clip.push_back(1.0);
+    t.loss_scale.push_back(1);
+    t.schedule.push_back({.kind = ScheduleKind::Cosine,
+                          .steps = steps,
+                          .warmup_steps = std::min<std::int64_t>(10, steps / 2)});
+    t.lr.insert(t.lr.end(), kParameterGroupCount, rate);
+    t.weight_decay.insert(t.weight_decay.end(), kParameterGroupCount, 0.0);
+  }
+  return t;
+}
+
+}  // namespace
+
+AuditTraining::AuditTraining(AuditModel& model, const std::vector<double>& lr, std::int64_t steps)
+    : model_(model),
+      optimizer_(std::make_unique<CellOptimizer>(model.arena(), recipe(lr, steps))),
+      active_(lr.size(), 1) {}
+
+at::Tensor AuditTraining::backward(const at::Tensor& windows, std::int64_t step) {
+  const double tokens = static_cast<double>(windows.size(1) * (windows.size(2) - 1));
+  const LanguageModel::Losses losses = model_.language().losses(windows, step, 0);
+  losses.total.backward(at::full({windows.size(0)}, 1 / tokens, losses.total.options()));
+  return losses.language.detach() / tokens;
+}
+
+void AuditTraining::update(std::int64_t step) {
+  optimizer_->step(step, active_);
+}
+
+double AuditTraining::evaluate(const at::Tensor& windows) {
+  const at::NoGradGuard no_grad;
+  return model_.language().score(windows).loss.select(0, 0).mean(at::kDouble).item<double>();
+}
+
+}  // namespace depthgrid

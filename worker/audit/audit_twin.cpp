@@ -1,0 +1,55 @@
+#include "worker/audit/audit_twin.hpp"
+
+#include <algorithm>
+
+namespace depthgrid {
+namespace {
+
+constexpr std::int64_t kInner = 16;       // width of networks of depth-time
+constexpr std::int64_t kLeastHead = 8;    // channels of a head
+constexpr std::int64_t kFrequencies = 8;  // K
+
+void at_most(std::int64_t& value, std::int64_t bound) {
+  value = std::min(value, bound);
+}
+
+/// The most heads, up to as many as there were, that cut the width into even parts of 8 or more.
+std::int64_t heads_for(std::int64_t width, std::int64_t heads) {
+  while (heads > 1 && (width % (2 * heads) != 0 || width / heads < kLeastHead)) --heads;
+  return heads;
+}
+
+}  // namespace
+
+ModelOptions twin_of(ModelOptions o, const TwinSize& size) {
+  if (o.width > size.width) {
+    o.hidden = std::max<std::int64_t>(8, o.hidden * size.width / o.width);
+    o.width = size.width;
+    o.heads = heads_for(o.width, o.heads);
+    at_most(o.ssm.states, kInner);
+  }
+  at_most(o.layers, size.layers);
+  at_most(o.vocabulary, size.vocabulary);
+  at_most(o.max_tokens, size.tokens);
+  at_most(o.temporal_hidden, kInner);
+  at_most(o.time.frequencies, kFrequencies);
+  at_most(o.modulation.hidden, kInner);
+  at_most(o.hypernet.hidden, kInner);
+  at_most(o.ssm.generator, kInner);
+  at_most(o.tdt.tpn_width, kInner);
+  at_most(o.mod.predictor_hidden, kInner);
+  if (!o.routing.layers.empty()) {
+    std::erase_if(o.routing.layers, [&](std::int64_t layer) { return layer >= o.layers; });
+    if (o.routing.layers.empty()) o.routing.layers = {o.layers - 1};
+  }
+  return o;
+}
+
+ModelOptions without_noise(ModelOptions o) {
+  std::ranges::fill(o.dropout_attention, 0);
+  std::ranges::fill(o.dropout_mlp, 0);
+  std::ranges::fill(o.time.jitter, 0);
+  return o;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <ATen/TensorOperators.h>
+
+#include "worker/audit/audit_checks.hpp"
+#include "worker/audit/audited_mode.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kTolerance = 1e-5;
+constexpr std::int64_t kSequences = 3;
+
+}  // namespace
+
+AuditResult check_batch_independence(AuditRoom& room) {
+  AuditModel* model = room.full();
+  if (model == nullptr) return unjudged(AuditVerdict::Skipped, kNaN, kTolerance, room.too_large());
+  const std::int64_t rows = std::min(kSequences, std::max<std::int64_t>(2, room.rows()));
+  const at::Tensor tokens = audit_tokens(model->options().vocabulary, {1, rows, room.tokens()}, 23);
+  double worst = 0;
+  std::string where = fmt::format("{} sequences", rows);
+  for (AuditedMode& claim : audited_modes(model->model().family())) {
+    const at::Tensor together = model->logits(tokens, claim.context);
+    const double scale = std::max(1.0, together.abs().max().item<double>());
+    for (std::int64_t r = 0; r < rows; ++r) {
+      claim.context.first_row = r;  // the draws of its place in the batch
+      const at::Tensor alone = model->logits(tokens.narrow(1, r, 1), claim.context);
+      const double d = largest_difference(together.narrow(1, r, 1), alone) / scale;
+      if (d > worst || std::isnan(d)) {
+        worst = d;
+        if (!(d <= kTolerance)) where = claim.name + ": a sequence depends on those beside it";
+      }
+    }
+  }
+  return judged(worst <= kTolerance, worst, kTolerance, where);
+}
+
+}  // namespace depthgrid
