@@ -8,8 +8,8 @@
 
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/vector_field.hpp"
-#include "models/decode/decode_block.hpp"
 #include "core/train/parameter_layout.hpp"
+#include "models/decode/decode_block.hpp"
 #include "models/execution_mode.hpp"
 #include "models/forward_context.hpp"
 #include "models/model_options.hpp"
