@@ -6,29 +6,18 @@
 #include <vector>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/tensor.h>
 
 #include "models/blocks/dropout.hpp"
+#include "models/blocks/rotary.hpp"
 #include "models/ops/packed_attention.hpp"
 
 namespace depthgrid {
 namespace {
-
-/// Turns each pair of channels by its angle. x (E*B, H, T, D)
-at::Tensor rotated(const ModelOptions& o, const RotaryTables& tables, const at::Tensor& x) {
-  const std::int64_t tokens = x.size(2), half = x.size(3) / 2;
-  const auto wave = [](const at::Tensor& v) { return v.unsqueeze(1).unsqueeze(1); };
-  const at::Tensor c = wave(tables.cosine), s = wave(tables.sine);  // (E, 1, 1, T, D/2)
-  const at::Tensor y = x.view({o.cells, -1, x.size(1), tokens, x.size(3)});
-  const at::Tensor a = y.narrow(-1, 0, half), b = y.narrow(-1, half, half);
-  return at::cat({a * c - b * s, b * c + a * s}, -1).view(x.sizes());
-}
 
 at::Tensor written_out(const ModelOptions& o, const at::Tensor& q, const at::Tensor& k,
                        const at::Tensor& v, std::int64_t layer, const ForwardContext& context) {
@@ -55,32 +44,27 @@ bool explicit_attention(const ModelOptions& o) {
 RotaryTables rotary_tables(const ModelOptions& o, std::int64_t tokens,
                            const at::TensorOptions& like) {
   if (o.positions != Positions::Rope) return {};
-  const std::int64_t half = o.width / o.heads / 2;
-  const at::TensorOptions wide = like.dtype(at::kDouble).requires_grad(false);
-  const at::Tensor base = at::tensor(o.rope_base, wide).view({-1, 1, 1});  // (E, 1, 1)
-  const at::Tensor rate =
-      base.pow(at::arange(half, wide) * (-1.0 / static_cast<double>(half)));  // (E, 1, D/2)
-  const at::Tensor angle = at::arange(tokens, wide).unsqueeze(1) * rate;
-  return {angle.cos().to(like.dtype()), angle.sin().to(like.dtype())};
+  const RotaryAngles angles = rotary_angles(o, 0, tokens, at::empty({0}, like));
+  return {angles.cosine.view({o.cells, tokens, -1}), angles.sine.view({o.cells, tokens, -1})};
 }
 
 at::Tensor causal_attention(const ModelOptions& o, const at::Tensor& input, std::int64_t layer,
                             const ForwardContext& context) {
   const at::Tensor qkv = input.scalar_type() == at::kBFloat16 ? input.to(at::kFloat) : input;
   const std::int64_t tokens = qkv.size(2), width = qkv.size(3) / 3, channels = width / o.heads;
-  const RotaryTables rotary = rotary_tables(o, tokens, qkv.options());
   const bool by_hand = explicit_attention(o);
   if (!by_hand && packed_attention_serves(qkv, o.heads)) {
-    return packed_attention(qkv, o.heads, rotary);
+    return packed_attention(qkv, o.heads, rotary_tables(o, tokens, qkv.options()));
   }
   const at::Tensor heads = qkv.view({-1, tokens, 3, o.heads, channels});
   const std::vector<at::Tensor> parts = heads.unbind(2);  // its gradient is one stack
   at::Tensor q = parts[0].transpose(1, 2);
   at::Tensor k = parts[1].transpose(1, 2);
   const at::Tensor v = parts[2].transpose(1, 2);
-  if (rotary.cosine.defined()) {
-    q = rotated(o, rotary, q.contiguous());
-    k = rotated(o, rotary, k.contiguous());
+  if (o.positions == Positions::Rope) {
+    const RotaryAngles angles = rotary_angles(o, 0, tokens, qkv);
+    q = rotate(angles, q.contiguous());
+    k = rotate(angles, k.contiguous());
   }
   const at::Tensor mixed = by_hand ? written_out(o, q, k, v, layer, context)
                                    : at::scaled_dot_product_attention(q, k, v, {}, 0.0, true);

@@ -14,6 +14,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/linspace.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
@@ -21,6 +22,8 @@
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
 #include <torch/csrc/autograd/autograd.h>
+
+#include "models/ops/whole_block.hpp"
 
 namespace depthgrid {
 namespace {
@@ -229,6 +232,48 @@ TEST_P(Sublayer, ThreadsChangeNoBit) {
   at::set_num_threads(before);
   for (std::size_t i = 0; i < results[0].size(); ++i) {
     EXPECT_TRUE(results[0][i].equal(results[1][i])) << "tensor " << i;
+  }
+}
+
+/// Both sublayers as one node against one after the other, each proved against the formulas above.
+TEST_P(Sublayer, AWholeBlockIsItsTwoSublayers) {
+  const SublayerCase& c = GetParam();
+  const Shape& s = c.shape;
+  const RotaryTables rotary = c.rotary ? tables(s, at::kFloat) : RotaryTables{};
+  const SublayerTensors attention = tensors(c, 3 * s.width, s.width);
+  const SublayerTensors second = tensors(c, s.hidden, s.hidden);
+  for (const bool sequential : {false, true}) {
+    const at::Tensor h = sequential ? at::linspace(0.3, 0.9, s.cells, at::kFloat) : at::Tensor();
+    std::vector<std::vector<at::Tensor>> results;
+    for (const bool whole : {true, false}) {
+      SublayerTensors a = attention;
+      SublayerTensors f = second;
+      const auto leaf = [](const at::Tensor& v) {
+        return v.detach().to(at::kFloat).clone().requires_grad_();
+      };
+      for (SublayerTensors* w : {&a, &f}) {
+        for (at::Tensor* v : all_of(*w)) *v = leaf(*v);
+      }
+      const at::Tensor x = leaf(x_);
+      at::Tensor y;
+      if (whole) {
+        const WholeBlock block{a, f, s.heads, c.act, rotary, h};
+        ASSERT_TRUE(whole_block_serves(x, block));
+        y = whole_block(x, block);
+      } else {
+        const at::Tensor branch = attention_sublayer(x, a, s.heads, rotary);
+        const at::Tensor middle = sequential ? x + h.view({-1, 1, 1, 1}) * branch : x;
+        y = feed_forward_sublayer(middle, f, c.act, branch);
+      }
+      torch::autograd::backward({y}, {dy_.to(at::kFloat)});
+      std::vector<at::Tensor> out = {y.detach(), x.grad()};
+      for (SublayerTensors* w : {&a, &f}) {
+        for (at::Tensor* v : all_of(*w)) out.push_back(v->grad());
+      }
+      results.push_back(std::move(out));
+    }
+    for (at::Tensor& v : results[1]) v = v.to(at::kDouble);
+    expect_close(results[0], results[1]);
   }
 }
 
