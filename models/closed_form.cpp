@@ -49,7 +49,10 @@ std::int64_t feed_forward(const ModelOptions& o) {
 }
 
 std::int64_t standard(const ModelOptions& o) {
-  return residual(o) + o.layers * (2 * norm(o, o.norm) + attention(o) + feed_forward(o));
+  const bool one_attention = o.share == Share::All || o.share == Share::Attention;
+  const bool one_second = o.share == Share::All || o.share == Share::FeedForward;
+  return residual(o) + (one_attention ? 1 : o.layers) * (norm(o, o.norm) + attention(o)) +
+         (one_second ? 1 : o.layers) * (norm(o, o.norm) + feed_forward(o));
 }
 
 /// One network of depth-time with `out` gates at its end.

@@ -22,6 +22,7 @@
 #include "models/blocks/block_parameters.hpp"
 #include "models/blocks/residual_scale.hpp"
 #include "models/families/family.hpp"
+#include "models/routing/routing_record.hpp"
 
 namespace depthgrid::testing {
 
@@ -98,14 +99,17 @@ class BrokenField final : public VectorField {
     const std::int64_t k = (x.size(2) + 1) / 2;
     const at::Tensor score = x.detach().sum(3);  // (E, B, T)
     at::Tensor chosen = std::get<1>(at::topk(score, k, 2));
-    if (context_.forced != nullptr) {
-      const at::Tensor& mask = context_.forced->at(step);
+    if (context_.execution) {
+      const at::Tensor mask = context_.execution->forced.select(3, step);
       chosen = std::get<1>(at::topk(
           score.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity()), k, 2));
     }
-    if (context_.recorded != nullptr) {
-      (*context_.recorded)[step] =
+    if (context_.routing != nullptr) {
+      LayerRouting seen;
+      seen.layer = step;
+      seen.executed =
           at::zeros_like(score, at::kBool).scatter(2, chosen, at::ones_like(chosen, at::kBool));
+      context_.routing->layers.push_back(seen);
     }
     if (defect_ != Defect::UnsortedTopk) chosen = std::get<0>(chosen.sort(2));
     const at::Tensor index = chosen.unsqueeze(3).expand({-1, -1, -1, x.size(3)});
@@ -142,14 +146,18 @@ class BrokenFamily final : public Family {
     return std::make_unique<BrokenField>(options_, c, layers_, defect_, extra_);
   }
 
-  std::vector<CausalClaim> claims() const override {
-    std::vector<CausalClaim> out = Family::claims();
+  DeclaredMode training_mode() const override {
+    DeclaredMode mode = Family::training_mode();
     if (defect_ == Defect::SortedTopk || defect_ == Defect::UnsortedTopk) {
-      out[0].causal = false;
-      out[0].reason = "the k best tokens of the sequence";
+      mode.causal = false;
+      mode.reason = "the k best tokens of the sequence";
     }
-    if (defect_ == Defect::LooksAheadAlways) out[1].causal = false;
-    return out;
+    return mode;
+  }
+  std::vector<DeclaredMode> modes() const override {
+    std::vector<DeclaredMode> modes = Family::modes();
+    modes.front().causal = defect_ != Defect::LooksAheadAlways;
+    return modes;
   }
   std::vector<DeadParameter> dead_parameters() const override {
     if (defect_ != Defect::DeclaredDead) return {};
