@@ -24,6 +24,7 @@
 #include "sweeps/run_summary.hpp"
 #include "worker/fresh_process.hpp"
 #include "worker/job_queue.hpp"
+#include "worker/out_of_memory.hpp"
 #include "worker/provenance.hpp"
 #include "worker/run_setup.hpp"
 #include "worker/stop_signals.hpp"
@@ -32,13 +33,6 @@ namespace depthgrid {
 namespace {
 
 using Json = nlohmann::json;
-
-/// LibTorch says it in words on the CPU and by a type of its own on a GPU.
-bool is_out_of_memory(const std::exception& e) {
-  if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr) return true;
-  if (dynamic_cast<const c10::OutOfMemoryError*>(&e) != nullptr) return true;
-  return std::string_view(e.what()).find("DefaultCPUAllocator") != std::string_view::npos;
-}
 
 class SweepRun {
  public:

@@ -38,7 +38,7 @@ model: {d_model: 16, n_layers: 2, n_heads: 1}
 data: {corpus: self, seq_len: 16}
 train: {steps: 2, batch_size: 2}
 eval: {every: null, final_windows: 4}
-include: [{model.family: time_indexed, tag: mlp}]
+include: [{model.sublayers: parallel, tag: mlp}]  # costs as much as the baseline
 match: {on: time, vary: model.d_ff, tolerance: 90 %, arms: {tag: mlp}}
 YAML
 expect 0 "$depthgrid" validate timed.yaml
@@ -62,7 +62,8 @@ expect 0 "$depthgrid" status timed --json
 check 'j["cells"] == 2 and j["counts"]["completed"] == 2'
 
 # What cannot be met is refused, with the nearest width.
-sed -e 's/on: time/on: parameters/' -e 's/90 %/1 %/' -e 's/vary: model.d_ff/vary: model.modulation.hidden/' timed.yaml >far.yaml
+sed -e 's/on: time/on: parameters/' -e 's/90 %/1 %/' -e 's/vary: model.d_ff/vary: model.modulation.hidden/' \
+  -e 's/model.sublayers: parallel/model.family: time_indexed/' timed.yaml >far.yaml
 sed -i 's/model: {d_model: 16, n_layers: 2/model: {d_model: 16, n_layers: 1/' far.yaml
 expect 2 "$depthgrid" validate far.yaml
 says err "far.yaml:6:8: "

@@ -11,6 +11,7 @@
 #include "models/cost_model.hpp"
 #include "worker/audit/audit_checks.hpp"
 #include "worker/audit/audited_mode.hpp"
+#include "worker/out_of_memory.hpp"
 
 namespace depthgrid {
 namespace {
@@ -63,6 +64,17 @@ void count(StructureAudit& audit, const AuditSubject& subject, const ModelOption
   audit.flops_per_token = flops_per_token(o, kRows, subject.tokens);
 }
 
+/// A check for which memory does not suffice is skipped, as one of a structure that is known to be
+/// too large: whether it can train is for training to say.
+AuditResult made(const AuditCheckRow& row, AuditRoom& room) {
+  try {
+    return row.run(room);
+  } catch (const std::exception& e) {
+    if (!is_out_of_memory(e)) throw;
+    return unjudged(AuditVerdict::Skipped, kNaN, kNaN, "there is not enough memory for it");
+  }
+}
+
 }  // namespace
 
 AuditSubject subject_of(const CellConfig& config, double memory_bytes) {
@@ -106,7 +118,7 @@ std::optional<StructureAudit> audit_structure(const AuditSubject& subject,
     if (before != nullptr) {
       result = *before;
     } else if (level == levels.end() || level->second != AuditLevel::Off) {
-      result = row.run(room);
+      result = made(row, room);
     }
     result.name = row.name;
     audit.checks.push_back(std::move(result));
