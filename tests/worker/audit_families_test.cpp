@@ -20,8 +20,12 @@ AuditSubject subject_of(const ModelCase& the_case) {
     o.init.std.assign(o.init.std.size(), 0.05);
     o.init.embedding_std.assign(o.init.std.size(), 0.05);
     the_case.change(o);
-    // A structure's cells begin as copies of one; the cases' capacities differ.
-    std::ranges::fill(o.routing.capacity, o.routing.capacity.empty() ? 0 : o.routing.capacity[0]);
+    // A structure's cells begin as copies of one; those of the cases differ.
+    const auto alike = [](auto& values) {
+      if (!values.empty()) std::ranges::fill(values, values.front());
+    };
+    alike(o.routing.capacity);
+    alike(o.tdt.dense_steps);
     return o;
   };
   s.tokens = 9;
