@@ -103,6 +103,8 @@ def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
     folder.mkdir(parents=True)
     ways = [1, case.cores] if case.cores > 1 and case.cells >= case.cores else [1]
     ours = [Program(options.program, case, n) for n in ways]
+    if ways[-1] > 1:
+        ours.append(Program(options.program, case, ways[-1], fused=False))
     losses = ours[0].dump(folder / "dump")
     rivals: list[Baseline] = []
     differences: dict[str, float] = {}

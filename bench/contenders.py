@@ -89,14 +89,20 @@ def program_arguments(case: Case, cells: int, threads: int, steps: int) -> list[
 
 @dataclass
 class Program:
-    """depthgrid: `processes` of them side by side, each with its share of the cells and of the cores."""
+    """depthgrid: `processes` of them side by side, each with its share of the cells and of the cores.
+
+    `fused`: a process takes its cells as one job; else as jobs of one cell, as `packing.fuse: 1` has them.
+    """
 
     program: Path
     case: Case
     processes: int = 1
+    fused: bool = True
 
     @property
     def name(self) -> str:
+        if not self.fused:
+            return f"depthgrid, {self.processes} processes, cells one by one"
         cores = f"{self.case.cores} threads" if self.case.cores > 1 else "1 thread"
         return f"depthgrid, {self.processes} processes" if self.processes > 1 else f"depthgrid, {cores}"
 
@@ -114,7 +120,8 @@ class Program:
         started = []
         for i, share in enumerate(shares):
             own = cores[i * len(cores) // n : (i + 1) * len(cores) // n]
-            command = [str(self.program), *program_arguments(case, share, len(own), steps)]
+            at_once, rounds = (share, steps) if self.fused else (1, steps * share)
+            command = [str(self.program), *program_arguments(case, at_once, len(own), rounds)]
             pinned = ["taskset", "-c", ",".join(map(str, own)), *command]
             started.append(subprocess.Popen(pinned, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
         answers = [child.communicate()[0] for child in started]
