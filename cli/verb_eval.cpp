@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
@@ -6,16 +10,36 @@
 #include "sweeps/model_orders.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// "a,b" and "c" as three words.
+std::vector<std::string> words(const std::vector<std::string>& given) {
+  std::vector<std::string> out;
+  for (const std::string& list : given) {
+    for (std::size_t at = 0; at <= list.size();) {
+      const std::size_t end = std::min(list.find(',', at), list.size());
+      out.push_back(list.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return out;
+}
+
+}  // namespace
 
 int eval_verb(const Arguments& arguments) {
   CommandLine line(
-      "eval [STORE] --cell CELL [--data DATA] [--split NAME] [--windows N] [--at STEP] [--json]",
+      "eval [STORE] --cell CELL [--data DATA] [--split NAME] [--windows N] [--mode MODE]…\n"
+      "               [--decider NAME]… [--at STEP] [--json]",
       "Mean loss, perplexity and bits per byte of a cell's weights on a split of its own\n"
       "corpus, of another one, or on a text file, by the cell's evaluation settings.");
   weight_options(line)
       .text("data", "DATA", "wikitext-2, tiny-shakespeare, self or a text file (default: its own)")
       .text("split", "NAME", "train, dev, valid (default) or test of a corpus")
       .number("windows", 0, "so many windows, evenly spaced; 0: all")
+      .list("mode", "MODE",
+            "dense, teacher_topk, teacher_threshold, student, random, skip_all, or all")
+      .list("decider", "NAME", "of mode student: threshold, calibrated or running_topk")
       .flag("by-position", "losses by position too")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
@@ -24,6 +48,8 @@ int eval_verb(const Arguments& arguments) {
                   .windows = line.number_of("windows", 0),
                   .by_position = line.has("by-position"),
                   .json = line.has("json")};
+  order.modes = words(line.list_of("mode"));
+  order.deciders = words(line.list_of("decider"));
   if (line.has("split")) order.split = line.text_of("split");
   return run_child({worker_program(), "eval", order_text(order)});
 }

@@ -44,7 +44,7 @@ std::string order_text(const ExportOrder& o) {
 std::string order_text(const EvalOrder& o) {
   return Json{{"schema", 1},      {"from", cell_json(o.from)}, {"data", o.data},
               {"split", o.split}, {"windows", o.windows},      {"by_position", o.by_position},
-              {"json", o.json}}
+              {"json", o.json},   {"modes", o.modes},          {"deciders", o.deciders}}
       .dump();
 }
 
@@ -73,8 +73,8 @@ ExportOrder parse_export_order(std::string_view json) {
 
 EvalOrder parse_eval_order(std::string_view json) {
   return parsed(json, [](const Json& j) {
-    return EvalOrder{cell_of(j.at("from")), j.at("data"),        j.at("split"),
-                     j.at("windows"),       j.at("by_position"), j.at("json")};
+    return EvalOrder{cell_of(j.at("from")), j.at("data"), j.at("split"), j.at("windows"),
+                     j.at("by_position"),   j.at("json"), j.at("modes"), j.at("deciders")};
   });
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace depthgrid {
 
@@ -29,6 +30,8 @@ struct EvalOrder {
   std::int64_t windows = 0;     // evenly spaced; 0 = all
   bool by_position = false;
   bool json = false;
+  std::vector<std::string> modes{};     // words of eval.modes, or "all"; empty = the cell's own
+  std::vector<std::string> deciders{};  // of mode student; empty = the cell's, or all of "all"
 };
 
 /// `depthgrid generate`.

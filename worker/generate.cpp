@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +20,8 @@
 #include "core/data/utf8.hpp"
 #include "models/decode/decoder.hpp"
 #include "worker/data_pool.hpp"
+#include "worker/eval_plan.hpp"
+#include "worker/mode_evaluation.hpp"
 #include "worker/stored_model.hpp"
 
 namespace depthgrid {
@@ -88,9 +91,10 @@ std::string text_of(const std::vector<std::int64_t>& tokens, const Dataset& data
 
 Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& prompt,
                           std::int64_t tokens, const TokenChoice& choice, std::uint64_t seed,
-                          std::int64_t vocabulary, const std::function<void(std::int64_t)>& each) {
+                          std::int64_t vocabulary, const std::function<void(std::int64_t)>& each,
+                          std::optional<Execution> execution) {
   const at::NoGradGuard no_grad;
-  Decoder decoder(model);
+  Decoder decoder(model, std::move(execution));
   std::vector<std::int64_t> all = prompt;
   const std::int64_t window = decoder.room();
   const auto newest = [&](std::int64_t n) {
@@ -124,11 +128,13 @@ int generate(const GenerateOrder& order) {
   DataPool pool(stored.store);
   const auto data = pool.open(stored.config);
   const std::vector<std::int64_t> prompt = token_ids(order.prompt, *data);
+  const EvalPlan plan(stored.config, *data, 1);
+  ModeEvaluation(*data, plan, *stored.model, *stored.language, {}).calibrate(false);
   const Stopwatch clock;
   const Generated made = generate_tokens(
       *stored.model, prompt, order.tokens,
       {.temperature = order.temperature, .top_k = order.top_k, .top_p = order.top_p},
-      static_cast<std::uint64_t>(order.seed), data->vocab_size);
+      static_cast<std::uint64_t>(order.seed), data->vocab_size, {}, stored.language->execution);
   const double seconds = clock.seconds();
   const std::string text = text_of(made.tokens, *data);
   if (order.json) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "models/decode/token_choice.hpp"
@@ -25,10 +26,12 @@ struct Generated {
 /// @param prompt      at least one token.
 /// @param vocabulary  tokens that may be drawn: the first so many.
 /// @param each        called with every new token.
+/// @param execution   of layers that may skip tokens: see Decoder.
 Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& prompt,
                           std::int64_t tokens, const TokenChoice& choice, std::uint64_t seed,
                           std::int64_t vocabulary,
-                          const std::function<void(std::int64_t)>& each = {});
+                          const std::function<void(std::int64_t)>& each = {},
+                          std::optional<Execution> execution = {});
 
 /// `depthgrid generate`: continues a prompt and prints both. @return exit code.
 int generate(const GenerateOrder& order);

@@ -31,22 +31,46 @@ bool is_teacher(const DeclaredMode& mode) {
 
 }  // namespace
 
-ModeEvaluation::ModeEvaluation(const CellConfig& config, const Dataset& data, const EvalPlan& plan,
-                               FusedModel& fused)
-    : data_(data), plan_(plan), fused_(fused) {
-  if (fused.options.routing.layers.empty()) return;
+std::vector<DeclaredMode> configured_modes(const CellConfig& config, const Model& model) {
+  std::vector<DeclaredMode> out;
+  if (model.options().routing.layers.empty()) return out;
   const std::vector<std::string> wanted = config.words("eval.modes");
   const std::vector<std::string> deciders = config.words("eval.deciders");
-  const bool chooses = fused.options.family == "tdt";
-  for (const DeclaredMode& mode : fused.model->family().modes()) {
+  const bool chooses = model.options().family == "tdt";
+  for (const DeclaredMode& mode : model.family().modes()) {
     const bool decides = !chooses || !mode.decider || names(deciders, name_of(*mode.decider));
-    if (names(wanted, name_of(mode.mode)) && decides) modes_.push_back(mode);
+    if (names(wanted, name_of(mode.mode)) && decides) out.push_back(mode);
   }
+  return out;
 }
 
+std::vector<double> executed_shares(const ExecutedCount& count, std::int64_t cell) {
+  const at::Tensor row = count.executed.select(0, cell).contiguous();
+  std::vector<double> out;
+  for (std::int64_t i = 0; i < row.size(0); ++i) {
+    out.push_back(row.const_data_ptr<double>()[i] / static_cast<double>(count.tokens));
+  }
+  return out;
+}
+
+double dynamic_share(const RoutingOptions& o, const std::vector<double>& shares) {
+  double sum = 0;
+  for (const std::int64_t layer : o.layers) sum += shares[static_cast<std::size_t>(layer)];
+  return sum / static_cast<double>(o.layers.size());
+}
+
+ModeEvaluation::ModeEvaluation(const Dataset& data, const EvalPlan& plan, const Model& model,
+                               CellLanguageModel& language, std::vector<DeclaredMode> modes)
+    : data_(data),
+      plan_(plan),
+      model_(model),
+      language_(language),
+      modes_(model.options().routing.layers.empty() ? std::vector<DeclaredMode>()
+                                                    : std::move(modes)) {}
+
 std::vector<std::string_view> ModeEvaluation::statistics() const {
-  std::vector<std::string_view> out = routing_statistic_names(fused_.options);
-  if (fused_.options.family == "tdt") out.push_back("router_threshold");
+  std::vector<std::string_view> out = routing_statistic_names(model_.options());
+  if (model_.options().family == "tdt") out.push_back("router_threshold");
   return out;
 }
 
@@ -56,7 +80,7 @@ std::vector<at::Tensor> ModeEvaluation::held_out(bool final) const {
   const TokenStream& stream = data_.streams[static_cast<std::size_t>(split)];
   const EvalWindows periodic = plan_.windows(split, false);
   const std::int64_t most = std::max<std::int64_t>(
-      1, fused_.options.routing.calibration_tokens / std::max<std::int64_t>(1, periodic.seq_len));
+      1, model_.options().routing.calibration_tokens / std::max<std::int64_t>(1, periodic.seq_len));
   const EvalWindows windows = spaced_windows(
       final ? all_windows(stream.size(), periodic.seq_len, std::nullopt) : periodic, most);
   const EvalBatches batches(stream, windows, plan_.batch_size());
@@ -69,8 +93,8 @@ std::vector<at::Tensor> ModeEvaluation::held_out(bool final) const {
 }
 
 void ModeEvaluation::calibrate(bool final) {
-  if (fused_.options.routing.layers.empty()) return;
-  const RoutingOptions& o = fused_.options.routing;
+  if (model_.options().routing.layers.empty()) return;
+  const RoutingOptions& o = model_.options().routing;
   const std::vector<at::Tensor> texts = held_out(final);
   text_ = texts.front();
   const auto wants = [&](ExecutionMode mode, Decider decider) {
@@ -79,16 +103,15 @@ void ModeEvaluation::calibrate(bool final) {
     });
   };
   if (o.decider == Decider::Calibrated || wants(ExecutionMode::Student, Decider::Calibrated)) {
-    student_ =
-        calibrated_thresholds(*fused_.model, texts, Execution{.mode = ExecutionMode::Student});
+    student_ = calibrated_thresholds(model_, texts, Execution{.mode = ExecutionMode::Student});
   }
   if (wants(ExecutionMode::TeacherThreshold, Decider::Calibrated)) {
-    teacher_ = calibrated_thresholds(*fused_.model, texts,
-                                     Execution{.mode = ExecutionMode::TeacherThreshold});
+    teacher_ =
+        calibrated_thresholds(model_, texts, Execution{.mode = ExecutionMode::TeacherThreshold});
   }
   Execution standard{.mode = ExecutionMode::Student};
   standard.thresholds = student_;
-  fused_.language->execution = standard;
+  language_.execution = standard;
 }
 
 Execution ModeEvaluation::execution(const DeclaredMode& mode) const {
@@ -99,7 +122,7 @@ Execution ModeEvaluation::execution(const DeclaredMode& mode) const {
 
 std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
                                                     const std::function<bool()>& stop) const {
-  const ModelOptions& o = fused_.options;
+  const ModelOptions& o = model_.options();
   const auto cells = static_cast<std::size_t>(o.cells), layers = static_cast<std::size_t>(o.layers);
   const std::size_t width = eval_mode_names().size();
   ModeResults out;
@@ -110,25 +133,23 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
   out.student = out.mismatch;
   std::vector<double> teacher(cells, kNaN), student(cells, kNaN);
   for (const DeclaredMode& mode : modes_) {
-    CellLanguageModel model(*fused_.model, fused_.train.model_seed);
+    CellLanguageModel model(model_, {});
     model.execution = execution(mode);
     const std::vector<EvalResult> results =
         depthgrid::evaluate(model, o.cells, data_.valid(), plan_.windows(Split::Valid, final),
                             plan_.batch_size(), stop);
     if (results.empty()) return std::nullopt;
-    const double* executed = model.executed.executed.const_data_ptr<double>();
-    const auto seen = static_cast<double>(model.executed.tokens);
     const bool own = mode.mode == ExecutionMode::Student &&
                      mode.decider.value_or(o.routing.decider) == o.routing.decider;
     for (std::size_t e = 0; e < cells; ++e) {
       const std::size_t at = e * width + place(mode.name);
       out.loss[at] = results[e].loss;
-      out.executed[at] = 0;
+      const std::vector<double> shares =
+          executed_shares(model.executed, static_cast<std::int64_t>(e));
+      out.executed[at] = dynamic_share(o.routing, shares);
       for (const std::int64_t dynamic : o.routing.layers) {
-        const std::size_t layer = e * layers + static_cast<std::size_t>(dynamic);
-        const double rate = executed[layer] / seen;
-        out.rate[layer * width + place(mode.name)] = rate;
-        out.executed[at] += rate / static_cast<double>(o.routing.layers.size());
+        const auto layer = static_cast<std::size_t>(dynamic);
+        out.rate[(e * layers + layer) * width + place(mode.name)] = shares[layer];
       }
       if (own) student[e] = results[e].loss;
       if (own) out.student[e] = out.executed[at];
@@ -142,13 +163,13 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
 
 std::vector<RoutingStatistic> ModeEvaluation::probe() const {
   const at::NoGradGuard no_grad;
-  const ModelOptions& o = fused_.options;
+  const ModelOptions& o = model_.options();
   const at::Tensor text =
       text_.to(o.device).unsqueeze(0).expand({o.cells, text_.size(0), text_.size(1)});
   const auto look = [&](Execution execution) {
     RoutingRecord record;
     record.teach = true;
-    fused_.model->logits(text, {.execution = std::move(execution), .routing = &record});
+    model_.logits(text, {.execution = std::move(execution), .routing = &record});
     return record;
   };
   Execution student{.mode = ExecutionMode::Student};

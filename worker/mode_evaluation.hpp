@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "models/cell_language_model.hpp"
 #include "models/routing/routing_statistics.hpp"
 #include "worker/eval_plan.hpp"
-#include "worker/fused_model.hpp"
 
 namespace depthgrid {
 
@@ -22,13 +22,24 @@ struct ModeResults {
   std::vector<RoutingStatistic> statistics;  // (E, L) each; of periodic evaluations
 };
 
-/// Leaves `eval.modes` and `eval.deciders` of one structure. Does nothing for families whose layers
-/// execute every token.
+/// The ways of executing the family that leaves `eval.modes` and `eval.deciders` name; none for
+/// families whose layers execute every token.
+std::vector<DeclaredMode> configured_modes(const CellConfig& config, const Model& model);
+
+/// Share of the tokens seen that each layer of a cell has executed. @return (L)
+std::vector<double> executed_shares(const ExecutedCount& count, std::int64_t cell);
+
+/// Mean of executed_shares() over the dynamic layers.
+double dynamic_share(const RoutingOptions& o, const std::vector<double>& shares);
+
+/// Evaluates ways of executing one structure. Does nothing for families whose layers execute every
+/// token.
 class ModeEvaluation {
  public:
-  /// All must outlive it.
-  ModeEvaluation(const CellConfig& config, const Dataset& data, const EvalPlan& plan,
-                 FusedModel& fused);
+  /// @param language  the default evaluation, which calibrate() sets.
+  /// All but `modes` must outlive it.
+  ModeEvaluation(const Dataset& data, const EvalPlan& plan, const Model& model,
+                 CellLanguageModel& language, std::vector<DeclaredMode> modes);
 
   bool active() const noexcept { return !modes_.empty(); }
 
@@ -43,14 +54,17 @@ class ModeEvaluation {
   /// @param stop  asked before every batch. @return nothing once it has said yes.
   std::optional<ModeResults> evaluate(bool final, const std::function<bool()>& stop) const;
 
+  /// How a mode is run, with the thresholds of the last calibrate().
+  Execution execution(const DeclaredMode& mode) const;
+
  private:
   std::vector<at::Tensor> held_out(bool final) const;
-  Execution execution(const DeclaredMode& mode) const;
   std::vector<RoutingStatistic> probe() const;
 
   const Dataset& data_;
   const EvalPlan& plan_;
-  FusedModel& fused_;
+  const Model& model_;
+  CellLanguageModel& language_;
   std::vector<DeclaredMode> modes_;
   at::Tensor student_, teacher_;  // (E, dynamic layers) thresholds
   at::Tensor text_;               // (n, T) what is looked at

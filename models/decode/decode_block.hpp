@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "models/blocks/block_weights.hpp"
@@ -7,10 +10,21 @@
 
 namespace depthgrid {
 
+/// How a layer that may skip tokens decides before it runs, from what it knows when a token comes.
+struct TokenRouting {
+  std::int64_t dynamic = 0;  // index among the layers that skip
+  /// Logits (E, B, T) from states x (E, B, T, C) in front of the block; the second argument is the
+  /// state (E, B, 1, C) of the token before the first one, undefined where there is none.
+  std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> logits = {};
+  /// Factor (E, B, T) of F, from x; none: 1.
+  std::function<at::Tensor(const at::Tensor&)> gate = {};
+};
+
 /// The block in force at one depth step of the evaluation grid, for what runs it token by token.
 struct DecodeBlock {
   BlockWeights weights;
   std::optional<SsmSystem> ssm = {};  // the second sublayer; none: up and down of `weights`
+  std::shared_ptr<const TokenRouting> routing = {};  // none: every token is executed
 };
 
 }  // namespace depthgrid

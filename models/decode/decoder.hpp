@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -8,21 +9,33 @@
 #include "core/depth/depth_grid.hpp"
 #include "models/decode/decode_block.hpp"
 #include "models/decode/kv_cache.hpp"
+#include "models/decode/skipping_step.hpp"
+#include "models/forward_context.hpp"
 #include "models/model.hpp"
 
 namespace depthgrid {
+
+/// What earlier tokens have left in one layer.
+struct DecodeState {
+  KvCache cache = {};           // of a layer that executes every token
+  at::Tensor recurrent = {};    // (E, B, N) of a state-space layer after the last token
+  SkippingState skipping = {};  // of a layer that may skip tokens
+};
 
 /// Runs a model a few tokens at a time, keeping what earlier tokens have left: keys and values of
 /// each layer, or the state of its recurrence.
 ///
 /// Weights that depend on depth-time alone (gates, generated blocks, discretised systems) are made
-/// once, at the start. Logits are those of Model::logits() over all tokens so far, however these
+/// once, at the start. Layers that may skip tokens compute and keep those that they execute. Logits
+/// are those of Model::logits() over all tokens so far, however these
 /// are cut into pieces; sequences of a batch do not see each other. A family that offers no blocks
 /// is run over all tokens so far each time: right, and slow.
 class Decoder {
  public:
-  /// @param model  must outlive this; its parameters must not change meanwhile.
-  explicit Decoder(const Model& model);
+  /// @param model      must outlive this; its parameters must not change meanwhile.
+  /// @param execution  of layers that may skip tokens, see skipping_step(); none: as the family
+  ///                   decides by itself, a calibrated decider by its fixed threshold.
+  explicit Decoder(const Model& model, std::optional<Execution> execution = {});
 
   /// The next tokens of every sequence.
   /// @param tokens  (E, B, T) int64, T >= 1; E and B as in the first call.
@@ -39,8 +52,13 @@ class Decoder {
   /// Forgets all tokens, not the weights.
   void restart();
 
-  /// Keys and values, one cache a layer; none where the family offers no blocks.
-  const std::vector<KvCache>& caches() const noexcept { return caches_; }
+  /// Tokens whose keys and values a layer keeps: (E·B). The family must offer blocks.
+  std::vector<std::int64_t> lengths(std::int64_t layer) const;
+  /// Which of the tokens of the last advance() a layer has executed: (E, B, T) bool; undefined for
+  /// a layer that never skips.
+  const at::Tensor& executed(std::int64_t layer) const {
+    return states_.at(static_cast<std::size_t>(layer)).skipping.executed;
+  }
   /// Bytes of all caches and recurrent states.
   std::int64_t bytes() const;
 
@@ -48,9 +66,9 @@ class Decoder {
   const Model& model_;
   DepthGrid grid_;
   std::vector<DecodeBlock> blocks_;
-  std::vector<KvCache> caches_;
-  std::vector<at::Tensor> states_;  // (E, B, N) of each state-space layer after the last token
-  at::Tensor tokens_;               // (E, B, T) all so far, where there are no blocks
+  Execution execution_;
+  std::vector<DecodeState> states_;  // one a layer
+  at::Tensor tokens_;                // (E, B, T) all so far, where there are no blocks
   std::int64_t length_ = 0;
 };
 

@@ -1,6 +1,8 @@
 #include "models/families/mod.hpp"
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/TensorOperators.h>
@@ -121,6 +123,24 @@ class Mod final : public Family {
 
   FieldPtr field(const DepthGrid&, const ForwardContext& context) const override {
     return std::make_unique<ModField>(options_, context, blocks_, layers_);
+  }
+
+  std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
+    std::vector<DecodeBlock> out;
+    for (std::int64_t i = 0; i < options_.layers; ++i) {
+      DecodeBlock& block = out.emplace_back();
+      block.weights = blocks_.at(static_cast<std::size_t>(i));
+      const auto dynamic = options_.routing.index(i);
+      if (!dynamic) continue;
+      const ModLayer& layer = layers_.at(static_cast<std::size_t>(*dynamic));
+      TokenRouting routing{.dynamic = *dynamic};
+      routing.logits = [this, &layer](const at::Tensor& x, const at::Tensor&) {
+        return layer.predict(options_, x);
+      };
+      routing.gate = [&layer](const at::Tensor& x) { return logistic(layer.weight(x)); };
+      block.routing = std::make_shared<const TokenRouting>(std::move(routing));
+    }
+    return out;
   }
 
   std::vector<LossTerm> loss_terms() const override {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/TensorOperators.h>
@@ -219,6 +221,23 @@ class Tdt final : public Family {
 
   FieldPtr field(const DepthGrid&, const ForwardContext& context) const override {
     return std::make_unique<TdtField>(options_, context, blocks_, layers_);
+  }
+
+  std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
+    std::vector<DecodeBlock> out;
+    for (std::int64_t i = 0; i < options_.layers; ++i) {
+      DecodeBlock& block = out.emplace_back();
+      block.weights = blocks_.at(static_cast<std::size_t>(i));
+      const auto dynamic = options_.routing.index(i);
+      if (!dynamic) continue;
+      const CausalRouter& router = layers_.at(static_cast<std::size_t>(*dynamic)).router;
+      TokenRouting routing{.dynamic = *dynamic};
+      routing.logits = [this, &router](const at::Tensor& x, const at::Tensor& before) {
+        return router.logits(options_, x, before);
+      };
+      block.routing = std::make_shared<const TokenRouting>(std::move(routing));
+    }
+    return out;
   }
 
   std::vector<LossTerm> loss_terms() const override {

@@ -30,9 +30,9 @@ at::Tensor above(const at::Tensor& score, const at::Tensor& threshold) {
 }
 
 at::Tensor student_mask(const RoutingOptions& o, const Execution& execution,
-                        const at::Tensor& logits, std::int64_t dynamic) {
+                        const at::Tensor& logits, std::int64_t dynamic, const at::Tensor& earlier) {
   const Decider decider = execution.decider.value_or(o.decider);
-  if (decider == Decider::RunningTopk) return running_top_k_mask(o, logits);
+  if (decider == Decider::RunningTopk) return running_top_k_mask(o, logits, earlier);
   const bool calibrated = decider == Decider::Calibrated && execution.thresholds.defined();
   return above(logits,
                calibrated ? execution.thresholds.select(1, dynamic) : fixed_threshold(o, logits));

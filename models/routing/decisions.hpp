@@ -16,10 +16,12 @@ at::Tensor above(const at::Tensor& score, const at::Tensor& threshold);
 /// A student's decisions, from what it knew when each token came.
 /// @param logits   (E, B, T) of the router in front of the block.
 /// @param dynamic  index of the layer among those that skip.
+/// @param earlier  (E, B, n) logits of the tokens in front of the first one; undefined: none.
 /// @return         (E, B, T) bool. A calibrated decider without thresholds takes the fixed one.
 /// Source: third study, section 4.1.
 at::Tensor student_mask(const RoutingOptions& o, const Execution& execution,
-                        const at::Tensor& logits, std::int64_t dynamic);
+                        const at::Tensor& logits, std::int64_t dynamic,
+                        const at::Tensor& earlier = {});
 
 /// Each token with probability γ: a function of the layer, the row and the position alone.
 /// @param like  (E, B, T), for its shape and device. @return (E, B, T) bool

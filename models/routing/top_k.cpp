@@ -35,16 +35,19 @@ at::Tensor top_k_mask(const at::Tensor& score, const std::vector<std::int64_t>& 
   return rank.lt(at::tensor(k, whole).view({-1, 1, 1}));
 }
 
-at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score) {
-  const std::int64_t tokens = score.size(-1);
+at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score,
+                              const at::Tensor& earlier) {
+  const std::int64_t tokens = score.size(-1), past = earlier.defined() ? earlier.size(-1) : 0;
   const at::TensorOptions whole = score.options().dtype(at::kLong);
   std::vector<std::int64_t> k;
   for (std::int64_t t = 1; t <= tokens; ++t) {
-    for (const std::int64_t here : capacities(o, t)) k.push_back(here);
+    for (const std::int64_t here : capacities(o, past + t)) k.push_back(here);
   }
   const at::Tensor allowed = at::tensor(k, whole).view({tokens, 1, -1}).permute({2, 1, 0});
-  const at::Tensor earlier = at::ones({tokens, tokens}, score.options().dtype(at::kBool)).tril(-1);
-  const at::Tensor above = score.unsqueeze(-2).ge(score.unsqueeze(-1)).logical_and(earlier);
+  const at::Tensor all = past > 0 ? at::cat({earlier, score}, -1) : score;
+  const at::Tensor before =
+      at::ones({tokens, past + tokens}, score.options().dtype(at::kBool)).tril(past - 1);
+  const at::Tensor above = all.unsqueeze(-2).ge(score.unsqueeze(-1)).logical_and(before);
   return above.sum(-1).lt(allowed);
 }
 

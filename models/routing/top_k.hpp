@@ -24,8 +24,11 @@ at::Tensor top_k_mask(const at::Tensor& score, const std::vector<std::int64_t>& 
 
 /// Token t is executed if fewer than k(t) = capacity_of(γ, t) of the tokens before it score as
 /// high: decided when it comes, never revised.
-/// @param score  (E, B, T), without a graph. @return (E, B, T) bool
-at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score);
+/// @param score    (E, B, T), without a graph.
+/// @param earlier  (E, B, n) scores of the tokens in front of the first one; undefined: none.
+/// @return         (E, B, T) bool
+at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score,
+                              const at::Tensor& earlier = {});
 
 /// x of the token before; zeros, or `first`, before the first one.
 /// @param x      (E, B, T, C)

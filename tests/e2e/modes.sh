@@ -57,5 +57,36 @@ for name in glob.glob("fused/cells/*/*/result.h5"):
     assert fused["weights_sha256"][0] == alone["weights_sha256"][0]
 assert cells == 3, cells
 PY
+# eval says of every mode what the run has recorded, to the bit.
+for file in fused/cells/*/*/result.h5; do
+  expect 0 "$depthgrid" eval fused --cell "$(basename "$(dirname "$file")")" --mode all --windows 32 --json
+  "$sources/.venv/bin/python" - "$file" out <<'PY' || fail "eval of the modes of $file is not what the run has recorded"
+import json
+import sys
+
+import h5py
+import numpy as np
+
+stored, modes = h5py.File(sys.argv[1]), json.load(open(sys.argv[2]))["modes"]
+names = [m.decode() for m in stored["eval_mode"]]
+recorded = np.isfinite(stored["final_loss_mode"][0])
+assert {m["mode"] for m in modes} == {n for n, there in zip(names, recorded) if there}
+for m in modes:
+    at = names.index(m["mode"])
+    assert m["loss"] == stored["final_loss_mode"][0, at], m
+    assert abs(m["executed_share"] - stored["final_executed_share"][0, at]) < 1e-6, m
+    assert m["executed_by_layer"][0] == 1 and m["executed_by_layer"][1] == m["executed_share"], m
+    assert m["causal"] == (m["mode"] not in ("teacher_topk", "topk")), m
+PY
+done
+id=$("$depthgrid" results fused --json | python3 -c '
+import json, sys
+print(next(c["id"] for c in json.load(sys.stdin)["cells"] if "tdt" in c["alias"]))')
+expect 0 "$depthgrid" eval fused --cell "$id" --windows 32 --mode student,teacher_topk --mode skip_all --decider running_topk
+says out 'student_running_topk'
+says out 'teacher_topk *'
+says out '* looks ahead: '
+expect 2 "$depthgrid" eval fused --cell "$id" --mode everything
+says err 'there are all, dense, teacher_topk'
 expect 0 "$depthgrid" results fused --json
 check 'all("final_loss_mode.random" in c["metrics"] for c in j["cells"])'

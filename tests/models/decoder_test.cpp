@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -11,6 +13,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/softmax.h>
@@ -18,6 +21,8 @@
 
 #include "core/base/error.hpp"
 #include "models/decode/token_choice.hpp"
+#include "models/routing/routing_record.hpp"
+#include "models/routing/top_k.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
 
@@ -55,8 +60,9 @@ struct Sample {
     Model(out, o);
     return out;
   }
-  Sample(const ModelOptions& o, at::ScalarType type, bool mixed = false)
-      : options(o), arena(layout(o), {3, 4}, type, mixed), model(arena, options) {
+  Sample(const ModelOptions& o, at::ScalarType type, bool mixed = false,
+         const std::vector<std::uint64_t>& seeds = {3, 4})
+      : options(o), arena(layout(o), seeds, type, mixed), model(arena, options) {
     const at::NoGradGuard no_grad;
     arena.values().add_(at::randn(arena.values().sizes(), arena.values().options()) * 0.05);
     arena.refresh_shadow();
@@ -102,6 +108,133 @@ TEST_P(Decoding, SequencesOfABatchDoNotSeeEachOther) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, Decoding, ::testing::ValuesIn(model_cases()),
                          [](const auto& p) { return p.param.name; });
+
+/// How a layer that skips may decide, with thresholds and masks for E = 2, B = 4 and T tokens.
+std::vector<Execution> executions(const ModelOptions& o, std::int64_t tokens) {
+  using enum ExecutionMode;
+  const auto layers = static_cast<std::int64_t>(o.routing.layers.size());
+  std::vector<Execution> out = {{.mode = Dense},
+                                {.mode = SkipAll},
+                                {.mode = Random},
+                                {.mode = Student, .decider = Decider::Threshold},
+                                {.mode = Student, .decider = Decider::Calibrated},
+                                {.mode = Student, .decider = Decider::RunningTopk},
+                                {.mode = Forced}};
+  out[4].thresholds = at::randn({2, layers}, at::kDouble) * 0.3;
+  out[6].forced = at::rand({2, 4, tokens, o.layers}).lt(0.4);
+  return out;
+}
+
+/// Masks of all tokens: of the dynamic layers, one after another, as one pass over all has them.
+std::vector<at::Tensor> recomputed_masks(const Model& model, const at::Tensor& ids,
+                                         const Execution& execution) {
+  RoutingRecord record;
+  model.states(ids, {.execution = execution, .routing = &record});
+  std::vector<at::Tensor> out;
+  for (const LayerRouting& layer : record.layers) out.push_back(layer.executed);
+  return out;
+}
+
+class Skipping : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Skipping, InPiecesIsTheSameAsTheWholeSequence) {
+  const at::NoGradGuard no_grad;
+  ModelOptions o = small_options(GetParam(), 2);
+  o.routing.capacity = {0.25, 0.5};
+  const std::int64_t tokens = 40;
+  const at::Tensor ids = at::randint(0, o.vocabulary, {2, 4, tokens}, at::kLong);
+  const Pieces by_token(static_cast<std::size_t>(tokens), 1);
+  for (const at::ScalarType type : {at::kDouble, at::kFloat}) {
+    const Sample s(o, type);
+    for (const Execution& e : executions(o, tokens)) {
+      const at::Tensor whole = s.model.logits(ids, {.execution = e});
+      const std::vector<at::Tensor> masks = recomputed_masks(s.model, ids, e);
+      const double scale = std::max(1.0, whole.std().item<double>());
+      for (const Pieces& pieces :
+           {by_token, Pieces{1, 16, 1, 22}, Pieces{tokens / 2, tokens / 2}, Pieces{tokens}}) {
+        SCOPED_TRACE(std::string(name_of(e.mode)) + ", first piece " +
+                     std::to_string(pieces.front()));
+        Decoder decoder(s.model, e);
+        std::vector<at::Tensor> logits;
+        std::vector<std::vector<at::Tensor>> decided(masks.size());
+        std::int64_t at = 0;
+        for (const std::int64_t n : pieces) {
+          logits.push_back(s.model.readout(decoder.advance(ids.narrow(2, at, n))));
+          for (std::size_t i = 0; i < masks.size(); ++i) {
+            decided[i].push_back(decoder.executed(o.routing.layers[i]));
+          }
+          at += n;
+        }
+        const at::Tensor ours = at::cat(logits, 2);
+        EXPECT_LE(distance(ours, whole), type == at::kDouble ? 1e-9 : 1e-4 * scale);
+        for (std::size_t i = 0; i < masks.size(); ++i) {
+          EXPECT_TRUE(at::cat(decided[i], 2).equal(masks[i]));
+          const at::Tensor sums = masks[i].sum(2).flatten();
+          const std::vector<std::int64_t> kept = decoder.lengths(o.routing.layers[i]);
+          EXPECT_TRUE(at::tensor(kept, at::kLong).equal(sums));
+        }
+        EXPECT_EQ(decoder.lengths(0), std::vector<std::int64_t>(8, tokens));
+      }
+    }
+  }
+}
+
+TEST_P(Skipping, SequencesOfABatchDoNotSeeEachOther) {
+  const at::NoGradGuard no_grad;
+  ModelOptions o = small_options(GetParam(), 2);
+  o.routing.capacity = {0.25, 0.5};
+  const at::Tensor ids = at::randint(0, o.vocabulary, {2, 4, 20}, at::kLong);
+  const Sample s(o, at::kDouble);
+  const Execution e{.mode = ExecutionMode::Student, .decider = Decider::RunningTopk};
+  const auto run = [&](const at::Tensor& tokens) {
+    Decoder decoder(s.model, e);
+    std::vector<at::Tensor> out;
+    for (const auto& [first, n] : {std::pair{0, 7}, std::pair{7, 1}, std::pair{8, 12}}) {
+      out.push_back(s.model.readout(decoder.advance(tokens.narrow(2, first, n))));
+    }
+    return at::cat(out, 2);
+  };
+  const at::Tensor together = run(ids);
+  for (std::int64_t b = 0; b < 4; ++b) {
+    EXPECT_LE(distance(run(ids.narrow(1, b, 1)), together.narrow(1, b, 1)), 1e-12);
+  }
+}
+
+TEST_P(Skipping, TheDecisionsOfATeacherCannotBeDecoded) {
+  const ModelOptions o = small_options(GetParam(), 2);
+  const Sample s(o, at::kFloat);
+  Decoder decoder(s.model, Execution{.mode = ExecutionMode::TeacherTopk});
+  EXPECT_THROW(decoder.advance(at::randint(0, o.vocabulary, {2, 1, 3}, at::kLong)), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Skipping, ::testing::Values("tdt", "mod"));
+
+TEST(SkippingDecoder, ASkippedTokenLeavesNothingButItsStateForTheRouter) {
+  const at::NoGradGuard no_grad;
+  ModelOptions o = small_options("tdt");
+  o.routing.layers = {0, 1, 2};
+  const Sample s(o, at::kFloat, false, {5});
+  Decoder decoder(s.model, Execution{.mode = ExecutionMode::SkipAll});
+  const at::Tensor ids = at::randint(0, o.vocabulary, {1, 3, 6}, at::kLong);
+  EXPECT_TRUE(decoder.advance(ids).equal(s.model.embed(ids)));
+  for (std::int64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(decoder.lengths(i), (std::vector<std::int64_t>{0, 0, 0}));
+  }
+  EXPECT_EQ(decoder.bytes(), 3 * (3 * o.width * 4));  // a vector a layer and a sequence
+}
+
+TEST(SkippingDecoder, RunningTopkLooksAtTheScoresOfEarlierPieces) {
+  RoutingOptions o;
+  o.capacity = {0.25, 0.6};
+  o.min_k = {0, 1};
+  const at::Tensor score = at::randn({2, 5, 64}, at::kDouble);
+  const at::Tensor whole = running_top_k_mask(o, score);
+  for (const std::int64_t cut : {1, 17, 63}) {
+    const at::Tensor later =
+        running_top_k_mask(o, score.narrow(2, cut, 64 - cut), score.narrow(2, 0, cut));
+    EXPECT_TRUE(later.equal(whole.narrow(2, cut, 64 - cut)));
+  }
+}
 
 TEST(Decoder, GoesOnBeyondTheTrainedLengthWithRotaryPositions) {
   const at::NoGradGuard no_grad;

@@ -11,9 +11,10 @@ TEST(ModelOrders, AreTheDocumentedTexts) {
   EXPECT_EQ(order_text(ExportOrder{{"/s", "98678699848f", "best"}, "hf-gpt2", "out", true}),
             R"({"schema":1,"from":{"store":"/s","cell":"98678699848f","at":"best"},)"
             R"("layout":"hf-gpt2","out":"out","json":true})");
-  EXPECT_EQ(order_text(EvalOrder{{"/s", "98678699848f"}, "a.txt", "dev", 3, true, false}),
+  EXPECT_EQ(order_text(EvalOrder{{"/s", "98678699848f"}, "a.txt", "dev", 3, true, false, {"all"}}),
             R"({"schema":1,"from":{"store":"/s","cell":"98678699848f","at":"final"},)"
-            R"("data":"a.txt","split":"dev","windows":3,"by_position":true,"json":false})");
+            R"("data":"a.txt","split":"dev","windows":3,"by_position":true,"json":false,)"
+            R"("modes":["all"],"deciders":[]})");
 }
 
 TEST(ModelOrders, ReadBackWhatWasWritten) {

@@ -45,7 +45,7 @@ TEST_P(Generation, GreedyTokensAreThoseOfTheWholeModel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Generation,
-                         ::testing::Values("standard", "time_indexed", "tong"));
+                         ::testing::Values("standard", "time_indexed", "tong", "tdt", "mod"));
 
 TEST(Generation, SeedsDecideAndNothingElse) {
   const Built built(small_options("standard"), {5});
