@@ -29,7 +29,9 @@ at::Tensor calibrated_thresholds(const Model& model, const std::vector<at::Tenso
       model.logits(text.to(o.device).unsqueeze(0).expand({o.cells, text.size(0), text.size(1)}),
                    {.execution = execution, .routing = &record});
       const LayerRouting& layer = record.layers.at(static_cast<std::size_t>(i));
-      seen.push_back((student ? layer.logits : layer.score).flatten(1).to(at::kDouble));
+      // The token at the edge and its equals are skipped, however their logits are rounded later.
+      const at::Tensor edge = student ? layer.logits + tie_width(layer.logits) : layer.score;
+      seen.push_back(edge.flatten(1).to(at::kDouble));
     }
     const at::Tensor sorted =
         std::get<0>(at::sort(at::cat(seen, 1), /*stable=*/true, 1, /*descending=*/true));

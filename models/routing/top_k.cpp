@@ -35,6 +35,10 @@ at::Tensor top_k_mask(const at::Tensor& score, const std::vector<std::int64_t>& 
   return rank.lt(at::tensor(k, whole).view({-1, 1, 1}));
 }
 
+at::Tensor tie_width(const at::Tensor& score) {
+  return score.abs().clamp_min(1) * (score.scalar_type() == at::kDouble ? 1e-13 : 1e-5);
+}
+
 at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score,
                               const at::Tensor& earlier) {
   const std::int64_t tokens = score.size(-1), past = earlier.defined() ? earlier.size(-1) : 0;
@@ -47,7 +51,8 @@ at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score,
   const at::Tensor all = past > 0 ? at::cat({earlier, score}, -1) : score;
   const at::Tensor before =
       at::ones({tokens, past + tokens}, score.options().dtype(at::kBool)).tril(past - 1);
-  const at::Tensor above = all.unsqueeze(-2).ge(score.unsqueeze(-1)).logical_and(before);
+  const at::Tensor as_high = (score - tie_width(score)).unsqueeze(-1);  // (E, B, T, 1)
+  const at::Tensor above = all.unsqueeze(-2).ge(as_high).logical_and(before);
   return above.sum(-1).lt(allowed);
 }
 

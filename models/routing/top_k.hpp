@@ -22,8 +22,13 @@ std::vector<std::int64_t> capacities(const RoutingOptions& o, std::int64_t token
 /// @return       (E, B, T) bool; exactly k[e] a sequence.
 at::Tensor top_k_mask(const at::Tensor& score, const std::vector<std::int64_t>& k);
 
+/// How far apart two predicted scores are that differ by rounding alone. Tokens with equal states
+/// (the same token, several times, at the start of a text) have equal scores, but a product rounds
+/// with the number of tokens that come at once; a student must not decide by that.
+at::Tensor tie_width(const at::Tensor& score);
+
 /// Token t is executed if fewer than k(t) = capacity_of(γ, t) of the tokens before it score as
-/// high: decided when it comes, never revised.
+/// high, or less by no more than tie_width(): decided when it comes, never revised.
 /// @param score    (E, B, T), without a graph.
 /// @param earlier  (E, B, n) scores of the tokens in front of the first one; undefined: none.
 /// @return         (E, B, T) bool

@@ -191,6 +191,19 @@ TEST(TopK, TiesGoToTheTokensThatComeFirst) {
   }
 }
 
+TEST(TopK, RunningTakesScoresThatDifferByRoundingForEqual) {
+  RoutingOptions o;
+  o.capacity = {0.5};
+  o.min_k = {1};
+  const double eps = std::numeric_limits<float>::epsilon();
+  for (const double noise : {-2 * eps, 0.0, 2 * eps}) {
+    const at::Tensor score =
+        at::tensor({2.0, 2.0 + noise, 2.0 - noise}, at::kFloat).view({1, 1, 3});
+    const at::Tensor mask = running_top_k_mask(o, score);
+    EXPECT_TRUE(at::equal(mask.flatten(), at::tensor({1, 0, 0}).to(at::kBool))) << noise;
+  }
+}
+
 TEST(TopK, RunningEqualsASimulationAndIsNeverRevised) {
   RoutingOptions o;
   o.capacity = {0.25, 0.5};
