@@ -79,6 +79,19 @@ inline void with_state_space(ModelOptions& o) {
   o.modulation.target[4] = o.modulation.target[5] = false;
 }
 
+/// Shapes of the first study's public code: one linear gate a weight type, temporal norms.
+inline void with_published_shapes(ModelOptions& o) {
+  o.sublayers = Sublayers::Sequential;
+  o.norm = o.final_norm = NormChoice::TemporalLayer;
+  o.positions = Positions::None;
+  o.time.kind = FeatureKind::Geometric;
+  o.modulation.hidden = 0;
+  o.modulation.share_qkv = true;
+  o.modulation.granularity.fill(Granularity::Column);
+  o.modulation.granularity[3] = Granularity::Row;
+  o.attention_bias = false;
+}
+
 /// One way in which a model's structure can differ from small_options().
 struct ModelCase {
   std::string name;
@@ -142,6 +155,51 @@ inline void add_tong_cases(std::vector<ModelCase>& cases) {
     o.sublayers = Sublayers::Sequential;
     o.hypernet.per_layer = true;
   });
+}
+
+/// Widths that are whole registers, which on a CPU run as kernels of whole blocks or sublayers
+/// (models/ops/sublayer.hpp): the other cases never do.
+inline void add_lane_cases(std::vector<ModelCase>& cases) {
+  const auto add = [&](const std::string& family, const std::string& name,
+                       std::function<void(ModelOptions&)> more) {
+    cases.push_back({family + "_lanes" + name, family, [more = std::move(more)](ModelOptions& o) {
+                       o.width = 32;
+                       o.hidden = 48;
+                       more(o);
+                     }});
+  };
+  const auto nothing = [](ModelOptions&) {};
+  for (const std::string family : {"standard", "time_indexed", "tong", "tdt", "mod"}) {
+    add(family, "", nothing);
+    add(family, "_parallel", [](ModelOptions& o) { o.sublayers = Sublayers::Parallel; });
+    add(family, "_sequential_rope", [](ModelOptions& o) {
+      o.sublayers = Sublayers::Sequential;
+      o.positions = Positions::Rope;
+    });
+    // A learned step length is differentiated: the sublayers are nodes of their own.
+    add(family, "_learned_scale", [](ModelOptions& o) {
+      o.sublayers = Sublayers::Sequential;
+      o.residual.kind = ScaleKind::Learned;
+    });
+    add(family, "_rms_silu_without_bias", [](ModelOptions& o) {
+      o.norm = o.final_norm = NormChoice::Rms;
+      o.activation = Activation::Silu;
+      o.attention_bias = o.mlp_bias = false;
+    });
+    add(family, "_no_norm_relu", [](ModelOptions& o) {
+      o.norm = o.final_norm = NormChoice::None;
+      o.activation = Activation::Relu;
+    });
+    // Only one of the sublayers is a kernel.
+    add(family, "_swiglu", [](ModelOptions& o) { o.activation = Activation::Swiglu; });
+    add(family, "_dropout",
+        [](ModelOptions& o) { o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2); });
+  }
+  add("time_indexed", "_element",
+      [](ModelOptions& o) { o.modulation.granularity.fill(Granularity::Element); });
+  add("time_indexed", "_temporal_norms",
+      [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::TemporalLayer; });
+  add("time_indexed", "_ssm", with_state_space);
 }
 
 /// The options of the families that skip tokens.
@@ -263,20 +321,11 @@ inline std::vector<ModelCase> model_cases() {
   add("left_nodes", [](ModelOptions& o) { o.time.nodes.assign(o.time.nodes.size(), Nodes::Left); });
   add("jitter", [](ModelOptions& o) { o.time.jitter.assign(o.time.jitter.size(), 0.3); });
   add("temporal_norms", [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::TemporalLayer; });
-  add("published", [](ModelOptions& o) {
-    o.sublayers = Sublayers::Sequential;
-    o.norm = o.final_norm = NormChoice::TemporalLayer;
-    o.positions = Positions::None;
-    o.time.kind = FeatureKind::Geometric;
-    o.modulation.hidden = 0;
-    o.modulation.share_qkv = true;
-    o.modulation.granularity.fill(Granularity::Column);
-    o.modulation.granularity[3] = Granularity::Row;
-    o.attention_bias = false;
-  });
+  add("published", with_published_shapes);
   add_share_cases(cases);
   add_tong_cases(cases);
   add_routing_cases(cases);
+  add_lane_cases(cases);
   const auto add_ssm = [&](const std::string& name, std::function<void(ModelOptions&)> more) {
     add("ssm_" + name, [more = std::move(more)](ModelOptions& o) {
       with_state_space(o);
@@ -320,15 +369,7 @@ inline std::vector<ModelCase> model_cases() {
   add_ssm("dropout", [](ModelOptions& o) { o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2); });
   add_ssm("generated", [](ModelOptions& o) { o.ssm.generated = true; });
   add_ssm("published", [](ModelOptions& o) {
-    o.sublayers = Sublayers::Sequential;
-    o.norm = o.final_norm = NormChoice::TemporalLayer;
-    o.positions = Positions::None;
-    o.time.kind = FeatureKind::Geometric;
-    o.modulation.hidden = 0;
-    o.modulation.share_qkv = true;
-    o.modulation.granularity.fill(Granularity::Column);
-    o.modulation.granularity[3] = Granularity::Row;
-    o.attention_bias = false;
+    with_published_shapes(o);
     o.ssm.discretisation = Discretisation::Euler;
     o.ssm.element = o.ssm.generated = true;
   });
