@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/bmm.h>
+#include <ATen/ops/linalg_matrix_norm.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/stack.h>
@@ -38,10 +39,11 @@ struct ScanCase {
 
 class LtiScan : public ::testing::TestWithParam<ScanCase> {
  protected:
-  /// Stable transitions: magnitudes up to one, both signs.
+  /// Stable transitions: entries or norms up to one, both signs.
   at::Tensor transition(std::int64_t cells, std::int64_t states) const {
     if (!GetParam().dense) return at::rand({cells, states}, at::kDouble) * 2 - 1;
-    return at::randn({cells, states, states}, at::kDouble) * (0.9 / std::sqrt(double(states)));
+    const at::Tensor a = at::randn({cells, states, states}, at::kDouble);
+    return a * (0.99 / at::linalg_matrix_norm(a, 2, {-2, -1}, /*keepdim=*/true));
   }
   at::Tensor scan(const at::Tensor& a, const at::Tensor& u) const {
     return lti_scan(a, u, GetParam().method);
