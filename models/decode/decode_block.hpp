@@ -13,9 +13,10 @@ namespace depthgrid {
 /// How a layer that may skip tokens decides before it runs, from what it knows when a token comes.
 struct TokenRouting {
   std::int64_t dynamic = 0;  // index among the layers that skip
-  /// Logits (E, B, T) from states x (E, B, T, C) in front of the block; the second argument is the
-  /// state (E, B, 1, C) of the token before the first one, undefined where there is none.
-  std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> logits = {};
+  /// Logits (E, B, T) from states x (E, B, T, C) in front of the block; the second argument is what
+  /// the tokens so far have left for the next ones, undefined at the start, and is brought up to
+  /// date.
+  std::function<at::Tensor(const at::Tensor&, at::Tensor&)> logits = {};
   /// Factor (E, B, T) of F, from x; none: 1.
   std::function<at::Tensor(const at::Tensor&)> gate = {};
 };

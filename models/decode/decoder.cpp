@@ -1,5 +1,6 @@
 #include "models/decode/decoder.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -16,6 +17,8 @@
 
 namespace depthgrid {
 namespace {
+
+constexpr std::int64_t kFirstAngles = 256;
 
 /// The blocks over new tokens alone. Unlike other fields it remembers: each step of a
 /// piece is evaluated once, which Euler's method does.
@@ -109,21 +112,30 @@ at::Tensor Decoder::advance(const at::Tensor& tokens) {
         .narrow(2, length_ - tokens.size(2), tokens.size(2));
   }
   const at::Tensor x = model_.embed(tokens, length_);
-  RotaryAngles angles;
-  if (o.positions == Positions::Rope) angles = rotary_angles(o, length_, tokens.size(2), x);
-  const CachedField field(o, blocks_, execution_, length_, states_, std::move(angles));
+  const CachedField field(o, blocks_, execution_, length_, states_, angles(tokens.size(2), x));
   at::Tensor out = DepthIntegrator(kEuler).solve(field, grid_, x, {});
   length_ += tokens.size(2);
   return out;
 }
 
+RotaryAngles Decoder::angles(std::int64_t tokens, const at::Tensor& like) {
+  if (model_.options().positions != Positions::Rope) return {};
+  const std::int64_t end = length_ + tokens,
+                     known = angles_.cosine.defined() ? angles_.cosine.size(3) : 0;
+  if (end > known) {
+    angles_ = rotary_angles(model_.options(), 0, std::max({end, 2 * known, kFirstAngles}), like);
+  }
+  return {angles_.cosine.narrow(3, length_, tokens), angles_.sine.narrow(3, length_, tokens)};
+}
+
 std::vector<std::int64_t> Decoder::lengths(std::int64_t layer) const {
   const DecodeState& state = states_.at(static_cast<std::size_t>(layer));
-  if (state.skipping.rows.empty()) return state.cache.lengths();
-  std::vector<std::int64_t> out;
-  for (const KvCache& row : state.skipping.rows) {
-    out.push_back(row.lengths().empty() ? 0 : row.lengths().front());
+  if (state.skipping.rows.empty()) {
+    return std::vector<std::int64_t>(static_cast<std::size_t>(state.cache.rows()),
+                                     state.cache.length());
   }
+  std::vector<std::int64_t> out;
+  for (const KvCache& row : state.skipping.rows) out.push_back(row.length());
   return out;
 }
 
@@ -132,7 +144,7 @@ std::int64_t Decoder::bytes() const {
   for (const DecodeState& state : states_) {
     bytes += state.cache.bytes();
     for (const KvCache& row : state.skipping.rows) bytes += row.bytes();
-    for (const at::Tensor& t : {state.recurrent, state.skipping.before, state.skipping.earlier}) {
+    for (const at::Tensor& t : {state.recurrent, state.skipping.memory, state.skipping.earlier}) {
       if (t.defined()) bytes += static_cast<std::int64_t>(t.nbytes());
     }
   }

@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/depth/depth_grid.hpp"
+#include "models/blocks/rotary.hpp"
 #include "models/decode/decode_block.hpp"
 #include "models/decode/kv_cache.hpp"
 #include "models/decode/skipping_step.hpp"
@@ -63,11 +64,15 @@ class Decoder {
   std::int64_t bytes() const;
 
  private:
+  /// Of the next tokens; undefined where positions are not rotary.
+  RotaryAngles angles(std::int64_t tokens, const at::Tensor& like);
+
   const Model& model_;
   DepthGrid grid_;
   std::vector<DecodeBlock> blocks_;
   Execution execution_;
   std::vector<DecodeState> states_;  // one a layer
+  RotaryAngles angles_;              // of positions 0, 1, …, more than were asked for
   at::Tensor tokens_;                // (E, B, T) all so far, where there are no blocks
   std::int64_t length_ = 0;
 };

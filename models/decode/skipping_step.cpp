@@ -107,6 +107,10 @@ RotaryAngles angles_of(const RotaryAngles& all, const Gathered& g) {
 at::Tensor attend_rows(const ModelOptions& o, const at::Tensor& qkv, const RotaryAngles& angles,
                        const Gathered& g, std::vector<KvCache>& caches) {
   const Heads all = split_heads(o, qkv, angles);  // (E, H, width, D)
+  if (g.cells * g.rows == 1) {
+    caches.front().append(all.k, all.v);
+    return caches.front().attend(all.q).transpose(1, 2).reshape({1, 1, g.width, qkv.size(3) / 3});
+  }
   const at::Tensor mixed = at::zeros_like(all.q);
   for (std::int64_t e = 0; e < g.cells; ++e) {
     std::int64_t at = 0;
@@ -129,12 +133,11 @@ at::Tensor skipping_step(const ModelOptions& o, const DecodeBlock& block, const 
                          const DepthPoint& at, const RotaryAngles& angles,
                          const Execution& execution, std::int64_t first, SkippingState& state) {
   const TokenRouting& routing = *block.routing;
-  const std::int64_t cells = x.size(0), tokens = x.size(2), width = x.size(3);
+  const std::int64_t cells = x.size(0), width = x.size(3);
   if (state.rows.empty()) state.rows.resize(static_cast<std::size_t>(cells * x.size(1)));
-  const at::Tensor logits = routing.logits(x, state.before);
+  const at::Tensor logits = routing.logits(x, state.memory);
   state.executed =
       decide(o.routing, execution, logits, routing.dynamic, at.step, first, state.earlier);
-  state.before = x.narrow(2, tokens - 1, 1).clone();
   if (execution.decider.value_or(o.routing.decider) == Decider::RunningTopk) {
     state.earlier = state.earlier.defined() ? at::cat({state.earlier, logits}, 2) : logits;
   }

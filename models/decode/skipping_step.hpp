@@ -18,7 +18,7 @@ namespace depthgrid {
 /// tokens, so each has a cache of its own.
 struct SkippingState {
   std::vector<KvCache> rows = {};  // (E·B) keys and values of executed tokens alone
-  at::Tensor before = {};          // (E, B, 1, C) last token's state in front of the layer
+  at::Tensor memory = {};          // what the router keeps of the tokens so far
   at::Tensor earlier = {};         // (E, B, n) logits of all tokens, for running TopK alone
   at::Tensor executed = {};        // (E, B, T) bool: the newest tokens that were executed
 };

@@ -134,7 +134,7 @@ class Mod final : public Family {
       if (!dynamic) continue;
       const ModLayer& layer = layers_.at(static_cast<std::size_t>(*dynamic));
       TokenRouting routing{.dynamic = *dynamic};
-      routing.logits = [this, &layer](const at::Tensor& x, const at::Tensor&) {
+      routing.logits = [this, &layer](const at::Tensor& x, at::Tensor&) {
         return layer.predict(options_, x);
       };
       routing.gate = [&layer](const at::Tensor& x) { return logistic(layer.weight(x)); };

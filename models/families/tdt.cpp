@@ -232,8 +232,8 @@ class Tdt final : public Family {
       if (!dynamic) continue;
       const CausalRouter& router = layers_.at(static_cast<std::size_t>(*dynamic)).router;
       TokenRouting routing{.dynamic = *dynamic};
-      routing.logits = [this, &router](const at::Tensor& x, const at::Tensor& before) {
-        return router.logits(options_, x, before);
+      routing.logits = [this, &router](const at::Tensor& x, at::Tensor& memory) {
+        return router.logits(options_, x, &memory);
       };
       block.routing = std::make_shared<const TokenRouting>(std::move(routing));
     }

@@ -5,6 +5,7 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
@@ -70,6 +71,31 @@ at::Tensor in_order(const at::Tensor& partial) {
   return out;
 }
 
+/// y with the statistics of each row, (E · rows), which the way back reads.
+struct Normed {
+  at::Tensor y, mean, inverse;
+};
+
+/// @param x  contiguous.
+Normed norm_rows(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
+                 const at::Tensor& eps, bool centred) {
+  const Blocks blocks(x);
+  Normed out{at::empty_like(x), at::empty({blocks.cells * blocks.rows}, x.options()), {}};
+  out.inverse = at::empty_like(out.mean);
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "per_cell_norm", [&] {
+    at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t b = begin; b < end; ++b) {
+        const std::int64_t row = blocks.first_row(b);
+        norm_forward<scalar_t>(block_of<scalar_t>(blocks, b, x, scale, shift, eps, centred),
+                               out.y.mutable_data_ptr<scalar_t>() + row * blocks.channels,
+                               out.mean.mutable_data_ptr<scalar_t>() + row,
+                               out.inverse.mutable_data_ptr<scalar_t>() + row);
+      }
+    });
+  });
+  return out;
+}
+
 class CpuNorm : public torch::autograd::Function<CpuNorm> {
  public:
   // Optional, because an undefined tensor may not be an input of a node.
@@ -80,24 +106,10 @@ class CpuNorm : public torch::autograd::Function<CpuNorm> {
     const at::Tensor scale = scale_if.value_or(at::Tensor());
     const at::Tensor shift = shift_if.value_or(at::Tensor());
     const at::Tensor x = input.contiguous();
-    const Blocks blocks(x);
-    at::Tensor y = at::empty_like(x);
-    const at::Tensor mean = at::empty({blocks.cells * blocks.rows}, x.options());
-    const at::Tensor inverse = at::empty_like(mean);
-    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "per_cell_norm", [&] {
-      at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t b = begin; b < end; ++b) {
-          const std::int64_t row = blocks.first_row(b);
-          norm_forward<scalar_t>(block_of<scalar_t>(blocks, b, x, scale, shift, eps, centred),
-                                 y.mutable_data_ptr<scalar_t>() + row * blocks.channels,
-                                 mean.mutable_data_ptr<scalar_t>() + row,
-                                 inverse.mutable_data_ptr<scalar_t>() + row);
-        }
-      });
-    });
-    ctx->save_for_backward({x, scale, shift, mean, inverse, eps});
+    const Normed out = norm_rows(x, scale, shift, eps, centred);
+    ctx->save_for_backward({x, scale, shift, out.mean, out.inverse, eps});
     ctx->saved_data["centred"] = centred;
-    return y;
+    return out.y;
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
@@ -153,10 +165,12 @@ at::Tensor composed(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
 at::Tensor per_cell_norm(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
                          const at::Tensor& shift, const at::Tensor& eps) {
   if (!x.device().is_cpu()) return composed(kind, x, scale, shift, eps);
+  const bool centred = kind == NormKind::Layer;
+  if (!at::GradMode::is_enabled()) return norm_rows(x.contiguous(), scale, shift, eps, centred).y;
   const auto if_defined = [](const at::Tensor& v) {
     return v.defined() ? std::optional(v) : std::nullopt;
   };
-  return CpuNorm::apply(x, if_defined(scale), if_defined(shift), eps, kind == NormKind::Layer);
+  return CpuNorm::apply(x, if_defined(scale), if_defined(shift), eps, centred);
 }
 
 }  // namespace depthgrid

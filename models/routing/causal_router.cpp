@@ -30,18 +30,17 @@ CausalRouter::CausalRouter(ParameterSource& source, const ModelOptions& o,
 }
 
 at::Tensor CausalRouter::logits(const ModelOptions& o, const at::Tensor& x,
-                                const at::Tensor& before) const {
-  const auto read = [&](const at::Tensor& state) {
-    const at::Tensor seen = o.tdt.router_detach_input ? state.detach() : state;
-    if (!o.tdt.router_norm) return seen;
-    return per_cell_norm(NormKind::Rms, seen, {}, {}, at::tensor(o.norm_eps, at::kDouble));
-  };
-  const at::Tensor now = read(x);
-  const at::Tensor then = previous_tokens(now, before.defined() ? read(before) : at::Tensor());
+                                at::Tensor* memory) const {
+  at::Tensor now = o.tdt.router_detach_input ? x.detach() : x;
+  if (o.tdt.router_norm) {
+    now = per_cell_norm(NormKind::Rms, now, {}, {}, at::tensor(o.norm_eps, at::kDouble));
+  }
   // A product with one column is summed in another order when cells are fused.
-  const at::Tensor w = weight_.unsqueeze(1);  // (E, 1, 1, 2C)
-  at::Tensor out =
-      (now * w.narrow(-1, 0, o.width)).sum(-1) + (then * w.narrow(-1, o.width, o.width)).sum(-1);
+  const at::Tensor w = weight_.view({weight_.size(0), 1, 1, 2, o.width});
+  const at::Tensor says = (now.unsqueeze(-2) * w).sum(-1);  // (E, B, T, 2) of itself, of the next
+  const at::Tensor of_next = says.select(-1, 1);
+  at::Tensor out = says.select(-1, 0) + previous_tokens(of_next, memory ? *memory : at::Tensor());
+  if (memory) *memory = of_next.narrow(2, of_next.size(2) - 1, 1);
   return bias_.defined() ? out + bias_.unsqueeze(-1) : out;
 }
 

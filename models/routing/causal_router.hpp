@@ -21,11 +21,11 @@ class CausalRouter {
   CausalRouter(ParameterSource& source, const ModelOptions& o, const std::string& name);
 
   /// @param x       (E, B, T, C) states in front of the block.
-  /// @param before  (E, B, 1, C) state of the token in front of the first one, executed or not;
-  ///                undefined at the start of a sequence.
+  /// @param memory  of a text that comes in pieces: what the token in front of the first one,
+  ///                executed or not, says of it, (E, B, 1); undefined at the start. Gets what the
+  ///                last token says of the next one.
   /// @return        (E, B, T) logits.
-  at::Tensor logits(const ModelOptions& o, const at::Tensor& x,
-                    const at::Tensor& before = {}) const;
+  at::Tensor logits(const ModelOptions& o, const at::Tensor& x, at::Tensor* memory = nullptr) const;
 
  private:
   at::Tensor weight_;  // (E, 1, 2C)

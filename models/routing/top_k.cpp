@@ -48,17 +48,19 @@ at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score,
     for (const std::int64_t here : capacities(o, past + t)) k.push_back(here);
   }
   const at::Tensor allowed = at::tensor(k, whole).view({tokens, 1, -1}).permute({2, 1, 0});
-  const at::Tensor all = past > 0 ? at::cat({earlier, score}, -1) : score;
-  const at::Tensor before =
-      at::ones({tokens, past + tokens}, score.options().dtype(at::kBool)).tril(past - 1);
   const at::Tensor as_high = (score - tie_width(score)).unsqueeze(-1);  // (E, B, T, 1)
-  const at::Tensor above = all.unsqueeze(-2).ge(as_high).logical_and(before);
-  return above.sum(-1).lt(allowed);
+  at::Tensor above = at::zeros_like(score, whole);
+  if (past > 0) above = earlier.unsqueeze(-2).ge(as_high).sum(-1);
+  if (tokens > 1) {
+    const at::Tensor before = at::ones({tokens, tokens}, score.options().dtype(at::kBool)).tril(-1);
+    above = above + score.unsqueeze(-2).ge(as_high).logical_and(before).sum(-1);
+  }
+  return above.lt(allowed);
 }
 
 at::Tensor previous_tokens(const at::Tensor& x, const at::Tensor& first) {
   const at::Tensor start = first.defined() ? first : at::zeros_like(x.narrow(2, 0, 1));
-  return at::cat({start, x.narrow(2, 0, x.size(2) - 1)}, 2);
+  return x.size(2) == 1 ? start : at::cat({start, x.narrow(2, 0, x.size(2) - 1)}, 2);
 }
 
 }  // namespace depthgrid

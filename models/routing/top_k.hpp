@@ -36,9 +36,9 @@ at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score,
                               const at::Tensor& earlier = {});
 
 /// x of the token before; zeros, or `first`, before the first one.
-/// @param x      (E, B, T, C)
-/// @param first  (E, B, 1, C), or undefined for zeros.
-/// @return       (E, B, T, C)
+/// @param x      (E, B, T, ...)
+/// @param first  (E, B, 1, ...), or undefined for zeros.
+/// @return       (E, B, T, ...)
 at::Tensor previous_tokens(const at::Tensor& x, const at::Tensor& first = {});
 
 }  // namespace depthgrid
