@@ -1,38 +1,20 @@
-#include <filesystem>
-#include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_program.hpp"
 #include "core/base/error.hpp"
-#include "storage/publish.hpp"
+#include "sweeps/model_sweep.hpp"
 #include "sweeps/pipe_child.hpp"
 #include "sweeps/structure_audit.hpp"
+#include "sweeps/structure_request.hpp"
 
 namespace depthgrid {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// The sweep of one cell that --family or --preset stands for.
-Sweep sweep_of_model(const CommandLine& line, const char* leaf, const std::string& name) {
-  const fs::path folder = scratch_name(fs::temp_directory_path());
-  make_folders(folder);
-  const fs::path file = folder / "audit.yaml";
-  publish_replace(file, "name: audit\nmodel: {" + std::string(leaf) + ": " + name + "}\n");
-  try {
-    Sweep sweep = load_sweep(SweepRequest{file, line.list_of("set"), line.has("yes")});
-    fs::remove_all(folder);
-    return sweep;
-  } catch (...) {
-    fs::remove_all(folder);
-    throw;
-  }
-}
 
 Sweep audited_sweep(const CommandLine& line) {
   const int named = int{line.has("FILE")} + int{line.has("family")} + int{line.has("preset")};
@@ -40,22 +22,12 @@ Sweep audited_sweep(const CommandLine& line) {
     throw UserError(ExitCode::Usage,
                     "audit: name a sweep file, or --family NAME, or --preset NAME: one of them");
   }
-  if (line.has("family")) return sweep_of_model(line, "family", line.text_of("family"));
-  if (line.has("preset")) return sweep_of_model(line, "preset", line.text_of("preset"));
-  return load_planned_sweep(line);
-}
-
-/// One entry a structure, of its first cell; leaves of class Execution are the sweep's.
-std::string request_of(const Sweep& sweep, bool fresh) {
-  using Json = nlohmann::ordered_json;
-  Json structures = Json::array();
-  std::set<std::string> seen;
-  for (const CellPlan& cell : sweep.cells) {
-    if (!seen.insert(cell.structure).second) continue;
-    structures.push_back(
-        {{"structure", cell.structure}, {"config", Json::parse(cell.config.json())}});
+  for (const char* leaf : {"family", "preset"}) {
+    if (line.has(leaf)) {
+      return model_sweep(leaf, line.text_of(leaf), line.list_of("set"), line.has("yes"));
+    }
   }
-  return Json{{"schema", 1}, {"fresh", fresh}, {"structures", structures}}.dump();
+  return load_planned_sweep(line);
 }
 
 }  // namespace
@@ -74,8 +46,10 @@ int audit_verb(const Arguments& arguments) {
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   const Sweep sweep = audited_sweep(line);
+  std::vector<const CellPlan*> cells;
+  for (const CellPlan& cell : sweep.cells) cells.push_back(&cell);
   const ChildOutput child =
-      pipe_child({worker_program(), "audit"}, request_of(sweep, line.has("fresh")));
+      pipe_child({worker_program(), "audit"}, structure_request(cells, "fresh", line.has("fresh")));
   if (child.code != 0) return child.code;  // its message stands above
   const std::vector<StructureAudit> audits = parse_audits(child.output);
   const AuditLevels levels = audit_levels(sweep.run);

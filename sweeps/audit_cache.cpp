@@ -1,14 +1,11 @@
 #include "sweeps/audit_cache.hpp"
 
-#include <fstream>
-#include <sstream>
-
 #include <nlohmann/json.hpp>
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
-#include "storage/publish.hpp"
 #include "sweeps/describe_cache.hpp"
+#include "sweeps/kept_answers.hpp"
 
 namespace depthgrid {
 namespace {
@@ -41,12 +38,10 @@ fs::path AuditCache::entry(const CellConfig& cell) const {
 
 std::optional<StructureAudit> AuditCache::find(const CellConfig& cell) const {
   if (folder_.empty()) return std::nullopt;
-  std::ifstream in(entry(cell));
-  if (!in) return std::nullopt;
-  std::ostringstream text;
-  text << in.rdbuf();
+  const std::optional<std::string> text = kept_answer(entry(cell));
+  if (!text) return std::nullopt;
   try {
-    const std::vector<StructureAudit> kept = parse_audits(text.str());
+    const std::vector<StructureAudit> kept = parse_audits(*text);
     if (kept.size() == 1) return kept.front();
   } catch (const Error&) {  // damaged: audited again
   }
@@ -56,11 +51,7 @@ std::optional<StructureAudit> AuditCache::find(const CellConfig& cell) const {
 void AuditCache::keep(const CellConfig& cell, StructureAudit audit) const {
   if (folder_.empty()) return;
   std::erase_if(audit.checks, [](const AuditResult& c) { return !lasts(c); });
-  try {
-    make_folders(folder_);
-    publish_replace(entry(cell), std::string_view(audits_json({audit})));
-  } catch (const Error&) {  // a cache that cannot be written costs time, nothing else
-  }
+  keep_answer(entry(cell), audits_json({audit}));
 }
 
 fs::path default_audit_folder() {

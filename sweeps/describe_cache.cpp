@@ -2,20 +2,19 @@
 
 #include <array>
 #include <cstdlib>
-#include <fstream>
+#include <optional>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
-#include "storage/publish.hpp"
+#include "sweeps/kept_answers.hpp"
 #include "sweeps/pipe_child.hpp"
+#include "sweeps/structure_request.hpp"
 
 namespace depthgrid {
 namespace {
@@ -24,32 +23,13 @@ namespace fs = std::filesystem;
 
 /// The kept answer about one structure; nothing if it is absent or damaged.
 CostTable read_entry(const fs::path& file) {
-  std::ifstream in(file);
-  if (!in) return {};
-  std::ostringstream text;
-  text << in.rdbuf();
+  const std::optional<std::string> text = kept_answer(file);
+  if (!text) return {};
   try {
-    return parse_costs(text.str());
+    return parse_costs(*text);
   } catch (const Error&) {
     return {};
   }
-}
-
-void write_entry(const fs::path& file, const StructureCost& cost) {
-  try {
-    make_folders(file.parent_path());
-    publish_replace(file, std::string_view(costs_json({{cost.structure, cost}})));
-  } catch (const Error&) {  // a cache that cannot be written costs time, nothing else
-  }
-}
-
-std::string request(const std::vector<const CellPlan*>& cells, bool times) {
-  nlohmann::ordered_json structures = nlohmann::ordered_json::array();
-  for (const CellPlan* cell : cells) {
-    structures.push_back({{"structure", cell->structure},
-                          {"config", nlohmann::ordered_json::parse(cell->config.json())}});
-  }
-  return nlohmann::ordered_json{{"schema", 1}, {"times", times}, {"structures", structures}}.dump();
 }
 
 }  // namespace
@@ -105,8 +85,8 @@ CostTable DescribeCache::answer(const std::vector<CellPlan>& cells, Detail detai
                                 "structure are its answers; build both programs",
                                 worker_.string()));
   }
-  const ChildOutput child =
-      pipe_child({worker_.string(), "describe"}, request(missing, detail == Detail::Times));
+  const ChildOutput child = pipe_child(
+      {worker_.string(), "describe"}, structure_request(missing, "times", detail == Detail::Times));
   if (child.code != 0) {
     throw UserError(ExitCode::BadConfig,
                     fmt::format("{} describe ended with code {}; its own message stands above",
@@ -118,7 +98,9 @@ CostTable DescribeCache::answer(const std::vector<CellPlan>& cells, Detail detai
     if (at == described.end())
       throw Error("describe: no answer about structure " + cell->structure);
     table.insert(*at);
-    if (!folder_.empty()) write_entry(entry(*cell, detail), at->second);
+    if (!folder_.empty()) {
+      keep_answer(entry(*cell, detail), costs_json({{cell->structure, at->second}}));
+    }
   }
   return table;
 }

@@ -1,35 +1,29 @@
 #include "worker/bench_cells.hpp"
 
 #include <algorithm>
-#include <filesystem>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/config/sweep.hpp"
-#include "storage/publish.hpp"
+#include "sweeps/model_sweep.hpp"
 
 namespace depthgrid {
 
 std::vector<CellConfig> bench_cells(const BenchOrder& order) {
-  const std::filesystem::path folder = scratch_name(std::filesystem::temp_directory_path());
-  make_folders(folder);
-  const std::filesystem::path file = folder / "bench.yaml";
-  publish_replace(file, std::string_view("name: bench\nmodel: {family: " + order.family + "}\n"));
-  SweepRequest request{.file = file, .set = order.set, .yes = false};
+  std::vector<std::string> set = order.set;
   const bool own_corpus = std::ranges::any_of(
       order.set, [](const std::string& s) { return s.starts_with("data.corpus"); });
   if (!own_corpus) {
-    request.set.emplace_back("data.corpus=synthetic:markov");
-    request.set.emplace_back("data.synthetic.vocab_size=256");
-    request.set.emplace_back("data.synthetic.tokens=200000");
+    set.emplace_back("data.corpus=synthetic:markov");
+    set.emplace_back("data.synthetic.vocab_size=256");
+    set.emplace_back("data.synthetic.tokens=200000");
   }
-  Sweep sweep = load_sweep(request);
+  Sweep sweep = model_sweep("family", order.family, set);
   if (sweep.cells.size() == 1 && order.cells > 1) {
-    request.set.push_back("seeds=" + std::to_string(order.cells));
-    sweep = load_sweep(request);
+    set.push_back("seeds=" + std::to_string(order.cells));
+    sweep = model_sweep("family", order.family, set);
   }
-  std::filesystem::remove_all(folder);
   if (static_cast<std::int64_t>(sweep.cells.size()) != order.cells) {
     throw UserError(ExitCode::Usage,
                     fmt::format("bench: the overrides make {} cells, --cells says {}",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,28 +26,64 @@ namespace depthgrid {
 namespace {
 
 constexpr std::int64_t kPrompt = 16;
-constexpr int kRounds = 6;  // the first one warms up
+constexpr int kRounds = 10;  // the first one warms up
+
+using Json = nlohmann::ordered_json;
 
 double median(std::vector<double> x) {
   std::ranges::sort(x);
   return x[x.size() / 2];
 }
 
-at::Tensor last_logits(const Model& model, const at::Tensor& states) {
-  return model.readout(states.narrow(2, states.size(2) - 1, 1));
+/// One of the two ways to get a token's logits that are timed in turns.
+struct Way {
+  std::function<void()> start;             // reads the prompt
+  std::function<void(std::int64_t)> next;  // the token at a place
+};
+
+/// Tokens a second of each round, and how much faster the first way was in it.
+struct Rates {
+  std::vector<double> first, second, ratio;
+};
+
+Rates in_turns(const Way& first, const Way& second, std::int64_t steps) {
+  const auto rate = [&](const Way& way) {
+    way.start();
+    const Stopwatch clock;
+    for (std::int64_t n = 0; n < steps; ++n) way.next(kPrompt + n);
+    return static_cast<double>(steps) / clock.seconds();
+  };
+  Rates out;
+  for (int round = 0; round < kRounds; ++round) {
+    const double slow = rate(second), fast = rate(first);
+    if (round == 0) continue;
+    out.first.push_back(fast);
+    out.second.push_back(slow);
+    out.ratio.push_back(fast / slow);
+  }
+  return out;
 }
 
-using Next = std::function<void(std::int64_t)>;
+/// A decoder that reads the prompt, then token after token.
+Way decoding(Decoder& decoder, const Model& model, const at::Tensor& ids) {
+  return {[&] {
+            decoder.restart();
+            decoder.advance(ids.narrow(2, 0, kPrompt));
+          },
+          [&](std::int64_t at) { model.readout(decoder.advance(ids.narrow(2, at, 1))); }};
+}
 
-/// Tokens a second of `steps` calls behind the prompt.
-double rate(std::int64_t steps, const Next& next) {
-  const Stopwatch clock;
-  for (std::int64_t n = 0; n < steps; ++n) next(kPrompt + n);
-  return static_cast<double>(steps) / clock.seconds();
+std::string with_spread(const std::vector<double>& ratio) {
+  return fmt::format("{:.3g}x, {:.3g} … {:.3g}", median(ratio), *std::ranges::min_element(ratio),
+                     *std::ranges::max_element(ratio));
+}
+
+void print_json(const Json& json) {
+  std::puts(json.dump().c_str());
 }
 
 /// A student whose decisions are drawn with probability γ, its router asked all the same, against
-/// the same weights with every token executed; one after the other, round after round.
+/// the same weights with every token executed.
 int against_dense(const BenchOrder& order, const Model& model, const at::Tensor& ids) {
   const RoutingOptions& o = model.options().routing;
   const at::Tensor masks =
@@ -59,45 +96,57 @@ int against_dense(const BenchOrder& order, const Model& model, const at::Tensor&
     executed += masks.select(3, layer).to(at::kDouble).mean().item<double>();
   }
   executed /= static_cast<double>(o.layers.size());
-  std::vector<double> of_student, of_dense, ratios;
-  for (int round = 0; round < kRounds; ++round) {
-    const auto timed = [&](Decoder& decoder) {
-      decoder.restart();
-      decoder.advance(ids.narrow(2, 0, kPrompt));
-      return rate(order.steps, [&](std::int64_t at) {
-        last_logits(model, decoder.advance(ids.narrow(2, at, 1)));
-      });
-    };
-    const double slow = timed(dense), fast = timed(student);
-    if (round == 0) continue;
-    of_dense.push_back(slow);
-    of_student.push_back(fast);
-    ratios.push_back(fast / slow);
-  }
+  const Rates rates =
+      in_turns(decoding(student, model, ids), decoding(dense, model, ids), order.steps);
   const double share =
       static_cast<double>(o.layers.size()) / static_cast<double>(model.options().layers);
   const double ideal = 1 / (1 - share + share * executed);
   if (order.json) {
-    std::puts(nlohmann::ordered_json{{"schema", 1},
-                                     {"family", model.options().family},
-                                     {"tokens", order.steps},
-                                     {"tokens_per_second", median(of_student)},
-                                     {"tokens_per_second_dense", median(of_dense)},
-                                     {"speedup", median(ratios)},
-                                     {"ideal_speedup", ideal},
-                                     {"dynamic_layers", o.layers},
-                                     {"executed_share", executed},
-                                     {"cache_bytes", student.bytes()},
-                                     {"cache_bytes_dense", dense.bytes()}}
-                  .dump()
-                  .c_str());
+    print_json({{"schema", 1},
+                {"family", model.options().family},
+                {"tokens", order.steps},
+                {"tokens_per_second", median(rates.first)},
+                {"tokens_per_second_dense", median(rates.second)},
+                {"speedup", median(rates.ratio)},
+                {"speedups", rates.ratio},
+                {"ideal_speedup", ideal},
+                {"dynamic_layers", o.layers},
+                {"executed_share", executed},
+                {"cache_bytes", student.bytes()},
+                {"cache_bytes_dense", dense.bytes()}});
     return 0;
   }
   fmt::print(
       "{}: {:.4g} tokens/s executing {:.3f} of the tokens in {} of {} layers, {:.4g} executing all "
-      "({:.3g}x; blocks alone would give {:.3g}x); caches of {} and {} bytes\n",
-      model.options().family, median(of_student), executed, o.layers.size(), model.options().layers,
-      median(of_dense), median(ratios), ideal, student.bytes(), dense.bytes());
+      "({}; blocks alone would give {:.3g}x); caches of {} and {} bytes\n",
+      model.options().family, median(rates.first), executed, o.layers.size(),
+      model.options().layers, median(rates.second), with_spread(rates.ratio), ideal,
+      student.bytes(), dense.bytes());
+  return 0;
+}
+
+int against_recomputation(const BenchOrder& order, const Model& model, const at::Tensor& ids) {
+  Decoder decoder(model);
+  const Way recomputing{[] {},
+                        [&](std::int64_t at) {
+                          const at::Tensor states = model.states(ids.narrow(2, 0, at + 1), {});
+                          model.readout(states.narrow(2, at, 1));
+                        }};
+  const Rates rates = in_turns(decoding(decoder, model, ids), recomputing, order.steps);
+  if (order.json) {
+    print_json({{"schema", 1},
+                {"family", model.options().family},
+                {"tokens", order.steps},
+                {"tokens_per_second", median(rates.first)},
+                {"tokens_per_second_recomputed", median(rates.second)},
+                {"speedup", median(rates.ratio)},
+                {"speedups", rates.ratio},
+                {"cache_bytes", decoder.bytes()}});
+    return 0;
+  }
+  fmt::print("{}: {:.4g} tokens/s with caches, {:.4g} by recomputation ({}); caches of {} bytes\n",
+             model.options().family, median(rates.first), median(rates.second),
+             with_spread(rates.ratio), decoder.bytes());
   return 0;
 }
 
@@ -112,47 +161,16 @@ int bench_decode(const BenchOrder& order) {
   const ModelOptions options = model_options({&config});
   Arena arena(layout_of(options), train_options({&config}).model_seed, at::kFloat);
   const Model model(arena, options);
-  Decoder decoder(model);
-  const std::int64_t all = kPrompt + order.steps;
-  if (all > decoder.room()) {
+  const std::int64_t all = kPrompt + order.steps, room = Decoder(model).room();
+  if (all > room) {
     throw UserError(ExitCode::Usage,
                     fmt::format("bench decode: {} tokens behind a prompt of {} do not fit the {} "
                                 "learned positions; set data.seq_len or --steps",
-                                order.steps, kPrompt, decoder.room()));
+                                order.steps, kPrompt, room));
   }
   const at::Tensor ids = at::randint(0, options.vocabulary, {1, 1, all}, at::kLong);
-  if (!options.routing.layers.empty()) return against_dense(order, model, ids);
-  std::vector<double> cached, recomputed;
-  for (int round = 0; round < kRounds; ++round) {
-    decoder.restart();
-    decoder.advance(ids.narrow(2, 0, kPrompt));
-    const double fast = rate(order.steps, [&](std::int64_t at) {
-      last_logits(model, decoder.advance(ids.narrow(2, at, 1)));
-    });
-    const double slow = rate(order.steps, [&](std::int64_t at) {
-      last_logits(model, model.states(ids.narrow(2, 0, at + 1), {}));
-    });
-    if (round == 0) continue;
-    cached.push_back(fast);
-    recomputed.push_back(slow);
-  }
-  const double fast = median(cached), slow = median(recomputed);
-  if (order.json) {
-    std::puts(nlohmann::ordered_json{{"schema", 1},
-                                     {"family", options.family},
-                                     {"tokens", order.steps},
-                                     {"tokens_per_second", fast},
-                                     {"tokens_per_second_recomputed", slow},
-                                     {"cache_bytes", decoder.bytes()}}
-                  .dump()
-                  .c_str());
-    return 0;
-  }
-  fmt::print(
-      "{}, {} parameters: {:.4g} tokens/s with caches, {:.4g} by recomputation ({:.3g}x); caches "
-      "of {} bytes\n",
-      options.family, arena.size(), fast, slow, fast / slow, decoder.bytes());
-  return 0;
+  return options.routing.layers.empty() ? against_recomputation(order, model, ids)
+                                        : against_dense(order, model, ids);
 }
 
 }  // namespace depthgrid

@@ -339,7 +339,8 @@ void SweepRun::follow() {
 }
 
 ExitCode SweepRun::run() {
-  gate_ = pass_audits(world_, sweep_, wanted(), usable_memory_bytes(local_size_) / 2, progress_);
+  const std::vector<bool> wanted_here = world_.rank() == 0 ? wanted() : std::vector<bool>{};
+  gate_ = pass_audits(world_, sweep_, wanted_here, usable_memory_bytes(local_size_) / 2, progress_);
   stopped_ = gate_.stopped;
   if (stopped_) {
     // nothing has begun

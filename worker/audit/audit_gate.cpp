@@ -23,7 +23,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 std::vector<std::size_t> representatives(Collective& world, const Sweep& sweep,
                                          const std::vector<bool>& wanted) {
   std::set<std::string> structures;
-  for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i]) structures.insert(sweep.cells[i].structure);
   }
   std::vector<std::size_t> rows;

@@ -19,7 +19,7 @@ struct AuditGate {
 
 /// Audits the structures of the wanted cells, each on one rank, and shares what came of it.
 /// Collective over `world`.
-/// @param wanted        one a cell; the first rank's counts.
+/// @param wanted        one a cell; the first rank's counts, other ranks may leave it empty.
 /// @param memory_bytes  that an audit may take on this rank.
 /// @throws UserError (Failed) on every rank if a required check has failed.
 AuditGate pass_audits(Collective& world, const Sweep& sweep, const std::vector<bool>& wanted,

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/sweep.hpp"
+
+namespace depthgrid {
+
+/// What the worker is asked about structures, as JSON: {"schema": 1, FLAG: value, "structures":
+/// [{"structure", "config"}]}, one entry a structure, of the first of `cells` that has it.
+std::string structure_request(const std::vector<const CellPlan*>& cells, const char* flag,
+                              bool value);
+
+}  // namespace depthgrid
