@@ -6,18 +6,16 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/tensor.h>
 
 #include "core/cells/cell_set.hpp"
 #include "models/blocks/activation.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/dropout.hpp"
+#include "models/blocks/rotary.hpp"
 
 namespace depthgrid {
 
@@ -26,22 +24,6 @@ at::Tensor visible_keys(const at::Tensor& executed) {
   const at::Tensor past = at::ones({tokens, tokens}, executed.options()).tril();
   const at::Tensor self = at::eye(tokens, executed.options());
   return executed.unsqueeze(-2).logical_and(past).logical_or(self);
-}
-
-at::Tensor rotary(const ModelOptions& o, const at::Tensor& x, std::int64_t first_position) {
-  const std::int64_t tokens = x.size(3), half = x.size(4) / 2;
-  const at::TensorOptions wide = x.options().dtype(at::kDouble).requires_grad(false);
-  const at::Tensor base = at::tensor(o.rope_base, wide).view({-1, 1, 1});  // (E, 1, 1)
-  const at::Tensor rate =
-      base.pow(at::arange(half, wide) * (-1.0 / static_cast<double>(half)));  // (E, 1, D/2)
-  const at::Tensor position = at::arange(first_position, first_position + tokens, wide);
-  const at::Tensor angle = position.unsqueeze(1) * rate;  // (E, T, D/2)
-  const auto wave = [&](const at::Tensor& v) {
-    return v.to(x.scalar_type()).unsqueeze(1).unsqueeze(1);
-  };
-  const at::Tensor c = wave(angle.cos()), s = wave(angle.sin());
-  const at::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
-  return at::cat({a * c - b * s, b * c + a * s}, -1);
 }
 
 at::Tensor masked_attention(const ModelOptions& o, const at::Tensor& qkv, const at::Tensor& keys,
@@ -54,8 +36,9 @@ at::Tensor masked_attention(const ModelOptions& o, const at::Tensor& qkv, const 
   const auto heads = [](const at::Tensor& x) { return x.transpose(2, 3).contiguous(); };
   at::Tensor q = heads(parts[0]), k = heads(parts[1]);  // (E, B, H, T, D)
   if (o.positions == Positions::Rope) {
-    q = rotary(o, q);
-    k = rotary(o, k);
+    const RotaryAngles angles = rotary_angles(o, 0, tokens, wide);
+    q = rotate(angles, q.flatten(0, 1)).view(q.sizes());
+    k = rotate(angles, k.flatten(0, 1)).view(k.sizes());
   }
   const at::Tensor scores =
       at::matmul(q * (1 / std::sqrt(static_cast<double>(head))), k.transpose(-2, -1))

@@ -16,6 +16,7 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 
+#include "models/blocks/rotary.hpp"
 #include "models/routing/causal_router.hpp"
 #include "models/routing/decisions.hpp"
 #include "models/routing/masked_block.hpp"
@@ -205,13 +206,16 @@ TEST(MaskedBlock, RotationsAreByThePositionInTheText) {
   // Attention over executed tokens {0, 2, 5} is attention over those three at positions 0, 2, 5.
   const ModelOptions o = small_options("tdt");
   const std::int64_t head = o.width / o.heads;
-  const at::Tensor x = at::randn({1, 1, o.heads, 6, head});
-  const at::Tensor all = rotary(o, x);
+  const at::Tensor x = at::randn({1, o.heads, 6, head});
+  const auto turned = [&](const at::Tensor& some, std::int64_t first) {
+    return rotate(rotary_angles(o, first, some.size(2), some), some);
+  };
+  const at::Tensor all = turned(x, 0);
 
   for (const std::int64_t t : {0, 2, 5}) {
-    const at::Tensor one = rotary(o, x.narrow(3, t, 1), t);
-    EXPECT_LT(largest(one - all.narrow(3, t, 1)), 1e-6) << t;
-    EXPECT_GT(largest(rotary(o, x.narrow(3, t, 1), t + 1) - one), 1e-3);
+    const at::Tensor one = turned(x.narrow(2, t, 1), t);
+    EXPECT_LT(largest(one - all.narrow(2, t, 1)), 1e-6) << t;
+    EXPECT_GT(largest(turned(x.narrow(2, t, 1), t + 1) - one), 1e-3);
   }
 }
 
