@@ -5,12 +5,11 @@
 #include <vector>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/addcmul.h>
 #include <ATen/ops/tensor.h>
 
 #include "core/base/error.hpp"
-#include "core/cells/cell_set.hpp"
 #include "models/blocks/activation.hpp"
+#include "models/blocks/block_body.hpp"
 #include "models/blocks/causal_attention.hpp"
 #include "models/blocks/dropout.hpp"
 #include "models/ops/sublayer.hpp"
@@ -60,7 +59,7 @@ bool drops(const std::vector<double>& p, const ForwardContext& context) {
 
 at::Tensor BlockField::second_sublayer(const BlockWeights& w, const at::Tensor& normed,
                                        const DepthPoint&) const {
-  return apply(w.down, activate(options_.activation, apply(w.up, normed)));
+  return feed_forward(options_, w, normed);
 }
 
 FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const {
@@ -79,8 +78,7 @@ FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const
     if (whole_block_serves(x, block)) return {whole_block(x, block), {}};
   }
   const at::Tensor attention = attention_branch(w, x, at.step);
-  const at::Tensor y = sequential ? at::addcmul(x, per_cell(h, x), attention) : x;
-  return {second_branch(w, y, attention, at), {}};
+  return {second_branch(w, second_input(o, x, h, attention), attention, at), {}};
 }
 
 at::Tensor BlockField::attention_branch(const BlockWeights& w, const at::Tensor& x,
@@ -90,8 +88,8 @@ at::Tensor BlockField::attention_branch(const BlockWeights& w, const at::Tensor&
   if (!explicit_attention(o) && sublayer_serves(x, whole, o.heads)) {
     return attention_sublayer(x, whole, o.heads, rotary_tables(o, x.size(2), x.options()));
   }
-  const at::Tensor qkv = apply(w.qkv, apply_norm(o, o.norm, w.norm1, x));
-  return apply(w.out, causal_attention(o, qkv, layer, context_)).to(x.scalar_type());
+  return attention_increment(
+      o, w, x, [&](const at::Tensor& qkv) { return causal_attention(o, qkv, layer, context_); });
 }
 
 at::Tensor BlockField::second_branch(const BlockWeights& w, const at::Tensor& y,

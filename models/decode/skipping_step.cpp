@@ -10,6 +10,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "core/base/error.hpp"
+#include "models/blocks/attention_heads.hpp"
 #include "models/decode/block_step.hpp"
 #include "models/routing/decisions.hpp"
 
@@ -120,7 +121,7 @@ at::Tensor attend_rows(const ModelOptions& o, const at::Tensor& qkv, const Rotar
       at += n;
     }
   }
-  return mixed.transpose(1, 2).reshape({qkv.size(0), 1, g.width, qkv.size(3) / 3});
+  return join_heads(mixed, qkv);
 }
 
 }  // namespace
