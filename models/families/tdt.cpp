@@ -16,11 +16,10 @@
 #include <ATen/ops/where.h>
 
 #include "core/cells/cell_set.hpp"
-#include "models/blocks/block_parameters.hpp"
-#include "models/blocks/residual_scale.hpp"
 #include "models/ops/softplus.hpp"
 #include "models/routing/causal_router.hpp"
 #include "models/routing/decisions.hpp"
+#include "models/routing/routed_family.hpp"
 #include "models/routing/routed_field.hpp"
 #include "models/routing/top_k.hpp"
 #include "models/routing/transition_network.hpp"
@@ -54,6 +53,14 @@ struct TdtLayer {
   GateScalars scalars(bool positive) const {
     if (!positive) return raw;
     return {softplus(raw.o_ce), softplus(raw.m_cu), raw.beta_ce, raw.beta_cu};
+  }
+
+  TokenRouting decides(const ModelOptions& o) const {
+    TokenRouting routing;
+    routing.logits = [this, &o](const at::Tensor& x, const at::Tensor& before) {
+      return router.logits(o, x, before);
+    };
+    return routing;
   }
 
   TransitionNetwork network;
@@ -205,49 +212,18 @@ FieldValue TdtField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   return executed(x, at, chosen, gate(teacher));
 }
 
-class Tdt final : public Family {
+class Tdt final : public RoutedFamily<TdtLayer, TdtField> {
  public:
-  Tdt(ParameterSource& source, const ModelOptions& o) : options_(o), scale_(source, o) {
-    for (std::int64_t i = 0; i < o.layers; ++i) {
-      const std::string name = "layers." + std::to_string(i);
-      blocks_.push_back(block_parameters(source, o, name));
-      if (o.routing.index(i)) layers_.emplace_back(source, o, name);
-    }
-  }
-
-  DepthGrid grid(const ForwardContext& context) const override {
-    return scale_.grid(options_, context);
-  }
-
-  FieldPtr field(const DepthGrid&, const ForwardContext& context) const override {
-    return std::make_unique<TdtField>(options_, context, blocks_, layers_);
-  }
-
-  std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
-    std::vector<DecodeBlock> out;
-    for (std::int64_t i = 0; i < options_.layers; ++i) {
-      DecodeBlock& block = out.emplace_back();
-      block.weights = blocks_.at(static_cast<std::size_t>(i));
-      const auto dynamic = options_.routing.index(i);
-      if (!dynamic) continue;
-      const CausalRouter& router = layers_.at(static_cast<std::size_t>(*dynamic)).router;
-      TokenRouting routing{.dynamic = *dynamic};
-      routing.logits = [this, &router](const at::Tensor& x, const at::Tensor& before) {
-        return router.logits(options_, x, before);
-      };
-      block.routing = std::make_shared<const TokenRouting>(std::move(routing));
-    }
-    return out;
-  }
+  Tdt(ParameterSource& source, const ModelOptions& o) : RoutedFamily(source, o) {}
 
   std::vector<LossTerm> loss_terms() const override {
-    return {{"tpn", options_.tdt.lambda_tpn}, {"causal", options_.tdt.lambda_causal}};
+    return {{"tpn", options().tdt.lambda_tpn}, {"causal", options().tdt.lambda_causal}};
   }
 
   std::vector<DeadParameter> dead_parameters() const override {
     std::vector<DeadParameter> out;
-    if (options_.tdt.path != TrainPath::Dense) return out;
-    for (const std::int64_t layer : options_.routing.layers) {
+    if (options().tdt.path != TrainPath::Dense) return out;
+    for (const std::int64_t layer : options().routing.layers) {
       for (const char* scalar : {"o_ce", "m_cu", "beta_ce", "beta_cu"}) {
         out.push_back({"layers." + std::to_string(layer) + ".gate." + scalar,
                        "on the dense path the gate only ranks tokens"});
@@ -257,7 +233,7 @@ class Tdt final : public Family {
   }
 
   DeclaredMode training_mode() const override {
-    if (options_.tdt.path == TrainPath::Dense) return {"dense", ExecutionMode::Dense};
+    if (options().tdt.path == TrainPath::Dense) return {"dense", ExecutionMode::Dense};
     return teacher_topk();
   }
 
@@ -281,11 +257,6 @@ class Tdt final : public Family {
             false,
             "the teacher's TopK ranks the tokens of the whole sequence"};
   }
-
-  const ModelOptions& options_;
-  ResidualScale scale_;
-  std::vector<BlockWeights> blocks_;
-  std::vector<TdtLayer> layers_;
 };
 
 }  // namespace
