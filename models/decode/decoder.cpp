@@ -63,15 +63,11 @@ class CachedField final : public VectorField {
   RotaryAngles angles_;
 };
 
-/// What a model does by itself at inference.
-Execution own_execution(const ModelOptions& o) {
-  return {.mode = o.routing.layers.empty() ? ExecutionMode::Dense : ExecutionMode::Student};
-}
-
 }  // namespace
 
 Decoder::Decoder(const Model& model, std::optional<Execution> execution)
-    : model_(model), execution_(execution.value_or(own_execution(model.options()))) {
+    : model_(model),
+      execution_(execution.value_or(Execution{.mode = model.options().routing.own_mode()})) {
   const at::NoGradGuard no_grad;
   grid_ = model.family().grid({});
   blocks_ = model.family().blocks(grid_);

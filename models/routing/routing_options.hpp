@@ -19,6 +19,11 @@ struct RoutingOptions {
   std::int64_t calibration_tokens = 65536;
   bool always_first = false;  // token 1 is never skipped
 
+  /// What the model does by itself at inference: it asks its students, where it has any.
+  ExecutionMode own_mode() const noexcept {
+    return layers.empty() ? ExecutionMode::Dense : ExecutionMode::Student;
+  }
+
   /// Index of a dynamic layer among those that are; none for an ordinary layer.
   std::optional<std::int64_t> index(std::int64_t layer) const;
 };
