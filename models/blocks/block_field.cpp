@@ -63,6 +63,11 @@ at::Tensor BlockField::second_sublayer(const BlockWeights& w, const at::Tensor& 
 }
 
 FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const {
+  return {increment(x, at), {}};
+}
+
+at::Tensor BlockField::increment(const at::Tensor& x, const DepthPoint& at,
+                                 const RotaryAngles& own) const {
   const ModelOptions& o = options_;
   const BlockWeights w = weights(at);
   const bool sequential = o.sublayers == Sublayers::Sequential;
@@ -73,23 +78,24 @@ FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const
                            sublayer(o, w.norm2, w.up, w.down),
                            o.heads,
                            *act,
-                           rotary_tables(o, x.size(2), x.options()),
+                           rotary_tables(o, x.size(2), x.options(), own),
                            sequential ? h.contiguous() : at::Tensor()};
-    if (whole_block_serves(x, block)) return {whole_block(x, block), {}};
+    if (whole_block_serves(x, block)) return whole_block(x, block);
   }
-  const at::Tensor attention = attention_branch(w, x, at.step);
-  return {second_branch(w, second_input(o, x, h, attention), attention, at), {}};
+  const at::Tensor attention = attention_branch(w, x, at.step, own);
+  return second_branch(w, second_input(o, x, h, attention), attention, at);
 }
 
 at::Tensor BlockField::attention_branch(const BlockWeights& w, const at::Tensor& x,
-                                        std::int64_t layer) const {
+                                        std::int64_t layer, const RotaryAngles& own) const {
   const ModelOptions& o = options_;
   const SublayerTensors whole = sublayer(o, w.norm1, w.qkv, w.out);
   if (!explicit_attention(o) && sublayer_serves(x, whole, o.heads)) {
-    return attention_sublayer(x, whole, o.heads, rotary_tables(o, x.size(2), x.options()));
+    return attention_sublayer(x, whole, o.heads, rotary_tables(o, x.size(2), x.options(), own));
   }
-  return attention_increment(
-      o, w, x, [&](const at::Tensor& qkv) { return causal_attention(o, qkv, layer, context_); });
+  return attention_increment(o, w, x, [&](const at::Tensor& qkv) {
+    return causal_attention(o, qkv, layer, context_, own);
+  });
 }
 
 at::Tensor BlockField::second_branch(const BlockWeights& w, const at::Tensor& y,
