@@ -86,8 +86,7 @@ FieldValue ModField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   const ForwardContext& c = context();
   const ModLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
   const ExecutionMode mode = c.execution ? c.execution->mode : ExecutionMode::Student;
-  const bool forced = c.execution && mode == ExecutionMode::Forced;
-  const bool trains = c.training && !forced;
+  const bool trains = c.training && !forced();
   const at::Tensor r = layer.weight(x);
   const at::Tensor target = top_k_mask(r.detach(), capacities(o.routing, x.size(2)));
   at::Tensor logits;
@@ -111,7 +110,7 @@ FieldValue ModField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   report(std::move(seen));
   if (!trains && mode == ExecutionMode::Dense) return {dense(x, at, u) * gate.unsqueeze(-1), {}};
   if (!trains && mode == ExecutionMode::SkipAll) return skipped(x);
-  return executed(x, at, mask, gate);
+  return executed(x, at, mask, gate, trains || mode == ExecutionMode::TeacherTopk);
 }
 
 class Mod final : public RoutedFamily<ModLayer, ModField> {

@@ -27,7 +27,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::size_t kTpn = 0, kCausal = 1;  // rows of loss_terms()
+constexpr std::size_t kTpn = 0, kCausal = 1, kLevel = 2;  // rows of loss_terms()
 
 /// What a dynamic layer has beyond its block.
 struct TdtLayer {
@@ -48,6 +48,12 @@ struct TdtLayer {
     raw.m_cu = scalar("m_cu", start(o.tdt.m_cu));
     raw.beta_ce = scalar("beta_ce", o.tdt.beta_ce);
     raw.beta_cu = scalar("beta_cu", o.tdt.beta_cu);
+    if (!o.tdt.layer_rms) return;
+    level = source.parameter({.name = name + ".gate.d_st_mean",
+                              .shape = {1},
+                              .group = ParameterGroup::Scalars,
+                              .init = {.fill = {1.0}},
+                              .average = true});
   }
 
   GateScalars scalars(bool positive) const {
@@ -66,6 +72,7 @@ struct TdtLayer {
   TransitionNetwork network;
   CausalRouter router;
   GateScalars raw;
+  at::Tensor level;  // (E, 1) average of D_st over training, or undefined
 };
 
 /// The dense pass of a layer and what it says of every token.
@@ -92,7 +99,6 @@ class TdtField final : public RoutedField {
     return context().execution ? context().execution->mode : ExecutionMode::Student;
   }
   bool training() const { return context().training; }
-  bool forced() const { return context().execution && mode() == ExecutionMode::Forced; }
   bool gated() const { return training() && options().tdt.path != TrainPath::Dense; }
   bool teaches() const {
     return training() || mode() == ExecutionMode::TeacherTopk ||
@@ -133,8 +139,10 @@ Teacher TdtField::teach(const TdtLayer& layer, const at::Tensor& x, const DepthP
   t.scalars = layer.scalars(o.tdt.positive_scalars);
   const bool through = o.tdt.gate_grad_to_trunk;
   t.signals = surprise_gate(through ? t.residual : t.residual.detach(),
-                            through ? t.predicted : t.predicted.detach(), t.scalars, o.tdt.window,
-                            o.tdt.exclusive);
+                            through ? t.predicted : t.predicted.detach(), t.scalars,
+                            {.window = o.tdt.window,
+                             .exclusive = o.tdt.exclusive,
+                             .level = layer.level.defined() ? layer.level.detach() : at::Tensor()});
   at::Tensor score = t.signals.score;
   if (o.routing.always_first) {
     const at::Tensor position = at::arange(score.size(-1), score.options().dtype(at::kLong));
@@ -194,6 +202,9 @@ FieldValue TdtField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   if (training()) {
     add_loss(kTpn, token_sum(mean_square(teacher.predicted - teacher.residual.detach())));
     add_loss(kCausal, routing_loss(logits, teacher.target));
+    if (layer.level.defined()) {
+      observe(kLevel, layer.level, token_sum(teacher.signals.d_st.detach()));
+    }
   }
   const at::Tensor chosen = mask(teacher, logits, like, at, dynamic);
   report({.layer = at.step,
@@ -209,7 +220,9 @@ FieldValue TdtField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   const bool everything = training() ? !gated() && !forced() : mode() == ExecutionMode::Dense;
   if (everything) return {teacher.f.defined() ? teacher.f : dense(x, at, u), {}};
   if (!training() && mode() == ExecutionMode::SkipAll) return skipped(x);
-  return executed(x, at, chosen, gate(teacher));
+  const bool ranked =
+      training() && !forced() ? !dense_phase(like).defined() : mode() == ExecutionMode::TeacherTopk;
+  return executed(x, at, chosen, gate(teacher), ranked);
 }
 
 class Tdt final : public RoutedFamily<TdtLayer, TdtField> {
@@ -217,7 +230,10 @@ class Tdt final : public RoutedFamily<TdtLayer, TdtField> {
   Tdt(ParameterSource& source, const ModelOptions& o) : RoutedFamily(source, o) {}
 
   std::vector<LossTerm> loss_terms() const override {
-    return {{"tpn", options().tdt.lambda_tpn}, {"causal", options().tdt.lambda_causal}};
+    std::vector<LossTerm> terms = {{"tpn", options().tdt.lambda_tpn},
+                                   {"causal", options().tdt.lambda_causal}};
+    if (options().tdt.layer_rms) terms.push_back({.name = "level", .observes = true});
+    return terms;
   }
 
   std::vector<DeadParameter> dead_parameters() const override {

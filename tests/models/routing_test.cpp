@@ -346,6 +346,40 @@ TEST(Gradients, ScalarsOfTheDensePathKeepTheirBits) {
   }
 }
 
+TEST(Surprise, ItsLevelIsTheAverageOfWhatTrainingSaw) {
+  const Subject s("tdt", 0.5, [](ModelOptions& o) { o.tdt.layer_rms = true; });
+  CellOptimizer optimizer(*s.built->arena, small_training({0}, {0}));
+  CellLanguageModel model(*s.built->model, s.built->seeds);
+  const auto level = [&](int layer) {
+    const std::string name = "layers." + std::to_string(layer) + ".gate.d_st_mean";
+    return slot_view(s.built->arena->values(), s.built->arena->layout().find(name)).item<double>();
+  };
+  EXPECT_EQ(level(1), 1);
+  std::vector<double> sum(3, 0);
+  for (std::int64_t step = 1; step <= 3; ++step) {
+    const at::Tensor windows = at::randint(0, s.options.vocabulary, {1, 4, kTokens + 1}, at::kLong);
+    RoutingRecord seen;
+    s.built->model->logits(
+        windows.narrow(2, 0, kTokens),
+        {.training = true, .step = step, .seeds = &s.built->seeds, .routing = &seen});
+    const LanguageModel::Losses losses = model.losses(windows, step, 0);
+    EXPECT_EQ(losses.parts.size(), 2U);
+    EXPECT_EQ(model.loss_parts().size(), 2U);
+    losses.total.backward(at::full({1}, 1.0 / (4 * kTokens)));
+    optimizer.step(step, {1});
+    for (const LayerRouting& layer : seen.layers) {
+      double& of_layer = sum[static_cast<std::size_t>(layer.layer)];
+      of_layer += layer.signals.d_st.to(at::kDouble).mean().item<double>();
+      const double mean = of_layer / static_cast<double>(step);
+      EXPECT_NEAR(level(static_cast<int>(layer.layer)) / mean, 1, 1e-5);
+    }
+  }
+  // What a pass of evaluation reads does not move it.
+  const double before = level(1);
+  s.logits({.mode = ExecutionMode::TeacherTopk});
+  EXPECT_EQ(level(1), before);
+}
+
 TEST(Losses, AreMeansOverLayersAndTokens) {
   for (const std::string family : {"tdt", "mod"}) {
     const Subject s(family);
