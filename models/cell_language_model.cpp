@@ -39,15 +39,22 @@ LanguageModel::Losses CellLanguageModel::losses(const at::Tensor& windows, std::
   out.total = out.language;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (!out.parts[i].defined()) out.parts[i] = at::zeros_like(out.language.detach());
+    if (terms[i].observes) {
+      out.total = out.total + out.parts[i];
+      continue;
+    }
     const at::Tensor weight = at::tensor(terms[i].weight, out.total.options().requires_grad(false));
     out.total = out.total + weight * out.parts[i];
   }
+  out.parts.resize(loss_parts().size());
   return out;
 }
 
 std::vector<std::string_view> CellLanguageModel::loss_parts() const {
   std::vector<std::string_view> names;
-  for (const LossTerm& term : model_.family().loss_terms()) names.push_back(term.name);
+  for (const LossTerm& term : model_.family().loss_terms()) {
+    if (!term.observes) names.push_back(term.name);
+  }
   return names;
 }
 

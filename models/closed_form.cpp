@@ -134,11 +134,13 @@ std::int64_t tong(const ModelOptions& o) {
   return residual(o) + (o.hypernet.per_layer ? o.layers : 1) * block;
 }
 
-/// A transition network C -> 2 w -> C without biases, a router over two states, four scalars.
+/// A transition network C -> 2 w -> C without biases, a router over two states, four scalars and,
+/// where surprise is normalised, its average.
 std::int64_t tdt(const ModelOptions& o) {
   const std::int64_t router = 2 * o.width + (o.tdt.router_bias ? 1 : 0);
   const auto dynamic = static_cast<std::int64_t>(o.routing.layers.size());
-  return standard(o) + dynamic * (3 * o.width * o.tdt.tpn_width + router + 4);
+  const std::int64_t scalars = o.tdt.layer_rms ? 5 : 4;
+  return standard(o) + dynamic * (3 * o.width * o.tdt.tpn_width + router + scalars);
 }
 
 /// A router's weights and a predictor of its choice.

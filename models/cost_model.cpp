@@ -56,8 +56,10 @@ double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t t
   // both increments (about 12 C) and what the second sublayer computes on its way: up before and
   // after its activation, or the driven and the running states of a state-space layer.
   const double layer = 12 * c + second_sublayer_kept(o);
-  // Layers that skip tokens write their scores out; a dense pass beside theirs keeps nothing.
-  const bool squares = o.attention == AttentionKind::Explicit || !o.routing.layers.empty();
+  // Layers that mask what they skip write their scores out; a dense pass beside theirs keeps
+  // nothing.
+  const bool masks = !o.routing.layers.empty() && !o.routing.gathered;
+  const bool squares = o.attention == AttentionKind::Explicit || masks;
   const double scores =
       squares ? 3 * static_cast<double>(o.heads) * static_cast<double>(tokens) : 0.0;
   const double readout = 3 * static_cast<double>(o.vocabulary) + 3 * c;

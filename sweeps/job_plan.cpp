@@ -11,6 +11,7 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/config/gathered_execution.hpp"
 #include "core/config/schema.hpp"
 #include "sweeps/job_balance.hpp"
 
@@ -83,8 +84,22 @@ FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
   return job;
 }
 
-/// What of a leaf's value is in the fusion key: of a union the word, or whether the number is zero.
-std::string fusion_part(const Leaf& leaf, const Value& value) {
+/// Leaves that set cells apart where these gather the tokens which they execute.
+bool counts_tokens(std::string_view path) {
+  return path == "model.tdt.capacity" || path == "model.mod.capacity" ||
+         path == "model.tdt.min_k" || path == "model.tdt.dense_fraction";
+}
+
+/// What of a leaf's value is in the fusion key: of a union the word, or whether the number is zero;
+/// of a capacity by which tokens are gathered the number of these.
+std::string fusion_part(const Leaf& leaf, const CellConfig& config) {
+  const Value& value = config.at(leaf.path);
+  if (counts_tokens(leaf.path)) {
+    const auto count = gathered_count(config);
+    if (!count) return {};
+    if (leaf.path == "model.tdt.dense_fraction") return plain_text(value);
+    return fmt::format("{} gathered tokens", *count);
+  }
   if (leaf.leaf_class != LeafClass::PerCellUnion || !value.is_number()) return plain_text(value);
   return value.number() == 0 ? "0" : "a number";
 }
@@ -98,7 +113,7 @@ std::map<std::string, std::string> labels(const std::vector<CellPlan>& cells,
     std::vector<std::string> parts;
     for (const std::string& leaf : leaves) {
       if (find_key(cell.overrides, leaf) == nullptr) continue;  // not read by this arm
-      parts.push_back(leaf + "=" + fusion_part(schema()[leaf_index(leaf)], cell.config.at(leaf)));
+      parts.push_back(leaf + "=" + fusion_part(schema()[leaf_index(leaf)], cell.config));
     }
     out[cell.structure] = fmt::format("{}", fmt::join(parts, ", "));
   }
@@ -220,7 +235,8 @@ std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
       const std::size_t at = find_leaf(path);
       if (at == schema().size()) continue;
       const LeafClass kind = schema()[at].leaf_class;
-      if (kind != LeafClass::PerCell && kind != LeafClass::Execution) candidates.insert(at);
+      const bool structural = kind != LeafClass::PerCell && kind != LeafClass::Execution;
+      if (structural || (counts_tokens(path) && gathered_count(cell.config))) candidates.insert(at);
     }
   }
   std::vector<std::string> out;
@@ -230,7 +246,7 @@ std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
     std::set<std::string> values;
     bool one_each = true;  // a leaf that varies inside a structure does not set it apart
     for (const CellPlan& cell : cells) {
-      const std::string value = fusion_part(leaf, cell.config.at(leaf.path));
+      const std::string value = fusion_part(leaf, cell.config);
       const auto [known, fresh] = by_structure.try_emplace(cell.structure, value);
       one_each = one_each && (fresh || known->second == value);
       values.insert(value);

@@ -111,8 +111,7 @@ std::vector<DeclaredMode> chosen_modes(const EvalOrder& order, const Model& mode
   }
   require_known("--mode", order.modes, modes);
   require_known("--decider", order.deciders, deciders);
-  const std::string_view own =
-      name_of(o.layers.empty() ? ExecutionMode::Dense : ExecutionMode::Student);
+  const std::string_view own = name_of(o.own_mode());
   const bool all = holds(order.modes, "all");
   std::vector<DeclaredMode> out;
   for (const DeclaredMode& m : declared) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/config/gathered_execution.hpp"
 #include "core/config/identity_text.hpp"
 #include "core/config/schema.hpp"
 
@@ -76,10 +77,17 @@ std::string identity_text(const Slots& slots) {
 
 std::string structure_text(const Slots& slots) {
   std::string out = "{\"leaves\":{";
+  const std::optional<std::size_t> gathers = gathered_capacity_leaf(slots);
   for (const IdentityLeaf& leaf : identity_leaves()) {
     const PooledValue* value = slots.values[leaf.leaf];
+    if (leaf.leaf == gathers) {  // the default γ too is another number of tokens than others
+      append(out, leaf, std::to_string(gathered_count(slots)));
+      continue;
+    }
     if (value == slots.defaults[leaf.leaf]) continue;
-    if (leaf.structural) {
+    // While a share of the steps is dense, a sequence's every token is executed.
+    const bool counts = gathers && leaf.leaf == leaf_rows().tdt_dense_fraction;
+    if (leaf.structural || counts) {
       append_value(out, leaf, slots);
     } else if (leaf.alternative) {
       const bool is_word = value->get_if<std::string>() != nullptr;

@@ -26,6 +26,8 @@ struct LeafRows {
   std::size_t markov_order, synthetic_vocab, synthetic_tokens, lag;
   std::size_t steps, batch_size, accumulation, lr, weight_decay, no_decay;
   std::size_t clip_scope, tdt_layers, mod_layers, predictor_hidden, modes, deciders;
+  std::size_t tdt_capacity, tdt_min_k, tdt_dense_fraction, tdt_execution, mod_capacity,
+      mod_execution;
   std::size_t schedule, warmup, decay_steps, patience;
   std::size_t every, splits, final_splits, stride, keep_best;
 };

@@ -42,7 +42,7 @@ SegmentTable segment_table(const ParameterLayout& layout, const TrainOptions& op
                         .count = slot.count,
                         .group = slot.spec.group,
                         .decays = options.decays[g],
-                        .frozen = options.frozen[g]});
+                        .frozen = options.frozen[g] || slot.spec.average});
   }
   return {layout.size(), segments};
 }
@@ -51,6 +51,7 @@ CellOptimizer::CellOptimizer(Arena& arena, const TrainOptions& options,
                              std::unique_ptr<DeviceKernels> kernels)
     : arena_(arena),
       options_(options),
+      averages_(arena),
       adam_(segment_table(arena.layout(), options), options.optimizer, options.clip_scope),
       kernels_(std::move(kernels)),
       m_(at::zeros_like(arena.values())),
@@ -71,7 +72,18 @@ AdamArena CellOptimizer::arena_view() {
 
 CellOptimizer::Report CellOptimizer::step(std::int64_t step,
                                           const std::vector<std::uint8_t>& active) {
-  if (kernels_) return step_on_device(step, active);
+  const std::vector<at::Tensor> seen = averages_.seen();
+  Report report = kernels_ ? step_on_device(step, active) : step_on_host(step, active);
+  std::vector<std::uint8_t> moves = active;
+  for (std::size_t e = 0; e < moves.size(); ++e) {
+    if (report.norms.nonfinite[e] != 0) moves[e] = 0;
+  }
+  averages_.update(step, seen, options_.loss_scale, moves);
+  return report;
+}
+
+CellOptimizer::Report CellOptimizer::step_on_host(std::int64_t step,
+                                                  const std::vector<std::uint8_t>& active) {
   const std::vector<double> lr = rates_at(options_, step);
   const std::vector<std::int64_t> steps(active.size(), step);
   const std::vector<double> unscale = inverses(options_.loss_scale);

@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/train/arena.hpp"
+#include "core/train/average_slots.hpp"
 #include "core/train/cell_adam.hpp"
 #include "core/train/device_kernels.hpp"
 #include "core/train/train_options.hpp"
@@ -40,10 +41,12 @@ class CellOptimizer {
 
  private:
   AdamArena arena_view();
+  Report step_on_host(std::int64_t step, const std::vector<std::uint8_t>& active);
   Report step_on_device(std::int64_t step, const std::vector<std::uint8_t>& active);
 
   Arena& arena_;
   const TrainOptions options_;
+  AverageSlots averages_;
   CellAdam adam_;
   std::unique_ptr<DeviceKernels> kernels_;
   at::Tensor m_;

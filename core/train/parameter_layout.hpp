@@ -27,6 +27,9 @@ struct ParameterSpec {
   ParameterGroup group = ParameterGroup::Trunk;
   Init init = {};
   bool factor = false;  // a factor of matrix products: held in bf16 too when precision is bf16
+  /// No weight, but an average that training keeps: its gradient is what a step saw of it, and the
+  /// optimiser moves it there (AverageSlots). Has no part in norms, clip, rates and decay.
+  bool average = false;
 };
 
 /// Where a block gets its parameters. A model is built twice by the same code: once from a

@@ -5,12 +5,11 @@
 #include <vector>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/addcmul.h>
 #include <ATen/ops/tensor.h>
 
 #include "core/base/error.hpp"
-#include "core/cells/cell_set.hpp"
 #include "models/blocks/activation.hpp"
+#include "models/blocks/block_body.hpp"
 #include "models/blocks/causal_attention.hpp"
 #include "models/blocks/dropout.hpp"
 #include "models/ops/sublayer.hpp"
@@ -60,10 +59,15 @@ bool drops(const std::vector<double>& p, const ForwardContext& context) {
 
 at::Tensor BlockField::second_sublayer(const BlockWeights& w, const at::Tensor& normed,
                                        const DepthPoint&) const {
-  return apply(w.down, activate(options_.activation, apply(w.up, normed)));
+  return feed_forward(options_, w, normed);
 }
 
 FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const {
+  return {increment(x, at), {}};
+}
+
+at::Tensor BlockField::increment(const at::Tensor& x, const DepthPoint& at,
+                                 const RotaryAngles& own) const {
   const ModelOptions& o = options_;
   const BlockWeights w = weights(at);
   const bool sequential = o.sublayers == Sublayers::Sequential;
@@ -74,24 +78,24 @@ FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const
                            sublayer(o, w.norm2, w.up, w.down),
                            o.heads,
                            *act,
-                           rotary_tables(o, x.size(2), x.options()),
+                           rotary_tables(o, x.size(2), x.options(), own),
                            sequential ? h.contiguous() : at::Tensor()};
-    if (whole_block_serves(x, block)) return {whole_block(x, block), {}};
+    if (whole_block_serves(x, block)) return whole_block(x, block);
   }
-  const at::Tensor attention = attention_branch(w, x, at.step);
-  const at::Tensor y = sequential ? at::addcmul(x, per_cell(h, x), attention) : x;
-  return {second_branch(w, y, attention, at), {}};
+  const at::Tensor attention = attention_branch(w, x, at.step, own);
+  return second_branch(w, second_input(o, x, h, attention), attention, at);
 }
 
 at::Tensor BlockField::attention_branch(const BlockWeights& w, const at::Tensor& x,
-                                        std::int64_t layer) const {
+                                        std::int64_t layer, const RotaryAngles& own) const {
   const ModelOptions& o = options_;
   const SublayerTensors whole = sublayer(o, w.norm1, w.qkv, w.out);
   if (!explicit_attention(o) && sublayer_serves(x, whole, o.heads)) {
-    return attention_sublayer(x, whole, o.heads, rotary_tables(o, x.size(2), x.options()));
+    return attention_sublayer(x, whole, o.heads, rotary_tables(o, x.size(2), x.options(), own));
   }
-  const at::Tensor qkv = apply(w.qkv, apply_norm(o, o.norm, w.norm1, x));
-  return apply(w.out, causal_attention(o, qkv, layer, context_)).to(x.scalar_type());
+  return attention_increment(o, w, x, [&](const at::Tensor& qkv) {
+    return causal_attention(o, qkv, layer, context_, own);
+  });
 }
 
 at::Tensor BlockField::second_branch(const BlockWeights& w, const at::Tensor& y,

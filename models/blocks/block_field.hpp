@@ -2,6 +2,7 @@
 
 #include "core/depth/vector_field.hpp"
 #include "models/blocks/block_weights.hpp"
+#include "models/blocks/rotary.hpp"
 #include "models/forward_context.hpp"
 #include "models/model_options.hpp"
 
@@ -23,6 +24,11 @@ class BlockField : public VectorField {
   bool depends_on_h() const override { return options_.sublayers == Sublayers::Sequential; }
 
  protected:
+  /// F. @param own  angles of the tokens of each sequence, where they are not the first T of a
+  /// text.
+  at::Tensor increment(const at::Tensor& x, const DepthPoint& at,
+                       const RotaryAngles& own = {}) const;
+
   /// The second sublayer on the normed state (E, B, T, C): up, activation, down, unless a family
   /// has another.
   virtual at::Tensor second_sublayer(const BlockWeights& w, const at::Tensor& normed,
@@ -40,7 +46,8 @@ class BlockField : public VectorField {
 
  private:
   /// Attn(N1 x), in one node where there is a kernel for it.
-  at::Tensor attention_branch(const BlockWeights& w, const at::Tensor& x, std::int64_t layer) const;
+  at::Tensor attention_branch(const BlockWeights& w, const at::Tensor& x, std::int64_t layer,
+                              const RotaryAngles& own) const;
   /// attention + second sublayer(N2 y), likewise.
   at::Tensor second_branch(const BlockWeights& w, const at::Tensor& y, const at::Tensor& attention,
                            const DepthPoint& at) const;

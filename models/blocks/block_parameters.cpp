@@ -12,9 +12,12 @@ Init uniform(double bound) {
 
 }  // namespace
 
+Init xavier_init(std::int64_t in, std::int64_t out) {
+  return uniform(std::sqrt(6 / (static_cast<double>(in) + static_cast<double>(out))));
+}
+
 Init weight_init(const ModelOptions& o, std::int64_t in, std::int64_t out,
                  std::int64_t residual_branches) {
-  const auto fan_in = static_cast<double>(in);
   std::vector<double> shrink(o.init.residual_scaling.size(), 1.0);
   for (std::size_t e = 0; e < shrink.size(); ++e) {
     if (residual_branches > 0 && o.init.residual_scaling[e]) {
@@ -24,10 +27,10 @@ Init weight_init(const ModelOptions& o, std::int64_t in, std::int64_t out,
   Init init;
   switch (o.init.scheme) {
     case InitScheme::Pytorch:
-      init = uniform(1 / std::sqrt(fan_in));
+      init = uniform(1 / std::sqrt(static_cast<double>(in)));
       break;
     case InitScheme::Xavier:
-      init = uniform(std::sqrt(6 / (fan_in + static_cast<double>(out))));
+      init = xavier_init(in, out);
       break;
     case InitScheme::Gpt2:
       init = {.draw = Init::Draw::Normal, .scale = o.init.std};

@@ -8,6 +8,9 @@
 
 namespace depthgrid {
 
+/// U(± sqrt(6 / (in + out))). Source: Glorot & Bengio (2010), AISTATS, eq. 16.
+Init xavier_init(std::int64_t in, std::int64_t out);
+
 /// Start of a weight matrix. @param residual_branches  0, or 2L for a matrix that ends a residual
 /// branch (Radford et al. (2019), section 2.3).
 Init weight_init(const ModelOptions& o, std::int64_t in, std::int64_t out,

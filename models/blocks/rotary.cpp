@@ -20,6 +20,17 @@ RotaryAngles rotary_angles(const ModelOptions& o, std::int64_t first, std::int64
   return {wave(angle.cos()), wave(angle.sin())};
 }
 
+RotaryAngles at_places(const RotaryAngles& all, const at::Tensor& places) {
+  if (!all.cosine.defined()) return {};
+  const std::int64_t cells = places.size(0), rows = places.size(1), half = all.cosine.size(4);
+  const at::Tensor index =
+      places.view({cells, rows, 1, -1, 1}).expand({cells, rows, 1, places.size(2), half});
+  const auto taken = [&](const at::Tensor& v) {
+    return v.expand({cells, rows, 1, v.size(3), half}).gather(3, index);
+  };
+  return {taken(all.cosine), taken(all.sine)};
+}
+
 at::Tensor rotate(const RotaryAngles& angles, const at::Tensor& x) {
   const std::int64_t half = x.size(3) / 2;
   const at::Tensor y =

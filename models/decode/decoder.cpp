@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/depth/tableau.hpp"
+#include "models/blocks/attention_heads.hpp"
 #include "models/blocks/rotary.hpp"
 #include "models/decode/block_step.hpp"
 
@@ -46,8 +47,7 @@ class CachedField final : public VectorField {
     const Attend attend = [&](const at::Tensor& qkv) {
       const Heads heads = split_heads(o, qkv, angles_);
       state.cache.append(heads.k, heads.v);
-      return state.cache.attend(heads.q).transpose(1, 2).reshape(
-          {qkv.size(0), qkv.size(1), qkv.size(2), qkv.size(3) / 3});
+      return join_heads(state.cache.attend(heads.q), qkv);
     };
     const at::Tensor f = block_step(o, blocks_[i], x, at.h, attend, &state.recurrent);
     if (!routing) return {f, {}};
@@ -66,15 +66,11 @@ class CachedField final : public VectorField {
   RotaryAngles angles_;
 };
 
-/// What a model does by itself at inference.
-Execution own_execution(const ModelOptions& o) {
-  return {.mode = o.routing.layers.empty() ? ExecutionMode::Dense : ExecutionMode::Student};
-}
-
 }  // namespace
 
 Decoder::Decoder(const Model& model, std::optional<Execution> execution)
-    : model_(model), execution_(execution.value_or(own_execution(model.options()))) {
+    : model_(model),
+      execution_(execution.value_or(Execution{.mode = model.options().routing.own_mode()})) {
   const at::NoGradGuard no_grad;
   grid_ = model.family().grid({});
   blocks_ = model.family().blocks(grid_);

@@ -10,6 +10,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "core/base/error.hpp"
+#include "models/blocks/attention_heads.hpp"
 #include "models/decode/block_step.hpp"
 #include "models/routing/decisions.hpp"
 
@@ -109,7 +110,7 @@ at::Tensor attend_rows(const ModelOptions& o, const at::Tensor& qkv, const Rotar
   const Heads all = split_heads(o, qkv, angles);  // (E, H, width, D)
   if (g.cells * g.rows == 1) {
     caches.front().append(all.k, all.v);
-    return caches.front().attend(all.q).transpose(1, 2).reshape({1, 1, g.width, qkv.size(3) / 3});
+    return join_heads(caches.front().attend(all.q), qkv);
   }
   const at::Tensor mixed = at::zeros_like(all.q);
   for (std::int64_t e = 0; e < g.cells; ++e) {
@@ -124,7 +125,7 @@ at::Tensor attend_rows(const ModelOptions& o, const at::Tensor& qkv, const Rotar
       at += n;
     }
   }
-  return mixed.transpose(1, 2).reshape({qkv.size(0), 1, g.width, qkv.size(3) / 3});
+  return join_heads(mixed, qkv);
 }
 
 }  // namespace

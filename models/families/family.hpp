@@ -19,8 +19,10 @@ namespace depthgrid {
 /// A term that a family adds to the language-model loss in training: weight · mean over its layers
 /// and over tokens.
 struct LossTerm {
-  std::string_view name;       // recorded as train_loss_NAME, before its weight
-  std::vector<double> weight;  // (E)
+  std::string_view name;            // recorded as train_loss_NAME, before its weight
+  std::vector<double> weight = {};  // (E)
+  /// It is zero: its gradient brings averages what was seen, and nobody records it. Comes last.
+  bool observes = false;
 };
 
 /// A parameter that is there and that the training loss does not reach.

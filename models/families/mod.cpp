@@ -11,10 +11,10 @@
 #include "core/base/error.hpp"
 #include "models/blocks/activation.hpp"
 #include "models/blocks/block_parameters.hpp"
-#include "models/blocks/residual_scale.hpp"
 #include "models/ops/per_cell_norm.hpp"
 #include "models/routing/causal_router.hpp"
 #include "models/routing/decisions.hpp"
+#include "models/routing/routed_family.hpp"
 #include "models/routing/routed_field.hpp"
 #include "models/routing/top_k.hpp"
 
@@ -55,6 +55,13 @@ struct ModLayer {
     return y.squeeze(-1);
   }
 
+  TokenRouting decides(const ModelOptions& o) const {
+    TokenRouting routing;
+    routing.logits = [this, &o](const at::Tensor& x, at::Tensor&) { return predict(o, x); };
+    routing.gate = [this](const at::Tensor& x) { return logistic(weight(x)); };
+    return routing;
+  }
+
   at::Tensor router;  // (E, 1, C)
   AffineMap hidden, out;
 };
@@ -79,8 +86,7 @@ FieldValue ModField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   const ForwardContext& c = context();
   const ModLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
   const ExecutionMode mode = c.execution ? c.execution->mode : ExecutionMode::Student;
-  const bool forced = c.execution && mode == ExecutionMode::Forced;
-  const bool trains = c.training && !forced;
+  const bool trains = c.training && !forced();
   const at::Tensor r = layer.weight(x);
   const at::Tensor target = top_k_mask(r.detach(), capacities(o.routing, x.size(2)));
   at::Tensor logits;
@@ -104,47 +110,15 @@ FieldValue ModField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   report(std::move(seen));
   if (!trains && mode == ExecutionMode::Dense) return {dense(x, at, u) * gate.unsqueeze(-1), {}};
   if (!trains && mode == ExecutionMode::SkipAll) return skipped(x);
-  return executed(x, at, mask, gate);
+  return executed(x, at, mask, gate, trains || mode == ExecutionMode::TeacherTopk);
 }
 
-class Mod final : public Family {
+class Mod final : public RoutedFamily<ModLayer, ModField> {
  public:
-  Mod(ParameterSource& source, const ModelOptions& o) : options_(o), scale_(source, o) {
-    for (std::int64_t i = 0; i < o.layers; ++i) {
-      const std::string name = "layers." + std::to_string(i);
-      blocks_.push_back(block_parameters(source, o, name));
-      if (o.routing.index(i)) layers_.emplace_back(source, o, name);
-    }
-  }
-
-  DepthGrid grid(const ForwardContext& context) const override {
-    return scale_.grid(options_, context);
-  }
-
-  FieldPtr field(const DepthGrid&, const ForwardContext& context) const override {
-    return std::make_unique<ModField>(options_, context, blocks_, layers_);
-  }
-
-  std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
-    std::vector<DecodeBlock> out;
-    for (std::int64_t i = 0; i < options_.layers; ++i) {
-      DecodeBlock& block = out.emplace_back();
-      block.weights = blocks_.at(static_cast<std::size_t>(i));
-      const auto dynamic = options_.routing.index(i);
-      if (!dynamic) continue;
-      const ModLayer& layer = layers_.at(static_cast<std::size_t>(*dynamic));
-      TokenRouting routing{.dynamic = *dynamic};
-      routing.logits = [this, &layer](const at::Tensor& x, at::Tensor&) {
-        return layer.predict(options_, x);
-      };
-      routing.gate = [&layer](const at::Tensor& x) { return logistic(layer.weight(x)); };
-      block.routing = std::make_shared<const TokenRouting>(std::move(routing));
-    }
-    return out;
-  }
+  Mod(ParameterSource& source, const ModelOptions& o) : RoutedFamily(source, o) {}
 
   std::vector<LossTerm> loss_terms() const override {
-    return {{"predictor", options_.mod.lambda_predictor}};
+    return {{"predictor", options().mod.lambda_predictor}};
   }
 
   DeclaredMode training_mode() const override { return topk(); }
@@ -166,11 +140,6 @@ class Mod final : public Family {
             false,
             "TopK ranks the tokens of the whole sequence"};
   }
-
-  const ModelOptions& options_;
-  ResidualScale scale_;
-  std::vector<BlockWeights> blocks_;
-  std::vector<ModLayer> layers_;
 };
 
 }  // namespace

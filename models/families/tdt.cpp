@@ -16,11 +16,10 @@
 #include <ATen/ops/where.h>
 
 #include "core/cells/cell_set.hpp"
-#include "models/blocks/block_parameters.hpp"
-#include "models/blocks/residual_scale.hpp"
 #include "models/ops/softplus.hpp"
 #include "models/routing/causal_router.hpp"
 #include "models/routing/decisions.hpp"
+#include "models/routing/routed_family.hpp"
 #include "models/routing/routed_field.hpp"
 #include "models/routing/top_k.hpp"
 #include "models/routing/transition_network.hpp"
@@ -28,7 +27,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::size_t kTpn = 0, kCausal = 1;  // rows of loss_terms()
+constexpr std::size_t kTpn = 0, kCausal = 1, kLevel = 2;  // rows of loss_terms()
 
 /// What a dynamic layer has beyond its block.
 struct TdtLayer {
@@ -49,6 +48,12 @@ struct TdtLayer {
     raw.m_cu = scalar("m_cu", start(o.tdt.m_cu));
     raw.beta_ce = scalar("beta_ce", o.tdt.beta_ce);
     raw.beta_cu = scalar("beta_cu", o.tdt.beta_cu);
+    if (!o.tdt.layer_rms) return;
+    level = source.parameter({.name = name + ".gate.d_st_mean",
+                              .shape = {1},
+                              .group = ParameterGroup::Scalars,
+                              .init = {.fill = {1.0}},
+                              .average = true});
   }
 
   GateScalars scalars(bool positive) const {
@@ -56,9 +61,18 @@ struct TdtLayer {
     return {softplus(raw.o_ce), softplus(raw.m_cu), raw.beta_ce, raw.beta_cu};
   }
 
+  TokenRouting decides(const ModelOptions& o) const {
+    TokenRouting routing;
+    routing.logits = [this, &o](const at::Tensor& x, at::Tensor& memory) {
+      return router.logits(o, x, &memory);
+    };
+    return routing;
+  }
+
   TransitionNetwork network;
   CausalRouter router;
   GateScalars raw;
+  at::Tensor level;  // (E, 1) average of D_st over training, or undefined
 };
 
 /// The dense pass of a layer and what it says of every token.
@@ -85,7 +99,6 @@ class TdtField final : public RoutedField {
     return context().execution ? context().execution->mode : ExecutionMode::Student;
   }
   bool training() const { return context().training; }
-  bool forced() const { return context().execution && mode() == ExecutionMode::Forced; }
   bool gated() const { return training() && options().tdt.path != TrainPath::Dense; }
   bool teaches() const {
     return training() || mode() == ExecutionMode::TeacherTopk ||
@@ -126,8 +139,10 @@ Teacher TdtField::teach(const TdtLayer& layer, const at::Tensor& x, const DepthP
   t.scalars = layer.scalars(o.tdt.positive_scalars);
   const bool through = o.tdt.gate_grad_to_trunk;
   t.signals = surprise_gate(through ? t.residual : t.residual.detach(),
-                            through ? t.predicted : t.predicted.detach(), t.scalars, o.tdt.window,
-                            o.tdt.exclusive);
+                            through ? t.predicted : t.predicted.detach(), t.scalars,
+                            {.window = o.tdt.window,
+                             .exclusive = o.tdt.exclusive,
+                             .level = layer.level.defined() ? layer.level.detach() : at::Tensor()});
   at::Tensor score = t.signals.score;
   if (o.routing.always_first) {
     const at::Tensor position = at::arange(score.size(-1), score.options().dtype(at::kLong));
@@ -187,6 +202,9 @@ FieldValue TdtField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   if (training()) {
     add_loss(kTpn, token_sum(mean_square(teacher.predicted - teacher.residual.detach())));
     add_loss(kCausal, routing_loss(logits, teacher.target));
+    if (layer.level.defined()) {
+      observe(kLevel, layer.level, token_sum(teacher.signals.d_st.detach()));
+    }
   }
   const at::Tensor chosen = mask(teacher, logits, like, at, dynamic);
   report({.layer = at.step,
@@ -202,52 +220,26 @@ FieldValue TdtField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   const bool everything = training() ? !gated() && !forced() : mode() == ExecutionMode::Dense;
   if (everything) return {teacher.f.defined() ? teacher.f : dense(x, at, u), {}};
   if (!training() && mode() == ExecutionMode::SkipAll) return skipped(x);
-  return executed(x, at, chosen, gate(teacher));
+  const bool ranked =
+      training() && !forced() ? !dense_phase(like).defined() : mode() == ExecutionMode::TeacherTopk;
+  return executed(x, at, chosen, gate(teacher), ranked);
 }
 
-class Tdt final : public Family {
+class Tdt final : public RoutedFamily<TdtLayer, TdtField> {
  public:
-  Tdt(ParameterSource& source, const ModelOptions& o) : options_(o), scale_(source, o) {
-    for (std::int64_t i = 0; i < o.layers; ++i) {
-      const std::string name = "layers." + std::to_string(i);
-      blocks_.push_back(block_parameters(source, o, name));
-      if (o.routing.index(i)) layers_.emplace_back(source, o, name);
-    }
-  }
-
-  DepthGrid grid(const ForwardContext& context) const override {
-    return scale_.grid(options_, context);
-  }
-
-  FieldPtr field(const DepthGrid&, const ForwardContext& context) const override {
-    return std::make_unique<TdtField>(options_, context, blocks_, layers_);
-  }
-
-  std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
-    std::vector<DecodeBlock> out;
-    for (std::int64_t i = 0; i < options_.layers; ++i) {
-      DecodeBlock& block = out.emplace_back();
-      block.weights = blocks_.at(static_cast<std::size_t>(i));
-      const auto dynamic = options_.routing.index(i);
-      if (!dynamic) continue;
-      const CausalRouter& router = layers_.at(static_cast<std::size_t>(*dynamic)).router;
-      TokenRouting routing{.dynamic = *dynamic};
-      routing.logits = [this, &router](const at::Tensor& x, at::Tensor& memory) {
-        return router.logits(options_, x, &memory);
-      };
-      block.routing = std::make_shared<const TokenRouting>(std::move(routing));
-    }
-    return out;
-  }
+  Tdt(ParameterSource& source, const ModelOptions& o) : RoutedFamily(source, o) {}
 
   std::vector<LossTerm> loss_terms() const override {
-    return {{"tpn", options_.tdt.lambda_tpn}, {"causal", options_.tdt.lambda_causal}};
+    std::vector<LossTerm> terms = {{"tpn", options().tdt.lambda_tpn},
+                                   {"causal", options().tdt.lambda_causal}};
+    if (options().tdt.layer_rms) terms.push_back({.name = "level", .observes = true});
+    return terms;
   }
 
   std::vector<DeadParameter> dead_parameters() const override {
     std::vector<DeadParameter> out;
-    if (options_.tdt.path != TrainPath::Dense) return out;
-    for (const std::int64_t layer : options_.routing.layers) {
+    if (options().tdt.path != TrainPath::Dense) return out;
+    for (const std::int64_t layer : options().routing.layers) {
       for (const char* scalar : {"o_ce", "m_cu", "beta_ce", "beta_cu"}) {
         out.push_back({"layers." + std::to_string(layer) + ".gate." + scalar,
                        "on the dense path the gate only ranks tokens"});
@@ -257,7 +249,7 @@ class Tdt final : public Family {
   }
 
   DeclaredMode training_mode() const override {
-    if (options_.tdt.path == TrainPath::Dense) return {"dense", ExecutionMode::Dense};
+    if (options().tdt.path == TrainPath::Dense) return {"dense", ExecutionMode::Dense};
     return teacher_topk();
   }
 
@@ -281,11 +273,6 @@ class Tdt final : public Family {
             false,
             "the teacher's TopK ranks the tokens of the whole sequence"};
   }
-
-  const ModelOptions& options_;
-  ResidualScale scale_;
-  std::vector<BlockWeights> blocks_;
-  std::vector<TdtLayer> layers_;
 };
 
 }  // namespace

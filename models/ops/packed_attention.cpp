@@ -23,6 +23,7 @@ struct Heads {
   std::int64_t cells, rows, tokens, width, heads, channels;
   const float* cosine = nullptr;
   const float* sine = nullptr;
+  bool own = false;  // a table for each sequence
 
   Heads(const at::Tensor& qkv, std::int64_t count, const at::Tensor& c, const at::Tensor& s)
       : cells(qkv.size(0)),
@@ -34,6 +35,7 @@ struct Heads {
     if (c.defined()) {
       cosine = c.const_data_ptr<float>();
       sine = s.const_data_ptr<float>();
+      own = c.dim() == 4;
     }
   }
 
@@ -49,7 +51,7 @@ struct Heads {
   }
 
   AttentionHead head(const float* qkv, std::int64_t n) const {
-    const std::int64_t table = sequence(n) / rows * tokens * (channels / 2);
+    const std::int64_t table = (own ? sequence(n) : sequence(n) / rows) * tokens * (channels / 2);
     return {at(qkv, n, 0, 3),
             at(qkv, n, 1, 3),
             at(qkv, n, 2, 3),

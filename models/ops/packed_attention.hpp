@@ -6,7 +6,8 @@
 
 namespace depthgrid {
 
-/// Angles of rotary positions as tables, (E, T, D/2) float each; undefined for none.
+/// Angles of rotary positions as tables, (E, T, D/2) float each, or (E, B, T, D/2) where each
+/// sequence has its own; contiguous, undefined for none.
 struct RotaryTables {
   at::Tensor cosine, sine;
 };

@@ -76,8 +76,7 @@ class SublayerNode : public torch::autograd::Function<SublayerNode> {
     runs.for_each(workspace(runs, x, w, plan), [&](const RowRuns::Run& run) {
       float* to = y.mutable_data_ptr<float>() + run.row * n;
       if (plan.heads > 0) {
-        attention_rows_forward(w.weights(run.cell),
-                               heads_of(plan.heads, x.size(2), rotary, run.cell),
+        attention_rows_forward(w.weights(run.cell), heads_of(plan.heads, x.size(2), rotary, run),
                                kept.rows(run, plan.heads), to, run.workspace);
       } else {
         const float* more =
@@ -119,7 +118,7 @@ class SublayerNode : public torch::autograd::Function<SublayerNode> {
       float* to = dx.mutable_data_ptr<float>() + run.row * n;
       if (plan.heads > 0) {
         attention_rows_backward(w.weights(run.cell),
-                                heads_of(plan.heads, kept.x.size(2), rotary, run.cell),
+                                heads_of(plan.heads, kept.x.size(2), rotary, run),
                                 kept.rows(run, plan.heads), from, to, sums.of(run), run.workspace);
       } else {
         feed_forward_rows_backward(w.weights(run.cell), plan.act, kept.rows(run, 0), from, to,

@@ -149,8 +149,13 @@ std::int64_t rows_of_run(std::int64_t tokens) {
 }
 
 HeadOptions heads_of(std::int64_t heads, std::int64_t tokens, const RotaryTables& rotary,
-                     std::int64_t cell) {
-  return {heads, tokens, cell_data(rotary.cosine, cell), cell_data(rotary.sine, cell)};
+                     const RowRuns::Run& run) {
+  const bool own = rotary.cosine.defined() && rotary.cosine.dim() == 4;
+  const auto rows = [&](const at::Tensor& table) {
+    return own ? table.const_data_ptr<float>() + run.row * table.size(3)
+               : cell_data(table, run.cell);
+  };
+  return {heads, tokens, rows(rotary.cosine), rows(rotary.sine), own};
 }
 
 }  // namespace depthgrid

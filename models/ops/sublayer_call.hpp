@@ -117,7 +117,7 @@ struct KeptRows {
 };
 
 HeadOptions heads_of(std::int64_t heads, std::int64_t tokens, const RotaryTables& rotary,
-                     std::int64_t cell);
+                     const RowRuns::Run& run);
 
 /// Rows of a run: whole sequences where they are T long, at least 64 rows where B T has them.
 std::int64_t rows_of_run(std::int64_t tokens);

@@ -82,6 +82,7 @@ struct HeadOptions {
   std::int64_t tokens;  // T; a run holds whole sequences
   const float* cosine;  // (T, D/2) rotary positions, or null
   const float* sine;
+  bool own;  // (rows of the run, D/2) instead: each sequence has its own
 };
 
 /// Floats aside for `rows` rows; a block needs those of its wider sublayer and 2 rows C.

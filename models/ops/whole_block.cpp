@@ -46,10 +46,10 @@ struct Prepared {
                     sublayer_workspace(rows, width, feed_forward.inner(), 0, tokens));
   }
 
-  BlockWeightsOfCell weights(const Fixed& f, std::int64_t cell) const {
-    return {attention.weights(cell), feed_forward.weights(cell),
-            heads_of(f.heads, tokens, f.rotary, cell), f.act,
-            f.h.defined() ? f.h.const_data_ptr<float>()[cell] : 0.0F};
+  BlockWeightsOfCell weights(const Fixed& f, const RowRuns::Run& run) const {
+    return {attention.weights(run.cell), feed_forward.weights(run.cell),
+            heads_of(f.heads, tokens, f.rotary, run), f.act,
+            f.h.defined() ? f.h.const_data_ptr<float>()[run.cell] : 0.0F};
   }
 };
 
@@ -81,7 +81,7 @@ class BlockNode : public torch::autograd::Function<BlockNode> {
     const at::Tensor y = at::empty_like(x);
     const std::int64_t n = x.size(3);
     w.runs.for_each(w.workspace(n, fixed.heads), [&](const RowRuns::Run& run) {
-      block_rows_forward(w.weights(fixed, run.cell), rows_of(a, f, run, fixed, n),
+      block_rows_forward(w.weights(fixed, run), rows_of(a, f, run, fixed, n),
                          y.mutable_data_ptr<float>() + run.row * n, run.workspace);
     });
     variable_list saved;
@@ -132,7 +132,7 @@ class BlockNode : public torch::autograd::Function<BlockNode> {
     const at::Tensor dx = at::empty_like(a.x);
     const std::int64_t n = dx.size(3);
     w.runs.for_each(w.workspace(n, fixed.heads), [&](const RowRuns::Run& run) {
-      block_rows_backward(w.weights(fixed, run.cell), rows_of(a, f, run, fixed, n),
+      block_rows_backward(w.weights(fixed, run), rows_of(a, f, run, fixed, n),
                           dy.const_data_ptr<float>() + run.row * n,
                           dx.mutable_data_ptr<float>() + run.row * n, da.of(run), df.of(run),
                           run.workspace);

@@ -1,20 +1,14 @@
 #include "models/routing/causal_router.hpp"
 
-#include <cmath>
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
 
+#include "models/blocks/block_parameters.hpp"
 #include "models/ops/per_cell_norm.hpp"
 #include "models/ops/softplus.hpp"
 #include "models/routing/top_k.hpp"
 
 namespace depthgrid {
-
-Init xavier_init(std::int64_t in, std::int64_t out) {
-  return {.draw = Init::Draw::Uniform,
-          .scale = {std::sqrt(6 / (static_cast<double>(in) + static_cast<double>(out)))}};
-}
 
 CausalRouter::CausalRouter(ParameterSource& source, const ModelOptions& o,
                            const std::string& name) {

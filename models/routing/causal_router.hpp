@@ -9,9 +9,6 @@
 
 namespace depthgrid {
 
-/// U(± sqrt(6 / (in + out))). Source: Glorot & Bengio (2010), AISTATS, eq. 16.
-Init xavier_init(std::int64_t in, std::int64_t out);
-
 /// Says before a block runs whether a token needs it: one linear map of the token's state and of
 /// the state of the token before, [x_t ‖ x_(t-1)], with zeros before the first token.
 /// Source: third study, section 3.4.2.

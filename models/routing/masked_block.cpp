@@ -1,22 +1,11 @@
 #include "models/routing/masked_block.hpp"
 
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/addcmul.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/eye.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/softmax.h>
-#include <ATen/ops/tensor.h>
 
-#include "core/cells/cell_set.hpp"
-#include "models/blocks/activation.hpp"
-#include "models/blocks/block_field.hpp"
+#include "models/blocks/attention_heads.hpp"
+#include "models/blocks/block_body.hpp"
 #include "models/blocks/dropout.hpp"
 
 namespace depthgrid {
@@ -28,57 +17,28 @@ at::Tensor visible_keys(const at::Tensor& executed) {
   return executed.unsqueeze(-2).logical_and(past).logical_or(self);
 }
 
-at::Tensor rotary(const ModelOptions& o, const at::Tensor& x, std::int64_t first_position) {
-  const std::int64_t tokens = x.size(3), half = x.size(4) / 2;
-  const at::TensorOptions wide = x.options().dtype(at::kDouble).requires_grad(false);
-  const at::Tensor base = at::tensor(o.rope_base, wide).view({-1, 1, 1});  // (E, 1, 1)
-  const at::Tensor rate =
-      base.pow(at::arange(half, wide) * (-1.0 / static_cast<double>(half)));  // (E, 1, D/2)
-  const at::Tensor position = at::arange(first_position, first_position + tokens, wide);
-  const at::Tensor angle = position.unsqueeze(1) * rate;  // (E, T, D/2)
-  const auto wave = [&](const at::Tensor& v) {
-    return v.to(x.scalar_type()).unsqueeze(1).unsqueeze(1);
-  };
-  const at::Tensor c = wave(angle.cos()), s = wave(angle.sin());
-  const at::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
-  return at::cat({a * c - b * s, b * c + a * s}, -1);
-}
-
 at::Tensor masked_attention(const ModelOptions& o, const at::Tensor& qkv, const at::Tensor& keys,
                             std::int64_t layer, const ForwardContext& context) {
-  const std::int64_t rows = qkv.size(1), tokens = qkv.size(2), width = qkv.size(3) / 3;
-  const std::int64_t head = width / o.heads;
   const at::Tensor wide = qkv.scalar_type() == at::kBFloat16 ? qkv.to(at::kFloat) : qkv;
-  const std::vector<at::Tensor> parts =
-      wide.view({o.cells, rows, tokens, 3, o.heads, head}).unbind(3);
-  const auto heads = [](const at::Tensor& x) { return x.transpose(2, 3).contiguous(); };
-  at::Tensor q = heads(parts[0]), k = heads(parts[1]);  // (E, B, H, T, D)
-  if (o.positions == Positions::Rope) {
-    q = rotary(o, q);
-    k = rotary(o, k);
-  }
-  const at::Tensor scores =
-      at::matmul(q * (1 / std::sqrt(static_cast<double>(head))), k.transpose(-2, -1))
-          .masked_fill(keys.unsqueeze(2).logical_not(), -std::numeric_limits<double>::infinity());
-  const at::Tensor weights = at::softmax(scores, -1);
-  const at::Tensor kept = dropout(weights.view({o.cells, rows, o.heads * tokens, tokens}),
-                                  o.dropout_attention, "attention", layer, context)
-                              .view(weights.sizes());
-  return at::matmul(kept, heads(parts[2])).transpose(2, 3).reshape({o.cells, rows, tokens, width});
+  RotaryAngles angles;
+  if (o.positions == Positions::Rope) angles = rotary_angles(o, 0, wide.size(2), wide);
+  const Heads split = split_heads(o, wide, angles);
+  const Heads heads{split.q.contiguous(), split.k.contiguous(), split.v.contiguous()};
+  const at::Tensor hidden = keys.logical_not().flatten(0, 1).unsqueeze(1);  // (E B, 1, T, T)
+  return join_heads(written_attention(o, heads, hidden, layer, context), wide);
 }
 
 at::Tensor masked_block(const ModelOptions& o, const BlockWeights& w, const at::Tensor& x,
                         const DepthPoint& at, const at::Tensor& executed,
                         const ForwardContext& context) {
-  const at::Tensor qkv = apply(w.qkv, apply_norm(o, o.norm, w.norm1, x));
-  const at::Tensor mixed = masked_attention(o, qkv, visible_keys(executed), at.step, context);
-  const at::Tensor attention = apply(w.out, mixed).to(x.scalar_type());
-  const at::Tensor y = o.sublayers == Sublayers::Sequential
-                           ? at::addcmul(x, per_cell(at.h.to(x.scalar_type()), x), attention)
-                           : x;
-  const at::Tensor fed =
-      apply(w.down, activate(o.activation, apply(w.up, apply_norm(o, o.norm, w.norm2, y))));
-  return attention + dropout(fed.to(x.scalar_type()), o.dropout_mlp, "mlp", at.step, context);
+  const at::Tensor keys = visible_keys(executed);
+  const Attend attend = [&](const at::Tensor& qkv) {
+    return masked_attention(o, qkv, keys, at.step, context);
+  };
+  return block_body(o, w, x, at.h, attend, [&](const at::Tensor& normed) {
+    const at::Tensor fed = feed_forward(o, w, normed).to(x.scalar_type());
+    return dropout(fed, o.dropout_mlp, "mlp", at.step, context);
+  });
 }
 
 }  // namespace depthgrid

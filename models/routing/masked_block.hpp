@@ -13,11 +13,6 @@ namespace depthgrid {
 /// itself, so that no row is empty. @param executed (E, B, T) bool. @return (E, B, T, T) bool
 at::Tensor visible_keys(const at::Tensor& executed);
 
-/// Turns each pair of channels (c, c + D/2) by the angle position * base^(-2c/D), at positions
-/// first_position, first_position + 1, ...: those of the text, not of what was executed.
-/// @param x  (E, B, H, T, D). Source: Su et al. (2021), arXiv 2104.09864, eq. 34.
-at::Tensor rotary(const ModelOptions& o, const at::Tensor& x, std::int64_t first_position = 0);
-
 /// Self-attention in which executed tokens read executed tokens only.
 /// @param qkv   (E, B, T, 3C). @param keys  (E, B, T, T) bool, as of visible_keys().
 /// @return      (E, B, T, C); rows of tokens that are not executed have no meaning.

@@ -1,13 +1,18 @@
 #include "models/routing/routed_field.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/ones_like.h>
+#include <ATen/ops/sort.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "models/routing/decisions.hpp"
 #include "models/routing/masked_block.hpp"
+#include "models/routing/top_k.hpp"
 
 namespace depthgrid {
 
@@ -18,12 +23,44 @@ FieldValue RoutedField::evaluate(const at::Tensor& x, const DepthPoint& at,
 }
 
 FieldValue RoutedField::executed(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
-                                 const at::Tensor& gate) const {
+                                 const at::Tensor& gate, bool ranked) const {
+  const at::Tensor wide = mask.unsqueeze(-1), passed = wide.to(x.scalar_type());
+  if (const auto k = gathered_count(mask, ranked)) return {gathered(x, at, mask, gate, *k), passed};
   at::Tensor f = masked_block(options(), weights(at), x, at, mask, context());
   if (gate.defined()) f = f * gate.unsqueeze(-1);
-  const at::Tensor wide = mask.unsqueeze(-1);
-  return {at::where(wide, f, at::zeros({}, f.options().requires_grad(false))),
-          wide.to(x.scalar_type())};
+  return {at::where(wide, f, at::zeros({}, f.options().requires_grad(false))), passed};
+}
+
+std::optional<std::int64_t> RoutedField::gathered_count(const at::Tensor& mask, bool ranked) const {
+  const RoutingOptions& o = options().routing;
+  const std::int64_t tokens = mask.size(-1);
+  if (!o.gathered || (o.gathered_length > 0 && tokens != o.gathered_length)) return std::nullopt;
+  const std::vector<std::int64_t> each = capacities(o, tokens);
+  if (std::ranges::adjacent_find(each, std::ranges::not_equal_to{}) != each.end()) {
+    return std::nullopt;
+  }
+  const std::int64_t k = std::max<std::int64_t>(each.front(), o.always_first ? 1 : 0);
+  if (ranked) return k;
+  // Masks from outside, such as those that an audit holds, may be any: reads a number on the host.
+  if (!forced() || !mask.sum(-1).eq(k).all().item<bool>()) return std::nullopt;
+  return k;
+}
+
+at::Tensor RoutedField::gathered(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
+                                 const at::Tensor& gate, std::int64_t k) const {
+  const ModelOptions& o = options();
+  if (k == 0) return at::zeros_like(x);
+  // A stable sort puts the executed tokens first, in the order of the text.
+  const at::Tensor order = std::get<1>(at::sort(mask.to(at::kByte), /*stable=*/true, -1, true));
+  const at::Tensor times = order.narrow(-1, 0, k).contiguous();  // (E, B, k)
+  const at::Tensor rows = times.unsqueeze(-1).expand({x.size(0), x.size(1), k, x.size(3)});
+  RotaryAngles angles;
+  if (o.positions == Positions::Rope) {
+    angles = at_places(rotary_angles(o, 0, x.size(2), x), times);
+  }
+  at::Tensor f = increment(x.gather(2, rows), at, angles);
+  if (gate.defined()) f = f * gate.gather(2, times).unsqueeze(-1);
+  return at::zeros_like(x).scatter(2, rows, f);
 }
 
 FieldValue RoutedField::skipped(const at::Tensor& x) const {
@@ -48,6 +85,14 @@ void RoutedField::add_loss(std::size_t term, const at::Tensor& sum) const {
   at::Tensor& to = context().losses->at(term);
   const at::Tensor mean = sum / static_cast<double>(options().routing.layers.size());
   to = to.defined() ? to + mean : mean;
+}
+
+void RoutedField::observe(std::size_t term, const at::Tensor& average,
+                          const at::Tensor& sum) const {
+  if (context().losses == nullptr) return;
+  at::Tensor& to = context().losses->at(term);
+  const at::Tensor nothing = (average - average.detach()).squeeze(-1) * sum;
+  to = to.defined() ? to + nothing : nothing;
 }
 
 at::Tensor RoutedField::plain_mask(const at::Tensor& like, std::int64_t layer) const {

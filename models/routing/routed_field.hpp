@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "models/blocks/block_field.hpp"
@@ -36,8 +37,9 @@ class RoutedField : public BlockField {
   }
 
   /// gate · F where executed, zero elsewhere. @param gate (E, B, T), or undefined for 1.
+  /// @param ranked  the mask is a TopK's: where tokens are to be gathered, these are.
   FieldValue executed(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
-                      const at::Tensor& gate = {}) const;
+                      const at::Tensor& gate, bool ranked) const;
 
   /// Nothing is executed.
   FieldValue skipped(const at::Tensor& x) const;
@@ -48,13 +50,28 @@ class RoutedField : public BlockField {
   /// Adds the mean over dynamic layers of a loss. @param sum (E) over tokens.
   void add_loss(std::size_t term, const at::Tensor& sum) const;
 
+  /// Hands what training saw to a parameter that is an average of it (ParameterSpec::average): adds
+  /// a loss of zero, whose gradient of the average is `sum`. @param average (E, 1). @param sum (E)
+  void observe(std::size_t term, const at::Tensor& average, const at::Tensor& sum) const;
+
   /// (E, B, T) masks of modes that need neither teacher nor student; undefined for the others.
   at::Tensor plain_mask(const at::Tensor& like, std::int64_t layer) const;
 
+  /// The mask comes from outside (`Execution::forced`), in training too.
+  bool forced() const {
+    return context().execution && context().execution->mode == ExecutionMode::Forced;
+  }
   bool asked() const { return context().routing != nullptr; }
   bool asked_to_teach() const;
 
  private:
+  /// Tokens k of each sequence that are gathered; none where all of them pass and are masked.
+  std::optional<std::int64_t> gathered_count(const at::Tensor& mask, bool ranked) const;
+
+  /// `executed` by way of the k tokens of each sequence alone, in the order of the text.
+  at::Tensor gathered(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
+                      const at::Tensor& gate, std::int64_t k) const;
+
   const std::vector<BlockWeights>& blocks_;
 };
 

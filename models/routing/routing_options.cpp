@@ -58,6 +58,8 @@ RoutingOptions routing_options(const CellConfigs& cells) {
   const std::string under = "model." + family;
   o.layers = layers_of(first, under + ".layers");
   o.capacity = reals(cells, under + ".capacity");
+  o.gathered = first.word(under + ".execution") == "gathered";
+  o.gathered_length = first.integer("data.seq_len");
   o.min_k.assign(cells.size(), 0);
   o.threshold.assign(cells.size(), 0.5);
   if (family == "mod") return o;
@@ -93,6 +95,7 @@ TdtOptions tdt_options(const CellConfigs& cells) {
   o.beta_ce = reals(cells, "model.tdt.beta_ce_init");
   o.beta_cu = reals(cells, "model.tdt.beta_cu_init");
   o.positive_scalars = first.word("model.tdt.scalars") == "softplus";
+  o.layer_rms = first.word("model.tdt.surprise_norm") == "layer_rms";
   o.gate_grad_to_trunk = first.flag("model.tdt.gate_grad_to_trunk");
   o.tpn_width =
       transition_width(first.real("model.tdt.tpn.ratio"), first.integer("model.tdt.tpn.min_width"),

@@ -17,7 +17,15 @@ struct RoutingOptions {
   Decider decider = Decider::Threshold;
   std::vector<double> threshold = {};  // (E) τ, strict >
   std::int64_t calibration_tokens = 65536;
-  bool always_first = false;  // token 1 is never skipped
+  bool always_first = false;         // token 1 is never skipped
+  bool gathered = false;             // the tokens of a TopK alone pass through a block
+  std::int64_t gathered_length = 0;  // T at which they do, where cells of equal k may be of
+                                     // different γ; 0: every T
+
+  /// What the model does by itself at inference: it asks its students, where it has any.
+  ExecutionMode own_mode() const noexcept {
+    return layers.empty() ? ExecutionMode::Dense : ExecutionMode::Student;
+  }
 
   /// Index of a dynamic layer among those that are; none for an ordinary layer.
   std::optional<std::int64_t> index(std::int64_t layer) const;
@@ -39,6 +47,7 @@ struct TdtOptions {
   std::vector<double> o_ce = {}, m_cu = {};    // (E) effective starts
   std::vector<double> beta_ce = {}, beta_cu = {};  // (E) before softplus
   bool positive_scalars = true;                    // o_ce and m_cu are softplus of a parameter
+  bool layer_rms = false;                          // D over its layer's average
   bool gate_grad_to_trunk = false;                 // Δx and its prediction attached inside the gate
   std::int64_t tpn_width = 8;                      // hidden width of the transition network
   bool tpn_norm = true;

@@ -22,13 +22,20 @@ at::Tensor window_sums(const at::Tensor& s, std::int64_t window) {
   return s - before;
 }
 
+/// d over its level, where it has one. A layer that never moved a state has the level 0.
+at::Tensor over(const at::Tensor& d, const at::Tensor& level) {
+  if (!level.defined()) return d;
+  return d / level.to(d.scalar_type()).clamp_min(1e-12).unsqueeze(-1);
+}
+
 /// softplus(a) + softplus(b) in float64: where surprise is small, all gates are about 0.75, and
 /// float32 would see ties.
-at::Tensor score(const GateSignals& s, const GateScalars& scalars) {
+at::Tensor score(const GateSignals& s, const GateScalars& scalars, const at::Tensor& level) {
   const auto exact = [](const at::Tensor& v) { return v.detach().to(at::kDouble); };
   const auto wide = [&](const at::Tensor& v) { return exact(v).unsqueeze(-1); };
-  const at::Tensor ce = exact(s.d_st) - (exact(s.d_ch) - (wide(scalars.o_ce) + 1e-10).log());
-  const at::Tensor cu = exact(s.d_st) - wide(scalars.m_cu) * exact(s.ma);
+  const auto scaled = [&](const at::Tensor& d) { return over(exact(d), level); };
+  const at::Tensor ce = scaled(s.d_st) - (scaled(s.d_ch) - (wide(scalars.o_ce) + 1e-10).log());
+  const at::Tensor cu = scaled(s.d_st) - wide(scalars.m_cu) * scaled(s.ma);
   return softplus(softplus(wide(scalars.beta_ce)) * ce) +
          softplus(softplus(wide(scalars.beta_cu)) * cu);
 }
@@ -51,20 +58,22 @@ at::Tensor moving_average(const at::Tensor& d, std::int64_t window, bool exclusi
 }
 
 GateSignals surprise_gate(const at::Tensor& residual, const at::Tensor& predicted,
-                          const GateScalars& scalars, std::int64_t window, bool exclusive) {
+                          const GateScalars& scalars, const SurpriseOptions& options) {
   const auto wide = [](const at::Tensor& v) { return v.unsqueeze(-1); };  // (E, 1, 1)
   GateSignals s;
   s.d_st = mean_square(residual);
   s.d_ch = mean_square(residual - predicted);
-  s.ma = moving_average(s.d_st, window, exclusive);
-  s.ce = s.d_st - (s.d_ch - wide((scalars.o_ce + 1e-10).log()));
-  s.cu = s.d_st - wide(scalars.m_cu) * s.ma;
+  s.ma = moving_average(s.d_st, options.window, options.exclusive);
+  const auto scaled = [&](const at::Tensor& d) { return over(d, options.level); };
+  const at::Tensor surprise = scaled(s.d_st);
+  s.ce = surprise - (scaled(s.d_ch) - wide((scalars.o_ce + 1e-10).log()));
+  s.cu = surprise - wide(scalars.m_cu) * scaled(s.ma);
   const at::Tensor a = wide(softplus(scalars.beta_ce)) * s.ce;
   const at::Tensor b = wide(softplus(scalars.beta_cu)) * s.cu;
   s.s_ce = logistic(a);
   s.s_cu = logistic(b);
   s.gate = s.s_ce + s.s_cu - s.s_ce * s.s_cu;
-  s.score = score(s, scalars);
+  s.score = score(s, scalars, options.level);
   return s;
 }
 

@@ -19,8 +19,9 @@ struct GateSignals {
   at::Tensor d_st;  // static surprise |Δx|² / C
   at::Tensor d_ch;  // change surprise |Δx - Δx̂|² / C
   at::Tensor ma;    // moving average of d_st, without a graph
-  at::Tensor ce;    // criterion of an expected event: d_st - (d_ch - log(o_ce + 1e-10))
-  at::Tensor cu;    // of an unexpected event: d_st - m_cu ma
+  at::Tensor ce;    // criterion of an expected event: d_st - (d_ch - log(o_ce + 1e-10)), where
+                    // surprise is over its level if it has one
+  at::Tensor cu;    // of an unexpected event: d_st - m_cu ma, likewise
   at::Tensor s_ce;  // σ(softplus(beta_ce) ce)
   at::Tensor s_cu;
   at::Tensor gate;   // s_ce + s_cu - s_ce s_cu, in [0, 1]
@@ -37,11 +38,18 @@ at::Tensor mean_square(const at::Tensor& x);
 /// @param d  (E, B, T), taken without its graph. @return the same shape and dtype
 at::Tensor moving_average(const at::Tensor& d, std::int64_t window, bool exclusive = false);
 
+/// How a gate looks at surprise.
+struct SurpriseOptions {
+  std::int64_t window = 100;  // W
+  bool exclusive = false;     // see moving_average()
+  at::Tensor level = {};      // (E, 1), without a graph: D over it makes the criteria; or undefined
+};
+
 /// Surprise, criteria and gate of a residual and its prediction.
 /// @param residual, predicted  (E, B, T, C) Δx and Δx̂, attached as far as the gate's gradient may
 ///                             go.
 /// Source: third study, sections 3.3.1 to 3.3.3.
 GateSignals surprise_gate(const at::Tensor& residual, const at::Tensor& predicted,
-                          const GateScalars& scalars, std::int64_t window, bool exclusive = false);
+                          const GateScalars& scalars, const SurpriseOptions& options);
 
 }  // namespace depthgrid

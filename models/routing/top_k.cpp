@@ -1,8 +1,5 @@
 #include "models/routing/top_k.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
@@ -13,11 +10,6 @@
 #include <ATen/ops/zeros_like.h>
 
 namespace depthgrid {
-
-std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k) {
-  const auto k = static_cast<std::int64_t>(std::floor(gamma * static_cast<double>(tokens) + 1e-9));
-  return std::clamp(k, std::min(min_k, tokens), tokens);
-}
 
 std::vector<std::int64_t> capacities(const RoutingOptions& o, std::int64_t tokens) {
   std::vector<std::int64_t> k;

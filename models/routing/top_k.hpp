@@ -5,13 +5,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/config/gathered_execution.hpp"
 #include "models/routing/routing_options.hpp"
 
 namespace depthgrid {
-
-/// Tokens that a layer of capacity γ executes of a sequence: floor(γ T + 1e-9), so that 0.29 · 100
-/// is 29; at least `min_k`, at most T.
-std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k = 0);
 
 /// capacity_of each cell. @return (E)
 std::vector<std::int64_t> capacities(const RoutingOptions& o, std::int64_t tokens);

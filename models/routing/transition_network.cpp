@@ -5,8 +5,8 @@
 #include <ATen/ops/tensor.h>
 
 #include "models/blocks/activation.hpp"
+#include "models/blocks/block_parameters.hpp"
 #include "models/ops/per_cell_norm.hpp"
-#include "models/routing/causal_router.hpp"
 #include "models/routing/top_k.hpp"
 
 namespace depthgrid {

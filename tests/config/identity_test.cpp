@@ -77,6 +77,33 @@ TEST(Identity, PerCellLeavesShareAStructure) {
   EXPECT_NE(key({{"train.steps", 5}}), key({}));
 }
 
+TEST(Identity, CapacitiesAreStructureWhereTokensAreGathered) {
+  const auto tdt = [](const std::string& execution, double gamma, ValueMap more = {}) {
+    more.emplace_back("model.family", "tdt");
+    more.emplace_back("model.tdt.execution", execution);
+    more.emplace_back("model.tdt.capacity", gamma);
+    more.emplace_back("data.seq_len", 32);
+    return key(more);
+  };
+  EXPECT_EQ(tdt("masked", 0.5), tdt("masked", 0.25));
+  EXPECT_NE(tdt("gathered", 0.25), tdt("masked", 0.25));
+  EXPECT_NE(tdt("gathered", 0.5), tdt("gathered", 0.25));
+  EXPECT_EQ(tdt("gathered", 0.25), tdt("gathered", 0.26));  // 8 of 32 tokens, both
+  EXPECT_EQ(tdt("gathered", 0), tdt("gathered", 0.01));
+  EXPECT_NE(tdt("gathered", 0), tdt("gathered", 0, {{"model.tdt.min_k", 1}}));
+  EXPECT_EQ(tdt("gathered", 0.5), tdt("gathered", 0.5, {{"model.tdt.min_k", 1}}));
+  EXPECT_NE(tdt("gathered", 0.5), tdt("gathered", 0.5, {{"model.tdt.dense_fraction", 0.1}}));
+  EXPECT_EQ(tdt("masked", 0.5), tdt("masked", 0.5, {{"model.tdt.dense_fraction", 0.1}}));
+  EXPECT_EQ(tdt("gathered", 0.5), tdt("gathered", 0.5, {{"model.tdt.o_ce_init", 2.0}}));
+  const auto mod = [](double gamma) {
+    return key({{"model.family", "mod"},
+                {"model.mod.execution", "gathered"},
+                {"model.mod.capacity", gamma}});
+  };
+  EXPECT_NE(mod(0.25), mod(0.5));
+  EXPECT_EQ(mod(0.25), mod(0.2501));
+}
+
 TEST(Identity, OfUnionsOnlyTheAlternativeIsStructure) {
   EXPECT_EQ(key({{"model.residual.scale", 0.5}}), key({}));
   EXPECT_EQ(key({{"model.residual.scale", "1/L"}}), key({}));

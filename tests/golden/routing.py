@@ -26,6 +26,7 @@ LAMBDA_TPN, LAMBDA_CAUSAL, LAMBDA_PREDICTOR = 0.05, 0.1, 0.1
 class Case(NamedTuple):
     path: str  # gated_st, gated_soft, dense, mod
     raw: bool = False
+    scaled: bool = False  # surprise over its layer's average
 
 
 CASES = {
@@ -34,6 +35,7 @@ CASES = {
     "tdt_dense": Case("dense"),
     "tdt_raw_inputs": Case("dense", raw=True),
     "mod_plain": Case("mod"),
+    "tdt_layer_rms": Case("gated_st", scaled=True),
 }
 
 
@@ -117,14 +119,19 @@ def predictions(w: Weights, case: Case, name: str, after: Tensor) -> Tensor:
     return torch.stack(rows)
 
 
-def gates(w: Weights, name: str, dx: Tensor, guess: Tensor) -> list[Tensor]:
+def level(w: Weights, case: Case, name: str) -> Tensor:
+    return w(f"{name}.gate.d_st_mean", 1)[0] if case.scaled else torch.ones((), dtype=torch.float64)
+
+
+def gates(w: Weights, case: Case, name: str, dx: Tensor, guess: Tensor) -> list[Tensor]:
     scalar = {part: w(f"{name}.gate.{part}", 1)[0] for part in ("o_ce", "m_cu", "beta_ce", "beta_cu")}
     for part in ("o_ce", "m_cu"):
         scalar[part] = torch.log1p(torch.exp(scalar[part]))
-    static = [(dx[t] ** 2).sum() / WIDTH for t in range(len(dx))]
+    unit = level(w, case, name).detach()
+    static = [(dx[t] ** 2).sum() / WIDTH / unit for t in range(len(dx))]
     out = []
     for t in range(len(dx)):
-        change = ((dx[t] - guess[t]) ** 2).sum() / WIDTH
+        change = ((dx[t] - guess[t]) ** 2).sum() / WIDTH / unit
         history = [s.detach() for s in static[max(0, t + 1 - WINDOW) : t + 1]]
         ce = static[t] - (change - torch.log(scalar["o_ce"] + 1e-10))
         cu = static[t] - scalar["m_cu"] * sum(history) / len(history)
@@ -178,12 +185,16 @@ def step(w: Weights, case: Case, i: int, x: Tensor, training: bool) -> tuple[Ten
         if training:
             dx = residuals(w, name, x)
             guess = predictions(w, case, name, x + dx)
-            g = gates(w, name, dx.detach(), guess.detach())
+            g = gates(w, case, name, dx.detach(), guess.detach())
             chosen = best([v.item() for v in g])
             error = ((guess - dx.detach()) ** 2).sum() / WIDTH
             causal = sum(bce(logits[t], t in chosen) for t in everything)
             weight_tpn, weight_causal = (1.0, 1.0) if case.raw else (LAMBDA_TPN, LAMBDA_CAUSAL)
             extra = weight_tpn * error + weight_causal * causal
+            if case.scaled:  # no loss: the sum of D_st is the average's gradient; terms are means over layers
+                seen = (dx.detach() ** 2).sum() / WIDTH
+                average = level(w, case, name)
+                extra = extra + len(DYNAMIC) * seen * (average - average.detach())
             if case.path == "dense":
                 chosen = everything
             else:

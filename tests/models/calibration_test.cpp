@@ -78,7 +78,7 @@ TEST(RoutingStatistics, ARouterThatRanksLikeTheTeacherHasAnAreaOfOne) {
   layer.predicted = layer.residual * 0.5;
   const auto scalar = [](double v) { return at::tensor({v}, at::kFloat).view({1, 1}); };
   layer.scalars = {scalar(1.025), scalar(1.1), scalar(-0.3), scalar(-0.6)};
-  layer.signals = surprise_gate(layer.residual, layer.predicted, layer.scalars, 4);
+  layer.signals = surprise_gate(layer.residual, layer.predicted, layer.scalars, {.window = 4});
   layer.score = layer.signals.score;
   const at::Tensor up = at::tensor({0, 0, 0, 0, 1, 1, 1, 1}, at::kLong).view({1, 1, 8});
   layer.target = up.expand({1, 2, 8}).gt(0);

@@ -45,7 +45,8 @@ at::Tensor train(const ModelCase& the_case, const std::vector<std::size_t>& rows
   ModelOptions o = small_options(the_case.family, static_cast<std::int64_t>(rows.size()));
   o.residual.scale = pick(all.scale, rows);
   the_case.change(o);
-  if (!o.routing.layers.empty()) o.routing.capacity = pick(all.capacity, rows);
+  const bool masks = !o.routing.layers.empty() && !o.routing.gathered;  // the others have one k
+  if (masks) o.routing.capacity = pick(all.capacity, rows);
   if (the_case.name == "tdt_dense_start") o.tdt.dense_steps = pick(all.dense_steps, rows);
   Built built(o, pick(all.seeds, rows));
   const TrainOptions t = small_training(pick(all.lr, rows), pick(all.decay, rows));

@@ -83,12 +83,19 @@ TEST_P(Golden, LogitsLossAndGradientsAreTheReferences) {
 
 std::vector<GoldenCase> golden_cases() {
   std::vector<GoldenCase> cases;
+  const std::vector<ModelCase> known = model_cases();
   for (const auto& file :
        std::filesystem::directory_iterator(DEPTHGRID_SOURCE_DIR "/tests/golden")) {
     if (file.path().extension() != ".json") continue;
     const nlohmann::json all = nlohmann::json::parse(std::ifstream(file.path()));
     if (!all.is_object()) continue;  // a list: numbers of one operation, which has its own test
-    for (const auto& [name, numbers] : all.items()) cases.push_back({name, numbers});
+    for (const auto& [name, numbers] : all.items()) {
+      cases.push_back({name, numbers});
+      // Gathered execution has no numbers of its own.
+      const std::string other = name + "_gathered";
+      const bool gathers = std::ranges::find(known, other, &ModelCase::name) != known.end();
+      if (gathers) cases.push_back({other, numbers});
+    }
   }
   std::ranges::sort(cases, {}, &GoldenCase::name);
   return cases;

@@ -27,6 +27,9 @@ TEST(HostSync, AForwardAndBackwardPassReadsNoNumberOnTheHost) {
                                         "time_indexed_ssm_dense",
                                         "time_indexed_ssm_published",
                                         "tdt_plain",
+                                        "tdt_plain_gathered",
+                                        "tdt_layer_rms",
+                                        "mod_plain_gathered",
                                         "mod_plain"};
   std::size_t tried = 0;
   for (const ModelCase& one : model_cases()) {

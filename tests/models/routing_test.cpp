@@ -16,6 +16,7 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 
+#include "models/blocks/rotary.hpp"
 #include "models/routing/causal_router.hpp"
 #include "models/routing/decisions.hpp"
 #include "models/routing/masked_block.hpp"
@@ -206,13 +207,16 @@ TEST(MaskedBlock, RotationsAreByThePositionInTheText) {
   // Attention over executed tokens {0, 2, 5} is attention over those three at positions 0, 2, 5.
   const ModelOptions o = small_options("tdt");
   const std::int64_t head = o.width / o.heads;
-  const at::Tensor x = at::randn({1, 1, o.heads, 6, head});
-  const at::Tensor all = rotary(o, x);
+  const at::Tensor x = at::randn({1, o.heads, 6, head});
+  const auto turned = [&](const at::Tensor& some, std::int64_t first) {
+    return rotate(rotary_angles(o, first, some.size(2), some), some);
+  };
+  const at::Tensor all = turned(x, 0);
 
   for (const std::int64_t t : {0, 2, 5}) {
-    const at::Tensor one = rotary(o, x.narrow(3, t, 1), t);
-    EXPECT_LT(largest(one - all.narrow(3, t, 1)), 1e-6) << t;
-    EXPECT_GT(largest(rotary(o, x.narrow(3, t, 1), t + 1) - one), 1e-3);
+    const at::Tensor one = turned(x.narrow(2, t, 1), t);
+    EXPECT_LT(largest(one - all.narrow(2, t, 1)), 1e-6) << t;
+    EXPECT_GT(largest(turned(x.narrow(2, t, 1), t + 1) - one), 1e-3);
   }
 }
 
@@ -341,6 +345,40 @@ TEST(Gradients, ScalarsOfTheDensePathKeepTheirBits) {
     const bool same = at::equal(slot_view(start, slot), slot_view(s.built->arena->values(), slot));
     EXPECT_EQ(same, slot.spec.group == ParameterGroup::Scalars) << slot.spec.name;
   }
+}
+
+TEST(Surprise, ItsLevelIsTheAverageOfWhatTrainingSaw) {
+  const Subject s("tdt", 0.5, [](ModelOptions& o) { o.tdt.layer_rms = true; });
+  CellOptimizer optimizer(*s.built->arena, small_training({0}, {0}));
+  CellLanguageModel model(*s.built->model, s.built->seeds);
+  const auto level = [&](int layer) {
+    const std::string name = "layers." + std::to_string(layer) + ".gate.d_st_mean";
+    return slot_view(s.built->arena->values(), s.built->arena->layout().find(name)).item<double>();
+  };
+  EXPECT_EQ(level(1), 1);
+  std::vector<double> sum(3, 0);
+  for (std::int64_t step = 1; step <= 3; ++step) {
+    const at::Tensor windows = at::randint(0, s.options.vocabulary, {1, 4, kTokens + 1}, at::kLong);
+    RoutingRecord seen;
+    s.built->model->logits(
+        windows.narrow(2, 0, kTokens),
+        {.training = true, .step = step, .seeds = &s.built->seeds, .routing = &seen});
+    const LanguageModel::Losses losses = model.losses(windows, step, 0);
+    EXPECT_EQ(losses.parts.size(), 2U);
+    EXPECT_EQ(model.loss_parts().size(), 2U);
+    losses.total.backward(at::full({1}, 1.0 / (4 * kTokens)));
+    optimizer.step(step, {1});
+    for (const LayerRouting& layer : seen.layers) {
+      double& of_layer = sum[static_cast<std::size_t>(layer.layer)];
+      of_layer += layer.signals.d_st.to(at::kDouble).mean().item<double>();
+      const double mean = of_layer / static_cast<double>(step);
+      EXPECT_NEAR(level(static_cast<int>(layer.layer)) / mean, 1, 1e-5);
+    }
+  }
+  // What a pass of evaluation reads does not move it.
+  const double before = level(1);
+  s.logits({.mode = ExecutionMode::TeacherTopk});
+  EXPECT_EQ(level(1), before);
 }
 
 TEST(Losses, AreMeansOverLayersAndTokens) {

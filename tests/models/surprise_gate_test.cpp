@@ -49,7 +49,7 @@ TEST(SurpriseGate, GoldenVector) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     const double close = type == at::kFloat ? 2e-6 : 1e-8;
     const GateSignals s = surprise_gate(golden_residual().to(type), golden_prediction().to(type),
-                                        defaults(type), 100);
+                                        defaults(type), {.window = 100});
     expect_near(s.d_st, {0, 1, 2, .25, 5, .025}, close, "d_st");
     expect_near(s.d_ch, {0, .25, .125, 1, 5, 0}, close, "d_ch");
     expect_near(s.ma, {0, .5, 1, .8125, 1.65, 1.379166666667}, close, "ma");
@@ -70,7 +70,8 @@ TEST(SurpriseGate, GoldenVector) {
 }
 
 TEST(SurpriseGate, GoldenVectorOfAShortWindow) {
-  const GateSignals s = surprise_gate(golden_residual(), golden_prediction(), defaults(), 3);
+  const GateSignals s =
+      surprise_gate(golden_residual(), golden_prediction(), defaults(), {.window = 3});
 
   expect_near(s.ma, {0, .5, 1, 1.08333333, 2.41666667, 1.75833333}, 1e-8, "ma");
   expect_near(s.gate, {.75171103, .82221360, .89581956, .63955340, .86882332, .65607239}, 1e-8,
@@ -81,7 +82,7 @@ TEST(SurpriseGate, GoldenGradientOfTheFourScalars) {
   GateScalars p = defaults();
   for (at::Tensor* t : {&p.o_ce, &p.m_cu, &p.beta_ce, &p.beta_cu}) t->requires_grad_(true);
 
-  surprise_gate(golden_residual(), golden_prediction(), p, 100).gate.mean().backward();
+  surprise_gate(golden_residual(), golden_prediction(), p, {.window = 100}).gate.mean().backward();
 
   EXPECT_NEAR(p.o_ce.grad().item<double>(), .0595723949, 1e-7);
   EXPECT_NEAR(p.m_cu.grad().item<double>(), -.0374789014, 1e-7);
@@ -90,7 +91,7 @@ TEST(SurpriseGate, GoldenGradientOfTheFourScalars) {
   const auto mean = [&](at::Tensor GateScalars::* which, double by) {
     GateScalars moved = defaults();
     moved.*which = moved.*which + by;
-    return surprise_gate(golden_residual(), golden_prediction(), moved, 100)
+    return surprise_gate(golden_residual(), golden_prediction(), moved, {.window = 100})
         .gate.mean()
         .item<double>();
   };
@@ -100,6 +101,23 @@ TEST(SurpriseGate, GoldenGradientOfTheFourScalars) {
     const double slope = (mean(which, h) - mean(which, -h)) / (2 * h);
     EXPECT_NEAR(slope / (p.*which).grad().item<double>(), 1, 1e-4);
   }
+}
+
+TEST(SurpriseGate, OverItsLevelSurpriseHasNoUnit) {
+  // States twice as large have surprises four times as large: their gates agree.
+  const auto gate = [](double factor, double level) {
+    return surprise_gate(golden_residual() * factor, golden_prediction() * factor, defaults(),
+                         {.window = 3, .level = scalar(level)});
+  };
+  const GateSignals one = gate(1, 0.7), twice = gate(2, 2.8);
+  EXPECT_LT((one.gate - twice.gate).abs().max().item<double>(), 1e-12);
+  EXPECT_LT((one.score - twice.score).abs().max().item<double>(), 1e-12);
+  expect_near(twice.d_st, {0, 4, 8, 1, 20, .1}, 1e-12, "d_st keeps its unit");
+  const GateSignals plain =
+      surprise_gate(golden_residual(), golden_prediction(), defaults(), {.window = 3});
+  EXPECT_TRUE(at::equal(gate(1, 1).gate, plain.gate));
+  EXPECT_GT((one.gate - plain.gate).abs().max().item<double>(), 1e-2);
+  EXPECT_TRUE(gate(1, 0).gate.isfinite().all().item<bool>());
 }
 
 TEST(SurpriseGate, ConstantsOfTheStudy) {
@@ -112,8 +130,8 @@ TEST(SurpriseGate, ConstantsOfTheStudy) {
 TEST(SurpriseGate, APerfectPredictionAndTheFirstToken) {
   const at::Tensor x = at::randn({1, 2, 5, 3}, at::kDouble);
 
-  const GateSignals perfect = surprise_gate(x, x, defaults(), 100);
-  const GateSignals none = surprise_gate(x, x * 0, defaults(), 100);
+  const GateSignals perfect = surprise_gate(x, x, defaults(), {.window = 100});
+  const GateSignals none = surprise_gate(x, x * 0, defaults(), {.window = 100});
 
   EXPECT_EQ(perfect.d_ch.abs().max().item<double>(), 0);
   const double log_o = std::log(1.025 + 1e-10);
@@ -131,8 +149,8 @@ TEST(SurpriseGate, ExtremesStayFiniteAndRankAsInDoublePrecision) {
     const at::Tensor x = at::randn({1, 4, 64, 8}, at::kDouble) * scale;
     const at::Tensor y = x * 0.3;
     const GateSignals narrow =
-        surprise_gate(x.to(at::kFloat), y.to(at::kFloat), defaults(at::kFloat), 100);
-    const GateSignals wide = surprise_gate(x, y, defaults(), 100);
+        surprise_gate(x.to(at::kFloat), y.to(at::kFloat), defaults(at::kFloat), {.window = 100});
+    const GateSignals wide = surprise_gate(x, y, defaults(), {.window = 100});
     const at::Tensor a = top_k_mask(narrow.score, {16}), b = top_k_mask(wide.score, {16});
 
     EXPECT_TRUE(narrow.gate.isfinite().all().item<bool>());

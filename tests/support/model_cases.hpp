@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/model_options.hpp"
@@ -194,12 +195,32 @@ inline void add_lane_cases(std::vector<ModelCase>& cases) {
     add(family, "_swiglu", [](ModelOptions& o) { o.activation = Activation::Swiglu; });
     add(family, "_dropout",
         [](ModelOptions& o) { o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2); });
+    if (family != "tdt" && family != "mod") continue;
+    add(family, "_learned_positions", [](ModelOptions& o) { o.positions = Positions::Learned; });
+    const std::vector<ModelCase> masked = cases;
+    for (const ModelCase& one : masked) {
+      if (one.family == family && one.name.find("_lanes") != std::string::npos)
+        cases.push_back(gathered(one));
+    }
   }
   add("time_indexed", "_element",
       [](ModelOptions& o) { o.modulation.granularity.fill(Granularity::Element); });
   add("time_indexed", "_temporal_norms",
       [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::TemporalLayer; });
   add("time_indexed", "_ssm", with_state_space);
+}
+
+/// The same case with the tokens of a TopK gathered: cells of one k and one dense share.
+inline ModelCase gathered(ModelCase one) {
+  one.name += "_gathered";
+  one.change = [change = std::move(one.change)](ModelOptions& o) {
+    change(o);
+    o.routing.gathered = true;
+    o.routing.capacity.assign(o.routing.capacity.size(), 0.5);
+    const std::int64_t first = o.tdt.dense_steps.back() > 0 ? 2 : 0;
+    o.tdt.dense_steps.assign(o.tdt.dense_steps.size(), first);
+  };
+  return one;
 }
 
 /// The options of the families that skip tokens.
@@ -254,6 +275,15 @@ inline void add_routing_cases(std::vector<ModelCase>& cases) {
       o.tdt.dense_steps[e] = static_cast<std::int64_t>(2 * e);
     }
   });
+  add("tdt", "layer_rms", [](ModelOptions& o) { o.tdt.layer_rms = true; });
+  add("tdt", "layer_rms_soft", [](ModelOptions& o) {
+    o.tdt.layer_rms = o.tdt.exclusive = true;
+    o.tdt.path = TrainPath::GatedSoft;
+  });
+  const std::vector<ModelCase> masked = cases;
+  for (const ModelCase& one : masked) {
+    if (one.family == "tdt" || one.family == "mod") cases.push_back(gathered(one));
+  }
 }
 
 /// Every structural option of the families, one at a time, and the published preset's combination.

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/config/identity.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -199,6 +201,31 @@ TEST(JobPlan, OnlyLeavesOfTheFusionKeySeparate) {
   ASSERT_EQ(jobs.size(), 2u);
   EXPECT_EQ(jobs[0].why, "fused: 2 cells of structure s0… (model.n_layers=2)");
   EXPECT_EQ(jobs[1].why, "alone: the only cell of structure s1… (model.n_layers=4)");
+}
+
+TEST(JobPlan, ACapacitySeparatesWhereTokensAreGathered) {
+  const auto cells = [](const std::string& execution) {
+    std::vector<CellPlan> out;
+    for (const double gamma : {0.25, 0.251, 0.5}) {
+      out.push_back(cell_plan("c" + std::to_string(out.size()), "",
+                              {{"model.family", "tdt"},
+                               {"model.tdt.execution", execution},
+                               {"model.tdt.capacity", gamma},
+                               {"data.seq_len", 128}}));
+      out.back().structure = structure_key(out.back().config);
+    }
+    return out;
+  };
+  const auto masked = plan_jobs(cells("masked"), {true, true, true}, {}, {});
+  ASSERT_EQ(masked.size(), 1u);
+  EXPECT_EQ(masked[0].why.find("model.tdt"), std::string::npos);
+  const auto gathered = plan_jobs(cells("gathered"), {true, true, true}, {}, {});
+  ASSERT_EQ(gathered.size(), 2u);
+  EXPECT_EQ(gathered[0].cells.size(), 2u);
+  EXPECT_TRUE(gathered[0].why.ends_with("(model.tdt.capacity=32 gathered tokens)"))
+      << gathered[0].why;
+  EXPECT_TRUE(gathered[1].why.ends_with("(model.tdt.capacity=64 gathered tokens)"))
+      << gathered[1].why;
 }
 
 TEST(JobPlan, SecondsOfACellAreStepsAndEvaluations) {

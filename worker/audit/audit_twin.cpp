@@ -38,6 +38,7 @@ ModelOptions twin_of(ModelOptions o, const TwinSize& size) {
   at_most(o.ssm.generator, kInner);
   at_most(o.tdt.tpn_width, kInner);
   at_most(o.mod.predictor_hidden, kInner);
+  o.routing.gathered_length = 0;  // its cells have one γ
   if (!o.routing.layers.empty()) {
     std::erase_if(o.routing.layers, [&](std::int64_t layer) { return layer >= o.layers; });
     if (o.routing.layers.empty()) o.routing.layers = {o.layers - 1};
