@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "storage/plan_file.hpp"
+#include "storage/publish.hpp"
 #include "sweeps/cell_log.hpp"
 
 namespace depthgrid {
@@ -36,6 +37,21 @@ fs::path only_store() {
 
 Sweep load_sweep(const CommandLine& line) {
   return load_sweep(SweepRequest{line.required("FILE"), line.list_of("set"), line.has("yes")});
+}
+
+Sweep sweep_of_model(const CommandLine& line, const char* leaf, const std::string& name) {
+  const fs::path folder = scratch_name(fs::temp_directory_path());
+  make_folders(folder);
+  const fs::path file = folder / "model.yaml";
+  publish_replace(file, "name: model\nmodel: {" + std::string(leaf) + ": " + name + "}\n");
+  try {
+    Sweep sweep = load_sweep(SweepRequest{file, line.list_of("set"), line.has("yes")});
+    fs::remove_all(folder);
+    return sweep;
+  } catch (...) {
+    fs::remove_all(folder);
+    throw;
+  }
 }
 
 Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {

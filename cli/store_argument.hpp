@@ -20,6 +20,10 @@ Sweep load_sweep(const CommandLine& line);
 /// @throws as matched_sweep()
 Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort = MatchEffort::All);
 
+/// The sweep that --family or --preset stands for: one cell, or what --set makes of it.
+/// @param leaf  "family" or "preset". @throws SweepErrors
+Sweep sweep_of_model(const CommandLine& line, const char* leaf, const std::string& name);
+
 /// --store, or results/<name of the sweep>.
 std::filesystem::path store_of(const CommandLine& line, const Sweep& sweep);
 

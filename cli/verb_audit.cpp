@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,30 +8,11 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_program.hpp"
 #include "core/base/error.hpp"
-#include "storage/publish.hpp"
 #include "sweeps/pipe_child.hpp"
 #include "sweeps/structure_audit.hpp"
 
 namespace depthgrid {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// The sweep of one cell that --family or --preset stands for.
-Sweep sweep_of_model(const CommandLine& line, const char* leaf, const std::string& name) {
-  const fs::path folder = scratch_name(fs::temp_directory_path());
-  make_folders(folder);
-  const fs::path file = folder / "audit.yaml";
-  publish_replace(file, "name: audit\nmodel: {" + std::string(leaf) + ": " + name + "}\n");
-  try {
-    Sweep sweep = load_sweep(SweepRequest{file, line.list_of("set"), line.has("yes")});
-    fs::remove_all(folder);
-    return sweep;
-  } catch (...) {
-    fs::remove_all(folder);
-    throw;
-  }
-}
 
 Sweep audited_sweep(const CommandLine& line) {
   const int named = int{line.has("FILE")} + int{line.has("family")} + int{line.has("preset")};
