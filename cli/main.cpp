@@ -36,6 +36,7 @@ constexpr Verb kVerbs[] = {
     {"eval", "[STORE] --cell CELL", "loss of a cell's weights on data", eval_verb},
     {"generate", "[STORE] --cell CELL", "continue a prompt", generate_verb},
     {"export", "[STORE] --cell CELL", "write a cell's weights as safetensors", export_verb},
+    {"check", "gate|forward|…", "the arithmetic of a model as JSON", check_verb},
     {"pack", "[STORE]", "bring sweep.h5 up to date", pack_verb},
     {"schema", "", "print every key of a sweep file", schema_verb},
     {"bench", "step|optimiser", "time the training step, or the optimiser", bench_verb}};

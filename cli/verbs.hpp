@@ -14,6 +14,7 @@ using Arguments = std::vector<std::string>;
 // One file each: cli/verb_<name>.cpp. All throw UserError for what the user can put right.
 int audit_verb(const Arguments& arguments);
 int bench_verb(const Arguments& arguments);
+int check_verb(const Arguments& arguments);
 int eval_verb(const Arguments& arguments);
 int export_verb(const Arguments& arguments);
 int generate_verb(const Arguments& arguments);

@@ -34,6 +34,7 @@ LanguageModel::Losses CellLanguageModel::losses(const at::Tensor& windows, std::
                                .first_row = first_row,
                                .seeds = &seeds_,
                                .watch = watch,
+                               .execution = training_execution,
                                .losses = &out.parts};
   out.language = cell_cross_entropy(model_.logits(batch.inputs, context), batch.targets);
   out.total = out.language;

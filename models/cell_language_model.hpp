@@ -38,6 +38,9 @@ class CellLanguageModel final : public LanguageModel {
   /// itself, which is causal.
   std::optional<Execution> execution;
 
+  /// The same in training, where a check forces masks; none: as the family trains.
+  std::optional<Execution> training_execution;
+
   /// What evaluation has executed since this was last reset; families without such layers leave it.
   ExecutedCount executed;
 

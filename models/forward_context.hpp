@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct Execution {
   std::optional<Decider> decider = {};  // of students; none: the family's
   at::Tensor thresholds = {};           // (E, dynamic layers) of logits or scores; may be undefined
   at::Tensor forced = {};               // (E, B, T, L) bool: what each layer executes
+  /// Values of an earlier pass that gradients are stopped at: the loss as autograd differentiates
+  /// it, for finite differences. None: those of the pass itself. Read by family tdt in training.
+  std::shared_ptr<const RoutingRecord> held = {};
 };
 
 /// What one pass through a model is for. Evaluation is the default: no draws, no observers.

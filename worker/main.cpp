@@ -18,6 +18,7 @@
 #include "distributed/mpi_env.hpp"
 #include "worker/audit/audit_service.hpp"
 #include "worker/bench.hpp"
+#include "worker/check/check_service.hpp"
 #include "worker/describe.hpp"
 #include "worker/eval_cell.hpp"
 #include "worker/export_weights.hpp"
@@ -84,6 +85,12 @@ int dispatch(int argc, char** argv) {
     std::puts(audit(in).c_str());
     return 0;
   }
+  if (verb == "check") {
+    const std::string in{std::istreambuf_iterator<char>(std::cin), {}};
+    const CheckAnswer answer = check(in);
+    std::puts(answer.json.c_str());
+    return static_cast<int>(answer.code);
+  }
   if (verb == "bench" && argc == 3) return bench(parse_bench_order(argv[2]));
   if (verb == "export" && argc == 3) return export_weights(parse_export_order(argv[2]));
   if (verb == "eval" && argc == 3) return eval_cell(parse_eval_order(argv[2]));
@@ -91,7 +98,7 @@ int dispatch(int argc, char** argv) {
   if (verb == "run" && argc == 3) return run(argv[2], argc, argv);
   std::fputs(
       "usage: depthgrid-worker run|bench|export|eval|generate ORDER |\n"
-      "       describe|audit < STRUCTURES.json | --version\n"
+      "       describe|audit|check < REQUEST.json | --version\n"
       "It is started by depthgrid; see depthgrid --help.\n",
       stderr);
   return static_cast<int>(ExitCode::Usage);

@@ -79,6 +79,7 @@ struct TdtLayer {
 struct Teacher {
   at::Tensor f;                    // (E, B, T, C) F of the dense pass
   at::Tensor residual, predicted;  // Δx = h F and Δx̂
+  at::Tensor stopped;              // Δx as a constant
   GateScalars scalars;
   GateSignals signals;
   at::Tensor target;  // (E, B, T) bool
@@ -105,11 +106,17 @@ class TdtField final : public RoutedField {
            mode() == ExecutionMode::TeacherThreshold || asked_to_teach();
   }
 
+  /// What stop-gradients take, if not what this pass computes.
+  const LayerRouting* held(std::int64_t dynamic) const {
+    if (!context().execution || !context().execution->held) return nullptr;
+    return &context().execution->held->layers.at(static_cast<std::size_t>(dynamic));
+  }
+
   Teacher teach(const TdtLayer& layer, const at::Tensor& x, const DepthPoint& at,
-                const Control& u) const;
+                std::int64_t dynamic, const Control& u) const;
   at::Tensor mask(const Teacher& teacher, const at::Tensor& logits, const at::Tensor& like,
                   const DepthPoint& at, std::int64_t dynamic) const;
-  at::Tensor gate(const Teacher& teacher) const;
+  at::Tensor gate(const Teacher& teacher, std::int64_t dynamic) const;
   /// (E, 1, 1) bool: cells that still train on everything; undefined when there are none.
   at::Tensor dense_phase(const at::Tensor& like) const;
 
@@ -126,8 +133,9 @@ at::Tensor TdtField::dense_phase(const at::Tensor& like) const {
 }
 
 Teacher TdtField::teach(const TdtLayer& layer, const at::Tensor& x, const DepthPoint& at,
-                        const Control& u) const {
+                        std::int64_t dynamic, const Control& u) const {
   const ModelOptions& o = options();
+  const LayerRouting* const kept = held(dynamic);
   const bool attached = !gated() || o.tdt.gate_grad_to_trunk || !o.tdt.tpn_detach_input;
   Teacher t;
   {
@@ -135,11 +143,13 @@ Teacher TdtField::teach(const TdtLayer& layer, const at::Tensor& x, const DepthP
     t.f = dense(x, at, u);
     t.residual = t.f * per_cell(at.h.to(x.scalar_type()), x);
   }
+  t.stopped = kept ? kept->residual : t.residual.detach();
   t.predicted = layer.network.predict(o, x + t.residual);
   t.scalars = layer.scalars(o.tdt.positive_scalars);
   const bool through = o.tdt.gate_grad_to_trunk;
-  t.signals = surprise_gate(through ? t.residual : t.residual.detach(),
-                            through ? t.predicted : t.predicted.detach(), t.scalars,
+  t.signals = surprise_gate(through ? t.residual : t.stopped,
+                            through ? t.predicted : (kept ? kept->predicted : t.predicted.detach()),
+                            t.scalars,
                             {.window = o.tdt.window,
                              .exclusive = o.tdt.exclusive,
                              .level = layer.level.defined() ? layer.level.detach() : at::Tensor()});
@@ -148,7 +158,7 @@ Teacher TdtField::teach(const TdtLayer& layer, const at::Tensor& x, const DepthP
     const at::Tensor position = at::arange(score.size(-1), score.options().dtype(at::kLong));
     score = score.masked_fill(position.eq(0), std::numeric_limits<double>::infinity());
   }
-  t.target = top_k_mask(score, capacities(o.routing, x.size(2)));
+  t.target = kept ? kept->target : top_k_mask(score, capacities(o.routing, x.size(2)));
   return t;
 }
 
@@ -177,12 +187,14 @@ at::Tensor TdtField::mask(const Teacher& teacher, const at::Tensor& logits, cons
   return plain_mask(like, at.step);
 }
 
-at::Tensor TdtField::gate(const Teacher& teacher) const {
+at::Tensor TdtField::gate(const Teacher& teacher, std::int64_t dynamic) const {
   if (!gated()) return {};
   const at::Tensor& g = teacher.signals.gate;
   at::Tensor gate = g;
   if (options().tdt.path == TrainPath::GatedSt) {
-    const at::Tensor value = g.detach();  // 1 to the bit, with the gradient of g / value
+    // 1 to the bit, with the gradient of g / value.
+    const LayerRouting* const kept = held(dynamic);
+    const at::Tensor value = kept ? kept->signals.gate : g.detach();
     gate = (g - value) / value.clamp_min(1e-6) + 1;
   }
   const at::Tensor phase = dense_phase(g.detach());
@@ -194,13 +206,13 @@ FieldValue TdtField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   const TdtLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
   const at::Tensor like = x.detach().select(-1, 0);
   Teacher teacher;
-  if (teaches()) teacher = teach(layer, x, at, u);
+  if (teaches()) teacher = teach(layer, x, at, dynamic, u);
   at::Tensor logits;
   if (training() || asked() || mode() == ExecutionMode::Student) {
     logits = layer.router.logits(options(), x);
   }
   if (training()) {
-    add_loss(kTpn, token_sum(mean_square(teacher.predicted - teacher.residual.detach())));
+    add_loss(kTpn, token_sum(mean_square(teacher.predicted - teacher.stopped)));
     add_loss(kCausal, routing_loss(logits, teacher.target));
     if (layer.level.defined()) {
       observe(kLevel, layer.level, token_sum(teacher.signals.d_st.detach()));
@@ -222,7 +234,7 @@ FieldValue TdtField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   if (!training() && mode() == ExecutionMode::SkipAll) return skipped(x);
   const bool ranked =
       training() && !forced() ? !dense_phase(like).defined() : mode() == ExecutionMode::TeacherTopk;
-  return executed(x, at, chosen, gate(teacher), ranked);
+  return executed(x, at, chosen, gate(teacher, dynamic), ranked);
 }
 
 class Tdt final : public RoutedFamily<TdtLayer, TdtField> {

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command_line.hpp"
+#include "cli/store_argument.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worker_program.hpp"
+#include "core/base/error.hpp"
+#include "sweeps/model_sweep.hpp"
+#include "sweeps/pipe_child.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Options that stand for members of a case: words, numbers, and lists of numbers.
+constexpr const char* kWordOptions[] = {"mode", "decider", "dtype"};
+constexpr const char* kNumberOptions[] = {"seed",    "rows",    "length",
+                                          "prefill", "samples", "threshold"};
+
+Json number_of_option(const CommandLine& line, const char* name, const std::string& text) {
+  const Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const bool numbers =
+      value.is_number() ||
+      (value.is_array() && std::ranges::all_of(value, [](const Json& j) { return j.is_number(); }));
+  if (!numbers) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("--{} is {}; expected a number", name, line.text_of(name)));
+  }
+  return value;
+}
+
+Json defaults_of(const CommandLine& line) {
+  Json out = Json::object();
+  for (const char* name : kWordOptions) {
+    if (line.has(name)) out[name] = line.text_of(name);
+  }
+  for (const char* name : kNumberOptions) {
+    if (line.has(name)) out[name] = number_of_option(line, name, line.text_of(name));
+  }
+  if (line.has("chunks")) {
+    out["chunks"] = number_of_option(line, "chunks", "[" + line.text_of("chunks") + "]");
+  }
+  if (line.has("dump")) out["dump"] = true;
+  return out;
+}
+
+Json input_of(const CommandLine& line) {
+  const std::string file = line.text_of("input");
+  if (file.empty()) return Json::object();
+  std::string text;
+  if (file == "-") {
+    text = {std::istreambuf_iterator<char>(std::cin), {}};
+  } else {
+    std::ifstream in(file, std::ios::binary);
+    if (!std::filesystem::is_regular_file(file) || !in) {
+      throw UserError(ExitCode::NoInput, "--input " + file + ": there is no such file");
+    }
+    text = {std::istreambuf_iterator<char>(in), {}};
+  }
+  try {
+    return Json::parse(text);
+  } catch (const nlohmann::json::exception& e) {
+    throw UserError(ExitCode::BadData, fmt::format("--input {}: no JSON: {}", file, e.what()));
+  }
+}
+
+/// Adds the model to the request: a cell with its weights, or untrained cells.
+void add_model(const CommandLine& line, Json& request) {
+  const bool stored = line.has("cell");
+  if (int{stored} + int{line.has("family")} + int{line.has("preset")} != 1) {
+    throw UserError(ExitCode::Usage,
+                    "check: name a model: --cell CELL (of STORE), --family NAME or --preset NAME, "
+                    "one of them");
+  }
+  if (stored) {
+    const CellChoice from = weight_choice(line);
+    request["from"] = {{"store", from.store}, {"cell", from.cell}, {"at", from.at}};
+    return;
+  }
+  const char* const leaf = line.has("family") ? "family" : "preset";
+  const Sweep sweep =
+      model_sweep(leaf, line.text_of(leaf), line.list_of("set"), line.has("yes"));
+  for (const CellPlan& cell : sweep.cells) {
+    request["cells"].push_back(
+        {{"alias", cell.alias}, {"config", Json::parse(cell.config.json())}});
+  }
+}
+
+}  // namespace
+
+int check_verb(const Arguments& arguments) {
+  CommandLine line(
+      "check gate|forward|decode|gradcheck [[STORE] --cell CELL | --family NAME | --preset NAME]\n"
+      "                       [--set KEY=VALUE]... [--input FILE|-] [options]",
+      "Computes one thing from outside and prints every number of it as JSON.\n"
+      "gate: surprise, criteria, gate and choice of given residuals, and gradients of the gate.\n"
+      "forward: a pass over whole sequences in one mode of execution.\n"
+      "decode: the same with caches, tokens coming in pieces, and how far it is from one pass.\n"
+      "gradcheck: autograd of the training loss against differences in float64. Exit 1 if wrong.");
+  line.argument("WHAT");
+  weight_options(line)
+      .text("family", "NAME", "an untrained model: model.family with its defaults and --set")
+      .text("preset", "NAME", "the same of model.preset")
+      .text("input", "FILE", "JSON of what is computed, or of several cases; -: stdin")
+      .text("mode", "MODE",
+            "dense, teacher_topk, teacher_threshold, student, random, skip_all, forced, training")
+      .text("decider", "NAME", "of mode student: threshold, calibrated, running_topk or forced")
+      .text("dtype", "TYPE", "f32 (default), f64 or bf16; the weights are those of f32")
+      .text("seed", "N", "of start values and random tokens")
+      .text("rows", "N", "random sequences (default 2)")
+      .text("length", "N", "their tokens (default data.seq_len; gradcheck: 16)")
+      .flag("dump", "logits, states, masks, router logits and signals too")
+      .text("prefill", "N", "decode: tokens that come at once, first")
+      .text("chunks", "N,N...", "decode: sizes of the pieces after that; the rest comes one by one")
+      .text("samples", "N", "gradcheck: elements a tensor (default 2)")
+      .text("threshold", "X", "gradcheck: largest relative error (default 1e-4)");
+  if (!line.parse(arguments)) return 0;
+  const std::string what = line.required("WHAT");
+  static constexpr std::string_view kKnown[] = {"gate", "forward", "decode", "gradcheck"};
+  if (std::ranges::find(kKnown, what) == std::end(kKnown)) {
+    throw UserError(ExitCode::Usage, fmt::format("check: '{}' is unknown; there are: {}", what,
+                                                 fmt::join(kKnown, ", ")));
+  }
+  Json request = {{"schema", 1},
+                  {"what", what},
+                  {"defaults", defaults_of(line)},
+                  {"input", input_of(line)},
+                  {"cells", Json::array()},
+                  {"from", nullptr}};
+  if (what != "gate") add_model(line, request);
+  const ChildOutput child = pipe_child({worker_program(), "check"}, request.dump());
+  print(child.output);
+  return child.code;
+}
+
+}  // namespace depthgrid
