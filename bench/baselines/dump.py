@@ -7,6 +7,7 @@ the cells as their leading dimension, linear weights are (out, in).
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,25 +43,17 @@ QKV = ("q", "k", "v")
 TARGETS = ("q", "k", "v", "out", "up", "down")
 
 
+GROUPS = {
+    "modulation": r"^modulation\.(?!ssm\.delta)", "ssm": r"\bssm\b", "tpn": r"\btpn\b", "router": r"\brouter\b",
+    "predictor": r"\bpredictor\b", "scalars": r"\bgate\b", "hypernet": r"\b(time|generator|base|bias_generator)\b",
+    "norm": r"\b(norm\d|final_norm)\b", "embedding": r"^(embedding|position)\b", "bias": r"\bbias$", "head": r"^head\b",
+}  # fmt: skip
+"""What is in the name of a weight of each parameter group; the first that fits."""
+
+
 def group_of(name: str) -> str:
     """Parameter group of a weight, as the program's optimiser sees it."""
-    parts = name.split(".")
-    if parts[0] == "modulation":
-        return "ssm" if parts[1:3] == ["ssm", "delta"] else "modulation"
-    for part, group in (("tpn", "tpn"), ("router", "router"), ("predictor", "predictor"), ("gate", "scalars")):
-        if part in parts:
-            return group
-    if "ssm" in parts:
-        return "ssm"
-    if "time" in parts or parts[-1] in ("generator", "base", "bias_generator"):
-        return "hypernet"
-    if any(part.startswith(("norm", "final_norm")) for part in parts):
-        return "norm"
-    if parts[0] in ("embedding", "position"):
-        return "embedding"
-    if parts[-1] == "bias":
-        return "bias"
-    return "head" if parts[0] == "head" else "trunk"
+    return next((group for group, pattern in GROUPS.items() if re.search(pattern, name)), "trunk")
 
 
 @dataclass(frozen=True)

@@ -38,5 +38,6 @@ def make_models(dump: Dump, **options: bool | str) -> list[Model]:
 
 def groups_of(dump: Dump, model: Model) -> dict[str, str]:
     """Parameter group of each parameter of a model, in its order."""
-    groups = {model.module_name(re.sub(r"\.attn\.[qkv]\.", ".attn.qkv.", name)): group_of(name) for name in dump.weights}
+    fused = {re.sub(r"\.attn\.[qkv]\.", ".attn.qkv.", name): name for name in dump.weights}
+    groups = {model.module_name(new): group_of(old) for new, old in fused.items()}
     return {name: groups[name] for name, _ in model.named_parameters()}

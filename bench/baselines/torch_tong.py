@@ -70,7 +70,8 @@ class Tong(Model):
     @classmethod
     def module_name(cls, name: str) -> str:
         """block.mlp.up.time.w1 → maps.up.w1, block.norm1.scale → norm1.weight."""
-        return super().module_name(name).replace("blocks.0.norm", "norm").replace("blocks.0.", "maps.").replace(".time.", ".")
+        name = super().module_name(name).replace("blocks.0.norm", "norm")
+        return name.replace("blocks.0.", "maps.").replace(".time.", ".")
 
     @classmethod
     def state(cls, weights: Weights) -> Weights:
