@@ -27,8 +27,8 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
     "mod": ("mod", {}),
 }
 """Every family, and leaves that are not its defaults."""
-SCANS = ("loop", "fft")
-"""Ways of computing a state-space layer in PyTorch beside the default one."""
+SCANS = ("loop", "fft", "blocks")
+"""Ways of computing a state-space layer in PyTorch; the last one is compiled too, being made of products."""
 
 
 def d256_cases(cores: int | None) -> list[Case]:
@@ -77,7 +77,8 @@ def family_cases(cores: int | None) -> list[Case]:
         for variant, (family, leaves) in VARIANTS.items():
             rivals: list[tuple[str, ...]] = [("torch_eager.py", *split), ("torch_compile.py", *split)]
             if leaves.get("model.mixer") == "ssm":
-                rivals += [("torch_eager.py", "--scan", scan, *split) for scan in SCANS]
+                rivals = [("torch_eager.py", "--scan", scan, *split) for scan in SCANS]
+                rivals.append(("torch_compile.py", "--scan", SCANS[-1], *split))
             if cells > 1 and family not in ("tdt", "mod"):
                 rivals.append(("torch_vmap.py", "--compile", *split))
             name = f"d={sizes['model.d_model']}, {variant}, fp32, E={cells}"

@@ -20,36 +20,40 @@ from torch_model import Block, TimeIndexed, TimeMlp, add_scaled
 
 BLOCK = 16
 """Tokens of a block of `blocks`."""
-Scan = Callable[[Tensor, Tensor], Tensor]
-"""(N) log Ā, (B, T, N) inputs → (B, T, N) states."""
+Scan = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""(N) log Ā, (N, d) B̄, (B, T, d) inputs → (B, T, N) states."""
 
 
-def scan_loop(log_a: Tensor, u: Tensor) -> Tensor:
-    a, h, states = log_a.exp(), torch.zeros_like(u[:, 0]), []
-    for x in u.unbind(1):
-        h = torch.addcmul(x, a, h)
+def scan_loop(log_a: Tensor, b: Tensor, x: Tensor) -> Tensor:
+    driven = F.linear(x, b)
+    a, h, states = log_a.exp(), torch.zeros_like(driven[:, 0]), []
+    for u in driven.unbind(1):
+        h = torch.addcmul(u, a, h)
         states.append(h)
     return torch.stack(states, dim=1)
 
 
-def scan_fft(log_a: Tensor, u: Tensor) -> Tensor:
-    tokens = u.shape[1]
-    kernel = torch.exp(torch.arange(tokens).unsqueeze(1) * log_a)
-    product = torch.fft.rfft(u, 2 * tokens, dim=1) * torch.fft.rfft(kernel, 2 * tokens, dim=0)
-    return torch.fft.irfft(product, 2 * tokens, dim=1)[:, :tokens]
+def tokens_last(b: Tensor, x: Tensor) -> Tensor:
+    """B̄ x with the tokens as last dimension, (N, B, T), so that nothing needs to be copied."""
+    return (b @ x.flatten(0, 1).T).view(len(b), *x.shape[:2])
 
 
-def scan_blocks(log_a: Tensor, u: Tensor) -> Tensor:
-    b, tokens, n = u.shape
+def scan_fft(log_a: Tensor, b: Tensor, x: Tensor) -> Tensor:
+    tokens = x.shape[1]
+    kernel = torch.exp(log_a.unsqueeze(1) * torch.arange(tokens))
+    product = torch.fft.rfft(tokens_last(b, x), 2 * tokens) * torch.fft.rfft(kernel, 2 * tokens).unsqueeze(1)
+    return torch.fft.irfft(product, 2 * tokens)[..., :tokens].permute(1, 2, 0)
+
+
+def scan_blocks(log_a: Tensor, b: Tensor, x: Tensor) -> Tensor:
+    n, rows, tokens = len(b), *x.shape[:2]
     size = BLOCK if tokens % BLOCK == 0 else tokens
     blocks = tokens // size
-    inside = powers(log_a, size) @ u.view(b, blocks, size, n).permute(3, 2, 0, 1).reshape(n, size, b * blocks)
-    inside = inside.view(n, size, b, blocks)
-    ends = inside[:, -1] @ powers(size * log_a, blocks).transpose(1, 2)  # (N, B, blocks): h at the end of each
-    before = F.pad(ends[..., :-1], (1, 0))
-    decay = torch.exp(torch.arange(1, size + 1) * log_a.unsqueeze(1))
-    states = torch.addcmul(inside, decay[:, :, None, None], before.unsqueeze(1))
-    return states.permute(2, 3, 1, 0).reshape(b, tokens, n)
+    inside = tokens_last(b, x).view(n, rows * blocks, size) @ powers(log_a, size).transpose(1, 2)
+    ends = inside[..., -1].view(n, rows, blocks) @ powers(size * log_a, blocks).transpose(1, 2)
+    before = F.pad(ends[..., :-1], (1, 0)).view(n, rows * blocks, 1)
+    decay = torch.exp(torch.arange(1, size + 1) * log_a.unsqueeze(1)).unsqueeze(1)
+    return torch.addcmul(inside, before, decay).view(n, rows, tokens).permute(1, 2, 0)
 
 
 def powers(log_a: Tensor, size: int) -> Tensor:
@@ -97,6 +101,6 @@ class TimeIndexedSsm(TimeIndexed):
         for gates, (log_a, b, c, d) in zip(self.gates(), self.systems(), strict=True):
             attention = block.attention(block.norm1(x), gates, self.mask)
             u = block.norm2(x)
-            states = self.scan(log_a, F.linear(u, b))
+            states = self.scan(log_a, b, u)
             x = add_scaled(x, attention + torch.addcmul(F.linear(states, c), u, d), dt)
         return x
