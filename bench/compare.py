@@ -1,6 +1,6 @@
 """Compares depthgrid's speed with PyTorch's and JAX's on the same problems; see bench/README.md.
 
-    .bench/bin/python bench/compare.py d256 small optimiser makespan --out build/bench
+    .bench/bin/python bench/compare.py d256 small families optimiser makespan --out build/bench
 
 Every contender starts from depthgrid's weights and batches and must show the same losses over the first
 20 steps, else its times are not reported. Rounds of all contenders are interleaved, in an order that
@@ -24,58 +24,13 @@ from typing import Any
 import machine
 import report
 from contenders import BASELINES, Baseline, Case, Contender, OneShot, Program, run_json
+from suites import STEP_SUITES
 
 HERE = Path(__file__).parent
-STUDY = {
-    "model.d_model": 256, "model.n_layers": 6, "model.n_heads": 4, "data.seq_len": 128, "train.batch_size": 8,
-}  # fmt: skip
-SMALL = {**STUDY, "model.d_model": 64, "data.seq_len": 64}
-FAMILIES = ("standard", "time_indexed")
-FACTORS = {
-    4: {"train.lr": "3e-4,1e-3", "model.residual.scale": "1,0.5"},
-    16: {"train.lr": "3e-4,1e-3", "train.weight_decay": "0,0.1", "model.residual.scale": "1,0.5", "seeds": "2"},
-}
-"""Cells that differ, so that per-cell rates, decays and steps are part of what must agree."""
 GPT_PARAMETERS = 4_902_912
 SMALL_PARAMETERS = 336_000
 MEAN_LOSS_TOLERANCE = 0.05
 """Makespan: own random numbers on each side, so mean losses over all cells agree only roughly."""
-
-
-def d256_cases(cores: int) -> list[Case]:
-    """One cell at the study's size; one thread unless told otherwise."""
-    cases = []
-    for family in FAMILIES:
-        for precision in ("fp32", "bf16"):
-            rivals: list[tuple[str, ...]] = [("torch_eager.py",), ("torch_compile.py",)]
-            if precision == "fp32":
-                rivals.append(("jax_jit.py",))
-            name = f"d=256, {family}, {precision}, E=1"
-            cases.append(Case(name, family, 1, STUDY, precision, cores, 10, tuple(rivals)))
-    return cases
-
-
-def small_cases(cores: int) -> list[Case]:
-    """Small cells, every rival in each way of using the cores that could be its best."""
-    split = ("--processes", str(cores))
-    rivals = (
-        ("torch_eager.py", *split),
-        ("torch_compile.py",),
-        ("torch_compile.py", *split),
-        ("torch_vmap.py",),
-        ("torch_vmap.py", "--compile"),
-        ("torch_vmap.py", "--compile", "--attention", "sdpa"),
-        ("torch_vmap.py", "--compile", *split),
-        ("jax_jit.py",),
-        ("jax_jit.py", "--vmap"),
-    )
-    return [
-        Case(
-            f"d=64, {family}, fp32, E={cells}", family, cells, SMALL, "fp32", cores, 80 // cells, rivals, FACTORS[cells]
-        )
-        for family in FAMILIES
-        for cells in FACTORS
-    ]
 
 
 def interleave(contenders: Sequence[Contender], rounds: int, steps: int) -> dict[str, list[float]]:
@@ -92,13 +47,13 @@ def interleave(contenders: Sequence[Contender], rounds: int, steps: int) -> dict
 def loss_difference(a: list[list[float]], b: list[list[float]]) -> float:
     """Largest relative difference of losses (step, cell)."""
     if [len(x) for x in a] != [len(x) for x in b]:
-        raise SystemExit("the programs report losses of different numbers of steps or cells")
+        raise SystemExit("the programs report losses of different numbers of steps, cells or parts")
     return max(abs(x - y) / abs(y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True))
 
 
 def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
     """Dump, proof of equal losses, interleaved rounds."""
-    folder = options.out / case.name.replace(", ", "-").replace("=", "")
+    folder = options.out / case.name.replace(", ", "-").replace("=", "").replace(" ", "-")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     ways = [1, case.cores] if case.cores > 1 and case.cells >= case.cores else [1]
@@ -212,11 +167,11 @@ def bench_text(folder: Path, wanted: Path | None) -> Path:
 
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("suites", nargs="+", choices=("d256", "small", "optimiser", "makespan"))
+    p.add_argument("suites", nargs="+", choices=(*STEP_SUITES, "optimiser", "makespan"))
     p.add_argument("--program", type=Path, default=HERE.parent / "build/release/depthgrid")
     p.add_argument("--out", type=Path, default=HERE.parent / "build/bench")
     p.add_argument("--rounds", type=int, default=5, help="at least 5 for a figure that is published")
-    p.add_argument("--cores", type=int, help="cores everybody may use (default: d256, optimiser 1; small, makespan 2)")
+    p.add_argument("--cores", type=int, help="cores everybody may use (default: see bench/README.md)")
     p.add_argument("--only", default="", help="cases whose name contains this")
     p.add_argument("--rivals", default="", help="only these, by their names in the table, with commas between")
     p.add_argument("--text", type=Path, help="text of the makespan (default: this repository's documentation)")
@@ -238,19 +193,24 @@ def main() -> None:
 
     wanted = options.cores
     for suite in options.suites:
-        options.cores = wanted or (1 if suite in ("d256", "optimiser") else 2)
-        where = f"{options.cores} core{'s' * (options.cores > 1)}"
-        if suite in ("d256", "small"):
-            for case in (d256_cases if suite == "d256" else small_cases)(options.cores):
+        if suite in STEP_SUITES:
+            for case in STEP_SUITES[suite](wanted):
                 if options.only in case.name:
                     print(case.name, file=sys.stderr)
-                    add(f"{case.name}, {where}", "ms per cell-step", run_case(case, options))
-        elif suite == "optimiser":
+                    add(f"{case.name}, {cores_words(case.cores)}", "ms per cell-step", run_case(case, options))
+            continue
+        options.cores = wanted or (1 if suite == "optimiser" else 2)
+        where = cores_words(options.cores)
+        if suite == "optimiser":
             for cells, parameters in ((1, GPT_PARAMETERS), (16, SMALL_PARAMETERS), (16, GPT_PARAMETERS)):
                 title = f"optimiser and clip, E={cells}, {parameters} parameters a cell, {where}"
                 add(title, "ms per cell", run_optimiser(options, cells, parameters))
         else:
             add(f"makespan of 24 cells, {where}", "s", run_makespan(options))
+
+
+def cores_words(cores: int) -> str:
+    return f"{cores} core{'s' * (cores > 1)}"
 
 
 def write(out: Path, facts: dict[str, Any], cases: list[dict[str, Any]], sections: list[str]) -> None:

@@ -28,7 +28,7 @@ class Case:
     name: str
     family: str
     cells: int
-    sizes: dict[str, int]
+    sizes: dict[str, Any]  # leaves that all cells share
     precision: str
     cores: int
     steps: int
@@ -107,11 +107,12 @@ class Program:
         return f"depthgrid, {self.processes} processes" if self.processes > 1 else f"depthgrid, {cores}"
 
     def dump(self, folder: Path) -> list[list[float]]:
-        """Writes the problem; returns the program's own losses of the first steps."""
+        """Writes the problem; returns the program's own losses of the first steps, (step, cell and part)."""
         command = [str(self.program), *program_arguments(self.case, self.case.cells, self.case.cores, 1)]
         run_json([*command, "--dump", str(folder)])
-        losses: list[list[float]] = json.loads((folder / "losses.json").read_text())["loss"]
-        return losses
+        told = json.loads((folder / "losses.json").read_text())
+        parts = [told["loss"], *told["parts"].values()]
+        return [[x for cell in zip(*step, strict=True) for x in cell] for step in zip(*parts, strict=True)]
 
     def round(self, steps: int) -> float:
         case, n = self.case, self.processes

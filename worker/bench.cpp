@@ -30,7 +30,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::int64_t kLossSteps = 20;  // whose losses are compared between programs
 
-/// Names as the baselines read them: q, k and v apart.
+/// Names under which the baselines read a parameter: q, k and v apart.
+std::vector<std::string> names_of(const ParameterSlot& slot) {
+  const std::string& name = slot.spec.name;
+  const std::size_t at = name.find(".attn.qkv.");
+  if (at == std::string::npos) return {name};
+  std::vector<std::string> names;
+  for (const char part : {'q', 'k', 'v'}) {
+    names.push_back(name);
+    names.back().replace(at + 6, 3, std::string(1, part));
+  }
+  return names;
+}
+
 std::vector<std::pair<std::string, at::Tensor>> named_weights(const Arena& arena,
                                                               const at::Tensor& values) {
   std::vector<std::pair<std::string, at::Tensor>> out;
@@ -38,19 +50,20 @@ std::vector<std::pair<std::string, at::Tensor>> named_weights(const Arena& arena
     const bool bias = slot.spec.shape.size() == 2 && slot.spec.shape[0] == 1;
     at::Tensor x = slot_view(values, slot).clone();
     if (bias) x = x.squeeze(1);
-    const std::size_t at = slot.spec.name.find(".attn.qkv.");
-    if (at == std::string::npos) {
-      out.emplace_back(slot.spec.name, x);
-      continue;
-    }
-    const std::vector<at::Tensor> parts = x.chunk(3, 1);
-    for (std::size_t i = 0; i < 3; ++i) {
-      std::string name = slot.spec.name;
-      name.replace(at + 6, 3, std::string(1, "qkv"[i]));
-      out.emplace_back(name, parts[i]);
-    }
+    const std::vector<std::string> names = names_of(slot);
+    const std::vector<at::Tensor> parts = x.chunk(static_cast<std::int64_t>(names.size()), 1);
+    for (std::size_t i = 0; i < names.size(); ++i) out.emplace_back(names[i], parts[i]);
   }
   return out;
+}
+
+/// Parameter group of each weight of the dump.
+Json groups_by_weight(const ParameterLayout& layout) {
+  Json groups = Json::object();
+  for (const ParameterSlot& slot : layout.slots()) {
+    for (const std::string& name : names_of(slot)) groups[name] = name_of(slot.spec.group);
+  }
+  return groups;
 }
 
 Json dump_config(const std::vector<CellConfig>& cells, const FusedModel& fused) {
@@ -63,6 +76,8 @@ Json dump_config(const std::vector<CellConfig>& cells, const FusedModel& fused) 
       out.push_back(by_group[i]);
     return out;
   };
+  Json leaves = Json::array();
+  for (const CellConfig& c : cells) leaves.push_back(Json::parse(c.json()));
   return {{"family", o.family},
           {"E", o.cells},
           {"d_model", o.width},
@@ -87,7 +102,9 @@ Json dump_config(const std::vector<CellConfig>& cells, const FusedModel& fused) 
           {"eps", t.eps},
           {"clip", t.clip},
           {"precision", first.word("train.precision")},
-          {"tie_embeddings", o.tie_embeddings}};
+          {"tie_embeddings", o.tie_embeddings},
+          {"groups", groups_by_weight(fused.arena->layout())},
+          {"leaves", leaves}};
 }
 
 void print_times(std::vector<double> milliseconds, bool json, const std::string& what) {
@@ -145,13 +162,17 @@ int bench_step(const BenchOrder& order) {
     write_safetensors(dump / "batches.safetensors",
                       {{"inputs", at::stack(inputs)}, {"targets", at::stack(targets)}});
   }
-  Json losses = Json::array();
+  const std::vector<std::string_view> names = fused.language->loss_parts();
+  Json losses = {{"loss", Json::array()}, {"parts", Json::object()}};
   std::int64_t step = 0;
   const std::int64_t warm_up = order.dump.empty() ? 5 : kLossSteps;
-  while (step < warm_up) losses.push_back(trainer.step(++step).loss);
-  if (!order.dump.empty()) {
-    publish_replace(dump / "losses.json", std::string_view(Json{{"loss", losses}}.dump()));
+  while (step < warm_up) {
+    const StepReport done = trainer.step(++step);
+    losses["loss"].push_back(done.loss);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      losses["parts"][names[i]].push_back(done.parts[i]);
   }
+  if (!order.dump.empty()) publish_replace(dump / "losses.json", std::string_view(losses.dump()));
   std::vector<double> milliseconds;
   for (std::int64_t i = 0; i < order.steps; ++i) {
     const Stopwatch clock;

@@ -7,6 +7,7 @@ the cells as their leading dimension, linear weights are (out, in).
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,22 +19,41 @@ LOSS_STEPS = 20
 """Losses of so many first steps are compared between programs."""
 
 DEFAULT_NO_DECAY = ("norm", "bias", "embedding")
+SUBLAYERS = {
+    "standard": "sequential", "time_indexed": "parallel", "tong": "parallel", "tdt": "sequential", "mod": "sequential",
+}  # fmt: skip
+"""The families that have baselines, and how a block's two sublayers follow each other."""
+ASSUMED: dict[str, object] = {
+    "model.activation": "gelu", "model.norm": "pre", "model.norm_kind": "layer_norm", "model.final_norm": "layer_norm",
+    "model.norm_eps": 1e-5, "model.dropout.attention": 0, "model.dropout.mlp": 0, "model.attention.bias": True,
+    "model.mlp.bias": True, "model.time.nodes": "right", "model.time.dependence": "layer", "model.time.jitter": 0,
+    "model.time_features.kind": "fourier", "model.modulation.gate": "sigmoid", "model.modulation.granularity": "row",
+    "model.modulation.activation": "relu", "model.modulation.share_qkv": False, "model.hypernet.depth": 2,
+    "model.hypernet.activation": "silu", "model.hypernet.generate_bias": True, "model.hypernet.share_qkv": False,
+    "model.ssm.A": "diagonal", "model.ssm.D": "diagonal", "model.ssm.discretisation": "zoh",
+    "model.ssm.granularity": "row", "model.ssm.parameters": "shared", "model.tdt.train_path": "gated_st",
+    "model.tdt.scalars": "softplus", "model.tdt.gate_grad_to_trunk": False, "model.tdt.ma_exclusive": False,
+    "model.tdt.tpn.norm": "rms", "model.tdt.tpn.detach_input": True, "model.tdt.router.input_norm": "rms",
+    "model.tdt.router.bias": True, "model.tdt.router.detach_input": True, "model.tdt.dense_fraction": 0,
+    "model.tdt.min_k": 0, "model.tdt.always_execute_first": False, "train.schedule.kind": "constant",
+    "train.schedule.warmup_steps": 0, "train.accumulation": 1,
+}  # fmt: skip
+"""Leaves that the baselines know at one value only."""
 QKV = ("q", "k", "v")
 TARGETS = ("q", "k", "v", "out", "up", "down")
 
 
+GROUPS = {
+    "modulation": r"^modulation\.(?!ssm\.delta)", "ssm": r"\bssm\b", "tpn": r"\btpn\b", "router": r"\brouter\b",
+    "predictor": r"\bpredictor\b", "scalars": r"\bgate\b", "hypernet": r"\b(time|generator|base|bias_generator)\b",
+    "norm": r"\b(norm\d|final_norm)\b", "embedding": r"^(embedding|position)\b", "bias": r"\bbias$", "head": r"^head\b",
+}  # fmt: skip
+"""What is in the name of a weight of each parameter group; the first that fits."""
+
+
 def group_of(name: str) -> str:
     """Parameter group of a weight, as the program's optimiser sees it."""
-    parts = name.split(".")
-    if parts[0] == "modulation":
-        return "modulation"
-    if any(part.startswith(("norm", "final_norm")) for part in parts):
-        return "norm"
-    if parts[0] in ("embedding", "position"):
-        return "embedding"
-    if parts[-1] == "bias":
-        return "bias"
-    return "head" if parts[0] == "head" else "trunk"
+    return next((group for group, pattern in GROUPS.items() if re.search(pattern, name)), "trunk")
 
 
 @dataclass(frozen=True)
@@ -65,6 +85,20 @@ class Dump:
         """Whether decoupled weight decay applies to this weight."""
         return group_of(name) not in self.config.get("no_decay", DEFAULT_NO_DECAY)
 
+    def leaf(self, cell: int, path: str) -> Any:
+        """A leaf of a cell's configuration, by the name that the program's YAML gives it; None where it has none."""
+        leaves: list[dict[str, Any]] = self.config.get("leaves", [])
+        return leaves[cell].get(path) if leaves else None
+
+    def rates(self, cell: int, group: str) -> tuple[float, float]:
+        """Rate and decay of a parameter group."""
+        lr, decay = (self.leaf(cell, f"train.groups.{group}.{x}") for x in ("lr", "weight_decay"))
+        decays = group not in self.config.get("no_decay", DEFAULT_NO_DECAY)
+        return (
+            self.per_cell("lr")[cell] if lr is None else float(lr),
+            (self.per_cell("weight_decay")[cell] if decay is None else float(decay)) * decays,
+        )
+
     def take(self, first: int, last: int) -> Dump:
         """The same problem with the cells [first, last) only."""
         lists = {k: v[first:last] for k, v in self.config.items() if k in PER_CELL and isinstance(v, list)}
@@ -76,7 +110,7 @@ class Dump:
         )
 
 
-PER_CELL = ("lr", "weight_decay", "beta1", "beta2", "eps", "clip", "residual_scale")
+PER_CELL = ("lr", "weight_decay", "beta1", "beta2", "eps", "clip", "residual_scale", "leaves")
 
 
 def load_dump(folder: Path) -> Dump:
@@ -84,12 +118,23 @@ def load_dump(folder: Path) -> Dump:
     config = json.loads((folder / "config.json").read_text())
     batches = load_file(folder / "batches.safetensors")
     dump = Dump(config, load_file(folder / "weights.safetensors"), batches["inputs"], batches["targets"])
-    sublayers = {"standard": "sequential", "time_indexed": "parallel"}[dump.family]
-    if config.get("sublayers", sublayers) != sublayers or config.get("tie_embeddings", False):
-        raise ValueError(f"{folder}: the baselines know {dump.family} with {sublayers} sublayers and its own head only")
+    complain_unless_known(dump, folder)
     if dump.inputs.shape[1] != dump.cells:
         raise ValueError(f"{folder}: batches for {dump.inputs.shape[1]} cells, config.json says {dump.cells}")
     return dump
+
+
+def complain_unless_known(dump: Dump, folder: Path) -> None:
+    """The baselines know each family with its usual options only, and group the weights on their own."""
+    wanted: dict[str, object] = {"sublayers": SUBLAYERS.get(dump.family), "tie_embeddings": False}
+    wrong = [f"{k} = {dump.config[k]}" for k, v in wanted.items() if dump.config.get(k, v) != v]
+    known = {**ASSUMED, "model.positions": "rope" if dump.family in ("tdt", "mod") else "learned"}
+    for cell in range(dump.cells):
+        wrong += [f"{k} = {dump.leaf(cell, k)}" for k, v in known.items() if dump.leaf(cell, k) not in (None, v)]
+    groups = dump.config.get("groups", {})
+    wrong += [f"{k} in group {group}" for k, group in groups.items() if group_of(k) != group]
+    if wrong or dump.family not in SUBLAYERS:
+        raise ValueError(f"{folder}: the baselines do not know {dump.family} with {', '.join(wrong)}")
 
 
 def save_dump(dump: Dump, folder: Path) -> None:

@@ -55,19 +55,21 @@ def train_cell(cell: int, tokens: Any) -> list[float]:
 
     from dump import DEFAULT_NO_DECAY, group_of
     from torch_eager import make_optimizer
-    from torch_model import Model
+    from torch_model import TimeIndexed
 
     hidden, lr, decay, dt = CELLS[cell]
     torch.manual_seed(0)
-    model = Model({**STRUCTURE, "modulation_hidden": hidden}, positions=True)
+    model = TimeIndexed({**STRUCTURE, "modulation_hidden": hidden})
     for name, p in model.named_parameters():
         if p.dim() > 1:
             residual = name.endswith(("out.weight", "down.weight")) and name.startswith("blocks")
             torch.nn.init.normal_(p, std=0.02 / (2 * LAYERS) ** 0.5 if residual else 0.02)
         elif name.endswith("bias"):
             torch.nn.init.zeros_(p)
-    decayed = {n for n, _ in model.named_parameters() if group_of(n) not in DEFAULT_NO_DECAY}
-    optimizer = make_optimizer(model, decayed, lr, decay, 0.9, 0.999, 1e-8)
+    by_rates: dict[tuple[float, float], list[Any]] = {(lr, decay): [], (lr, 0.0): []}
+    for n, p in model.named_parameters():
+        by_rates[lr, 0.0 if group_of(n) in DEFAULT_NO_DECAY else decay].append(p)
+    optimizer = make_optimizer(by_rates, 0.9, 0.999, 1e-8)
     parameters = list(model.parameters())
     length, batch = STRUCTURE["seq_len"], STRUCTURE["batch_size"]
     assert isinstance(length, int) and isinstance(batch, int)

@@ -12,21 +12,21 @@ import torch
 
 import runner
 from dump import Dump
-from torch_eager import CellLoop, loss_of
+from torch_eager import CellLoop, add_scan, loss_of, scan_of
 
 
-def compiled_loop(dump: Dump, precision: str, mode: str = "default") -> CellLoop:
+def compiled_loop(dump: Dump, precision: str, mode: str = "default", **options: str) -> CellLoop:
     """The loop over cells with a compiled loss function."""
     compiled = torch.compile(loss_of, mode=None if mode == "default" else mode, dynamic=False)
-    return CellLoop(dump, precision, compiled, tensor_dt=True)
+    return CellLoop(dump, precision, compiled, tensor_dt=True, **options)
 
 
 def make(dump: Dump, arguments: argparse.Namespace) -> runner.Trainer:
     torch.set_num_threads(arguments.threads)
-    return compiled_loop(dump, arguments.precision, arguments.mode)
+    return compiled_loop(dump, arguments.precision, arguments.mode, **scan_of(dump, arguments))
 
 
 if __name__ == "__main__":
-    options = runner.parser(__doc__)
+    options = add_scan(runner.parser(__doc__))
     options.add_argument("--mode", default="default", help="mode of torch.compile")
     runner.main("torch.compile", options.parse_args(), make)

@@ -1,7 +1,7 @@
 """Step time of PyTorch eager, one cell after another (with `--processes 2`: one process per core).
 
 What a careful user writes: fused q, k, v, SDPA, fused AdamW, foreach clipping, gradients set to none,
-no host synchronisation inside the loop; bf16 by autocast.
+no host synchronisation inside the loop; bf16 by autocast. `--scan`: how state-space layers are computed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from torch import Tensor
 
 import runner
 from dump import Dump
-from torch_model import Model, batches, make_models
+from torch_families import groups_of, make_models
+from torch_model import Model, batches
+from torch_ssm import SCANS
 
 LossFn = Callable[[Model, Tensor, Tensor, float | Tensor], Tensor]
 
@@ -27,55 +29,83 @@ def loss_of(model: Model, inputs: Tensor, targets: Tensor, dt: float | Tensor) -
 class CellLoop:
     """Trains the cells of a dump one after another with stock optimisers."""
 
-    def __init__(self, dump: Dump, precision: str, loss: LossFn = loss_of, *, tensor_dt: bool = False) -> None:
-        self._models, decayed = make_models(dump)
+    def __init__(
+        self, dump: Dump, precision: str, loss: LossFn = loss_of, *, tensor_dt: bool = False, **options: str
+    ) -> None:
+        self._models = make_models(dump, **options)
         self._inputs, self._targets = batches(dump)
         self._loss, self._bf16 = loss, precision == "bf16"
         self._clip = dump.per_cell("clip")
         scales = dump.per_cell("residual_scale")
         self._dt: list[float | Tensor] = [torch.tensor(s) if tensor_dt else s for s in scales]
-        columns = [dump.per_cell(k) for k in ("lr", "weight_decay", "beta1", "beta2", "eps")]
-        self._optimizers = [
-            make_optimizer(model, decayed, *(column[i] for column in columns)) for i, model in enumerate(self._models)
-        ]
+        self._clipped = [clipped_together(dump, model) for model in self._models]
+        self._optimizers = [optimizer_of(dump, model, cell) for cell, model in enumerate(self._models)]
 
     def train(self, first: int, steps: int) -> np.ndarray:
         losses = [self._train_cell(cell, first, steps) for cell in range(len(self._models))]
-        return torch.stack(losses, dim=1).numpy()
+        return torch.stack(losses, dim=1).flatten(1).numpy()
 
     def _train_cell(self, cell: int, first: int, steps: int) -> Tensor:
         model, optimizer = self._models[cell], self._optimizers[cell]
-        parameters = list(model.parameters())
         losses = []
         for step in range(first, first + steps):
             batch = step % len(self._inputs)
             optimizer.zero_grad(set_to_none=True)
             with torch.autocast("cpu", torch.bfloat16, enabled=self._bf16):
                 loss = self._loss(model, self._inputs[batch, cell], self._targets[batch, cell], self._dt[cell])
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(parameters, self._clip[cell], foreach=True)
+            total_of(loss, model).backward()
+            for parameters in self._clipped[cell]:
+                torch.nn.utils.clip_grad_norm_(parameters, self._clip[cell], foreach=True)
             optimizer.step()
             losses.append(loss.detach())
         return torch.stack(losses)
 
 
+def total_of(loss: Tensor, model: Model) -> Tensor:
+    """What is minimised: the loss, or the weighted sum of several."""
+    return loss @ model.loss_weights if loss.ndim else loss
+
+
+def clipped_together(dump: Dump, model: Model) -> list[list[Tensor]]:
+    """Parameters whose gradients are clipped by one norm: all of them, or those of a group."""
+    by_group: dict[str, list[Tensor]] = {}
+    for (_, parameter), group in zip(model.named_parameters(), groups_of(dump, model).values(), strict=True):
+        by_group.setdefault(group if dump.leaf(0, "train.clip_scope") == "group" else "", []).append(parameter)
+    return list(by_group.values())
+
+
+def optimizer_of(dump: Dump, model: Model, cell: int) -> torch.optim.Optimizer:
+    """The cell's optimiser with the rates and decays of its parameter groups."""
+    by_rates: dict[tuple[float, float], list[Tensor]] = {}
+    for (_, parameter), group in zip(model.named_parameters(), groups_of(dump, model).values(), strict=True):
+        by_rates.setdefault(dump.rates(cell, group), []).append(parameter)
+    beta1, beta2, eps = (dump.per_cell(k)[cell] for k in ("beta1", "beta2", "eps"))
+    return make_optimizer(by_rates, beta1, beta2, eps)
+
+
 def make_optimizer(
-    model: torch.nn.Module, decayed: set[str], lr: float, decay: float, beta1: float, beta2: float, eps: float
+    by_rates: dict[tuple[float, float], list[Tensor]], beta1: float, beta2: float, eps: float
 ) -> torch.optim.Optimizer:
-    """Fused AdamW (Adam where the decay is 0: the same update)."""
-    named = dict(model.named_parameters())
-    groups = [
-        {"params": [p for k, p in named.items() if k in decayed], "weight_decay": decay},
-        {"params": [p for k, p in named.items() if k not in decayed], "weight_decay": 0.0},
-    ]
-    groups = [g for g in groups if g["params"]]
-    return torch.optim.AdamW(groups, lr=lr, betas=(beta1, beta2), eps=eps, fused=True)
+    """Fused AdamW (Adam where the decay is 0: the same update) of the parameters of each rate and decay."""
+    groups = [{"params": p, "lr": lr, "weight_decay": decay} for (lr, decay), p in by_rates.items()]
+    return torch.optim.AdamW(groups, betas=(beta1, beta2), eps=eps, fused=True)
 
 
 def make(dump: Dump, arguments: argparse.Namespace) -> runner.Trainer:
     torch.set_num_threads(arguments.threads)
-    return CellLoop(dump, arguments.precision)
+    return CellLoop(dump, arguments.precision, **scan_of(dump, arguments))
+
+
+def add_scan(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """The option of the state-space layer's algorithm."""
+    parser.add_argument("--scan", choices=SCANS, default="blocks", help="algorithm of state-space layers")
+    return parser
+
+
+def scan_of(dump: Dump, arguments: argparse.Namespace) -> dict[str, str]:
+    """Options of make_models()."""
+    return {"scan": arguments.scan} if dump.family == "time_indexed" else {}
 
 
 if __name__ == "__main__":
-    runner.main("torch eager", runner.parser(__doc__).parse_args(), make)
+    runner.main("torch eager", add_scan(runner.parser(__doc__)).parse_args(), make)

@@ -15,8 +15,9 @@ from torch import Tensor
 from torch.func import functional_call, grad_and_value, stack_module_state, vmap
 
 import runner
-from dump import Dump
-from torch_model import batches, make_models
+from dump import DEFAULT_NO_DECAY, Dump
+from torch_families import groups_of, make_models
+from torch_model import batches
 
 
 class CellAdamW:
@@ -68,7 +69,9 @@ class FusedCells:
     """Trains all cells of a dump as one batched model."""
 
     def __init__(self, dump: Dump, precision: str, *, compiled: bool, explicit: bool) -> None:
-        models, decayed = make_models(dump, explicit=explicit)
+        models = make_models(dump, explicit=explicit)
+        no_decay = dump.config.get("no_decay", DEFAULT_NO_DECAY)
+        decayed = {name for name, group in groups_of(dump, models[0]).items() if group not in no_decay}
         state, _ = stack_module_state(models)  # type: ignore[arg-type]
         names = sorted(state, key=lambda name: name not in decayed)
         flat = torch.cat([state[n].detach().flatten(1) for n in names], dim=1)
