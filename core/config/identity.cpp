@@ -58,6 +58,13 @@ void append_value(std::string& out, const IdentityLeaf& leaf, const Slots& slots
   append(out, leaf, content ? '"' + *content + '"' : slots.values[leaf.leaf]->json);
 }
 
+/// A cell and those that start from it never share a job: the length of the chain is in the fusion
+/// key, not the id at its end.
+void append_start(std::string& out, const IdentityLeaf& leaf, const Slots& slots) {
+  const PooledValue& depth = *slots.values[start_depth_slot()];
+  if (!depth.is_null()) append(out, leaf, "\"cell+" + depth.json + '"');
+}
+
 std::string ending() {
   return "},\"schema\":" + std::to_string(kSchemaVersion) + "}";
 }
@@ -79,7 +86,9 @@ std::string structure_text(const Slots& slots) {
   for (const IdentityLeaf& leaf : identity_leaves()) {
     const PooledValue* value = slots.values[leaf.leaf];
     if (value == slots.defaults[leaf.leaf]) continue;
-    if (leaf.structural) {
+    if (leaf.leaf == leaf_rows().init_from) {
+      append_start(out, leaf, slots);
+    } else if (leaf.structural) {
       append_value(out, leaf, slots);
     } else if (leaf.alternative) {
       const bool is_word = value->get_if<std::string>() != nullptr;
