@@ -43,13 +43,15 @@ void write_entry(const fs::path& file, const StructureCost& cost) {
   }
 }
 
-std::string request(const std::vector<const CellPlan*>& cells, bool times) {
+std::string request(const std::vector<const CellPlan*>& cells, bool times, bool tensors) {
   nlohmann::ordered_json structures = nlohmann::ordered_json::array();
   for (const CellPlan* cell : cells) {
     structures.push_back({{"structure", cell->structure},
                           {"config", nlohmann::ordered_json::parse(cell->config.json())}});
   }
-  return nlohmann::ordered_json{{"schema", 1}, {"times", times}, {"structures", structures}}.dump();
+  return nlohmann::ordered_json{
+      {"schema", 1}, {"times", times}, {"tensors", tensors}, {"structures", structures}}
+      .dump();
 }
 
 }  // namespace
@@ -60,6 +62,7 @@ DescribeCache::DescribeCache(fs::path worker, fs::path folder)
 fs::path DescribeCache::entry(const CellPlan& cell, Detail detail) const {
   std::string key = cell.structure + ' ' + build_;
   if (detail == Detail::Counts) return folder_ / ("counts-" + hex(sha256(key), 32) + ".json");
+  if (detail == Detail::Tensors) return folder_ / ("tensors-" + hex(sha256(key), 32) + ".json");
   for (const char* leaf : {"resources.device", "resources.threads"}) {
     key += ' ' + plain_text(cell.config.at(leaf));
   }
@@ -76,6 +79,10 @@ CostTable DescribeCache::costs(const std::vector<CellPlan>& cells) const {
 
 CostTable DescribeCache::counts(const std::vector<CellPlan>& cells) const {
   return answer(cells, Detail::Counts);
+}
+
+CostTable DescribeCache::tensors(const std::vector<CellPlan>& cells) const {
+  return answer(cells, Detail::Tensors);
 }
 
 CostTable DescribeCache::kept(const std::vector<CellPlan>& cells, Detail detail) const {
@@ -106,7 +113,8 @@ CostTable DescribeCache::answer(const std::vector<CellPlan>& cells, Detail detai
                                 worker_.string()));
   }
   const ChildOutput child =
-      pipe_child({worker_.string(), "describe"}, request(missing, detail == Detail::Times));
+      pipe_child({worker_.string(), "describe"},
+                 request(missing, detail == Detail::Times, detail == Detail::Tensors));
   if (child.code != 0) {
     throw UserError(ExitCode::BadConfig,
                     fmt::format("{} describe ended with code {}; its own message stands above",
