@@ -9,6 +9,7 @@
 #include "storage/plan_file.hpp"
 #include "storage/summary.hpp"
 #include "sweeps/describe_cache.hpp"
+#include "sweeps/start_check.hpp"
 
 namespace depthgrid {
 namespace {
@@ -38,8 +39,10 @@ std::vector<CellStatus> status_of(const Sweep& sweep, const fs::path& folder) {
 int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bool json) {
   CostTable costs;
   std::vector<std::string> notes;
+  const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
+  const std::string unchecked = check_starts(sweep, cache);
+  if (!unchecked.empty()) notes.push_back(unchecked);
   try {
-    const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
     costs = cache.costs(sweep.cells);
   } catch (const Error& e) {
     notes.push_back(std::string("costs are unknown: ") + e.what());

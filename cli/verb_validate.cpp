@@ -6,7 +6,9 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
+#include "core/base/subprocess.hpp"
 #include "core/config/sweep.hpp"
+#include "sweeps/start_check.hpp"
 
 namespace depthgrid {
 namespace {
@@ -62,6 +64,9 @@ Sweep checked_sweep(const CommandLine& line) {
     why = e.what();
     sweep = load_sweep(line);
   }
+  const std::string unchecked = check_starts(
+      sweep, DescribeCache(program_beside("depthgrid-worker"), default_cache_folder()));
+  if (!unchecked.empty()) sweep.notes.push_back(unchecked);
   for (const MatchGoal& goal : sweep.goals) {
     sweep.notes.push_back(fmt::format("match: {} of {} is not known yet: {}", goal.open().leaf,
                                       goal.open().arm, why));

@@ -8,11 +8,9 @@
 #include "storage/lease.hpp"
 
 namespace depthgrid {
-namespace {
 
-/// The reason in a failure's report, on one line.
-std::string reason_of(const std::string& json) {
-  const nlohmann::json report = nlohmann::json::parse(json, nullptr, false);
+std::string failure_reason(const StoredFailure& failure) {
+  const nlohmann::json report = nlohmann::json::parse(failure.json, nullptr, false);
   std::string out;
   if (report.is_object()) {
     for (const char* key : {"problem", "message", "error", "reason"}) {
@@ -23,19 +21,17 @@ std::string reason_of(const std::string& json) {
       }
     }
   }
-  if (out.empty()) out = json;
+  if (out.empty()) out = failure.json;
   std::ranges::replace(out, '\n', ' ');
   return out;
 }
-
-}  // namespace
 
 CellState unfinished_state(const Store& store, const CellId& id) {
   CellState out;
   const LeaseState lease = lease_state(store.cell_path(id));
   out.generation = lease.generation;
   const std::optional<StoredFailure> failure = store.newest_failure(id);
-  if (failure) out.problem = reason_of(failure->json);
+  if (failure) out.problem = failure_reason(*failure);
   if (lease.kind == LeaseState::Kind::Held) {
     out.status = CellStatus::Running;
   } else if (failure && failure->generation >= lease.generation) {

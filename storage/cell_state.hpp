@@ -15,6 +15,9 @@ struct CellState {
   std::string problem;          // of a failure: what went wrong, one line
 };
 
+/// Why, as the report of a failure says it; one line.
+std::string failure_reason(const StoredFailure& failure);
+
 /// Running while somebody holds the lease; else failed, oom or cancelled if the newest attempt left
 /// a report of that; else pending. Takes no lock. Not meant for cells that have a result.
 CellState unfinished_state(const Store& store, const CellId& id);

@@ -46,7 +46,8 @@ enum class EventKind : std::uint8_t {
   TeamSizeChanged,
   SolverStatus,
   PhaseChange,
-  Warning
+  Warning,
+  StartWeights
 };
 
 struct JournalEvent {

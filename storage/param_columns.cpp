@@ -163,6 +163,7 @@ std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
   std::vector<std::string> leaves = {"model.family"};
   if (!plan.cells.empty()) {
     for (const auto& [leaf, value] : plan.cells.front().varying) {
+      if (find_leaf(leaf) == schema().size()) continue;  // stands beside the leaves
       if (leaf != "seed" && leaf != "data.seed" && leaf != "model.family") leaves.push_back(leaf);
     }
   }

@@ -66,6 +66,12 @@ void divide_leaves(const Sweep& sweep, StoredPlan& plan) {
       }
     }
   }
+  // Digests of the user's own files and the like: identity, though no leaf holds them.
+  for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
+    for (auto& entry : sweep.cells[i].config.beside()) {
+      plan.cells[i].varying.push_back(std::move(entry));
+    }
+  }
   sort_map(plan.constant);
   for (StoredCell& cell : plan.cells) sort_map(cell.varying);
 }

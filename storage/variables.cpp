@@ -354,7 +354,8 @@ constexpr auto kVariables = std::to_array<Variable>({
     {"event_time", "event", Float64, kInstantUnits, "instant", "at event", "storage/journal.hpp"},
     {"event_kind", "event", Int8, "1",
      "flag: 0 resume seam, 1 checkpoint, 2 checkpoint rejected, 3 diverged, 4 failure, 5 early "
-     "stop, 6 lease lost, 7 team size changed, 8 solver status, 9 phase change, 10 warning",
+     "stop, 6 lease lost, 7 team size changed, 8 solver status, 9 phase change, 10 warning, 11 "
+     "start weights",
      "at event", "storage/journal.hpp"},
     {"event_value", "event", Float64, "1",
      "number of the event (resume seam: loss of the first step less that of the step before)",
@@ -362,6 +363,12 @@ constexpr auto kVariables = std::to_array<Variable>({
     {"event_message", "event", Text, "1", "text", "at event", "storage/journal.hpp"},
     {"weights_sha256", "cell", Text, "1", "digest of the final weights", "end",
      "docs/store-format.md, How a file comes to be"},
+    {"start_weights", "cell", Text, "1",
+     "what it started from: cell:<id>, file:<SHA-256 of the files>; empty = drawn", "start",
+     "core/config/start_name.hpp"},
+    {"start_weights_sha256", "cell", Text, "1",
+     "weights_sha256 of the cell it started from; empty = none", "start",
+     "worker/source_weights.hpp"},
     {"result_sha256", "cell", Text, "1", "seal of the cell's result.h5", "pack",
      "docs/store-format.md, How a file comes to be"},
     {"tokens_sha256", "cell", Text, "1", "digest of the training tokens", "start",

@@ -25,10 +25,10 @@ using Json = nlohmann::ordered_json;
 // In the order of AttemptOutcome and EventKind.
 constexpr std::array kOutcomes = {"done",           "preempted", "crash",   "hang",    "oom",
                                   "infrastructure", "error",     "deposed", "diverged"};
-constexpr std::array kEvents = {
-    "resume_seam", "checkpoint", "checkpoint_rejected", "diverged",      "failure",
-    "early_stop",  "lease_lost", "team_size_changed",   "solver_status", "phase_change",
-    "warning"};
+constexpr std::array kEvents = {"resume_seam",  "checkpoint",        "checkpoint_rejected",
+                                "diverged",     "failure",           "early_stop",
+                                "lease_lost",   "team_size_changed", "solver_status",
+                                "phase_change", "warning",           "start_weights"};
 
 template <typename Names, typename Kind>
 std::string name_in(const Names& names, Kind kind) {

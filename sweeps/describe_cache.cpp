@@ -40,6 +40,7 @@ DescribeCache::DescribeCache(fs::path worker, fs::path folder)
 fs::path DescribeCache::entry(const CellPlan& cell, Detail detail) const {
   std::string key = cell.structure + ' ' + build_;
   if (detail == Detail::Counts) return folder_ / ("counts-" + hex(sha256(key), 32) + ".json");
+  if (detail == Detail::Tensors) return folder_ / ("tensors-" + hex(sha256(key), 32) + ".json");
   for (const char* leaf : {"resources.device", "resources.threads"}) {
     key += ' ' + plain_text(cell.config.at(leaf));
   }
@@ -56,6 +57,10 @@ CostTable DescribeCache::costs(const std::vector<CellPlan>& cells) const {
 
 CostTable DescribeCache::counts(const std::vector<CellPlan>& cells) const {
   return answer(cells, Detail::Counts);
+}
+
+CostTable DescribeCache::tensors(const std::vector<CellPlan>& cells) const {
+  return answer(cells, Detail::Tensors);
 }
 
 CostTable DescribeCache::kept(const std::vector<CellPlan>& cells, Detail detail) const {
@@ -85,8 +90,9 @@ CostTable DescribeCache::answer(const std::vector<CellPlan>& cells, Detail detai
                                 "structure are its answers; build both programs",
                                 worker_.string()));
   }
-  const ChildOutput child = pipe_child(
-      {worker_.string(), "describe"}, structure_request(missing, "times", detail == Detail::Times));
+  const std::string request = structure_request(
+      missing, {{"times", detail == Detail::Times}, {"tensors", detail == Detail::Tensors}});
+  const ChildOutput child = pipe_child({worker_.string(), "describe"}, request);
   if (child.code != 0) {
     throw UserError(ExitCode::BadConfig,
                     fmt::format("{} describe ended with code {}; its own message stands above",

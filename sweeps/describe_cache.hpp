@@ -30,8 +30,11 @@ class DescribeCache {
   /// number of structures is answered at once. @throws as costs()
   CostTable counts(const std::vector<CellPlan>& cells) const;
 
+  /// counts() with the name and shape of every parameter. @throws as costs()
+  CostTable tensors(const std::vector<CellPlan>& cells) const;
+
  private:
-  enum class Detail : std::uint8_t { Counts, Times };
+  enum class Detail : std::uint8_t { Counts, Times, Tensors };
   CostTable kept(const std::vector<CellPlan>& cells, Detail detail) const;
   CostTable answer(const std::vector<CellPlan>& cells, Detail detail) const;
   std::filesystem::path entry(const CellPlan& cell, Detail detail) const;

@@ -13,6 +13,7 @@
 #include "core/base/error.hpp"
 #include "core/config/gathered_execution.hpp"
 #include "core/config/schema.hpp"
+#include "core/config/start_name.hpp"
 #include "sweeps/job_balance.hpp"
 
 namespace depthgrid {
@@ -75,6 +76,7 @@ FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
   job.id = job_id(ids);
   job.structure = group.structure;
   job.ranks = options.ranks_per_job;
+  for (const std::size_t row : rows) job.depth = std::max(job.depth, cells[row].depth);
   job.why = reason(group, rows.size(), options);
   job.predicted_seconds /= static_cast<double>(options.ranks_per_job);
   job.predicted_bytes =
@@ -82,6 +84,22 @@ FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
                       : cost->fixed_bytes + cost->bytes_per_cell * static_cast<double>(rows.size());
   job.cells = std::move(rows);
   return job;
+}
+
+void set_after(std::vector<FusedJob>& jobs, const std::vector<JobCell>& cells) {
+  std::map<CellId, const FusedJob*> job_of;
+  for (const FusedJob& job : jobs) {
+    for (const std::size_t row : job.cells) job_of[cells[row].id] = &job;
+  }
+  for (FusedJob& job : jobs) {
+    for (const std::size_t row : job.cells) {
+      const auto source = job_of.find(cells[row].start);
+      if (source == job_of.end()) continue;  // none, or it is done
+      const std::string& id = source->second->id;
+      if (std::ranges::find(job.after, id) == job.after.end()) job.after.push_back(id);
+    }
+    if (!job.after.empty()) job.why += fmt::format("; after {}", fmt::join(job.after, ", "));
+  }
 }
 
 /// Leaves that set cells apart where these gather the tokens which they execute.
@@ -99,6 +117,10 @@ std::string fusion_part(const Leaf& leaf, const CellConfig& config) {
     if (!count) return {};
     if (leaf.path == "model.tdt.dense_fraction") return plain_text(value);
     return fmt::format("{} gathered tokens", *count);
+  }
+  if (leaf.path == "model.init.from") {
+    const std::int64_t depth = start_depth(config);
+    return depth == 0 ? "none" : depth == 1 ? "a cell" : fmt::format("a chain of {} cells", depth);
   }
   if (leaf.leaf_class != LeafClass::PerCellUnion || !value.is_number()) return plain_text(value);
   return value.number() == 0 ? "0" : "a number";
@@ -203,9 +225,11 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
                                            : j.predicted_seconds;
   };
   std::stable_sort(jobs.begin(), jobs.end(), [&](const FusedJob& a, const FusedJob& b) {
+    if (a.depth != b.depth) return a.depth < b.depth;
     if (by_time && seconds(a) != seconds(b)) return seconds(a) > seconds(b);
     return a.cells[0] < b.cells[0];
   });
+  set_after(jobs, cells);
   return jobs;
 }
 
@@ -217,7 +241,8 @@ std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::v
     const auto cost = costs.find(cell.structure);
     simple.push_back(
         {cell.id, cell.structure,
-         cost == costs.end() ? kNan : predicted_cell_seconds(cell.config, cost->second)});
+         cost == costs.end() ? kNan : predicted_cell_seconds(cell.config, cost->second),
+         start_cell(cell.config).value_or(""), start_depth(cell.config)});
   }
   std::vector<FusedJob> jobs = plan_jobs(simple, wanted, options, costs);
   const auto label = labels(cells, separating_leaves(cells));
@@ -257,12 +282,19 @@ std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
 }
 
 double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams) {
-  std::vector<double> seconds;
+  // Each free team takes the next job; one that comes after others waits for them.
+  std::vector<double> free(static_cast<std::size_t>(std::max<std::int64_t>(teams, 1)), 0);
+  std::map<std::string, double> ends;
+  double last = 0;
   for (const FusedJob& job : jobs) {
     if (std::isnan(job.predicted_seconds)) return kNan;
-    seconds.push_back(job.predicted_seconds);
+    double& team = *std::ranges::min_element(free);
+    for (const std::string& id : job.after) team = std::max(team, ends[id]);
+    team += job.predicted_seconds;
+    ends[job.id] = team;
+    last = std::max(last, team);
   }
-  return makespan(seconds, std::max<std::int64_t>(teams, 1));
+  return last;
 }
 
 }  // namespace depthgrid

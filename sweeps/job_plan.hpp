@@ -29,7 +29,9 @@ PackingOptions packing_options(const CellConfig& config, std::int64_t teams);
 struct JobCell {
   CellId id;
   std::string structure;
-  double seconds = 0;  // predicted for this cell on one rank; NaN = unknown
+  double seconds = 0;      // predicted for this cell on one rank; NaN = unknown
+  CellId start{};          // the cell it starts from; empty = none
+  std::int64_t depth = 0;  // cells before it in that chain
 };
 
 /// Cells of equal structure that one team trains as one batched model.
@@ -38,9 +40,11 @@ struct FusedJob {
   std::string structure;
   std::vector<std::size_t> cells;  // indices into the cells planned, ascending
   std::int64_t ranks = 1;
-  std::string why;               // why these cells are together, or apart
-  double predicted_seconds = 0;  // NaN = unknown
-  double predicted_bytes = 0;    // NaN = unknown
+  std::string why;                   // why these cells are together, or apart
+  double predicted_seconds = 0;      // NaN = unknown
+  double predicted_bytes = 0;        // NaN = unknown
+  std::int64_t depth = 0;            // of its cells, see JobCell
+  std::vector<std::string> after{};  // ids of jobs that train cells which these start from
 };
 
 /// First 12 hex digits of the SHA-256 of the cells' ids, one a line: the same in a plan and in a
@@ -55,7 +59,8 @@ double predicted_cell_seconds(const CellConfig& config, const StructureCost& cos
 ///
 /// Automatic fusing fills jobs up to max_fused (and the memory), then cuts further as long as that
 /// lets all teams end sooner. Pure: the same arguments give the same jobs on every rank and
-/// machine. Every wanted cell is in exactly one job.
+/// machine. Every wanted cell is in exactly one job. Cells that others start from come first, then
+/// the longest.
 /// @param wanted  one flag a cell.
 std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::vector<bool>& wanted,
                                 const PackingOptions& options, const CostTable& costs);
@@ -67,8 +72,8 @@ std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::v
 /// Leaves of the fusion key that differ between structures of these cells, in the schema's order.
 std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells);
 
-/// Seconds until the last team ends when free teams take the jobs in this order; NaN if a job's
-/// time is unknown.
+/// Seconds until the last team ends when free teams take the jobs in this order, none before those
+/// it comes after; NaN if a job's time is unknown.
 double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams);
 
 }  // namespace depthgrid

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/config/start_name.hpp"
 #include "sweeps/listing.hpp"
 #include "sweeps/plan_report.hpp"
 #include "sweeps/stored_bytes.hpp"
@@ -18,12 +19,14 @@ Json number(double value) {
 }
 
 Json cell_json(const CellPlan& cell, CellStatus status) {
+  const std::string start = start_identity(cell.config);
   return {{"id", cell.id},
           {"alias", cell.alias},
           {"seed", cell.seed},
           {"baseline", cell.baseline},
           {"structure", cell.structure},
           {"overrides", Json::parse(canonical_json(cell.overrides))},
+          {"starts_from", start.empty() ? Json() : Json(start)},
           {"status", name_of(status)}};
 }
 
@@ -66,6 +69,7 @@ Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
           {"parameters_per_cell", cost == costs.end() ? Json() : Json(cost->second.parameters)},
           {"predicted_seconds", number(job.predicted_seconds)},
           {"predicted_bytes", number(job.predicted_bytes)},
+          {"after", job.after},
           {"why", job.why}};
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/config/start_name.hpp"
 #include "sweeps/listing.hpp"
 #include "sweeps/plan_report.hpp"
 #include "sweeps/table.hpp"
@@ -62,18 +63,35 @@ Table structure_table(const Sweep& sweep, const CostTable& costs) {
   return table;
 }
 
+/// "phase_a,s0", "file 0123456789ab", "-".
+std::string start_text(const CellConfig& config, const std::map<CellId, const CellPlan*>& known) {
+  const auto cell = start_cell(config);
+  if (cell) return known.contains(*cell) ? known.at(*cell)->alias : *cell;
+  const std::string files = start_identity(config);
+  constexpr std::size_t kPrefix = 5;  // "file:"
+  return files.empty() ? "-" : "file " + files.substr(kPrefix, 12);
+}
+
 Table cell_table(const Sweep& sweep, const PlanReport& report) {
   std::map<std::size_t, const FusedJob*> job_of;
   for (const FusedJob& job : report.jobs) {
     for (const std::size_t row : job.cells) job_of[row] = &job;
   }
+  std::map<CellId, const CellPlan*> known;
+  bool starts = false;
+  for (const CellPlan& cell : sweep.cells) {
+    known[cell.id] = &cell;
+    starts = starts || !start_identity(cell.config).empty();
+  }
   Table table{{{"cell"}, {"alias"}, {"status"}, {"parameters", Align::Right}, {"job"}}, {}};
+  if (starts) table.columns.push_back({"starts from"});
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
     const CellPlan& cell = sweep.cells[row];
     table.rows.push_back({cell.id, cell.alias + (cell.baseline ? " *" : ""),
                           std::string(name_of(report.status[row])),
                           parameters(report.costs, cell.structure),
                           job_of.contains(row) ? job_of[row]->id : "-"});
+    if (starts) table.rows.back().push_back(start_text(cell.config, known));
   }
   return table;
 }

@@ -26,6 +26,9 @@ StructureCost cost_of(const Json& j) {
   c.seconds_per_eval_token = j.value("seconds_per_eval_token", 0.0);
   c.max_fused = j.at("max_fused").get<std::int64_t>();
   c.depends_on_h = j.value("depends_on_h", false);
+  for (const Json& t : j.value("tensors", Json::array())) {
+    c.tensors.push_back({t.at(0), t.at(1), t.at(2)});
+  }
   if (j.contains("time_feature_rank") && j["time_feature_rank"].is_number()) {
     c.time_feature_rank = j["time_feature_rank"].get<std::int64_t>();
   }
@@ -67,6 +70,10 @@ std::string costs_json(const CostTable& costs) {
          {"max_fused", c.max_fused},
          {"depends_on_h", c.depends_on_h},
          {"time_feature_rank", c.time_feature_rank < 0 ? Json() : Json(c.time_feature_rank)}});
+    if (c.tensors.empty()) continue;
+    Json tensors = Json::array();
+    for (const TensorInfo& t : c.tensors) tensors.push_back({t.name, t.shape, t.group});
+    structures.back()["tensors"] = std::move(tensors);
   }
   return Json{{"schema", 1}, {"structures", structures}}.dump();
 }

@@ -9,6 +9,13 @@
 
 namespace depthgrid {
 
+/// One parameter of a model.
+struct TensorInfo {
+  std::string name;                 // "layers.0.mlp.up.weight"
+  std::vector<std::int64_t> shape;  // of one cell
+  std::string group;                // "trunk", "router", ...
+};
+
 /// Counts and costs of one structure, as `depthgrid-worker describe` answers them. Counts follow
 /// from the configuration alone; the seconds come from a short calibration on this machine.
 struct StructureCost {
@@ -24,6 +31,7 @@ struct StructureCost {
   std::int64_t max_fused = 1;            // cells beyond which fusing no longer pays, or fits
   bool depends_on_h = false;             // F(x, t, h): sequential sublayers
   std::int64_t time_feature_rank = -1;   // of the features on the grid of nodes; -1 = no features
+  std::vector<TensorInfo> tensors{};     // only where they were asked for
 };
 
 /// By structure. A structure that is absent has unknown costs.

@@ -6,8 +6,8 @@
 
 namespace depthgrid {
 
-std::string structure_request(const std::vector<const CellPlan*>& cells, const char* flag,
-                              bool value) {
+std::string structure_request(const std::vector<const CellPlan*>& cells,
+                              const std::vector<std::pair<const char*, bool>>& flags) {
   using Json = nlohmann::ordered_json;
   Json structures = Json::array();
   std::set<std::string> seen;
@@ -16,7 +16,10 @@ std::string structure_request(const std::vector<const CellPlan*>& cells, const c
     structures.push_back(
         {{"structure", cell->structure}, {"config", Json::parse(cell->config.json())}});
   }
-  return Json{{"schema", 1}, {flag, value}, {"structures", structures}}.dump();
+  Json request = {{"schema", 1}};
+  for (const auto& [flag, value] : flags) request[flag] = value;
+  request["structures"] = std::move(structures);
+  return request.dump();
 }
 
 }  // namespace depthgrid

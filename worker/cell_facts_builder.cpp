@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include "core/base/digest.hpp"
+#include "core/config/start_name.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/cost_model.hpp"
 #include "storage/dimensions.hpp"
 #include "sweeps/job_plan.hpp"
 #include "sweeps/stored_bytes.hpp"
+#include "worker/source_weights.hpp"
 
 namespace depthgrid {
 namespace {
@@ -117,6 +119,11 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
   facts.set("cost_flops_token_executed", flops);  // until an evaluation says what is skipped
   set_declarations(facts, fused);
   facts.set("cost_memory_activations", activation_bytes(o, rows, sampler.seq_len()));
+  const std::string start = start_identity(cell.config);
+  if (!start.empty()) facts.set("start_weights", std::string_view(start));
+  if (const auto source = start_cell(cell.config)) {
+    facts.set("start_weights_sha256", std::string_view(last_weights_digest(run.store, *source)));
+  }
   set_audit(facts, run.gate, cell.structure);
   set_predictions(facts, run, o.cells, cell, stored);
   facts.library_versions = run.library_versions;

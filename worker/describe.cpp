@@ -16,6 +16,7 @@
 #include "models/cost_model.hpp"
 #include "sweeps/structure_cost.hpp"
 #include "worker/fused_model.hpp"
+#include "worker/source_weights.hpp"
 
 namespace depthgrid {
 namespace {
@@ -61,7 +62,8 @@ void calibrate(StructureCost& cost, const CellConfig& config) {
   cost.seconds_per_eval_token = score / e / static_cast<double>(rows * tokens);
 }
 
-StructureCost cost_of(const std::string& structure, const CellConfig& config, bool times) {
+StructureCost cost_of(const std::string& structure, const CellConfig& config, bool times,
+                      bool tensors) {
   const ModelOptions o = model_options({&config});
   const ParameterLayout layout = layout_of(o);
   const std::int64_t tokens = config.integer("data.seq_len");
@@ -81,6 +83,7 @@ StructureCost cost_of(const std::string& structure, const CellConfig& config, bo
     const at::Tensor t = layer_grid(o.time.nodes, o.layers, at::full({1, 1}, 1.0)).t;
     cost.time_feature_rank = time_feature_rank(o.time, t, 0);
   }
+  if (tensors) cost.tensors = tensor_infos(layout);
   if (times) calibrate(cost, config);
   return cost;
 }
@@ -92,11 +95,12 @@ std::string describe(const std::string& request) {
     CostTable costs;
     const auto root = nlohmann::ordered_json::parse(request);
     const bool times = root.value("times", true);
+    const bool tensors = root.value("tensors", false);
     for (const auto& entry : root.at("structures")) {
       const CellConfig config = config_from_json(entry.at("config").dump());
       at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
       const std::string structure = entry.at("structure");
-      costs.emplace(structure, cost_of(structure, config, times));
+      costs.emplace(structure, cost_of(structure, config, times, tensors));
     }
     return costs_json(costs);
   } catch (const nlohmann::json::exception& e) {

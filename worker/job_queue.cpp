@@ -32,6 +32,7 @@ JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
       leases_(leases),
       jobs_(std::move(jobs)),
       given_up_(sweep.cells.size(), false),
+      gate_(sweep, store, failed_before_),
       crash_budget_(crash_budget) {
   for (const CellPlan& cell : sweep.cells) {
     const auto failure = store.newest_failure(cell.id);
@@ -60,17 +61,51 @@ bool JobQueue::crashes_too_often(std::size_t row, std::int64_t generation,
   return true;
 }
 
+bool JobQueue::pending(std::size_t row) const {
+  return !given_up_[row] && !store_.completed(sweep_.cells[row].id);
+}
+
+/// True if another team of this run has given the cell up.
+bool JobQueue::lost_elsewhere(std::size_t row) {
+  const auto failure = store_.newest_failure(sweep_.cells[row].id);
+  if (failure && failure->generation > failed_before_[row]) given_up_[row] = true;
+  return given_up_[row];
+}
+
+/// A cell whose source has ended badly: its own report says so.
+void JobQueue::lose(std::size_t row, const std::string& why) {
+  const CellPlan& cell = sweep_.cells[row];
+  if (lost_elsewhere(row)) return;
+  const auto lease = leases_.try_acquire(store_.cell_dir(cell.id));
+  if (!lease || !pending(row) || lost_elsewhere(row)) return;  // somebody else says it
+  store_.publish_failure(cell.id, lease->generation(), CellStatus::Failed,
+                         nlohmann::json{{"class", "source"}, {"message", why}}.dump());
+  log(LogLevel::Error, cell.alias + ": " + why);
+  give_up({row});
+}
+
+/// False while a cell of the job waits for its source. Cells that wait in vain are given up.
+bool JobQueue::may_begin(const FusedJob& job) {
+  bool open = true;
+  for (const std::size_t row : job.cells) {
+    if (!pending(row)) continue;
+    std::string why;
+    const StartGate::Answer answer = gate_.ask(row, why);
+    if (answer == StartGate::Answer::Never) lose(row, why);
+    open = open && (answer == StartGate::Answer::Open || !pending(row));
+  }
+  return open;
+}
+
 std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
   const CellPlan& cell = sweep_.cells[row];
+  // Asked before the lease, whose generation a listing would take for a newer attempt.
+  if (lost_elsewhere(row)) return std::nullopt;
   const std::filesystem::path folder = store_.cell_dir(cell.id);
   auto lease = leases_.try_acquire(folder);
   if (!lease) return std::nullopt;
   if (store_.completed(cell.id)) return std::nullopt;  // finished while we looked
-  const auto failure = store_.newest_failure(cell.id);
-  if (failure && failure->generation > failed_before_[row]) {  // another team's, in this run
-    given_up_[row] = true;
-    return std::nullopt;
-  }
+  if (lost_elsewhere(row)) return std::nullopt;
   CellHistory before = read_history(folder);
   if (crashes_too_often(row, lease->generation(), before)) {
     give_up({row});
@@ -98,10 +133,14 @@ JobQueue::State JobQueue::next(std::optional<Claim>& claim) {
   if (!ready_.empty()) return pop_ready();
   bool waiting = false;
   for (const FusedJob& job : jobs_) {
+    if (!may_begin(job)) {
+      waiting = true;
+      continue;
+    }
     std::map<std::int64_t, Claim> by_step;
     bool held = false;
     for (const std::size_t row : job.cells) {
-      if (given_up_[row] || store_.completed(sweep_.cells[row].id)) continue;
+      if (!pending(row)) continue;
       auto cell = take(row);
       if (!cell) {
         held = true;  // its owner has begun this job: leave the rest to it

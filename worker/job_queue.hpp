@@ -10,6 +10,7 @@
 #include "storage/store.hpp"
 #include "sweeps/job_plan.hpp"
 #include "worker/job_session.hpp"
+#include "worker/start_gate.hpp"
 
 namespace depthgrid {
 
@@ -30,7 +31,8 @@ class JobQueue {
 
   /// Takes the next job. Cells that go on from different steps come one group after another.
   /// @param claim  set when Claimed.
-  /// @return Waiting: all that is left is held by others, who may die; Finished: nothing is left.
+  /// @return Waiting: all that is left is held by others, who may die, or starts from cells that
+  ///         are not done; Finished: nothing is left.
   State next(std::optional<Claim>& claim);
 
   /// This team gives the cells up: they have failed for good in this run.
@@ -45,6 +47,10 @@ class JobQueue {
 
  private:
   std::optional<ClaimedCell> take(std::size_t row);
+  bool pending(std::size_t row) const;
+  bool lost_elsewhere(std::size_t row);
+  bool may_begin(const FusedJob& job);
+  void lose(std::size_t row, const std::string& why);
   bool crashes_too_often(std::size_t row, std::int64_t generation, const CellHistory& history);
 
   const Sweep& sweep_;
@@ -54,6 +60,7 @@ class JobQueue {
   std::vector<Claim> ready_;  // groups of a job that start at other steps
   std::vector<bool> given_up_;
   std::vector<std::int64_t> failed_before_;  // generation of the newest failure when this run began
+  StartGate gate_;
   std::int64_t crash_budget_;
   std::int64_t failed_ = 0;
 };

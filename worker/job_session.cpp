@@ -19,7 +19,6 @@
 #include "worker/cell_facts_builder.hpp"
 #include "worker/provenance.hpp"
 #include "worker/stability_log.hpp"
-#include "worker/start_weights.hpp"
 #include "worker/stop_signals.hpp"
 
 namespace depthgrid {
@@ -102,7 +101,11 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
       since_best_(job_.rows.size(), 0),
       step_(job_.first_step) {
   at::globalContext().setAllowTF32CuBLAS(fused_.train.precision == Precision::Tf32);
-  if (job_.first_step == 0) load_start_weights(configs_, fused_.options, *fused_.arena);
+  if (job_.first_step == 0) {
+    started_ = load_start_weights(
+        configs_, fused_.options, *fused_.arena,
+        [this](const CellId& id) { return source_weights(run_.store, run_.plan, id); });
+  }
   restore(claims);
   for (std::int64_t s = 0; job_.first_step > 0 && s <= job_.first_step; ++s) {
     evaluations_ += evals_.due(s, fused_.train.steps) ? 1 : 0;
@@ -166,6 +169,9 @@ void JobSession::open_recorder(std::size_t e, ClaimedCell& claim, const std::str
                               std::move(claim.lease), first, attempt, shape);
   for (const std::string& reason : claim.rejected) {
     recorder.event(first, EventKind::CheckpointRejected, 0, reason);
+  }
+  if (e < started_.size() && !started_[e].text.empty()) {
+    recorder.event(first, EventKind::StartWeights, 0, started_[e].line());
   }
   for (const std::string& warning : run_.warnings) {
     recorder.event(first, EventKind::Warning, 0, warning);

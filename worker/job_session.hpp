@@ -15,6 +15,7 @@
 #include "worker/eval_plan.hpp"
 #include "worker/fused_model.hpp"
 #include "worker/run_context.hpp"
+#include "worker/start_weights.hpp"
 
 namespace depthgrid {
 
@@ -91,6 +92,7 @@ class JobSession {
   EvalPlan evals_;
   ModeEvaluation modes_;
   CheckpointPolicy policy_;
+  std::vector<StartedFrom> started_;     // of cells that begin; else empty
   std::vector<CellRecorder> recorders_;  // first rank only
   std::vector<CellFacts> facts_;
   std::vector<CellClock> clocks_;

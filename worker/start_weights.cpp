@@ -1,12 +1,20 @@
 #include "worker/start_weights.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+
 #include "core/base/error.hpp"
 #include "core/config/start_files.hpp"
+#include "core/config/start_name.hpp"
+#include "sweeps/start_check.hpp"
 #include "worker/hf_gpt2.hpp"
 #include "worker/weight_places.hpp"
 
@@ -36,21 +44,63 @@ void load_hf_gpt2(const std::filesystem::path& path, const ModelOptions& o, std:
   load_weights(arena, static_cast<std::int64_t>(e), places, file, ignored);
 }
 
+/// From one layout into another, by name.
+std::vector<std::string> load_cell(const SourceWeights& source, const CellConfig& config,
+                                   std::size_t e, Arena& arena) {
+  StartFit fit = start_fit(tensor_infos(source.layout), tensor_infos(arena.layout()));
+  if (!fit.problems.empty()) {
+    throw Error(fmt::format("the weights of {} ({}) do not fit this {} ({} differences):\n  {}",
+                            source.cell.alias, source.cell.id, config.word("model.family"),
+                            fit.problems.size(), fmt::join(fit.problems, "\n  ")));
+  }
+  const at::NoGradGuard no_grad;
+  for (const ParameterSlot& from : source.layout.slots()) {
+    const at::Tensor into = slot_view(arena.values(), arena.layout().find(from.spec.name))
+                                .select(0, static_cast<std::int64_t>(e));
+    const float* const values = source.values.data() + from.offset;
+    into.copy_(at::from_blob(const_cast<float*>(values), into.sizes(), at::kFloat));
+  }
+  return std::move(fit.fresh);
+}
+
 }  // namespace
 
-void load_start_weights(const std::vector<const CellConfig*>& cells, const ModelOptions& options,
-                        Arena& arena) {
+std::string StartedFrom::line() const {
+  if (text.empty() || fresh.empty()) return text;
+  constexpr std::size_t kShown = 12;
+  return fmt::format(
+      "{}; {} parameters drawn anew: {}{}", text, fresh.size(),
+      fmt::join(fresh.begin(),
+                fresh.begin() + static_cast<std::ptrdiff_t>(std::min(fresh.size(), kShown)), ", "),
+      fresh.size() > kShown ? ", …" : "");
+}
+
+std::vector<StartedFrom> load_start_weights(const std::vector<const CellConfig*>& cells,
+                                            const ModelOptions& options, Arena& arena,
+                                            const SourceReader& read) {
+  std::vector<StartedFrom> out(cells.size());
+  std::optional<SourceWeights> source;  // cells of a job often share one
   for (std::size_t e = 0; e < cells.size(); ++e) {
     if (cells[e]->null("model.init.from")) continue;
+    if (const auto id = start_cell(*cells[e])) {
+      if (!source || source->cell.id != *id) source = read(*id);
+      out[e] = {fmt::format("{} ({}) after {} steps, weights {}", source->cell.alias, *id,
+                            source->step, source->sha256.substr(0, 12)),
+                load_cell(*source, *cells[e], e, arena)};
+      continue;
+    }
     const std::filesystem::path path = cells[e]->word("model.init.from");
+    out[e].text = path.string() + ", " + start_identity(*cells[e]).substr(0, 17);
     if (cells[e]->word("model.init.layout") == "hf-gpt2") {
       load_hf_gpt2(path, options, e, arena);
     } else {
-      load_weights(arena, static_cast<std::int64_t>(e), native_places(arena.layout()),
-                   SafetensorsFile(start_files(path).back()));
+      out[e].fresh =
+          load_weights(arena, static_cast<std::int64_t>(e), native_places(arena.layout()),
+                       SafetensorsFile(start_files(path).back()));
     }
   }
   arena.refresh_shadow();
+  return out;
 }
 
 }  // namespace depthgrid

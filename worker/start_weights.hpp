@@ -1,17 +1,32 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/config/cell_config.hpp"
 #include "core/train/arena.hpp"
 #include "models/model_options.hpp"
+#include "worker/source_weights.hpp"
 
 namespace depthgrid {
 
-/// Sets the parameters of the cells that have `model.init.from` to those of their files; the others
-/// keep what they have drawn.
-/// @throws UserError naming the file and all that does not fit.
-void load_start_weights(const std::vector<const CellConfig*>& cells, const ModelOptions& options,
-                        Arena& arena);
+/// What a cell of a job has started from.
+struct StartedFrom {
+  std::string text;                // "phase_a,s0 (0123456789ab) after 200 steps, weights 89ab…"
+  std::vector<std::string> fresh;  // parameters of added modules, which it has drawn itself
+
+  /// One line; empty for drawn weights.
+  std::string line() const;
+};
+
+/// Sets the parameters of the cells that have `model.init.from` to those of their files or cells,
+/// by name; the others keep what they have drawn, and so do parameters of added modules (see
+/// is_added_module()) that the source lacks.
+/// @param source  reads the weights of a cell; not asked where no cell starts from one.
+/// @return  one entry a cell.
+/// @throws UserError naming the file and all that does not fit; Error for a cell that does not.
+std::vector<StartedFrom> load_start_weights(const std::vector<const CellConfig*>& cells,
+                                            const ModelOptions& options, Arena& arena,
+                                            const SourceReader& source = {});
 
 }  // namespace depthgrid

@@ -22,11 +22,13 @@
 #include "storage/publish.hpp"
 #include "sweeps/matched_sweep.hpp"
 #include "sweeps/run_summary.hpp"
+#include "sweeps/start_check.hpp"
 #include "worker/fresh_process.hpp"
 #include "worker/job_queue.hpp"
 #include "worker/out_of_memory.hpp"
 #include "worker/provenance.hpp"
 #include "worker/run_setup.hpp"
+#include "worker/source_weights.hpp"
 #include "worker/stop_signals.hpp"
 
 namespace depthgrid {
@@ -73,6 +75,18 @@ class SweepRun {
   ExitCode code_ = ExitCode::Done;  // of a process for one cell
 };
 
+/// Weights that do not fit are refused before anything is trained, or written to the store.
+void check_starts(const Sweep& sweep, Collective& world) {
+  together(world, [&] {
+    if (world.rank() != 0 || sweep.starts.empty()) return;
+    TensorTable tensors;
+    for (const CellPlan& cell : start_structures(sweep)) {
+      tensors.emplace(cell.structure, tensor_infos(layout_of(model_options({&cell.config}))));
+    }
+    check_starts(sweep, tensors);
+  });
+}
+
 /// The sweep with the widths that `match:` asks for: rank 0 reads them from the store's plan, or
 /// finds and publishes them there. Of several runs at once the first one's widths hold for all.
 Sweep planned_sweep(const RunOrder& order, Collective& world) {
@@ -103,6 +117,7 @@ Sweep planned_sweep(const RunOrder& order, Collective& world) {
 }
 
 Store open_store(const RunOrder& order, Collective& world, const Sweep& sweep) {
+  check_starts(sweep, world);
   std::optional<Store> store;
   together(world, [&] {
     if (world.rank() != 0) return;

@@ -10,6 +10,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "core/base/error.hpp"
+#include "sweeps/start_check.hpp"
 
 namespace depthgrid {
 namespace {
@@ -46,9 +47,11 @@ std::vector<std::pair<std::string, at::Tensor>> weights_of(Arena& arena, std::in
   return out;
 }
 
-void load_weights(Arena& arena, std::int64_t e, const std::vector<WeightPlace>& places,
-                  const SafetensorsFile& file, const std::vector<std::string>& ignored) {
-  std::vector<std::string> problems;
+std::vector<std::string> load_weights(Arena& arena, std::int64_t e,
+                                      const std::vector<WeightPlace>& places,
+                                      const SafetensorsFile& file,
+                                      const std::vector<std::string>& ignored) {
+  std::vector<std::string> problems, fresh;
   std::set<std::string> known(ignored.begin(), ignored.end()), set;
   for (const WeightPlace& place : places) {
     known.insert(place.name);
@@ -57,7 +60,10 @@ void load_weights(Arena& arena, std::int64_t e, const std::vector<WeightPlace>& 
     }
     const SafetensorsEntry* entry = file.find(place.name);
     const std::vector<std::int64_t> shape = file_shape(place, arena.layout());
-    if (entry == nullptr) {
+    const ParameterGroup group = arena.layout().find(place.parameter).spec.group;
+    if (entry == nullptr && is_added_module(name_of(group))) {
+      fresh.push_back(place.parameter);
+    } else if (entry == nullptr) {
       problems.push_back(fmt::format("missing: {} ({})", place.name, fmt::join(shape, " x ")));
     } else if (entry->shape != shape) {
       problems.push_back(fmt::format("{}: {} in the file, {} in the model", place.name,
@@ -81,11 +87,13 @@ void load_weights(Arena& arena, std::int64_t e, const std::vector<WeightPlace>& 
   }
   const at::NoGradGuard no_grad;
   for (const WeightPlace& place : places) {
+    if (file.find(place.name) == nullptr) continue;
     const at::Tensor into = slot_view(arena.values(), arena.layout().find(place.parameter))[e];
     at::Tensor x = file.read(*file.find(place.name));
     if (place.transposed) x = x.t();
     into.copy_(x.reshape(into.sizes()).to(into.scalar_type()));
   }
+  return fresh;
 }
 
 }  // namespace depthgrid

@@ -32,10 +32,13 @@ std::vector<std::pair<std::string, at::Tensor>> weights_of(Arena& arena, std::in
 
 /// Sets all parameters of cell e from a file; refresh the arena's shadow afterwards.
 /// @param ignored  names that may be in the file and mean nothing here.
+/// Parameters of added modules that the file lacks keep what they have drawn. @return  their names.
 /// @throws UserError (BadData) that lists every missing and every superfluous name, every other
 ///         shape, every type that is no floating-point number and every parameter that several
 ///         places would set; nothing is set then.
-void load_weights(Arena& arena, std::int64_t e, const std::vector<WeightPlace>& places,
-                  const SafetensorsFile& file, const std::vector<std::string>& ignored = {});
+std::vector<std::string> load_weights(Arena& arena, std::int64_t e,
+                                      const std::vector<WeightPlace>& places,
+                                      const SafetensorsFile& file,
+                                      const std::vector<std::string>& ignored = {});
 
 }  // namespace depthgrid

@@ -11,13 +11,14 @@
 namespace depthgrid {
 namespace {
 
-struct DigestKey {
+struct SideKey {
   std::string_view key;
   std::size_t (*slot)();
 };
-/// Digests that stand beside the leaves, as json() names them.
-constexpr DigestKey kDigestKeys[] = {{"data.corpus@sha256", digest_slot},
-                                     {"model.init.from@sha256", start_digest_slot}};
+/// What stands beside the leaves, as json() names it.
+constexpr SideKey kSideKeys[] = {{"data.corpus@sha256", digest_slot},
+                                 {"model.init.from@sha256", start_digest_slot},
+                                 {"model.init.from@depth", start_depth_slot}};
 
 std::shared_ptr<const ConfigBase> base_of(std::shared_ptr<ValuePool> pool, const Slots& slots) {
   auto base = std::make_shared<ConfigBase>();
@@ -107,11 +108,18 @@ ValueMap CellConfig::changed() const {
 std::string CellConfig::json() const {
   ValueMap map;
   for (std::size_t i = 0; i < schema().size(); ++i) map.emplace_back(schema()[i].path, slot(i));
-  for (const auto& [key, index] : kDigestKeys) {
-    if (!slot(index()).is_null()) map.emplace_back(key, slot(index()));
-  }
+  for (auto& entry : beside()) map.push_back(std::move(entry));
   sort_map(map);
   return canonical_json(Value(std::move(map)));
+}
+
+ValueMap CellConfig::beside() const {
+  ValueMap out;
+  for (const auto& [key, index] : kSideKeys) {
+    const Value& value = slot(index());
+    if (!value.is_null()) out.emplace_back(key, value);
+  }
+  return out;
 }
 
 Slots slots_of(const CellConfig& config, ValuePool& pool) {
@@ -158,9 +166,9 @@ CellConfig config_from_json(std::string_view json) {
   Slots slots(*pool);
   for (const auto& [path, value] : *map) {
     const std::size_t leaf = find_leaf(path);
-    const auto* const digest = std::ranges::find(kDigestKeys, path, &DigestKey::key);
-    if (digest != std::end(kDigestKeys)) {
-      slots.written[digest->slot()] = pool->intern(value);
+    const auto* const side = std::ranges::find(kSideKeys, path, &SideKey::key);
+    if (side != std::end(kSideKeys)) {
+      slots.written[side->slot()] = pool->intern(value);
     } else if (leaf == schema().size()) {
       diagnostics.error(place, "no leaf '" + path + "': written by another version?");
     } else if (const auto typed = leaf_value(schema()[leaf], node_of(value, place), diagnostics)) {

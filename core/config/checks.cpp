@@ -5,6 +5,7 @@
 
 #include "core/config/derive.hpp"
 #include "core/config/schema.hpp"
+#include "core/config/start_name.hpp"
 
 namespace depthgrid {
 namespace {
@@ -256,6 +257,21 @@ void check_evaluation(const Slots& s, const Report& report) {
   }
 }
 
+void check_start(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  if (!start_name(*s.values[row.init_from]).is_cell()) return;
+  if (!s.is(row.init_layout, "native")) {
+    report({row.init_layout, row.init_from},
+           report.shown(row.init_layout) + " is a layout of files; " + report.shown(row.init_from) +
+               " names a cell: leave the layout out");
+  }
+  if (const auto* keep = s.values[row.keep_final]->get_if<bool>(); keep != nullptr && !*keep) {
+    report({row.keep_final, row.init_from},
+           report.shown(row.init_from) +
+               " needs the last weights of that cell: `checkpoint.keep_final: true`");
+  }
+}
+
 }  // namespace
 
 void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics) {
@@ -269,6 +285,7 @@ void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics) {
   check_decay_groups(slots, report);
   check_evaluation(slots, report);
   check_vocabulary(slots, report);
+  check_start(slots, report);
 }
 
 }  // namespace depthgrid

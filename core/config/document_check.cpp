@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <array>
 #include <map>
 
 #include "core/config/schema.hpp"
+#include "core/config/start_name.hpp"
 #include "core/config/sweep_reader.hpp"
 
 namespace depthgrid {
@@ -61,6 +63,54 @@ class Sweeping {
   Diagnostics& diagnostics_;
   std::map<std::size_t, Place> places_;
 };
+
+/// Every value that the document gives to a leaf.
+std::vector<WrittenLeaf> written_values(const SweepDocument& document, std::size_t leaf) {
+  std::vector<WrittenLeaf> out;
+  const auto take = [&](const WrittenLeaf& one) {
+    if (one.leaf == leaf && one.value != nullptr) out.push_back(one);
+  };
+  const auto take_all = [&](const std::vector<Factor>& factors) {
+    for (const Factor& factor : factors) {
+      for (const Column& column : factor.columns) {
+        for (std::size_t i = 0; i < column.values.size(); ++i) {
+          take({column.leaf, column.values[i], column.places[i]});
+        }
+      }
+    }
+  };
+  for (const auto& [at, one] : document.fixed) take(one);
+  take_all(document.factors);
+  for (const WhenBlock& block : document.when) take_all(block.factors);
+  for (const IncludeRow& row : document.include) {
+    for (const WrittenLeaf& one : row.leaves) take(one);
+  }
+  return out;
+}
+
+/// `model.init.from: arm:TAG` names one `include` row (two rows never share a tag).
+void check_start_tags(const SweepDocument& document, Diagnostics& diagnostics) {
+  std::vector<std::string> tags;
+  std::string listed;
+  for (const IncludeRow& row : document.include) {
+    if (row.tag.empty()) continue;
+    tags.push_back(row.tag);
+    listed += (listed.empty() ? "" : ", ") + row.tag;
+  }
+  for (const WrittenLeaf& one : written_values(document, leaf_index("model.init.from"))) {
+    const StartName start = start_name(*one.value);
+    if (start.kind != StartName::Kind::Arm || std::ranges::find(tags, start.name) != tags.end()) {
+      continue;
+    }
+    const std::string near = nearest(start.name, tags);
+    diagnostics.error(
+        one.place,
+        "`model.init.from`: arm:" + start.name + ": no `include` row has this tag" +
+            (!near.empty()  ? " (did you mean 'arm:" + near + "'?)"
+             : tags.empty() ? "; give the row to start from one: `include: [{tag: NAME, ...}]`"
+                            : "; tags: " + listed));
+  }
+}
 
 }  // namespace
 
@@ -128,6 +178,7 @@ void check_document(SweepDocument& document, Diagnostics& diagnostics) {
                                           "final_loss.valid or train_loss"
                                         : " (did you mean '" + near + "'?)"));
   }
+  check_start_tags(document, diagnostics);
 }
 
 }  // namespace depthgrid

@@ -59,6 +59,13 @@ void append_value(std::string& out, const IdentityLeaf& leaf, const Slots& slots
   append(out, leaf, content ? '"' + *content + '"' : slots.values[leaf.leaf]->json);
 }
 
+/// A cell and those that start from it never share a job: the length of the chain is in the fusion
+/// key, not the id at its end.
+void append_start(std::string& out, const IdentityLeaf& leaf, const Slots& slots) {
+  const PooledValue& depth = *slots.values[start_depth_slot()];
+  if (!depth.is_null()) append(out, leaf, "\"cell+" + depth.json + '"');
+}
+
 std::string ending() {
   return "},\"schema\":" + std::to_string(kSchemaVersion) + "}";
 }
@@ -87,7 +94,9 @@ std::string structure_text(const Slots& slots) {
     if (value == slots.defaults[leaf.leaf]) continue;
     // While a share of the steps is dense, a sequence's every token is executed.
     const bool counts = gathers && leaf.leaf == leaf_rows().tdt_dense_fraction;
-    if (leaf.structural || counts) {
+    if (leaf.leaf == leaf_rows().init_from) {
+      append_start(out, leaf, slots);
+    } else if (leaf.structural || counts) {
       append_value(out, leaf, slots);
     } else if (leaf.alternative) {
       const bool is_word = value->get_if<std::string>() != nullptr;

@@ -6,6 +6,7 @@
 #include "core/config/checks.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_files.hpp"
+#include "core/config/start_name.hpp"
 
 namespace depthgrid {
 
@@ -113,8 +114,9 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
 void Resolver::find_start(Slots& slots, Place arm) {
   const LeafRows& row = leaf_rows();
   slots.values[start_digest_slot()] = pool_->null();
-  if (slots.null(row.init_from)) return;
+  slots.values[start_depth_slot()] = pool_->null();
   const PooledValue* path = slots.values[row.init_from];
+  if (start_name(*path).kind != StartName::Kind::Files) return;
   auto known = starts_.find(path);
   if (known == starts_.end()) {
     const PooledValue* digest = pool_->null();

@@ -48,7 +48,7 @@ constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=tempora
 /// A text that is identity: what its file holds.
 constexpr Leaf start_from(std::string_view path, std::string_view doc) {
   Leaf leaf = text(path, "null", doc);
-  leaf.leaf_class = PerCell;
+  leaf.leaf_class = PerCellUnion;
   return leaf;
 }
 
@@ -254,9 +254,12 @@ constexpr Leaf kInit[] = {
                  "out and down (or C and D) are scaled by 1/√(2L)"),
             "true; scheme pytorch: false"),
     or_null(start_from("model.init.from",
-                       "weights to start from: a safetensors file, or a folder with "
-                       "model.safetensors (and config.json); relative to the working directory; "
-                       "identity is the content, not the path"),
+                       "weights to start from. arm:TAG: those of the last step of the cell of this "
+                       "sweep with that tag and the same seed; cell:ID (or alias, or the "
+                       "beginning of one): those of that cell of this sweep; identity is the "
+                       "cell's id, and the cell waits for it. Else a safetensors file, or a folder "
+                       "with model.safetensors (and config.json); relative to the working "
+                       "directory; identity is the content, not the path"),
             "drawn"),
     read(word("model.init.layout", "native hf-gpt2", "native", Structural,
               "names in that file: those of depthgrid export, or those of the package transformers "

@@ -38,6 +38,7 @@ LeafRows::LeafRows()
       embedding_std(leaf_index("model.init.embedding_std")),
       residual_scaling(leaf_index("model.init.residual_scaling")),
       init_from(leaf_index("model.init.from")),
+      init_layout(leaf_index("model.init.layout")),
       corpus(leaf_index("data.corpus")),
       data_path(leaf_index("data.path")),
       data_test(leaf_index("data.test")),
@@ -76,7 +77,8 @@ LeafRows::LeafRows()
       splits(leaf_index("eval.splits")),
       final_splits(leaf_index("eval.final_splits")),
       stride(leaf_index("eval.stride")),
-      keep_best(leaf_index("checkpoint.keep_best")) {}
+      keep_best(leaf_index("checkpoint.keep_best")),
+      keep_final(leaf_index("checkpoint.keep_final")) {}
 
 const LeafRows& leaf_rows() {
   static const LeafRows rows;
@@ -89,8 +91,11 @@ std::size_t digest_slot() {
 std::size_t start_digest_slot() {
   return schema().size() + 1;
 }
-std::size_t slot_count() {
+std::size_t start_depth_slot() {
   return schema().size() + 2;
+}
+std::size_t slot_count() {
+  return schema().size() + 3;
 }
 
 Slots::Slots(const ValuePool& pool)

@@ -21,7 +21,7 @@ struct LeafRows {
   std::size_t mixer, ssm_a, ssm_parameters;
   std::size_t norm, norm_kind, final_norm, positions, implementation, attention_dropout;
   std::size_t include_t, scale, scale_init, granularity, targets, share_qkv;
-  std::size_t init_scheme, embedding_std, residual_scaling, init_from;
+  std::size_t init_scheme, embedding_std, residual_scaling, init_from, init_layout;
   std::size_t corpus, data_path, data_test, tokenizer, word_vocab, split, dev_fraction, seq_len;
   std::size_t markov_order, synthetic_vocab, synthetic_tokens, lag;
   std::size_t steps, batch_size, accumulation, lr, weight_decay, no_decay;
@@ -29,7 +29,7 @@ struct LeafRows {
   std::size_t tdt_capacity, tdt_min_k, tdt_dense_fraction, tdt_execution, mod_capacity,
       mod_execution;
   std::size_t schedule, warmup, decay_steps, patience;
-  std::size_t every, splits, final_splits, stride, keep_best;
+  std::size_t every, splits, final_splits, stride, keep_best, keep_final;
 };
 const LeafRows& leaf_rows();
 
@@ -37,6 +37,8 @@ const LeafRows& leaf_rows();
 std::size_t digest_slot();
 /// The one behind it, of the weights that a cell starts from (`model.init.from`).
 std::size_t start_digest_slot();
+/// The one behind it: cells before this one in a chain of starts (null = none).
+std::size_t start_depth_slot();
 std::size_t slot_count();
 
 /// Where the value of a leaf comes from; later ones win.

@@ -28,6 +28,12 @@ struct CellPlan {
   CellConfig config;
 };
 
+/// A cell that starts from the last weights of another one (`model.init.from: arm:` or `cell:`).
+struct SweepStart {
+  CellId cell, source;
+  Diagnostic where;  // the line that says so, without a message
+};
+
 /// A sweep file, expanded.
 struct Sweep {
   std::string name, description;
@@ -45,6 +51,7 @@ struct Sweep {
   std::int64_t seeds = 1;             // replicates
   std::vector<MatchedWidth> matched;  // widths that `match:` has set
   std::vector<MatchGoal> goals;       // arms that still lack one: their cells are not final
+  std::vector<SweepStart> starts;     // sources before those that start from them
   CellConfig run;                     // answers leaves of class Execution for the whole sweep
 };
 

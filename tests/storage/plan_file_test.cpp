@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "core/config/identity.hpp"
 #include "storage/param_columns.hpp"
 #include "storage/sealed_file.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
@@ -149,6 +150,35 @@ TEST(ParamColumns, NumbersAndWordsBecomeTextsBesideANumber) {
   EXPECT_EQ(number.number(1), 0.25);
   EXPECT_TRUE(std::isnan(number.number(2)));
   EXPECT_EQ(named(columns, "param_model_n_layers").type, DataType::Int64);
+}
+
+TEST(PlanFile, ConfigurationsThatNameFilesOrCellsHashAsTheyDidWhenPlanned) {
+  const TemporaryFolder folder;
+  const auto text = folder.write("text.txt", "some words of a user"), more = folder.write("b", "b");
+  const auto weights = folder.write("w.safetensors", "weights");
+  const auto file = folder.write(
+      "sweep.yaml", "data: {corpus: file, tokenizer: byte}\nparameters:\n  data.path: [" +
+                        text.string() + ", " + more.string() +
+                        "]\ninclude:\n  - {tag: a}\n  - {tag: b, model.init.from: arm:a}\n"
+                        "  - {tag: c, model.init.from: " +
+                        weights.string() + "}\n  - {tag: d, data.corpus: synthetic:markov}\n");
+  const Sweep sweep = load_sweep({file, {}, false});
+  Store store = Store::open_or_create(folder.path() / "s");
+  publish_plan(store, sweep);
+  for (const auto& gone : {text, more, weights}) std::filesystem::remove(gone);
+
+  const StoredPlan plan = read_plan(store);
+
+  ASSERT_EQ(plan.cells.size(), sweep.cells.size());
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+    const CellConfig config = resolved_config(plan, plan.cells[i]);
+    EXPECT_EQ(cell_id(config), sweep.cells[i].id) << plan.cells[i].alias;
+    EXPECT_EQ(config.json(), sweep.cells[i].config.json()) << plan.cells[i].alias;
+    EXPECT_EQ(canonical_json(Value(config.changed())), plan.cells[i].changed);
+  }
+  for (const VariableColumn& column : identity_columns(plan, plan.cells)) {
+    EXPECT_EQ(column.name.find('@'), std::string::npos) << column.name;
+  }
 }
 
 }  // namespace

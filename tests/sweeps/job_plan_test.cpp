@@ -257,5 +257,33 @@ TEST(JobPlan, PackingOptionsComeFromTheRun) {
   EXPECT_EQ(packing_options(make_config({{"packing.fuse", "off"}}), 1).fuse, 1);
 }
 
+TEST(JobPlan, SourcesComeBeforeTheLongestAndJobsNameThoseTheyWaitFor) {
+  std::vector<JobCell> cells = cells_of({1, 2, 1}, 1);
+  cells[0].seconds = 50;
+  for (std::size_t i : {1U, 2U}) {
+    cells[i].start = "c3";
+    cells[i].depth = 1;
+    cells[i].seconds = 100;
+  }
+  PackingOptions options;
+  options.teams = 2;
+  const auto jobs = plan(cells, options, costs_of(3, 8));
+
+  ASSERT_EQ(jobs.size(), 4U);
+  EXPECT_EQ(jobs[0].cells, Sizes{0});
+  EXPECT_EQ(jobs[1].cells, Sizes{3});
+  EXPECT_TRUE(jobs[0].after.empty() && jobs[1].after.empty());
+  for (std::size_t i : {2U, 3U}) {
+    EXPECT_EQ(jobs[i].after, std::vector<std::string>{jobs[1].id});
+    EXPECT_NE(jobs[i].why.find("after " + jobs[1].id), std::string::npos) << jobs[i].why;
+  }
+  EXPECT_DOUBLE_EQ(predicted_makespan(jobs, 2), 150);  // 1 + 100 beside 50 + 100
+  EXPECT_DOUBLE_EQ(predicted_makespan(jobs, 9), 101);  // nobody can begin before the source ends
+
+  // A source with a result is waited for by nobody.
+  const auto rest = plan_jobs(cells, {true, true, true, false}, options, costs_of(3, 8));
+  for (const FusedJob& job : rest) EXPECT_TRUE(job.after.empty());
+}
+
 }  // namespace
 }  // namespace depthgrid
