@@ -48,8 +48,8 @@ int audit_verb(const Arguments& arguments) {
   const Sweep sweep = audited_sweep(line);
   std::vector<const CellPlan*> cells;
   for (const CellPlan& cell : sweep.cells) cells.push_back(&cell);
-  const ChildOutput child =
-      pipe_child({worker_program(), "audit"}, structure_request(cells, {{"fresh", line.has("fresh")}}));
+  const ChildOutput child = pipe_child({worker_program(), "audit"},
+                                       structure_request(cells, {{"fresh", line.has("fresh")}}));
   if (child.code != 0) return child.code;  // its message stands above
   const std::vector<StructureAudit> audits = parse_audits(child.output);
   const AuditLevels levels = audit_levels(sweep.run);

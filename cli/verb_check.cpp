@@ -88,8 +88,7 @@ void add_model(const CommandLine& line, Json& request) {
     return;
   }
   const char* const leaf = line.has("family") ? "family" : "preset";
-  const Sweep sweep =
-      model_sweep(leaf, line.text_of(leaf), line.list_of("set"));
+  const Sweep sweep = model_sweep(leaf, line.text_of(leaf), line.list_of("set"));
   for (const CellPlan& cell : sweep.cells) {
     request["cells"].push_back(
         {{"alias", cell.alias}, {"config", Json::parse(cell.config.json())}});
