@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include <ATen/core/Tensor.h>
 
 #include "models/blocks/rotary.hpp"
@@ -18,9 +16,6 @@ struct Heads {
 /// @param qkv     (E, B, T, 3C). @param angles  of the T positions; undefined: none.
 /// @return        R = E·B.
 Heads split_heads(const ModelOptions& o, const at::Tensor& qkv, const RotaryAngles& angles);
-
-/// Projections (E, B, T, 3C) in, mixed values (E, B, T, C) out.
-using Attend = std::function<at::Tensor(const at::Tensor&)>;
 
 /// F of a block over some tokens, as BlockField has it, with an attention that remembers.
 /// @param x      (E, B, T, C). @param h  (E) step length.

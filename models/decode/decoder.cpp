@@ -46,6 +46,7 @@ class CachedField final : public VectorField {
       return state.cache.attend(heads.q).transpose(1, 2).reshape(
           {qkv.size(0), qkv.size(1), qkv.size(2), qkv.size(3) / 3});
     };
+    if (blocks_[i].field) return {blocks_[i].field(x, attend), {}};
     const at::Tensor f = block_step(o, blocks_[i], x, at.h, attend, &state.recurrent);
     if (!routing) return {f, {}};
     state.skipping.executed = at::ones({x.size(0), x.size(1), x.size(2)}, at::kBool);
