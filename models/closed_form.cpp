@@ -149,11 +149,32 @@ std::int64_t mod(const ModelOptions& o) {
   return standard(o) + dynamic * (o.width + chain(o.width, {o.mod.predictor_hidden, 1}));
 }
 
+/// The layers that stay and one flow: a block with the embedding of τ, a map of the control signal
+/// and α; two affine maps over state and signal; or a block alone.
+std::int64_t hybrid_ode(const ModelOptions& o) {
+  const FlowOptions& flow = o.flow;
+  ModelOptions rest = o;
+  rest.layers -= flow.replaced();
+  const std::int64_t block = 2 * norm(o, o.norm) + attention(o);
+  if (flow.field == FieldKind::Block) return standard(rest) + block + feed_forward(o);
+  const std::int64_t time = flow.time_embedding ? chain(1, {o.width, o.width}) : 0;
+  const std::int64_t own = time + (flow.alpha_learned ? 1 : 0);
+  if (flow.field == FieldKind::Mlp) {
+    return standard(rest) + own + chain(o.width + flow.control, {flow.hidden, o.width});
+  }
+  const std::int64_t maps =
+      affine(o.width, flow.hidden, o.mlp_bias) + affine(flow.hidden, o.width, o.mlp_bias);
+  const std::int64_t control =
+      flow.control > 0 ? affine(flow.control, o.width, flow.control_bias) : 0;
+  return standard(rest) + block + maps + own + control;
+}
+
 struct Row {
   std::string_view family;
   std::int64_t (*count)(const ModelOptions&);
 };
-constexpr std::array<Row, 5> kRows = {{{"standard", standard},
+constexpr std::array<Row, 6> kRows = {{{"standard", standard},
+                                       {"hybrid_ode", hybrid_ode},
                                        {"time_indexed", time_indexed},
                                        {"tong", tong},
                                        {"tdt", tdt},

@@ -21,6 +21,15 @@ std::int64_t generated_entries(const ModelOptions& o) {
   return block_weights(o) + (o.hypernet.generate_bias ? attention + mlp : 0);
 }
 
+/// Multiply-adds per token of one evaluation of a flow's field over a window of t tokens.
+double flow_evaluation(const ModelOptions& o, double t) {
+  const auto c = static_cast<double>(o.width);
+  if (o.flow.field == FieldKind::Mlp) return 2 * c * static_cast<double>(o.flow.hidden);
+  const std::int64_t hidden =
+      o.flow.field == FieldKind::Block ? o.up_rows() + o.hidden : 2 * o.flow.hidden;
+  return 4 * c * c + c * static_cast<double>(hidden) + 2 * t * c;
+}
+
 /// Multiply-adds per token and layer of the second sublayer.
 double second_sublayer(const ModelOptions& o) {
   const auto c = static_cast<double>(o.width);
@@ -46,7 +55,10 @@ double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t to
   const double readout = c * static_cast<double>(o.vocabulary);
   const double generators = static_cast<double>(o.hypernet.hidden * generated_entries(o)) /
                             static_cast<double>(rows * tokens);
-  return 2 * (static_cast<double>(o.layers) * (products + attention + generators) + readout);
+  const auto layers = static_cast<double>(o.layers - o.flow.replaced());
+  const double flow =
+      o.flow.replaced() > 0 ? static_cast<double>(o.flow.evaluations()) * flow_evaluation(o, t) : 0;
+  return 2 * (layers * (products + attention + generators) + flow + readout);
 }
 
 double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
@@ -65,17 +77,23 @@ double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t t
   const double readout = 3 * static_cast<double>(o.vocabulary) + 3 * c;
   // The generated weights of all depths, and their gradients, which meet before the generators'.
   const double weights = 2 * static_cast<double>(o.layers * generated_entries(o));
-  return 4 * (n * (static_cast<double>(o.layers) * (layer + scores) + readout) + weights);
+  const std::int64_t blocks =
+      o.flow.replaced() > 0 ? o.layers - o.flow.replaced() + o.flow.evaluations() : o.layers;
+  return 4 * (n * (static_cast<double>(blocks) * (layer + scores) + readout) + weights);
 }
 
 std::int64_t effective_parameters(const ModelOptions& o, const ParameterLayout& layout) {
-  std::int64_t shared = 0, generators = 0;
+  std::int64_t shared = 0, generators = 0, flow = 0;
   for (const ParameterSlot& slot : layout.slots()) {
     const bool generator = slot.spec.group == ParameterGroup::Hypernet;
     if (generator) generators += slot.count;
     if (!generator && slot.spec.name.starts_with("block.")) shared += slot.count;
+    const bool repeated =
+        slot.spec.name.starts_with("flow.block.") || slot.spec.name.starts_with("flow.mlp.");
+    if (repeated) flow += slot.count;
   }
-  return layout.size() - generators + o.layers * generated_entries(o) + (o.layers - 1) * shared;
+  return layout.size() - generators + o.layers * generated_entries(o) + (o.layers - 1) * shared +
+         (o.flow.evaluations() - 1) * flow;
 }
 
 }  // namespace depthgrid

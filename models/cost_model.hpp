@@ -18,7 +18,8 @@ double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t to
 /// that the graph holds. @param rows  sequences on this rank and micro-batch.
 double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t tokens);
 
-/// Parameters of the unrolled network: a block shared by L depths counts L times, and generated
+/// Parameters of the unrolled network: a block shared by L depths, or by the
+/// evaluations of a flow, counts as often, and generated
 /// weights count in place of what generates them.
 std::int64_t effective_parameters(const ModelOptions& o, const ParameterLayout& layout);
 

@@ -7,6 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/depth/vector_field.hpp"
 #include "models/execution_mode.hpp"
 
 namespace depthgrid {
@@ -32,6 +33,7 @@ struct ForwardContext {
   std::int64_t first_row = 0;                         // global row of this rank's first row
   const std::vector<std::uint64_t>* seeds = nullptr;  // (E) model seeds; needed when training
   std::vector<Observer*> watch = {};
+  Control control = {};                       // what steers the depth; undefined: nothing does
   std::optional<Execution> execution = {};    // none: as the family trains, or decides by itself
   RoutingRecord* routing = nullptr;           // what dynamic layers did, where somebody asks
   std::vector<at::Tensor>* losses = nullptr;  // (E) sums over tokens of Family::loss_terms()

@@ -6,7 +6,6 @@
 
 #include "core/base/error.hpp"
 #include "core/depth/integrator.hpp"
-#include "core/depth/tableau.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/model_factory.hpp"
@@ -61,10 +60,13 @@ at::Tensor Model::embed(const at::Tensor& tokens, std::int64_t first) const {
 }
 
 at::Tensor Model::states(const at::Tensor& tokens, const ForwardContext& context) const {
-  const at::Tensor x = embed(tokens);
-  const DepthGrid grid = family_->grid(context);
-  const FieldPtr field = family_->field(grid, context);
-  return DepthIntegrator(kEuler).solve(*field, grid, x, {}, context.watch, context.step);
+  at::Tensor x = embed(tokens);
+  for (const DepthSegment& segment : family_->segments(context)) {
+    const FieldPtr field = family_->field(segment.grid, context);
+    x = DepthIntegrator(segment.method)
+            .solve(*field, segment.grid, x, context.control, context.watch, context.step);
+  }
+  return x;
 }
 
 at::Tensor Model::readout(const at::Tensor& states) const {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "models/families/hybrid_ode.hpp"
 #include "models/families/mod.hpp"
 #include "models/families/standard.hpp"
 #include "models/families/tdt.hpp"
@@ -13,7 +14,8 @@
 namespace depthgrid {
 
 std::span<const FamilyEntry> families() {
-  static constexpr std::array<FamilyEntry, 5> kFamilies = {{
+  static constexpr std::array<FamilyEntry, 6> kFamilies = {{
+      {"hybrid_ode", make_hybrid_ode},
       {"mod", make_mod},
       {"standard", make_standard},
       {"tdt", make_tdt},

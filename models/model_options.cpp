@@ -37,9 +37,10 @@ std::vector<bool> flags(const Cells& cells, std::string_view path) {
 
 Activation activation(std::string_view word) {
   static constexpr std::pair<std::string_view, Activation> kWords[] = {
-      {"gelu", Activation::Gelu}, {"gelu_tanh", Activation::GeluTanh},
-      {"relu", Activation::Relu}, {"silu", Activation::Silu},
-      {"tanh", Activation::Tanh}, {"swiglu", Activation::Swiglu}};
+      {"gelu", Activation::Gelu},        {"gelu_tanh", Activation::GeluTanh},
+      {"relu", Activation::Relu},        {"silu", Activation::Silu},
+      {"tanh", Activation::Tanh},        {"swiglu", Activation::Swiglu},
+      {"softplus", Activation::Softplus}};
   return pick(kWords, word);
 }
 
@@ -149,6 +150,32 @@ SsmOptions ssm(const Cells& cells) {
           .dt_min = reals(cells, "model.ssm.dt_min")};
 }
 
+FlowOptions flow(const Cells& cells) {
+  static constexpr std::pair<std::string_view, FieldKind> kFields[] = {
+      {"attention_mlp", FieldKind::AttentionMlp},
+      {"mlp", FieldKind::Mlp},
+      {"block", FieldKind::Block}};
+  const CellConfig& first = *cells[0];
+  if (first.word("model.family") != "hybrid_ode") return {};
+  const ValueList& range = *first.at("model.replaced_layers").get_if<ValueList>();
+  return {.first = *range.at(0).get_if<std::int64_t>(),
+          .last = *range.at(1).get_if<std::int64_t>(),
+          .field = pick(kFields, first.word("model.field.kind")),
+          .hidden = first.integer("model.field.hidden"),
+          .activation = activation(first.word("model.field.activation")),
+          .sublayers = first.word("model.field.sublayers") == "parallel" ? Sublayers::Parallel
+                                                                         : Sublayers::Sequential,
+          .time_embedding = first.word("model.field.time_embedding") == "mlp",
+          .alpha_learned = first.flag("model.field.alpha_learned"),
+          .alpha = reals(cells, "model.field.alpha_init"),
+          .output_std = reals(cells, "model.field.output_std"),
+          .mask_per_solve = first.word("model.field.dropout_mask") == "per_solve",
+          .method = &tableau(first.word("model.solver.method")),
+          .steps = first.integer("model.solver.steps"),
+          .control = first.integer("model.control.dim"),
+          .control_bias = first.word("model.control.neutral") == "bias"};
+}
+
 InitOptions init(const Cells& cells) {
   static constexpr std::pair<std::string_view, InitScheme> kSchemes[] = {
       {"pytorch", InitScheme::Pytorch}, {"gpt2", InitScheme::Gpt2}, {"xavier", InitScheme::Xavier}};
@@ -203,6 +230,7 @@ ModelOptions model_options(const std::vector<const CellConfig*>& cells) {
   o.routing = routing_options(cells);
   o.tdt = tdt_options(cells);
   o.mod = mod_options(cells);
+  o.flow = flow(cells);
   o.init = init(cells);
   return o;
 }

@@ -9,6 +9,7 @@
 
 #include "core/config/cell_config.hpp"
 #include "core/depth/depth_grid.hpp"
+#include "core/depth/tableau.hpp"
 #include "models/ops/per_cell_norm.hpp"
 #include "models/routing/routing_options.hpp"
 
@@ -16,7 +17,7 @@ namespace depthgrid {
 
 enum class Sublayers : std::uint8_t { Sequential, Parallel };
 enum class Positions : std::uint8_t { Learned, Rope, None };
-enum class Activation : std::uint8_t { Gelu, GeluTanh, Relu, Silu, Tanh, Swiglu };
+enum class Activation : std::uint8_t { Gelu, GeluTanh, Relu, Silu, Tanh, Swiglu, Softplus };
 enum class NormChoice : std::uint8_t { Layer, Rms, TemporalLayer, None };
 enum class AttentionKind : std::uint8_t { Auto, Sdpa, Explicit };
 enum class InitScheme : std::uint8_t { Pytorch, Gpt2, Xavier };
@@ -27,6 +28,7 @@ enum class Granularity : std::uint8_t { Row, Column, Element };
 enum class Mixer : std::uint8_t { Mlp, Ssm };
 enum class SsmSkip : std::uint8_t { Diagonal, Full, None };
 enum class Discretisation : std::uint8_t { Zoh, Euler, None };
+enum class FieldKind : std::uint8_t { AttentionMlp, Mlp, Block };
 enum class Share : std::uint8_t { None, All, Attention, FeedForward };
 
 /// The six weight types of a block, in the order of `model.modulation.targets`.
@@ -89,6 +91,28 @@ struct SsmOptions {
   std::vector<double> dt_min = {};  // (E) added to softplus of Δ
 };
 
+/// The flow that stands in for the layers [first, last); none where they are equal.
+struct FlowOptions {
+  std::int64_t first = 0, last = 0;
+  FieldKind field = FieldKind::AttentionMlp;
+  std::int64_t hidden = 1024;
+  Activation activation = Activation::Gelu;
+  Sublayers sublayers = Sublayers::Parallel;
+  bool time_embedding = true;
+  bool alpha_learned = true;
+  std::vector<double> alpha;       // (E) start of a learned one
+  std::vector<double> output_std;  // (E) start of the last matrix of field mlp
+  bool mask_per_solve = false;     // dropout draws once a solve, not once an evaluation
+  const Tableau* method = &kEuler;
+  std::int64_t steps = 4;     // m
+  std::int64_t control = 0;   // axes of the control signal; 0: it has no parameters
+  bool control_bias = false;  // of the map of the signal: u = 0 is then not "no signal"
+
+  std::int64_t replaced() const { return last - first; }
+  /// Evaluations of the field a solve.
+  std::int64_t evaluations() const { return steps * static_cast<std::int64_t>(method->stages); }
+};
+
 struct InitOptions {
   InitScheme scheme = InitScheme::Gpt2;
   std::vector<double> std;             // (E)
@@ -132,10 +156,15 @@ struct ModelOptions {
   RoutingOptions routing;
   TdtOptions tdt;
   ModOptions mod;
+  FlowOptions flow;
   InitOptions init;
 
   /// Rows of the up projection: twice the hidden width where the activation gates.
   std::int64_t up_rows() const { return activation == Activation::Swiglu ? 2 * hidden : hidden; }
+  /// Steps of the depth: a layer each, m of a flow.
+  std::int64_t depth_steps() const {
+    return flow.replaced() > 0 ? layers - flow.replaced() + flow.steps : layers;
+  }
   /// The family sees depth-time.
   bool timed() const { return family == "time_indexed" || family == "tong"; }
   /// One set of parameters makes the block of every depth.

@@ -24,16 +24,28 @@ std::vector<double> doubles(const at::Tensor& x) {
 
 void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   const ModelOptions& o = fused.options;
-  const auto layers = static_cast<double>(o.layers);
   const bool shared = o.shared();
   const DepthGrid grid = fused.model->family().grid({});
-  facts.set("n_depth", layers);
-  facts.set("n_layer", shared ? 1.0 : layers);
+  const std::int64_t steps = grid.steps(), replaced = o.flow.replaced();
+  facts.set("n_depth", static_cast<double>(steps));
+  facts.set("n_layer", shared         ? 1.0
+                       : replaced > 0 ? static_cast<double>(o.layers - replaced + 1)
+                                      : static_cast<double>(o.layers));
   facts.set("depth_time", doubles(grid.t.select(0, static_cast<std::int64_t>(e))));
-  std::vector<double> edges, blocks;
-  for (std::int64_t i = 0; i <= o.layers; ++i) edges.push_back(static_cast<double>(i) / layers);
-  for (std::int64_t i = 0; i < o.layers; ++i)
-    blocks.push_back(shared ? 0.0 : static_cast<double>(i));
+  const auto layers = static_cast<double>(o.layers);
+  std::vector<double> edges = {0}, blocks;
+  for (std::int64_t i = 0; i < steps; ++i) {
+    // A flow is one block, whose m steps cover the layers that it replaces.
+    const std::int64_t inside =
+        replaced > 0 ? std::clamp<std::int64_t>(i - o.flow.first + 1, 0, o.flow.steps) : 0;
+    const bool flows = inside > 0 && i < o.flow.first + o.flow.steps;
+    const std::int64_t before = i + 1 - inside;  // steps of layers up to here
+    const double share =
+        inside > 0 ? static_cast<double>(inside) / static_cast<double>(o.flow.steps) : 0;
+    edges.push_back((static_cast<double>(before) + share * static_cast<double>(replaced)) / layers);
+    const std::int64_t block = flows ? o.flow.first : inside > 0 ? before : i;
+    blocks.push_back(shared ? 0.0 : static_cast<double>(block));
+  }
   facts.set("depth_edge_time", edges);
   facts.set("depth_layer", blocks);
   if (o.residual.kind == ScaleKind::Fixed) facts.set("residual_scale", residual_scales(fused, e));

@@ -146,7 +146,7 @@ void JobSession::restore(const std::vector<ClaimedCell>& claims) {
 void JobSession::open_recorders(std::vector<ClaimedCell>& claims) {
   const bool learned = fused_.options.residual.kind != ScaleKind::Fixed;
   const RecordShape shape{.cells = fused_.options.cells,
-                          .learned_scales = learned ? fused_.options.layers : 0,
+                          .learned_scales = learned ? fused_.options.depth_steps() : 0,
                           .positions = evals_.by_position() ? evals_.positions() : 0,
                           .published = configs_[0]->word("eval.protocol") == "published_1",
                           .loss_parts = fused_.language->loss_parts(),

@@ -59,7 +59,8 @@ void check_sizes(const Slots& s, const Report& report) {
                                                ": learned positions need a row for each");
   }
   for (const auto norm : {row.norm_kind, row.final_norm}) {
-    if (s.is(norm, "temporal_layer_norm") && s.is(row.family, "standard")) {
+    const bool timed = s.is(row.family, "time_indexed") || s.is(row.family, "tong");
+    if (s.is(norm, "temporal_layer_norm") && !timed) {
       report({norm, row.family},
              report.shown(norm) + " needs depth-time: `model.family: time_indexed` or `tong`");
     }
@@ -160,6 +161,27 @@ void check_routing(const Slots& s, const Report& report) {
   }
   if (!tdt && s.has_word(row.modes, "teacher_threshold")) {
     report({row.modes}, "`eval.modes` names teacher_threshold, which family mod does not have");
+  }
+}
+
+void check_flow(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  if (!s.is(row.family, "hybrid_ode")) return;
+  const ValueList& range = *s.values[row.replaced_layers]->get_if<ValueList>();
+  const std::int64_t layers = s.integer(row.n_layers);
+  const std::int64_t last = *range.back().get_if<std::int64_t>();
+  if (range.size() != 2) {
+    report({row.replaced_layers},
+           report.shown(row.replaced_layers) +
+               " is not a range: give [a, b] with a < b, the layers a to b − 1");
+  } else if (last > layers) {
+    report({row.replaced_layers, row.n_layers},
+           report.shown(row.replaced_layers) + " ends behind " + report.shown(row.n_layers) +
+               ": the second number is at most " + std::to_string(layers));
+  } else if (last - *range.front().get_if<std::int64_t>() == layers &&
+             s.values[row.scale]->get_if<std::string>() != nullptr) {
+    report({row.scale, row.replaced_layers},
+           report.shown(row.scale) + " has no layer to scale: the flow stands in for all of them");
   }
 }
 
@@ -280,6 +302,7 @@ void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics) {
   check_gates(slots, report);
   check_state_space(slots, report);
   check_routing(slots, report);
+  check_flow(slots, report);
   check_data(slots, report);
   check_training(slots, report);
   check_decay_groups(slots, report);

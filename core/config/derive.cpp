@@ -24,9 +24,9 @@ bool has_dev(const Slots& slots) {
 }
 
 Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
-  constexpr std::array<std::string_view, 13> kNames = {
-      "trunk", "embedding", "head", "norm",    "bias",   "modulation", "hypernet",
-      "ssm",   "residual",  "tpn",  "scalars", "router", "predictor"};
+  constexpr std::array<std::string_view, 16> kNames = {
+      "trunk", "embedding", "head",    "norm",     "bias", "modulation", "hypernet", "ssm",
+      "field", "alpha",     "control", "residual", "tpn",  "scalars",    "router",   "predictor"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     const std::string path = "train.groups." + std::string(kNames[i]);
     groups_[i] = {kNames[i], leaf_index(path + ".lr"), leaf_index(path + ".weight_decay")};
@@ -60,6 +60,11 @@ Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
   tdt_modes_ = pool_->intern(
       ValueList{"dense", "teacher_topk", "teacher_threshold", "student", "random", "skip_all"});
   mod_modes_ = pool_->intern(ValueList{"dense", "teacher_topk", "student", "random", "skip_all"});
+  pytorch_ = pool_->intern("pytorch");
+  gpt2_scheme_ = pool_->intern("gpt2");
+  gelu_ = pool_->intern("gelu");
+  softplus_ = pool_->intern("softplus");
+  mlp_ = pool_->intern("mlp");
   all_deciders_ = pool_->intern(ValueList{"calibrated", "threshold", "running_topk"});
 }
 
@@ -116,9 +121,23 @@ void Deriver::model(Slots& slots) const {
   for (const std::size_t leaf : {row.scale, row.scale_init}) {
     if (slots.is(leaf, "1/L")) slots.values[leaf] = step;
   }
+  flow(slots);
   const bool pytorch = slots.is(row.init_scheme, "pytorch");
   settle(slots, row.embedding_std, pytorch ? one_real_ : small_);
   settle(slots, row.residual_scaling, pytorch ? false_ : true_);
+}
+
+void Deriver::flow(Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  const bool mlp = slots.is(row.field_kind, "mlp");
+  const std::int64_t layers = slots.integer(row.n_layers), width = slots.integer(row.d_model);
+  const std::int64_t first = layers / 3;
+  settle(slots, row.replaced_layers,
+         pool_->intern(ValueList{first, std::max(first + 1, 2 * layers / 3)}));
+  settle(slots, row.field_hidden, number((mlp ? 2 : 4) * width));
+  settle(slots, row.field_activation, mlp ? softplus_ : gelu_);
+  settle(slots, row.time_embedding, mlp ? none_ : mlp_);
+  settle(slots, row.init_scheme, slots.is(row.family, "hybrid_ode") ? pytorch_ : gpt2_scheme_);
 }
 
 void Deriver::modulation(Slots& slots) const {

@@ -20,6 +20,7 @@ class Deriver {
  private:
   void seeds(Slots& slots) const;
   void model(Slots& slots) const;
+  void flow(Slots& slots) const;
   void modulation(Slots& slots) const;
   void routing(Slots& slots) const;
   void train(Slots& slots) const;
@@ -34,12 +35,13 @@ class Deriver {
     std::size_t lr, weight_decay;
   };
   std::shared_ptr<ValuePool> pool_;
-  std::array<Group, 13> groups_;
+  std::array<Group, 16> groups_;
   const PooledValue *zero_, *zero_real_, *one_, *one_real_, *small_, *true_, *false_;
   const PooledValue *sequential_, *parallel_, *layer_norm_, *none_, *all_, *sdpa_, *explicit_;
   const PooledValue *bytes_, *gpt2_, *all_splits_, *no_dev_, *all_targets_, *attention_targets_;
   const PooledValue *learned_, *rope_, *global_, *group_, *router_lr_, *scalars_lr_;
   const PooledValue *tdt_modes_, *mod_modes_, *all_deciders_;
+  const PooledValue *pytorch_, *gpt2_scheme_, *gelu_, *softplus_, *mlp_;
 };
 
 /// True where the cell has a `dev` split.

@@ -5,6 +5,8 @@
 namespace depthgrid {
 namespace {
 
+constexpr std::string_view kBaseline = "hybrid/baseline";
+constexpr std::string_view kOde = "hybrid/ode";
 constexpr std::string_view kMlp = "published/time_indexed_mlp";
 constexpr std::string_view kSsm = "published/time_indexed_ssm";
 constexpr std::string_view kStandard = "published/standard";
@@ -27,7 +29,34 @@ constexpr std::string_view kBatch =
 constexpr std::string_view kPublishedDraws = "start values as its library draws them";
 constexpr std::string_view kDraws = "model.init, by counter-based random numbers";
 
+constexpr std::string_view kPublishedTraining =
+    "batches drawn anew for each model, so that the arms see different text";
+constexpr std::string_view kTraining =
+    "windows keyed by data.seed, the same for all arms; data.sampler: published_2 draws as it does";
+constexpr std::string_view kPublishedLoss =
+    "mean training loss of the last 50 steps, dropout on; no text is held out";
+constexpr std::string_view kLoss =
+    "the whole validation text without dropout; train_loss_last50 is the program's figure";
+constexpr std::string_view kPublishedDecay = "AdamW decays everything, norms and biases too";
+constexpr std::string_view kDecay = "train.no_decay: [] decays everything; some groups are exempt";
+
 constexpr auto kDeviations = std::to_array<PresetDeviation>({
+    {kBaseline, "batches", kPublishedTraining, kTraining},
+    {kBaseline, "evaluation", kPublishedLoss, kLoss},
+    {kBaseline, "decay", kPublishedDecay, kDecay},
+    {kBaseline, "start", kPublishedDraws, kDraws},
+    {kOde, "gradient",
+     "by a continuous adjoint, 5 to 9 % off with four steps of Euler, where its steering results "
+     "come from",
+     "exact, through the steps of the solver"},
+    {kOde, "field", "its paper writes a field without attention, 20,471,041 parameters",
+     "the field with attention that it trains; model.field.kind: mlp is the paper's"},
+    {kOde, "control", "left out while it trains on text, though its bias is a parameter",
+     "the same: flow.control has no gradient"},
+    {kOde, "batches", kPublishedTraining, kTraining},
+    {kOde, "evaluation", kPublishedLoss, kLoss},
+    {kOde, "decay", kPublishedDecay, kDecay},
+    {kOde, "start", kPublishedDraws, kDraws},
     {kStandard, "name", "called the standard transformer",
      "the same six blocks of generated weights; a transformer without them is preset gpt"},
     {kStandard, "clip", kNoClip, kClip},

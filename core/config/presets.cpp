@@ -53,6 +53,11 @@ constexpr Row kGpt2[] = {
 /// of 128 positions, dropout 0.1 on attention and behind the MLP, PyTorch's own start values.
 constexpr Row kHybridBaseline[] = {
     {"model.family", "standard"},
+    {"model.share", "none"},
+};
+
+/// What both arms of the second study have.
+constexpr Row kHybridSizes[] = {
     {"model.d_model", "256"},
     {"model.n_layers", "6"},
     {"model.n_heads", "4"},
@@ -60,7 +65,6 @@ constexpr Row kHybridBaseline[] = {
     {"model.vocab_size", "50257"},
     {"model.max_seq_len", "128"},
     {"model.sublayers", "sequential"},
-    {"model.share", "none"},
     {"model.norm", "pre"},
     {"model.norm_kind", "layer_norm"},
     {"model.final_norm", "layer_norm"},
@@ -74,6 +78,25 @@ constexpr Row kHybridBaseline[] = {
     {"model.dropout.attention", "0.1"},
     {"model.dropout.mlp", "0.1"},
     {"model.init.scheme", "pytorch"},
+};
+
+/// The second study's hybrid: the baseline with a flow in place of the layers 2 and 3, four steps
+/// of Euler over a field with attention, time and control inputs: 29,781,249 parameters.
+constexpr Row kHybridOde[] = {
+    {"model.family", "hybrid_ode"},
+    {"model.replaced_layers", "[2, 4]"},
+    {"model.field.kind", "attention_mlp"},
+    {"model.field.hidden", "1024"},
+    {"model.field.activation", "gelu"},
+    {"model.field.sublayers", "parallel"},
+    {"model.field.time_embedding", "mlp"},
+    {"model.field.alpha_init", "0.1"},
+    {"model.field.alpha_learned", "true"},
+    {"model.field.dropout_mask", "per_evaluation"},
+    {"model.solver.method", "euler"},
+    {"model.solver.steps", "4"},
+    {"model.control.dim", "4"},
+    {"model.control.neutral", "bias"},
 };
 
 /// The shapes of the first study's public code: one linear gate a weight type, on the input of
@@ -240,7 +263,8 @@ struct Preset {
 
 constexpr Preset kPresets[] = {{"gpt", kGpt},
                                {"gpt2", kGpt2},
-                               {"hybrid/baseline", kHybridBaseline},
+                               {"hybrid/baseline", kHybridSizes, kHybridBaseline},
+                               {"hybrid/ode", kHybridSizes, kHybridOde},
                                {"published/standard", kPublishedGenerated, kPublishedStandard},
                                {"published/time_indexed_mlp", kPublishedTimeIndexedMlp},
                                {"published/time_indexed_ssm", kPublishedTimeIndexedSsm},

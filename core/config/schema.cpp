@@ -21,8 +21,8 @@ std::string bound(ValueKind kind, double number) {
 
 std::vector<Leaf> all_leaves() {
   std::vector<Leaf> leaves;
-  for (const auto sections :
-       {model_sections(), routing_sections(), data_sections(), train_sections(), run_sections()}) {
+  for (const auto sections : {model_sections(), flow_sections(), routing_sections(),
+                              data_sections(), train_sections(), run_sections()}) {
     for (const auto& section : sections) {
       leaves.insert(leaves.end(), section.leaves.begin(), section.leaves.end());
     }
@@ -84,7 +84,7 @@ std::string Leaf::type() const {
     case ValueKind::StepList:
       return "list of steps or percentages";
     case ValueKind::LayerList:
-      return "word or list of layers";
+      return both ? "word or list of layers" : "list of layers";
     case ValueKind::TargetMap:
       return "word, or map from target to word";
   }

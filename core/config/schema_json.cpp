@@ -73,7 +73,7 @@ Json value_schema(const Leaf& leaf) {
                                     {{"type", "string"}, {"pattern", "^[0-9.]+ ?%$"}}})}}}});
       break;
     case ValueKind::LayerList:
-      alternatives.push_back(words_schema(leaf));
+      if (!leaf.words.empty()) alternatives.push_back(words_schema(leaf));
       alternatives.push_back({{"type", "array"},
                               {"items", {{"type", "integer"}, {"minimum", 0}}},
                               {"minItems", 1},

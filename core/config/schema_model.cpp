@@ -66,17 +66,18 @@ constexpr Leaf kSeeds[] = {
 };
 
 constexpr Leaf kBlock[] = {
-    or_null(word("model.preset",
-                 "gpt gpt2 hybrid/baseline published/standard published/time_indexed_mlp "
-                 "published/time_indexed_ssm published/tong tdt/default tdt/literal",
-                 "null", Execution,
-                 "fills leaves of the model; leaves that the file names win; identity is the "
-                 "resolved leaves, not the name"),
-            "no preset"),
-    word("model.family", "standard time_indexed tong tdt mod", "standard", Structural,
+    or_null(
+        word("model.preset",
+             "gpt gpt2 hybrid/baseline hybrid/ode published/standard published/time_indexed_mlp "
+             "published/time_indexed_ssm published/tong tdt/default tdt/literal",
+             "null", Execution,
+             "fills leaves of the model; leaves that the file names win; identity is the "
+             "resolved leaves, not the name"),
+        "no preset"),
+    word("model.family", "standard time_indexed tong hybrid_ode tdt mod", "standard", Structural,
          "separate blocks; one block whose weights depth-time modulates; one whose weights "
-         "networks of depth-time generate; separate blocks of which some skip tokens: temporal "
-         "dynamic transformer, or Mixture-of-Depths"),
+         "networks of depth-time generate; separate blocks with a flow in place of some; separate "
+         "blocks of which some skip tokens: temporal dynamic transformer, or Mixture-of-Depths"),
     integer("model.d_model", 8, 8192, "channels", "256", Structural,
             "d, width of the residual stream; a multiple of n_heads"),
     integer("model.n_layers", 1, 1024, "layers", "6", Structural, "L, depth steps"),
@@ -95,7 +96,7 @@ constexpr Leaf kBlock[] = {
          "model.positions=learned"),
     or_null(word("model.sublayers", "sequential parallel", "null", Structural,
                  "attention, then the second sublayer; or both from one input"),
-            "standard, tdt, mod: sequential; time_indexed, tong: parallel"),
+            "standard, hybrid_ode, tdt, mod: sequential; time_indexed, tong: parallel"),
     read(word("model.mixer", "mlp ssm", "mlp", Structural,
               "the second sublayer: feed-forward, or a state-space layer along the sequence"),
          kTimed),
@@ -243,7 +244,9 @@ constexpr Leaf kStateSpace[] = {
 };
 
 constexpr Leaf kInit[] = {
-    word("model.init.scheme", "pytorch gpt2 xavier", "gpt2", Structural, "how weights are drawn"),
+    or_null(word("model.init.scheme", "pytorch gpt2 xavier", "null", Structural,
+                 "how weights are drawn"),
+            "gpt2; hybrid_ode: pytorch"),
     read(above(real("model.init.std", 0, kUnlimited, "–", "0.02", PerCell,
                     "standard deviation of weights")),
          "model.init.scheme=gpt2"),

@@ -33,8 +33,8 @@ std::string meaning(const Leaf& leaf) {
 
 std::vector<SchemaSection> all_sections() {
   std::vector<SchemaSection> out;
-  for (const auto part :
-       {model_sections(), routing_sections(), data_sections(), train_sections(), run_sections()}) {
+  for (const auto part : {model_sections(), flow_sections(), routing_sections(), data_sections(),
+                          train_sections(), run_sections()}) {
     out.insert(out.end(), part.begin(), part.end());
   }
   return out;

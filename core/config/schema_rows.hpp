@@ -94,6 +94,7 @@ struct SchemaSection {
 };
 
 std::span<const SchemaSection> model_sections();
+std::span<const SchemaSection> flow_sections();
 std::span<const SchemaSection> routing_sections();
 std::span<const SchemaSection> data_sections();
 std::span<const SchemaSection> train_sections();

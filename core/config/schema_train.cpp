@@ -21,8 +21,9 @@ constexpr Leaf kTrain[] = {
     real("train.weight_decay", 0, kUnlimited, "–", "0", PerCell,
          "decoupled with adamw, added to the gradient with adam"),
     word("train.no_decay",
-         "trunk embedding head norm bias modulation hypernet ssm residual scalars alpha tpn router "
-         "predictor",
+         "trunk embedding head norm bias modulation hypernet ssm field alpha residual control "
+         "scalars "
+         "tpn router predictor",
          "[norm, bias, embedding, scalars, alpha, residual]", Structural,
          "groups without decay; [] decays everything", ValueKind::WordList),
     word("train.schedule.kind", "constant cosine linear wsd", "constant", PerCell,
@@ -92,6 +93,11 @@ constexpr std::string_view kStateSpace = "model.mixer=ssm & model.ssm.parameters
 constexpr std::string_view kTdt = "model.family=tdt";
 constexpr std::string_view kMod = "model.family=mod";
 constexpr std::string_view kRouter = "model.family=tdt|mod";
+constexpr std::string_view kField = "model.family=hybrid_ode";
+constexpr std::string_view kAlpha =
+    "model.family=hybrid_ode & model.field.kind!=block & model.field.alpha_learned=true";
+constexpr std::string_view kControl =
+    "model.family=hybrid_ode & model.field.kind=attention_mlp & model.control.dim!=0";
 constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
 
 constexpr Leaf kGroups[] = {
@@ -119,6 +125,15 @@ constexpr Leaf kGroups[] = {
     group_lr("train.groups.ssm.lr", kStateSpace),
     group_decay("train.groups.ssm.weight_decay", kStateSpace),
     group_frozen("train.groups.ssm.frozen", kStateSpace),
+    group_lr("train.groups.field.lr", kField),
+    group_decay("train.groups.field.weight_decay", kField),
+    group_frozen("train.groups.field.frozen", kField),
+    group_lr("train.groups.alpha.lr", kAlpha),
+    group_decay("train.groups.alpha.weight_decay", kAlpha),
+    group_frozen("train.groups.alpha.frozen", kAlpha),
+    group_lr("train.groups.control.lr", kControl),
+    group_decay("train.groups.control.weight_decay", kControl),
+    group_frozen("train.groups.control.frozen", kControl),
     group_lr("train.groups.residual.lr", kScale),
     group_decay("train.groups.residual.weight_decay", kScale),
     group_frozen("train.groups.residual.frozen", kScale),

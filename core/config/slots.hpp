@@ -22,6 +22,7 @@ struct LeafRows {
   std::size_t norm, norm_kind, final_norm, positions, implementation, attention_dropout;
   std::size_t include_t, scale, scale_init, granularity, targets, share_qkv;
   std::size_t init_scheme, embedding_std, residual_scaling, init_from, init_layout;
+  std::size_t replaced_layers, field_kind, field_hidden, field_activation, time_embedding;
   std::size_t corpus, data_path, data_test, tokenizer, word_vocab, split, dev_fraction, seq_len;
   std::size_t markov_order, synthetic_vocab, synthetic_tokens, lag;
   std::size_t steps, batch_size, accumulation, lr, weight_decay, no_decay;

@@ -33,7 +33,7 @@ RkStep rk_step(const Tableau& m, const VectorField& field, const at::Tensor& x,
   for (std::size_t s = 0; s < m.stages; ++s) {
     const at::Tensor y = advance(x, m.a[s], h, out.k, s);
     const at::Tensor t = m.c[s] == 0 ? at.t : at.t + m.c[s] * span;
-    FieldValue value = field.evaluate(y, {t, at.h, at.step}, u);
+    FieldValue value = field.evaluate(y, {t, at.h, at.step, static_cast<std::int64_t>(s)}, u);
     out.k[s] = std::move(value.dx);
     if (s == 0) out.gate = std::move(value.gate);
   }

@@ -13,9 +13,10 @@ namespace depthgrid {
 
 /// Where on the depth axis an evaluation happens.
 struct DepthPoint {
-  at::Tensor t;           // (E) depth, dimensionless, 0 at the embedding and 1 at the readout
-  at::Tensor h;           // (E) step length, the residual scale: the step is x <- x + h F
-  std::int64_t step = 0;  // index of the step being taken; layer-indexed fields read this
+  at::Tensor t;            // (E) depth, dimensionless, 0 at the embedding and 1 at the readout
+  at::Tensor h;            // (E) step length, the residual scale: the step is x <- x + h F
+  std::int64_t step = 0;   // index of the step being taken; layer-indexed fields read this
+  std::int64_t stage = 0;  // evaluation of the step: 0 under Euler
 };
 
 /// External control. An undefined tensor means "uncontrolled".

@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "models/ops/gelu.hpp"
+#include "models/ops/softplus.hpp"
 
 namespace depthgrid {
 at::Tensor logistic(const at::Tensor& x) {
@@ -35,6 +36,8 @@ at::Tensor activate(Activation kind, const at::Tensor& x) {
       return x * logistic(x);
     case Activation::Tanh:
       return at::tanh(x);
+    case Activation::Softplus:
+      return softplus(x.scalar_type() == at::kBFloat16 ? x.to(at::kFloat) : x);
     case Activation::Swiglu: {
       const std::int64_t half = x.size(-1) / 2;
       const at::Tensor a = x.narrow(-1, 0, half);

@@ -21,11 +21,16 @@ struct TokenRouting {
   std::function<at::Tensor(const at::Tensor&)> gate = {};
 };
 
+/// An attention that remembers: projections (E, B, T, 3C) in, mixed values (E, B, T, C) out.
+using Attend = std::function<at::Tensor(const at::Tensor&)>;
+
 /// The block in force at one depth step of the evaluation grid, for what runs it token by token.
 struct DecodeBlock {
   BlockWeights weights;
   std::optional<SsmSystem> ssm = {};  // the second sublayer; none: up and down of `weights`
   std::shared_ptr<const TokenRouting> routing = {};  // none: every token is executed
+  /// F of the step over new tokens x (E, B, T, C), where it is more than a block's.
+  std::function<at::Tensor(const at::Tensor&, const Attend&)> field = {};
 };
 
 }  // namespace depthgrid

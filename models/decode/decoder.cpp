@@ -49,6 +49,7 @@ class CachedField final : public VectorField {
       state.cache.append(heads.k, heads.v);
       return join_heads(state.cache.attend(heads.q), qkv);
     };
+    if (blocks_[i].field) return {blocks_[i].field(x, attend), {}};
     const at::Tensor f = block_step(o, blocks_[i], x, at.h, attend, &state.recurrent);
     if (!routing) return {f, {}};
     state.skipping.executed = at::ones({x.size(0), x.size(1), x.size(2)}, at::kBool);

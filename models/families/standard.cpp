@@ -2,29 +2,12 @@
 
 #include <vector>
 
-#include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
+#include "models/blocks/layer_field.hpp"
 #include "models/blocks/residual_scale.hpp"
 
 namespace depthgrid {
 namespace {
-
-/// L blocks, chosen by the index of the step: the ordinary transformer under Euler. Those that
-/// share parameters hold the same tensors.
-class LayerField final : public BlockField {
- public:
-  LayerField(const ModelOptions& o, const ForwardContext& c,
-             const std::vector<BlockWeights>& layers)
-      : BlockField(o, c), layers_(layers) {}
-
- protected:
-  BlockWeights weights(const DepthPoint& at) const override {
-    return layers_.at(static_cast<std::size_t>(at.step));
-  }
-
- private:
-  const std::vector<BlockWeights>& layers_;
-};
 
 class Standard final : public Family {
  public:

@@ -49,7 +49,8 @@ TEST_P(ConvergenceOrder, MatchesTheTableauOnAFlow) {
   EXPECT_NEAR(std::log2(coarse / fine), method.order, 0.15);
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, ConvergenceOrder, ::testing::Values("euler", "rk4", "bosh3"),
+INSTANTIATE_TEST_SUITE_P(Methods, ConvergenceOrder,
+                         ::testing::Values("euler", "midpoint", "heun", "rk4", "rk4_38", "bosh3"),
                          [](const auto& p) { return std::string(p.param); });
 
 TEST(DepthGrid, LayersHaveTheirNodesAndFlowsTheirs) {

@@ -78,5 +78,56 @@ TEST(CostModel, SharedLayersUnrollToSeparateOnesAtTheSameCost) {
   }
 }
 
+/// Forward operations a token of the sizes at which the second study times its models.
+double timed(const char* kind, std::int64_t layers) {
+  ModelOptions o = small_options(*kind == 0 ? "standard" : "hybrid_ode");
+  o.width = 256;
+  o.heads = 4;
+  o.layers = layers;
+  o.hidden = 1024;
+  o.vocabulary = 33278;
+  o.flow.first = 2;
+  o.flow.last = *kind == 0 ? 2 : 4;
+  o.flow.steps = 4;
+  o.flow.hidden = 1024;
+  if (std::string_view(kind) == "mlp") {
+    with_mlp_field(o);
+    o.flow.hidden = 512;
+  }
+  return flops_per_token(o, 32, 32);
+}
+
+TEST(CostModel, HybridsCostWhatTheSecondStudyCounts) {
+  EXPECT_NEAR(timed("", 6), 26.67e6, 0.01 * 26.67e6);
+  EXPECT_NEAR(timed("attention", 6), 29.88e6, 0.01 * 29.88e6);
+  EXPECT_NEAR(timed("mlp", 6), 25.57e6, 0.01 * 25.57e6);
+  EXPECT_NEAR(timed("", 4), 23.46e6, 0.01 * 23.46e6);
+}
+
+TEST(CostModel, AFlowCostsItsEvaluations) {
+  ModelOptions o = small_options("hybrid_ode");
+  const auto flow = [&](std::int64_t steps, const Tableau& method) {
+    o.flow.steps = steps;
+    o.flow.method = &method;
+    return flops_per_token(o, 2, 9);
+  };
+  const double one = flow(2, kEuler) - flow(1, kEuler);
+
+  EXPECT_DOUBLE_EQ(flow(7, kEuler) - flow(1, kEuler), 6 * one);
+  EXPECT_DOUBLE_EQ(flow(2, kRk4), flow(8, kEuler));
+  EXPECT_DOUBLE_EQ(flow(3, kMidpoint), flow(6, kEuler));
+}
+
+TEST(CostModel, ATiedBlockUnrollsToSeparateOnes) {
+  ModelOptions tied = small_options("hybrid_ode");
+  tied.flow.field = FieldKind::Block;  // two layers and one block, three times
+  ModelOptions plain = small_options("standard");
+  plain.layers = 5;
+
+  EXPECT_EQ(effective(tied), effective(plain));
+  EXPECT_DOUBLE_EQ(flops_per_token(tied, 2, 9), flops_per_token(plain, 2, 9));
+  EXPECT_DOUBLE_EQ(activation_bytes(tied, 2, 9), activation_bytes(plain, 2, 9));
+}
+
 }  // namespace
 }  // namespace depthgrid::testing

@@ -140,6 +140,56 @@ TEST(ParameterCounts, BaselineOfTheHybridHas30503424) {
   EXPECT_EQ(preset_count("hybrid/baseline"), 30503424);
 }
 
+TEST(ParameterCounts, HybridHas29781249) {
+  const std::int64_t d = 256, v = 50257, t = 128, block = 12 * d * d + 13 * d;
+  const std::int64_t flow = block + (2 * d + d * d + d) + (4 * d + d) + 1;
+
+  EXPECT_EQ(flow, 857345);
+  EXPECT_EQ(preset_count("hybrid/ode"), 2 * v * d + t * d + 4 * block + flow + 2 * d);
+  EXPECT_EQ(preset_count("hybrid/ode"), 29781249);
+}
+
+TEST(ParameterCounts, HybridWithoutAttentionInItsFieldHas20471041) {
+  const auto count_of = [](ValueMap leaves) {
+    leaves.insert(leaves.end(), {{"model.max_seq_len", 32},
+                                 {"model.vocab_size", 33278},
+                                 {"data.seq_len", 32},
+                                 {"data.tokenizer", "word"},
+                                 {"data.vocab_size", 33278}});
+    const CellConfig config = make_config(leaves);
+    return count(model_options({&config}));
+  };
+  const std::int64_t baseline = count_of({{"model.preset", "hybrid/baseline"}});
+  const std::int64_t hybrid = count_of(
+      {{"model.family", "hybrid_ode"}, {"model.field.kind", "mlp"}, {"model.control.dim", 4}});
+
+  EXPECT_EQ(baseline, 21785600);
+  EXPECT_EQ(hybrid, 20471041);
+  EXPECT_EQ(baseline - hybrid, 2 * 789760 - 264961);
+}
+
+TEST(ParameterCounts, HybridsOfOtherSizesHaveTheClosedForm) {
+  struct Size {
+    std::int64_t v, d, layers, first, last, c, t;
+  };
+  for (const Size s : {Size{61, 32, 5, 1, 4, 2, 17}, Size{300, 64, 24, 8, 16, 1, 40},
+                       Size{1000, 128, 3, 0, 1, 6, 9}, Size{17, 16, 2, 0, 2, 3, 5}}) {
+    ModelOptions o = small_options("hybrid_ode");
+    o.vocabulary = s.v;
+    o.width = s.d;
+    o.hidden = o.flow.hidden = 4 * s.d;
+    o.layers = s.layers;
+    o.flow.first = s.first;
+    o.flow.last = s.last;
+    o.flow.control = s.c;
+    o.flow.control_bias = true;
+    o.max_tokens = s.t;
+    const std::int64_t block = 12 * s.d * s.d + 13 * s.d;
+    EXPECT_EQ(count(o), 2 * s.v * s.d + s.t * s.d + (s.layers - s.last + s.first) * block +
+                            2 * s.d + block + s.d * s.d + (s.c + 4) * s.d + 1);
+  }
+}
+
 TEST(ParameterCounts, PublishedTimeIndexedSsmHas4901760) {
   ModelOptions o = study_size("time_indexed");
   for (const ModelCase& c : model_cases()) {

@@ -33,6 +33,26 @@ inline void with_routing(ModelOptions& o) {
   o.mod.lambda_predictor.assign(n, 0.1);
 }
 
+/// Three steps of a flow in place of the middle layer, with a field that matters.
+inline void with_flow(ModelOptions& o) {
+  const auto n = static_cast<std::size_t>(o.cells);
+  o.flow.first = 1;
+  o.flow.last = 2;
+  o.flow.hidden = 28;
+  o.flow.alpha.assign(n, 0.7);
+  o.flow.output_std.assign(n, 0.3);
+  o.flow.steps = 3;
+}
+
+/// The field without attention, as the second study's paper writes it.
+inline void with_mlp_field(ModelOptions& o) {
+  o.flow.field = FieldKind::Mlp;
+  o.flow.activation = Activation::Softplus;
+  o.flow.time_embedding = false;
+  o.flow.hidden = 30;
+  o.flow.control = 3;
+}
+
 /// Small options of E cells, valid for every family; a test changes what it is about.
 inline ModelOptions small_options(const std::string& family, std::int64_t cells = 1) {
   const auto n = static_cast<std::size_t>(cells);
@@ -71,6 +91,7 @@ inline ModelOptions small_options(const std::string& family, std::int64_t cells 
   o.init.embedding_std.assign(n, 0.5);
   o.init.residual_scaling.assign(n, true);
   if (family == "tdt" || family == "mod") with_routing(o);
+  if (family == "hybrid_ode") with_flow(o);
   return o;
 }
 
@@ -165,12 +186,13 @@ inline void add_lane_cases(std::vector<ModelCase>& cases) {
                        std::function<void(ModelOptions&)> more) {
     cases.push_back({family + "_lanes" + name, family, [more = std::move(more)](ModelOptions& o) {
                        o.width = 32;
-                       o.hidden = 48;
+                       o.hidden = o.flow.hidden = 48;
                        more(o);
                      }});
   };
   const auto nothing = [](ModelOptions&) {};
-  for (const std::string family : {"standard", "time_indexed", "tong", "tdt", "mod"}) {
+  for (const std::string family :
+       {"standard", "time_indexed", "tong", "hybrid_ode", "tdt", "mod"}) {
     add(family, "", nothing);
     add(family, "_parallel", [](ModelOptions& o) { o.sublayers = Sublayers::Parallel; });
     add(family, "_sequential_rope", [](ModelOptions& o) {
@@ -221,6 +243,67 @@ inline ModelCase gathered(ModelCase one) {
     o.tdt.dense_steps.assign(o.tdt.dense_steps.size(), first);
   };
   return one;
+}
+
+/// Fields, methods and places of a flow.
+inline void add_flow_cases(std::vector<ModelCase>& cases) {
+  const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
+    cases.push_back({"hybrid_ode_" + name, "hybrid_ode", std::move(change)});
+  };
+  const auto range = [](std::int64_t first, std::int64_t last) {
+    return [=](ModelOptions& o) {
+      o.flow.first = first;
+      o.flow.last = last;
+    };
+  };
+  const auto method = [](const Tableau& m) {
+    return [&m](ModelOptions& o) { o.flow.method = &m; };
+  };
+  add("early", range(0, 1));
+  add("late_two", range(1, 3));
+  add("everything", range(0, 3));
+  add("one_step", [](ModelOptions& o) { o.flow.steps = 1; });
+  add("midpoint", method(kMidpoint));
+  add("heun", method(kHeun));
+  add("rk4", method(kRk4));
+  add("rk4_38_dropout", [](ModelOptions& o) {
+    o.flow.method = &kRk438;
+    o.dropout_attention.assign(o.dropout_attention.size(), 0.1);
+    o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2);
+  });
+  add("mask_per_solve", [](ModelOptions& o) {
+    o.flow.mask_per_solve = true;
+    o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2);
+  });
+  add("sequential_field", [](ModelOptions& o) { o.flow.sublayers = Sublayers::Sequential; });
+  add("fixed_alpha", [](ModelOptions& o) { o.flow.alpha_learned = false; });
+  add("autonomous", [](ModelOptions& o) { o.flow.time_embedding = false; });
+  add("wide_tanh", [](ModelOptions& o) {
+    o.flow.hidden = 45;
+    o.flow.activation = Activation::Tanh;
+  });
+  add("control", [](ModelOptions& o) { o.flow.control = 3; });
+  add("mlp", with_mlp_field);
+  add("mlp_timed_rk4", [](ModelOptions& o) {
+    with_mlp_field(o);
+    o.flow.time_embedding = true;
+    o.flow.control = 0;
+    o.flow.method = &kRk4;
+  });
+  add("mlp_lanes", [](ModelOptions& o) {
+    with_mlp_field(o);
+    o.width = 32;
+    o.hidden = o.flow.hidden = 48;
+  });
+  add("block", [](ModelOptions& o) { o.flow.field = FieldKind::Block; });
+  add("published", [](ModelOptions& o) {
+    o.flow.steps = 4;
+    o.flow.control = 4;
+    o.flow.control_bias = true;
+    o.flow.alpha.assign(o.flow.alpha.size(), 0.1);
+    o.init.scheme = InitScheme::Pytorch;
+    o.init.residual_scaling.assign(o.init.residual_scaling.size(), false);
+  });
 }
 
 /// The options of the families that skip tokens.
@@ -289,7 +372,7 @@ inline void add_routing_cases(std::vector<ModelCase>& cases) {
 /// Every structural option of the families, one at a time, and the published preset's combination.
 inline std::vector<ModelCase> model_cases() {
   std::vector<ModelCase> cases;
-  for (const std::string family : {"standard", "time_indexed", "tong"}) {
+  for (const std::string family : {"standard", "time_indexed", "tong", "hybrid_ode"}) {
     const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
       cases.push_back({family + "_" + name, family, std::move(change)});
     };
@@ -315,7 +398,13 @@ inline std::vector<ModelCase> model_cases() {
     add("learned_scale", [](ModelOptions& o) { o.residual.kind = ScaleKind::Learned; });
     add("scale_per_layer", [](ModelOptions& o) { o.residual.kind = ScaleKind::LearnedPerLayer; });
     add("pytorch_init", [](ModelOptions& o) { o.init.scheme = InitScheme::Pytorch; });
-    add("one_layer", [](ModelOptions& o) { o.layers = 1; });
+    add("one_layer", [](ModelOptions& o) {
+      o.layers = 1;
+      if (o.flow.replaced() > 0) {
+        o.flow.first = 0;
+        o.flow.last = 1;
+      }
+    });
     add("xavier_init", [](ModelOptions& o) { o.init.scheme = InitScheme::Xavier; });
   }
   const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
@@ -354,6 +443,7 @@ inline std::vector<ModelCase> model_cases() {
   add("published", with_published_shapes);
   add_share_cases(cases);
   add_tong_cases(cases);
+  add_flow_cases(cases);
   add_routing_cases(cases);
   add_lane_cases(cases);
   const auto add_ssm = [&](const std::string& name, std::function<void(ModelOptions&)> more) {

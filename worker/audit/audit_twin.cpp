@@ -8,6 +8,7 @@ namespace {
 constexpr std::int64_t kInner = 16;       // width of networks of depth-time
 constexpr std::int64_t kLeastHead = 8;    // channels of a head
 constexpr std::int64_t kFrequencies = 8;  // K
+constexpr std::int64_t kFlowSteps = 8;    // m
 
 void at_most(std::int64_t& value, std::int64_t bound) {
   value = std::min(value, bound);
@@ -23,7 +24,9 @@ std::int64_t heads_for(std::int64_t width, std::int64_t heads) {
 
 ModelOptions twin_of(ModelOptions o, const TwinSize& size) {
   if (o.width > size.width) {
-    o.hidden = std::max<std::int64_t>(8, o.hidden * size.width / o.width);
+    for (std::int64_t* hidden : {&o.hidden, &o.flow.hidden}) {
+      *hidden = std::max<std::int64_t>(8, *hidden * size.width / o.width);
+    }
     o.width = size.width;
     o.heads = heads_for(o.width, o.heads);
     at_most(o.ssm.states, kInner);
@@ -39,6 +42,11 @@ ModelOptions twin_of(ModelOptions o, const TwinSize& size) {
   at_most(o.tdt.tpn_width, kInner);
   at_most(o.mod.predictor_hidden, kInner);
   o.routing.gathered_length = 0;  // its cells have one γ
+  at_most(o.flow.steps, kFlowSteps);
+  if (o.flow.replaced() > 0) {
+    at_most(o.flow.last, o.layers);
+    at_most(o.flow.first, o.flow.last - 1);
+  }
   if (!o.routing.layers.empty()) {
     std::erase_if(o.routing.layers, [&](std::int64_t layer) { return layer >= o.layers; });
     if (o.routing.layers.empty()) o.routing.layers = {o.layers - 1};

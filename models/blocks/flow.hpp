@@ -1,0 +1,72 @@
+#pragma once
+
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/depth/vector_field.hpp"
+#include "core/train/parameter_layout.hpp"
+#include "models/blocks/block_weights.hpp"
+#include "models/blocks/depth_mlp.hpp"
+#include "models/decode/decode_block.hpp"
+#include "models/forward_context.hpp"
+#include "models/model_options.hpp"
+
+namespace depthgrid {
+
+/// The dynamics of a flow through depth, whose own time τ runs from 0 to 1:
+///
+///   attention_mlp:  f(x, τ, u) = α [Attn(N1 y) + FFN(N2 y)],  y = x + e(τ) + c(u)
+///   mlp:            f(x, τ, u) = α [W2 σ(W1 [y; u] + b1) + b2],  y = x + e(τ), without norm
+///
+/// e is a network 1 -> C -> C of τ itself, c an affine map of the control signal; without a signal
+/// c(u) is left out, and u is zero. α is one number a cell. The second sublayer of a sequential
+/// field reads y + Attn(N1 y). Nothing depends on the step length, so every method may run it.
+/// Source: second study, section 3, and its program (attention_mlp is what that trains).
+class Flow {
+ public:
+  /// Parameters flow.block or flow.mlp, flow.time, flow.control (attention_mlp) and flow.alpha.
+  /// @param o  must outlive the flow.
+  Flow(ParameterSource& source, const ModelOptions& o);
+
+  /// @param context  must outlive the field.
+  FieldPtr field(const ForwardContext& context) const;
+
+  /// The field at τ over new tokens alone, without a control signal. @param t  (E).
+  DecodeBlock decode_block(const at::Tensor& t) const;
+
+  /// e(τ) + c(u): (E, 1 or B, 1, C), undefined where there is neither. @param t  (E).
+  at::Tensor shift(const at::Tensor& t, const Control& u) const;
+  /// α F. @param f  (E, B, T, C).
+  at::Tensor scaled(const at::Tensor& f) const;
+  /// W2 σ(W1 [y; u] + b1) + b2. @param y  (E, B, T, C).
+  at::Tensor mlp(const at::Tensor& y, const Control& u) const;
+  /// Number of an evaluation among all uses of dropout: a step's stages draw apart, or the whole
+  /// solve draws once.
+  std::int64_t mask(const DepthPoint& at) const;
+
+  const BlockWeights& block() const noexcept { return block_; }
+  /// Sizes and kind of the block inside the field.
+  const ModelOptions& block_options() const noexcept { return block_options_; }
+
+ private:
+  const ModelOptions& options_;
+  ModelOptions block_options_;
+  BlockWeights block_;  // attention_mlp; mlp: up and down alone
+  DepthMlp time_;
+  AffineMap control_;  // c -> C, attention_mlp
+  at::Tensor alpha_;   // (E, 1)
+};
+
+/// Everything that is asked for becomes a parameter of one group, whatever it is there.
+class GroupedSource final : public ParameterSource {
+ public:
+  GroupedSource(ParameterSource& source, ParameterGroup group) : source_(source), group_(group) {}
+  at::Tensor parameter(const ParameterSpec& spec) override;
+
+ private:
+  ParameterSource& source_;
+  ParameterGroup group_;
+};
+
+}  // namespace depthgrid

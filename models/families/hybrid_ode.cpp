@@ -1,0 +1,139 @@
+#include "models/families/hybrid_ode.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/ones_like.h>
+
+#include "models/blocks/block_parameters.hpp"
+#include "models/blocks/flow.hpp"
+#include "models/blocks/layer_field.hpp"
+#include "models/blocks/residual_scale.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// What the residual scale sees: the layers that stay.
+ModelOptions remaining_layers(ModelOptions o) {
+  o.layers -= o.flow.replaced();
+  return o;
+}
+
+class HybridOde final : public Family {
+ public:
+  HybridOde(ParameterSource& source, const ModelOptions& o)
+      : options_(o),
+        remaining_(remaining_layers(o)),
+        scale_(source, remaining_),
+        flow_grid_(
+            flow_grid(o.cells, o.flow.steps, at::TensorOptions(at::kFloat).device(o.device))) {
+    const FlowOptions& flow = o.flow;
+    const bool tied = flow.field == FieldKind::Block;
+    flow_grid_.first = flow.first;
+    if (tied) flow_grid_.h = at::ones_like(flow_grid_.t);
+    blocks_ = block_range(source, 0, flow.first);
+    BlockWeights block;
+    if (tied) {
+      GroupedSource field(source, ParameterGroup::Field);
+      block = block_parameters(field, o, "flow.block");
+    } else {
+      flow_.emplace(source, o);
+    }
+    blocks_.insert(blocks_.end(), static_cast<std::size_t>(flow.steps), block);
+    const std::vector<BlockWeights> after = block_range(source, flow.last, o.layers);
+    blocks_.insert(blocks_.end(), after.begin(), after.end());
+  }
+
+  /// Times of the whole depth: layer i ends at (i + 1)/L, the flow runs from a/L to b/L.
+  DepthGrid grid(const ForwardContext& context) const override {
+    const FlowOptions& flow = options_.flow;
+    const auto layers = static_cast<double>(options_.layers);
+    const DepthGrid rest = scale_.grid(remaining_, context);
+    const std::int64_t after = rest.steps() - flow.first;
+    const at::Tensor nodes = rest.t * (static_cast<double>(rest.steps()) / layers);
+    const at::Tensor inside =
+        (flow_grid_.t * static_cast<double>(flow.replaced()) + static_cast<double>(flow.first)) /
+        layers;
+    const at::Tensor late =
+        nodes.narrow(1, flow.first, after) + static_cast<double>(flow.replaced()) / layers;
+    DepthGrid whole;
+    whole.t = at::cat({nodes.narrow(1, 0, flow.first), inside, late}, 1);
+    whole.h = at::cat(
+        {rest.h.narrow(1, 0, flow.first), flow_grid_.h, rest.h.narrow(1, flow.first, after)}, 1);
+    return whole;
+  }
+
+  std::vector<DepthSegment> segments(const ForwardContext& context) const override {
+    if (!flow_) return Family::segments(context);
+    const FlowOptions& flow = options_.flow;
+    const DepthGrid rest = scale_.grid(remaining_, context);
+    const std::int64_t after = rest.steps() - flow.first;
+    std::vector<DepthSegment> out;
+    if (flow.first > 0) out.push_back({kEuler, rest.piece(0, flow.first, 0)});
+    out.push_back({*flow.method, flow_grid_});
+    if (after > 0) {
+      out.push_back({kEuler, rest.piece(flow.first, after, flow.first + flow.steps)});
+    }
+    return out;
+  }
+
+  FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const override {
+    const bool flows = flow_ && grid.first == options_.flow.first && grid.span.defined();
+    if (flows) return flow_->field(context);
+    return std::make_unique<LayerField>(options_, context, blocks_);
+  }
+
+  /// A flow's step is one block under Euler's method alone.
+  std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
+    if (flow_ && options_.flow.method->stages > 1) return {};
+    std::vector<DecodeBlock> out;
+    for (const BlockWeights& block : blocks_) out.push_back({block});
+    for (std::int64_t j = 0; flow_ && j < options_.flow.steps; ++j) {
+      out[static_cast<std::size_t>(options_.flow.first + j)] =
+          flow_->decode_block(flow_grid_.t.select(1, j));
+    }
+    return out;
+  }
+
+  std::vector<DeadParameter> dead_parameters() const override {
+    const FlowOptions& flow = options_.flow;
+    std::vector<DeadParameter> out;
+    if (flow.field == FieldKind::Block) return out;
+    if (flow.time_embedding && flow.evaluations() == 1) {
+      out.push_back({"flow.time.w1", "the only evaluation is at time 0"});
+    }
+    if (flow.control == 0 || flow.field == FieldKind::Mlp) return out;
+    const std::string reason = "text is trained without a control signal";
+    out.push_back({"flow.control.weight", reason});
+    if (flow.control_bias) out.push_back({"flow.control.bias", reason});
+    return out;
+  }
+
+ private:
+  std::vector<BlockWeights> block_range(ParameterSource& source, std::int64_t from,
+                                        std::int64_t to) const {
+    std::vector<BlockWeights> out;
+    for (std::int64_t i = from; i < to; ++i) {
+      out.push_back(block_parameters(source, options_, "layers." + std::to_string(i)));
+    }
+    return out;
+  }
+
+  const ModelOptions& options_;
+  ModelOptions remaining_;
+  ResidualScale scale_;
+  DepthGrid flow_grid_;               // τ and h of the flow
+  std::vector<BlockWeights> blocks_;  // one a step; of a flow's steps, nothing
+  std::optional<Flow> flow_;          // none: one block in its place
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_hybrid_ode(ParameterSource& source, const ModelOptions& o) {
+  return std::make_unique<HybridOde>(source, o);
+}
+
+}  // namespace depthgrid

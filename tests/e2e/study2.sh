@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# The configurations of the second study, at the size of a toy: each can be planned, its arms have the parameters that
+# their formulas give, and a flow trains beside the blocks that it is compared with.
+. "$(dirname "$0")/training_common.sh"
+small=(--set model.d_model=16 --set model.n_heads=1 --set data.corpus=self --set data.tokenizer=byte --set data.join=as_is
+  --set data.seq_len=16 --set train.batch_size=2 --set train.steps=4 --set eval.every=2 --set eval.windows=4
+  --set eval.final_windows=4 --set seeds=2)
+
+for file in "$sources"/configs/study2/*.yaml; do
+  expect 0 "$depthgrid" validate "$file" "${small[@]}"
+  says out "$file: "
+  expect 0 "$depthgrid" plan "$file" "${small[@]}" --json
+  check 'len(j["cells"]) > 0 and len(j["cells"]) == 2 * len({c["alias"].rsplit(",", 1)[0] for c in j["cells"]})'
+  check 'sum(c["baseline"] for c in j["cells"]) == 2'
+  check 'all(s["parameters"] > 0 for s in j["structures"])'
+done
+
+# d = 16: a block has 12 d² + 13 d = 3,280 parameters; the flow has d² + 8 d + 1 = 385 more.
+flow=$sources/configs/study2/gradient_flow.yaml
+expect 0 "$depthgrid" run "$flow" "${small[@]}" --store flow -q
+expect 0 "$depthgrid" results flow --json
+check 'len(j["cells"]) == 10 and all(c["status"] == "completed" for c in j["cells"])'
+python3 - out <<'PY' || fail "parameters differ from the formulas"
+import json, sys
+cells = json.load(open(sys.argv[1]))["cells"]
+count = {c["alias"].split(",")[0]: c["parameters"] for c in cells}
+ends = 2 * 256 * 16 + 128 * 16 + 2 * 16
+block = 3280
+want = {"blocks6": 6 * block, "hybrid": 5 * block + 385, "blocks4": 4 * block, "blocks5": 5 * block, "tied4": 5 * block}
+assert count == {tag: ends + n for tag, n in want.items()}, count
+PY
+expect 0 "$depthgrid" audit --preset hybrid/ode --set model.d_model=16 --set model.d_ff=64 --set model.field.hidden=64 \
+  --set model.n_heads=1 --set model.vocab_size=256 --set data.seq_len=16
+says out "flow.control.weight"
+echo "study2: ok"
