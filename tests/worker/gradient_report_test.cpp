@@ -70,8 +70,7 @@ TEST(GradientReport, APathThatIsCutByMistakeIsSeen) {
 TEST(GradientReport, ATermIsComparedWhereItReachesAndTheRestIsNamed) {
   Toy t;
   const auto rows = t.report({"first", "second"}, [&] {
-    return std::vector<at::Tensor>{t.a.square().sum(-1),
-                                   (t.a.detach() * t.a.detach()).sum(-1) * 5};
+    return std::vector<at::Tensor>{t.a.square().sum(-1), (t.a.detach() * t.a.detach()).sum(-1) * 5};
   });
 
   EXPECT_EQ(rows[0].terms, (std::vector<std::string>{"first"}));
