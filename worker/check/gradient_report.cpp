@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <limits>
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kStep = 3e-4;
 constexpr double kSmall = 1e-3;  // of a tensor's largest gradient: less is compared to this
-constexpr double kLeast = 1e-8;  // rounding of a loss of a few nats, divided by the step, is 1e-12
 
 /// (terms, slots): does a term reach a tensor?
 std::vector<std::vector<bool>> reach(Arena& arena, const LossUnderCheck& loss) {
@@ -29,6 +28,14 @@ std::vector<std::vector<bool>> reach(Arena& arena, const LossUnderCheck& loss) {
     }
   }
   return out;
+}
+
+/// What rounding of the loss may change of a difference.
+double rounding(const LossUnderCheck& loss) {
+  const at::NoGradGuard no_grad;
+  double size = 0;
+  for (const at::Tensor& term : loss.terms()) size += std::abs(term.sum().item<double>());
+  return 4 * std::numeric_limits<double>::epsilon() * size / kStep;
 }
 
 /// The central difference of some of the terms by one element.
@@ -79,6 +86,7 @@ std::vector<GroupGradients> gradient_report(Arena& arena, const LossUnderCheck& 
   for (const at::Tensor& term : loss.terms()) {
     if (term.requires_grad()) term.sum().backward({}, /*retain_graph=*/true);
   }
+  const double noise = rounding(loss);
   at::Generator random = at::make_generator<at::CPUGeneratorImpl>(seed);
   std::vector<GroupGradients> rows;
   const std::vector<ParameterSlot>& slots = arena.layout().slots();
@@ -103,9 +111,9 @@ std::vector<GroupGradients> gradient_report(Arena& arena, const LossUnderCheck& 
     for (const std::int64_t i : chosen(gradient, samples, random)) {
       const double a = gradient[i].item<double>();
       const double n = difference(loss, wanted, values[i]);
-      const double floor = std::max(kSmall * largest, kLeast);
-      double error = std::abs(a - n) / std::max({std::abs(a), std::abs(n), floor});
-      if (!std::isfinite(error)) error = HUGE_VAL;
+      const double size = std::max({std::abs(a), std::abs(n), kSmall * largest});
+      double error = std::max(0.0, std::abs(a - n) - noise) / size;
+      if (!std::isfinite(a) || !std::isfinite(n)) error = HUGE_VAL;
       if (row.elements++ > 0 && error <= row.worst) continue;
       row.worst = error;
       row.parameter = name;

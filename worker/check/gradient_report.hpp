@@ -37,7 +37,8 @@ struct GroupGradients {
 /// its tensor by autograd: the others are stopped there on purpose, or by mistake; which they are
 /// is for the reader of `terms`.
 ///
-/// The error of an element is |a - n| / max(|a|, |n|, 1e-3 of its tensor's largest gradient, 1e-8).
+/// The error of an element is |a - n| / max(|a|, |n|, 1e-3 of its tensor's largest gradient), where
+/// a difference of 4 ε |loss| / h, which rounding makes, is taken off.
 /// @param arena  float64, one cell. Its gradients are left those of the sum of all terms.
 /// Source of the formula: Abramowitz & Stegun (1964), 25.3.6.
 std::vector<GroupGradients> gradient_report(Arena& arena, const LossUnderCheck& loss,
