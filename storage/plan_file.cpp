@@ -8,6 +8,7 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
+#include "core/config/identity.hpp"
 #include "core/config/schema.hpp"
 #include "storage/param_columns.hpp"
 #include "storage/publish.hpp"
@@ -68,7 +69,7 @@ void divide_leaves(const Sweep& sweep, StoredPlan& plan) {
   }
   // Digests of the user's own files and the like: identity, though no leaf holds them.
   for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
-    for (auto& entry : sweep.cells[i].config.beside()) {
+    for (auto& entry : beside_leaves(sweep.cells[i].config)) {
       plan.cells[i].varying.push_back(std::move(entry));
     }
   }

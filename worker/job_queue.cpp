@@ -72,12 +72,23 @@ bool JobQueue::lost_elsewhere(std::size_t row) {
   return given_up_[row];
 }
 
+/// True if another team of this run has given up a cell that is claimed now. The report moves to
+/// the claim's generation, or listings would take the claim for a newer attempt.
+bool JobQueue::lost_meanwhile(std::size_t row, const Lease& lease) {
+  const CellId& id = sweep_.cells[row].id;
+  const auto failure = store_.newest_failure(id);
+  if (!failure || failure->generation <= failed_before_[row]) return false;
+  store_.publish_failure(id, lease.generation(), failure->status, failure->json);
+  given_up_[row] = true;
+  return true;
+}
+
 /// A cell whose source has ended badly: its own report says so.
 void JobQueue::lose(std::size_t row, const std::string& why) {
   const CellPlan& cell = sweep_.cells[row];
   if (lost_elsewhere(row)) return;
   const auto lease = leases_.try_acquire(store_.cell_dir(cell.id));
-  if (!lease || !pending(row) || lost_elsewhere(row)) return;  // somebody else says it
+  if (!lease || !pending(row) || lost_meanwhile(row, *lease)) return;  // somebody else says it
   store_.publish_failure(cell.id, lease->generation(), CellStatus::Failed,
                          nlohmann::json{{"class", "source"}, {"message", why}}.dump());
   log(LogLevel::Error, cell.alias + ": " + why);
@@ -99,13 +110,12 @@ bool JobQueue::may_begin(const FusedJob& job) {
 
 std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
   const CellPlan& cell = sweep_.cells[row];
-  // Asked before the lease, whose generation a listing would take for a newer attempt.
   if (lost_elsewhere(row)) return std::nullopt;
   const std::filesystem::path folder = store_.cell_dir(cell.id);
   auto lease = leases_.try_acquire(folder);
   if (!lease) return std::nullopt;
   if (store_.completed(cell.id)) return std::nullopt;  // finished while we looked
-  if (lost_elsewhere(row)) return std::nullopt;
+  if (lost_meanwhile(row, *lease)) return std::nullopt;
   CellHistory before = read_history(folder);
   if (crashes_too_often(row, lease->generation(), before)) {
     give_up({row});

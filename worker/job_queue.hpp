@@ -49,6 +49,7 @@ class JobQueue {
   std::optional<ClaimedCell> take(std::size_t row);
   bool pending(std::size_t row) const;
   bool lost_elsewhere(std::size_t row);
+  bool lost_meanwhile(std::size_t row, const Lease& lease);
   bool may_begin(const FusedJob& job);
   void lose(std::size_t row, const std::string& why);
   bool crashes_too_often(std::size_t row, std::int64_t generation, const CellHistory& history);

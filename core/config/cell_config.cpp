@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/config/identity.hpp"
 #include "core/config/identity_text.hpp"
 #include "core/config/leaf_value.hpp"
 #include "core/config/resolve.hpp"
@@ -108,15 +109,15 @@ ValueMap CellConfig::changed() const {
 std::string CellConfig::json() const {
   ValueMap map;
   for (std::size_t i = 0; i < schema().size(); ++i) map.emplace_back(schema()[i].path, slot(i));
-  for (auto& entry : beside()) map.push_back(std::move(entry));
+  for (auto& entry : beside_leaves(*this)) map.push_back(std::move(entry));
   sort_map(map);
   return canonical_json(Value(std::move(map)));
 }
 
-ValueMap CellConfig::beside() const {
+ValueMap beside_leaves(const CellConfig& config) {
   ValueMap out;
   for (const auto& [key, index] : kSideKeys) {
-    const Value& value = slot(index());
+    const Value& value = config.slot(index());
     if (!value.is_null()) out.emplace_back(key, value);
   }
   return out;

@@ -38,11 +38,7 @@ class CellConfig {
 
   /// Leaves that differ from the schema's (derived) default: what the id hashes. The seeds are
   /// there resolved (model.seed, data.seed); `data.corpus: file` is "file:<SHA-256 of the bytes>".
-  /// So is `model.init.from` of files; of a cell it is "cell:<id>".
   ValueMap changed() const;
-  /// What json() holds beside the leaves, where it is known: digests of the user's own files
-  /// ("data.corpus@sha256", "model.init.from@sha256") and "model.init.from@depth".
-  ValueMap beside() const;
   /// Canonical JSON of all resolved leaves; config_from_json() reads it back.
   std::string json() const;
 

@@ -17,4 +17,10 @@ CellId cell_id(const CellConfig& config);
 /// ones. Cells of equal key can be trained as one batched model.
 std::string structure_key(const CellConfig& config);
 
+/// What CellConfig::json() holds beside the leaves, where it is known: digests of the user's own
+/// files ("data.corpus@sha256", "model.init.from@sha256"), which are identity in place of their
+/// paths, and the length of a chain of starts ("model.init.from@depth"), which is in the fusion
+/// key.
+ValueMap beside_leaves(const CellConfig& config);
+
 }  // namespace depthgrid
