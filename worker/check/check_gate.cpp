@@ -26,7 +26,8 @@ CheckReport check_gate(const CheckCase& c) {
     return at::full({1, 1}, value, type).requires_grad_(true);
   };
   const GateScalars p{scalar(c.o_ce), scalar(c.m_cu), scalar(c.beta_ce), scalar(c.beta_cu)};
-  const GateSignals s = surprise_gate(c.dx.to(type), c.dx_hat.to(type), p, c.window, c.exclusive);
+  const GateSignals s = surprise_gate(c.dx.to(type), c.dx_hat.to(type), p,
+                                      {.window = c.window, .exclusive = c.exclusive, .level = {}});
   s.gate.mean().backward();
 
   const auto shown = [&](const at::Tensor& x) { return c.rows_given ? x[0] : x[0][0]; };
