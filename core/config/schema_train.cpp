@@ -21,9 +21,8 @@ constexpr Leaf kTrain[] = {
     real("train.weight_decay", 0, kUnlimited, "–", "0", PerCell,
          "decoupled with adamw, added to the gradient with adam"),
     word("train.no_decay",
-         "trunk embedding head norm bias modulation hypernet ssm field alpha residual control "
-         "scalars "
-         "tpn router predictor",
+         "trunk embedding head norm bias modulation hypernet ssm residual scalars alpha tpn router "
+         "predictor field control",
          "[norm, bias, embedding, scalars, alpha, residual]", Structural,
          "groups without decay; [] decays everything", ValueKind::WordList),
     word("train.schedule.kind", "constant cosine linear wsd", "constant", PerCell,
