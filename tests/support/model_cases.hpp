@@ -158,6 +158,19 @@ inline void add_tong_cases(std::vector<ModelCase>& cases) {
   });
 }
 
+/// The same case with the tokens of a TopK gathered: cells of one k and one dense share.
+inline ModelCase gathered(ModelCase one) {
+  one.name += "_gathered";
+  one.change = [change = std::move(one.change)](ModelOptions& o) {
+    change(o);
+    o.routing.gathered = true;
+    o.routing.capacity.assign(o.routing.capacity.size(), 0.5);
+    const std::int64_t first = o.tdt.dense_steps.back() > 0 ? 2 : 0;
+    o.tdt.dense_steps.assign(o.tdt.dense_steps.size(), first);
+  };
+  return one;
+}
+
 /// Widths that are whole registers, which on a CPU run as kernels of whole blocks or sublayers
 /// (models/ops/sublayer.hpp): the other cases never do.
 inline void add_lane_cases(std::vector<ModelCase>& cases) {
@@ -208,19 +221,6 @@ inline void add_lane_cases(std::vector<ModelCase>& cases) {
   add("time_indexed", "_temporal_norms",
       [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::TemporalLayer; });
   add("time_indexed", "_ssm", with_state_space);
-}
-
-/// The same case with the tokens of a TopK gathered: cells of one k and one dense share.
-inline ModelCase gathered(ModelCase one) {
-  one.name += "_gathered";
-  one.change = [change = std::move(one.change)](ModelOptions& o) {
-    change(o);
-    o.routing.gathered = true;
-    o.routing.capacity.assign(o.routing.capacity.size(), 0.5);
-    const std::int64_t first = o.tdt.dense_steps.back() > 0 ? 2 : 0;
-    o.tdt.dense_steps.assign(o.tdt.dense_steps.size(), first);
-  };
-  return one;
 }
 
 /// The options of the families that skip tokens.
