@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "models/blocks/block_body.hpp"
 #include "models/blocks/block_weights.hpp"
 #include "models/blocks/ssm_mixer.hpp"
 
@@ -20,9 +21,6 @@ struct TokenRouting {
   /// Factor (E, B, T) of F, from x; none: 1.
   std::function<at::Tensor(const at::Tensor&)> gate = {};
 };
-
-/// An attention that remembers: projections (E, B, T, 3C) in, mixed values (E, B, T, C) out.
-using Attend = std::function<at::Tensor(const at::Tensor&)>;
 
 /// The block in force at one depth step of the evaluation grid, for what runs it token by token.
 struct DecodeBlock {

@@ -154,18 +154,18 @@ TEST(ParamColumns, NumbersAndWordsBecomeTextsBesideANumber) {
 
 TEST(PlanFile, ConfigurationsThatNameFilesOrCellsHashAsTheyDidWhenPlanned) {
   const TemporaryFolder folder;
-  const auto text = folder.write("text.txt", "some words of a user"), more = folder.write("b", "b");
+  const auto text = folder.write("text.txt", "some words of a user");
   const auto weights = folder.write("w.safetensors", "weights");
   const auto file = folder.write(
-      "sweep.yaml", "data: {corpus: file, tokenizer: byte}\nparameters:\n  data.path: [" +
-                        text.string() + ", " + more.string() +
-                        "]\ninclude:\n  - {tag: a}\n  - {tag: b, model.init.from: arm:a}\n"
+      "sweep.yaml", "data: {corpus: file, tokenizer: byte, path: " + text.string() +
+                        "}\nmethod: list\ninclude:\n  - {tag: a}\n"
+                        "  - {tag: b, model.init.from: arm:a}\n"
                         "  - {tag: c, model.init.from: " +
                         weights.string() + "}\n  - {tag: d, data.corpus: synthetic:markov}\n");
   const Sweep sweep = load_sweep({file, {}, false});
   Store store = Store::open_or_create(folder.path() / "s");
   publish_plan(store, sweep);
-  for (const auto& gone : {text, more, weights}) std::filesystem::remove(gone);
+  for (const auto& gone : {text, weights}) std::filesystem::remove(gone);
 
   const StoredPlan plan = read_plan(store);
 
