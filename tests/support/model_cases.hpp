@@ -245,7 +245,6 @@ inline void add_lane_cases(std::vector<ModelCase>& cases) {
   add("time_indexed", "_ssm", with_state_space);
 }
 
-<<<<<<< HEAD
 /// Fields, methods and places of a flow.
 inline void add_flow_cases(std::vector<ModelCase>& cases) {
   const auto add = [&](const std::string& name, std::function<void(ModelOptions&)> change) {
@@ -307,8 +306,6 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
   });
 }
 
-=======
->>>>>>> wE
 /// The options of the families that skip tokens.
 inline void add_routing_cases(std::vector<ModelCase>& cases) {
   const auto add = [&](const std::string& family, const std::string& name,
