@@ -30,8 +30,14 @@ include:
 
 class StartCellsOf : public ::testing::Test {
  protected:
-  Sweep load(const std::string& rest) const { return files_.load(kHead + rest); }
-  std::string messages(const std::string& rest) const { return files_.messages(kHead + rest); }
+  Sweep load(const std::string& rest) const { return files_.load(kHead + listed(rest)); }
+  std::string messages(const std::string& rest) const {
+    return files_.messages(kHead + listed(rest));
+  }
+  /// Without parameters the arms are a list: a grid of none would add the cell of all defaults.
+  static std::string listed(const std::string& rest) {
+    return rest.starts_with("include:") ? "method: list\n" + rest : rest;
+  }
   SweepFiles files_;
 };
 
@@ -42,7 +48,7 @@ TEST_F(StartCellsOf, AnArmMeansItsCellOfTheSameSeed) {
     const std::string s = std::string(",") + seed;
     const CellPlan& a = cell_named(sweep, "phase_a" + s);
     EXPECT_EQ(start_cell(a.config), std::nullopt);
-    EXPECT_EQ(start_cell(cell_named(sweep, "lr=0.001,from=arm:phase_a" + s).config), a.id);
+    EXPECT_EQ(start_cell(cell_named(sweep, "from=arm:phase_a,lr=0.001" + s).config), a.id);
     EXPECT_EQ(start_cell(cell_named(sweep, "second" + s).config), a.id);
     EXPECT_EQ(start_cell(cell_named(sweep, "third" + s).config),
               cell_named(sweep, "second" + s).id);
@@ -76,15 +82,17 @@ TEST_F(StartCellsOf, ByIdIsTheSameCellAsByTag) {
   const Sweep sweep = load(kPhases);
   const CellId a = cell_named(sweep, "phase_a,s3").id;
   for (const std::string& name : {a, a.substr(0, 7), std::string("phase_a,s3")}) {
-    const Sweep by_id = load("include:\n  - {tag: phase_a}\n  - {tag: second, train.lr: 3e-3, " +
-                             ("model.init.from: \"cell:" + name + "\"}\n"));
+    const Sweep by_id =
+        load("include:\n  - {tag: phase_a, train.lr: 1e-3}\n  - {tag: second, train.lr: 3e-3, " +
+             ("model.init.from: \"cell:" + name + "\"}\n"));
     EXPECT_EQ(cell_named(by_id, "second,s3").id, cell_named(sweep, "second,s3").id) << name;
     EXPECT_EQ(start_cell(cell_named(by_id, "second,s5").config), a) << name;  // of another seed
   }
 }
 
 TEST_F(StartCellsOf, IdsOfCellsThatDrawTheirWeightsStayAsTheyWere) {
-  const Sweep alone = load("include:\n  - {tag: phase_a}\n");
+  // A row of `include` has the first value of each parameter that it does not name.
+  const Sweep alone = load("include:\n  - {tag: phase_a, train.lr: 1e-3}\n");
   EXPECT_EQ(cell_named(alone, "phase_a,s3").id, cell_named(load(kPhases), "phase_a,s3").id);
   EXPECT_EQ(cell_named(alone, "phase_a,s3").structure,
             cell_named(load(kPhases), "phase_a,s3").structure);
@@ -94,7 +102,7 @@ TEST_F(StartCellsOf, ASourceAndItsDependantAreNeverOfOneStructure) {
   const Sweep sweep = load(kPhases);
   const auto structure = [&](const char* alias) { return cell_named(sweep, alias).structure; };
   EXPECT_EQ(structure("second,s3"), structure("second,s5"));  // ids do not set them apart
-  EXPECT_EQ(structure("second,s3"), structure("lr=0.002,from=arm:phase_a,s3"));
+  EXPECT_EQ(structure("second,s3"), structure("from=arm:phase_a,lr=0.002,s3"));
   EXPECT_NE(structure("second,s3"), structure("phase_a,s3"));
   EXPECT_NE(structure("second,s3"), structure("third,s3"));
 }
@@ -129,11 +137,11 @@ TEST_F(StartCellsOf, UnknownTagsAreAllReportedWithAnOtherMistake) {
       "  - {tag: phase_a}\n"
       "  - {tag: b, model.init.from: arm:phase_b}\n"
       "  - {tag: c, model.init.from: arm:phas_a, model.d_model: 3.5}\n");
-  EXPECT_NE(said.find("7:14: `model.init.from`: arm:phase_b: no `include` row has this tag (did "
+  EXPECT_NE(said.find("8:14: `model.init.from`: arm:phase_b: no `include` row has this tag (did "
                       "you mean 'arm:phase_a'?)"),
             std::string::npos)
       << said;
-  EXPECT_NE(said.find("8:14: `model.init.from`: arm:phas_a: no `include` row has this tag (did "
+  EXPECT_NE(said.find("9:14: `model.init.from`: arm:phas_a: no `include` row has this tag (did "
                       "you mean 'arm:phase_a'?)"),
             std::string::npos)
       << said;
@@ -161,13 +169,13 @@ TEST_F(StartCellsOf, CellsThatAreNotThereOrNotTheOnlyOnesAreReported) {
       "  - {tag: b, model.init.from: cell:nobody}\n"
       "  - {tag: c, model.init.from: \"cell:a,s\"}\n"
       "  - {tag: d, model.init.from: \"cell:\"}\n");
-  EXPECT_NE(said.find("7:14: `model.init.from`: cell:nobody: no cell of this sweep"),
+  EXPECT_NE(said.find("8:14: `model.init.from`: cell:nobody: no cell of this sweep"),
             std::string::npos)
       << said;
-  EXPECT_NE(said.find("8:14: `model.init.from`: cell:a,s: several cells of this sweep"),
+  EXPECT_NE(said.find("9:14: `model.init.from`: cell:a,s: several cells of this sweep"),
             std::string::npos)
       << said;
-  EXPECT_NE(said.find("9:14: `model.init.from`: cell:: no cell"), std::string::npos) << said;
+  EXPECT_NE(said.find("10:14: `model.init.from`: cell:: no cell"), std::string::npos) << said;
 }
 
 TEST_F(StartCellsOf, FilesHaveLayoutsAndSourcesKeepTheirLastWeights) {

@@ -179,15 +179,13 @@ inline void add_tong_cases(std::vector<ModelCase>& cases) {
   });
 }
 
-/// The same case with the tokens of a TopK gathered: cells of one k and one dense share.
+/// The same case with the tokens of a TopK gathered: cells of one k.
 inline ModelCase gathered(ModelCase one) {
   one.name += "_gathered";
   one.change = [change = std::move(one.change)](ModelOptions& o) {
     change(o);
     o.routing.gathered = true;
     o.routing.capacity.assign(o.routing.capacity.size(), 0.5);
-    const std::int64_t first = o.tdt.dense_steps.back() > 0 ? 2 : 0;
-    o.tdt.dense_steps.assign(o.tdt.dense_steps.size(), first);
   };
   return one;
 }
@@ -262,7 +260,10 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
   add("early", range(0, 1));
   add("late_two", range(1, 3));
   add("everything", range(0, 3));
-  add("one_step", [](ModelOptions& o) { o.flow.steps = 1; });
+  add("one_step", [](ModelOptions& o) {
+    o.flow.steps = 1;
+    o.flow.time_embedding = false;  // at τ = 0 alone nothing reaches its weights
+  });
   add("midpoint", method(kMidpoint));
   add("heun", method(kHeun));
   add("rk4", method(kRk4));
@@ -365,6 +366,7 @@ inline void add_routing_cases(std::vector<ModelCase>& cases) {
   });
   const std::vector<ModelCase> masked = cases;
   for (const ModelCase& one : masked) {
+    if (one.name == "tdt_dense_start") continue;  // cells of several dense shares do not gather
     if (one.family == "tdt" || one.family == "mod") cases.push_back(gathered(one));
   }
 }
