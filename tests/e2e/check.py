@@ -241,10 +241,10 @@ def decoded(words, cases, **members):
         bytes_a_number = 8 if x["dtype"] == "f64" else 4
         for layer in range(4):
             assert lengths[layer].tolist() == dynamic.get(layer, [x["length"]] * x["rows"]), (case, layer)
-        # Keys and values, then what the router still needs: a state a sequence, and for TopK all logits.
+        # Keys and values, then what the router still needs: a number a sequence, and for TopK all logits.
         kept = 2 * lengths.sum() * 32
         if x["mode"] != "dense":
-            kept += 2 * x["rows"] * 32
+            kept += 2 * x["rows"]
         if x["decider"] == "running_topk":
             kept += 2 * x["rows"] * x["length"]
         assert x["cache_bytes"] == kept * bytes_a_number, (case, x["cache_bytes"], kept)

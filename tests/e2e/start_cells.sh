@@ -27,7 +27,7 @@ print(next(c["id"] for c in json.load(open("plan.json"))["cells"] if c["alias"] 
 fact() {
   local cell
   cell=$(id "$2")
-  h5dump -d "/$3" "$1/cells/${cell:0:2}/$cell/result.h5" | sed -n 's/.*(0): "\([^"]*\)".*/\1/p'
+  h5dump -d "/$3" "$1/cells/${cell:0:2}/$cell/result.h5" | sed -n 's/.*(0): "\([^"]*\)".*/\1/p;T;q'
 }
 
 # The plan: sources first, jobs name those they wait for.
