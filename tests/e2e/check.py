@@ -243,7 +243,7 @@ def decoded(words, cases, **members):
             assert lengths[layer].tolist() == dynamic.get(layer, [x["length"]] * x["rows"]), (case, layer)
         # Keys and values, then what the router still needs: a number a sequence, and for TopK all logits.
         kept = 2 * lengths.sum() * 32
-        if x["mode"] != "dense":
+        if x["mode"] != "dense" and words is TDT:
             kept += 2 * x["rows"]
         if x["decider"] == "running_topk":
             kept += 2 * x["rows"] * x["length"]

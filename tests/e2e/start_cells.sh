@@ -27,7 +27,7 @@ print(next(c["id"] for c in json.load(open("plan.json"))["cells"] if c["alias"] 
 fact() {
   local cell
   cell=$(id "$2")
-  h5dump -d "/$3" "$1/cells/${cell:0:2}/$cell/result.h5" | sed -n 's/.*(0): "\([^"]*\)".*/\1/p;T;q'
+  h5dump -d "/$3" "$1/cells/${cell:0:2}/$cell/result.h5" | sed -n 's/.*(0): "\([^"\\]*\).*/\1/p;T;q'
 }
 
 # The plan: sources first, jobs name those they wait for.
@@ -54,10 +54,10 @@ for seed in s0 s1; do
   [ "$(fact straight "last,$seed" weights_sha256)" = "$b" ] || fail "other weights than those of phase_b, $seed"
 done
 [ "$(fact straight same,s0 weights_sha256)" != "$(fact straight same,s1 weights_sha256)" ] || fail "seeds share weights"
-expect 0 "$depthgrid" logs straight "same,s0"
+expect 0 "$depthgrid" logs "same,s0" straight
 says out "phase_a,s0 ($(id phase_a,s0)) after 200 steps, weights $(fact straight phase_a,s0 weights_sha256 | head -c 12)"
 # A dense checkpoint lacks exactly the modules of the skipping layer.
-expect 0 "$depthgrid" logs straight "skipping,s1" --json
+expect 0 "$depthgrid" logs "skipping,s1" straight --json
 check 'sum("drawn anew: " in e["message"] for e in j["events"]) == 1'
 check '[n.split(".")[2] for n in [e for e in j["events"] if e["kind"] == "start_weights"][0]["message"].split("anew: ")[1].split(", ") if n != "…"][0] in ("tpn", "gate", "router")'
 
