@@ -23,8 +23,8 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
     "time_indexed": ("time_indexed", {}),
     "time_indexed, ssm": ("time_indexed", {"model.mixer": "ssm"}),
     "tong": ("tong", {}),
-    "tdt": ("tdt", {}),
-    "mod": ("mod", {}),
+    "tdt": ("tdt", {"model.tdt.execution": "gathered"}),
+    "mod": ("mod", {"model.mod.execution": "gathered"}),
 }
 """Every family, and leaves that are not its defaults."""
 SCANS = ("loop", "fft", "blocks")
