@@ -27,7 +27,8 @@ StructureCost cost_of(const Json& j) {
   c.max_fused = j.at("max_fused").get<std::int64_t>();
   c.depends_on_h = j.value("depends_on_h", false);
   for (const Json& t : j.value("tensors", Json::array())) {
-    c.tensors.push_back({t.at(0), t.at(1), t.at(2)});
+    c.tensors.push_back({t.at(0).get<std::string>(), t.at(1).get<std::vector<std::int64_t>>(),
+                         t.at(2).get<std::string>()});
   }
   if (j.contains("time_feature_rank") && j["time_feature_rank"].is_number()) {
     c.time_feature_rank = j["time_feature_rank"].get<std::int64_t>();

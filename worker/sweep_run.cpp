@@ -76,15 +76,12 @@ class SweepRun {
 };
 
 /// Weights that do not fit are refused before anything is trained, or written to the store.
-void check_starts(const Sweep& sweep, Collective& world) {
-  together(world, [&] {
-    if (world.rank() != 0 || sweep.starts.empty()) return;
-    TensorTable tensors;
-    for (const CellPlan& cell : start_structures(sweep)) {
-      tensors.emplace(cell.structure, tensor_infos(layout_of(model_options({&cell.config}))));
-    }
-    check_starts(sweep, tensors);
-  });
+void refuse_misfits(const Sweep& sweep) {
+  TensorTable tensors;
+  for (const CellPlan& cell : start_structures(sweep)) {
+    tensors.emplace(cell.structure, tensor_infos(layout_of(model_options({&cell.config}))));
+  }
+  check_starts(sweep, tensors);
 }
 
 /// The sweep with the widths that `match:` asks for: rank 0 reads them from the store's plan, or
@@ -99,6 +96,7 @@ Sweep planned_sweep(const RunOrder& order, Collective& world) {
     const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
     const Amounts amounts = described_amounts(cache);
     sweep = matched_sweep(request, order.store, amounts);
+    refuse_misfits(sweep);
     Store store = Store::open_or_create(order.store);
     if (!has_plan(store)) {
       try {
@@ -117,10 +115,10 @@ Sweep planned_sweep(const RunOrder& order, Collective& world) {
 }
 
 Store open_store(const RunOrder& order, Collective& world, const Sweep& sweep) {
-  check_starts(sweep, world);
   std::optional<Store> store;
   together(world, [&] {
     if (world.rank() != 0) return;
+    refuse_misfits(sweep);
     store = Store::open_or_create(order.store);
     publish_plan(*store, sweep);
   });
