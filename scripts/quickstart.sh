@@ -4,7 +4,7 @@
 #   scripts/quickstart.sh --set train.steps=50 --store /tmp/short
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 scripts/setup.sh
-scripts/build.sh release
+scripts/build.sh release depthgrid depthgrid-worker
 mpi_environment
 
 store=results/quickstart corpus=()

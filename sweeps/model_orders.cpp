@@ -57,6 +57,7 @@ std::string order_text(const GenerateOrder& o) {
                      {"top_k", o.top_k},
                      {"top_p", o.top_p},
                      {"seed", o.seed},
+                     {"control", o.control},
                      {"json", o.json}};
   try {
     return json.dump();
@@ -80,8 +81,9 @@ EvalOrder parse_eval_order(std::string_view json) {
 
 GenerateOrder parse_generate_order(std::string_view json) {
   return parsed(json, [](const Json& j) {
-    return GenerateOrder{cell_of(j.at("from")), j.at("prompt"), j.at("tokens"), j.at("temperature"),
-                         j.at("top_k"),         j.at("top_p"),  j.at("seed"),   j.at("json")};
+    return GenerateOrder{cell_of(j.at("from")), j.at("prompt"),  j.at("tokens"),
+                         j.at("temperature"),   j.at("top_k"),   j.at("top_p"),
+                         j.at("seed"),          j.at("control"), j.at("json")};
   });
 }
 

@@ -43,6 +43,7 @@ struct GenerateOrder {
   std::int64_t top_k = 0;  // 0 = all
   double top_p = 1;
   std::int64_t seed = 0;
+  std::vector<double> control{};  // one number an axis; empty = no signal
   bool json = false;
 };
 

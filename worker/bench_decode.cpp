@@ -1,6 +1,7 @@
 #include "worker/bench_decode.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -12,6 +13,8 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/argsort.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
 
@@ -82,24 +85,30 @@ void print_json(const Json& json) {
   std::puts(json.dump().c_str());
 }
 
-/// A student whose decisions are drawn with probability γ, its router asked all the same, against
-/// the same weights with every token executed.
+/// (1, 1, tokens, layers) bool: in every layer exactly the share γ of the tokens, drawn at random.
+at::Tensor drawn_masks(std::int64_t tokens, std::int64_t layers, double share) {
+  const auto k = static_cast<std::int64_t>(std::llround(share * static_cast<double>(tokens)));
+  return at::rand({1, 1, tokens, layers}).argsort(2, false).argsort(2, false).lt(k);
+}
+
+/// A student whose decisions are drawn, its router asked all the same, against the same weights
+/// with every token executed.
 int against_dense(const BenchOrder& order, const Model& model, const at::Tensor& ids) {
   const RoutingOptions& o = model.options().routing;
-  const at::Tensor masks =
-      at::rand({1, 1, ids.size(2), model.options().layers}).lt(o.capacity.front());
+  const std::int64_t layers = model.options().layers;
+  const at::Tensor timed = drawn_masks(order.steps, layers, o.capacity.front());
+  const at::Tensor masks = at::cat({drawn_masks(kPrompt, layers, o.capacity.front()), timed}, 2);
   const Execution skips{
       .mode = ExecutionMode::Forced, .decider = {}, .thresholds = {}, .forced = masks};
   Decoder student(model, skips), dense(model, Execution{.mode = ExecutionMode::Dense});
   double executed = 0;
   for (const std::int64_t layer : o.layers) {
-    executed += masks.select(3, layer).to(at::kDouble).mean().item<double>();
+    executed += timed.select(3, layer).to(at::kDouble).mean().item<double>();
   }
   executed /= static_cast<double>(o.layers.size());
   const Rates rates =
       in_turns(decoding(student, model, ids), decoding(dense, model, ids), order.steps);
-  const double share =
-      static_cast<double>(o.layers.size()) / static_cast<double>(model.options().layers);
+  const double share = static_cast<double>(o.layers.size()) / static_cast<double>(layers);
   const double ideal = 1 / (1 - share + share * executed);
   if (order.json) {
     print_json({{"schema", 1},
@@ -119,9 +128,8 @@ int against_dense(const BenchOrder& order, const Model& model, const at::Tensor&
   fmt::print(
       "{}: {:.4g} tokens/s executing {:.3f} of the tokens in {} of {} layers, {:.4g} executing all "
       "({}; blocks alone would give {:.3g}x); caches of {} and {} bytes\n",
-      model.options().family, median(rates.first), executed, o.layers.size(),
-      model.options().layers, median(rates.second), with_spread(rates.ratio), ideal,
-      student.bytes(), dense.bytes());
+      model.options().family, median(rates.first), executed, o.layers.size(), layers,
+      median(rates.second), with_spread(rates.ratio), ideal, student.bytes(), dense.bytes());
   return 0;
 }
 

@@ -78,6 +78,24 @@ std::vector<std::int64_t> token_ids(const std::string& prompt, const Dataset& da
   return out;
 }
 
+/// The signal of a cell that has an input for it. @throws UserError naming what the cell has.
+Control control_of(const std::vector<double>& u, const CellConfig& config) {
+  if (u.empty()) return {};
+  const std::int64_t axes = config.integer_if("model.control.dim").value_or(0);
+  if (axes == 0) {
+    throw UserError(ExitCode::Usage,
+                    "--control: this cell has no control input; cells of family hybrid_ode with "
+                    "model.control.dim above 0 have one");
+  }
+  if (static_cast<std::int64_t>(u.size()) != axes) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("--control has {} numbers; the cell's control input has {} axes "
+                                "(model.control.dim)",
+                                u.size(), axes));
+  }
+  return {at::tensor(u, at::kFloat).view({1, 1, axes})};
+}
+
 /// As text; as numbers where there is no tokeniser.
 std::string text_of(const std::vector<std::int64_t>& tokens, const Dataset& data) {
   if (data.tokenizer) {
@@ -92,9 +110,9 @@ std::string text_of(const std::vector<std::int64_t>& tokens, const Dataset& data
 Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& prompt,
                           std::int64_t tokens, const TokenChoice& choice, std::uint64_t seed,
                           std::int64_t vocabulary, const std::function<void(std::int64_t)>& each,
-                          std::optional<Execution> execution) {
+                          std::optional<Execution> execution, Control control) {
   const at::NoGradGuard no_grad;
-  Decoder decoder(model, std::move(execution));
+  Decoder decoder(model, std::move(execution), std::move(control));
   std::vector<std::int64_t> all = prompt;
   const std::int64_t window = decoder.room();
   const auto newest = [&](std::int64_t n) {
@@ -134,7 +152,8 @@ int generate(const GenerateOrder& order) {
   const Generated made = generate_tokens(
       *stored.model, prompt, order.tokens,
       {.temperature = order.temperature, .top_k = order.top_k, .top_p = order.top_p},
-      static_cast<std::uint64_t>(order.seed), data->vocab_size, {}, stored.language->execution);
+      static_cast<std::uint64_t>(order.seed), data->vocab_size, {}, stored.language->execution,
+      control_of(order.control, stored.config));
   const double seconds = clock.seconds();
   const std::string text = text_of(made.tokens, *data);
   if (order.json) {
@@ -144,6 +163,7 @@ int generate(const GenerateOrder& order) {
                    {"step", stored.step},
                    {"prompt", order.prompt},
                    {"prompt_tokens", prompt},
+                   {"control", order.control},
                    {"text", text},
                    {"tokens", made.tokens},
                    {"window_moves", made.restarts},

@@ -27,11 +27,12 @@ struct Generated {
 /// @param vocabulary  tokens that may be drawn: the first so many.
 /// @param each        called with every new token.
 /// @param execution   of layers that may skip tokens: see Decoder.
+/// @param control     what steers the depth, the same for all tokens: see Decoder.
 Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& prompt,
                           std::int64_t tokens, const TokenChoice& choice, std::uint64_t seed,
                           std::int64_t vocabulary,
                           const std::function<void(std::int64_t)>& each = {},
-                          std::optional<Execution> execution = {});
+                          std::optional<Execution> execution = {}, Control control = {});
 
 /// `depthgrid generate`: continues a prompt and prints both. @return exit code.
 int generate(const GenerateOrder& order);

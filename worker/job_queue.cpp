@@ -97,6 +97,7 @@ void JobQueue::lose(std::size_t row, const std::string& why) {
 
 /// False while a cell of the job waits for its source. Cells that wait in vain are given up.
 bool JobQueue::may_begin(const FusedJob& job) {
+  if (job.depth == 0) return true;  // none of its cells starts from another
   bool open = true;
   for (const std::size_t row : job.cells) {
     if (!pending(row)) continue;

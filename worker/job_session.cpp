@@ -9,7 +9,6 @@
 
 #include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/from_blob.h>
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
@@ -50,23 +49,6 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
-/// Row e of an (E, P) arena in host memory.
-std::vector<float> row_of(const at::Tensor& arena, std::size_t e) {
-  const at::Tensor row = arena.select(0, static_cast<std::int64_t>(e)).cpu().contiguous();
-  const float* data = row.const_data_ptr<float>();
-  return {data, data + row.numel()};
-}
-
-void load_row(const at::Tensor& arena, std::size_t e, const std::vector<float>& values) {
-  const at::Tensor row = arena.select(0, static_cast<std::int64_t>(e));
-  if (row.numel() != static_cast<std::int64_t>(values.size())) {
-    throw UserError(ExitCode::BadData, "a checkpoint holds " + std::to_string(values.size()) +
-                                           " parameters, the model has " +
-                                           std::to_string(row.numel()));
-  }
-  row.copy_(at::from_blob(const_cast<float*>(values.data()), {row.numel()}, at::kFloat));
-}
-
 }  // namespace
 
 std::string attempt_json(const RunContext& run, const SessionJob& job) {
@@ -94,11 +76,9 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
              configured_modes(*configs_[0], *fused_.model)),
       policy_(run.sweep.run, fused_.train.steps),
       clocks_(job_.rows.size()),
-      improved_(job_.rows.size()),
+      lowest_(job_.rows.size()),
       made_(job_.rows.size(), job_.first_step),
-      best_loss_(job_.rows.size(), kNaN),
       seam_loss_(job_.rows.size()),
-      since_best_(job_.rows.size(), 0),
       step_(job_.first_step) {
   at::globalContext().setAllowTF32CuBLAS(fused_.train.precision == Precision::Tf32);
   if (job_.first_step == 0) {
@@ -115,31 +95,9 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
 
 void JobSession::restore(const std::vector<ClaimedCell>& claims) {
   for (std::size_t e = 0; e < claims.size(); ++e) {
-    if (!claims[e].state) continue;
-    const LoadedCheckpoint& state = *claims[e].state;
-    const auto tensor = [&](const std::string& name) -> const std::vector<float>& {
-      const auto at = std::ranges::find(state.tensors, name, &LoadedTensor::name);
-      if (at == state.tensors.end()) {
-        throw UserError(ExitCode::BadData, "a checkpoint has no tensor '" + name + "'");
-      }
-      return at->data;
-    };
-    load_row(fused_.arena->values(), e, tensor("parameters"));
-    load_row(fused_.optimizer->first_moment(), e, tensor("first_moment"));
-    load_row(fused_.optimizer->second_moment(), e, tensor("second_moment"));
-    const auto number = [&](const char* name) {
-      const auto at = state.numbers.find(name);
-      return at == state.numbers.end() ? 0.0 : at->second;
-    };
-    clocks_[e] = {number("wall"), number("eval"), number("checkpoint"), number("device"),
-                  number("lost")};
+    if (claims[e].state) clocks_[e] = restore_cell(fused_, e, *claims[e].state);
   }
-  if (run_.sync.ranks() > 1 && job_.first_step > 0) {
-    for (at::Tensor* arena : {&fused_.arena->values(), &fused_.optimizer->first_moment(),
-                              &fused_.optimizer->second_moment()}) {
-      run_.team.broadcast(*arena, 0);
-    }
-  }
+  if (run_.sync.ranks() > 1 && job_.first_step > 0) share_state(fused_, run_.team);
   fused_.arena->refresh_shadow();
 }
 
@@ -332,48 +290,30 @@ bool JobSession::stop_early(std::int64_t step, const SplitResults& results) {
   for (std::size_t e = 0; e < dev.size(); ++e) {
     const auto cell = static_cast<std::int64_t>(e);
     if (cells_.status(cell) != CellStatus::Running || dev[e].loss == 0) continue;
-    if (std::isnan(best_loss_[e]) || dev[e].loss < best_loss_[e] - fused_.train.min_delta[e]) {
-      best_loss_[e] = dev[e].loss;
-      improved_[e].push_back(step);
-      since_best_[e] = 0;
-      improved = true;
-    } else if (fused_.train.patience[e] && ++since_best_[e] >= *fused_.train.patience[e]) {
-      if (e < recorders_.size() && step > job_.first_step) {  // else it was said before
-        recorders_[e].event(step, EventKind::EarlyStop, best_loss_[e],
-                            fmt::format("no better than at step {}", improved_[e].back()));
-      }
-      cells_.retire(cell, CellStatus::Completed);
+    const LowestLosses::Verdict verdict =
+        lowest_.see(e, step, dev[e].loss, fused_.train.min_delta[e], fused_.train.patience[e]);
+    if (verdict == LowestLosses::Verdict::Better) improved = true;
+    if (verdict != LowestLosses::Verdict::OutOfPatience) continue;
+    if (e < recorders_.size() && step > job_.first_step) {  // else it was said before
+      recorders_[e].event(step, EventKind::EarlyStop, lowest_.best(e),
+                          fmt::format("no better than at step {}", lowest_.improved(e).back()));
     }
+    cells_.retire(cell, CellStatus::Completed);
   }
   return improved;
 }
 
 void JobSession::checkpoint(std::int64_t step) {
   const Stopwatch clock;
-  const std::vector<std::int64_t> parameters = {fused_.arena->size()};
   for (std::size_t e = 0; e < recorders_.size(); ++e) {
     if (!recorders_[e].writes() ||
         cells_.status(static_cast<std::int64_t>(e)) == CellStatus::Diverged) {
       continue;
     }
     recorders_[e].sync();
-    const std::vector<float> values = row_of(fused_.arena->values(), e);
-    const std::vector<float> m = row_of(fused_.optimizer->first_moment(), e);
-    const std::vector<float> v = row_of(fused_.optimizer->second_moment(), e);
-    const CellClock& c = clocks_[e];
-    const CheckpointData data{.step = step,
-                              .config_digest = config_digest(*configs_[e]),
-                              .numbers = {{"wall", c.wall},
-                                          {"eval", c.eval},
-                                          {"checkpoint", c.checkpoint},
-                                          {"device", c.device},
-                                          {"lost", c.lost},
-                                          {"ranks", static_cast<double>(run_.sync.ranks())}},
-                              .texts = {},
-                              .tensors = {{"parameters", parameters, values},
-                                          {"first_moment", parameters, m},
-                                          {"second_moment", parameters, v}}};
-    const std::vector<std::int64_t> kept = policy_.kept(improved_[e], step);
+    const CellCheckpoint state(fused_, e, clocks_[e], run_.sync.ranks());
+    const CheckpointData data = state.data(step, config_digest(*configs_[e]));
+    const std::vector<std::int64_t> kept = policy_.kept(lowest_.improved(e), step);
     publish_checkpoint(recorders_[e].folder(), recorders_[e].generation(), data,
                        policy_.keep_last(), kept);
     recorders_[e].event(step, EventKind::Checkpoint, static_cast<double>(step), "");
@@ -402,7 +342,7 @@ CellFacts JobSession::facts_so_far(std::size_t e) const {
   facts.set("cost_memory_peak",
             peak_device_memory_bytes(run_.device) / static_cast<double>(cells_.size()));
   facts.set("cost_memory_host", peak_memory_bytes());
-  const std::vector<float> weights = row_of(fused_.arena->values(), e);
+  const std::vector<float> weights = host_row(fused_.arena->values(), e);
   facts.set("weights_sha256", std::string_view(hex(sha256(std::as_bytes(std::span(weights))))));
   return facts;
 }
@@ -427,7 +367,7 @@ void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResult
   if (modes) set_modes(facts, *modes, fused_, e);
   const std::filesystem::path folder = recorders_[e].folder();
   if (!recorders_[e].finish(status, std::move(facts))) return;  // its checkpoints are another's now
-  const std::vector<std::int64_t> kept = policy_.kept(improved_[e], step_);
+  const std::vector<std::int64_t> kept = policy_.kept(lowest_.improved(e), step_);
   for (const CheckpointFile& file : list_checkpoints(folder)) {
     if (std::ranges::find(kept, file.step) == kept.end()) std::filesystem::remove(file.file);
   }

@@ -10,10 +10,12 @@
 #include "storage/cell_history.hpp"
 #include "storage/checkpoint.hpp"
 #include "storage/lease.hpp"
+#include "worker/cell_checkpoint.hpp"
 #include "worker/cell_recorder.hpp"
 #include "worker/checkpoint_policy.hpp"
 #include "worker/eval_plan.hpp"
 #include "worker/fused_model.hpp"
+#include "worker/lowest_losses.hpp"
 #include "worker/run_context.hpp"
 #include "worker/start_weights.hpp"
 
@@ -56,10 +58,6 @@ class JobSession {
   void abandon(const AttemptProblem& problem);
 
  private:
-  struct CellClock {  // seconds of this cell's attempts so far, kept in its checkpoints
-    double wall = 0, eval = 0, checkpoint = 0, device = 0, lost = 0;
-  };
-
   void restore(const std::vector<ClaimedCell>& claims);
   void open_recorders(std::vector<ClaimedCell>& claims);
   void open_recorder(std::size_t e, ClaimedCell& claim, const std::string& attempt,
@@ -96,12 +94,10 @@ class JobSession {
   std::vector<CellRecorder> recorders_;  // first rank only
   std::vector<CellFacts> facts_;
   std::vector<CellClock> clocks_;
-  std::vector<std::vector<std::int64_t>> improved_;  // steps whose dev loss was the lowest so far
-  std::vector<std::int64_t> made_;                   // steps that each cell has made
-  std::vector<double> best_loss_;
+  LowestLosses lowest_;
+  std::vector<std::int64_t> made_;  // steps that each cell has made
   std::vector<std::optional<double>>
       seam_loss_;  // last loss before this attempt, until it is compared
-  std::vector<std::int64_t> since_best_;
   std::vector<double> step_seconds_;
   std::int64_t evaluations_ = 0;
   std::int64_t step_ = 0;

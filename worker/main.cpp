@@ -11,6 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/reproducible_products.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/base/version.hpp"
 #include "distributed/collective.hpp"
@@ -73,6 +74,7 @@ int dispatch(int argc, char** argv) {
     return 0;
   }
   keep_memory();
+  reproducible_products();
   route_library_warnings();
   at::set_num_interop_threads(1);
   if (verb == "describe") {

@@ -24,8 +24,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool allowed(const std::string& name) {
-  constexpr std::array<std::string_view, 6> kPrefixes = {"SLURM_", "NCCL_",     "CUDA_",
-                                                         "OMP_",   "OMPI_MCA_", "DEPTHGRID_"};
+  constexpr std::array<std::string_view, 7> kPrefixes = {"SLURM_", "NCCL_",     "CUDA_",     "OMP_",
+                                                         "MKL_",   "OMPI_MCA_", "DEPTHGRID_"};
   constexpr std::array<std::string_view, 5> kSecret = {"TOKEN", "SECRET", "PASSW", "KEY",
                                                        "CREDENTIAL"};
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };

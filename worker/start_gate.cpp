@@ -4,6 +4,7 @@
 
 #include "core/config/start_name.hpp"
 #include "storage/cell_state.hpp"
+#include "storage/checkpoint.hpp"
 #include "storage/h5_read.hpp"
 
 namespace depthgrid {
@@ -39,8 +40,14 @@ StartGate::Answer StartGate::ask(std::size_t row, std::string& why) {
     if (known == ended_badly_.end()) {
       known = ended_badly_.emplace(*id, bad_end(store_.cell_path(*id) / "result.h5")).first;
     }
-    if (known->second.empty()) return Answer::Open;
-    why = fmt::format("starts from {} ({}), which has {}", alias, *id, known->second);
+    std::string lacks = known->second;
+    // A cell that has a checkpoint of its own has begun, and needs its source no more.
+    if (lacks.empty() && list_checkpoints(store_.cell_path(*id)).empty() &&
+        list_checkpoints(store_.cell_path(sweep_.cells[row].id)).empty()) {
+      lacks = "no checkpoint any more";
+    }
+    if (lacks.empty()) return Answer::Open;
+    why = fmt::format("starts from {} ({}), which has {}", alias, *id, lacks);
     return Answer::Never;
   }
   const auto failure = store_.newest_failure(*id);

@@ -89,7 +89,12 @@ void refuse_misfits(const Sweep& sweep) {
 Sweep planned_sweep(const RunOrder& order, Collective& world) {
   SweepRequest request{.file = order.file, .set = order.set, .yes = order.yes};
   Sweep sweep = load_sweep(request);
-  if (sweep.goals.empty()) return sweep;
+  if (sweep.goals.empty()) {
+    together(world, [&] {
+      if (world.rank() == 0) refuse_misfits(sweep);
+    });
+    return sweep;
+  }
   std::string widths;
   together(world, [&] {
     if (world.rank() != 0) return;
@@ -118,7 +123,6 @@ Store open_store(const RunOrder& order, Collective& world, const Sweep& sweep) {
   std::optional<Store> store;
   together(world, [&] {
     if (world.rank() != 0) return;
-    refuse_misfits(sweep);
     store = Store::open_or_create(order.store);
     publish_plan(*store, sweep);
   });

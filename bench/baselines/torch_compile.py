@@ -9,10 +9,20 @@ from __future__ import annotations
 import argparse
 
 import torch
+from torch._inductor import config as inductor
 
 import runner
 from dump import Dump
 from torch_eager import CellLoop, add_scan, loss_of, scan_of
+
+
+def use_threads(threads: int) -> None:
+    """For ATen and for compiled loops, whose code has the number in it and is kept from run to run.
+
+    Unless it is set, code that was compiled for two threads serves a process on one core, where they spin.
+    """
+    torch.set_num_threads(threads)
+    inductor.cpp.threads = threads
 
 
 def compiled_loop(dump: Dump, precision: str, mode: str = "default", **options: str) -> CellLoop:
@@ -22,7 +32,7 @@ def compiled_loop(dump: Dump, precision: str, mode: str = "default", **options: 
 
 
 def make(dump: Dump, arguments: argparse.Namespace) -> runner.Trainer:
-    torch.set_num_threads(arguments.threads)
+    use_threads(arguments.threads)
     return compiled_loop(dump, arguments.precision, arguments.mode, **scan_of(dump, arguments))
 
 

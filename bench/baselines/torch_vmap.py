@@ -16,6 +16,7 @@ from torch.func import functional_call, grad_and_value, stack_module_state, vmap
 
 import runner
 from dump import DEFAULT_NO_DECAY, Dump
+from torch_compile import use_threads
 from torch_families import groups_of, make_models
 from torch_model import batches
 
@@ -106,7 +107,7 @@ class FusedCells:
 
 
 def make(dump: Dump, arguments: argparse.Namespace) -> runner.Trainer:
-    torch.set_num_threads(arguments.threads)
+    use_threads(arguments.threads)
     explicit = arguments.attention == "explicit"
     return FusedCells(dump, arguments.precision, compiled=arguments.compile, explicit=explicit)
 

@@ -170,11 +170,7 @@ void check_flow(const Slots& s, const Report& report) {
   const ValueList& range = *s.values[row.replaced_layers]->get_if<ValueList>();
   const std::int64_t layers = s.integer(row.n_layers);
   const std::int64_t last = *range.back().get_if<std::int64_t>();
-  if (range.size() != 2) {
-    report({row.replaced_layers},
-           report.shown(row.replaced_layers) +
-               " is not a range: give [a, b] with a < b, the layers a to b − 1");
-  } else if (last > layers) {
+  if (last > layers) {
     report({row.replaced_layers, row.n_layers},
            report.shown(row.replaced_layers) + " ends behind " + report.shown(row.n_layers) +
                ": the second number is at most " + std::to_string(layers));

@@ -260,8 +260,8 @@ std::optional<LeafMatch> LeafReader::match(std::size_t leaf, Place key, const Ya
   out.leaf = leaf;
   out.place = key;
   const ValueKind kind = schema()[leaf].kind;
-  const bool list_leaf =
-      kind == ValueKind::WordList || kind == ValueKind::TextList || kind == ValueKind::LayerList;
+  const bool list_leaf = kind == ValueKind::WordList || kind == ValueKind::TextList ||
+                         kind == ValueKind::LayerList || kind == ValueKind::LayerRange;
   const bool list_of_lists = node.kind == YamlNode::Kind::List && !node.items.empty() &&
                              node.items.front().kind == YamlNode::Kind::List;
   if (node.kind == YamlNode::Kind::List && (!list_leaf || list_of_lists)) {

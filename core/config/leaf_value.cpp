@@ -298,6 +298,20 @@ std::optional<Value> layer_list(const Leaf& leaf, const YamlNode& node, Diagnost
   return Value(std::move(list));
 }
 
+/// The layers a to b − 1.
+std::optional<Value> layer_range(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
+  ValueList ends;
+  for (const auto& item : node.items) {
+    const Scalar scalar = scalar_of(item);
+    if (scalar.kind == Scalar::Kind::Int) ends.emplace_back(scalar.integer);
+  }
+  const bool two = node.kind == YamlNode::Kind::List && node.items.size() == 2 && ends.size() == 2;
+  const auto end = [&](std::size_t i) { return *ends[i].get_if<std::int64_t>(); };
+  if (two && 0 <= end(0) && end(0) < end(1)) return Value(std::move(ends));
+  mismatch(leaf, node, "give [a, b] with 0 ≤ a < b for the layers a to b − 1", diagnostics);
+  return std::nullopt;
+}
+
 std::optional<Value> target_map(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
   if (node.kind != YamlNode::Kind::Map) {
     const auto word = known_word(leaf, node, diagnostics);
@@ -369,6 +383,8 @@ std::optional<Value> leaf_value(const Leaf& leaf, const YamlNode& node, Diagnost
       return step_list(leaf, node, diagnostics);
     case ValueKind::LayerList:
       return layer_list(leaf, node, diagnostics);
+    case ValueKind::LayerRange:
+      return layer_range(leaf, node, diagnostics);
     case ValueKind::TargetMap:
       return target_map(leaf, node, diagnostics);
   }

@@ -85,6 +85,8 @@ std::string Leaf::type() const {
       return "list of steps or percentages";
     case ValueKind::LayerList:
       return both ? "word or list of layers" : "list of layers";
+    case ValueKind::LayerRange:
+      return "range of layers [a, b]";
     case ValueKind::TargetMap:
       return "word, or map from target to word";
   }

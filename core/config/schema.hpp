@@ -27,13 +27,14 @@ enum class ValueKind : std::uint8_t {
   Bool,
   Int,
   Real,
-  Word,       // one of `words`
-  Text,       // any text: a path, a field name
-  WordList,   // subset of `words`, kept in their order
-  TextList,   // one text or a list of them
-  StepList,   // steps (integers) or percentages ("10 %")
-  LayerList,  // one of `words`, or a list of layers (integers)
-  TargetMap   // one of `words`, or a map from a modulation target to one of them
+  Word,        // one of `words`
+  Text,        // any text: a path, a field name
+  WordList,    // subset of `words`, kept in their order
+  TextList,    // one text or a list of them
+  StepList,    // steps (integers) or percentages ("10 %")
+  LayerList,   // one of `words`, or a list of layers (integers)
+  LayerRange,  // [a, b]: the layers a to b − 1
+  TargetMap    // one of `words`, or a map from a modulation target to one of them
 };
 
 /// One row of the table of leaves. All texts are literals.

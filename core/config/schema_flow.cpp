@@ -12,8 +12,8 @@ constexpr std::string_view kMlp = "model.family=hybrid_ode & model.field.kind=ml
 
 constexpr Leaf kRows[] = {
     read(or_null(word("model.replaced_layers", "", "null", Structural,
-                      "[a, b]: the layers a … b − 1, counted from 0, that the flow stands in for",
-                      ValueKind::LayerList),
+                      "the layers a … b − 1, counted from 0, that the flow stands in for",
+                      ValueKind::LayerRange),
                  "[⌊L/3⌋, ⌊2L/3⌋], one layer at least"),
          kFlow),
     read(word("model.field.kind", "attention_mlp mlp block", "attention_mlp", Structural,

@@ -79,6 +79,12 @@ Json value_schema(const Leaf& leaf) {
                               {"minItems", 1},
                               {"uniqueItems", true}});
       break;
+    case ValueKind::LayerRange:
+      alternatives.push_back({{"type", "array"},
+                              {"items", {{"type", "integer"}, {"minimum", 0}}},
+                              {"minItems", 2},
+                              {"maxItems", 2}});
+      break;
     case ValueKind::TargetMap: {
       const Leaf& targets = schema()[leaf_index("model.modulation.targets")];
       alternatives.push_back(words_schema(leaf));

@@ -21,7 +21,7 @@ at::Tensor apply_norm(const ModelOptions& o, NormChoice kind, const NormWeights&
                       const at::Tensor& x) {
   if (kind == NormChoice::None) return x;
   return per_cell_norm(kind == NormChoice::Rms ? NormKind::Rms : NormKind::Layer, x, w.scale,
-                       w.shift, at::tensor(o.norm_eps, at::kDouble));
+                       w.shift, o.norm_eps);
 }
 
 namespace {
@@ -74,13 +74,16 @@ at::Tensor BlockField::increment(const at::Tensor& x, const DepthPoint& at,
   const at::Tensor h = at.h.to(x.scalar_type());
   const std::optional<RowActivation> act = row_activation(o.activation);
   if (feeds_forward() && act && !explicit_attention(o) && !drops(o.dropout_mlp, context_)) {
-    const WholeBlock block{sublayer(o, w.norm1, w.qkv, w.out),
-                           sublayer(o, w.norm2, w.up, w.down),
-                           o.heads,
-                           *act,
-                           rotary_tables(o, x.size(2), x.options(), own),
-                           sequential ? h.contiguous() : at::Tensor()};
-    if (whole_block_serves(x, block)) return whole_block(x, block);
+    WholeBlock block{sublayer(o, w.norm1, w.qkv, w.out),
+                     sublayer(o, w.norm2, w.up, w.down),
+                     o.heads,
+                     *act,
+                     {},
+                     sequential ? h.contiguous() : at::Tensor()};
+    if (whole_block_serves(x, block)) {
+      block.rotary = rotary_tables(o, x.size(2), x.options(), own);
+      return whole_block(x, block);
+    }
   }
   const at::Tensor attention = attention_branch(w, x, at.step, own);
   return second_branch(w, second_input(o, x, h, attention), attention, at);

@@ -119,11 +119,14 @@ FieldPtr Flow::field(const ForwardContext& context) const {
 
 DecodeBlock Flow::decode_block(const at::Tensor& t) const {
   DecodeBlock block;
-  const at::Tensor moved = shift(t, {});
+  const bool rows = options_.flow.field == FieldKind::Mlp;
+  const at::Tensor still = shift(t, {});  // made once: it does not change with the tokens
   const at::Tensor h = at::ones_like(t);
-  block.field = [this, moved, h](const at::Tensor& x, const Attend& attend) {
+  block.field = [this, rows, t, still, h](const at::Tensor& x, const Attend& attend,
+                                          const Control& u) {
+    const at::Tensor moved = u.u.defined() && !rows ? shift(t, u) : still;
     const at::Tensor y = moved.defined() ? x + moved.to(x.scalar_type()) : x;
-    if (options_.flow.field == FieldKind::Mlp) return scaled(mlp(y, {}).to(x.scalar_type()));
+    if (rows) return scaled(mlp(y, u).to(x.scalar_type()));
     return scaled(block_step(block_options_, {block_}, y, h, attend, nullptr));
   };
   return block;

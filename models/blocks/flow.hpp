@@ -32,7 +32,7 @@ class Flow {
   /// @param context  must outlive the field.
   FieldPtr field(const ForwardContext& context) const;
 
-  /// The field at τ over new tokens alone, without a control signal. @param t  (E).
+  /// The field at τ over new tokens alone. @param t  (E).
   DecodeBlock decode_block(const at::Tensor& t) const;
 
   /// e(τ) + c(u): (E, 1 or B, 1, C), undefined where there is neither. @param t  (E).

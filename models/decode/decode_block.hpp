@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/depth/vector_field.hpp"
 #include "models/blocks/block_body.hpp"
 #include "models/blocks/block_weights.hpp"
 #include "models/blocks/ssm_mixer.hpp"
@@ -27,8 +28,9 @@ struct DecodeBlock {
   BlockWeights weights;
   std::optional<SsmSystem> ssm = {};  // the second sublayer; none: up and down of `weights`
   std::shared_ptr<const TokenRouting> routing = {};  // none: every token is executed
-  /// F of the step over new tokens x (E, B, T, C), where it is more than a block's.
-  std::function<at::Tensor(const at::Tensor&, const Attend&)> field = {};
+  /// F of the step over new tokens x (E, B, T, C) under a control signal, where it is more than a
+  /// block's.
+  std::function<at::Tensor(const at::Tensor&, const Attend&, const Control&)> field = {};
 };
 
 }  // namespace depthgrid

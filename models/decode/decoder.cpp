@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -12,7 +13,6 @@
 #include "core/base/error.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/depth/tableau.hpp"
-#include "models/blocks/attention_heads.hpp"
 #include "models/blocks/rotary.hpp"
 #include "models/decode/block_step.hpp"
 
@@ -35,7 +35,7 @@ class CachedField final : public VectorField {
         states_(states),
         angles_(std::move(angles)) {}
 
-  FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const override {
+  FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override {
     const ModelOptions& o = options_;
     const auto i = static_cast<std::size_t>(at.step);
     DecodeState& state = states_[i];
@@ -45,11 +45,9 @@ class CachedField final : public VectorField {
       return {skipping_step(o, blocks_[i], x, at, angles_, execution_, first_, state.skipping), {}};
     }
     const Attend attend = [&](const at::Tensor& qkv) {
-      const Heads heads = split_heads(o, qkv, angles_);
-      state.cache.append(heads.k, heads.v);
-      return join_heads(state.cache.attend(heads.q), qkv);
+      return state.cache.attend(o, qkv, angles_);
     };
-    if (blocks_[i].field) return {blocks_[i].field(x, attend), {}};
+    if (blocks_[i].field) return {blocks_[i].field(x, attend, u), {}};
     const at::Tensor f = block_step(o, blocks_[i], x, at.h, attend, &state.recurrent);
     if (!routing) return {f, {}};
     state.skipping.executed = at::ones({x.size(0), x.size(1), x.size(2)}, at::kBool);
@@ -69,9 +67,10 @@ class CachedField final : public VectorField {
 
 }  // namespace
 
-Decoder::Decoder(const Model& model, std::optional<Execution> execution)
+Decoder::Decoder(const Model& model, std::optional<Execution> execution, Control control)
     : model_(model),
-      execution_(execution.value_or(Execution{.mode = model.options().routing.own_mode()})) {
+      execution_(execution.value_or(Execution{.mode = model.options().routing.own_mode()})),
+      control_(std::move(control)) {
   const at::NoGradGuard no_grad;
   grid_ = model.family().grid({});
   blocks_ = model.family().blocks(grid_);
@@ -105,12 +104,12 @@ at::Tensor Decoder::advance(const at::Tensor& tokens) {
   if (blocks_.empty()) {
     tokens_ = tokens_.defined() ? at::cat({tokens_, tokens}, 2) : tokens;
     length_ = tokens_.size(2);
-    return model_.states(tokens_, {.execution = execution_})
+    return model_.states(tokens_, {.control = control_, .execution = execution_})
         .narrow(2, length_ - tokens.size(2), tokens.size(2));
   }
   const at::Tensor x = model_.embed(tokens, length_);
   const CachedField field(o, blocks_, execution_, length_, states_, angles(tokens.size(2), x));
-  at::Tensor out = DepthIntegrator(kEuler).solve(field, grid_, x, {});
+  at::Tensor out = DepthIntegrator(kEuler).solve(field, grid_, x, control_);
   length_ += tokens.size(2);
   return out;
 }

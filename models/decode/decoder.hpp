@@ -36,7 +36,9 @@ class Decoder {
   /// @param model      must outlive this; its parameters must not change meanwhile.
   /// @param execution  of layers that may skip tokens, see skipping_step(); none: as the family
   ///                   decides by itself, a calibrated decider by its fixed threshold.
-  explicit Decoder(const Model& model, std::optional<Execution> execution = {});
+  /// @param control    the same for all tokens; of a family that has no input for it, unread.
+  explicit Decoder(const Model& model, std::optional<Execution> execution = {},
+                   Control control = {});
 
   /// The next tokens of every sequence.
   /// @param tokens  (E, B, T) int64, T >= 1; E and B as in the first call.
@@ -71,6 +73,7 @@ class Decoder {
   DepthGrid grid_;
   std::vector<DecodeBlock> blocks_;
   Execution execution_;
+  Control control_;
   std::vector<DecodeState> states_;  // one a layer
   RotaryAngles angles_;              // of positions 0, 1, …, more than were asked for
   at::Tensor tokens_;                // (E, B, T) all so far, where there are no blocks

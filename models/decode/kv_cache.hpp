@@ -4,21 +4,23 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "models/blocks/rotary.hpp"
+#include "models/model_options.hpp"
+
 namespace depthgrid {
 
 /// Keys and values of the tokens that one layer has executed, for R rows that execute the same.
 ///
-/// Keys come rotated by their absolute positions, so that tokens may be left out: a slot knows
+/// Keys are kept rotated by their absolute positions, so that tokens may be left out: a slot knows
 /// nothing of the position that it came from. Memory grows by doubling.
 class KvCache {
  public:
-  /// Adds tokens behind those that are there. @param k, v  (R, H, T, D).
-  void append(const at::Tensor& k, const at::Tensor& v);
-
-  /// Attention of the T tokens of the last append(), each to all slots up to its own.
-  /// @param q  (R, H, T, D). @return (R, H, T, D)
+  /// Adds tokens behind those that are there, and attends from each to all slots up to its own.
+  /// @param qkv     (E, B, T, 3C) with E·B = R.
+  /// @param angles  of the T tokens; undefined where positions are not rotary.
+  /// @return        (E, B, T, C), float where qkv is bfloat16.
   /// Source: Vaswani et al. (2017), eq. 1.
-  at::Tensor attend(const at::Tensor& q) const;
+  at::Tensor attend(const ModelOptions& o, const at::Tensor& qkv, const RotaryAngles& angles);
 
   std::int64_t rows() const { return keys_.defined() ? keys_.size(0) : 0; }
 
@@ -29,7 +31,11 @@ class KvCache {
   std::int64_t bytes() const;
 
  private:
-  void reserve(const at::Tensor& like, std::int64_t slots);
+  /// Room for `tokens` more of R rows. @throws ShapeError if R has changed.
+  void reserve(std::int64_t rows, std::int64_t heads, std::int64_t channels, std::int64_t tokens,
+               const at::TensorOptions& like);
+  /// One token of each row in float on the CPU: a kernel instead of some forty operations.
+  at::Tensor attend_token(const ModelOptions& o, const at::Tensor& qkv, const RotaryAngles& angles);
 
   at::Tensor keys_, values_;  // (R, H, capacity, D)
   std::int64_t length_ = 0;

@@ -10,7 +10,6 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "core/base/error.hpp"
-#include "models/blocks/attention_heads.hpp"
 #include "models/decode/block_step.hpp"
 #include "models/routing/decisions.hpp"
 
@@ -97,22 +96,15 @@ RotaryAngles angles_of(const RotaryAngles& all, const Gathered& g) {
   if (!all.cosine.defined() || g.tokens == 1) return all;
   std::vector<std::int64_t> times;
   for (const std::int64_t place : g.places) times.push_back(place % g.tokens);
-  const at::Tensor index = at::tensor(times, at::kLong)
-                               .to(all.cosine.device())
-                               .view({g.cells, 1, 1, g.width, 1})
-                               .expand({g.cells, 1, 1, g.width, all.cosine.size(4)});
-  return {all.cosine.gather(3, index), all.sine.gather(3, index)};
+  return at_places(all,
+                   at::tensor(times, at::kLong).to(all.cosine.device()).view({g.cells, 1, -1}));
 }
 
 /// Attention of gathered tokens, each sequence over its own cache. @param qkv (E, 1, width, 3C)
 at::Tensor attend_rows(const ModelOptions& o, const at::Tensor& qkv, const RotaryAngles& angles,
                        const Gathered& g, std::vector<KvCache>& caches) {
-  const Heads all = split_heads(o, qkv, angles);  // (E, H, width, D)
-  if (g.cells * g.rows == 1) {
-    caches.front().append(all.k, all.v);
-    return join_heads(caches.front().attend(all.q), qkv);
-  }
-  const at::Tensor mixed = at::zeros_like(all.q);
+  if (g.cells * g.rows == 1) return caches.front().attend(o, qkv, angles);
+  at::Tensor mixed;
   for (std::int64_t e = 0; e < g.cells; ++e) {
     std::int64_t at = 0;
     for (std::int64_t b = 0; b < g.rows; ++b) {
@@ -120,12 +112,20 @@ at::Tensor attend_rows(const ModelOptions& o, const at::Tensor& qkv, const Rotar
       const std::int64_t n = g.counts[r];
       if (n == 0) continue;
       const auto own = [&](const at::Tensor& x) { return x.narrow(0, e, 1).narrow(2, at, n); };
-      caches[r].append(own(all.k), own(all.v));
-      own(mixed).copy_(caches[r].attend(own(all.q)));
+      const auto turned = [&](const at::Tensor& x) {  // (E, 1, 1, T, D/2); one place serves all
+        if (!x.defined()) return x;
+        return x.narrow(0, e, 1).narrow(3, x.size(3) == 1 ? 0 : at, x.size(3) == 1 ? 1 : n);
+      };
+      const at::Tensor y =
+          caches[r].attend(o, own(qkv), {turned(angles.cosine), turned(angles.sine)});
+      if (!mixed.defined()) {
+        mixed = at::zeros({qkv.size(0), 1, qkv.size(2), y.size(3)}, y.options());
+      }
+      own(mixed).copy_(y);
       at += n;
     }
   }
-  return join_heads(mixed, qkv);
+  return mixed;
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/tensor.h>
 
 #include "core/base/error.hpp"
 #include "models/blocks/activation.hpp"
@@ -49,8 +48,7 @@ struct ModLayer {
 
   /// Logits of being among the k highest, from the token's own state. (E, B, T)
   at::Tensor predict(const ModelOptions& o, const at::Tensor& x) const {
-    const at::Tensor normed =
-        per_cell_norm(NormKind::Rms, x.detach(), {}, {}, at::tensor(o.norm_eps, at::kDouble));
+    const at::Tensor normed = per_cell_norm(NormKind::Rms, x.detach(), {}, {}, o.norm_eps);
     const at::Tensor y = apply(out, activate(Activation::Silu, apply(hidden, normed)));
     return y.squeeze(-1);
   }
@@ -94,7 +92,7 @@ FieldValue ModField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
   if (c.training) add_loss(kPredictor, routing_loss(logits, target));
   at::Tensor mask = target;
   if (!trains && mode == ExecutionMode::Student) {
-    mask = student_mask(o.routing, c.execution.value_or(Execution{}), logits.detach(), dynamic);
+    mask = student(logits, at.step, dynamic);
   } else if (!trains && mode != ExecutionMode::TeacherTopk) {
     mask = plain_mask(r.detach(), at.step);
     if (!mask.defined()) throw Error("mod has no mode '" + std::string(name_of(mode)) + "'");

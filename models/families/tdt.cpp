@@ -181,8 +181,7 @@ at::Tensor TdtField::mask(const Teacher& teacher, const at::Tensor& logits, cons
     return with_first(o, chosen);
   }
   if (mode() == ExecutionMode::Student) {
-    const Execution execution = context().execution.value_or(Execution{});
-    return with_first(o, student_mask(o, execution, logits.detach(), dynamic));
+    return student(logits, at.step, dynamic);
   }
   return plain_mask(like, at.step);
 }

@@ -8,6 +8,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -41,7 +42,7 @@ struct Blocks {
 
 template <class T>
 NormRows<T> block_of(const Blocks& blocks, std::int64_t block, const at::Tensor& x,
-                     const at::Tensor& scale, const at::Tensor& shift, const at::Tensor& eps,
+                     const at::Tensor& scale, const at::Tensor& shift, const double* eps,
                      bool centred) {
   const std::int64_t e = block / blocks.per_cell;
   const auto row_of = [&](const at::Tensor& v) {
@@ -52,7 +53,7 @@ NormRows<T> block_of(const Blocks& blocks, std::int64_t block, const at::Tensor&
           row_of(shift),
           blocks.rows_of(block),
           blocks.channels,
-          eps.const_data_ptr<double>()[e],
+          eps[e],
           centred};
 }
 
@@ -76,20 +77,25 @@ struct Normed {
   at::Tensor y, mean, inverse;
 };
 
-/// @param x  contiguous.
+/// @param x  contiguous. @param eps  (E). @param keep  also the statistics.
 Normed norm_rows(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
-                 const at::Tensor& eps, bool centred) {
+                 const double* eps, bool centred, bool keep) {
   const Blocks blocks(x);
-  Normed out{at::empty_like(x), at::empty({blocks.cells * blocks.rows}, x.options()), {}};
-  out.inverse = at::empty_like(out.mean);
+  Normed out{at::empty_like(x), {}, {}};
+  if (keep) {
+    out.mean = at::empty({blocks.cells * blocks.rows}, x.options());
+    out.inverse = at::empty_like(out.mean);
+  }
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "per_cell_norm", [&] {
+    const auto kept = [](const at::Tensor& v, std::int64_t row) -> scalar_t* {
+      return v.defined() ? v.mutable_data_ptr<scalar_t>() + row : nullptr;
+    };
     at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t b = begin; b < end; ++b) {
         const std::int64_t row = blocks.first_row(b);
         norm_forward<scalar_t>(block_of<scalar_t>(blocks, b, x, scale, shift, eps, centred),
                                out.y.mutable_data_ptr<scalar_t>() + row * blocks.channels,
-                               out.mean.mutable_data_ptr<scalar_t>() + row,
-                               out.inverse.mutable_data_ptr<scalar_t>() + row);
+                               kept(out.mean, row), kept(out.inverse, row));
       }
     });
   });
@@ -106,7 +112,8 @@ class CpuNorm : public torch::autograd::Function<CpuNorm> {
     const at::Tensor scale = scale_if.value_or(at::Tensor());
     const at::Tensor shift = shift_if.value_or(at::Tensor());
     const at::Tensor x = input.contiguous();
-    const Normed out = norm_rows(x, scale, shift, eps, centred);
+    const Normed out =
+        norm_rows(x, scale, shift, eps.const_data_ptr<double>(), centred, /*keep=*/true);
     ctx->save_for_backward({x, scale, shift, out.mean, out.inverse, eps});
     ctx->saved_data["centred"] = centred;
     return out.y;
@@ -134,7 +141,7 @@ class CpuNorm : public torch::autograd::Function<CpuNorm> {
           const std::int64_t row = blocks.first_row(b);
           const std::int64_t at = row * blocks.channels;
           norm_backward<scalar_t>(
-              block_of<scalar_t>(blocks, b, x, scale, shift, saved[5],
+              block_of<scalar_t>(blocks, b, x, scale, shift, saved[5].const_data_ptr<double>(),
                                  ctx->saved_data["centred"].toBool()),
               dy.const_data_ptr<scalar_t>() + at, saved[3].const_data_ptr<scalar_t>() + row,
               saved[4].const_data_ptr<scalar_t>() + row, dx.mutable_data_ptr<scalar_t>() + at,
@@ -163,14 +170,42 @@ at::Tensor composed(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
 }  // namespace
 
 at::Tensor per_cell_norm(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
-                         const at::Tensor& shift, const at::Tensor& eps) {
-  if (!x.device().is_cpu()) return composed(kind, x, scale, shift, eps);
+                         const at::Tensor& shift, const std::vector<double>& eps) {
   const bool centred = kind == NormKind::Layer;
-  if (!at::GradMode::is_enabled()) return norm_rows(x.contiguous(), scale, shift, eps, centred).y;
+  if (x.device().is_cpu() && !at::GradMode::is_enabled()) {
+    return norm_rows(x.contiguous(), scale, shift, eps.data(), centred, /*keep=*/false).y;
+  }
+  const at::Tensor numbers = at::tensor(eps, at::kDouble);
+  if (!x.device().is_cpu()) return composed(kind, x, scale, shift, numbers);
   const auto if_defined = [](const at::Tensor& v) {
     return v.defined() ? std::optional(v) : std::nullopt;
   };
-  return CpuNorm::apply(x, if_defined(scale), if_defined(shift), eps, centred);
+  return CpuNorm::apply(x, if_defined(scale), if_defined(shift), numbers, centred);
+}
+
+at::Tensor normed_products(NormKind kind, const at::Tensor& input, const at::Tensor& w,
+                           const std::vector<double>& eps) {
+  const at::NoGradGuard no_grad;
+  if (!input.device().is_cpu()) {
+    const at::Tensor normed = per_cell_norm(kind, input, {}, {}, eps);
+    return (normed.unsqueeze(-2) * w.unsqueeze(1).unsqueeze(1)).sum(-1);
+  }
+  const at::Tensor x = input.contiguous();
+  const Blocks blocks(x);
+  const std::int64_t count = w.size(1);
+  const at::Tensor out = at::empty({x.size(0), x.size(1), x.size(2), count}, x.options());
+  const at::Tensor rows = w.contiguous();
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "normed_products", [&] {
+    at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t b = begin; b < end; ++b) {
+        norm_products<scalar_t>(
+            block_of<scalar_t>(blocks, b, x, {}, {}, eps.data(), kind == NormKind::Layer),
+            rows.const_data_ptr<scalar_t>() + b / blocks.per_cell * count * blocks.channels, count,
+            out.mutable_data_ptr<scalar_t>() + blocks.first_row(b) * count);
+      }
+    });
+  });
+  return out;
 }
 
 }  // namespace depthgrid

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include <ATen/core/Tensor.h>
 
 namespace depthgrid {
@@ -15,11 +18,16 @@ enum class NormKind : std::uint8_t { Layer, Rms };
 /// @param x      (E, B, T, C) float32 or float64.
 /// @param scale  (E, C), or undefined for 1.
 /// @param shift  (E, C), or undefined for 0.
-/// @param eps    (E) float64, on the host.
+/// @param eps    (E).
 /// @return       (E, B, T, C)
 /// Source: Ba, Kiros & Hinton (2016), arXiv 1607.06450, eq. 3; Zhang & Sennrich (2019), NeurIPS,
 /// eq. 4.
 at::Tensor per_cell_norm(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
-                         const at::Tensor& shift, const at::Tensor& eps);
+                         const at::Tensor& shift, const std::vector<double>& eps);
+
+/// sum_c x_hat_c w_jc of every token, without a graph: x_hat is never written down.
+/// @param w  (E, J, C), like x. @return (E, B, T, J)
+at::Tensor normed_products(NormKind kind, const at::Tensor& x, const at::Tensor& w,
+                           const std::vector<double>& eps);
 
 }  // namespace depthgrid

@@ -12,24 +12,37 @@ namespace {
   __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 
 template <class T>
-inline
-    __attribute__((always_inline)) void forward(const NormRows<T>& in, T* y, T* mean, T* inverse) {
+struct RowStatistics {
+  T mean, inverse;  // mean is 0 without centring; inverse of the deviation
+};
+
+template <class T>
+inline __attribute__((always_inline)) RowStatistics<T> statistics(const NormRows<T>& in,
+                                                                  const T* x) {
+  const std::int64_t n = in.channels;
+  T sum = 0;
+  if (in.centred) {
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t c = 0; c < n; ++c) sum += x[c];
+  }
+  const T m = sum / static_cast<T>(n);
+  T square = 0;
+#pragma omp simd reduction(+ : square)
+  for (std::int64_t c = 0; c < n; ++c) square += (x[c] - m) * (x[c] - m);
+  return {m, T{1} / std::sqrt(square / static_cast<T>(n) + static_cast<T>(in.eps))};
+}
+
+template <class T>
+inline __attribute__((always_inline)) void forward(const NormRows<T>& in, T* y, T* mean,
+                                                   T* inverse) {
   const std::int64_t n = in.channels;
   for (std::int64_t r = 0; r < in.rows; ++r) {
     const T* x = in.x + r * n;
     T* out = y + r * n;
-    T sum = 0;
-    if (in.centred) {
-#pragma omp simd reduction(+ : sum)
-      for (std::int64_t c = 0; c < n; ++c) sum += x[c];
-    }
-    const T m = sum / static_cast<T>(n);
-    T square = 0;
-#pragma omp simd reduction(+ : square)
-    for (std::int64_t c = 0; c < n; ++c) square += (x[c] - m) * (x[c] - m);
-    const T s = T{1} / std::sqrt(square / static_cast<T>(n) + static_cast<T>(in.eps));
-    mean[r] = m;
-    inverse[r] = s;
+    const RowStatistics<T> row = statistics(in, x);
+    const T m = row.mean, s = row.inverse;
+    if (mean != nullptr) mean[r] = m;
+    if (inverse != nullptr) inverse[r] = s;
     if (in.scale == nullptr) {
 #pragma omp simd
       for (std::int64_t c = 0; c < n; ++c) out[c] = (x[c] - m) * s;
@@ -90,6 +103,24 @@ inline __attribute__((always_inline)) void backward(const NormRows<T>& in, const
   }
 }
 
+template <class T>
+inline __attribute__((always_inline)) void products(const NormRows<T>& in, const T* w,
+                                                    std::int64_t count, T* out) {
+  const std::int64_t n = in.channels;
+  for (std::int64_t r = 0; r < in.rows; ++r) {
+    const T* x = in.x + r * n;
+    const RowStatistics<T> of_row = statistics(in, x);
+    const T m = of_row.mean, s = of_row.inverse;
+    for (std::int64_t j = 0; j < count; ++j) {
+      const T* row = w + j * n;
+      T product = 0;
+#pragma omp simd reduction(+ : product)
+      for (std::int64_t c = 0; c < n; ++c) product += (x[c] - m) * row[c];
+      out[r * count + j] = product * s;
+    }
+  }
+}
+
 DEPTHGRID_CLONES void forward_f32(const NormRows<float>& in, float* y, float* mean,
                                   float* inverse) {
   forward(in, y, mean, inverse);
@@ -109,6 +140,16 @@ DEPTHGRID_CLONES void backward_f64(const NormRows<double>& in, const double* dy,
                                    const double* inverse, double* dx, double* dscale,
                                    double* dshift) {
   backward(in, dy, mean, inverse, dx, dscale, dshift);
+}
+
+DEPTHGRID_CLONES void products_f32(const NormRows<float>& in, const float* w, std::int64_t count,
+                                   float* out) {
+  products(in, w, count, out);
+}
+
+DEPTHGRID_CLONES void products_f64(const NormRows<double>& in, const double* w, std::int64_t count,
+                                   double* out) {
+  products(in, w, count, out);
 }
 
 }  // namespace
@@ -133,6 +174,18 @@ template <>
 void norm_backward<double>(const NormRows<double>& in, const double* dy, const double* mean,
                            const double* inverse, double* dx, double* dscale, double* dshift) {
   backward_f64(in, dy, mean, inverse, dx, dscale, dshift);
+}
+
+template <>
+void norm_products<float>(const NormRows<float>& in, const float* w, std::int64_t count,
+                          float* out) {
+  products_f32(in, w, count, out);
+}
+
+template <>
+void norm_products<double>(const NormRows<double>& in, const double* w, std::int64_t count,
+                           double* out) {
+  products_f64(in, w, count, out);
 }
 
 }  // namespace depthgrid

@@ -20,7 +20,8 @@ struct NormRows {
   bool centred;  // layer norm; else root mean square
 };
 
-/// y (rows, channels); mean and inverse deviation of each row are kept for the way back.
+/// y (rows, channels); mean and inverse deviation of each row, if not null, are kept for the way
+/// back.
 template <class T>
 void norm_forward(const NormRows<T>& in, T* y, T* mean, T* inverse);
 
@@ -28,6 +29,11 @@ void norm_forward(const NormRows<T>& in, T* y, T* mean, T* inverse);
 template <class T>
 void norm_backward(const NormRows<T>& in, const T* dy, const T* mean, const T* inverse, T* dx,
                    T* dscale, T* dshift);
+
+/// out (rows, count): products of each normed row, without scale and shift, with the rows of w
+/// (count, channels). Rows are independent of each other to the bit.
+template <class T>
+void norm_products(const NormRows<T>& in, const T* w, std::int64_t count, T* out);
 
 template <>
 void norm_forward<float>(const NormRows<float>&, float*, float*, float*);
@@ -39,5 +45,10 @@ void norm_backward<float>(const NormRows<float>&, const float*, const float*, co
 template <>
 void norm_backward<double>(const NormRows<double>&, const double*, const double*, const double*,
                            double*, double*, double*);
+
+template <>
+void norm_products<float>(const NormRows<float>&, const float*, std::int64_t, float*);
+template <>
+void norm_products<double>(const NormRows<double>&, const double*, std::int64_t, double*);
 
 }  // namespace depthgrid

@@ -1,7 +1,7 @@
 #include "models/routing/causal_router.hpp"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/tensor.h>
+#include <ATen/core/grad_mode.h>
 
 #include "models/blocks/block_parameters.hpp"
 #include "models/ops/per_cell_norm.hpp"
@@ -25,13 +25,16 @@ CausalRouter::CausalRouter(ParameterSource& source, const ModelOptions& o,
 
 at::Tensor CausalRouter::logits(const ModelOptions& o, const at::Tensor& x,
                                 at::Tensor* memory) const {
-  at::Tensor now = o.tdt.router_detach_input ? x.detach() : x;
-  if (o.tdt.router_norm) {
-    now = per_cell_norm(NormKind::Rms, now, {}, {}, at::tensor(o.norm_eps, at::kDouble));
+  const at::Tensor w = weight_.view({weight_.size(0), 2, o.width});
+  at::Tensor says;  // (E, B, T, 2) of itself, of the next
+  if (o.tdt.router_norm && !at::GradMode::is_enabled()) {
+    says = normed_products(NormKind::Rms, x, w, o.norm_eps);
+  } else {
+    at::Tensor now = o.tdt.router_detach_input ? x.detach() : x;
+    if (o.tdt.router_norm) now = per_cell_norm(NormKind::Rms, now, {}, {}, o.norm_eps);
+    // A product with one column is summed in another order when cells are fused.
+    says = (now.unsqueeze(-2) * w.unsqueeze(1).unsqueeze(1)).sum(-1);
   }
-  // A product with one column is summed in another order when cells are fused.
-  const at::Tensor w = weight_.view({weight_.size(0), 1, 1, 2, o.width});
-  const at::Tensor says = (now.unsqueeze(-2) * w).sum(-1);  // (E, B, T, 2) of itself, of the next
   const at::Tensor of_next = says.select(-1, 1);
   at::Tensor out = says.select(-1, 0) + previous_tokens(of_next, memory ? *memory : at::Tensor());
   if (memory) *memory = of_next.narrow(2, of_next.size(2) - 1, 1);

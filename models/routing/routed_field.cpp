@@ -114,6 +114,14 @@ at::Tensor RoutedField::plain_mask(const at::Tensor& like, std::int64_t layer) c
   }
 }
 
+at::Tensor RoutedField::student(const at::Tensor& logits, std::int64_t layer,
+                                std::int64_t dynamic) const {
+  const Execution execution = context().execution.value_or(Execution{});
+  if (execution.decider == Decider::Forced) return forced_mask(execution, logits, layer);
+  const RoutingOptions& o = options().routing;
+  return with_first(o, student_mask(o, execution, logits.detach(), dynamic));
+}
+
 bool RoutedField::asked_to_teach() const {
   return asked() && context().routing->teach;
 }

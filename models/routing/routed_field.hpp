@@ -57,6 +57,9 @@ class RoutedField : public BlockField {
   /// (E, B, T) masks of modes that need neither teacher nor student; undefined for the others.
   at::Tensor plain_mask(const at::Tensor& like, std::int64_t layer) const;
 
+  /// (E, B, T) mask of mode student, by the router's logits or, with decider forced, from outside.
+  at::Tensor student(const at::Tensor& logits, std::int64_t layer, std::int64_t dynamic) const;
+
   /// The mask comes from outside (`Execution::forced`), in training too.
   bool forced() const {
     return context().execution && context().execution->mode == ExecutionMode::Forced;

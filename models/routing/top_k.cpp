@@ -41,8 +41,8 @@ at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score,
   }
   const at::Tensor allowed = at::tensor(k, whole).view({tokens, 1, -1}).permute({2, 1, 0});
   const at::Tensor as_high = (score - tie_width(score)).unsqueeze(-1);  // (E, B, T, 1)
-  at::Tensor above = at::zeros_like(score, whole);
-  if (past > 0) above = earlier.unsqueeze(-2).ge(as_high).sum(-1);
+  at::Tensor above =
+      past > 0 ? earlier.unsqueeze(-2).ge(as_high).sum(-1) : at::zeros_like(score, whole);
   if (tokens > 1) {
     const at::Tensor before = at::ones({tokens, tokens}, score.options().dtype(at::kBool)).tril(-1);
     above = above + score.unsqueeze(-2).ge(as_high).logical_and(before).sum(-1);

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include <ATen/ops/tensor.h>
-
 #include "models/blocks/activation.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/ops/per_cell_norm.hpp"
@@ -31,7 +29,7 @@ at::Tensor TransitionNetwork::predict(const ModelOptions& o, const at::Tensor& x
   const at::Tensor source = o.tdt.tpn_detach_input ? x.detach() : x;
   at::Tensor before = previous_tokens(source);
   if (o.tdt.tpn_norm) {
-    before = per_cell_norm(NormKind::Rms, before, {}, {}, at::tensor(o.norm_eps, at::kDouble));
+    before = per_cell_norm(NormKind::Rms, before, {}, {}, o.norm_eps);
   }
   return apply(down_, activate(Activation::Swiglu, apply(up_, before))).to(x.scalar_type());
 }

@@ -115,6 +115,16 @@ TEST(LeafValue, StepsMayBePercentages) {
   EXPECT_TRUE(refused("checkpoint.keep_at", "[half]", "share of the run"));
 }
 
+TEST(LeafValue, RangesOfLayersKeepTheirOrder) {
+  EXPECT_EQ(typed("model.replaced_layers", "[2, 4]"), "[2,4]");
+  EXPECT_TRUE(refused("model.replaced_layers", "[4, 2]", "0 ≤ a < b"));
+  EXPECT_TRUE(refused("model.replaced_layers", "[2, 2]", "0 ≤ a < b"));
+  EXPECT_TRUE(refused("model.replaced_layers", "[-1, 2]", "0 ≤ a < b"));
+  EXPECT_TRUE(refused("model.replaced_layers", "[1, 2, 3]", "0 ≤ a < b"));
+  EXPECT_TRUE(refused("model.replaced_layers", "[1, x]", "0 ≤ a < b"));
+  EXPECT_TRUE(refused("model.replaced_layers", "3", "range of layers [a, b]"));
+}
+
 TEST(LeafValue, PathsAreTextsOrLists) {
   EXPECT_EQ(typed("data.path", "a/b.txt"), "\"a/b.txt\"");
   EXPECT_EQ(typed("data.path", "[a, b]"), R"(["a","b"])");

@@ -1,37 +1,13 @@
 """Black-box checks of what `depthgrid check` answers: check.py DEPTHGRID."""
 
 import json
-import subprocess
-import sys
+import math
 
 import numpy as np
 
-PROGRAM = sys.argv[1]
-RANDOM = np.random.default_rng(7)
-TDT = ["--family", "tdt", "--set", "model.d_model=32", "--set", "model.n_layers=4", "--set", "model.n_heads=2",
-       "--set", "data.corpus=synthetic:markov", "--set", "data.synthetic.vocab_size=32", "--set", "data.seq_len=128",
-       "--set", "model.tdt.ma_window=20"]
-MOD = ["--family", "mod"] + TDT[2:-2]
+from check_asking import MOD, RANDOM, STUDENT, TDT, ask, far, near
+
 LAYERS = ["D_st", "D_ch", "MA", "CE", "CU", "S_CE", "S_CU", "g"]
-
-
-def ask(what, *words, code=0, **members):
-    """The results of one call; members are its input."""
-    command = [PROGRAM, "check", what, *words, "--input", "-"]
-    done = subprocess.run(command, input=json.dumps(members), capture_output=True, text=True, check=False)
-    assert done.returncode == code, (command, done.returncode, done.stderr[-2000:])
-    answer = json.loads(done.stdout)
-    assert answer["schema"] == 1 and answer["check"] == what
-    return answer["results"]
-
-
-def near(ours, theirs, tolerance):
-    return bool(np.all(np.abs(np.asarray(ours, float) - np.asarray(theirs, float)) <= tolerance))
-
-
-def far(a, b):
-    return float(np.max(np.abs(np.asarray(a, float) - np.asarray(b, float))))
-
 
 # --- the gate -------------------------------------------------------------------------------------
 DX = [(0, 0), (1, 1), (2, 0), (.5, -.5), (3, 1), (.1, .2)]
@@ -251,7 +227,6 @@ def decoded(words, cases, **members):
         yield x
 
 
-STUDENT = [{"mode": "student", "decider": d} for d in ("threshold", "running_topk", "calibrated")]
 cases = [{**s, "dtype": t} for s in STUDENT for t in ("f32", "f64")][:5]
 assert len(list(decoded(TDT, cases, rows=4, length=128))) == 5
 cases = [{**STUDENT[i % 2], "prefill": n, "dtype": "f64"} for i, n in enumerate((1, 17, 24, 47, 48))]

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # check: the arithmetic of gates, passes, caches and gradients, from outside, in JSON. Numbers and tolerances are those
-# of the specification of the temporal dynamic transformer; check.py computes what it compares with by itself.
+# of the specification of the temporal dynamic transformer; check.py and check_layer.py compute what they
+# compare with by themselves.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh" "$@"
 export OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-"$sources/.venv/bin/python" "$sources/tests/e2e/check.py" "$depthgrid" || fail "check.py"
+for script in check check_layer; do
+  "$sources/.venv/bin/python" "$sources/tests/e2e/$script.py" "$depthgrid" || fail "$script.py"
+done
 
 # A cell of a store, under the decider that it was trained for.
 cat >small.yaml <<'YAML'

@@ -89,10 +89,16 @@ done
 # A source whose checkpoint is gone.
 cp -r straight gone
 rm gone/cells/*/"$(id phase_a,s0)"/ckpt-*.h5
-rm -r gone/cells/*/"$(id same,s0)"
+rm -r gone/cells/*/"$(id same,s0)" gone/cells/*/"$(id same,s1)"
 expect 4 "$depthgrid" run phases.yaml --store gone -q
 expect 4 "$depthgrid" status gone
-says out 'it has no checkpoint any more'
+says out 'which has no checkpoint any more'
+[ "$(fact gone same,s1 weights_sha256)" = "$(fact straight same,s1 weights_sha256)" ] || fail "a neighbour was lost with it"
+# A cell that has begun needs its source no more.
+cp -r straight begun
+rm begun/cells/*/"$(id phase_a,s0)"/ckpt-*.h5 begun/cells/*/"$(id phase_b,s0)"/result.h5
+expect 0 "$depthgrid" run phases.yaml --store begun -q
+[ "$(fact begun phase_b,s0 weights_sha256)" = "$(fact straight phase_b,s0 weights_sha256)" ] || fail "it began anew"
 
 # What does not fit is refused before there is a store; so are tags that are not there.
 sed 's/{tag: same,/{tag: same, model.d_model: 32,/' phases.yaml >wide.yaml

@@ -5,14 +5,7 @@
 small=(--set model.d_model=16 --set model.n_heads=1 --set data.corpus=self --set data.seq_len=16 --set train.batch_size=2
   --set train.steps=4 --set eval.every=2 --set eval.windows=4 --set eval.final_windows=4 --set seeds=2)
 
-for file in "$sources"/configs/study1/*.yaml; do
-  expect 0 "$depthgrid" validate "$file" "${small[@]}"
-  says out "$file: "
-  expect 0 "$depthgrid" plan "$file" "${small[@]}" --json
-  check 'len(j["cells"]) > 0 and len(j["cells"]) == 2 * len({c["alias"].rsplit(",", 1)[0] for c in j["cells"]})'
-  check 'sum(c["baseline"] for c in j["cells"]) == 2'
-  check 'all(s["parameters"] > 0 for s in j["structures"])'
-done
+can_be_planned study1 "${small[@]}"
 
 # The comparison of the study: nine arms, two of them as large as others.
 models=$sources/configs/study1/models.yaml

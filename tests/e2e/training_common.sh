@@ -40,3 +40,17 @@ print(f"{sys.argv[1]} and {sys.argv[2]}: largest relative difference of a loss {
 sys.exit(0 if worst <= float(sys.argv[3]) else 1)
 PY
 }
+
+# can_be_planned STUDY OPTIONS...: every file of configs/STUDY, with two seeds of each cell and of one baseline
+can_be_planned() {
+  local study=$1 file
+  shift
+  for file in "$sources/configs/$study"/*.yaml; do
+    expect 0 "$depthgrid" validate "$file" "$@"
+    says out "$file: "
+    expect 0 "$depthgrid" plan "$file" "$@" --json
+    check 'len(j["cells"]) > 0 and len(j["cells"]) == 2 * len({c["alias"].rsplit(",", 1)[0] for c in j["cells"]})'
+    check 'sum(c["baseline"] for c in j["cells"]) == 2'
+    check 'all(s["parameters"] > 0 for s in j["structures"])'
+  done
+}

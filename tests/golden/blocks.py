@@ -1,25 +1,26 @@
 """Golden numbers of the families standard and time_indexed, by a second author's hand: float64, one loop a layer.
 
 Writes tests/golden/blocks.json, which tests/models/golden_test.cpp compares with the program. Parameters and
-tokens follow the formulas below, so that nothing but names and shapes is shared with it. Depth-time, step
-length and features are rounded to float32, as the program holds them.
+tokens are those of common.py. Depth-time, step length and features are rounded to float32, as the
+program holds them.
 
     python tests/golden/blocks.py
 """
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-WIDTH, HEADS, LAYERS, HIDDEN, VOCABULARY, POSITIONS = 20, 2, 3, 28, 17, 9
-FREQUENCIES, NORM_HIDDEN, GATE_HIDDEN, EPS, ROPE_BASE = 4, 6, 5, 1e-5, 10000.0
-SEQUENCES, TOKENS = 2, 5
+from common import (
+    EPS, HEADS, HIDDEN, LAYERS, POSITIONS, TOKENS, VOCABULARY, WIDTH, Weights, float32, language_loss, layer_norm,
+    numbers, standardised, text, write,
+)  # fmt: skip
+
+FREQUENCIES, NORM_HIDDEN, GATE_HIDDEN, ROPE_BASE = 4, 6, 5, 10000.0
 
 
 class Case(NamedTuple):
@@ -51,24 +52,6 @@ CASES = {
     "time_indexed_constant_time": Case(gated=True, sequential=False, constant_time=True),
     "time_indexed_published": Case(gated=True, published=True),
 }
-
-
-def float32(x: Tensor) -> Tensor:
-    return x.to(torch.float32).to(torch.float64)
-
-
-class Weights:
-    """Parameters by name: 0.35 sin(1.7 n + phase of the name), n the index of an entry."""
-
-    def __init__(self) -> None:
-        self.all: dict[str, Tensor] = {}
-
-    def __call__(self, name: str, *shape: int) -> Tensor:
-        if name not in self.all:
-            phase = sum(name.encode()) % 97
-            n = torch.arange(math.prod(shape), dtype=torch.float64)
-            self.all[name] = (0.35 * torch.sin(1.7 * n + phase)).view(shape).requires_grad_()
-        return self.all[name]
 
 
 def features(case: Case, t: float) -> Tensor:
@@ -113,13 +96,12 @@ def linear(w: Weights, case: Case, name: str, target: str, e: Tensor | None, x: 
 def norm(w: Weights, case: Case, name: str, e: Tensor | None, x: Tensor) -> Tensor:
     if case.rms:
         return x / torch.sqrt((x**2).mean(-1, keepdim=True) + EPS) * w(f"{name}.scale", WIDTH)
-    centred = x - x.mean(-1, keepdim=True)
-    y = centred / torch.sqrt((centred**2).mean(-1, keepdim=True) + EPS)
     if not case.published:
-        return y * w(f"{name}.scale", WIDTH) + w(f"{name}.shift", WIDTH)
+        return layer_norm(w, name, x)
     a = w(f"{name}.time.w1", NORM_HIDDEN, len(e)) @ e + w(f"{name}.time.b1", 1, NORM_HIDDEN)[0]
     m = w(f"{name}.time.w2", NORM_HIDDEN, NORM_HIDDEN) @ (a / (1 + torch.exp(-a))) + w(f"{name}.time.b2", 1, NORM_HIDDEN)[0]
-    return y * (1 + w(f"{name}.scale", WIDTH, NORM_HIDDEN) @ m) + w(f"{name}.shift", WIDTH, NORM_HIDDEN) @ m
+    scale, shift = w(f"{name}.scale", WIDTH, NORM_HIDDEN) @ m, w(f"{name}.shift", WIDTH, NORM_HIDDEN) @ m
+    return standardised(x) * (1 + scale) + shift
 
 
 def rotated(x: Tensor, position: int) -> Tensor:
@@ -175,21 +157,11 @@ def logits(w: Weights, case: Case, tokens: Tensor) -> Tensor:
 
 
 def golden(case: Case) -> dict[str, object]:
-    i = torch.arange(SEQUENCES * (TOKENS + 1))
-    windows = ((5 * i * i + 3 * i + 1) % VOCABULARY).view(SEQUENCES, TOKENS + 1)
+    tokens, following = text()
     w = Weights()
-    y = logits(w, case, windows[:, :-1])
-    loss = -torch.log_softmax(y, -1).gather(-1, windows[:, 1:, None]).sum()
-    loss.backward()
-    gradients = {}
-    for name, parameter in w.all.items():
-        g = parameter.grad.flatten()
-        along = torch.sin(0.9 * torch.arange(len(g), dtype=torch.float64) + 0.4)
-        gradients[name] = [g.norm().item(), (g * along).sum().item()]
-    return {"loss": loss.item(), "logits": y.flatten().tolist(), "gradients": gradients}
+    y = logits(w, case, tokens)
+    return numbers(w, y, language_loss(y, following))
 
 
 if __name__ == "__main__":
-    path = Path(__file__).with_suffix(".json")
-    path.write_text(json.dumps({name: golden(case) for name, case in CASES.items()}, separators=(",", ":")) + "\n")
-    print(f"{path.name}: {path.stat().st_size} bytes")
+    write(__file__, {name: golden(case) for name, case in CASES.items()})

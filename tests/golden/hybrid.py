@@ -1,26 +1,24 @@
 """Golden numbers of the family hybrid_ode, by a second author's hand: float64, every step of every method written out.
 
 Writes tests/golden/hybrid.json, which tests/models/golden_test.cpp compares with the program. Parameters and
-tokens follow the formulas below, so that nothing but names and shapes is shared with it. Times and step
-lengths are rounded to float32, as the program holds them.
+tokens are those of common.py. Times and step lengths are rounded to float32, as the program holds them.
 
     python tests/golden/hybrid.py
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-WIDTH, HEADS, LAYERS, HIDDEN, VOCABULARY, POSITIONS = 20, 2, 3, 28, 17, 9
-EPS = 1e-5
-SEQUENCES, TOKENS = 2, 5
+from common import (
+    HEADS, HIDDEN, LAYERS, POSITIONS, TOKENS, VOCABULARY, WIDTH, Weights, language_loss, layer_norm, numbers, text,
+    write,
+)  # fmt: skip
 
 
 class Case(NamedTuple):
@@ -54,28 +52,8 @@ def float32(x: float) -> float:
     return torch.tensor(x, dtype=torch.float32).item()
 
 
-class Weights:
-    """Parameters by name: 0.35 sin(1.7 n + phase of the name), n the index of an entry."""
-
-    def __init__(self) -> None:
-        self.all: dict[str, Tensor] = {}
-
-    def __call__(self, name: str, *shape: int) -> Tensor:
-        if name not in self.all:
-            phase = sum(name.encode()) % 97
-            n = torch.arange(math.prod(shape), dtype=torch.float64)
-            self.all[name] = (0.35 * torch.sin(1.7 * n + phase)).view(shape).requires_grad_()
-        return self.all[name]
-
-
 def linear(w: Weights, name: str, x: Tensor, out: int) -> Tensor:
     return x @ w(f"{name}.weight", out, x.shape[-1]).T + w(f"{name}.bias", 1, out)[0]
-
-
-def layer_norm(w: Weights, name: str, x: Tensor) -> Tensor:
-    centred = x - x.mean(-1, keepdim=True)
-    y = centred / torch.sqrt((centred**2).mean(-1, keepdim=True) + EPS)
-    return y * w(f"{name}.scale", WIDTH) + w(f"{name}.shift", WIDTH)
 
 
 def attention(w: Weights, block: str, x: Tensor) -> Tensor:
@@ -159,25 +137,15 @@ def logits(w: Weights, case: Case, tokens: Tensor) -> Tensor:
 
 
 def golden(case: Case) -> dict[str, object]:
-    i = torch.arange(SEQUENCES * (TOKENS + 1))
-    windows = ((5 * i * i + 3 * i + 1) % VOCABULARY).view(SEQUENCES, TOKENS + 1)
+    tokens, following = text()
     w = Weights()
     if case.control and case.field == "attention":  # there, and not reached without a signal
         w("flow.control.weight", WIDTH, case.control)
         if case.control_bias:
             w("flow.control.bias", 1, WIDTH)
-    y = logits(w, case, windows[:, :-1])
-    loss = -torch.log_softmax(y, -1).gather(-1, windows[:, 1:, None]).sum()
-    loss.backward()
-    gradients = {}
-    for name, parameter in w.all.items():
-        g = torch.zeros(parameter.numel(), dtype=torch.float64) if parameter.grad is None else parameter.grad.flatten()
-        along = torch.sin(0.9 * torch.arange(len(g), dtype=torch.float64) + 0.4)
-        gradients[name] = [g.norm().item(), (g * along).sum().item()]
-    return {"loss": loss.item(), "logits": y.flatten().tolist(), "gradients": gradients}
+    y = logits(w, case, tokens)
+    return numbers(w, y, language_loss(y, following))
 
 
 if __name__ == "__main__":
-    path = Path(__file__).with_suffix(".json")
-    path.write_text(json.dumps({name: golden(case) for name, case in CASES.items()}, separators=(",", ":")) + "\n")
-    print(f"{path.name}: {path.stat().st_size} bytes")
+    write(__file__, {name: golden(case) for name, case in CASES.items()})

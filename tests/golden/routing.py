@@ -2,24 +2,24 @@
 
 Writes tests/golden/routing.json, which tests/models/golden_test.cpp compares with the program: logits of an
 evaluation (the student, who decides by threshold 0.5), the language loss of a training pass with its other
-terms, and the gradients of the total. Parameters and tokens follow the formulas of golden_test.cpp.
+terms, and the gradients of the total. Parameters and tokens are those of common.py.
 
     python tests/golden/routing.py
 """
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-WIDTH, HEADS, LAYERS, HIDDEN, VOCABULARY = 20, 2, 3, 28, 17
-DYNAMIC, TPN, PREDICTOR, WINDOW, EPS, GAMMA = (1, 2), 6, 10, 4, 1e-5, 0.5
-SEQUENCES, TOKENS = 2, 5
+from common import (
+    EPS, HEADS, HIDDEN, LAYERS, VOCABULARY, WIDTH, Weights, language_loss, layer_norm, numbers, text, write,
+)  # fmt: skip
+
+DYNAMIC, TPN, PREDICTOR, WINDOW, GAMMA = (1, 2), 6, 10, 4, 0.5
 LAMBDA_TPN, LAMBDA_CAUSAL, LAMBDA_PREDICTOR = 0.05, 0.1, 0.1
 
 
@@ -37,26 +37,6 @@ CASES = {
     "mod_plain": Case("mod"),
     "tdt_layer_rms": Case("gated_st", scaled=True),
 }
-
-
-class Weights:
-    """Parameters by name: 0.35 sin(1.7 n + phase of the name), n the index of an entry."""
-
-    def __init__(self) -> None:
-        self.all: dict[str, Tensor] = {}
-
-    def __call__(self, name: str, *shape: int) -> Tensor:
-        if name not in self.all:
-            phase = sum(name.encode()) % 97
-            n = torch.arange(math.prod(shape), dtype=torch.float64)
-            self.all[name] = (0.35 * torch.sin(1.7 * n + phase)).view(shape).requires_grad_()
-        return self.all[name]
-
-
-def layer_norm(w: Weights, name: str, x: Tensor) -> Tensor:
-    centred = x - x.mean(-1, keepdim=True)
-    y = centred / torch.sqrt((centred**2).mean(-1, keepdim=True) + EPS)
-    return y * w(f"{name}.scale", WIDTH) + w(f"{name}.shift", WIDTH)
 
 
 def rms(x: Tensor) -> Tensor:
@@ -218,22 +198,12 @@ def run(w: Weights, case: Case, tokens: Tensor, training: bool) -> tuple[Tensor,
 
 
 def golden(case: Case) -> dict[str, object]:
-    i = torch.arange(SEQUENCES * (TOKENS + 1))
-    windows = ((5 * i * i + 3 * i + 1) % VOCABULARY).view(SEQUENCES, TOKENS + 1)
+    tokens, following = text()
     w = Weights()
-    evaluated, _ = run(w, case, windows[:, :-1], training=False)
-    trained, extra = run(w, case, windows[:, :-1], training=True)
-    loss = extra - torch.log_softmax(trained, -1).gather(-1, windows[:, 1:, None]).sum()
-    loss.backward()
-    gradients = {}
-    for name, parameter in w.all.items():
-        g = torch.zeros_like(parameter).flatten() if parameter.grad is None else parameter.grad.flatten()
-        along = torch.sin(0.9 * torch.arange(len(g), dtype=torch.float64) + 0.4)
-        gradients[name] = [g.norm().item(), (g * along).sum().item()]
-    return {"loss": loss.item(), "logits": evaluated.flatten().tolist(), "gradients": gradients}
+    evaluated, _ = run(w, case, tokens, training=False)
+    trained, extra = run(w, case, tokens, training=True)
+    return numbers(w, evaluated, language_loss(trained, following) + extra)
 
 
 if __name__ == "__main__":
-    path = Path(__file__).with_suffix(".json")
-    path.write_text(json.dumps({name: golden(case) for name, case in CASES.items()}, separators=(",", ":")) + "\n")
-    print(f"{path.name}: {path.stat().st_size} bytes")
+    write(__file__, {name: golden(case) for name, case in CASES.items()})

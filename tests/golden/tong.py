@@ -1,25 +1,26 @@
 """Golden numbers of the family tong, by a second author's hand: float64, one loop a layer, no batching of depth.
 
 Writes tests/golden/tong.json, which tests/models/golden_test.cpp compares with the program. Parameters and
-tokens follow the formulas below, so that nothing but names and shapes is shared with it. Depth-time, step
-length and features are rounded to float32, as the program holds them.
+tokens are those of common.py. Depth-time, step length and features are rounded to float32, as the
+program holds them.
 
     python tests/golden/tong.py
 """
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-WIDTH, HEADS, LAYERS, HIDDEN, VOCABULARY, POSITIONS = 20, 2, 3, 28, 17, 9
-FREQUENCIES, NORM_HIDDEN, NET_HIDDEN, EPS = 4, 6, 6, 1e-5
-SEQUENCES, TOKENS = 2, 5
+from common import (
+    HEADS, HIDDEN, LAYERS, POSITIONS, TOKENS, VOCABULARY, WIDTH, Weights, float32, language_loss, layer_norm, numbers,
+    standardised, text, write,
+)  # fmt: skip
+
+FREQUENCIES, NORM_HIDDEN, NET_HIDDEN = 4, 6, 6
 
 
 class Case(NamedTuple):
@@ -42,24 +43,6 @@ CASES = {
 }
 
 
-def float32(x: Tensor) -> Tensor:
-    return x.to(torch.float32).to(torch.float64)
-
-
-class Weights:
-    """Parameters by name: 0.35 sin(1.7 n + phase of the name), n the index of an entry."""
-
-    def __init__(self) -> None:
-        self.all: dict[str, Tensor] = {}
-
-    def __call__(self, name: str, *shape: int) -> Tensor:
-        if name not in self.all:
-            phase = sum(name.encode()) % 97
-            n = torch.arange(math.prod(shape), dtype=torch.float64)
-            self.all[name] = (0.35 * torch.sin(1.7 * n + phase)).view(shape).requires_grad_()
-        return self.all[name]
-
-
 def features(case: Case, t: Tensor) -> Tensor:
     k = torch.arange(FREQUENCIES, dtype=torch.float64)
     angle = t * (1000 * 10000.0 ** (-k / FREQUENCIES)) if case.geometric else t * (2 * math.pi * (k + 1))
@@ -78,13 +61,12 @@ def temporal_linear(w: Weights, name: str, e: Tensor, x: Tensor, out: int) -> Te
     return x @ weight.view(out, -1).T + m @ w(f"{name}.bias_generator", NET_HIDDEN, out)
 
 
-def layer_norm(w: Weights, name: str, e: Tensor | None, x: Tensor) -> Tensor:
-    centred = x - x.mean(-1, keepdim=True)
-    y = centred / torch.sqrt((centred**2).mean(-1, keepdim=True) + EPS)
+def norm(w: Weights, name: str, e: Tensor | None, x: Tensor) -> Tensor:
     if e is None:
-        return y * w(f"{name}.scale", WIDTH) + w(f"{name}.shift", WIDTH)
+        return layer_norm(w, name, x)
     m = time_network(w, f"{name}.time", e, NORM_HIDDEN)
-    return y * (1 + w(f"{name}.scale", WIDTH, NORM_HIDDEN) @ m) + w(f"{name}.shift", WIDTH, NORM_HIDDEN) @ m
+    scale, shift = w(f"{name}.scale", WIDTH, NORM_HIDDEN) @ m, w(f"{name}.shift", WIDTH, NORM_HIDDEN) @ m
+    return standardised(x) * (1 + scale) + shift
 
 
 def attention(w: Weights, case: Case, block: str, e: Tensor, x: Tensor) -> Tensor:
@@ -122,30 +104,20 @@ def logits(w: Weights, case: Case, tokens: Tensor) -> Tensor:
         e = features(case, float32(torch.tensor((i + 1) / LAYERS, dtype=torch.float64)))
         at = e if case.temporal_norms else None
         block = f"layers.{i}" if case.per_layer else "block"
-        mixed = attention(w, case, block, e, layer_norm(w, f"{block}.norm1", at, x))
+        mixed = attention(w, case, block, e, norm(w, f"{block}.norm1", at, x))
         y = x + step * mixed if case.sequential else x
-        fed = feed_forward(w, case, block, e, layer_norm(w, f"{block}.norm2", at, y))
+        fed = feed_forward(w, case, block, e, norm(w, f"{block}.norm2", at, y))
         x = y + step * fed if case.sequential else x + step * (mixed + fed)
     end = features(case, torch.tensor(1.0, dtype=torch.float64)) if case.temporal_readout else None
-    return layer_norm(w, "final_norm", end, x) @ w("head.weight", VOCABULARY, WIDTH).T
+    return norm(w, "final_norm", end, x) @ w("head.weight", VOCABULARY, WIDTH).T
 
 
 def golden(case: Case) -> dict[str, object]:
-    i = torch.arange(SEQUENCES * (TOKENS + 1))
-    windows = ((5 * i * i + 3 * i + 1) % VOCABULARY).view(SEQUENCES, TOKENS + 1)
+    tokens, following = text()
     w = Weights()
-    y = logits(w, case, windows[:, :-1])
-    loss = -torch.log_softmax(y, -1).gather(-1, windows[:, 1:, None]).sum()
-    loss.backward()
-    gradients = {}
-    for name, parameter in w.all.items():
-        g = parameter.grad.flatten()
-        along = torch.sin(0.9 * torch.arange(len(g), dtype=torch.float64) + 0.4)
-        gradients[name] = [g.norm().item(), (g * along).sum().item()]
-    return {"loss": loss.item(), "logits": y.flatten().tolist(), "gradients": gradients}
+    y = logits(w, case, tokens)
+    return numbers(w, y, language_loss(y, following))
 
 
 if __name__ == "__main__":
-    path = Path(__file__).with_suffix(".json")
-    path.write_text(json.dumps({name: golden(case) for name, case in CASES.items()}, separators=(",", ":")) + "\n")
-    print(f"{path.name}: {path.stat().st_size} bytes")
+    write(__file__, {name: golden(case) for name, case in CASES.items()})

@@ -20,6 +20,8 @@
 #include <ATen/ops/tensor.h>
 
 #include "core/base/error.hpp"
+#include "core/depth/tableau.hpp"
+#include "models/blocks/attention_heads.hpp"
 #include "models/decode/token_choice.hpp"
 #include "models/routing/routing_record.hpp"
 #include "models/routing/top_k.hpp"
@@ -49,26 +51,6 @@ double distance(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-/// A model in any precision, its parameters moved away from where they start.
-struct Sample {
-  ModelOptions options;
-  Arena arena;
-  Model model;
-
-  static ParameterLayout layout(const ModelOptions& o) {
-    ParameterLayout out;
-    Model(out, o);
-    return out;
-  }
-  Sample(const ModelOptions& o, at::ScalarType type, bool mixed = false,
-         const std::vector<std::uint64_t>& seeds = {3, 4})
-      : options(o), arena(layout(o), seeds, type, mixed), model(arena, options) {
-    const at::NoGradGuard no_grad;
-    arena.values().add_(at::randn(arena.values().sizes(), arena.values().options()) * 0.05);
-    arena.refresh_shadow();
-  }
-};
-
 class Decoding : public ::testing::TestWithParam<ModelCase> {};
 
 TEST_P(Decoding, InPiecesIsTheSameAsTheWholeSequence) {
@@ -78,14 +60,14 @@ TEST_P(Decoding, InPiecesIsTheSameAsTheWholeSequence) {
   const std::int64_t tokens = o.max_tokens;
   const at::Tensor ids = at::randint(0, o.vocabulary, {2, 3, tokens}, at::kLong);
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
-    const Sample s(o, type);
-    const at::Tensor whole = s.model.logits(ids, {});
+    const Built s = built_and_moved(o, type);
+    const at::Tensor whole = s.model->logits(ids, {});
     const double scale = std::max(1.0, whole.std().item<double>());
     const double allowed = type == at::kDouble ? 1e-9 : 1e-4 * scale;
     const Pieces by_token(static_cast<std::size_t>(tokens), 1);
     for (const Pieces& pieces : {by_token, Pieces{4, tokens - 4}, Pieces{1, tokens - 2, 1},
                                  Pieces{tokens - 1, 1}, Pieces{tokens}}) {
-      const at::Tensor ours = decoded(s.model, ids, pieces);
+      const at::Tensor ours = decoded(*s.model, ids, pieces);
       EXPECT_LE(distance(ours, whole), allowed) << type << ", first piece " << pieces.front();
       EXPECT_TRUE(type == at::kFloat || ours.argmax(-1).equal(whole.argmax(-1)));
     }
@@ -97,11 +79,11 @@ TEST_P(Decoding, SequencesOfABatchDoNotSeeEachOther) {
   ModelOptions o = small_options(GetParam().family, 2);
   GetParam().change(o);
   const at::Tensor ids = at::randint(0, o.vocabulary, {2, 3, o.max_tokens}, at::kLong);
-  const Sample s(o, at::kDouble);
+  const Built s = built_and_moved(o, at::kDouble);
   const Pieces pieces = {3, 1, o.max_tokens - 4};
-  const at::Tensor together = decoded(s.model, ids, pieces);
+  const at::Tensor together = decoded(*s.model, ids, pieces);
   for (std::int64_t b = 0; b < 3; ++b) {
-    EXPECT_LE(distance(decoded(s.model, ids.narrow(1, b, 1), pieces), together.narrow(1, b, 1)),
+    EXPECT_LE(distance(decoded(*s.model, ids.narrow(1, b, 1), pieces), together.narrow(1, b, 1)),
               1e-12);
   }
 }
@@ -119,9 +101,10 @@ std::vector<Execution> executions(const ModelOptions& o, std::int64_t tokens) {
                                 {.mode = Student, .decider = Decider::Threshold},
                                 {.mode = Student, .decider = Decider::Calibrated},
                                 {.mode = Student, .decider = Decider::RunningTopk},
-                                {.mode = Forced}};
+                                {.mode = Forced},
+                                {.mode = Student, .decider = Decider::Forced}};
   out[4].thresholds = at::randn({2, layers}, at::kDouble) * 0.3;
-  out[6].forced = at::rand({2, 4, tokens, o.layers}).lt(0.4);
+  out[6].forced = out[7].forced = at::rand({2, 4, tokens, o.layers}).lt(0.4);
   return out;
 }
 
@@ -145,21 +128,21 @@ TEST_P(Skipping, InPiecesIsTheSameAsTheWholeSequence) {
   const at::Tensor ids = at::randint(0, o.vocabulary, {2, 4, tokens}, at::kLong);
   const Pieces by_token(static_cast<std::size_t>(tokens), 1);
   for (const at::ScalarType type : {at::kDouble, at::kFloat}) {
-    const Sample s(o, type);
+    const Built s = built_and_moved(o, type);
     for (const Execution& e : executions(o, tokens)) {
-      const at::Tensor whole = s.model.logits(ids, {.execution = e});
-      const std::vector<at::Tensor> masks = recomputed_masks(s.model, ids, e);
+      const at::Tensor whole = s.model->logits(ids, {.execution = e});
+      const std::vector<at::Tensor> masks = recomputed_masks(*s.model, ids, e);
       const double scale = std::max(1.0, whole.std().item<double>());
       for (const Pieces& pieces :
            {by_token, Pieces{1, 16, 1, 22}, Pieces{tokens / 2, tokens / 2}, Pieces{tokens}}) {
         SCOPED_TRACE(std::string(name_of(e.mode)) + ", first piece " +
                      std::to_string(pieces.front()));
-        Decoder decoder(s.model, e);
+        Decoder decoder(*s.model, e);
         std::vector<at::Tensor> logits;
         std::vector<std::vector<at::Tensor>> decided(masks.size());
         std::int64_t at = 0;
         for (const std::int64_t n : pieces) {
-          logits.push_back(s.model.readout(decoder.advance(ids.narrow(2, at, n))));
+          logits.push_back(s.model->readout(decoder.advance(ids.narrow(2, at, n))));
           for (std::size_t i = 0; i < masks.size(); ++i) {
             decided[i].push_back(decoder.executed(o.routing.layers[i]));
           }
@@ -184,13 +167,13 @@ TEST_P(Skipping, SequencesOfABatchDoNotSeeEachOther) {
   ModelOptions o = small_options(GetParam(), 2);
   o.routing.capacity = {0.25, 0.5};
   const at::Tensor ids = at::randint(0, o.vocabulary, {2, 4, 20}, at::kLong);
-  const Sample s(o, at::kDouble);
+  const Built s = built_and_moved(o, at::kDouble);
   const Execution e{.mode = ExecutionMode::Student, .decider = Decider::RunningTopk};
   const auto run = [&](const at::Tensor& tokens) {
-    Decoder decoder(s.model, e);
+    Decoder decoder(*s.model, e);
     std::vector<at::Tensor> out;
     for (const auto& [first, n] : {std::pair{0, 7}, std::pair{7, 1}, std::pair{8, 12}}) {
-      out.push_back(s.model.readout(decoder.advance(tokens.narrow(2, first, n))));
+      out.push_back(s.model->readout(decoder.advance(tokens.narrow(2, first, n))));
     }
     return at::cat(out, 2);
   };
@@ -202,8 +185,8 @@ TEST_P(Skipping, SequencesOfABatchDoNotSeeEachOther) {
 
 TEST_P(Skipping, TheDecisionsOfATeacherCannotBeDecoded) {
   const ModelOptions o = small_options(GetParam(), 2);
-  const Sample s(o, at::kFloat);
-  Decoder decoder(s.model, Execution{.mode = ExecutionMode::TeacherTopk});
+  const Built s = built_and_moved(o, at::kFloat);
+  Decoder decoder(*s.model, Execution{.mode = ExecutionMode::TeacherTopk});
   EXPECT_THROW(decoder.advance(at::randint(0, o.vocabulary, {2, 1, 3}, at::kLong)), Error);
 }
 
@@ -213,10 +196,10 @@ TEST(SkippingDecoder, ASkippedTokenLeavesNothingButItsStateForTheRouter) {
   const at::NoGradGuard no_grad;
   ModelOptions o = small_options("tdt");
   o.routing.layers = {0, 1, 2};
-  const Sample s(o, at::kFloat, false, {5});
-  Decoder decoder(s.model, Execution{.mode = ExecutionMode::SkipAll});
+  const Built s = built_and_moved(o, at::kFloat);
+  Decoder decoder(*s.model, Execution{.mode = ExecutionMode::SkipAll});
   const at::Tensor ids = at::randint(0, o.vocabulary, {1, 3, 6}, at::kLong);
-  EXPECT_TRUE(decoder.advance(ids).equal(s.model.embed(ids)));
+  EXPECT_TRUE(decoder.advance(ids).equal(s.model->embed(ids)));
   for (std::int64_t i = 0; i < 3; ++i) {
     EXPECT_EQ(decoder.lengths(i), (std::vector<std::int64_t>{0, 0, 0}));
   }
@@ -240,29 +223,51 @@ TEST(Decoder, GoesOnBeyondTheTrainedLengthWithRotaryPositions) {
   const at::NoGradGuard no_grad;
   ModelOptions o = small_options("standard", 2);
   o.positions = Positions::Rope;
-  const Sample s(o, at::kDouble);
+  const Built s = built_and_moved(o, at::kDouble);
   const at::Tensor ids = at::randint(0, o.vocabulary, {2, 2, 150}, at::kLong);
-  EXPECT_LE(distance(decoded(s.model, ids, {70, 1, 70, 9}), s.model.logits(ids, {})), 1e-9);
-  EXPECT_EQ(Decoder(s.model).room(), std::numeric_limits<std::int64_t>::max());
+  EXPECT_LE(distance(decoded(*s.model, ids, {70, 1, 70, 9}), s.model->logits(ids, {})), 1e-9);
+  EXPECT_EQ(Decoder(*s.model).room(), std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(Decoder, UnderAControlSignalIsTheSameAsTheWholeSequence) {
+  const at::NoGradGuard no_grad;
+  for (const bool mlp : {false, true}) {
+    for (const Tableau* method : {&kEuler, &kMidpoint}) {
+      ModelOptions o = small_options("hybrid_ode", 2);
+      if (mlp) with_mlp_field(o);
+      o.flow.control = 3;
+      o.flow.method = method;
+      const Built s = built_and_moved(o, at::kDouble);
+      const at::Tensor ids = at::randint(0, o.vocabulary, {2, 3, 9}, at::kLong);
+      const Control u{at::randn({2, 1, 3}, at::kDouble)};
+      const at::Tensor whole = s.model->logits(ids, {.control = u});
+      EXPECT_GT(distance(whole, s.model->logits(ids, {})), 1e-4);
+      Decoder decoder(*s.model, {}, u);
+      for (std::int64_t t = 0; t < 9; ++t) {
+        const at::Tensor logits = s.model->readout(decoder.advance(ids.narrow(2, t, 1)));
+        EXPECT_LE(distance(logits, whole.narrow(2, t, 1)), 1e-9) << method->name << ", token " << t;
+      }
+    }
+  }
 }
 
 TEST(Decoder, RefusesTokensBeyondLearnedPositions) {
   ModelOptions o = small_options("standard", 2);
-  const Sample s(o, at::kFloat);
-  Decoder decoder(s.model);
+  const Built s = built_and_moved(o, at::kFloat);
+  Decoder decoder(*s.model);
   const at::Tensor ids = at::randint(0, o.vocabulary, {2, 1, o.max_tokens}, at::kLong);
   decoder.advance(ids);
   EXPECT_EQ(decoder.room(), 0);
   EXPECT_THROW(decoder.advance(ids.narrow(2, 0, 1)), ShapeError);
   decoder.restart();
   EXPECT_EQ(decoder.room(), o.max_tokens);
-  EXPECT_LE(distance(s.model.readout(decoder.advance(ids)), s.model.logits(ids, {})), 1e-4);
+  EXPECT_LE(distance(s.model->readout(decoder.advance(ids)), s.model->logits(ids, {})), 1e-4);
 }
 
 TEST(Decoder, CountsTheBytesOfItsCaches) {
   ModelOptions o = small_options("standard", 2);
-  const Sample s(o, at::kFloat);
-  Decoder decoder(s.model);
+  const Built s = built_and_moved(o, at::kFloat);
+  Decoder decoder(*s.model);
   EXPECT_EQ(decoder.bytes(), 0);
   decoder.advance(at::randint(0, o.vocabulary, {2, 3, 5}, at::kLong));
   EXPECT_EQ(decoder.bytes(), 2 * o.layers * (2 * 3) * 5 * o.width * 4);  // keys and values
@@ -272,35 +277,60 @@ TEST(Decoder, WeightsInBf16AreDecodedToTheirRounding) {
   const at::NoGradGuard no_grad;
   for (const char* family : {"standard", "time_indexed", "tong"}) {
     ModelOptions o = small_options(family, 2);
-    const Sample s(o, at::kFloat, true);
+    const Built s = built_and_moved(o, at::kFloat, true);
     const at::Tensor ids = at::randint(0, o.vocabulary, {2, 2, o.max_tokens}, at::kLong);
-    const at::Tensor whole = s.model.logits(ids, {});
-    EXPECT_LE(distance(decoded(s.model, ids, {4, 1, 1, o.max_tokens - 6}), whole),
+    const at::Tensor whole = s.model->logits(ids, {});
+    EXPECT_LE(distance(decoded(*s.model, ids, {4, 1, 1, o.max_tokens - 6}), whole),
               0.05 * std::max(1.0, whole.abs().max().item<double>()));
   }
 }
 
-TEST(KvCache, ATokenSeesTheSlotsUpToItsOwn) {
-  const std::int64_t rows = 3, heads = 2, width = 4, tokens = 150;  // more than the first slots
-  const auto draw = [&] { return at::randn({rows, heads, tokens, width}, at::kDouble); };
-  const at::Tensor q = draw(), k = draw(), v = draw();
-  KvCache cache;
-  std::int64_t begin = 0;
-  for (const std::int64_t n : {5, 1, 70, 1, 73}) {
-    cache.append(k.narrow(2, begin, n), v.narrow(2, begin, n));
-    const at::Tensor ours = cache.attend(q.narrow(2, begin, n));
-    for (std::int64_t t = 0; t < n; ++t) {
-      const std::int64_t sees = begin + t + 1;
-      const at::Tensor scores =
-          at::matmul(k.narrow(2, 0, sees), q.select(2, begin + t).unsqueeze(3));
-      const at::Tensor share = at::softmax(scores / std::sqrt(static_cast<double>(width)), 2);
-      const at::Tensor theirs = (share * v.narrow(2, 0, sees)).sum(2);
-      ASSERT_LE(distance(ours.select(2, t), theirs), 1e-12) << "token " << begin + t;
-    }
-    begin += n;
+/// Attention written out: of each token to all up to its own. @param qkv (E, B, T, 3C)
+at::Tensor written_out(const ModelOptions& o, const at::Tensor& qkv, const RotaryAngles& angles) {
+  const Heads all = split_heads(o, qkv, angles);  // (E·B, H, T, D)
+  std::vector<at::Tensor> out;
+  for (std::int64_t t = 0; t < qkv.size(2); ++t) {
+    const at::Tensor scores =
+        at::matmul(all.k.narrow(2, 0, t + 1), all.q.select(2, t).unsqueeze(3));
+    const at::Tensor share = at::softmax(scores / std::sqrt(static_cast<double>(all.k.size(3))), 2);
+    out.push_back((share * all.v.narrow(2, 0, t + 1)).sum(2, true));
   }
-  EXPECT_EQ(cache.length(), tokens);
-  EXPECT_EQ(cache.bytes(), 2 * rows * tokens * heads * width * 8);
+  return join_heads(at::cat(out, 2), qkv);
+}
+
+TEST(KvCache, ATokenSeesTheSlotsUpToItsOwn) {
+  const std::int64_t cells = 2, rows = 3, heads = 2, tokens = 150;  // more than the first slots
+  for (const std::int64_t channels : {4, 20, 64, 80}) {  // rests of lanes and of four lanes
+    for (const bool rope : {false, true}) {
+      ModelOptions o;
+      o.cells = cells;
+      o.heads = heads;
+      o.width = heads * channels;
+      o.rope_base = {1e4, 1e2};
+      const at::Tensor exact = at::randn({cells, rows, tokens, 3 * o.width}, at::kDouble);
+      for (const at::ScalarType type : {at::kDouble, at::kFloat}) {
+        const at::Tensor qkv = exact.to(type);
+        const RotaryAngles angles = rope ? rotary_angles(o, 0, tokens, qkv) : RotaryAngles{};
+        const at::Tensor theirs =
+            written_out(o, exact, rope ? rotary_angles(o, 0, tokens, exact) : RotaryAngles{});
+        KvCache cache;
+        std::int64_t begin = 0;
+        for (const std::int64_t n : {5, 1, 1, 69, 1, 73}) {
+          const auto some = [&](const at::Tensor& v) {
+            return v.defined() ? v.narrow(3, begin, n) : v;
+          };
+          const at::Tensor ours =
+              cache.attend(o, qkv.narrow(2, begin, n), {some(angles.cosine), some(angles.sine)});
+          ASSERT_LE(distance(ours, theirs.narrow(2, begin, n)), type == at::kDouble ? 1e-12 : 1e-5)
+              << channels << " channels, tokens from " << begin << ", " << type;
+          begin += n;
+        }
+        EXPECT_EQ(cache.length(), tokens);
+        EXPECT_EQ(cache.bytes(),
+                  2 * cells * rows * tokens * o.width * static_cast<std::int64_t>(qkv.itemsize()));
+      }
+    }
+  }
 }
 
 TEST(TokenChoice, KnownAnswers) {

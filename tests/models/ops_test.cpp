@@ -1,3 +1,5 @@
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <ATen/Parallel.h>
@@ -20,16 +22,29 @@ class PerCellNorm : public ::testing::TestWithParam<NormKind> {
   at::Tensor x_ = torch::randn({2, 3, 37, 5}, at::kDouble);  // 111 rows a cell: more than a block
   at::Tensor scale_ = torch::randn({2, 5}, at::kDouble);
   at::Tensor shift_ = torch::randn({2, 5}, at::kDouble);
-  at::Tensor eps_ = torch::tensor({1e-5, 0.1}, at::kDouble);
+  std::vector<double> eps_ = {1e-5, 0.1};
+
+  at::Tensor written_out() const {
+    const at::Tensor c = GetParam() == NormKind::Layer ? x_ - x_.mean(-1, true) : x_;
+    const at::Tensor eps = torch::tensor(eps_, at::kDouble).view({2, 1, 1, 1});
+    return c / (c.square().mean(-1, true) + eps).sqrt();
+  }
 };
 
 TEST_P(PerCellNorm, MatchesItsFormulaForEachCellsEps) {
   const at::Tensor y = per_cell_norm(GetParam(), x_, scale_, shift_, eps_);
 
-  const at::Tensor c = GetParam() == NormKind::Layer ? x_ - x_.mean(-1, true) : x_;
-  const at::Tensor hat = c / (c.square().mean(-1, true) + eps_.view({2, 1, 1, 1})).sqrt();
-  const at::Tensor want = hat * scale_.view({2, 1, 1, 5}) + shift_.view({2, 1, 1, 5});
+  const at::Tensor want = written_out() * scale_.view({2, 1, 1, 5}) + shift_.view({2, 1, 1, 5});
   EXPECT_TRUE(torch::allclose(y, want, 1e-12, 1e-12));
+}
+
+TEST_P(PerCellNorm, ProductsOfNormedRowsMatchTheirFormula) {
+  const at::Tensor w = torch::randn({2, 3, 5}, at::kDouble);
+  const at::Tensor want = torch::einsum("ebtc,ejc->ebtj", {written_out(), w});
+  EXPECT_TRUE(torch::allclose(normed_products(GetParam(), x_, w, eps_), want, 1e-12, 1e-12));
+  const at::Tensor rough =
+      normed_products(GetParam(), x_.to(at::kFloat), w.to(at::kFloat), eps_).to(at::kDouble);
+  EXPECT_TRUE(torch::allclose(rough, want, 1e-5, 1e-5));
 }
 
 TEST_P(PerCellNorm, GradientsMatchCentralDifferences) {

@@ -1,9 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <numeric>
+#include <string>
 #include <vector>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/randn_like.h>
 
 #include "core/train/arena.hpp"
 #include "core/train/cell_optimizer.hpp"
@@ -19,14 +24,35 @@ struct Built {
   std::unique_ptr<Arena> arena;
   std::unique_ptr<Model> model;
 
-  Built(ModelOptions o, std::vector<std::uint64_t> cell_seeds, bool mixed = false)
+  Built(ModelOptions o, std::vector<std::uint64_t> cell_seeds, bool mixed = false,
+        at::ScalarType type = at::kFloat)
       : options(std::move(o)), seeds(std::move(cell_seeds)) {
     ParameterLayout layout;
     Model(layout, options);
-    arena = std::make_unique<Arena>(std::move(layout), seeds, at::kFloat, mixed);
+    arena = std::make_unique<Arena>(std::move(layout), seeds, type, mixed);
     model = std::make_unique<Model>(*arena, options);
   }
+
+  at::Tensor parameter(const std::string& name) const {
+    return slot_view(arena->values(), arena->layout().find(name));
+  }
 };
+
+/// 3, 4, …
+inline std::vector<std::uint64_t> seeds_of(const ModelOptions& o) {
+  std::vector<std::uint64_t> seeds(static_cast<std::size_t>(o.cells));
+  std::iota(seeds.begin(), seeds.end(), 3);
+  return seeds;
+}
+
+/// A model in any precision, its parameters moved away from where they start.
+inline Built built_and_moved(const ModelOptions& o, at::ScalarType type, bool mixed = false) {
+  Built out(o, seeds_of(o), mixed, type);
+  const at::NoGradGuard no_grad;
+  out.arena->values().add_(at::randn_like(out.arena->values()) * 0.05);
+  out.arena->refresh_shadow();
+  return out;
+}
 
 /// Optimiser leaves of E cells.
 inline TrainOptions small_training(std::vector<double> lr, std::vector<double> decay) {

@@ -18,7 +18,8 @@ TEST(ModelOrders, AreTheDocumentedTexts) {
 }
 
 TEST(ModelOrders, ReadBackWhatWasWritten) {
-  const GenerateOrder order{{"/s", "98678699848f"}, "Ein \"Satz\"\n", 7, 0.5, 40, 0.9, 11, true};
+  const GenerateOrder order{
+      {"/s", "98678699848f"}, "Ein \"Satz\"\n", 7, 0.5, 40, 0.9, 11, {1, -0.5}, true};
   const GenerateOrder back = parse_generate_order(order_text(order));
   EXPECT_EQ(back.from.at, "final");
   EXPECT_EQ(back.prompt, order.prompt);
@@ -27,6 +28,7 @@ TEST(ModelOrders, ReadBackWhatWasWritten) {
   EXPECT_EQ(back.top_k, 40);
   EXPECT_EQ(back.top_p, 0.9);
   EXPECT_EQ(back.seed, 11);
+  EXPECT_EQ(back.control, order.control);
   EXPECT_TRUE(back.json);
   EXPECT_EQ(parse_export_order(order_text(ExportOrder{{}, "native", "o", false})).out, "o");
   EXPECT_EQ(parse_eval_order(order_text(EvalOrder{{}, "d", "test", 9})).windows, 9);

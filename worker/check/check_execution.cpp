@@ -22,16 +22,13 @@ template <typename Words>
 
 /// The mode that a case names, or that in which the family is evaluated by itself.
 ExecutionMode mode_of(const Model& model, const CheckCase& c) {
-  const bool skips = !model.options().routing.layers.empty();
-  if (!c.mode) {
-    if (c.masks.defined()) return ExecutionMode::Forced;
-    return skips ? ExecutionMode::Student : ExecutionMode::Dense;
-  }
+  const RoutingOptions& routing = model.options().routing;
+  if (!c.mode) return c.masks.defined() ? ExecutionMode::Forced : routing.own_mode();
   std::vector<std::string_view> known;
   for (const DeclaredMode& m : model.family().modes()) {
     if (std::ranges::find(known, name_of(m.mode)) == known.end()) known.push_back(name_of(m.mode));
   }
-  if (skips) known.push_back(name_of(ExecutionMode::Forced));
+  if (!routing.layers.empty()) known.push_back(name_of(ExecutionMode::Forced));
   known.push_back(kTrainingMode);
   if (std::ranges::find(known, *c.mode) == known.end()) refuse(model, "mode", *c.mode, known);
   const auto* const at = std::ranges::find(kExecutionModeNames, *c.mode);

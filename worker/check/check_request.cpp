@@ -181,7 +181,6 @@ constexpr Member kMembers[] = {
 };
 
 CheckCase read_case(const Json& members, CheckKind kind, const std::string& place) {
-  const std::string_view word = kKinds[static_cast<std::size_t>(kind)];
   const char letter = "gfdc"[static_cast<std::size_t>(kind)];
   CheckCase out;
   for (const auto& [name, value] : members.items()) {
@@ -192,7 +191,7 @@ CheckCase read_case(const Json& members, CheckKind kind, const std::string& plac
         if (m.kinds.find(letter) != std::string_view::npos) known.push_back(m.name);
       }
       throw UserError(ExitCode::Usage, fmt::format("{}: '{}' is unknown; check {} takes {}", place,
-                                                   name, word, fmt::join(known, ", ")));
+                                                   name, name_of(kind), fmt::join(known, ", ")));
     }
     try {
       at->read(out, value);
@@ -209,6 +208,10 @@ std::string_view name_of(CheckDtype dtype) {
   return kDtypes[static_cast<std::size_t>(dtype)];
 }
 
+std::string_view name_of(CheckKind kind) {
+  return kKinds[static_cast<std::size_t>(kind)];
+}
+
 CheckRequest parse_check_request(std::string_view text) {
   CheckRequest out;
   try {
@@ -220,7 +223,7 @@ CheckRequest parse_check_request(std::string_view text) {
     if (const Json& from = root.at("from"); !from.is_null()) {
       out.from = CellChoice{from.at("store"), from.at("cell"), from.at("at")};
     }
-    const std::string word(kKinds[static_cast<std::size_t>(out.kind)]);
+    const std::string word(name_of(out.kind));
     Json common = root.at("defaults"), input = root.at("input");
     if (!input.is_object()) {
       throw UserError(ExitCode::BadData, "check " + word + ": --input: expected one JSON object");

@@ -79,6 +79,7 @@ struct CheckRequest {
 constexpr std::string_view kTrainingMode = "training";
 
 std::string_view name_of(CheckDtype dtype);
+std::string_view name_of(CheckKind kind);
 
 /// Reads {"schema": 1, "what": KIND, "defaults": {}, "input": {}, "cells": [{alias, config}],
 /// "from": {store, cell, at} or null}. Members of `input` come before those of `defaults`, and
