@@ -167,8 +167,8 @@ void make_folders(const fs::path& folder) {
   const fs::path name = folder.has_filename() ? folder : folder.parent_path();
   if (name.empty()) return;
   int code = mkdir(name.c_str(), kFolderMode) == 0 ? 0 : errno;
-  if (code == ENOENT && name.has_parent_path() && !fs::exists(name.parent_path())) {
-    make_folders(name.parent_path());
+  if (code == ENOENT && name.has_parent_path()) {
+    make_folders(name.parent_path());  // that is no error where somebody else was faster
     code = mkdir(name.c_str(), kFolderMode) == 0 ? 0 : errno;
   }
   if (code == 0) return sync_folder(folder_of(name));

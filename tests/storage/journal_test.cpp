@@ -3,6 +3,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -207,11 +208,11 @@ TEST(Journal, ARowOfSixtyNumbersCostsAtMostTenMicroseconds) {
                   {1, 0, {{"train", {{"train_grad_norm_group", 60}}}}, "{}"});
   const std::vector<double> row(60, 0.25);
   constexpr int kRows = 5000;
-  double best = 1;  // of several rounds: other programs share the machine
+  double best = 1;  // of processor time: other programs share the machine
   for (int round = 0; round < 5; ++round) {
-    const Stopwatch watch;
+    const std::clock_t start = std::clock();
     for (int s = 0; s < kRows; ++s) journal.append(0, s, row);
-    best = std::min(best, watch.seconds() / kRows);
+    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / kRows);
   }
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)

@@ -1,6 +1,10 @@
 #include "storage/publish.hpp"
 
+#include <atomic>
+#include <barrier>
 #include <csignal>
+#include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -182,6 +186,30 @@ TEST(Publish, MakesMissingParentsAndAcceptsWhatIsThere) {
   publish_replace(folder.path() / "file", "x");
   EXPECT_THROW(make_folders(folder.path() / "file"), StorageError);
   EXPECT_THROW(make_folders(folder.path() / "file" / "below"), StorageError);
+}
+
+// Ranks make the folders of their cells at the same moment, and these share parents.
+TEST(Publish, MakesFoldersWhoseParentsOthersMakeMeanwhile) {
+  constexpr int kMakers = 4, kRounds = 100;
+  TemporaryFolder folder;
+  std::barrier together(kMakers);
+  std::atomic<int> failed = 0;
+  const auto make = [&](int maker) {
+    for (int round = 0; round < kRounds; ++round) {
+      const auto shared = folder.path() / std::to_string(round) / "cells" / "52";
+      together.arrive_and_wait();
+      try {
+        make_folders(shared / std::to_string(maker));
+      } catch (const StorageError&) {
+        ++failed;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> makers;
+    for (int maker = 0; maker < kMakers; ++maker) makers.emplace_back(make, maker);
+  }
+  EXPECT_EQ(failed, 0);
 }
 
 }  // namespace
