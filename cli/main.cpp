@@ -86,7 +86,7 @@ int dispatch(std::vector<std::string> words) {
 /// since a launcher ends all ranks with the first that ends.
 bool speaks(ExitCode code) {
   if ((code == ExitCode::Usage ? launcher_rank() : launcher_local_rank()) == 0) return true;
-  std::this_thread::sleep_for(std::chrono::seconds(2));
+  std::this_thread::sleep_for(std::chrono::seconds(10));
   return false;
 }
 

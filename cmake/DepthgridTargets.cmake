@@ -33,12 +33,15 @@ function(depthgrid_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} depthgrid::options GTest::gtest)
   if(arg_RANKS)
     foreach(n IN LISTS arg_RANKS)
+      # A launcher that ends removes the folder that all launchers of a user share, under one that starts.
+      set(session ${CMAKE_CURRENT_BINARY_DIR}/${name}.np${n}.session)
+      file(MAKE_DIRECTORY ${session})
       add_test(NAME ${name}.np${n}
                COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n} --oversubscribe
                        --allow-run-as-root $<TARGET_FILE:${name}>)
       set_tests_properties(${name}.np${n} PROPERTIES PROCESSORS ${n} TIMEOUT ${arg_TIMEOUT}
         LABELS "mpi;${arg_LABELS}"
-        ENVIRONMENT "DEPTHGRID_EXPECT_RANKS=${n};OMP_NUM_THREADS=1;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+        ENVIRONMENT "DEPTHGRID_EXPECT_RANKS=${n};OMP_NUM_THREADS=1;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_orte_tmpdir_base=${session}")
     endforeach()
     return()
   endif()

@@ -12,7 +12,8 @@ cd "$bundle"
 # bare COMMAND...: as on a machine that has torch, and nothing of ours.
 bare() {
   env -i HOME="$scratch" PATH=/usr/bin:/bin TORCH_LIB="$torch" OMP_NUM_THREADS=1 \
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "$@"
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+    OMPI_MCA_orte_tmpdir_base="$scratch" "$@"
 }
 
 # --- libraries -----------------------------------------------------------------------------------

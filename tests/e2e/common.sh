@@ -10,6 +10,8 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 export XDG_CACHE_HOME=$scratch/cache
 unset DEPTHGRID_DATA
+# A launcher that ends removes the folder that all launchers of a user share, under one that starts.
+export OMPI_MCA_orte_tmpdir_base=$scratch
 
 fail() {
   echo "FAILED: $*" >&2

@@ -17,7 +17,7 @@ for delay in 0.00 0.02 0.05 0.01 0.03; do
   done
   sleep "$delay"
   worker=$(pgrep -P "$run" -f depthgrid-worker || true)
-  [ -z "$worker" ] || kill -9 $worker
+  [ -z "$worker" ] || kill -9 $worker 2>/dev/null || true # it may have ended just now
   wait "$run" 2>/dev/null || true
 done
 train killed

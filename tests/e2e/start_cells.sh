@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Cells that start from cells: order, weights to the bit, kill -9, sources that end badly.
 source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
-export OMPI_MCA_mpi_yield_when_idle=1
 
 cat >phases.yaml <<'YAML'
 name: phases

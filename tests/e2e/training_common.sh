@@ -2,6 +2,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh" "$@"
 export OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
+# Two launchers side by side bind their ranks to the same cores, where they spin against each other.
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
 sweep=$sources/configs/tiny.yaml
 options=(--set train.steps=60 --set checkpoint.every=5)
 
