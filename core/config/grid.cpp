@@ -151,6 +151,28 @@ bool Grid::includes(const Visit& visit) {
   return true;
 }
 
+bool Grid::overridden(const Slots& slots, std::size_t leaf) const {
+  const int file = slots.places[leaf].file;
+  return file >= 0 && diagnostics_.name(file) == "--set";
+}
+
+void Grid::note_what_presets_lose(const Slots& slots) {
+  const std::size_t preset = leaf_rows().preset;
+  if (slots.origins[preset] != Origin::Level) return;
+  std::string lost;
+  for (const auto& [leaf, value] : resolver_.preset(slots)) {
+    if (slots.origins[leaf] != Origin::Fixed || slots.written[leaf] == value ||
+        overridden(slots, leaf)) {
+      continue;
+    }
+    lost += (lost.empty() ? "`" : ", `") + std::string(schema()[leaf].path) + "`";
+  }
+  if (lost.empty()) return;
+  diagnostics_.note(slots.places[preset],
+                    "the fixed part sets " + lost + " otherwise than preset " +
+                        *slots.written[preset]->get_if<std::string>() + ", and wins");
+}
+
 void Grid::assign(Slots& slots, const Arm& arm) const {
   slots = base_;
   for (const WrittenLeaf& one : arm.levels) {
@@ -164,9 +186,10 @@ void Grid::assign(Slots& slots, const Arm& arm) const {
     slots.assign(one.leaf, one.value, one.place, Origin::Row);
   }
   if (slots.origins[leaf_rows().preset] == Origin::Row) {
-    // The row's preset is closer to the row than the baseline's levels.
+    // The row's preset is closer to the row than the fixed part and the baseline's levels.
     for (const auto& [leaf, value] : resolver_.preset(slots)) {
-      if (slots.origins[leaf] == Origin::Level) {
+      const Origin origin = slots.origins[leaf];
+      if ((origin == Origin::Fixed || origin == Origin::Level) && !overridden(slots, leaf)) {
         slots.assign(leaf, value, slots.places[leaf_rows().preset], Origin::Level);
       }
     }
@@ -246,6 +269,7 @@ bool Grid::complete(Arm arm, std::size_t block, bool every_level, const Visit& v
 
 bool Grid::finish(const Arm& arm, const Visit& visit) {
   assign(scratch_, arm);
+  note_what_presets_lose(scratch_);
   if (arm.include == nullptr && !document_.exclude.empty()) {
     resolver_.fill(scratch_);
     for (std::size_t i = 0; i < hits_.size(); ++i) {

@@ -47,6 +47,10 @@ class Grid {
   bool complete(Arm arm, std::size_t block, bool every_level, const Visit& visit);
   bool finish(const Arm& arm, const Visit& visit);
   void assign(Slots& slots, const Arm& arm) const;
+  /// True if the leaf was given on the command line, which wins over every file.
+  bool overridden(const Slots& slots, std::size_t leaf) const;
+  /// Leaves of the fixed part win over a preset that is a factor's level; that is not obvious.
+  void note_what_presets_lose(const Slots& slots);
   static bool matches(const LeafMatch& match, const Slots& slots);
   static void add_level(std::vector<WrittenLeaf>& levels, const Factor& factor, std::size_t i);
 

@@ -166,6 +166,39 @@ include:
             cell_id(make_config({{"model.preset", "published/time_indexed_mlp"}})));
 }
 
+TEST(Grid, ThePresetOfAnIncludeRowWinsOverTheFixedPart) {
+  const SweepFiles files;
+  constexpr const char* kText = R"(
+model: {family: time_indexed, d_model: 64, n_layers: 2, n_heads: 2, modulation: {hidden: 32}}
+method: list
+include:
+  - {model.preset: published/tong, tag: tong}
+  - {model.preset: published/time_indexed_mlp, model.modulation.hidden: 16, tag: mlp}
+)";
+  const Sweep sweep = files.load(kText);
+  const Sweep small = files.load(kText, {"model.d_model=32"});
+
+  EXPECT_EQ(cell_named(sweep, "tong,s0").id,
+            cell_id(make_config({{"model.preset", "published/tong"}})));
+  EXPECT_EQ(cell_named(sweep, "mlp,s0").id,  // what the row says itself wins
+            cell_id(make_config({{"model.preset", "published/time_indexed_mlp"},
+                                 {"model.modulation.hidden", std::int64_t{16}}})));
+  for (const CellPlan& cell : small.cells) EXPECT_EQ(cell.config.integer("model.d_model"), 32);
+}
+
+TEST(Grid, TheFixedPartWinsOverAPresetThatIsALevelAndSaysSo) {
+  const Sweep sweep = SweepFiles().load(R"(
+model: {n_layers: 2}
+parameters: {model.preset: [published/tong, published/time_indexed_mlp]}
+)");
+  ASSERT_EQ(sweep.cells.size(), 2U);
+  for (const CellPlan& cell : sweep.cells) EXPECT_EQ(cell.config.integer("model.n_layers"), 2);
+  ASSERT_FALSE(sweep.notes.empty());
+  EXPECT_NE(sweep.notes[0].find("`model.n_layers` otherwise than preset published/t"),
+            std::string::npos)
+      << sweep.notes[0];
+}
+
 TEST(Grid, AblationChangesOneFactorAtATime) {
   const Sweep sweep = SweepFiles().load(R"(
 method: ablation
