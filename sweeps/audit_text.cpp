@@ -49,6 +49,10 @@ std::string audit_text(const StructureAudit& a, const AuditLevels& levels) {
       grouped(a.trainable), grouped(a.effective), shown(a.flops_per_token));
   text += modules_text(a) + modes_text(a);
   for (const auto& [name, reason] : a.dead) text += "dead: " + name + " (" + reason + ")\n";
+  for (const PresetChange& c : a.changed) {
+    text +=
+        fmt::format("not the preset's: {} is {}, the preset has {}\n", c.leaf, c.here, c.preset);
+  }
   for (const PresetDeviation& d : preset_deviations()) {
     if (d.preset != a.preset) continue;
     text += fmt::format("deviation, {}: published: {}; here: {}\n", d.what, d.published, d.here);

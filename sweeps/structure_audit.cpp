@@ -46,7 +46,7 @@ Json parameters_json(const StructureAudit& a) {
 
 Json audit_json(const StructureAudit& a) {
   Json modes = Json::array(), dead = Json::array(), checks = Json::array();
-  Json deviations = Json::array();
+  Json deviations = Json::array(), changed = Json::array();
   for (const AuditMode& m : a.modes) {
     modes.push_back({{"name", m.name}, {"causal", m.causal}, {"reason", m.reason}});
   }
@@ -54,6 +54,10 @@ Json audit_json(const StructureAudit& a) {
   for (const PresetDeviation& d : preset_deviations()) {
     if (d.preset != a.preset) continue;
     deviations.push_back({{"what", d.what}, {"published", d.published}, {"here", d.here}});
+  }
+  for (const PresetChange& c : a.changed) {
+    changed.push_back(
+        {{"leaf", c.leaf}, {"preset", Json::parse(c.preset)}, {"here", Json::parse(c.here)}});
   }
   for (const AuditResult& c : a.checks) {
     checks.push_back({{"name", c.name},
@@ -68,6 +72,7 @@ Json audit_json(const StructureAudit& a) {
           {"parameters", parameters_json(a)},
           {"modes", modes},
           {"dead_parameters", dead},
+          {"changed", changed},
           {"deviations", deviations},
           {"checks", checks},
           {"seconds", a.seconds}};
@@ -78,6 +83,9 @@ StructureAudit audit_of(const Json& j) {
   a.structure = j.at("structure");
   a.family = j.at("family");
   if (j.at("preset").is_string()) a.preset = j.at("preset");
+  for (const Json& c : j.at("changed")) {
+    a.changed.push_back({c.at("leaf"), c.at("preset").dump(), c.at("here").dump()});
+  }
   const Json& p = j.at("parameters");
   a.parameters = p.at("stored");
   a.trainable = p.at("trainable");

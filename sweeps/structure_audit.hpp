@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/cell_config.hpp"
+#include "core/config/preset_changes.hpp"
 
 namespace depthgrid {
 
@@ -46,6 +46,7 @@ struct StructureAudit {
   std::string structure;  // fusion key, 16 hex digits
   std::string family;
   std::string preset;                                         // empty: none
+  std::vector<PresetChange> changed;                          // leaves otherwise than the preset
   std::int64_t parameters = 0;                                // stored
   std::int64_t trainable = 0;                                 // without frozen groups
   std::int64_t effective = 0;                                 // of the unrolled network

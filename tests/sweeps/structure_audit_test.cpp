@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/config/preset_changes.hpp"
 #include "core/config/preset_deviations.hpp"
 #include "core/config/presets.hpp"
 #include "storage/dimensions.hpp"
@@ -21,6 +22,7 @@ StructureAudit example() {
   a.structure = "0123456789abcdef";
   a.family = "time_indexed";
   a.preset = "published/time_indexed_mlp";
+  a.changed = {{"model.n_layers", "6", "2"}, {"model.norm", R"("none")", R"("pre")"}};
   a.parameters = 715840;
   a.trainable = 700000;
   a.effective = 3096000;
@@ -92,6 +94,7 @@ TEST(StructureAudit, TextNamesVerdictsModesAndDeviations) {
 
   for (const char* part :
        {"715,840 stored (closed form 715,840)", "training looks ahead (the k best)",
+        "not the preset's: model.n_layers is 2, the preset has 6",
         "dead: router.bias (it only shifts)", "deviation, attention: published: its mask", "FAIL",
         "fail (warning)", "undecided"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
@@ -110,6 +113,22 @@ TEST(PresetDeviations, EveryPublishedPresetHasSomeAndNoOther) {
     const auto named = [&](const PresetDeviation& d) { return d.preset == preset; };
     EXPECT_TRUE(std::ranges::any_of(preset_deviations(), named)) << preset;
   }
+}
+
+TEST(PresetChanges, NamesWhatACellHasOtherwiseThanItsPreset) {
+  const CellConfig pure = make_config({{"model.preset", "published/time_indexed_mlp"}});
+  const CellConfig changed = make_config({{"model.preset", "published/time_indexed_mlp"},
+                                          {"model.n_layers", std::int64_t{2}},
+                                          {"model.sublayers", "parallel"}});
+  const std::vector<PresetChange> changes = preset_changes(changed);
+
+  EXPECT_TRUE(preset_changes(pure).empty());
+  EXPECT_TRUE(preset_changes(make_config({})).empty());
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].leaf, "model.n_layers");
+  EXPECT_EQ(changes[0].preset, "6");
+  EXPECT_EQ(changes[0].here, "2");
+  EXPECT_EQ(changes[1].here, R"("parallel")");
 }
 
 }  // namespace

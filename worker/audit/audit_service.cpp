@@ -40,6 +40,7 @@ std::optional<StructureAudit> AuditService::audit(const std::string& structure,
   if (const auto kept = fresh_ ? std::nullopt : cache_.find(config)) known = *kept;
   known.structure = structure;
   known.preset = config.null("model.preset") ? "" : config.word("model.preset");
+  known.changed = preset_changes(config);
   worked_ = !complete(known, levels);
   const auto all = audit_structure(subject_of(config, memory_bytes_), levels, known, stop_);
   if (!all) return std::nullopt;

@@ -109,6 +109,7 @@ std::optional<StructureAudit> audit_structure(const AuditSubject& subject,
   StructureAudit audit = audit_facts(subject);
   audit.structure = known.structure;
   audit.preset = known.preset;
+  audit.changed = known.changed;
   AuditRoom room(subject);
   for (const AuditCheckRow& row : audit_checks()) {
     if (stop && stop()) return std::nullopt;
