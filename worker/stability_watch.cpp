@@ -1,24 +1,61 @@
-#include "worker/stability_log.hpp"
+#include "worker/stability_watch.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/isfinite.h>
 
+#include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "models/blocks/ssm_stability.hpp"
 
 namespace depthgrid {
 
-void log_stability(const Model& model) {
-  const at::Tensor transitions = model.family().transitions();
-  if (!transitions.defined()) return;
-  const at::Tensor radius = spectral_radius(transitions);
-  const double largest = radius.max().item<double>();
-  log(largest < 1 ? LogLevel::Info : LogLevel::Warning,
-      fmt::format("state-space layers: spectral radius {:.6f} … {:.6f} over cells and depths, "
+StabilityWatch::StabilityWatch(const Model& model, const ModelOptions& o)
+    : model_(model),
+      bounded_(!o.ssm.dense && o.ssm.discretisation != Discretisation::None &&
+               o.modulation.gate != GateKind::Identity),
+      told_(static_cast<std::size_t>(o.cells), false) {}
+
+at::Tensor StabilityWatch::largest() const {
+  const at::Tensor transitions = model_.family().transitions();
+  return transitions.defined() ? spectral_radius(transitions).amax(1) : at::Tensor();
+}
+
+std::vector<std::pair<std::size_t, double>> StabilityWatch::look() {
+  std::vector<std::pair<std::size_t, double>> news;
+  const at::Tensor radii = largest();
+  if (!radii.defined()) return news;
+  const double* radius = radii.const_data_ptr<double>();
+  for (std::size_t e = 0; e < told_.size(); ++e) {
+    if (bounded_ && radius[e] > 1) {
+      throw Error(
+          fmt::format("state-space layer of cell {}: spectral radius {} of a diagonal "
+                      "transition that decays by construction",
+                      e, radius[e]));
+    }
+    const bool forgets = radius[e] < 1;
+    if (!forgets && !told_[e] && std::isfinite(radius[e])) news.emplace_back(e, radius[e]);
+    told_[e] = !forgets;
+  }
+  return news;
+}
+
+void StabilityWatch::log() const {
+  at::Tensor radii = largest();
+  if (!radii.defined()) return;
+  radii = radii.masked_select(at::isfinite(radii));
+  if (radii.numel() == 0) return;
+  const double most = radii.max().item<double>();
+  depthgrid::log(
+      most < 1 ? LogLevel::Info : LogLevel::Warning,
+      fmt::format("state-space layers: largest spectral radius {:.6f} … {:.6f} over cells, "
                   "memory of at most {:.4g} tokens{}",
-                  radius.min().item<double>(), largest, memory_horizon(radius).max().item<double>(),
-                  largest < 1 ? "" : ": some recurrence does not forget"));
+                  radii.min().item<double>(), most, memory_horizon(radii).max().item<double>(),
+                  most < 1 ? "" : ": some recurrence does not forget"));
 }
 
 }  // namespace depthgrid

@@ -1,12 +1,39 @@
 #pragma once
 
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 #include "models/model.hpp"
 
 namespace depthgrid {
 
-/// Says on stderr how far the recurrences of a model's state-space layers are from instability:
-/// spectral radii over cells and depths, and the longest memory. A warning where one does not
-/// forget; nothing where the model has no such layer.
-void log_stability(const Model& model);
+/// Watches whether the recurrences of a model's state-space layers forget: whether the spectral
+/// radius of every discretised transition is below one. Models without such a layer have nothing
+/// to watch.
+///
+/// A diagonal A under ZOH or Euler with a gate that is not negative cannot reach beyond one,
+/// whatever it learns. All others can, and it is for the user to see it.
+class StabilityWatch {
+ public:
+  /// @param model  of o.cells cells; must outlive the watch.
+  StabilityWatch(const Model& model, const ModelOptions& o);
+
+  /// Cells of which some depth has ceased to forget since the last look, and that radius.
+  /// @throws Error (a bug) if a radius is above one where that cannot be.
+  std::vector<std::pair<std::size_t, double>> look();
+
+  /// Spectral radii over cells and depths and the longest memory, on stderr: a warning where a
+  /// recurrence does not forget. Cells that have diverged are left out.
+  void log() const;
+
+ private:
+  /// The largest of each cell's depths; NaN of a cell that has diverged. (E), or undefined.
+  at::Tensor largest() const;
+
+  const Model& model_;
+  bool bounded_;
+  std::vector<bool> told_;  // (E)
+};
 
 }  // namespace depthgrid
