@@ -112,7 +112,9 @@ std::int64_t state_space(const ModelOptions& o) {
 
 std::int64_t time_indexed(const ModelOptions& o) {
   const std::int64_t second = o.mixer == Mixer::Mlp ? feed_forward(o) : state_space(o);
-  return residual(o) + 2 * norm(o, o.norm) + attention(o) + second + weight_gates(o);
+  const std::int64_t matrices = o.mixer == Mixer::Mlp ? 6 : 4;
+  const std::int64_t gains = o.init.learned_gain ? matrices : 0;
+  return residual(o) + 2 * norm(o, o.norm) + attention(o) + second + weight_gates(o) + gains;
 }
 
 /// A map whose weights, and bias if it is generated, are affine in the output of a time network.
@@ -149,8 +151,8 @@ std::int64_t mod(const ModelOptions& o) {
   return standard(o) + dynamic * (o.width + chain(o.width, {o.mod.predictor_hidden, 1}));
 }
 
-/// The layers that stay and one flow: a block with the embedding of τ, a map of the control signal
-/// and α; two affine maps over state and signal; or a block alone.
+/// The layers that stay and one flow: a block with the embedding of τ, gates, a map of the control
+/// signal and α; two affine maps over state and signal; or a block alone.
 std::int64_t hybrid_ode(const ModelOptions& o) {
   const FlowOptions& flow = o.flow;
   ModelOptions rest = o;
@@ -166,7 +168,11 @@ std::int64_t hybrid_ode(const ModelOptions& o) {
       affine(o.width, flow.hidden, o.mlp_bias) + affine(flow.hidden, o.width, o.mlp_bias);
   const std::int64_t control =
       flow.control > 0 ? affine(flow.control, o.width, flow.control_bias) : 0;
-  return standard(rest) + block + maps + own + control;
+  ModelOptions inner = o;
+  inner.hidden = flow.hidden;
+  inner.activation = flow.activation;
+  const std::int64_t gates = flow.field == FieldKind::TimeIndexed ? weight_gates(inner) : 0;
+  return standard(rest) + block + maps + own + control + gates;
 }
 
 struct Row {

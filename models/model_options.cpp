@@ -153,6 +153,7 @@ SsmOptions ssm(const Cells& cells) {
 FlowOptions flow(const Cells& cells) {
   static constexpr std::pair<std::string_view, FieldKind> kFields[] = {
       {"attention_mlp", FieldKind::AttentionMlp},
+      {"time_indexed", FieldKind::TimeIndexed},
       {"mlp", FieldKind::Mlp},
       {"block", FieldKind::Block}};
   const CellConfig& first = *cells[0];
@@ -182,7 +183,8 @@ InitOptions init(const Cells& cells) {
   return {.scheme = pick(kSchemes, cells[0]->word("model.init.scheme")),
           .std = reals(cells, "model.init.std"),
           .embedding_std = reals(cells, "model.init.embedding_std"),
-          .residual_scaling = flags(cells, "model.init.residual_scaling")};
+          .residual_scaling = flags(cells, "model.init.residual_scaling"),
+          .learned_gain = cells[0]->word("model.init.gain") == "learned"};
 }
 
 }  // namespace

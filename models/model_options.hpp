@@ -28,7 +28,7 @@ enum class Granularity : std::uint8_t { Row, Column, Element };
 enum class Mixer : std::uint8_t { Mlp, Ssm };
 enum class SsmSkip : std::uint8_t { Diagonal, Full, None };
 enum class Discretisation : std::uint8_t { Zoh, Euler, None };
-enum class FieldKind : std::uint8_t { AttentionMlp, Mlp, Block };
+enum class FieldKind : std::uint8_t { AttentionMlp, TimeIndexed, Mlp, Block };
 enum class Share : std::uint8_t { None, All, Attention, FeedForward };
 
 /// The six weight types of a block, in the order of `model.modulation.targets`.
@@ -118,6 +118,7 @@ struct InitOptions {
   std::vector<double> std;             // (E)
   std::vector<double> embedding_std;   // (E)
   std::vector<bool> residual_scaling;  // (E) 1/sqrt(2L) on out and down
+  bool learned_gain = false;           // time_indexed: a factor of each base matrix
 };
 
 /// Everything a family reads, of E cells of equal structure: structural leaves once, per-cell

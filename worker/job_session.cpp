@@ -17,7 +17,6 @@
 #include "storage/attempt_columns.hpp"
 #include "worker/cell_facts_builder.hpp"
 #include "worker/provenance.hpp"
-#include "worker/stability_log.hpp"
 #include "worker/stop_signals.hpp"
 
 namespace depthgrid {
@@ -77,6 +76,7 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
       policy_(run.sweep.run, fused_.train.steps),
       clocks_(job_.rows.size()),
       lowest_(job_.rows.size()),
+      stability_(*fused_.model, fused_.options),
       made_(job_.rows.size(), job_.first_step),
       seam_loss_(job_.rows.size()),
       step_(job_.first_step) {
@@ -199,6 +199,7 @@ SessionEnd JobSession::run() {
             ? first.alias
             : fmt::format("{} … {}", first.alias, run_.sweep.cells[job_.rows.back()].alias);
     run_.progress.job_started(job_.id, cells_.size(), job_.first_step, steps, label);
+    watch_stability();
     if (step_ == 0 && evals_.due(0, steps)) evaluate(0);
   }
   // Only the first rank evaluates, so only it knows of early stops.
@@ -267,8 +268,19 @@ void JobSession::record(std::int64_t step, const StepReport& report, double seco
   run_.progress.step(step, low, high);
 }
 
+void JobSession::watch_stability() {
+  for (const auto& [e, radius] : stability_.look()) {
+    if (cells_.status(static_cast<std::int64_t>(e)) != CellStatus::Running) continue;
+    recorders_[e].event(step_, EventKind::Warning, radius,
+                        fmt::format("state-space layer: spectral radius {:.6f} at some depth: its "
+                                    "recurrence does not forget",
+                                    radius));
+  }
+}
+
 bool JobSession::evaluate(std::int64_t step) {
   const Stopwatch clock;
+  watch_stability();
   run_.progress.phase("evaluating");
   modes_.calibrate(false);
   const SplitResults results = evals_.periodic(*fused_.language);
@@ -376,6 +388,7 @@ void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResult
 bool JobSession::finish() {
   if (std::ranges::none_of(recorders_, &CellRecorder::writes)) return true;  // diverged, or taken
   for (std::size_t e = 0; e < recorders_.size(); ++e) seam(e, kNaN);
+  watch_stability();
   checkpoint(step_);
   run_.progress.phase("final evaluation");
   const Stopwatch clock;
@@ -390,7 +403,7 @@ bool JobSession::finish() {
     clocks_[e].eval += clock.seconds();
     finish_cell(e, CellStatus::Completed, *results, modes);
   }
-  log_stability(*fused_.model);
+  stability_.log();
   return true;
 }
 

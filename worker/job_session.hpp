@@ -17,6 +17,7 @@
 #include "worker/fused_model.hpp"
 #include "worker/lowest_losses.hpp"
 #include "worker/run_context.hpp"
+#include "worker/stability_watch.hpp"
 #include "worker/start_weights.hpp"
 
 namespace depthgrid {
@@ -66,6 +67,8 @@ class JobSession {
   void record(std::int64_t step, const StepReport& report, double seconds);
   /// @return true if a cell's dev loss is the lowest so far.
   bool evaluate(std::int64_t step);
+  /// Records cells whose state-space layers have ceased to forget.
+  void watch_stability();
   bool stop_early(std::int64_t step, const SplitResults& results);
   void checkpoint(std::int64_t step);
   /// @return false if a signal came during the final evaluation.
@@ -95,6 +98,7 @@ class JobSession {
   std::vector<CellFacts> facts_;
   std::vector<CellClock> clocks_;
   LowestLosses lowest_;
+  StabilityWatch stability_;
   std::vector<std::int64_t> made_;  // steps that each cell has made
   std::vector<std::optional<double>>
       seam_loss_;  // last loss before this attempt, until it is compared

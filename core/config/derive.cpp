@@ -24,9 +24,10 @@ bool has_dev(const Slots& slots) {
 }
 
 Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
-  constexpr std::array<std::string_view, 16> kNames = {
-      "trunk", "embedding", "head",    "norm",     "bias", "modulation", "hypernet", "ssm",
-      "field", "alpha",     "control", "residual", "tpn",  "scalars",    "router",   "predictor"};
+  constexpr std::array<std::string_view, 17> kNames = {
+      "trunk",    "embedding", "head",    "norm",   "bias",     "modulation",
+      "hypernet", "ssm",       "field",   "alpha",  "control",  "residual",
+      "gain",     "tpn",       "scalars", "router", "predictor"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     const std::string path = "train.groups." + std::string(kNames[i]);
     groups_[i] = {kNames[i], leaf_index(path + ".lr"), leaf_index(path + ".weight_decay")};
@@ -136,7 +137,7 @@ void Deriver::flow(Slots& slots) const {
          pool_->intern(ValueList{first, std::max(first + 1, 2 * layers / 3)}));
   settle(slots, row.field_hidden, number((mlp ? 2 : 4) * width));
   settle(slots, row.field_activation, mlp ? softplus_ : gelu_);
-  settle(slots, row.time_embedding, mlp ? none_ : mlp_);
+  settle(slots, row.time_embedding, mlp || slots.is(row.field_kind, "time_indexed") ? none_ : mlp_);
   settle(slots, row.init_scheme, slots.is(row.family, "hybrid_ode") ? pytorch_ : gpt2_scheme_);
 }
 

@@ -7,7 +7,8 @@ using enum LeafClass;
 
 constexpr std::string_view kFlow = "model.family=hybrid_ode";
 constexpr std::string_view kField = "model.family=hybrid_ode & model.field.kind!=block";
-constexpr std::string_view kAttention = "model.family=hybrid_ode & model.field.kind=attention_mlp";
+constexpr std::string_view kAttention =
+    "model.family=hybrid_ode & model.field.kind=attention_mlp|time_indexed";
 constexpr std::string_view kMlp = "model.family=hybrid_ode & model.field.kind=mlp";
 
 constexpr Leaf kRows[] = {
@@ -16,11 +17,14 @@ constexpr Leaf kRows[] = {
                       ValueKind::LayerRange),
                  "[⌊L/3⌋, ⌊2L/3⌋], one layer at least"),
          kFlow),
-    read(word("model.field.kind", "attention_mlp mlp block", "attention_mlp", Structural,
-              "vector field: attention and feed-forward of one norm each; two affine maps without "
-              "norm; or no flow but an ordinary block, applied m times with step length 1 (a "
-              "control)"),
-         kFlow),
+    read(
+        word(
+            "model.field.kind", "attention_mlp time_indexed mlp block", "attention_mlp", Structural,
+            "vector field: attention and feed-forward of one norm each; the same with weights that "
+            "the flow's time gates (model.modulation); two affine maps without norm; or no flow "
+            "but an ordinary block, applied m times with step length 1 (a "
+            "control)"),
+        kFlow),
     read(or_null(integer("model.field.hidden", 1, 65536, "channels", "null", Structural,
                          "hidden width of the field's feed-forward maps"),
                  "4 · d_model; field mlp: 2 · d_model"),
@@ -35,7 +39,7 @@ constexpr Leaf kRows[] = {
          kAttention),
     read(or_null(word("model.field.time_embedding", "mlp none", "null", Structural,
                       "a network 1 → d → d of the flow's time, added to the input"),
-                 "mlp; field mlp: none"),
+                 "mlp; fields mlp and time_indexed: none"),
          kField),
     read(real("model.field.alpha_init", -10, 10, "–", "0.1", PerCell,
               "α, factor of the field, or its start"),
@@ -59,7 +63,8 @@ constexpr Leaf kRows[] = {
          kField),
     read(word("model.control.neutral", "identity bias", "identity", Structural,
               "the map of the signal has no bias, so that u = 0 is no signal, or has one"),
-         "model.family=hybrid_ode & model.field.kind=attention_mlp & model.control.dim!=0"),
+         "model.family=hybrid_ode & model.field.kind=attention_mlp|time_indexed & "
+         "model.control.dim!=0"),
 };
 
 constexpr SchemaSection kSections[] = {{"Model: flow (hybrid_ode)", kRows}};

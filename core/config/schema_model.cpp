@@ -9,8 +9,15 @@ using enum LeafClass;
 // the step of a state-space layer; norm_kind is unread, hence at its default, where there is no
 // norm.
 constexpr std::string_view kTimed = "model.family=time_indexed";
-constexpr std::string_view kGated = "model.family=time_indexed & model.modulation.gate!=constant";
+constexpr std::string_view kMayGate = "model.family|model.field.kind=time_indexed";
+constexpr std::string_view kGated =
+    "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant";
 constexpr std::string_view kFeatures =
+    "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant or "
+    "model.family=time_indexed & model.norm_kind|model.final_norm=temporal_layer_norm or "
+    "model.mixer=ssm & "
+    "model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated or model.family=tong";
+constexpr std::string_view kLayerTimes =  // the same but for a flow, whose times its method chooses
     "model.family=time_indexed & model.modulation.gate!=constant or model.family=time_indexed & "
     "model.norm_kind|model.final_norm=temporal_layer_norm or model.mixer=ssm & "
     "model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated or model.family=tong";
@@ -27,16 +34,18 @@ constexpr std::string_view kConstantTime =
     "model.mixer=ssm & model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated & "
     "model.time.dependence=constant or model.family=tong & model.time.dependence=constant";
 constexpr std::string_view kGeometric =
-    "model.family=time_indexed & model.modulation.gate!=constant & "
+    "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant & "
     "model.time_features.kind=geometric or model.family=time_indexed & "
     "model.norm_kind|model.final_norm=temporal_layer_norm & model.time_features.kind=geometric or "
     "model.mixer=ssm & model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated & "
     "model.time_features.kind=geometric or model.family=tong & model.time_features.kind=geometric";
 constexpr std::string_view kNetwork =
-    "model.family=time_indexed & model.modulation.gate!=constant or model.mixer=ssm & "
+    "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant or "
+    "model.mixer=ssm & "
     "model.ssm.parameters=shared & model.ssm.discretisation!=none";
 constexpr std::string_view kHiddenNetwork =
-    "model.family=time_indexed & model.modulation.gate!=constant & model.modulation.hidden!=0 or "
+    "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant & "
+    "model.modulation.hidden!=0 or "
     "model.mixer=ssm & model.ssm.parameters=shared & model.ssm.discretisation!=none & "
     "model.modulation.hidden!=0";
 constexpr std::string_view kFeedForward = "model.mixer=mlp";
@@ -153,7 +162,7 @@ constexpr Leaf kTime[] = {
          kPerLayerTime),
     read(word("model.time.dependence", "layer constant", "layer", PerCell,
               "constant: t = time.value in every layer (a control)"),
-         kFeatures),
+         kLayerTimes),
     read(real("model.time.value", 0, 1, "depth-time", "0", PerCell, "t of every layer"),
          kConstantTime),
     read(real("model.time.jitter", 0, 0.5, "layers", "0", PerCell,
@@ -185,7 +194,7 @@ constexpr Leaf kModulation[] = {
          kHiddenNetwork),
     read(word("model.modulation.gate", "sigmoid one_plus_tanh identity constant", "sigmoid",
               Structural, "W ⊙ σ(g), W ⊙ (1 + tanh g), W ⊙ g, or W alone (no g)"),
-         kTimed),
+         kMayGate),
     read(word("model.modulation.granularity", "row column element", "row", Structural,
               "a gate per output, per input or per entry of a weight; or a map from target to "
               "one of these (targets left out: row)",
@@ -256,6 +265,10 @@ constexpr Leaf kInit[] = {
     or_null(flag("model.init.residual_scaling", "null", PerCell,
                  "out and down (or C and D) are scaled by 1/√(2L)"),
             "true; scheme pytorch: false"),
+    read(word("model.init.gain", "fixed learned", "fixed", Structural,
+              "learned: a factor of each base matrix, from 1, with a rate of its own "
+              "(train.groups.gain.lr)"),
+         kTimed),
     or_null(start_from("model.init.from",
                        "weights to start from. arm:TAG: those of the last step of the cell of this "
                        "sweep with that tag and the same seed; cell:ID (or alias, or the "

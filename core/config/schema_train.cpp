@@ -22,7 +22,7 @@ constexpr Leaf kTrain[] = {
          "decoupled with adamw, added to the gradient with adam"),
     word("train.no_decay",
          "trunk embedding head norm bias modulation hypernet ssm residual scalars alpha tpn router "
-         "predictor field control",
+         "predictor field control gain",
          "[norm, bias, embedding, scalars, alpha, residual]", Structural,
          "groups without decay; [] decays everything", ValueKind::WordList),
     word("train.schedule.kind", "constant cosine linear wsd", "constant", PerCell,
@@ -96,7 +96,8 @@ constexpr std::string_view kField = "model.family=hybrid_ode";
 constexpr std::string_view kAlpha =
     "model.family=hybrid_ode & model.field.kind!=block & model.field.alpha_learned=true";
 constexpr std::string_view kControl =
-    "model.family=hybrid_ode & model.field.kind=attention_mlp & model.control.dim!=0";
+    "model.family=hybrid_ode & model.field.kind=attention_mlp|time_indexed & model.control.dim!=0";
+constexpr std::string_view kGain = "model.init.gain=learned";
 constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
 
 constexpr Leaf kGroups[] = {
@@ -130,6 +131,9 @@ constexpr Leaf kGroups[] = {
     group_lr("train.groups.alpha.lr", kAlpha),
     group_decay("train.groups.alpha.weight_decay", kAlpha),
     group_frozen("train.groups.alpha.frozen", kAlpha),
+    group_lr("train.groups.gain.lr", kGain),
+    group_decay("train.groups.gain.weight_decay", kGain),
+    group_frozen("train.groups.gain.frozen", kGain),
     group_lr("train.groups.control.lr", kControl),
     group_decay("train.groups.control.weight_decay", kControl),
     group_frozen("train.groups.control.frozen", kControl),

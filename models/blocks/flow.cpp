@@ -12,6 +12,7 @@
 #include "models/blocks/activation.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
+#include "models/blocks/time_features.hpp"
 #include "models/decode/block_step.hpp"
 
 namespace depthgrid {
@@ -32,7 +33,7 @@ class FlowBlock final : public BlockField {
       : BlockField(flow.block_options(), c), flow_(flow) {}
 
  protected:
-  BlockWeights weights(const DepthPoint&) const override { return flow_.block(); }
+  BlockWeights weights(const DepthPoint& at) const override { return flow_.block(at.t); }
 
  private:
   const Flow& flow_;
@@ -79,8 +80,10 @@ Flow::Flow(ParameterSource& source, const ModelOptions& o)
     : options_(o), block_options_(inner_options(o)) {
   const FlowOptions& flow = o.flow;
   GroupedSource field(source, ParameterGroup::Field);
-  if (flow.field == FieldKind::AttentionMlp) {
+  if (flow.field != FieldKind::Mlp) {
     block_ = block_parameters(field, block_options_, "flow.block");
+    if (flow.field == FieldKind::TimeIndexed)
+      gates_.emplace(field, block_options_, "flow.modulation");
   } else {
     const std::int64_t in = o.width + flow.control;
     block_.up = affine_parameters(field, o, {.name = "flow.mlp.up", .in = in, .out = flow.hidden});
@@ -96,7 +99,7 @@ Flow::Flow(ParameterSource& source, const ModelOptions& o)
     time_ = DepthMlp(field, o, "flow.time", 1, {o.width}, o.width, Activation::Silu,
                      ParameterGroup::Field, {});
   }
-  if (flow.control > 0 && flow.field == FieldKind::AttentionMlp) {
+  if (flow.control > 0 && flow.field != FieldKind::Mlp) {
     GroupedSource control(source, ParameterGroup::Control);
     control_ = affine_parameters(
         control, o,
@@ -122,14 +125,22 @@ DecodeBlock Flow::decode_block(const at::Tensor& t) const {
   const bool rows = options_.flow.field == FieldKind::Mlp;
   const at::Tensor still = shift(t, {});  // made once: it does not change with the tokens
   const at::Tensor h = at::ones_like(t);
-  block.field = [this, rows, t, still, h](const at::Tensor& x, const Attend& attend,
-                                          const Control& u) {
+  const BlockWeights weights = rows ? BlockWeights() : this->block(t);
+  block.field = [this, rows, t, still, h, weights](const at::Tensor& x, const Attend& attend,
+                                                   const Control& u) {
     const at::Tensor moved = u.u.defined() && !rows ? shift(t, u) : still;
     const at::Tensor y = moved.defined() ? x + moved.to(x.scalar_type()) : x;
     if (rows) return scaled(mlp(y, u).to(x.scalar_type()));
-    return scaled(block_step(block_options_, {block_}, y, h, attend, nullptr));
+    return scaled(block_step(block_options_, {weights}, y, h, attend, nullptr));
   };
   return block;
+}
+
+BlockWeights Flow::block(const at::Tensor& t) const {
+  if (!gates_) return block_;
+  const at::Tensor features = time_features(options_.time, t.unsqueeze(1));
+  const std::vector<WeightGates::AtNode> gates = gates_->evaluate(block_options_, features);
+  return gated(block_, gates.front());
 }
 
 at::Tensor Flow::shift(const at::Tensor& t, const Control& u) const {

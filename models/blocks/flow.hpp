@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -8,6 +9,7 @@
 #include "core/train/parameter_layout.hpp"
 #include "models/blocks/block_weights.hpp"
 #include "models/blocks/depth_mlp.hpp"
+#include "models/blocks/weight_gates.hpp"
 #include "models/decode/decode_block.hpp"
 #include "models/forward_context.hpp"
 #include "models/model_options.hpp"
@@ -17,6 +19,7 @@ namespace depthgrid {
 /// The dynamics of a flow through depth, whose own time τ runs from 0 to 1:
 ///
 ///   attention_mlp:  f(x, τ, u) = α [Attn(N1 y) + FFN(N2 y)],  y = x + e(τ) + c(u)
+///   time_indexed:   the same with the weights of both under gates: W ⊙ gate(g(τ))
 ///   mlp:            f(x, τ, u) = α [W2 σ(W1 [y; u] + b1) + b2],  y = x + e(τ), without norm
 ///
 /// e is a network 1 -> C -> C of τ itself, c an affine map of the control signal; without a signal
@@ -25,7 +28,7 @@ namespace depthgrid {
 /// Source: second study, section 3, and its program (attention_mlp is what that trains).
 class Flow {
  public:
-  /// Parameters flow.block or flow.mlp, flow.time, flow.control (attention_mlp) and flow.alpha.
+  /// Parameters flow.block, flow.modulation or flow.mlp, flow.time, flow.control and flow.alpha.
   /// @param o  must outlive the flow.
   Flow(ParameterSource& source, const ModelOptions& o);
 
@@ -45,16 +48,18 @@ class Flow {
   /// solve draws once.
   std::int64_t mask(const DepthPoint& at) const;
 
-  const BlockWeights& block() const noexcept { return block_; }
+  /// The weights of the block inside the field, in force at τ. @param t  (E).
+  BlockWeights block(const at::Tensor& t) const;
   /// Sizes and kind of the block inside the field.
   const ModelOptions& block_options() const noexcept { return block_options_; }
 
  private:
   const ModelOptions& options_;
   ModelOptions block_options_;
-  BlockWeights block_;  // attention_mlp; mlp: up and down alone
+  BlockWeights block_;  // mlp: up and down alone
+  std::optional<WeightGates> gates_;
   DepthMlp time_;
-  AffineMap control_;  // c -> C, attention_mlp
+  AffineMap control_;  // c -> C; mlp: in `up`
   at::Tensor alpha_;   // (E, 1)
 };
 

@@ -6,6 +6,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 
+#include "models/blocks/base_gains.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/blocks/residual_scale.hpp"
@@ -20,11 +21,11 @@ namespace {
 /// The shared block at each node of one pass; gates and generated norms were computed together.
 class GatedField : public BlockField {
  public:
-  GatedField(const ModelOptions& o, const ForwardContext& c, const BlockWeights& base,
+  GatedField(const ModelOptions& o, const ForwardContext& c, BlockWeights base,
              std::vector<WeightGates::AtNode> gates, std::vector<NormWeights> norm1,
              std::vector<NormWeights> norm2)
       : BlockField(o, c),
-        base_(base),
+        base_(std::move(base)),
         gates_(std::move(gates)),
         norm1_(std::move(norm1)),
         norm2_(std::move(norm2)) {}
@@ -41,7 +42,7 @@ class GatedField : public BlockField {
   }
 
  private:
-  const BlockWeights& base_;
+  BlockWeights base_;
   std::vector<WeightGates::AtNode> gates_;
   std::vector<NormWeights> norm1_;
   std::vector<NormWeights> norm2_;
@@ -71,6 +72,7 @@ class TimeIndexed final : public Family {
       : options_(o),
         scale_(source, o),
         base_(block_parameters(source, o, "block")),
+        gains_(source, o),
         gates_(source, o, "modulation") {
     if (o.norm == NormChoice::TemporalLayer) {
       norm1_ = TemporalNorm(source, o, "block.norm1");
@@ -90,7 +92,7 @@ class TimeIndexed final : public Family {
       first = norm1_.evaluate(features);
       second = norm2_.evaluate(features);
     }
-    GatedField block(options_, context, base_, gates_.evaluate(options_, features),
+    GatedField block(options_, context, gains_.scaled(base_), gates_.evaluate(options_, features),
                      std::move(first), std::move(second));
     if (options_.mixer == Mixer::Mlp) return std::make_unique<GatedField>(std::move(block));
     return std::make_unique<SsmField>(std::move(block), systems(features));
@@ -98,9 +100,10 @@ class TimeIndexed final : public Family {
 
   std::vector<DecodeBlock> blocks(const DepthGrid& grid) const override {
     const at::Tensor features = time_features(options_.time, grid.t);
+    const BlockWeights base = gains_.scaled(base_);
     std::vector<DecodeBlock> out;
     for (const WeightGates::AtNode& gates : gates_.evaluate(options_, features)) {
-      out.push_back({gated(base_, gates)});
+      out.push_back({gated(base, gates)});
     }
     if (options_.norm == NormChoice::TemporalLayer) {
       const std::vector<NormWeights> first = norm1_.evaluate(features);
@@ -140,6 +143,7 @@ class TimeIndexed final : public Family {
   const ModelOptions& options_;
   ResidualScale scale_;
   BlockWeights base_;
+  BaseGains gains_;
   WeightGates gates_;
   TemporalNorm norm1_;
   TemporalNorm norm2_;

@@ -102,6 +102,17 @@ TEST(Resolve, GroupsFollowTheWholeUnlessNamed) {
   EXPECT_TRUE(complains({{"train.groups.norm.weight_decay", 0.1}}, "has no effect while"));
 }
 
+TEST(Resolve, GainsHaveARateOfTheirOwn) {
+  const ValueMap gated = {{"model.family", "time_indexed"}, {"model.init.gain", "learned"}};
+  ValueMap fast = gated;
+  fast.emplace_back("train.groups.gain.lr", 0.5);
+
+  EXPECT_EQ(make_config(gated).real("train.groups.gain.lr"), 3e-4);
+  EXPECT_EQ(make_config(fast).real("train.groups.gain.lr"), 0.5);
+  EXPECT_TRUE(complains({{"model.init.gain", "learned"}}, "`model.family: time_indexed`"));
+  EXPECT_TRUE(complains({{"train.groups.gain.lr", 0.5}}, "`model.init.gain: learned`"));
+}
+
 TEST(Resolve, GranularityNamesEveryTargetOrOneWord) {
   const ValueMap base = {{"model.family", "time_indexed"}};
   auto with = [&](const Value& granularity, const Value& targets) {

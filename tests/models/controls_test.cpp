@@ -8,6 +8,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
@@ -106,6 +107,41 @@ TEST(Controls, OneLayerHasNothingToShare) {
 
   EXPECT_EQ(shared.arena->layout().size(), separate.arena->layout().size());
   EXPECT_TRUE(at::equal(shared.model->logits(tokens, {}), separate.model->logits(tokens, {})));
+}
+
+TEST(Controls, LearnedGainsScaleTheBaseMatrices) {
+  for (const Mixer mixer : {Mixer::Mlp, Mixer::Ssm}) {
+    ModelOptions o = small_options("time_indexed", 2);
+    if (mixer == Mixer::Ssm) with_state_space(o);
+    Built plain(o, {3, 4});
+    o.init.learned_gain = true;
+    const Built scaled(o, {3, 4});
+    const at::Tensor tokens = at::randint(0, o.vocabulary, {2, 3, 9}, at::kLong);
+    const auto logits = [&](const Built& built) { return built.model->logits(tokens, {}); };
+    const at::NoGradGuard no_grad;
+    const auto view = [](const Built& built, const std::string& name) {
+      return slot_view(built.arena->values(), built.arena->layout().find(name));
+    };
+
+    EXPECT_TRUE(at::equal(logits(scaled), logits(plain)));  // all factors start at 1
+
+    const at::Tensor gain = view(scaled, "block.gain");
+    for (std::int64_t i = 0; i < gain.size(1); ++i) {
+      gain.select(1, i).copy_(at::arange(1, 3) * 0.25 + 0.125 * i);
+    }
+    const std::int64_t c = o.width;
+    for (std::int64_t i = 0; i < 3; ++i) {
+      view(plain, "block.attn.qkv.weight")
+          .narrow(1, i * c, c)
+          .mul_(gain.select(1, i).view({2, 1, 1}));
+    }
+    view(plain, "block.attn.out.weight").mul_(gain.select(1, 3).view({2, 1, 1}));
+    if (mixer == Mixer::Mlp) {
+      view(plain, "block.mlp.up.weight").mul_(gain.select(1, 4).view({2, 1, 1}));
+      view(plain, "block.mlp.down.weight").mul_(gain.select(1, 5).view({2, 1, 1}));
+    }
+    EXPECT_TRUE(at::allclose(logits(scaled), logits(plain), 1e-5, 1e-6));
+  }
 }
 
 /// Families that see depth-time, and what one must change to get there.

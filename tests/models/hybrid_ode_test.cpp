@@ -48,6 +48,26 @@ TEST(HybridOde, WithoutItsFieldIsTheTransformerOfTheLayersThatStay) {
   }
 }
 
+TEST(HybridOde, GatesOfOneHalfAreTheFieldWithHalvedMatrices) {
+  ModelOptions o = small_options("hybrid_ode", 2);
+  o.flow.time_embedding = false;
+  const Built halved(o, {3, 4});
+  o.flow.field = FieldKind::TimeIndexed;
+  const Built gated(o, {3, 4});
+  const at::NoGradGuard no_grad;
+  for (const ParameterSlot& slot : gated.arena->layout().slots()) {
+    const std::string& name = slot.spec.name;
+    if (name.starts_with("flow.modulation.")) slot_view(gated.arena->values(), slot).zero_();
+    if (name.starts_with("flow.block.") && name.ends_with(".weight")) {
+      halved.parameter(name).mul_(0.5);
+    }
+  }
+  const at::Tensor tokens = some_tokens(o);
+
+  EXPECT_TRUE(
+      at::allclose(gated.model->logits(tokens, {}), halved.model->logits(tokens, {}), 1e-5, 1e-6));
+}
+
 TEST(HybridOde, ATiedBlockIsATransformerThatRepeatsIt) {
   ModelOptions o = small_options("hybrid_ode", 2);
   o.flow.field = FieldKind::Block;
@@ -112,6 +132,8 @@ TEST_P(FlowOrder, HalvingTheStepShrinksTheErrorByTheMethodsOrder) {
   if (kind == FieldKind::Mlp) {
     with_mlp_field(o);
     o.flow.time_embedding = true;
+  } else {
+    o.flow.field = kind;
   }
   o.flow.alpha = {1};
   o.init.std = {0.3};
@@ -138,7 +160,7 @@ TEST_P(FlowOrder, HalvingTheStepShrinksTheErrorByTheMethodsOrder) {
 
 std::vector<std::pair<Method, FieldKind>> order_cases() {
   std::vector<std::pair<Method, FieldKind>> out;
-  for (const FieldKind kind : {FieldKind::AttentionMlp, FieldKind::Mlp}) {
+  for (const FieldKind kind : {FieldKind::AttentionMlp, FieldKind::TimeIndexed, FieldKind::Mlp}) {
     for (const Method& m :
          {Method{"euler", 1, 0.1}, Method{"midpoint", 2, 0.15}, Method{"heun", 2, 0.15},
           Method{"rk4", 4, 0.25}, Method{"rk4_38", 4, 0.25}}) {
@@ -149,8 +171,10 @@ std::vector<std::pair<Method, FieldKind>> order_cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, FlowOrder, ::testing::ValuesIn(order_cases()), [](const auto& p) {
-  const bool mlp = p.param.second == FieldKind::Mlp;
-  return std::string(p.param.first.name) + (mlp ? "_mlp" : "_attention");
+  const FieldKind kind = p.param.second;
+  return p.param.first.name + std::string(kind == FieldKind::Mlp           ? "_mlp"
+                                          : kind == FieldKind::TimeIndexed ? "_time_indexed"
+                                                                           : "_attention");
 });
 
 TEST(HybridOde, LossHasTheGradientOfFiniteDifferences) {

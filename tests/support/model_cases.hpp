@@ -138,6 +138,7 @@ inline void add_lane_cases(std::vector<ModelCase>& cases) {
   add("time_indexed", "_temporal_norms",
       [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::TemporalLayer; });
   add("time_indexed", "_ssm", with_state_space);
+  add("time_indexed", "_learned_gain", [](ModelOptions& o) { o.init.learned_gain = true; });
 }
 
 /// Fields, methods and places of a flow.
@@ -181,6 +182,22 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
     o.flow.activation = Activation::Tanh;
   });
   add("control", [](ModelOptions& o) { o.flow.control = 3; });
+  add("time_indexed", [](ModelOptions& o) {
+    o.flow.field = FieldKind::TimeIndexed;
+    o.flow.time_embedding = false;
+  });
+  add("time_indexed_rk4", [](ModelOptions& o) {
+    o.flow.field = FieldKind::TimeIndexed;
+    o.flow.method = &kRk4;
+    o.flow.control = 2;
+    o.flow.hidden = 45;
+    o.modulation.granularity.fill(Granularity::Element);
+  });
+  add("time_indexed_lanes", [](ModelOptions& o) {
+    o.flow.field = FieldKind::TimeIndexed;
+    o.width = 32;
+    o.hidden = o.flow.hidden = 48;
+  });
   add("mlp", with_mlp_field);
   add("mlp_timed_rk4", [](ModelOptions& o) {
     with_mlp_field(o);
@@ -339,6 +356,7 @@ inline std::vector<ModelCase> model_cases() {
   add("left_nodes", [](ModelOptions& o) { o.time.nodes.assign(o.time.nodes.size(), Nodes::Left); });
   add("jitter", [](ModelOptions& o) { o.time.jitter.assign(o.time.jitter.size(), 0.3); });
   add("temporal_norms", [](ModelOptions& o) { o.norm = o.final_norm = NormChoice::TemporalLayer; });
+  add("learned_gain", [](ModelOptions& o) { o.init.learned_gain = true; });
   add("published", with_published_shapes);
   add_share_cases(cases);
   add_tong_cases(cases);
@@ -386,6 +404,7 @@ inline std::vector<ModelCase> model_cases() {
     o.width = 70;
   });
   add_ssm("dropout", [](ModelOptions& o) { o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2); });
+  add_ssm("learned_gain", [](ModelOptions& o) { o.init.learned_gain = true; });
   add_ssm("generated", [](ModelOptions& o) { o.ssm.generated = true; });
   add_ssm("published", [](ModelOptions& o) {
     with_published_shapes(o);
