@@ -42,8 +42,8 @@ class SweepRun {
   ExitCode run();
 
  private:
-  std::vector<bool> wanted() const;
-  void lead();
+  std::vector<bool> wanted();
+  void lead(const std::vector<bool>& wanted_cells);
   void follow();
   void train(Claim claim);
   void out_of_memory(const SessionJob& job, const std::vector<std::int64_t>& generations,
@@ -315,22 +315,29 @@ bool SweepRun::wait_for_others() {
   return !stop_requested();
 }
 
-/// Cells that this run may train: those without a result.
-std::vector<bool> SweepRun::wanted() const {
-  std::vector<bool> out;
-  for (const CellPlan& cell : sweep_.cells) {
-    const bool ours = order_.cell.empty() || order_.cell == cell.id;
-    out.push_back(ours && !store_.completed(cell.id));
+/// Cells that this run may train: those without a result, as the first rank sees them. Teams that
+/// each looked for themselves would cut the cells into different jobs as soon as a fast one has
+/// finished some. Collective.
+std::vector<bool> SweepRun::wanted() {
+  std::string marks;
+  if (world_.rank() == 0) {
+    for (const CellPlan& cell : sweep_.cells) {
+      const bool ours = order_.cell.empty() || order_.cell == cell.id;
+      marks += ours && !store_.completed(cell.id) ? '1' : '0';
+    }
   }
+  marks = broadcast_text(world_, marks, 0);
+  std::vector<bool> out;
+  for (const char mark : marks) out.push_back(mark == '1');
   return out;
 }
 
-void SweepRun::lead() {
+void SweepRun::lead(const std::vector<bool>& wanted_cells) {
   PackingOptions packing = packing_options(sweep_.run, team_.count());
   // A GPU's memory is found out by running: a job that does not fit is split.
   if (device_.device.is_cpu()) packing.memory_bytes = usable_memory_bytes(local_size_);
   queue_ = std::make_unique<JobQueue>(sweep_, store_, leases_,
-                                      plan_jobs(sweep_.cells, wanted(), packing, quick_costs_),
+                                      plan_jobs(sweep_.cells, wanted_cells, packing, quick_costs_),
                                       sweep_.run.integer("retry.crash"));
   progress_.sweep(queue_->completed(), static_cast<std::int64_t>(sweep_.cells.size()));
   while (!stopped_) {
@@ -363,13 +370,14 @@ void SweepRun::follow() {
 }
 
 ExitCode SweepRun::run() {
-  const std::vector<bool> wanted_here = world_.rank() == 0 ? wanted() : std::vector<bool>{};
-  gate_ = pass_audits(world_, sweep_, wanted_here, usable_memory_bytes(local_size_) / 2, progress_);
+  const std::vector<bool> wanted_cells = wanted();
+  gate_ =
+      pass_audits(world_, sweep_, wanted_cells, usable_memory_bytes(local_size_) / 2, progress_);
   stopped_ = gate_.stopped;
   if (stopped_) {
     // nothing has begun
   } else if (team_.leads()) {
-    lead();
+    lead(wanted_cells);
   } else if (!team_.idle()) {
     follow();
   }
