@@ -138,14 +138,14 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     const fs::path folder = store.cell_path(plan.cells[i].id);
     CellSource& source = out.cells[i];
-    if (const auto seal = peek_seal(folder / "result.h5")) {
-      source.seal = hex(seal->digest);
+    const CellOutcome found = cell_outcome(store, plan.cells[i].id);
+    if (found.seal) {
+      source.seal = hex(found.seal->digest);
       source.kind = packed && packed->text(i) == source.seal ? CellSource::Kind::Packed
                                                              : CellSource::Kind::File;
       state += plan.cells[i].id + source.seal + "\n";
     } else {
-      statuses[i] = fs::exists(folder) ? unfinished_state(store, plan.cells[i].id).status
-                                       : CellStatus::Pending;
+      statuses[i] = found.state.status;
       state += plan.cells[i].id + std::string(name_of(statuses[i])) + fingerprint(folder) + "\n";
     }
   }
