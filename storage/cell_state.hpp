@@ -27,7 +27,7 @@ CellState unfinished_state(const Store& store, const CellId& id);
 /// What has come of a cell: the seal of its result or, where there is none, what its folder says.
 struct CellOutcome {
   std::optional<SealInfo> seal;
-  CellState state;  // says nothing where there is a seal
+  CellState state;  // pending where there is a seal
 };
 
 /// A cell that finishes between the look at its result and that at its lease is found finished, not
