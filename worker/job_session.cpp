@@ -374,7 +374,10 @@ void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResult
 }
 
 bool JobSession::finish() {
-  if (std::ranges::none_of(recorders_, &CellRecorder::writes)) return true;  // diverged, or taken
+  if (std::ranges::none_of(recorders_, &CellRecorder::writes)) {  // diverged, or taken
+    abandon({AttemptOutcome::Deposed, ExitCode::Done, {}, 0, ""});
+    return true;
+  }
   for (std::size_t e = 0; e < recorders_.size(); ++e) seam(e, kNaN);
   checkpoint(step_);
   run_.progress.phase("final evaluation");
