@@ -1,7 +1,7 @@
 #include "storage/cell_state.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
@@ -37,6 +37,20 @@ CellState unfinished_state(const Store& store, const CellId& id) {
   } else if (failure && failure->generation >= lease.generation) {
     out.status = failure->status;
   }
+  return out;
+}
+
+CellOutcome cell_outcome(const Store& store, const CellId& id) {
+  const std::filesystem::path folder = store.cell_path(id);
+  const std::filesystem::path result = folder / "result.h5";
+  CellOutcome out{.seal = peek_seal(result), .state = {}};
+  if (out.seal || !std::filesystem::exists(folder)) return out;
+  out.state = unfinished_state(store, id);
+  // Owners publish first and release then: a claim that has ended since may have left a result.
+  if (out.state.status == CellStatus::Pending && out.state.generation > 0) {
+    out.seal = peek_seal(result);
+  }
+  if (out.seal) out.state = {};
   return out;
 }
 

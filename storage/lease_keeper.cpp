@@ -15,6 +15,10 @@ namespace {
 
 /// Beats in one time to live: an owner that misses a few is still seen.
 constexpr int kBeatsPerTtl = 9;
+/// A pause between two looks counts for this part of the time to live at most. So no single pause
+/// of the observer deposes a living owner, who beats several times in such a part, and an observer
+/// who can only look seldom still takes over in the end.
+constexpr int kPauseParts = 3;
 
 }  // namespace
 
@@ -50,10 +54,14 @@ bool LeaseKeeper::stood_still(const std::filesystem::path& cell_dir, std::int64_
   const auto at = seen_.find(cell_dir);
   if (at == seen_.end() || at->second.generation != generation ||
       at->second.heartbeat != heartbeat) {
-    seen_[cell_dir] = {generation, heartbeat, now};
+    seen_[cell_dir] = {generation, heartbeat, {}, now};
     return false;
   }
-  return now - at->second.since >= options_.ttl;
+  Seen& seen = at->second;
+  const std::chrono::steady_clock::duration ttl = options_.ttl;
+  seen.watched += std::min(now - seen.last_look, ttl / kPauseParts);
+  seen.last_look = now;
+  return seen.watched >= ttl;
 }
 
 std::optional<Lease> LeaseKeeper::try_acquire(const std::filesystem::path& cell_dir) {

@@ -34,7 +34,9 @@ class LeaseKeeper {
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
   /// Claims the cell if it is free, released, its owner surely dead (same machine), or its owner's
-  /// heartbeat stood still for ttl over the calls made so far. Never waits: call again later.
+  /// heartbeat stood still for ttl over the calls made so far. The time between two calls counts
+  /// for a third of ttl at most: in a longer pause this process, or the filesystem, may itself have
+  /// stood still, and the owner with it. Never waits: call again later.
   /// @return  nothing if somebody else has it or was faster.
   /// @throws  StorageError if the folder cannot be written.
   std::optional<Lease> try_acquire(const std::filesystem::path& cell_dir);
@@ -45,7 +47,8 @@ class LeaseKeeper {
   struct Seen {
     std::int64_t generation = 0;
     std::string heartbeat;
-    std::chrono::steady_clock::time_point since;
+    std::chrono::steady_clock::duration watched{};  // with this heartbeat
+    std::chrono::steady_clock::time_point last_look;
   };
   bool stood_still(const std::filesystem::path& cell_dir, std::int64_t generation,
                    const std::string& heartbeat);

@@ -19,6 +19,9 @@
 namespace depthgrid {
 namespace {
 
+/// How often one pack() writes the file again because the cells have moved on.
+constexpr int kTimesAgain = 3;
+
 /// Writes one packed file from its sources.
 class Packer {
  public:
@@ -208,20 +211,30 @@ class Packer {
 
 PackReport pack(const Store& store) {
   const StoredPlan plan = read_plan(store);
-  const PackSources sources = gather_sources(store, plan);
   PackReport out;
   out.file = store.packed_file();
   out.cells = static_cast<std::int64_t>(plan.cells.size());
-  out.problems = sources.problems;
-  for (const CellSource& source : sources.cells) {
-    if (!source.seal.empty()) ++out.finished;
-    if (source.kind == CellSource::Kind::File) ++out.added;
+  for (int again = 0; again <= kTimesAgain; ++again) {
+    const PackSources sources = gather_sources(store, plan);
+    out.finished = 0;
+    for (const CellSource& source : sources.cells) {
+      if (!source.seal.empty()) ++out.finished;
+      if (source.kind == CellSource::Kind::File) ++out.added;
+    }
+    for (const std::string& problem : sources.problems) {
+      if (std::ranges::find(out.problems, problem) == out.problems.end()) {
+        out.problems.push_back(problem);
+      }
+    }
+    if (sources.previous && sources.previous->text_attribute("source_digest") == sources.digest) {
+      break;
+    }
+    Packer(store, plan, sources).write();
+    out.written = true;
+    // While we wrote, another process may have packed a newer view, which ours has replaced. Each
+    // looks again after its own writing, so the last one to write leaves nothing out.
+    if (settled_digest(store, plan) == sources.settled) break;
   }
-  if (sources.previous && sources.previous->text_attribute("source_digest") == sources.digest) {
-    return out;
-  }
-  Packer(store, plan, sources).write();
-  out.written = true;
   return out;
 }
 

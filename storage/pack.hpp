@@ -24,7 +24,9 @@ struct PackReport {
 ///
 /// Incremental: what a sealed `sweep.h5` already holds is copied from it, unread. Idempotent: when
 /// nothing has changed, the file is not touched. Unfinished cells are there with what their
-/// journals hold. A damaged cell file is left out and reported; a damaged `sweep.h5` is built anew.
+/// journals hold. Of several processes at once, none leaves an older view than its own last look:
+/// when cells have moved on while it wrote, it packs again, at most three times. A damaged cell
+/// file is left out and reported; a damaged `sweep.h5` is built anew.
 /// @throws StorageError if there is no plan or the file cannot be written.
 PackReport pack(const Store& store);
 

@@ -119,6 +119,31 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
   }
 }
 
+/// All cells of the plan as they are found at one time.
+struct CellsView {
+  std::vector<CellOutcome> cells;
+  std::string digest, settled;  // as PackSources says
+};
+
+CellsView view_of(const Store& store, const StoredPlan& plan) {
+  CellsView out;
+  std::string all, settled;
+  for (const StoredCell& cell : plan.cells) {
+    const CellOutcome& found = out.cells.emplace_back(cell_outcome(store, cell.id));
+    const CellStatus status = found.state.status;
+    const std::string line =
+        cell.id +
+        (found.seal ? hex(found.seal->digest)
+                    : std::string(name_of(status)) + fingerprint(store.cell_path(cell.id))) +
+        "\n";
+    all += line;
+    settled += !found.seal && status == CellStatus::Running ? cell.id + "\n" : line;
+  }
+  out.digest = hex(sha256(all));
+  out.settled = hex(sha256(settled));
+  return out;
+}
+
 }  // namespace
 
 bool is_series(const std::vector<std::string>& dims) {
@@ -132,24 +157,17 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   if (out.previous && out.previous->has("result_sha256")) {
     packed = out.previous->read("result_sha256");
   }
-  std::vector<CellStatus> statuses(plan.cells.size(), CellStatus::Completed);
-  std::string state;
+  const CellsView view = view_of(store, plan);
+  out.digest = view.digest;
+  out.settled = view.settled;
   out.cells.resize(plan.cells.size());
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
-    const fs::path folder = store.cell_path(plan.cells[i].id);
+    if (!view.cells[i].seal) continue;
     CellSource& source = out.cells[i];
-    if (const auto seal = peek_seal(folder / "result.h5")) {
-      source.seal = hex(seal->digest);
-      source.kind = packed && packed->text(i) == source.seal ? CellSource::Kind::Packed
-                                                             : CellSource::Kind::File;
-      state += plan.cells[i].id + source.seal + "\n";
-    } else {
-      statuses[i] = fs::exists(folder) ? unfinished_state(store, plan.cells[i].id).status
-                                       : CellStatus::Pending;
-      state += plan.cells[i].id + std::string(name_of(statuses[i])) + fingerprint(folder) + "\n";
-    }
+    source.seal = hex(view.cells[i].seal->digest);
+    source.kind = packed && packed->text(i) == source.seal ? CellSource::Kind::Packed
+                                                           : CellSource::Kind::File;
   }
-  out.digest = hex(sha256(state));
   if (out.previous && out.previous->text_attribute("source_digest") == out.digest) return out;
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     CellSource& source = out.cells[i];
@@ -168,14 +186,17 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
       } catch (const StorageError& error) {
         out.problems.push_back(std::string(error.what()) + "; its journals are used");
         source = CellSource();
-        statuses[i] = CellStatus::Pending;
       }
     }
     if (source.kind == CellSource::Kind::Unfinished) {
-      build_unfinished(store, plan, i, statuses[i], out);
+      build_unfinished(store, plan, i, view.cells[i].state.status, out);
     }
   }
   return out;
+}
+
+std::string settled_digest(const Store& store, const StoredPlan& plan) {
+  return view_of(store, plan).settled;
 }
 
 ColumnTable read_series(const Store& store, const StoredCell& cell) {

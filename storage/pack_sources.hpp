@@ -30,6 +30,7 @@ struct PackSources {
   std::optional<TableReader> previous;  // the packed file before, if it is sound and of this plan
   /// Changes when anything that goes into the packed file does.
   std::string digest;
+  std::string settled;           // settled_digest() of the same view
   std::string library_versions;  // of a cell file
   std::vector<std::string> problems;
 };
@@ -40,6 +41,10 @@ bool is_series(const std::vector<std::string>& dims);
 /// Looks at every cell of the plan: the seal of its result, or its journals. Nothing is read of
 /// cells that the packed file holds already; the rest only if the digest has changed.
 PackSources gather_sources(const Store& store, const StoredPlan& plan);
+
+/// Changes when a cell comes to a result or another state, and with what is recorded of cells that
+/// nobody is at work on. What running cells record does not count: that changes all the time.
+std::string settled_digest(const Store& store, const StoredPlan& plan);
 
 /// The series of a result, as bytes of the file. Its seal has been verified by gather_sources().
 ColumnTable read_series(const Store& store, const StoredCell& cell);

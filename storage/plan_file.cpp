@@ -184,6 +184,13 @@ void refuse_another_plan(const fs::path& file, const StoredPlan& there, const St
                       (file.parent_path() / "sweep.yaml").string() + ")");
 }
 
+/// The sweep file of a plan that is published: of two sweeps at the same moment the one whose plan
+/// is kept has its text there too.
+void publish_text(const Store& store, const StoredPlan& there) {
+  if (fs::exists(store.sweep_yaml())) return;
+  publish_once(store.sweep_yaml(), std::string_view(there.yaml));
+}
+
 }  // namespace
 
 std::string resolved_json(const StoredPlan& plan, const StoredCell& cell) {
@@ -245,13 +252,14 @@ void publish_plan(Store& store, const Sweep& sweep) {
   StoredPlan plan = stored_plan(sweep);
   if (!has_plan(store)) {
     plan.created = iso_utc(unix_time());
-    publish_once(store.sweep_yaml(), std::string_view(plan.yaml));
     const ColumnTable table = plan_table(plan);
     TableWriter writer(store.plan_file(), table_bytes(table));
     write_table(writer, table);
-    if (writer.publish_once(0)) return;
+    if (writer.publish_once(0)) return publish_text(store, plan);
   }
-  refuse_another_plan(store.plan_file(), read_plan(store), plan);
+  const StoredPlan there = read_plan(store);
+  publish_text(store, there);  // its owner may have died before, or be about to
+  refuse_another_plan(store.plan_file(), there, plan);
 }
 
 StoredPlan read_plan(const Store& store) {

@@ -49,7 +49,8 @@ CellConfig resolved_config(const StoredPlan& plan, const StoredCell& cell);
 /// The plan as read_plan() would give it back, without a store (and without a time of creation).
 StoredPlan stored_plan(const Sweep& sweep);
 
-/// Publishes `plan.h5` (sealed) and `sweep.yaml`, once; of several processes at once one is first.
+/// Publishes `plan.h5` (sealed), once, and then the `sweep.yaml` of the plan that is there; of
+/// several processes at once one is first. One that dies between both leaves the text to the next.
 ///
 /// The same cells again are fine, whatever the leaves of class Execution say, and the plan that is
 /// there stays as it is.

@@ -25,7 +25,13 @@ constexpr mode_t kFileMode = 0640;
 constexpr mode_t kFolderMode = 0750;
 constexpr std::string_view kScratchPrefix = ".tmp-";
 
+/// How often a file is written again that another process has swept away.
+constexpr int kTimesAgain = 3;
+
 enum class How : std::uint8_t { Replace, Once };
+
+/// What became of a complete file that was to get its final name.
+enum class Installed : std::uint8_t { Yes, NotFirst, Swept };
 
 fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
@@ -49,41 +55,63 @@ bool is_file(int folder, const std::string& name, int fd) {
          at.st_ino == ours.st_ino && at.st_dev == ours.st_dev;
 }
 
+/// True when the file has no name any more: whoever took the folder over has swept it away.
+bool is_swept(int fd) {
+  struct stat ours{};
+  if (fstat(fd, &ours) != 0) return errno == ESTALE;  // as a network filesystem says it
+  return ours.st_nlink == 0;
+}
+
 /// Gives the complete file `scratch` its final name.
-bool install(int folder, const std::string& scratch, const fs::path& target, int fd, How how) {
+Installed install(int folder, const std::string& scratch, const fs::path& target, int fd, How how) {
   const std::string name = target.filename();
   if (how == How::Replace) {
-    if (renameat(folder, scratch.c_str(), folder, name.c_str()) == 0) return true;
+    if (renameat(folder, scratch.c_str(), folder, name.c_str()) == 0) return Installed::Yes;
     const int code = errno;
-    if (!is_file(folder, name, fd)) throw_errno(target, "cannot rename into place", code);
-    return true;
+    if (is_file(folder, name, fd)) return Installed::Yes;
+    if (code == ENOENT && is_swept(fd)) return Installed::Swept;
+    throw_errno(target, "cannot rename into place", code);
   }
   bool made = linkat(folder, scratch.c_str(), folder, name.c_str(), 0) == 0;
   if (!made) {
     const int code = errno;
     made = is_file(folder, name, fd);
+    if (!made && code == ENOENT && is_swept(fd)) return Installed::Swept;
     if (!made && code != EEXIST) throw_errno(target, "cannot link into place", code);
   }
   unlinkat(folder, scratch.c_str(), 0);
-  return made;
+  return made ? Installed::Yes : Installed::NotFirst;
 }
 
-bool publish(const fs::path& target, std::span<const std::byte> bytes, How how) {
-  const Fd folder = open_folder(folder_of(target));
+[[noreturn]] void throw_swept(const fs::path& target) {
+  throw_errno(target, "another process has swept the unfinished file away", ENOENT);
+}
+
+Installed try_publish(int folder, const fs::path& target, std::span<const std::byte> bytes,
+                      How how) {
   const std::string scratch = scratch_name("").filename();
-  const Fd fd(openat(folder.get(), scratch.c_str(),
-                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  const Fd fd(openat(folder, scratch.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                     kFileMode));
   if (!fd) throw_errno(target, "cannot create a file beside it", errno, bytes.size());
   try {
     write_all(fd.get(), bytes, target);
     sync_or_throw(fd.get(), target, bytes.size());
-    const bool made = install(folder.get(), scratch, target, fd.get(), how);
-    if (made) sync_or_throw(folder.get(), target);
-    return made;
+    const Installed done = install(folder, scratch, target, fd.get(), how);
+    if (done == Installed::Yes) sync_or_throw(folder, target);
+    return done;
   } catch (...) {
-    unlinkat(folder.get(), scratch.c_str(), 0);
+    unlinkat(folder, scratch.c_str(), 0);
     throw;
   }
+}
+
+bool publish(const fs::path& target, std::span<const std::byte> bytes, How how) {
+  const Fd folder = open_folder(folder_of(target));
+  for (int again = 0; again <= kTimesAgain; ++again) {
+    const Installed done = try_publish(folder.get(), target, bytes, how);
+    if (done != Installed::Swept) return done == Installed::Yes;
+  }
+  throw_swept(target);
 }
 
 bool install_file(const fs::path& target, const fs::path& scratch, How how) {
@@ -92,9 +120,10 @@ bool install_file(const fs::path& target, const fs::path& scratch, How how) {
   if (!fd) throw_errno(scratch, "cannot open", errno);
   try {
     sync_or_throw(fd.get(), scratch);
-    const bool made = install(folder.get(), scratch.filename(), target, fd.get(), how);
-    if (made) sync_or_throw(folder.get(), target);
-    return made;
+    const Installed done = install(folder.get(), scratch.filename(), target, fd.get(), how);
+    if (done == Installed::Swept) throw_swept(target);
+    if (done == Installed::Yes) sync_or_throw(folder.get(), target);
+    return done == Installed::Yes;
   } catch (...) {
     unlink(scratch.c_str());
     throw;

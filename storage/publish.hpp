@@ -25,7 +25,9 @@ using Fd = UniqueHandle<FdTraits>;
 /// the old file stays, and StorageError (CantCreate) names path, errno and, on a full disk, the
 /// bytes needed and free. A failed fsync is never repeated on the same descriptor.
 /// An error that a network filesystem reports for a rename or link which took place is recognised
-/// by looking at the target.
+/// by looking at the target. A temporary file that another process has swept away
+/// (remove_scratch()) is written and installed again, at most three times: an owner whose folder
+/// was taken over may still leave files of its own there.
 void publish_replace(const std::filesystem::path& target, std::span<const std::byte> bytes);
 
 /// @return  false if the target was there before; it is left as it is.
@@ -35,6 +37,7 @@ void publish_replace(const std::filesystem::path& target, std::string_view text)
 bool publish_once(const std::filesystem::path& target, std::string_view text);
 
 /// The same for a complete file `scratch` of ours on the same filesystem; it is gone afterwards.
+/// One that was swept away is an error: only its maker could write it again.
 void install_replace(const std::filesystem::path& target, const std::filesystem::path& scratch);
 bool install_once(const std::filesystem::path& target, const std::filesystem::path& scratch);
 

@@ -138,10 +138,9 @@ std::int64_t parameters_of_snapshot(const fs::path& file) {
 }
 
 void fill_from_journals(CellSummary& out, const Store& store, const StoredPlan& plan,
-                        const StoredCell& cell) {
+                        const StoredCell& cell, const CellState& state) {
   const fs::path folder = store.cell_path(cell.id);
   if (!fs::exists(folder)) return;
-  const CellState state = unfinished_state(store, cell.id);
   const CellHistory history = read_history(folder);
   const ColumnTable table = cell_records(
       {.plan = cell, .sweep = plan, .history = history, .status = state.status, .facts = {}});
@@ -161,13 +160,12 @@ std::vector<CellSummary> summarise(const Store& store, const StoredPlan& plan) {
   for (const StoredCell& cell : plan.cells) {
     CellSummary& row = out.emplace_back(named(cell));
     try {
-      const fs::path result = store.cell_path(cell.id) / "result.h5";
-      const auto seal = peek_seal(result);
-      if (seal && packed.fill(row, hex(seal->digest))) continue;
-      if (seal) {
-        fill_from_result(row, result);
+      const CellOutcome found = cell_outcome(store, cell.id);
+      if (found.seal && packed.fill(row, hex(found.seal->digest))) continue;
+      if (found.seal) {
+        fill_from_result(row, store.cell_path(cell.id) / "result.h5");
       } else {
-        fill_from_journals(row, store, plan, cell);
+        fill_from_journals(row, store, plan, cell, found.state);
       }
     } catch (const StorageError& error) {
       row.status = CellStatus::Failed;

@@ -174,9 +174,17 @@ void CellRecorder::abandon(std::int64_t step, const AttemptProblem& problem) {
     if (problem.kind) journal_.event(step, *problem.kind, problem.value, problem.message);
     journal_.end(problem.outcome, static_cast<int>(problem.code));
     journal_.sync();
+  } else if (!ended_) {
+    end_deposed();
   }
   ended_ = true;
   lease_.release();
+}
+
+void CellRecorder::end_deposed() {
+  journal_.event(0, EventKind::LeaseLost, 0, "another process has taken the cell");
+  journal_.end(AttemptOutcome::Deposed, 0);
+  log(LogLevel::Warning, cell_.alias + ": another process has taken this cell; its result counts");
 }
 
 bool CellRecorder::finish(CellStatus status, CellFacts facts) {
@@ -194,10 +202,7 @@ bool CellRecorder::finish(CellStatus status, CellFacts facts) {
     add_history_facts(facts, history);
     publish_result(folder(), {cell_, plan_, history, status, std::move(facts)});
   } else if (!ended_) {
-    journal_.event(0, EventKind::LeaseLost, 0, "another process has taken the cell");
-    journal_.end(AttemptOutcome::Deposed, 0);
-    log(LogLevel::Warning,
-        cell_.alias + ": another process has taken this cell; its result counts");
+    end_deposed();
   }
   ended_ = true;
   lease_.release();

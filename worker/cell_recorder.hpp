@@ -79,7 +79,8 @@ class CellRecorder {
   void snapshot(const CellFacts& facts);
 
   /// Ends the attempt without a result, with the event of its problem: the cell can be taken at
-  /// once.
+  /// once. One whose cell has been taken is recorded as deposed, whatever the problem; one that has
+  /// ended stays as it is.
   void abandon(std::int64_t step, const AttemptProblem& problem);
 
   /// Ends the attempt and publishes result.h5. @param facts  complete but for what the history says
@@ -90,6 +91,10 @@ class CellRecorder {
  private:
   /// Appends cell e's part of an (E, ...) table to the row.
   void add_cell(const std::vector<double>& values, std::size_t e);
+
+  /// The last frames of an attempt whose cell somebody else has. The journal is this attempt's own;
+  /// without an end it would count as a crash.
+  void end_deposed();
 
   const Store& store_;
   const StoredPlan& plan_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "core/base/version.hpp"
 #include "models/cost_model.hpp"
 #include "storage/attempt_columns.hpp"
@@ -381,12 +383,18 @@ void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResult
   if (!recorders_[e].finish(status, std::move(facts))) return;  // its checkpoints are another's now
   const std::vector<std::int64_t> kept = policy_.kept(lowest_.improved(e), step_);
   for (const CheckpointFile& file : list_checkpoints(folder)) {
-    if (std::ranges::find(kept, file.step) == kept.end()) std::filesystem::remove(file.file);
+    if (std::ranges::find(kept, file.step) != kept.end()) continue;
+    std::error_code stays;  // the result is there: a file too many does no harm
+    std::filesystem::remove(file.file, stays);
+    if (stays) log(LogLevel::Warning, file.file.string() + ": " + stays.message());
   }
 }
 
 bool JobSession::finish() {
-  if (std::ranges::none_of(recorders_, &CellRecorder::writes)) return true;  // diverged, or taken
+  if (std::ranges::none_of(recorders_, &CellRecorder::writes)) {  // diverged, or taken
+    abandon({AttemptOutcome::Deposed, ExitCode::Done, {}, 0, ""});
+    return true;
+  }
   for (std::size_t e = 0; e < recorders_.size(); ++e) seam(e, kNaN);
   watch_stability();
   checkpoint(step_);

@@ -42,13 +42,14 @@ class SweepRun {
   ExitCode run();
 
  private:
-  std::vector<bool> wanted() const;
-  void lead();
+  std::vector<bool> wanted();
+  void lead(const std::vector<bool>& wanted_cells);
   void follow();
   void train(Claim claim);
-  void out_of_memory(const SessionJob& job, double peak);
-  void fail(const SessionJob& job, CellStatus status, const std::string& kind,
-            const std::string& message);
+  void out_of_memory(const SessionJob& job, const std::vector<std::int64_t>& generations,
+                     double peak);
+  void fail(const SessionJob& job, const std::vector<std::int64_t>& generations, CellStatus status,
+            const std::string& kind, const std::string& message);
   bool wait_for_others();
 
   RunOrder order_;
@@ -197,22 +198,25 @@ SweepRun::SweepRun(const RunOrder& order, Collective& world, int local_rank, int
                           world.rank(), world.size(), device_.name, sweep_.name, sweep_.file));
 }
 
-void SweepRun::fail(const SessionJob& job, CellStatus status, const std::string& kind,
-                    const std::string& message) {
+/// @param generations  of the attempts that have failed, one a cell of the job. Its leases are
+///                     released by now: the newest claim may be another owner's, who is at work.
+void SweepRun::fail(const SessionJob& job, const std::vector<std::int64_t>& generations,
+                    CellStatus status, const std::string& kind, const std::string& message) {
   const std::string json = Json{{"class", kind}, {"message", message}, {"job", job.id}}.dump();
   std::vector<std::size_t> lost;
-  for (const std::size_t row : job.rows) {
-    const CellPlan& cell = sweep_.cells[row];
+  for (std::size_t i = 0; i < job.rows.size(); ++i) {
+    const CellPlan& cell = sweep_.cells[job.rows[i]];
     if (store_.completed(cell.id)) continue;  // it had diverged, or somebody else has finished it
-    lost.push_back(row);
-    const std::int64_t generation = lease_state(store_.cell_path(cell.id)).generation;
-    store_.publish_failure(cell.id, generation, status, json);
+    lost.push_back(job.rows[i]);
+    store_.publish_failure(cell.id, generations.at(i), status, json);
     log(LogLevel::Error, cell.alias + ": " + message);
   }
   queue_->give_up(lost);
 }
 
 void SweepRun::train(Claim claim) {
+  std::vector<std::int64_t> generations;
+  for (const ClaimedCell& cell : claim.cells) generations.push_back(cell.lease.generation());
   std::unique_ptr<JobSession> session;
   const auto give_back = [&](const AttemptProblem& problem) {
     if (session) {
@@ -250,7 +254,7 @@ void SweepRun::train(Claim claim) {
                              alone ? "one cell alone"
                                    : fmt::format("{} cells: split", claim.job.rows.size()))});
       if (begun) progress_.job_ended("out of memory");
-      out_of_memory(claim.job, peak);
+      out_of_memory(claim.job, generations, peak);
       return;
     }
     give_back({AttemptOutcome::Error, ExitCode::Failed, EventKind::Failure, 0, text});
@@ -258,7 +262,7 @@ void SweepRun::train(Claim claim) {
     if (dynamic_cast<const UserError*>(&problem) != nullptr) {
       throw;  // a full disk or damaged data concerns every cell
     }
-    fail(claim.job, CellStatus::Failed, "error", text);
+    fail(claim.job, generations, CellStatus::Failed, "error", text);
     return;
   }
   if (stopped_) return;
@@ -267,14 +271,14 @@ void SweepRun::train(Claim claim) {
   progress_.job_ended("done");
 }
 
-void SweepRun::out_of_memory(const SessionJob& job, double peak) {
+void SweepRun::out_of_memory(const SessionJob& job, const std::vector<std::int64_t>& generations,
+                             double peak) {
   if (job.rows.size() > 1) {
     progress_.say("job " + job.id + " does not fit in memory: split in two");
     queue_->split(job.rows);
     return;
   }
   const CellPlan& cell = sweep_.cells[job.rows.front()];
-  const std::int64_t generation = lease_state(store_.cell_path(cell.id)).generation;
   if (!order_.cell.empty()) {  // the process that waits for this one knows what comes next
     code_ = ExitCode::OutOfMemory;
     queue_->give_up(job.rows);
@@ -287,7 +291,7 @@ void SweepRun::out_of_memory(const SessionJob& job, double peak) {
     if (stopped_ || store_.completed(cell.id)) return;
     if (code == static_cast<int>(ExitCode::OutOfMemory)) continue;
     const auto failure = store_.newest_failure(cell.id);
-    if (failure && failure->generation > generation) {
+    if (failure && failure->generation > generations.front()) {
       queue_->give_up(job.rows);  // it has said why
     } else if (code < 128) {
       throw UserError(static_cast<ExitCode>(code),
@@ -297,7 +301,10 @@ void SweepRun::out_of_memory(const SessionJob& job, double peak) {
     }
     return;  // of a crash: retry.crash decides at the next claim
   }
-  fail(job, CellStatus::Oom, "oom",
+  // The fresh processes have claimed generations of their own; only a claim tells the newest.
+  const auto lease = leases_.try_acquire(store_.cell_dir(cell.id));
+  if (!lease) return;  // somebody else is at it, and will say what comes of it
+  fail(job, {lease->generation()}, CellStatus::Oom, "oom",
        fmt::format("out of memory with one cell alone; peak {:.0f} MB", peak / 1e6));
 }
 
@@ -308,22 +315,29 @@ bool SweepRun::wait_for_others() {
   return !stop_requested();
 }
 
-/// Cells that this run may train: those without a result.
-std::vector<bool> SweepRun::wanted() const {
-  std::vector<bool> out;
-  for (const CellPlan& cell : sweep_.cells) {
-    const bool ours = order_.cell.empty() || order_.cell == cell.id;
-    out.push_back(ours && !store_.completed(cell.id));
+/// Cells that this run may train: those without a result, as the first rank sees them. Teams that
+/// each looked for themselves would cut the cells into different jobs as soon as a fast one has
+/// finished some. Collective.
+std::vector<bool> SweepRun::wanted() {
+  std::string marks;
+  if (world_.rank() == 0) {
+    for (const CellPlan& cell : sweep_.cells) {
+      const bool ours = order_.cell.empty() || order_.cell == cell.id;
+      marks += ours && !store_.completed(cell.id) ? '1' : '0';
+    }
   }
+  marks = broadcast_text(world_, marks, 0);
+  std::vector<bool> out;
+  for (const char mark : marks) out.push_back(mark == '1');
   return out;
 }
 
-void SweepRun::lead() {
+void SweepRun::lead(const std::vector<bool>& wanted_cells) {
   PackingOptions packing = packing_options(sweep_.run, team_.count());
   // A GPU's memory is found out by running: a job that does not fit is split.
   if (device_.device.is_cpu()) packing.memory_bytes = usable_memory_bytes(local_size_);
   queue_ = std::make_unique<JobQueue>(sweep_, store_, leases_,
-                                      plan_jobs(sweep_.cells, wanted(), packing, quick_costs_),
+                                      plan_jobs(sweep_.cells, wanted_cells, packing, quick_costs_),
                                       sweep_.run.integer("retry.crash"));
   progress_.sweep(queue_->completed(), static_cast<std::int64_t>(sweep_.cells.size()));
   while (!stopped_) {
@@ -356,13 +370,14 @@ void SweepRun::follow() {
 }
 
 ExitCode SweepRun::run() {
-  const std::vector<bool> wanted_here = world_.rank() == 0 ? wanted() : std::vector<bool>{};
-  gate_ = pass_audits(world_, sweep_, wanted_here, usable_memory_bytes(local_size_) / 2, progress_);
+  const std::vector<bool> wanted_cells = wanted();
+  gate_ =
+      pass_audits(world_, sweep_, wanted_cells, usable_memory_bytes(local_size_) / 2, progress_);
   stopped_ = gate_.stopped;
   if (stopped_) {
     // nothing has begun
   } else if (team_.leads()) {
-    lead();
+    lead(wanted_cells);
   } else if (!team_.idle()) {
     follow();
   }

@@ -125,6 +125,30 @@ TEST(Lease, OfASilentOwnerElsewhereIsTakenAfterTtlOnTheObserversClock) {
   EXPECT_GE(waited, 150ms);
 }
 
+TEST(Lease, OfASilentOwnerElsewhereIsNotTakenForTimeInWhichTheObserverStoodStill) {
+  TemporaryFolder cell;
+  claim_from_afar(cell.path());
+  LeaseKeeper keeper({.ttl = 300ms});
+  EXPECT_FALSE(keeper.try_acquire(cell.path()).has_value());
+
+  std::this_thread::sleep_for(350ms);  // suspended, or hung in a file: the owner may be so too
+
+  EXPECT_FALSE(keeper.try_acquire(cell.path()).has_value());
+  EXPECT_TRUE(acquire_within(keeper, cell.path(), 5s).has_value());
+}
+
+TEST(Lease, OfASilentOwnerElsewhereIsTakenByAnObserverWhoSeldomLooks) {
+  TemporaryFolder cell;
+  claim_from_afar(cell.path());
+  LeaseKeeper keeper({.ttl = 60ms});
+  for (int look = 0; look < 3; ++look) {
+    EXPECT_FALSE(keeper.try_acquire(cell.path()).has_value()) << look;
+    std::this_thread::sleep_for(50ms);
+  }
+
+  EXPECT_TRUE(keeper.try_acquire(cell.path()).has_value());
+}
+
 TEST(Lease, OfAnOwnerElsewhereWhoBeatsIsNeverTaken) {
   TemporaryFolder cell;
   claim_from_afar(cell.path());

@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "storage/lease_keeper.hpp"
 #include "storage/pack_axes.hpp"
+#include "storage/pack_sources.hpp"
 #include "storage/table_reader.hpp"
+#include "tests/storage/folder_watch.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -197,6 +200,45 @@ TEST_F(Pack, FactsOfARunningCellComeFromItsSnapshot) {
 
   EXPECT_EQ(packed().read("n_parameters").integer(0), 4902912);
   EXPECT_EQ(packed().read("n_steps").integer(0), 9) << "journals are newer than the snapshot";
+}
+
+TEST_F(Pack, AResultThatComesWhileTheFileIsWrittenIsPackedToo) {
+  plan({1e-4, 1e-3});
+  finish_cell(store_, plan_, 0, 10);
+  finish_cell(store_, plan_, 1, 10);
+  const auto result = store_.cell_dir(plan_.cells[1].id) / "result.h5";
+  const auto aside = folder_.path() / "result.h5";
+  std::filesystem::rename(result, aside);
+  // The first file that is made beside the packed one is the next packed one.
+  const FolderWatch watch(store_.root(), DN_CREATE, [&] {
+    std::error_code done_before;
+    std::filesystem::rename(aside, result, done_before);
+  });
+  if (!watch.works()) GTEST_SKIP() << "this kernel does not signal changes of a folder";
+
+  const PackReport report = pack(store_);
+
+  EXPECT_EQ(report.finished, 2);
+  EXPECT_EQ(report.added, 2);
+  EXPECT_TRUE(report.problems.empty());
+  EXPECT_EQ(packed().integer_attribute("n_cells_packed"), 2);
+  EXPECT_EQ(packed().read("train_loss").number(19), synthetic_loss(1, 10));
+}
+
+TEST_F(Pack, WhatARunningCellRecordsIsNoReasonToPackOnceMore) {
+  plan({1e-4, 1e-3});
+  const auto cell = store_.cell_dir(plan_.cells[0].id);
+  LeaseKeeper keeper;
+  auto lease = keeper.try_acquire(cell);
+  ASSERT_TRUE(lease.has_value());
+  const std::string before = settled_digest(store_, plan_);
+  EXPECT_EQ(gather_sources(store_, plan_).settled, before);
+
+  write_attempt(cell, 0, 1, 0, 5, false);
+
+  EXPECT_EQ(settled_digest(store_, plan_), before);
+  lease->release();
+  EXPECT_NE(settled_digest(store_, plan_), before);
 }
 
 TEST_F(Pack, AStoreWithoutAPlanCannotBePacked) {

@@ -9,6 +9,7 @@
 #include "core/config/identity.hpp"
 #include "storage/param_columns.hpp"
 #include "storage/sealed_file.hpp"
+#include "tests/storage/folder_watch.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -106,6 +107,41 @@ TEST(PlanFile, AnotherPlanIsRefusedAndTheDifferenceNamed) {
     EXPECT_NE(text.find("train.steps is 1000 there and 200 here"), std::string::npos) << text;
     EXPECT_NE(text.find("--store"), std::string::npos) << text;
   }
+}
+
+TEST(PlanFile, TheSweepFileIsThatOfThePlanThatIsThere) {
+  const TemporaryFolder folder;
+  Store store = Store::open_or_create(folder.path() / "s");
+  publish_plan(store, synthetic_sweep({1e-4}));
+  std::filesystem::remove(store.sweep_yaml());  // as if its publisher had died between both
+  Sweep other = synthetic_sweep({1e-3});
+  other.yaml = "name: other\n";
+
+  EXPECT_THROW(publish_plan(store, other), UserError);
+  EXPECT_EQ(read_text_file(store.sweep_yaml()), "name: synthetic\n");
+  std::filesystem::remove(store.sweep_yaml());
+  publish_plan(store, synthetic_sweep({1e-4}));
+  EXPECT_EQ(read_text_file(store.sweep_yaml()), "name: synthetic\n");
+}
+
+TEST(PlanFile, OfTwoSweepsAtTheSameMomentPlanAndSweepFileAreOfTheSame) {
+  const TemporaryFolder folder;
+  Store first = Store::open_or_create(folder.path() / "first");
+  publish_plan(first, synthetic_sweep({1e-4}));
+  Store store = Store::open_or_create(folder.path() / "s");
+  Sweep other = synthetic_sweep({1e-3});
+  other.yaml = "name: other\n";
+  // The first sweep's plan comes as soon as the other one has begun to write.
+  const FolderWatch watch(store.root(), DN_CREATE, [&] {
+    std::error_code done_before;
+    std::filesystem::rename(first.plan_file(), store.plan_file(), done_before);
+  });
+  if (!watch.works()) GTEST_SKIP() << "this kernel does not signal changes of a folder";
+
+  EXPECT_THROW(publish_plan(store, other), UserError);
+
+  EXPECT_EQ(read_plan(store).yaml, "name: synthetic\n");
+  EXPECT_EQ(read_text_file(store.sweep_yaml()), "name: synthetic\n");
 }
 
 TEST(PlanFile, AStoreWithoutAPlanSaysSo) {

@@ -16,6 +16,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/sealed_file.hpp"
+#include "tests/storage/folder_watch.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -114,6 +115,39 @@ TEST(Publish, RemovesWhatKilledProcessesLeft) {
 
   EXPECT_EQ(files_in(folder.path()), 1U);
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "keep"));
+}
+
+TEST(Publish, WhatAnotherProcessHasSweptAwayIsWrittenAgain) {
+  TemporaryFolder folder;
+  int sweeps = 0;
+  const auto sweep = [&] {  // as the next owner of the folder does, while ours is unfinished
+    if (sweeps++ < 3) remove_scratch(folder.path());
+  };
+  const FolderWatch watch(folder.path(), DN_CREATE, sweep);
+  if (!watch.works()) GTEST_SKIP() << "this kernel does not signal changes of a folder";
+
+  publish_replace(folder.path() / "a", "content");
+  EXPECT_GT(sweeps, 3);
+  sweeps = 0;
+  EXPECT_TRUE(publish_once(folder.path() / "b", "first"));
+  sweeps = 0;
+  EXPECT_FALSE(publish_once(folder.path() / "b", "second"));
+
+  EXPECT_EQ(read_text_file(folder.path() / "a"), "content");
+  EXPECT_EQ(read_text_file(folder.path() / "b"), "first");
+  EXPECT_EQ(files_in(folder.path()), 2U);
+}
+
+TEST(Publish, WhatIsSweptAwayEachTimeIsAnErrorAndKeepsTheOldFile) {
+  TemporaryFolder folder;
+  publish_replace(folder.path() / "a", "old");
+  const FolderWatch watch(folder.path(), DN_CREATE, [&] { remove_scratch(folder.path()); });
+  if (!watch.works()) GTEST_SKIP() << "this kernel does not signal changes of a folder";
+
+  EXPECT_THROW(publish_replace(folder.path() / "a", "new"), StorageError);
+
+  EXPECT_EQ(read_text_file(folder.path() / "a"), "old");
+  EXPECT_EQ(files_in(folder.path()), 1U);
 }
 
 TEST(Publish, AFailedWriteKeepsTheOldFileAndNamesTheError) {

@@ -4,6 +4,8 @@
 
 #include "storage/lease_keeper.hpp"
 #include "storage/pack.hpp"
+#include "storage/pack_sources.hpp"
+#include "tests/storage/folder_watch.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -87,6 +89,29 @@ TEST_F(Summary, ACellWithALiveLeaseIsRunning) {
 
   EXPECT_EQ(cells[0].status, CellStatus::Running);
   EXPECT_EQ(cells[0].step, 3);
+}
+
+TEST_F(Summary, ACellThatFinishesMeanwhileIsNotPending) {
+  const auto cell = store_.cell_dir(plan_.cells[0].id);
+  LeaseKeeper keeper;
+  keeper.try_acquire(cell)->release();
+  finish_cell(store_, plan_, 0, 10);
+  const auto aside = folder_.path() / "result.h5";
+  const auto finish = [&] { std::filesystem::rename(aside, cell / "result.h5"); };
+  std::filesystem::rename(cell / "result.h5", aside);
+  int reads = 0;
+  // The first thing that is read there is the claim: by then nobody has found a result.
+  const FolderWatch watch(cell, DN_ACCESS, [&] {
+    if (reads++ == 0) finish();
+  });
+  if (!watch.works()) GTEST_SKIP() << "this kernel does not signal what is read in a folder";
+
+  EXPECT_EQ(summarise(store_, plan_)[0].status, CellStatus::Completed);
+  EXPECT_GT(reads, 0);
+  std::filesystem::rename(cell / "result.h5", aside);
+  reads = 0;
+  EXPECT_EQ(gather_sources(store_, plan_).cells[0].kind, CellSource::Kind::File);
+  EXPECT_GT(reads, 0);
 }
 
 TEST_F(Summary, AFailureIsNamedUntilTheCellIsTriedAgain) {

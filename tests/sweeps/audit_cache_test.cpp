@@ -4,7 +4,8 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
 namespace {
@@ -13,15 +14,10 @@ namespace fs = std::filesystem;
 
 class AuditCacheTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("depthgrid-audits-" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-    std::ofstream(worker()) << "one build";
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { std::ofstream(worker()) << "one build"; }
 
-  fs::path worker() const { return folder_ / "worker"; }
-  AuditCache cache() const { return {worker(), folder_ / "audit"}; }
+  fs::path worker() const { return folder_.path() / "worker"; }
+  AuditCache cache() const { return {worker(), folder_.path() / "audit"}; }
 
   static StructureAudit example() {
     StructureAudit a;
@@ -35,7 +31,7 @@ class AuditCacheTest : public ::testing::Test {
   static CellConfig config(ValueMap leaves) { return make_config(leaves); }
 
  private:
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(AuditCacheTest, KeepsWhatLasts) {

@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "core/base/error.hpp"
 #include "storage/journal.hpp"
 #include "storage/plan_file.hpp"
 #include "sweeps/listing.hpp"
 #include "sweeps/plan_report.hpp"
+#include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
 namespace {
@@ -22,24 +22,22 @@ namespace fs = std::filesystem;
 class StoredSweepTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("depthgrid-sweeps-" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-    std::ofstream(folder_ / "s.yaml") << "name: s\n"
-                                         "model: {family: time_indexed, d_model: 16, n_heads: 2}\n"
-                                         "data: {corpus: \"synthetic:markov\"}\n"
-                                         "parameters: {model.modulation.hidden: [4, 8]}\n"
-                                         "seeds: 2\n";
-    sweep_ = load_sweep({folder_ / "s.yaml", {}, false});
+    std::ofstream(folder_.path() / "s.yaml")
+        << "name: s\n"
+           "model: {family: time_indexed, d_model: 16, n_heads: 2}\n"
+           "data: {corpus: \"synthetic:markov\"}\n"
+           "parameters: {model.modulation.hidden: [4, 8]}\n"
+           "seeds: 2\n";
+    sweep_ = load_sweep({folder_.path() / "s.yaml", {}, false});
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   Store make_store() {
-    Store store = Store::open_or_create(folder_ / "store");
+    Store store = Store::open_or_create(folder_.path() / "store");
     publish_plan(store, sweep_);
     return store;
   }
 
-  fs::path folder_;
+  TemporaryFolder folder_;
   Sweep sweep_;
 };
 
@@ -64,7 +62,7 @@ TEST_F(StoredSweepTest, TheListingSaysHowEvaluationCutsASplit) {
   EXPECT_EQ(list_store(make_store(), "store").eval_windows, "disjoint");
   const auto windows_with = [&](const char* stride) {
     const Sweep sweep =
-        load_sweep({folder_ / "s.yaml", {std::string("eval.stride=") + stride}, false});
+        load_sweep({folder_.path() / "s.yaml", {std::string("eval.stride=") + stride}, false});
     return list_sweep(sweep, "store").eval_windows;
   };
   EXPECT_EQ(windows_with("128"), "disjoint");

@@ -5,10 +5,10 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "core/base/error.hpp"
 #include "sweeps/pipe_child.hpp"
+#include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
 namespace {
@@ -18,16 +18,12 @@ namespace fs = std::filesystem;
 /// A folder with a program that answers like the worker and counts its calls.
 class DescribeCacheTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("depthgrid-describe-" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-    write_worker(715840);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { write_worker(715840); }
 
   void write_worker(int parameters) {
-    std::ofstream(worker()) << "#!/bin/sh\ncat > " << folder_ / "asked" << "\necho x >> "
-                            << folder_ / "calls" << "\necho '{\"schema\": 1, \"structures\": ["
+    std::ofstream(worker()) << "#!/bin/sh\ncat > " << folder_.path() / "asked" << "\necho x >> "
+                            << folder_.path() / "calls"
+                            << "\necho '{\"schema\": 1, \"structures\": ["
                             << answer("s0", parameters) << ", " << answer("s1", parameters)
                             << "]}'\n";
     fs::permissions(worker(), fs::perms::owner_all);
@@ -43,14 +39,14 @@ class DescribeCacheTest : public ::testing::Test {
   }
 
   std::size_t calls() const {
-    std::ifstream in(folder_ / "calls");
+    std::ifstream in(folder_.path() / "calls");
     std::size_t n = 0;
     for (std::string line; std::getline(in, line);) ++n;
     return n;
   }
 
-  fs::path worker() const { return folder_ / "worker"; }
-  fs::path cache() const { return folder_ / "cache"; }
+  fs::path worker() const { return folder_.path() / "worker"; }
+  fs::path cache() const { return folder_.path() / "cache"; }
 
   static std::vector<CellPlan> cells() {
     std::vector<CellPlan> out(3);
@@ -59,7 +55,7 @@ class DescribeCacheTest : public ::testing::Test {
     return out;
   }
 
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(DescribeCacheTest, OneCallAnswersAllStructures) {
@@ -74,7 +70,7 @@ TEST_F(DescribeCacheTest, OneCallAnswersAllStructures) {
   EXPECT_DOUBLE_EQ(cost.seconds_per_cell_step, 0.01);
   ASSERT_EQ(cost.parameter_groups.size(), 1u);
   EXPECT_EQ(cost.parameter_groups[0].first, "trunk");
-  std::ifstream asked(folder_ / "asked");
+  std::ifstream asked(folder_.path() / "asked");
   const std::string text{std::istreambuf_iterator<char>(asked), {}};
   EXPECT_NE(text.find("\"structure\":\"s1\""), std::string::npos);
   EXPECT_NE(text.find("\"train.lr\""), std::string::npos);
@@ -110,7 +106,7 @@ TEST_F(DescribeCacheTest, AFolderThatCannotBeWrittenCostsOnlyTime) {
 
 TEST_F(DescribeCacheTest, AMissingOrFailingWorkerIsNamed) {
   try {
-    DescribeCache(folder_ / "absent", cache()).costs(cells());
+    DescribeCache(folder_.path() / "absent", cache()).costs(cells());
     FAIL();
   } catch (const UserError& e) {
     EXPECT_EQ(e.code(), ExitCode::BadConfig);
