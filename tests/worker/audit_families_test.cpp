@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
 
 #include "models/closed_form.hpp"
 #include "models/model_factory.hpp"
+#include "models/routing/routing_record.hpp"
 #include "tests/support/model_cases.hpp"
+#include "worker/audit/audit_model.hpp"
 #include "worker/audit/audit_structure.hpp"
 
 namespace depthgrid::testing {
@@ -63,6 +66,26 @@ TEST_P(FamilyAudit, PassesEveryCheck) {
 
 INSTANTIATE_TEST_SUITE_P(EveryOption, FamilyAudit, ::testing::ValuesIn(model_cases()),
                          [](const auto& p) { return p.param.name; });
+
+// In a dense start nothing is routed: gates and scalars would look dead, and a leak would not show.
+TEST(AuditOfADenseStart, LooksAtTheRoutedPhase) {
+  const ModelCase late{"tdt_late", "tdt", [](ModelOptions& o) {
+                         o.tdt.dense_steps.assign(o.tdt.dense_steps.size(), 500);
+                       }};
+  const AuditSubject subject = subject_of(late);
+  ASSERT_EQ(subject.options(1).tdt.dense_steps, std::vector<std::int64_t>{500});
+  const auto audit = audit_structure(subject, levels_for(late), {});
+
+  ASSERT_TRUE(audit.has_value());
+  EXPECT_EQ(audit->find("gradient_flow")->verdict, AuditVerdict::Pass)
+      << audit->find("gradient_flow")->note;
+  EXPECT_EQ(audit->find("declaration")->verdict, AuditVerdict::Pass);
+  AuditModel model(subject, subject.options(1), {3});
+  RoutingRecord record;
+  model.logits(audit_tokens(17, {1, 2, 9}, 1), {.training = true, .routing = &record});
+  ASSERT_EQ(record.layers.size(), 2U);
+  EXPECT_EQ(record.layers[0].executed.sum().item<std::int64_t>(), 2 * 4);  // half of nine tokens
+}
 
 TEST(ClosedForms, EveryFamilyHasOne) {
   for (const FamilyEntry& family : families()) {

@@ -7,6 +7,7 @@
 #include <ATen/ops/randint.h>
 
 #include "models/cell_language_model.hpp"
+#include "worker/audit/audit_twin.hpp"
 
 namespace depthgrid {
 
@@ -14,7 +15,7 @@ AuditModel::AuditModel(const AuditSubject& subject, ModelOptions o,
                        std::vector<std::uint64_t> seeds)
     : seeds_(std::move(seeds)) {
   arena_ = std::make_unique<Arena>(layout_of(subject, o), seeds_, at::kFloat);
-  model_ = std::make_unique<Model>(*arena_, std::move(o), subject.family);
+  model_ = std::make_unique<Model>(*arena_, without_dense_start(std::move(o)), subject.family);
   language_ = subject.language ? subject.language(*model_, seeds_)
                                : std::make_unique<CellLanguageModel>(*model_, seeds_);
 }

@@ -29,7 +29,7 @@ struct AuditSubject {
       language = {};
 };
 
-/// E cells of a subject with their own arena, in float32 on the CPU.
+/// E cells of a subject with their own arena, in float32 on the CPU; without_dense_start().
 class AuditModel {
  public:
   /// @param o      sizes, maybe of the structure's twin. @param seeds  (E) model seeds.

@@ -54,6 +54,11 @@ ModelOptions twin_of(ModelOptions o, const TwinSize& size) {
   return o;
 }
 
+ModelOptions without_dense_start(ModelOptions o) {
+  std::ranges::fill(o.tdt.dense_steps, 0);
+  return o;
+}
+
 ModelOptions without_noise(ModelOptions o) {
   std::ranges::fill(o.dropout_attention, 0);
   std::ranges::fill(o.dropout_mlp, 0);

@@ -19,6 +19,11 @@ struct TwinSize {
 /// stays as it is. A structure that is small enough is its own twin.
 ModelOptions twin_of(ModelOptions o, const TwinSize& size);
 
+/// The model as it trains once its layers skip: without the steps in which a temporal dynamic
+/// transformer trains on everything first (`model.tdt.dense_fraction`). In these nothing is routed,
+/// and the first steps of a training are all that a check runs.
+ModelOptions without_dense_start(ModelOptions o);
+
 /// A twin that learns without noise: no dropout, no jitter of depth-time.
 ModelOptions without_noise(ModelOptions o);
 
