@@ -90,6 +90,7 @@ void Decoder::restart() {
   states_.assign(blocks_.size(), {});
   tokens_ = at::Tensor();
   length_ = 0;
+  rows_ = 0;
 }
 
 std::int64_t Decoder::room() const {
@@ -101,6 +102,7 @@ std::int64_t Decoder::room() const {
 at::Tensor Decoder::advance(const at::Tensor& tokens) {
   const at::NoGradGuard no_grad;
   const ModelOptions& o = model_.options();
+  rows_ = tokens.size(0) * tokens.size(1);
   if (blocks_.empty()) {
     tokens_ = tokens_.defined() ? at::cat({tokens_, tokens}, 2) : tokens;
     length_ = tokens_.size(2);
@@ -124,11 +126,10 @@ RotaryAngles Decoder::angles(std::int64_t tokens, const at::Tensor& like) {
   return {angles_.cosine.narrow(3, length_, tokens), angles_.sine.narrow(3, length_, tokens)};
 }
 
-std::vector<std::int64_t> Decoder::lengths(std::int64_t layer) const {
-  const DecodeState& state = states_.at(static_cast<std::size_t>(layer));
+std::vector<std::int64_t> Decoder::lengths(std::int64_t step) const {
+  const DecodeState& state = states_.at(static_cast<std::size_t>(step));
   if (state.skipping.rows.empty()) {
-    return std::vector<std::int64_t>(static_cast<std::size_t>(state.cache.rows()),
-                                     state.cache.length());
+    return std::vector<std::int64_t>(static_cast<std::size_t>(rows_), state.cache.length());
   }
   std::vector<std::int64_t> out;
   for (const KvCache& row : state.skipping.rows) out.push_back(row.length());

@@ -55,12 +55,16 @@ class Decoder {
   /// Forgets all tokens, not the weights.
   void restart();
 
-  /// Tokens whose keys and values a layer keeps: (E·B). The family must offer blocks.
-  std::vector<std::int64_t> lengths(std::int64_t layer) const;
-  /// Which of the tokens of the last advance() a layer has executed: (E, B, T) bool; undefined for
-  /// a layer that never skips.
-  const at::Tensor& executed(std::int64_t layer) const {
-    return states_.at(static_cast<std::size_t>(layer)).skipping.executed;
+  /// Depth steps that are decoded block by block, those of a flow among them; 0 where the family
+  /// offers no blocks.
+  std::int64_t steps() const noexcept { return static_cast<std::int64_t>(blocks_.size()); }
+
+  /// Tokens whose keys and values one of these steps keeps, zero where it does not attend: (E·B).
+  std::vector<std::int64_t> lengths(std::int64_t step) const;
+  /// Which of the tokens of the last advance() a step has executed: (E, B, T) bool; undefined for
+  /// one that never skips.
+  const at::Tensor& executed(std::int64_t step) const {
+    return states_.at(static_cast<std::size_t>(step)).skipping.executed;
   }
   /// Bytes of all caches and recurrent states.
   std::int64_t bytes() const;
@@ -74,10 +78,11 @@ class Decoder {
   std::vector<DecodeBlock> blocks_;
   Execution execution_;
   Control control_;
-  std::vector<DecodeState> states_;  // one a layer
+  std::vector<DecodeState> states_;  // one a step
   RotaryAngles angles_;              // of positions 0, 1, …, more than were asked for
   at::Tensor tokens_;                // (E, B, T) all so far, where there are no blocks
   std::int64_t length_ = 0;
+  std::int64_t rows_ = 0;  // E·B of the tokens so far
 };
 
 }  // namespace depthgrid

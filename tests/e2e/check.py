@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from check_asking import MOD, RANDOM, STUDENT, TDT, ask, far, near
+from check_asking import HYBRID, MOD, RANDOM, STUDENT, TDT, ask, far, near
 
 LAYERS = ["D_st", "D_ch", "MA", "CE", "CU", "S_CE", "S_CU", "g"]
 
@@ -187,12 +187,16 @@ assert far(np.asarray(x["logits"])[:, :5], np.asarray(part[held]["logits"])[:, :
 
 # All layers dynamic and none executed: head(norm(embed)), wherever a token stands. A scalar may go anywhere.
 shifted = np.roll(tokens, 1, 1)
-a, b, c = ask("forward", *TDT, "--set", "model.tdt.layers=all", "--dump", cases=[
+a, b, c, *_, scaled = ask("forward", *TDT, "--set", "model.tdt.layers=all", "--dump",
+                          "--set", "model.tdt.surprise_norm=none,layer_rms", cases=[
     {"masks": False, "tokens": tokens.tolist()}, {"masks": False, "tokens": shifted.tolist()},
     {"mode": "training", "tokens": tokens.tolist(), "parameters": {"layers.1.gate.o_ce": -50}}])
 assert far(np.roll(a["logits"], 1, 1), b["logits"]) <= 1e-6 and far(a["logits"], b["logits"]) > 1e-3
 assert c["layers"][1]["scalars"]["o_ce"] > 0 and np.isfinite(np.asarray(c["logits"], float)).all()
 assert c["loss"] > 0 and np.isfinite([c["loss_tpn"], c["loss_causal"]]).all()
+# The average that surprise is divided by starts at 1 and adds nothing to the loss.
+assert {name for name in scaled if name.startswith("loss")} == {"loss", "loss_tpn", "loss_causal"}
+assert scaled["layers"][0]["g"] == c["layers"][0]["g"] and scaled["loss_tpn"] == c["loss_tpn"]
 
 # The rate falls with the threshold, from everything to nothing; bf16 chooses nearly as float32 does.
 sweep = ask("forward", *TDT, "--set", "model.tdt.threshold=" + ",".join(str(i / 10) for i in range(11)), mode="student",
@@ -240,6 +244,23 @@ cases = [{"mode": m, "prefill": 13, "dtype": t} for m in ("student", "dense", "r
 r = list(decoded(MOD, cases, rows=3, length=48))
 assert r[0]["decider"] == "threshold"
 
+# A flow has states, and keys and values where it attends, for each of its steps, whatever it stands in place of.
+FLOWS = [*HYBRID, "--set", "model.replaced_layers=[1,3]", "--set", "model.solver.steps=1,4",
+         "--set", "model.field.kind=attention_mlp,mlp", "--set", "model.solver.method=euler,midpoint"]
+r = ask("decode", *FLOWS, rows=3, length=48, prefill=17, dtype="f64")
+assert len(r) == 8 and len({x["logits_std"] for x in r}) == 8
+shapes = []
+for x in r:
+    assert x["difference"] <= 1e-9 and x["argmax_agreement"] == 1 and x["layers"] == [], x["cell"]
+    shapes.append([rows[0] for rows in x["kv_lengths"]] if "kv_lengths" in x else None)
+    assert shapes[-1] is None or np.asarray(x["kv_lengths"]).shape == (len(shapes[-1]), 3)
+    if shapes[-1]:
+        assert x["cache_bytes"] == 2 * np.sum(x["kv_lengths"]) * 32 * 8
+# Steps of more than one evaluation are not decoded block by block.
+assert shapes == [[48] * 3, None, [48, 0, 48], None, [48] * 6, None, [48, 0, 0, 0, 0, 48], None], shapes
+r = ask("forward", *FLOWS, rows=3, length=5, dump=True)
+assert [np.asarray(x["states"]).shape for x in r] == [(4, 3, 5, 32)] * 4 + [(7, 3, 5, 32)] * 4
+
 # --- gradients ------------------------------------------------------------------------------------
 TWIN = TDT[2:-2] + ["--set", "model.d_model=16"]
 r = ask("gradcheck", "--family", "standard", *TWIN, "--set", "model.family=standard,time_indexed,tong,tdt,mod")
@@ -259,3 +280,9 @@ reached = {g["group"]: g["terms"] for g in r[0]["groups"]}
 assert reached["scalars"] == [] and reached["trunk"] == ["language"]
 reached = {g["group"]: g["terms"] for g in r[1]["groups"]}
 assert reached["trunk"] == ["language", "tpn"]
+r = ask("gradcheck", "--family", "tdt", *TWIN, "--set", "model.tdt.surprise_norm=layer_rms", "--set",
+        "model.tdt.dense_fraction=0,0.5", "--samples", "1")
+for x in r:
+    scalars, = (g for g in x["groups"] if g["group"] == "scalars")
+    assert x["pass"] and scalars["terms"] == ["language"], x
+    assert scalars["unreached"] == ["layers.1.gate.d_st_mean", "layers.3.gate.d_st_mean"]

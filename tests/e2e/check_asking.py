@@ -12,6 +12,7 @@ TDT = ["--family", "tdt", "--set", "model.d_model=32", "--set", "model.n_layers=
        "--set", "data.corpus=synthetic:markov", "--set", "data.synthetic.vocab_size=32", "--set", "data.seq_len=128",
        "--set", "model.tdt.ma_window=20"]
 MOD = ["--family", "mod"] + TDT[2:-2]
+HYBRID = ["--family", "hybrid_ode"] + TDT[2:-2]
 STUDENT = [{"mode": "student", "decider": d} for d in ("threshold", "running_topk", "calibrated")]
 
 

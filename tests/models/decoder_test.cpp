@@ -251,6 +251,25 @@ TEST(Decoder, UnderAControlSignalIsTheSameAsTheWholeSequence) {
   }
 }
 
+TEST(Decoder, AFlowHasAStateForEachOfItsStepsAndKeepsNothingWhereItDoesNotAttend) {
+  for (const bool mlp : {false, true}) {
+    ModelOptions o = small_options("hybrid_ode", 2);
+    if (mlp) with_mlp_field(o);
+    o.flow.steps = 2;
+    const Built s = built_and_moved(o, at::kFloat);
+    Decoder decoder(*s.model);
+    ASSERT_EQ(decoder.steps(), 4);  // two layers, and two steps in place of the one between
+    EXPECT_TRUE(decoder.lengths(1).empty());
+    decoder.advance(at::randint(0, o.vocabulary, {2, 3, 5}, at::kLong));
+    for (std::int64_t i = 0; i < 4; ++i) {
+      const bool attends = !mlp || i == 0 || i == 3;
+      EXPECT_EQ(decoder.lengths(i), std::vector<std::int64_t>(6, attends ? 5 : 0)) << i;
+    }
+    o.flow.method = &kMidpoint;
+    EXPECT_EQ(Decoder(*built_and_moved(o, at::kFloat).model).steps(), 0);
+  }
+}
+
 TEST(Decoder, RefusesTokensBeyondLearnedPositions) {
   ModelOptions o = small_options("standard", 2);
   const Built s = built_and_moved(o, at::kFloat);

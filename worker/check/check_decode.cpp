@@ -90,9 +90,9 @@ CheckReport check_decode(CheckSubject& subject, const CheckCase& c) {
       .add("logits_std", whole.std().item<double>())
       .add("argmax_agreement", share_equal(ours.logits.argmax(-1), whole.argmax(-1)))
       .add("cache_bytes", decoder.bytes());
-  if (!m.model.family().blocks(m.model.family().grid({})).empty()) {
+  if (decoder.steps() > 0) {
     std::vector<at::Tensor> lengths;
-    for (std::int64_t i = 0; i < o.layers; ++i) {
+    for (std::int64_t i = 0; i < decoder.steps(); ++i) {
       lengths.push_back(at::tensor(decoder.lengths(i), at::kLong).unsqueeze(0));
     }
     out.add("kv_lengths", at::cat(lengths));
