@@ -1,6 +1,7 @@
 #include "worker/cell_facts_builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -87,6 +88,7 @@ void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fus
   };
   facts.set("final_loss_mode", of_cell(modes.loss));
   facts.set("final_executed_share", of_cell(modes.executed));
+  if (std::isnan(modes.student[e])) return;  // it was not asked for: what was expected stands
   const ModelOptions& o = fused.options;
   const double dense = facts.numbers.at("cost_flops_token").front();
   const double readout = 2 * static_cast<double>(o.width * o.vocabulary);
