@@ -1,5 +1,7 @@
 #include "models/cost_model.hpp"
 
+#include "models/routing/top_k.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -39,6 +41,32 @@ double second_sublayer(const ModelOptions& o) {
   return 2 * c * n + (o.ssm.dense ? n * n : n) + skip;
 }
 
+/// Multiply-adds per token of a block without its attention.
+double block_products(const ModelOptions& o) {
+  const auto c = static_cast<double>(o.width);
+  return 4 * c * c + second_sublayer(o);
+}
+
+/// Multiply-adds per token of scores and averages over t tokens.
+double block_attention(const ModelOptions& o, double t) {
+  return 2 * t * static_cast<double>(o.width);
+}
+
+/// Multiply-adds per token of what decides in front of a dynamic layer.
+double decision(const ModelOptions& o) {
+  const auto c = static_cast<double>(o.width), h = static_cast<double>(o.mod.predictor_hidden);
+  return o.family == "mod" ? c * h + h : 2 * c;
+}
+
+/// Multiply-adds per token of the factor of a dynamic layer's increment.
+double increment_gate(const ModelOptions& o) {
+  return o.family == "mod" ? static_cast<double>(o.width) : 0;
+}
+
+double dynamic_layers(const ModelOptions& o) {
+  return static_cast<double>(o.routing.layers.size());
+}
+
 /// Numbers per token and layer that it keeps for the way back.
 double second_sublayer_kept(const ModelOptions& o) {
   if (o.mixer == Mixer::Ssm) return static_cast<double>(2 * o.ssm.states + o.width);
@@ -50,15 +78,40 @@ double second_sublayer_kept(const ModelOptions& o) {
 double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
   const auto c = static_cast<double>(o.width);
   const auto t = static_cast<double>(tokens);
-  const double products = 4 * c * c + second_sublayer(o);
-  const double attention = 2 * t * c;  // scores and averages, multiply-adds
   const double readout = c * static_cast<double>(o.vocabulary);
   const double generators = static_cast<double>(o.hypernet.hidden * generated_entries(o)) /
                             static_cast<double>(rows * tokens);
   const auto layers = static_cast<double>(o.layers - o.flow.replaced());
   const double flow =
       o.flow.replaced() > 0 ? static_cast<double>(o.flow.evaluations()) * flow_evaluation(o, t) : 0;
-  return 2 * (layers * (products + attention + generators) + flow + readout);
+  const double block = block_products(o) + block_attention(o, t) + generators;
+  return 2 * (layers * block + flow + readout + dynamic_layers(o) * increment_gate(o));
+}
+
+StudentFlops student_flops(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
+  const double dynamic = dynamic_layers(o);
+  StudentFlops out;
+  out.products = 2 * dynamic * block_products(o);
+  out.attention = 2 * dynamic * block_attention(o, static_cast<double>(tokens));
+  out.always =
+      flops_per_token(o, rows, tokens) - out.products - out.attention + 2 * dynamic * decision(o);
+  return out;
+}
+
+double capacity_share(const ModelOptions& o, std::int64_t tokens, std::size_t e) {
+  if (o.routing.layers.empty()) return 1;
+  return static_cast<double>(capacities(o.routing, tokens).at(e)) / static_cast<double>(tokens);
+}
+
+double training_flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens,
+                                std::size_t e) {
+  const StudentFlops student = student_flops(o, rows, tokens);
+  const double executed = student.at(o.routing.gathered ? capacity_share(o, tokens, e) : 1.0);
+  if (o.family != "tdt") return 3 * executed;
+  const double network = 2 * dynamic_layers(o) * static_cast<double>(3 * o.width * o.tdt.tpn_width);
+  if (o.tdt.path == TrainPath::Dense) return 3 * (student.at(1) + network);
+  const double times = o.tdt.gate_grad_to_trunk || !o.tdt.tpn_detach_input ? 3 : 1;
+  return 3 * (executed + network) + times * (student.products + student.attention);
 }
 
 double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {

@@ -17,7 +17,7 @@ Amounts described_amounts(const DescribeCache& cache) {
     for (const CellPlan& cell : cells) {
       const StructureCost& cost = costs.at(cell.structure);
       out.push_back(on == MatchOn::Parameters ? static_cast<double>(cost.parameters)
-                    : on == MatchOn::Flops    ? cost.flops_per_token
+                    : on == MatchOn::Flops    ? expected_flops(cost, cell.config)
                                               : cost.seconds_per_cell_step);
     }
     return out;

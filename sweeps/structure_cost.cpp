@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/config/gathered_execution.hpp"
 
 namespace depthgrid {
 namespace {
@@ -19,6 +20,9 @@ StructureCost cost_of(const Json& j) {
     }
   }
   c.flops_per_token = j.at("flops_per_token").get<double>();
+  if (j.contains("student_flops")) {
+    c.student_flops = j["student_flops"].get<std::array<double, 3>>();
+  }
   c.fixed_bytes = j.value("fixed_bytes", 0.0);
   c.bytes_per_cell = j.at("bytes_per_cell").get<double>();
   c.activation_bytes_per_cell = j.value("activation_bytes_per_cell", 0.0);
@@ -37,6 +41,15 @@ StructureCost cost_of(const Json& j) {
 }
 
 }  // namespace
+
+double expected_flops(const StructureCost& cost, const CellConfig& config) {
+  const std::optional<std::int64_t> k = capacity_count(config);
+  if (!k || !cost.student_flops) return cost.flops_per_token;
+  const auto tokens = static_cast<double>(config.integer("data.seq_len"));
+  const double share = static_cast<double>(*k) / tokens;
+  const auto& [always, products, attention] = *cost.student_flops;
+  return always + share * (products + share * attention);
+}
 
 CostTable parse_costs(std::string_view json) {
   try {
@@ -71,6 +84,7 @@ std::string costs_json(const CostTable& costs) {
          {"max_fused", c.max_fused},
          {"depends_on_h", c.depends_on_h},
          {"time_feature_rank", c.time_feature_rank < 0 ? Json() : Json(c.time_feature_rank)}});
+    if (c.student_flops) structures.back()["student_flops"] = *c.student_flops;
     if (c.tensors.empty()) continue;
     Json tensors = Json::array();
     for (const TensorInfo& t : c.tensors) tensors.push_back({t.name, t.shape, t.group});

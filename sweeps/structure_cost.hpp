@@ -1,11 +1,15 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "core/config/cell_config.hpp"
 
 namespace depthgrid {
 
@@ -22,7 +26,10 @@ struct StructureCost {
   std::string structure;  // fusion key, 16 hex digits
   std::int64_t parameters = 0;
   std::vector<std::pair<std::string, std::int64_t>> parameter_groups;
-  double flops_per_token = 0;            // forward, one cell
+  double flops_per_token = 0;  // forward, one cell, every layer executing every token
+  /// The same of a student whose layers skip tokens, as numbers a, b, c of the share r that they
+  /// execute: a + b r + c r²; none where no layer skips. Cells of one structure differ in r.
+  std::optional<std::array<double, 3>> student_flops = {};
   double fixed_bytes = 0;                // of a job, whatever its E
   double bytes_per_cell = 0;             // what one more cell adds: arenas, activations, workspace
   double activation_bytes_per_cell = 0;  // the part of bytes_per_cell that is activations
@@ -36,6 +43,10 @@ struct StructureCost {
 
 /// By structure. A structure that is absent has unknown costs.
 using CostTable = std::map<std::string, StructureCost>;
+
+/// Forward operations per token of a cell of this structure as it is evaluated: where layers skip
+/// tokens, by a student that executes as many as the cell's capacity says.
+double expected_flops(const StructureCost& cost, const CellConfig& config);
 
 /// The answer of `depthgrid-worker describe`: {"schema": 1, "structures": [{...}]}.
 /// @throws Error if the text is not such an answer.

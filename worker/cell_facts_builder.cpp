@@ -56,6 +56,11 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   }
 }
 
+/// Sequences of a pass in training.
+std::int64_t rows_of(const FusedModel& fused) {
+  return fused.train.batch / fused.train.accumulation;
+}
+
 /// Which of a family's modes see the future; nothing for families with one way of executing.
 void set_declarations(CellFacts& facts, const FusedModel& fused) {
   const std::vector<DeclaredMode> modes = fused.model->family().modes();
@@ -80,7 +85,8 @@ void set_predictions(CellFacts& facts, const RunContext& run, std::int64_t cells
 
 }  // namespace
 
-void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fused, std::size_t e) {
+void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fused, std::size_t e,
+               std::int64_t tokens) {
   const std::size_t width = eval_mode_names().size();
   const auto of_cell = [&](const std::vector<double>& all) {
     const auto from = all.begin() + static_cast<std::ptrdiff_t>(e * width);
@@ -88,13 +94,12 @@ void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fus
   };
   facts.set("final_loss_mode", of_cell(modes.loss));
   facts.set("final_executed_share", of_cell(modes.executed));
-  if (std::isnan(modes.student[e])) return;  // it was not asked for: what was expected stands
-  const ModelOptions& o = fused.options;
-  const double dense = facts.numbers.at("cost_flops_token").front();
-  const double readout = 2 * static_cast<double>(o.width * o.vocabulary);
-  const double layer = (dense - readout) / static_cast<double>(o.layers);
-  const double skipped = static_cast<double>(o.routing.layers.size()) * (1 - modes.student[e]);
-  facts.set("cost_flops_token_executed", dense - layer * skipped);
+  const std::size_t dynamic = fused.options.routing.layers.size();
+  const StudentFlops student = student_flops(fused.options, rows_of(fused), tokens);
+  double sum = 0;  // of the layers' costs, were all of them like this one
+  for (std::size_t i = 0; i < dynamic; ++i) sum += student.at(modes.student[e * dynamic + i]);
+  if (std::isnan(sum)) return;  // its student was not asked for: what was expected stands
+  facts.set("cost_flops_token_executed", sum / static_cast<double>(dynamic));
 }
 
 std::vector<double> residual_scales(const FusedModel& fused, std::size_t e) {
@@ -127,10 +132,11 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
   facts.set("data_order_digest",
             std::string_view(data_order_digest(sampler, fused.train.data_seed[e], fused.train.steps,
                                                data.tokens_sha256)));
-  const std::int64_t rows = fused.train.batch / fused.train.accumulation;
-  const double flops = flops_per_token(o, rows, sampler.seq_len());
-  facts.set("cost_flops_token", flops);
-  facts.set("cost_flops_token_executed", flops);  // until an evaluation says what is skipped
+  const std::int64_t rows = rows_of(fused), tokens = sampler.seq_len();
+  facts.set("cost_flops_token", flops_per_token(o, rows, tokens));
+  // Expected of its capacity, until an evaluation says what is skipped.
+  facts.set("cost_flops_token_executed",
+            student_flops(o, rows, tokens).at(capacity_share(o, tokens, e)));
   set_declarations(facts, fused);
   facts.set("cost_memory_activations", activation_bytes(o, rows, sampler.seq_len()));
   const std::string start = start_identity(cell.config);

@@ -20,7 +20,9 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
 /// Residual scales of cell e in force now, one a depth step. @return (L)
 std::vector<double> residual_scales(const FusedModel& fused, std::size_t e);
 
-/// Losses and executed shares of cell e by mode, at the end.
-void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fused, std::size_t e);
+/// Losses and executed shares of cell e by mode, at the end, and what its student has cost; that
+/// stays as static_facts() expects it where the student was not evaluated. @param tokens  T
+void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fused, std::size_t e,
+               std::int64_t tokens);
 
 }  // namespace depthgrid

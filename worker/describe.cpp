@@ -1,6 +1,7 @@
 #include "worker/describe.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -76,6 +77,10 @@ StructureCost cost_of(const std::string& structure, const CellConfig& config, bo
     if (groups[g] > 0) cost.parameter_groups.emplace_back(kParameterGroupNames[g], groups[g]);
   }
   cost.flops_per_token = flops_per_token(o, batch / config.integer("train.accumulation"), tokens);
+  if (!o.routing.layers.empty()) {
+    const StudentFlops s = student_flops(o, batch / config.integer("train.accumulation"), tokens);
+    cost.student_flops = std::array<double, 3>{s.always, s.products, s.attention};
+  }
   set_memory(cost, o, config);
   cost.max_fused = automatic_fuse(o, batch, tokens, at::kCPU);
   cost.depends_on_h = o.sublayers == Sublayers::Sequential;

@@ -343,7 +343,7 @@ CellFacts JobSession::facts_so_far(std::size_t e) const {
   const double p50 = quantile(step_seconds_, 0.5);
   const std::int64_t rows = fused_.train.batch / fused_.train.accumulation;
   facts.set("cost_flops_total",
-            3 * flops_per_token(fused_.options, rows, sampler_.seq_len()) * tokens);
+            training_flops_per_token(fused_.options, rows, sampler_.seq_len(), e) * tokens);
   facts.set("cost_tokens_per_second", c.device > 0 ? tokens / c.device : kNaN);
   facts.set("cost_step_time_p50", p50);
   facts.set("cost_step_time_p95", quantile(step_seconds_, 0.95));
@@ -378,7 +378,7 @@ void JobSession::finish_cell(std::size_t e, CellStatus status, const SplitResult
     column("final_bits_per_byte", [](const EvalResult& r) { return r.bits_per_byte; }, kNaN);
     column("final_perplexity", [](const EvalResult& r) { return r.perplexity; }, kNaN);
   }
-  if (modes) set_modes(facts, *modes, fused_, e);
+  if (modes) set_modes(facts, *modes, fused_, e, sampler_.seq_len());
   const std::filesystem::path folder = recorders_[e].folder();
   if (!recorders_[e].finish(status, std::move(facts))) return;  // its checkpoints are another's now
   const std::vector<std::int64_t> kept = policy_.kept(lowest_.improved(e), step_);

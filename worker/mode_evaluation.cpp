@@ -130,7 +130,8 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
   out.executed = out.loss;
   out.rate.assign(cells * layers * width, kNaN);
   out.mismatch.assign(cells, kNaN);
-  out.student = out.mismatch;
+  const std::size_t skipping = o.routing.layers.size();
+  out.student.assign(cells * skipping, kNaN);
   std::vector<double> teacher(cells, kNaN), student(cells, kNaN);
   for (const DeclaredMode& mode : modes_) {
     CellLanguageModel model(model_, {});
@@ -152,7 +153,9 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
         out.rate[(e * layers + layer) * width + place(mode.name)] = shares[layer];
       }
       if (own) student[e] = results[e].loss;
-      if (own) out.student[e] = out.executed[at];
+      for (std::size_t i = 0; own && i < skipping; ++i) {
+        out.student[e * skipping + i] = shares[static_cast<std::size_t>(o.routing.layers[i])];
+      }
       if (is_teacher(mode)) teacher[e] = results[e].loss;
     }
   }

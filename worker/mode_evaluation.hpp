@@ -18,7 +18,7 @@ struct ModeResults {
   std::vector<double> executed;              // (E, modes) share of the dynamic layers' tokens
   std::vector<double> rate;                  // (E, L, modes)
   std::vector<double> mismatch;              // (E) student less teacher, nats per token
-  std::vector<double> student;               // (E) share that the default decider executes
+  std::vector<double> student;               // (E, dynamic layers) of them, by the default decider
   std::vector<RoutingStatistic> statistics;  // (E, L) each; of periodic evaluations
 };
 

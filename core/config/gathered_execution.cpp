@@ -13,6 +13,14 @@ std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k) 
   return std::clamp(k, std::min(min_k, tokens), tokens);
 }
 
+std::optional<std::int64_t> capacity_count(const CellConfig& config) {
+  const std::string family = config.word("model.family");
+  if (family != "tdt" && family != "mod") return std::nullopt;
+  const std::int64_t least = family == "tdt" ? config.integer("model.tdt.min_k") : 0;
+  return capacity_of(config.real("model." + family + ".capacity"), config.integer("data.seq_len"),
+                     least);
+}
+
 std::optional<std::size_t> gathered_capacity_leaf(const Slots& slots) {
   const LeafRows& row = leaf_rows();
   if (slots.is(row.family, "tdt") && slots.is(row.tdt_execution, "gathered")) {
@@ -33,12 +41,10 @@ std::int64_t gathered_count(const Slots& slots) {
 }
 
 std::optional<std::int64_t> gathered_count(const CellConfig& config) {
-  const std::string family = config.word("model.family");
-  if (family != "tdt" && family != "mod") return std::nullopt;
-  const std::string under = "model." + family;
-  if (config.word(under + ".execution") != "gathered") return std::nullopt;
-  const std::int64_t least = family == "tdt" ? config.integer("model.tdt.min_k") : 0;
-  return capacity_of(config.real(under + ".capacity"), config.integer("data.seq_len"), least);
+  const std::optional<std::int64_t> count = capacity_count(config);
+  if (!count) return std::nullopt;
+  const std::string under = "model." + config.word("model.family");
+  return config.word(under + ".execution") == "gathered" ? count : std::nullopt;
 }
 
 }  // namespace depthgrid

@@ -109,6 +109,13 @@ be met within the tolerance is an error that names the nearest. The width is par
 request: it is found when the sweep is first planned, and read from the store's plan afterwards, so that neither
 another machine nor another measurement makes new cells. The width of d_model is a multiple of n_heads.
 
+FLOPs of a token are those of matrix products, of attention over a whole window of `data.seq_len` and of recurrences;
+a multiplication and an addition are two. A cell whose layers skip tokens (`tdt`, `mod`) counts as its student at its
+capacity: each dynamic layer executes k = ⌊γT⌋ of T tokens (or `min_k`), so that its products count by the share
+r = k/T and its attention, which sees executed tokens alone, by r²; what decides counts for every token (the router of
+`tdt` 4d, the predictor of `mod` 2(dh + h) and its router 2d). The transition network and the gate of `tdt` work in
+training only and do not count.
+
 **Phases.** `model.init.from: arm:TAG` starts a cell from the last weights of the cell of the `include` row with that
 tag and the same seed, wherever in the file it stands; `cell:ID` from one cell of this sweep, whatever the seed. The
 source's id is hashed, so that other training before makes other cells behind; its tag is not. The cell waits for its

@@ -118,6 +118,81 @@ TEST(CostModel, AFlowCostsItsEvaluations) {
   EXPECT_DOUBLE_EQ(flow(3, kMidpoint), flow(6, kEuler));
 }
 
+/// Products and attention of a block of small_options() over 12 tokens, and of all 3 with the head.
+constexpr double kProducts = 2 * (4 * 20 * 20 + 2 * 20 * 28), kAttention = 4 * 12 * 20;
+constexpr double kPlain = 3 * (kProducts + kAttention) + 2 * 20 * 17;
+
+/// One cell of a skipping family with two dynamic layers of three.
+ModelOptions skipping(const char* family, double capacity = 0.5) {
+  ModelOptions o = small_options(family);
+  o.routing.capacity = {capacity};
+  return o;
+}
+
+double of_student(const ModelOptions& o) {
+  return student_flops(o, 2, 12).at(capacity_share(o, 12, 0));
+}
+
+TEST(CostModel, AStudentOfFullCapacityIsThePlainModelAndWhatDecides) {
+  const double router = 4 * 20, predictor = 2 * (20 * 10 + 10), gate = 2 * 20;
+
+  EXPECT_EQ(flops_per_token(small_options("standard"), 2, 12), kPlain);
+  EXPECT_EQ(flops_per_token(skipping("tdt"), 2, 12), kPlain);
+  EXPECT_EQ(of_student(skipping("tdt", 1)), kPlain + 2 * router);
+  EXPECT_EQ(flops_per_token(skipping("mod"), 2, 12), kPlain + 2 * gate);
+  EXPECT_EQ(of_student(skipping("mod", 1)), kPlain + 2 * (gate + predictor));
+  // A family without such layers is its own student.
+  EXPECT_EQ(of_student(small_options("standard")), kPlain);
+}
+
+TEST(CostModel, LessCapacityTakesProductsInProportionAndAttentionByItsSquare) {
+  for (const char* family : {"tdt", "mod"}) {
+    const double full = of_student(skipping(family, 1));
+    for (const double k : {0.0, 1.0, 3.0, 6.0, 9.0, 11.0}) {
+      const double share = k / 12;
+      const double saved = 2 * ((1 - share) * kProducts + (1 - share * share) * kAttention);
+      EXPECT_NEAR(full - of_student(skipping(family, share)), saved, 1e-9) << family << ", " << k;
+    }
+    const StudentFlops student = student_flops(skipping(family), 2, 12);
+    EXPECT_EQ(student.products, 2 * kProducts);
+    EXPECT_EQ(student.attention, 2 * kAttention);
+  }
+}
+
+TEST(CostModel, CapacityIsACellsNumberOfTokens) {
+  ModelOptions o = small_options("tdt", 3);
+  o.routing.capacity = {0.29, 0.01, 1};
+  o.routing.min_k = {0, 1, 0};
+
+  EXPECT_DOUBLE_EQ(capacity_share(o, 100, 0), 0.29);
+  EXPECT_DOUBLE_EQ(capacity_share(o, 12, 0), 3.0 / 12);
+  EXPECT_DOUBLE_EQ(capacity_share(o, 12, 1), 1.0 / 12);
+  EXPECT_DOUBLE_EQ(capacity_share(o, 12, 2), 1);
+  EXPECT_DOUBLE_EQ(capacity_share(small_options("standard"), 12, 0), 1);
+}
+
+TEST(CostModel, TrainingCostsWhatItComputes) {
+  const auto training = [](const ModelOptions& o) { return training_flops_per_token(o, 2, 12, 0); };
+  const double block = kProducts + kAttention, router = 4 * 20, network = 6 * 20 * 6;
+  ModelOptions tdt = skipping("tdt");
+
+  EXPECT_DOUBLE_EQ(training(small_options("standard")), 3 * kPlain);
+  // Two passes of the dynamic layers, the teacher's without a graph.
+  const double masked = 3 * (kPlain + 2 * (router + network)) + 2 * block;
+  EXPECT_DOUBLE_EQ(training(tdt), masked);
+  EXPECT_DOUBLE_EQ(training(skipping("tdt", 0.25)), masked) << "masks save nothing";
+  tdt.routing.gathered = true;
+  EXPECT_DOUBLE_EQ(masked - training(tdt), 3 * 2 * (kProducts / 2 + kAttention * 3 / 4));
+  tdt.routing.gathered = false;
+  tdt.tdt.tpn_detach_input = false;
+  EXPECT_DOUBLE_EQ(training(tdt), masked + 2 * 2 * block);
+  tdt.tdt.path = TrainPath::Dense;
+  EXPECT_DOUBLE_EQ(training(tdt), masked - 2 * block);
+  // Mixture-of-Depths has no teacher: its router ranks.
+  const double predictor = 2 * (20 * 10 + 10), gate = 2 * 20;
+  EXPECT_DOUBLE_EQ(training(skipping("mod")), 3 * (kPlain + 2 * (gate + predictor)));
+}
+
 TEST(CostModel, ATiedBlockUnrollsToSeparateOnes) {
   ModelOptions tied = small_options("hybrid_ode");
   tied.flow.field = FieldKind::Block;  // two layers and one block, three times

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "sweeps/matched_sweep.hpp"
 #include "sweeps/pipe_child.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -31,7 +32,8 @@ class DescribeCacheTest : public ::testing::Test {
 
   static std::string answer(const std::string& key, int parameters) {
     return "{\"structure\": \"" + key + "\", \"parameters\": " + std::to_string(parameters) +
-           ", \"parameter_groups\": {\"trunk\": 5}, \"flops_per_token\": 1e6, \"bytes_per_cell\": "
+           ", \"parameter_groups\": {\"trunk\": 5}, \"flops_per_token\": 1e6, "
+           "\"student_flops\": [4e5, 5e5, 2e5], \"bytes_per_cell\": "
            "2e6, "
            "\"activation_bytes_per_cell\": 1e6, \"max_fused\": 8, \"depends_on_h\": true, "
            "\"time_feature_rank\": null, \"seconds_per_cell_step\": 0.01, "
@@ -88,6 +90,26 @@ TEST_F(DescribeCacheTest, AnotherWorkerIsAskedAgain) {
   DescribeCache(worker(), cache()).costs(cells());
   write_worker(99);  // another size
   EXPECT_EQ(DescribeCache(worker(), cache()).costs(cells()).at("s0").parameters, 99);
+}
+
+// Cells of one structure may be of different capacity.
+TEST_F(DescribeCacheTest, FlopsAreThoseOfACellNotOfItsStructure) {
+  const DescribeCache costs(worker(), cache());
+  const auto candidate = [](const char* family, double capacity) {
+    ValueMap leaves = {{"model.family", family}};
+    if (capacity < 1) leaves.emplace_back("model.tdt.capacity", capacity);
+    return MatchCandidate{"s0", make_config(leaves)};
+  };
+  const std::vector<MatchCandidate> candidates = {candidate("tdt", 0.5), candidate("tdt", 0.25),
+                                                  candidate("standard", 1)};
+
+  const std::vector<double> flops = described_amounts(costs)(MatchOn::Flops, candidates);
+
+  ASSERT_EQ(flops.size(), 3U);
+  EXPECT_DOUBLE_EQ(flops[0], 4e5 + 5e5 / 2 + 2e5 / 4);
+  EXPECT_DOUBLE_EQ(flops[1], 4e5 + 5e5 / 4 + 2e5 / 16);
+  EXPECT_DOUBLE_EQ(flops[2], 1e6);
+  EXPECT_EQ(described_amounts(costs)(MatchOn::Parameters, candidates)[1], 715840);
 }
 
 TEST_F(DescribeCacheTest, ADamagedEntryIsAsGoodAsAbsent) {

@@ -21,10 +21,10 @@ CellConfig skipping_config() {
                       {"data.seq_len", 8}});
 }
 
-/// Results of cells of which the students have executed these shares.
+/// Results of two cells of which the students have executed these shares, layer by layer.
 ModeResults results(std::vector<double> student) {
   ModeResults out;
-  out.loss.assign(student.size() * eval_mode_names().size(), 1.5);
+  out.loss.assign(2 * eval_mode_names().size(), 1.5);
   out.executed.assign(out.loss.size(), 0.5);
   out.student = std::move(student);
   return out;
@@ -40,16 +40,32 @@ CellFacts facts_before() {
 TEST(CellFacts, AStudentThatWasNotEvaluatedLeavesItsCostAsExpected) {
   const CellConfig config = skipping_config();
   const FusedModel fused({&config, &config}, at::kCPU);
-  const ModeResults modes = results({0.25, std::numeric_limits<double>::quiet_NaN()});
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  const ModeResults modes = results({0.25, 0.75, unknown, unknown});
   CellFacts facts = facts_before();
 
-  set_modes(facts, modes, fused, 1);
+  set_modes(facts, modes, fused, 1, 8);
   EXPECT_EQ(facts.numbers.at("cost_flops_token_executed"), std::vector<double>{70000});
   EXPECT_EQ(facts.numbers.at("final_loss_mode"),
             std::vector<double>(eval_mode_names().size(), 1.5));
 
-  set_modes(facts, modes, fused, 0);
+  set_modes(facts, modes, fused, 0, 8);
   EXPECT_NE(facts.numbers.at("cost_flops_token_executed"), std::vector<double>{70000});
+}
+
+TEST(CellFacts, AStudentCostsWhatEachOfItsLayersHasExecuted) {
+  const CellConfig config = skipping_config();
+  const FusedModel fused({&config, &config}, at::kCPU);
+  CellFacts facts = facts_before();
+
+  set_modes(facts, results({0.5, 0.5, 0.25, 0.75}), fused, 1, 8);
+
+  // Four blocks and the head, two of the blocks with routers in front.
+  const double products = 24 * 16 * 16, attention = 4 * 8 * 16, router = 4 * 16;
+  const double executed = 2 * (products + attention) + 2 * 16 * 16 + 2 * router +
+                          (0.25 + 0.75) * products + (0.0625 + 0.5625) * attention;
+  ASSERT_EQ(facts.numbers.at("cost_flops_token_executed").size(), 1U);
+  EXPECT_DOUBLE_EQ(facts.numbers.at("cost_flops_token_executed").front(), executed);
 }
 
 }  // namespace
