@@ -189,11 +189,10 @@ void Deriver::train(Slots& slots) const {
   settle(slots, row.decay_steps, decay);
   for (const Group& group : groups_) {
     const bool router = tdt && group.name == "router";
-    const PooledValue* lr = router                           ? router_lr_
-                            : tdt && group.name == "scalars" ? scalars_lr_
-                                                             : slots.values[row.lr];
-    settle(slots, group.lr, lr);
-    const bool exempt = router || slots.has_word(row.no_decay, group.name);
+    const bool scalars = tdt && group.name == "scalars";
+    settle(slots, group.lr, router ? router_lr_ : scalars ? scalars_lr_ : slots.values[row.lr]);
+    // Without a gradient, on the dense path, decay alone would move the scalars: no list lets it.
+    const bool exempt = router || scalars || slots.has_word(row.no_decay, group.name);
     settle(slots, group.weight_decay, exempt ? zero_real_ : slots.values[row.weight_decay]);
   }
 }

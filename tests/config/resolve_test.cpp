@@ -113,6 +113,24 @@ TEST(Resolve, GainsHaveARateOfTheirOwn) {
   EXPECT_TRUE(complains({{"train.groups.gain.lr", 0.5}}, "`model.init.gain: learned`"));
 }
 
+TEST(Resolve, RouterAndScalarsOfTdtNeverDecayUnlessTheirOwnLeafSaysSo) {
+  ValueMap leaves = {
+      {"model.family", "tdt"}, {"train.optimizer", "adamw"}, {"train.weight_decay", 0.1}};
+  EXPECT_EQ(make_config(leaves).real("train.groups.scalars.weight_decay"), 0.0);
+  for (const ValueList& no_decay : {ValueList{}, ValueList{"norm"}, ValueList{"trunk", "router"}}) {
+    ValueMap given = leaves;
+    given.emplace_back("train.no_decay", no_decay);
+    const CellConfig c = make_config(given);
+    EXPECT_EQ(c.real("train.groups.scalars.weight_decay"), 0.0);
+    EXPECT_EQ(c.real("train.groups.router.weight_decay"), 0.0);
+    EXPECT_EQ(c.real("train.groups.tpn.weight_decay"), 0.1);
+    EXPECT_EQ(find_key(c.changed(), "train.groups.scalars.weight_decay"), nullptr);
+  }
+  leaves.emplace_back("train.no_decay", ValueList{});
+  leaves.emplace_back("train.groups.scalars.weight_decay", 0.2);
+  EXPECT_EQ(make_config(leaves).real("train.groups.scalars.weight_decay"), 0.2);
+}
+
 TEST(Resolve, GranularityNamesEveryTargetOrOneWord) {
   const ValueMap base = {{"model.family", "time_indexed"}};
   auto with = [&](const Value& granularity, const Value& targets) {
