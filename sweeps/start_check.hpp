@@ -13,7 +13,7 @@ namespace depthgrid {
 
 /// How weights go into a model that starts from them: by name and shape.
 struct StartFit {
-  std::vector<std::string> fresh;  // parameters of added modules, which keep what they have drawn
+  std::vector<std::string> fresh;     // parameters of added modules, which the source lacks
   std::vector<std::string> problems;  // one line a difference that forbids it
 };
 

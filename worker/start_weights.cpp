@@ -63,16 +63,33 @@ std::vector<std::string> load_cell(const SourceWeights& source, const CellConfig
   return std::move(fit.fresh);
 }
 
+/// Zeroes those of a cell's fresh parameters that take in a control signal.
+void clear_controls(StartedFrom& started, std::size_t e, Arena& arena) {
+  const at::NoGradGuard no_grad;
+  std::erase_if(started.fresh, [&](const std::string& name) {
+    const ParameterSlot& slot = arena.layout().find(name);
+    if (slot.spec.group != ParameterGroup::Control) return false;
+    slot_view(arena.values(), slot).select(0, static_cast<std::int64_t>(e)).zero_();
+    started.zeroed.push_back(name);
+    return true;
+  });
+}
+
+/// "; 2 parameters HOW: a, b", or nothing.
+std::string named(const std::vector<std::string>& names, const char* how) {
+  if (names.empty()) return "";
+  constexpr std::size_t kShown = 12;
+  return fmt::format(
+      "; {} parameters {}: {}{}", names.size(), how,
+      fmt::join(names.begin(),
+                names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kShown)), ", "),
+      names.size() > kShown ? ", …" : "");
+}
+
 }  // namespace
 
 std::string StartedFrom::line() const {
-  if (text.empty() || fresh.empty()) return text;
-  constexpr std::size_t kShown = 12;
-  return fmt::format(
-      "{}; {} parameters drawn anew: {}{}", text, fresh.size(),
-      fmt::join(fresh.begin(),
-                fresh.begin() + static_cast<std::ptrdiff_t>(std::min(fresh.size(), kShown)), ", "),
-      fresh.size() > kShown ? ", …" : "");
+  return text + named(fresh, "drawn anew") + named(zeroed, "at zero");
 }
 
 std::vector<StartedFrom> load_start_weights(const std::vector<const CellConfig*>& cells,
@@ -84,9 +101,10 @@ std::vector<StartedFrom> load_start_weights(const std::vector<const CellConfig*>
     if (cells[e]->null("model.init.from")) continue;
     if (const auto id = start_cell(*cells[e])) {
       if (!source || source->cell.id != *id) source = read(*id);
-      out[e] = {fmt::format("{} ({}) after {} steps, weights {}", source->cell.alias, *id,
-                            source->step, source->sha256.substr(0, 12)),
-                load_cell(*source, *cells[e], e, arena)};
+      out[e].text = fmt::format("{} ({}) after {} steps, weights {}", source->cell.alias, *id,
+                                source->step, source->sha256.substr(0, 12));
+      out[e].fresh = load_cell(*source, *cells[e], e, arena);
+      clear_controls(out[e], e, arena);
       continue;
     }
     const std::filesystem::path path = cells[e]->word("model.init.from");
@@ -97,6 +115,7 @@ std::vector<StartedFrom> load_start_weights(const std::vector<const CellConfig*>
       out[e].fresh =
           load_weights(arena, static_cast<std::int64_t>(e), native_places(arena.layout()),
                        SafetensorsFile(start_files(path).back()));
+      clear_controls(out[e], e, arena);
     }
   }
   arena.refresh_shadow();

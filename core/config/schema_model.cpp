@@ -275,7 +275,8 @@ constexpr Leaf kInit[] = {
                        "beginning of one): those of that cell of this sweep; identity is the "
                        "cell's id, and the cell waits for it. Else a safetensors file, or a folder "
                        "with model.safetensors (and config.json); relative to the working "
-                       "directory; identity is the content, not the path"),
+                       "directory; identity is the content, not the path. The map of a control "
+                       "signal, where they lack it, starts at zero"),
             "drawn"),
     read(word("model.init.layout", "native hf-gpt2", "native", Structural,
               "names in that file: those of depthgrid export, or those of the package transformers "

@@ -121,9 +121,10 @@ tag and the same seed, wherever in the file it stands; `cell:ID` from one cell o
 source's id is hashed, so that other training before makes other cells behind; its tag is not. The cell waits for its
 source, in whichever process that is trained, and is never fused with it; optimiser, schedule and data begin anew
 (the same `data.seed` draws the same windows again). Weights go by name and must fit: only modules that are put on
-top of a trained model (transition network, gate's scalars, router, predictor) may be missing, and keep what they have
-drawn; any other difference is an error at that line. If the source ends other than completed, the cell fails with
-that reason. Results hold what it has started from (`start_weights`, `start_weights_sha256`), `logs` shows it.
+top of a trained model may be missing. Transition network, gate's scalars, router and predictor keep what they have
+drawn, the map of a control signal starts at zero; any other difference is an error at that line. If the source ends
+other than completed, the cell fails with that reason. Results hold what it has started from (`start_weights`,
+`start_weights_sha256`), `logs` shows it.
 
 `--set key=value[,value...]` on the command line overrides the file: one value fixes a leaf (also one that is a
 factor), several make it a factor; `--set seeds=2` and other keys of the grid work too. Values are typed as in

@@ -135,6 +135,67 @@ TEST_F(StartingCells, BeginWithTheWeightsOfTheirSourcesToTheBit) {
   EXPECT_EQ(started[1].line(), "");
 }
 
+constexpr const char* kControlled = R"(data: {corpus: synthetic:markov, seq_len: 9}
+model: {family: hybrid_ode, d_model: 16, n_layers: 3, n_heads: 2}
+method: list
+include:
+  - {tag: a}
+  - {tag: b, model.control.dim: 2, model.control.neutral: bias, model.init.from: arm:a}
+  - {tag: c, model.control.dim: 2, model.control.neutral: bias}
+)";
+
+// Whatever the signal, the cell is at first the model that it starts from.
+TEST_F(StartingCells, BeginWithoutTheControlThatTheirSourceLacks) {
+  const std::vector<std::string> controls = {"flow.control.weight", "flow.control.bias"};
+  const Sweep sweep = files_.load(kControlled);
+  const CellPlan& a = cell_named(sweep, "a,s0");
+  Built from(model_options({&a.config}), {11});
+  const CellConfig& b = cell_named(sweep, "b,s0").config;
+  const CellConfig& c = cell_named(sweep, "c,s0").config;
+  const auto expect_started = [&](const Built& job, std::int64_t e) {
+    for (const ParameterSlot& slot : job.arena->layout().slots()) {
+      const at::Tensor now = slot_view(job.arena->values(), slot)[e];
+      if (slot.spec.group == ParameterGroup::Control) {
+        EXPECT_EQ(now.count_nonzero().item<std::int64_t>(), 0) << slot.spec.name;
+      } else {
+        EXPECT_TRUE(now.equal(from.parameter(slot.spec.name)[0])) << slot.spec.name;
+      }
+    }
+  };
+
+  const Built job(model_options({&c, &b}), {1, 2});
+  const at::Tensor drawn = job.arena->values().clone();
+  for (const std::string& name : controls) {
+    EXPECT_GT(job.parameter(name)[1].abs().max().item<double>(), 0) << name;
+  }
+  const auto started = load_start_weights({&c, &b}, job.options, *job.arena,
+                                          [&](const CellId&) { return source(a, from); });
+  expect_started(job, 1);
+  EXPECT_TRUE(job.arena->values()[0].equal(drawn[0]));
+  EXPECT_EQ(started[1].zeroed, controls);
+  EXPECT_TRUE(started[1].fresh.empty());
+  EXPECT_TRUE(started[1].line().ends_with(
+      "; 2 parameters at zero: flow.control.weight, flow.control.bias"));
+
+  // The same from a file.
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "a.safetensors";
+  write_safetensors(file, weights_of(*from.arena, 0, native_places(from.arena->layout())));
+  ValueMap leaves = {{"data.corpus", "synthetic:markov"},
+                     {"data.seq_len", 9},
+                     {"model.family", "hybrid_ode"},
+                     {"model.d_model", 16},
+                     {"model.n_layers", 3},
+                     {"model.n_heads", 2},
+                     {"model.control.dim", 2},
+                     {"model.control.neutral", "bias"}};
+  leaves.emplace_back("model.init.from", file.string());
+  const CellConfig by_file = make_config(leaves);
+  const Built again(model_options({&by_file}), {3});
+  EXPECT_EQ(load_start_weights({&by_file}, again.options, *again.arena)[0].zeroed, controls);
+  expect_started(again, 0);
+}
+
 TEST_F(StartingCells, RefuseWeightsOfAnotherShapeWithTheNames) {
   const CellPlan& a = cell_named(sweep_, "a,s0");
   Built from(small_options("standard"), {1});
