@@ -80,8 +80,9 @@ constexpr Leaf kBlock[] = {
              "gpt gpt2 hybrid/baseline hybrid/ode published/standard published/time_indexed_mlp "
              "published/time_indexed_ssm published/tong tdt/default tdt/literal",
              "null", Execution,
-             "fills leaves of the model; leaves that the file names win; identity is the "
-             "resolved leaves, not the name"),
+             "fills leaves of the model; leaves that the file names win (over that of an include "
+             "row only those of the row, and --set); identity is the resolved leaves, not the "
+             "name"),
         "no preset"),
     word("model.family", "standard time_indexed tong hybrid_ode tdt mod", "standard", Structural,
          "separate blocks; one block whose weights depth-time modulates; one whose weights "

@@ -71,8 +71,7 @@ constexpr Leaf kTdtRows[] = {
               "norm of its input, without parameters"),
          kTdt),
     read(word("model.tdt.tpn.output_init", "normal xavier", "normal", Structural,
-              "start of its last matrix: N(0, 0.02²), so that it begins by predicting nothing, or "
-              "Xavier-uniform as its first"),
+              "start of its last matrix: N(0, 0.02²), or Xavier-uniform as its first"),
          kTdt),
     read(
         flag("model.tdt.tpn.detach_input", "true", Structural, "its loss does not reach the trunk"),

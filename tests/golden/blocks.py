@@ -35,6 +35,7 @@ class Case(NamedTuple):
     gate: str = "sigmoid"
     published: bool = False
     constant_time: bool = False
+    gain: bool = False  # a factor of each base matrix
 
 
 CASES = {
@@ -50,6 +51,7 @@ CASES = {
     "time_indexed_element": Case(gated=True, sequential=False, granularity="element"),
     "time_indexed_one_plus_tanh": Case(gated=True, sequential=False, gate="one_plus_tanh"),
     "time_indexed_constant_time": Case(gated=True, sequential=False, constant_time=True),
+    "time_indexed_learned_gain": Case(gated=True, sequential=False, gain=True),
     "time_indexed_published": Case(gated=True, published=True),
 }
 
@@ -78,15 +80,23 @@ def gate(w: Weights, case: Case, target: str, e: Tensor, out: int, into: int) ->
     return g.view({"row": (out, 1), "column": (1, into), "element": (out, into)}[granularity])
 
 
+def base(w: Weights, case: Case, name: str, target: str, out: int, into: int) -> Tensor:
+    if target != "qkv":
+        weight = w(f"{name}.weight", out, into)
+        return weight * w("block.gain", 6)[["out", "up", "down"].index(target) + 3] if case.gain else weight
+    weight = w(f"{name}.weight", 3 * out, into)
+    return weight * w("block.gain", 6)[:3].repeat_interleave(out)[:, None] if case.gain else weight
+
+
 def linear(w: Weights, case: Case, name: str, target: str, e: Tensor | None, x: Tensor, out: int) -> Tensor:
     into = x.shape[-1]
     if target == "qkv":
-        weight = w(f"{name}.weight", 3 * out, into)
+        weight = base(w, case, name, target, out, into)
         if e is not None:
             weight = torch.cat([weight[i * out : (i + 1) * out] * gate(w, case, t, e, out, into) for i, t in enumerate("qkv")])
         out *= 3
     else:
-        weight = w(f"{name}.weight", out, into)
+        weight = base(w, case, name, target, out, into)
         if e is not None:
             weight = weight * gate(w, case, target, e, out, into)
     y = x @ weight.T

@@ -9,7 +9,7 @@ tokens are those of common.py. Times and step lengths are rounded to float32, as
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import torch
@@ -21,8 +21,11 @@ from common import (
 )  # fmt: skip
 
 
+NO_GATES: Mapping[str, Tensor] = {}
+
+
 class Case(NamedTuple):
-    field: str = "attention"  # attention, mlp, block
+    field: str = "attention"  # attention, gated (the same with weights that τ gates), mlp, block
     replaced: tuple[int, int] = (1, 2)
     steps: int = 3
     method: str = "euler"
@@ -30,6 +33,8 @@ class Case(NamedTuple):
     timed: bool = True
     control: int = 0
     control_bias: bool = False
+    hidden: int = HIDDEN  # of the field's feed-forward maps
+    granularity: str = "row"  # of a gate
 
 
 CASES = {
@@ -41,6 +46,10 @@ CASES = {
     "hybrid_ode_rk4": Case(method="rk4"),
     "hybrid_ode_sequential_field": Case(sequential=True),
     "hybrid_ode_autonomous": Case(timed=False),
+    "hybrid_ode_time_indexed": Case(field="gated", timed=False),
+    "hybrid_ode_time_indexed_rk4": Case(
+        field="gated", method="rk4", control=2, hidden=45, granularity="element"
+    ),
     "hybrid_ode_mlp": Case(field="mlp", timed=False, control=3),
     "hybrid_ode_mlp_timed_rk4": Case(field="mlp", method="rk4"),
     "hybrid_ode_block": Case(field="block"),
@@ -52,12 +61,33 @@ def float32(x: float) -> float:
     return torch.tensor(x, dtype=torch.float32).item()
 
 
-def linear(w: Weights, name: str, x: Tensor, out: int) -> Tensor:
-    return x @ w(f"{name}.weight", out, x.shape[-1]).T + w(f"{name}.bias", 1, out)[0]
+FREQUENCIES, GATE_HIDDEN = 4, 5
 
 
-def attention(w: Weights, block: str, x: Tensor) -> Tensor:
-    q, k, v = linear(w, f"{block}.attn.qkv", x, 3 * WIDTH).split(WIDTH, dim=-1)
+def gates(w: Weights, case: Case, t: float) -> dict[str, Tensor]:
+    """What each weight of the field's block is multiplied by at time t."""
+    angle = t * 2 * math.pi * torch.arange(1, FREQUENCIES + 1, dtype=torch.float64)
+    e = torch.cat([angle.sin(), angle.cos(), torch.tensor([t], dtype=torch.float64)]).to(torch.float32).double()
+    of = {}
+    for target, out, into in (
+        ("q", WIDTH, WIDTH), ("k", WIDTH, WIDTH), ("v", WIDTH, WIDTH), ("out", WIDTH, WIDTH),
+        ("up", case.hidden, WIDTH), ("down", WIDTH, case.hidden),
+    ):  # fmt: skip
+        size = out * into if case.granularity == "element" else out
+        name = f"flow.modulation.{target}"
+        hidden = torch.relu(w(f"{name}.w1", GATE_HIDDEN, len(e)) @ e + w(f"{name}.b1", 1, GATE_HIDDEN)[0])
+        g = w(f"{name}.w2", size, GATE_HIDDEN) @ hidden + w(f"{name}.b2", 1, size)[0]
+        of[target] = (1 / (1 + torch.exp(-g))).view(out, -1)
+    return {"attn.qkv": torch.cat([of[t] for t in "qkv"]), "attn.out": of["out"], "mlp.up": of["up"], "mlp.down": of["down"]}
+
+
+def linear(w: Weights, block: str, name: str, x: Tensor, out: int, gate: Mapping[str, Tensor] = NO_GATES) -> Tensor:
+    weight = w(f"{block}.{name}.weight", out, x.shape[-1])
+    return x @ (weight * gate[name] if name in gate else weight).T + w(f"{block}.{name}.bias", 1, out)[0]
+
+
+def attention(w: Weights, block: str, x: Tensor, gate: Mapping[str, Tensor] = NO_GATES) -> Tensor:
+    q, k, v = linear(w, block, "attn.qkv", x, 3 * WIDTH, gate).split(WIDTH, dim=-1)
     size = WIDTH // HEADS
     heads = []
     for head in range(HEADS):
@@ -67,12 +97,14 @@ def attention(w: Weights, block: str, x: Tensor) -> Tensor:
             score = torch.einsum("bd,bjd->bj", q[:, i, part], k[:, : i + 1, part]) / math.sqrt(size)
             rows.append(torch.einsum("bj,bjd->bd", torch.softmax(score, -1), v[:, : i + 1, part]))
         heads.append(torch.stack(rows, 1))
-    return linear(w, f"{block}.attn.out", torch.cat(heads, -1), WIDTH)
+    return linear(w, block, "attn.out", torch.cat(heads, -1), WIDTH, gate)
 
 
-def feed_forward(w: Weights, block: str, x: Tensor) -> Tensor:
-    up = linear(w, f"{block}.mlp.up", x, HIDDEN)
-    return linear(w, f"{block}.mlp.down", 0.5 * up * (1 + torch.erf(up / math.sqrt(2))), WIDTH)
+def feed_forward(
+    w: Weights, block: str, x: Tensor, hidden: int = HIDDEN, gate: Mapping[str, Tensor] = NO_GATES
+) -> Tensor:
+    up = linear(w, block, "mlp.up", x, hidden, gate)
+    return linear(w, block, "mlp.down", 0.5 * up * (1 + torch.erf(up / math.sqrt(2))), WIDTH, gate)
 
 
 def layer(w: Weights, name: str, x: Tensor) -> Tensor:
@@ -88,12 +120,13 @@ def velocity(w: Weights, case: Case) -> Callable[[float, Tensor], Tensor]:
             h = h + w("flow.time.w2", WIDTH, WIDTH) @ (a / (1 + torch.exp(-a))) + w("flow.time.b2", 1, WIDTH)[0]
         if case.field == "mlp":  # no signal: zeros beside the state
             joined = torch.cat([h, torch.zeros(*h.shape[:-1], case.control, dtype=h.dtype)], -1)
-            a = linear(w, "flow.mlp.up", joined, 30)
-            inside = linear(w, "flow.mlp.down", torch.log1p(torch.exp(a)), WIDTH)
+            a = linear(w, "flow", "mlp.up", joined, 30)
+            inside = linear(w, "flow", "mlp.down", torch.log1p(torch.exp(a)), WIDTH)
         else:
-            mixed = attention(w, "flow.block", layer_norm(w, "flow.block.norm1", h))
+            gate = gates(w, case, t) if case.field == "gated" else NO_GATES
+            mixed = attention(w, "flow.block", layer_norm(w, "flow.block.norm1", h), gate)
             second = h + mixed if case.sequential else h
-            inside = mixed + feed_forward(w, "flow.block", layer_norm(w, "flow.block.norm2", second))
+            inside = mixed + feed_forward(w, "flow.block", layer_norm(w, "flow.block.norm2", second), case.hidden, gate)
         return w("flow.alpha", 1) * inside
 
     return f
@@ -139,7 +172,7 @@ def logits(w: Weights, case: Case, tokens: Tensor) -> Tensor:
 def golden(case: Case) -> dict[str, object]:
     tokens, following = text()
     w = Weights()
-    if case.control and case.field == "attention":  # there, and not reached without a signal
+    if case.control and case.field in ("attention", "gated"):  # there, and not reached without a signal
         w("flow.control.weight", WIDTH, case.control)
         if case.control_bias:
             w("flow.control.bias", 1, WIDTH)

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "core/config/preset_changes.hpp"
 #include "core/config/preset_deviations.hpp"
 #include "core/config/presets.hpp"
+#include "core/config/sweep.hpp"
 #include "storage/dimensions.hpp"
 
 namespace depthgrid {
@@ -129,6 +131,22 @@ TEST(PresetChanges, NamesWhatACellHasOtherwiseThanItsPreset) {
   EXPECT_EQ(changes[0].preset, "6");
   EXPECT_EQ(changes[0].here, "2");
   EXPECT_EQ(changes[1].here, R"("parallel")");
+}
+
+TEST(PresetChanges, ThePublishedArmsAreThePublishedModels) {
+  const Sweep sweep =
+      load_sweep({DEPTHGRID_SOURCE_DIR "/configs/study1/published.yaml", {"seeds=1"}});
+  std::set<std::string> presets;
+  for (const CellPlan& cell : sweep.cells) {
+    presets.insert(cell.config.word("model.preset"));
+    for (const PresetChange& change : preset_changes(cell.config)) {
+      ADD_FAILURE() << cell.alias << ": " << change.leaf << " is " << change.here << ", not "
+                    << change.preset;
+    }
+  }
+  EXPECT_EQ(presets,
+            (std::set<std::string>{"published/standard", "published/tong",
+                                   "published/time_indexed_mlp", "published/time_indexed_ssm"}));
 }
 
 }  // namespace
