@@ -39,7 +39,7 @@ constexpr Verb kVerbs[] = {
     {"check", "gate|forward|…", "the arithmetic of a model as JSON", check_verb},
     {"pack", "[STORE]", "bring sweep.h5 up to date", pack_verb},
     {"schema", "", "print every key of a sweep file", schema_verb},
-    {"bench", "step|optimiser", "time the training step, or the optimiser", bench_verb}};
+    {"bench", "step|decode|…", "time training steps, decoding, the optimiser", bench_verb}};
 
 std::string usage() {
   std::string text =

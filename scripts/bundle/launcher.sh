@@ -29,7 +29,8 @@ if [ -n "$TORCH_LIB" ] && [ -e "$TORCH_LIB/libtorch_cpu.so" ]; then
 else
   # The other verbs do without: plan knows no costs then.
   case $name:$1 in
-    mpirun:* | depthgrid:run | depthgrid:bench)
+    mpirun:* | depthgrid:run | depthgrid:audit | depthgrid:eval | depthgrid:generate | depthgrid:export | \
+      depthgrid:check | depthgrid:bench)
       echo "depthgrid: no torch 2.11.0 found: pip install torch==2.11.0, name a Python that has it" \
         "(PYTHON=...) or its lib folder (TORCH_LIB=...)" >&2
       exit 78 ;;

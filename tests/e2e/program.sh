@@ -34,7 +34,7 @@ for verb in validate plan run status results logs pack schema bench; do
 done
 
 expect 0 "$depthgrid" help
-says out "bench     step|optimiser"
+says out "bench     step|decode|…"
 expect 2 "$depthgrid"
 silent out
 says err "usage: depthgrid VERB"
