@@ -25,6 +25,7 @@ depthgrid_e2e(out_of_memory 600)
 depthgrid_e2e(stop_in_evaluation 600)
 depthgrid_e2e(modes 600)
 depthgrid_e2e(check 300)
+depthgrid_e2e(periodic 300)
 depthgrid_e2e(bundle 600)
 depthgrid_e2e(fused_alone 1200 slow)
 # Those that start ranks have the machine to themselves.
