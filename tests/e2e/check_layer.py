@@ -206,6 +206,23 @@ for what, modes in (("forward", [*STUDENT, {"mode": "teacher_topk"}]), ("decode"
         else:
             assert far(a["layers"][0]["score"], b["layers"][0]["score"]) > 1e-3
 
+# An untrained gate stands near its middle, whatever the scale of the residuals.
+for words, s_cu in (((), (.498, .5001)), (("--set", "model.init.scheme=pytorch"), (.496, .5001))):
+    for layer in ask("forward", *TDT, *words, mode="teacher_topk", rows=4, dump=True)[0]["layers"]:
+        gate = {name: float(np.mean(layer[name])) for name in ("D_st", "S_CE", "S_CU", "g")}
+        assert abs(gate["S_CE"] - .5034) <= .002 and s_cu[0] <= gate["S_CU"] <= s_cu[1], gate
+        assert abs(gate["g"] - .7517) <= .002 and gate["D_st"] < (.01 if not words else 1), gate
+
+# A cache holds what was executed: with a quarter of the tokens (1 − f) + f/4 of the dense one's bytes.
+tokens = RANDOM.integers(0, 32, (4, 128))
+quarter = np.zeros((4, 128), int)
+for row in quarter:
+    row[RANDOM.choice(128, 32, replace=False)] = 1
+for layers, skipping, share in (("odd", 2, .625), ("all", 4, .25)):
+    cases = [{"mode": "dense"}, {"mode": "forced", "masks": [quarter.tolist()] * skipping}]
+    dense, student = ask("decode", *TDT, "--set", "model.tdt.layers=" + layers, tokens=tokens.tolist(), cases=cases)
+    assert abs(student["cache_bytes"] / dense["cache_bytes"] - share) <= .02, (layers, student, dense)
+
 # --- running TopK ---------------------------------------------------------------------------------
 def among_the_best(scores, gamma):
     """Is a token among the highest ⌊γt⌋ of the first t?"""
