@@ -13,6 +13,12 @@
 #include "models/blocks/ssm_stability.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// Transitions are float32: exp(0−) may come out an ulp above one.
+constexpr double kRounding = 1e-6;
+
+}  // namespace
 
 StabilityWatch::StabilityWatch(const Model& model, const ModelOptions& o)
     : model_(model),
@@ -31,7 +37,7 @@ std::vector<std::pair<std::size_t, double>> StabilityWatch::look() {
   if (!radii.defined()) return news;
   const double* radius = radii.const_data_ptr<double>();
   for (std::size_t e = 0; e < told_.size(); ++e) {
-    if (bounded_ && radius[e] > 1) {
+    if (bounded_ && radius[e] > 1 + kRounding) {
       throw Error(
           fmt::format("state-space layer of cell {}: spectral radius {} of a diagonal "
                       "transition that decays by construction",

@@ -20,7 +20,7 @@ class StabilityWatch {
   StabilityWatch(const Model& model, const ModelOptions& o);
 
   /// Cells of which some depth has ceased to forget since the last look, and that radius.
-  /// @throws Error (a bug) if a radius is above one where that cannot be.
+  /// @throws Error (a bug) if a radius is above one, by more than rounding, where that cannot be.
   std::vector<std::pair<std::size_t, double>> look();
 
   /// Spectral radii over cells and depths and the longest memory, on stderr: a warning where a
