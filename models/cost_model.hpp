@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/config/student_flops.hpp"
 #include "core/train/parameter_layout.hpp"
 #include "models/model_options.hpp"
 
@@ -23,14 +24,6 @@ double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t to
 /// tokens; these attend to executed tokens alone, hence r² of a dense layer's attention. What only
 /// a teacher needs (transition network, surprise) is no part of it.
 /// Source: third study, section 4; its operations a token, Σ exec · (8C² + … + 4C n_kv) + 4C.
-struct StudentFlops {
-  double always = 0;     // whatever is executed
-  double products = 0;   // of all dynamic layers together, with every token
-  double attention = 0;  // likewise
-
-  /// Layers of different shares cost the mean of this over the layers.
-  double at(double share) const { return always + share * (products + share * attention); }
-};
 StudentFlops student_flops(const ModelOptions& o, std::int64_t rows, std::int64_t tokens);
 
 /// Share of the tokens that dynamic layers of cell e are to execute: k / T with k = ⌊γT + 1e-9⌋ or

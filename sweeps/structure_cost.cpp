@@ -21,7 +21,8 @@ StructureCost cost_of(const Json& j) {
   }
   c.flops_per_token = j.at("flops_per_token").get<double>();
   if (j.contains("student_flops")) {
-    c.student_flops = j["student_flops"].get<std::array<double, 3>>();
+    const Json& s = j["student_flops"];
+    c.student_flops = StudentFlops{s.at(0), s.at(1), s.at(2)};
   }
   c.fixed_bytes = j.value("fixed_bytes", 0.0);
   c.bytes_per_cell = j.at("bytes_per_cell").get<double>();
@@ -46,9 +47,7 @@ double expected_flops(const StructureCost& cost, const CellConfig& config) {
   const std::optional<std::int64_t> k = capacity_count(config);
   if (!k || !cost.student_flops) return cost.flops_per_token;
   const auto tokens = static_cast<double>(config.integer("data.seq_len"));
-  const double share = static_cast<double>(*k) / tokens;
-  const auto& [always, products, attention] = *cost.student_flops;
-  return always + share * (products + share * attention);
+  return cost.student_flops->at(static_cast<double>(*k) / tokens);
 }
 
 CostTable parse_costs(std::string_view json) {
@@ -84,7 +83,9 @@ std::string costs_json(const CostTable& costs) {
          {"max_fused", c.max_fused},
          {"depends_on_h", c.depends_on_h},
          {"time_feature_rank", c.time_feature_rank < 0 ? Json() : Json(c.time_feature_rank)}});
-    if (c.student_flops) structures.back()["student_flops"] = *c.student_flops;
+    if (const auto& s = c.student_flops) {
+      structures.back()["student_flops"] = {s->always, s->products, s->attention};
+    }
     if (c.tensors.empty()) continue;
     Json tensors = Json::array();
     for (const TensorInfo& t : c.tensors) tensors.push_back({t.name, t.shape, t.group});

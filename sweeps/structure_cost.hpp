@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "core/config/cell_config.hpp"
+#include "core/config/student_flops.hpp"
 
 namespace depthgrid {
 
@@ -27,9 +27,9 @@ struct StructureCost {
   std::int64_t parameters = 0;
   std::vector<std::pair<std::string, std::int64_t>> parameter_groups;
   double flops_per_token = 0;  // forward, one cell, every layer executing every token
-  /// The same of a student whose layers skip tokens, as numbers a, b, c of the share r that they
-  /// execute: a + b r + c r²; none where no layer skips. Cells of one structure differ in r.
-  std::optional<std::array<double, 3>> student_flops = {};
+  /// The same of a student; none where no layer skips. Cells of one structure differ in their
+  /// share.
+  std::optional<StudentFlops> student_flops = {};
   double fixed_bytes = 0;                // of a job, whatever its E
   double bytes_per_cell = 0;             // what one more cell adds: arenas, activations, workspace
   double activation_bytes_per_cell = 0;  // the part of bytes_per_cell that is activations

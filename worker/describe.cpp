@@ -1,7 +1,6 @@
 #include "worker/describe.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -78,8 +77,7 @@ StructureCost cost_of(const std::string& structure, const CellConfig& config, bo
   }
   cost.flops_per_token = flops_per_token(o, batch / config.integer("train.accumulation"), tokens);
   if (!o.routing.layers.empty()) {
-    const StudentFlops s = student_flops(o, batch / config.integer("train.accumulation"), tokens);
-    cost.student_flops = std::array<double, 3>{s.always, s.products, s.attention};
+    cost.student_flops = student_flops(o, batch / config.integer("train.accumulation"), tokens);
   }
   set_memory(cost, o, config);
   cost.max_fused = automatic_fuse(o, batch, tokens, at::kCPU);

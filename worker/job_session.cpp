@@ -201,8 +201,11 @@ SessionEnd JobSession::run() {
             ? first.alias
             : fmt::format("{} … {}", first.alias, run_.sweep.cells[job_.rows.back()].alias);
     run_.progress.job_started(job_.id, cells_.size(), job_.first_step, steps, label);
-    watch_stability();
-    if (step_ == 0 && evals_.due(0, steps)) evaluate(0);
+    if (step_ == 0 && evals_.due(0, steps)) {
+      evaluate(0);
+    } else {
+      watch_stability();
+    }
   }
   // Only the first rank evaluates, so only it knows of early stops.
   const auto over = [&] { return run_.sync.largest(run_.leads() && !any_active() ? 1 : 0) > 0; };

@@ -26,16 +26,12 @@ StabilityWatch::StabilityWatch(const Model& model, const ModelOptions& o)
                o.modulation.gate != GateKind::Identity),
       told_(static_cast<std::size_t>(o.cells), false) {}
 
-at::Tensor StabilityWatch::largest() const {
-  const at::Tensor transitions = model_.family().transitions();
-  return transitions.defined() ? spectral_radius(transitions).amax(1) : at::Tensor();
-}
-
 std::vector<std::pair<std::size_t, double>> StabilityWatch::look() {
   std::vector<std::pair<std::size_t, double>> news;
-  const at::Tensor radii = largest();
-  if (!radii.defined()) return news;
-  const double* radius = radii.const_data_ptr<double>();
+  const at::Tensor transitions = model_.family().transitions();
+  if (!transitions.defined()) return news;
+  radii_ = spectral_radius(transitions).amax(1);
+  const double* radius = radii_.const_data_ptr<double>();
   for (std::size_t e = 0; e < told_.size(); ++e) {
     if (bounded_ && radius[e] > 1 + kRounding) {
       throw Error(
@@ -51,9 +47,8 @@ std::vector<std::pair<std::size_t, double>> StabilityWatch::look() {
 }
 
 void StabilityWatch::log() const {
-  at::Tensor radii = largest();
-  if (!radii.defined()) return;
-  radii = radii.masked_select(at::isfinite(radii));
+  if (!radii_.defined()) return;
+  const at::Tensor radii = radii_.masked_select(at::isfinite(radii_));
   if (radii.numel() == 0) return;
   const double most = radii.max().item<double>();
   depthgrid::log(

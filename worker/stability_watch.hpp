@@ -24,15 +24,13 @@ class StabilityWatch {
   std::vector<std::pair<std::size_t, double>> look();
 
   /// Spectral radii over cells and depths and the longest memory, on stderr: a warning where a
-  /// recurrence does not forget. Cells that have diverged are left out.
+  /// recurrence does not forget. As of the last look; cells that have diverged are left out.
   void log() const;
 
  private:
-  /// The largest of each cell's depths; NaN of a cell that has diverged. (E), or undefined.
-  at::Tensor largest() const;
-
   const Model& model_;
   bool bounded_;
+  at::Tensor radii_;        // (E) the largest of a cell's depths, NaN of a diverged one
   std::vector<bool> told_;  // (E)
 };
 

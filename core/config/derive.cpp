@@ -24,13 +24,12 @@ bool has_dev(const Slots& slots) {
 }
 
 Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
-  constexpr std::array<std::string_view, 17> kNames = {
-      "trunk",    "embedding", "head",    "norm",   "bias",     "modulation",
-      "hypernet", "ssm",       "field",   "alpha",  "control",  "residual",
-      "gain",     "tpn",       "scalars", "router", "predictor"};
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    const std::string path = "train.groups." + std::string(kNames[i]);
-    groups_[i] = {kNames[i], leaf_index(path + ".lr"), leaf_index(path + ".weight_decay")};
+  constexpr std::string_view kUnder = "train.groups.", kRate = ".lr";
+  for (const Leaf& leaf : schema()) {
+    if (!leaf.path.starts_with(kUnder) || !leaf.path.ends_with(kRate)) continue;
+    const std::string_view path = leaf.path.substr(0, leaf.path.size() - kRate.size());
+    groups_.push_back({path.substr(kUnder.size()), leaf_index(leaf.path),
+                       leaf_index(std::string(path) + ".weight_decay")});
   }
   zero_ = pool_->intern(0);
   zero_real_ = pool_->intern(0.0);

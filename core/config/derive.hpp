@@ -1,8 +1,8 @@
 #pragma once
 
-#include <array>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "core/config/slots.hpp"
 
@@ -35,7 +35,7 @@ class Deriver {
     std::size_t lr, weight_decay;
   };
   std::shared_ptr<ValuePool> pool_;
-  std::array<Group, 17> groups_;
+  std::vector<Group> groups_;  // every train.groups.<g> of the schema
   const PooledValue *zero_, *zero_real_, *one_, *one_real_, *small_, *true_, *false_;
   const PooledValue *sequential_, *parallel_, *layer_norm_, *none_, *all_, *sdpa_, *explicit_;
   const PooledValue *bytes_, *gpt2_, *all_splits_, *no_dev_, *all_targets_, *attention_targets_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/config/overrides.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
@@ -153,7 +154,7 @@ bool Grid::includes(const Visit& visit) {
 
 bool Grid::overridden(const Slots& slots, std::size_t leaf) const {
   const int file = slots.places[leaf].file;
-  return file >= 0 && diagnostics_.name(file) == "--set";
+  return file >= 0 && diagnostics_.name(file) == kOverrideName;
 }
 
 void Grid::note_what_presets_lose(const Slots& slots) {

@@ -182,7 +182,7 @@ void apply_overrides(const std::vector<std::string>& settings, SweepReader& read
                      SweepDocument& document, ValuePool& pool, Diagnostics& diagnostics) {
   Overrider overrider(reader, document, pool, diagnostics);
   for (const std::string& text : settings) {
-    const int file = diagnostics.add_text("--set", text);
+    const int file = diagnostics.add_text(kOverrideName, text);
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
       diagnostics.error({file, 1, 1}, "expected key=value");

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from common import (
-    EPS, HEADS, HIDDEN, LAYERS, POSITIONS, TOKENS, VOCABULARY, WIDTH, Weights, float32, language_loss, layer_norm,
-    numbers, standardised, text, write,
+    EPS, HEADS, HIDDEN, LAYERS, POSITIONS, TOKENS, VOCABULARY, WIDTH, Weights, float32, golden, layer_norm,
+    standardised, write,
 )  # fmt: skip
 
 FREQUENCIES, NORM_HIDDEN, GATE_HIDDEN, ROPE_BASE = 4, 6, 5, 10000.0
@@ -166,12 +166,5 @@ def logits(w: Weights, case: Case, tokens: Tensor) -> Tensor:
     return norm(w, case, "final_norm", end, x) @ w("head.weight", VOCABULARY, WIDTH).T
 
 
-def golden(case: Case) -> dict[str, object]:
-    tokens, following = text()
-    w = Weights()
-    y = logits(w, case, tokens)
-    return numbers(w, y, language_loss(y, following))
-
-
 if __name__ == "__main__":
-    write(__file__, {name: golden(case) for name, case in CASES.items()})
+    write(__file__, {name: golden(logits, case) for name, case in CASES.items()})

@@ -18,7 +18,7 @@ from torch import Tensor
 import blocks
 from blocks import GATE_HIDDEN, attention, features, norm
 from common import (
-    LAYERS, POSITIONS, TOKENS, VOCABULARY, WIDTH, Weights, float32, language_loss, numbers, text, write,
+    LAYERS, POSITIONS, TOKENS, VOCABULARY, WIDTH, Weights, float32, golden, write,
 )  # fmt: skip
 
 STATES, GENERATOR, LEAST_DELTA = 7, 6, 1e-4
@@ -149,12 +149,5 @@ def logits(w: Weights, case: Case, tokens: Tensor) -> Tensor:
     return norm(w, block, "final_norm", end, x) @ w("head.weight", VOCABULARY, WIDTH).T
 
 
-def golden(case: Case) -> dict[str, object]:
-    tokens, following = text()
-    w = Weights()
-    y = logits(w, case, tokens)
-    return numbers(w, y, language_loss(y, following))
-
-
 if __name__ == "__main__":
-    write(__file__, {name: golden(case) for name, case in CASES.items()})
+    write(__file__, {name: golden(logits, case) for name, case in CASES.items()})

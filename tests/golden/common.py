@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 WIDTH, HEADS, LAYERS, HIDDEN, VOCABULARY, POSITIONS, EPS = 20, 2, 3, 28, 17, 9, 1e-5
 SEQUENCES, TOKENS = 2, 5
+
+
+C = TypeVar("C")  # a case, as its script describes it
 
 
 class Weights:
@@ -65,6 +69,14 @@ def numbers(w: Weights, logits: Tensor, loss: Tensor) -> dict[str, object]:
         along = torch.sin(0.9 * torch.arange(len(g), dtype=torch.float64) + 0.4)
         gradients[name] = [g.norm().item(), (g * along).sum().item()]
     return {"loss": loss.item(), "logits": logits.flatten().tolist(), "gradients": gradients}
+
+
+def golden(logits: Callable[[Weights, C, Tensor], Tensor], case: C) -> dict[str, object]:
+    """The numbers of a case whose loss is that of its logits alone."""
+    tokens, following = text()
+    w = Weights()
+    y = logits(w, case, tokens)
+    return numbers(w, y, language_loss(y, following))
 
 
 def write(script: str, cases: Mapping[str, object]) -> None:
