@@ -16,6 +16,7 @@ struct PresetChange {
 
 /// In the order of the preset's leaves; empty where the cell is the preset, or names none.
 /// A model that differs is not the published one, whatever the preset is called.
+/// @throws Error for a preset that the schema does not list (a bug).
 std::vector<PresetChange> preset_changes(const CellConfig& config);
 
 }  // namespace depthgrid

@@ -12,12 +12,14 @@ namespace depthgrid {
 /// choose how large the shared weights start out to be (`model.init.gain: learned`).
 ///
 /// One parameter block.gain: q, k, v, out and, with a feed-forward sublayer, up and down.
+/// Source: first study, section 9 ("learnable base weight initialization").
 class BaseGains {
  public:
   BaseGains() = default;
   BaseGains(ParameterSource& source, const ModelOptions& o);
 
-  /// Weights under their factors; norms and biases as they are. Once a pass, whatever the depth.
+  /// Weights (E, out, in) under their factors; norms and biases as they are. Once a pass, whatever
+  /// the depth.
   BlockWeights scaled(const BlockWeights& base) const;
 
  private:
