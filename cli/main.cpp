@@ -13,7 +13,7 @@
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/base/version.hpp"
-#include "core/config/diagnostics.hpp"
+#include "core/config/yaml/diagnostics.hpp"
 
 namespace depthgrid {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "core/config/sweep.hpp"
-#include "sweeps/plan_report.hpp"
+#include "sweeps/plan/plan_report.hpp"
 
 namespace depthgrid {
 

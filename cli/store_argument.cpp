@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "storage/plan_file.hpp"
-#include "sweeps/cell_log.hpp"
+#include "sweeps/report/cell_log.hpp"
 
 namespace depthgrid {
 namespace {

@@ -7,9 +7,9 @@
 #include "cli/command_line.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
-#include "sweeps/listing.hpp"
-#include "sweeps/matched_sweep.hpp"
-#include "sweeps/model_orders.hpp"
+#include "sweeps/orders/model_orders.hpp"
+#include "sweeps/plan/matched_sweep.hpp"
+#include "sweeps/report/listing.hpp"
 
 namespace depthgrid {
 

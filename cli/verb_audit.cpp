@@ -8,10 +8,10 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_program.hpp"
 #include "core/base/error.hpp"
-#include "sweeps/model_sweep.hpp"
-#include "sweeps/pipe_child.hpp"
-#include "sweeps/structure_audit.hpp"
-#include "sweeps/structure_request.hpp"
+#include "sweeps/orders/model_sweep.hpp"
+#include "sweeps/plan/pipe_child.hpp"
+#include "sweeps/plan/structure_audit.hpp"
+#include "sweeps/plan/structure_request.hpp"
 
 namespace depthgrid {
 namespace {

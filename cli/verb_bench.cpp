@@ -9,7 +9,7 @@
 #include "cli/worker_program.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/run_order.hpp"
+#include "sweeps/orders/run_order.hpp"
 
 namespace depthgrid {
 

@@ -14,8 +14,8 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_program.hpp"
 #include "core/base/error.hpp"
-#include "sweeps/model_sweep.hpp"
-#include "sweeps/pipe_child.hpp"
+#include "sweeps/orders/model_sweep.hpp"
+#include "sweeps/plan/pipe_child.hpp"
 
 namespace depthgrid {
 namespace {

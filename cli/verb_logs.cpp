@@ -1,7 +1,7 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "sweeps/cell_log.hpp"
+#include "sweeps/report/cell_log.hpp"
 
 namespace depthgrid {
 

@@ -5,7 +5,7 @@
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/log.hpp"
-#include "storage/pack.hpp"
+#include "storage/pack/pack.hpp"
 
 namespace depthgrid {
 

@@ -6,10 +6,10 @@
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
+#include "storage/cells/summary.hpp"
 #include "storage/plan_file.hpp"
-#include "storage/summary.hpp"
-#include "sweeps/describe_cache.hpp"
-#include "sweeps/start_check.hpp"
+#include "sweeps/plan/describe_cache.hpp"
+#include "sweeps/plan/start_check.hpp"
 
 namespace depthgrid {
 namespace {

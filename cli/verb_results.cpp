@@ -4,7 +4,7 @@
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
-#include "sweeps/results_query.hpp"
+#include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
 

@@ -9,8 +9,8 @@
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
 #include "storage/plan_file.hpp"
-#include "sweeps/run_order.hpp"
-#include "sweeps/run_summary.hpp"
+#include "sweeps/orders/run_order.hpp"
+#include "sweeps/report/run_summary.hpp"
 
 namespace depthgrid {
 namespace {

@@ -1,7 +1,7 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "sweeps/status_report.hpp"
+#include "sweeps/report/status_report.hpp"
 
 namespace depthgrid {
 

@@ -8,7 +8,7 @@
 #include "cli/verbs.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/config/sweep.hpp"
-#include "sweeps/start_check.hpp"
+#include "sweeps/plan/start_check.hpp"
 
 namespace depthgrid {
 namespace {

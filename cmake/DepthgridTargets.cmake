@@ -8,13 +8,19 @@ foreach(kind IN LISTS DEPTHGRID_SANITIZE)
   target_link_options(options INTERFACE -fsanitize=${kind})
 endforeach()
 
-# depthgrid_library(<name> HEADERS ... SOURCES ... LINK ... LINK_PRIVATE ...): the static library of
-# one folder; each of its headers must compile on its own. Paths are relative to the folder.
+# depthgrid_library(<name> [EXCLUDE regex] LINK ... LINK_PRIVATE ...): the static library of a folder
+# and of those below it, but for files that EXCLUDE matches; each of its headers must compile alone.
 function(depthgrid_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;SOURCES;LINK;LINK_PRIVATE")
-  add_library(${name} STATIC ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCLUDE" "LINK;LINK_PRIVATE")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(arg_EXCLUDE)
+    list(FILTER headers EXCLUDE REGEX "${arg_EXCLUDE}")
+    list(FILTER sources EXCLUDE REGEX "${arg_EXCLUDE}")
+  endif()
+  add_library(${name} STATIC ${sources})
   add_library(depthgrid::${name} ALIAS ${name})
-  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${arg_HEADERS})
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
   target_link_libraries(${name} PUBLIC ${arg_LINK} PRIVATE ${arg_LINK_PRIVATE} depthgrid::options)
   set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
 endfunction()
@@ -62,11 +68,11 @@ function(depthgrid_test name)
     if(filter STREQUAL "")
       continue()  # shared helpers of the program
     endif()
-    cmake_path(GET source STEM stem)
-    cmake_path(GET source PARENT_PATH folder)
-    cmake_path(GET folder FILENAME folder)
-    add_test(NAME ${folder}.${stem} COMMAND ${name} --gtest_filter=${filter} --gtest_brief=1)
-    set_tests_properties(${folder}.${stem} PROPERTIES LABELS "unit;${arg_LABELS}"
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests OUTPUT_VARIABLE test)
+    string(REGEX REPLACE "\\.cpp$" "" test "${test}")
+    string(REPLACE / . test "${test}")
+    add_test(NAME ${test} COMMAND ${name} --gtest_filter=${filter} --gtest_brief=1)
+    set_tests_properties(${test} PROPERTIES LABELS "unit;${arg_LABELS}"
       TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "OMP_NUM_THREADS=1;OMP_WAIT_POLICY=PASSIVE"
       FAIL_REGULAR_EXPRESSION "No test matches;Running 0 tests")
   endforeach()

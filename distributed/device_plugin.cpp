@@ -4,7 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
-#include "distributed/plugin_abi.hpp"
+#include "distributed/cuda/plugin_abi.hpp"
 
 namespace depthgrid {
 namespace {

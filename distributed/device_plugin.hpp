@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "core/train/device_kernels.hpp"
-#include "core/train/segment_table.hpp"
+#include "core/train/optimizer/device_kernels.hpp"
+#include "core/train/optimizer/segment_table.hpp"
 #include "distributed/collective.hpp"
 
 namespace depthgrid {

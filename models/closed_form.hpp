@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "models/model_options.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

@@ -4,11 +4,11 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/train/parameter_layout.hpp"
+#include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/temporal_norm.hpp"
-#include "models/families/family.hpp"
-#include "models/forward_context.hpp"
-#include "models/model_options.hpp"
+#include "models/context/forward_context.hpp"
+#include "models/family.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

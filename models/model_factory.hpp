@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
-#include "core/train/parameter_layout.hpp"
-#include "models/families/family.hpp"
-#include "models/model_options.hpp"
+#include "core/train/optimizer/parameter_layout.hpp"
+#include "models/family.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

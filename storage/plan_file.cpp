@@ -10,10 +10,10 @@
 #include "core/base/version.hpp"
 #include "core/config/identity.hpp"
 #include "core/config/schema.hpp"
-#include "storage/param_columns.hpp"
-#include "storage/publish.hpp"
-#include "storage/table_reader.hpp"
-#include "storage/table_writer.hpp"
+#include "storage/columns/param_columns.hpp"
+#include "storage/columns/table_reader.hpp"
+#include "storage/columns/table_writer.hpp"
+#include "storage/files/publish.hpp"
 
 namespace depthgrid {
 namespace {

@@ -14,11 +14,11 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "storage/fs_probe.hpp"
-#include "storage/journal.hpp"
-#include "storage/process_identity.hpp"
-#include "storage/publish.hpp"
-#include "storage/sealed_file.hpp"
+#include "storage/files/fs_probe.hpp"
+#include "storage/files/journal.hpp"
+#include "storage/files/process_identity.hpp"
+#include "storage/files/publish.hpp"
+#include "storage/files/sealed_file.hpp"
 
 namespace depthgrid {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "core/base/error.hpp"
 #include "core/config/identity.hpp"
-#include "core/config/identity_text.hpp"
-#include "core/config/leaf_value.hpp"
-#include "core/config/resolve.hpp"
+#include "core/config/resolve/identity_text.hpp"
+#include "core/config/resolve/resolve.hpp"
 #include "core/config/schema.hpp"
+#include "core/config/schema/leaf_value.hpp"
 
 namespace depthgrid {
 namespace {

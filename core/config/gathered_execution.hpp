@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/config/cell_config.hpp"
-#include "core/config/slots.hpp"
+#include "core/config/resolve/slots.hpp"
 
 namespace depthgrid {
 

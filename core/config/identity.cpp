@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/config/gathered_execution.hpp"
-#include "core/config/identity_text.hpp"
+#include "core/config/resolve/identity_text.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "core/config/checks.hpp"
-#include "core/config/derive.hpp"
-#include "core/config/identity_text.hpp"
+#include "core/config/resolve/checks.hpp"
+#include "core/config/resolve/derive.hpp"
+#include "core/config/resolve/identity_text.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {

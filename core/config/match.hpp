@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/config/cell_config.hpp"
-#include "core/config/diagnostics.hpp"
+#include "core/config/yaml/diagnostics.hpp"
 
 namespace depthgrid {
 

@@ -1,6 +1,6 @@
 #include "core/config/preset_changes.hpp"
 
-#include "core/config/presets.hpp"
+#include "core/config/resolve/presets.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/config/leaf_value.hpp"
-#include "core/config/schema_rows.hpp"
+#include "core/config/schema/leaf_value.hpp"
+#include "core/config/schema/schema_rows.hpp"
 
 namespace depthgrid {
 namespace {

@@ -1,6 +1,6 @@
 #include "core/config/start_name.hpp"
 
-#include "core/config/slots.hpp"
+#include "core/config/resolve/slots.hpp"
 
 namespace depthgrid {
 namespace {

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "core/base/digest.hpp"
-#include "core/config/cell_collector.hpp"
-#include "core/config/overrides.hpp"
 #include "core/config/schema.hpp"
-#include "core/config/sweep_reader.hpp"
+#include "core/config/sweep/cell_collector.hpp"
+#include "core/config/sweep/overrides.hpp"
+#include "core/config/sweep/sweep_reader.hpp"
 
 namespace depthgrid {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "core/base/cell.hpp"
 #include "core/config/cell_config.hpp"
-#include "core/config/diagnostics.hpp"
 #include "core/config/match.hpp"
+#include "core/config/yaml/diagnostics.hpp"
 
 namespace depthgrid {
 

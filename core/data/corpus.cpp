@@ -10,7 +10,7 @@
 #include "core/data/corpus_search.hpp"
 #include "core/data/self_corpus.hpp"
 #include "core/data/text_splits.hpp"
-#include "core/data/utf8.hpp"
+#include "core/data/tokenizers/utf8.hpp"
 
 namespace depthgrid {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/data/data_options.hpp"
 #include "core/data/split.hpp"
 #include "core/data/token_stream.hpp"
-#include "core/data/tokenizer.hpp"
+#include "core/data/tokenizers/tokenizer.hpp"
 
 namespace depthgrid {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/data/token_stream.hpp"
-#include "core/data/tokenizer.hpp"
+#include "core/data/tokenizers/tokenizer.hpp"
 
 namespace depthgrid {
 

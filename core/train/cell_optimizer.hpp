@@ -6,10 +6,10 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/train/arena.hpp"
-#include "core/train/average_slots.hpp"
-#include "core/train/cell_adam.hpp"
-#include "core/train/device_kernels.hpp"
+#include "core/train/optimizer/arena.hpp"
+#include "core/train/optimizer/average_slots.hpp"
+#include "core/train/optimizer/cell_adam.hpp"
+#include "core/train/optimizer/device_kernels.hpp"
 #include "core/train/train_options.hpp"
 
 namespace depthgrid {

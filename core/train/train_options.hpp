@@ -8,9 +8,9 @@
 
 #include "core/config/cell_config.hpp"
 #include "core/config/schema.hpp"
-#include "core/train/cell_adam.hpp"
 #include "core/train/lr_schedule.hpp"
-#include "core/train/parameter_group.hpp"
+#include "core/train/optimizer/cell_adam.hpp"
+#include "core/train/optimizer/parameter_group.hpp"
 
 namespace depthgrid {
 

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "core/cells/cell_set.hpp"
-#include "core/train/arena.hpp"
 #include "core/train/batch_source.hpp"
 #include "core/train/cell_optimizer.hpp"
 #include "core/train/gradient_sync.hpp"
 #include "core/train/language_model.hpp"
+#include "core/train/optimizer/arena.hpp"
 #include "core/train/train_options.hpp"
 
 namespace depthgrid {

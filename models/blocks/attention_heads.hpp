@@ -5,8 +5,8 @@
 #include <ATen/core/Tensor.h>
 
 #include "models/blocks/rotary.hpp"
-#include "models/forward_context.hpp"
-#include "models/model_options.hpp"
+#include "models/context/forward_context.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

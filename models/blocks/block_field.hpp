@@ -3,8 +3,8 @@
 #include "core/depth/vector_field.hpp"
 #include "models/blocks/block_weights.hpp"
 #include "models/blocks/rotary.hpp"
-#include "models/forward_context.hpp"
-#include "models/model_options.hpp"
+#include "models/context/forward_context.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

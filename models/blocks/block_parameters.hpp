@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "core/train/parameter_layout.hpp"
+#include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/block_weights.hpp"
-#include "models/model_options.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

@@ -6,7 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "models/forward_context.hpp"
+#include "models/context/forward_context.hpp"
 
 namespace depthgrid {
 

@@ -12,8 +12,8 @@
 #include "models/blocks/activation.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
+#include "models/blocks/block_step.hpp"
 #include "models/blocks/time_features.hpp"
-#include "models/decode/block_step.hpp"
 
 namespace depthgrid {
 namespace {

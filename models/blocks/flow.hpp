@@ -6,13 +6,13 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/depth/vector_field.hpp"
-#include "core/train/parameter_layout.hpp"
+#include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/block_weights.hpp"
+#include "models/blocks/decode_block.hpp"
 #include "models/blocks/depth_mlp.hpp"
 #include "models/blocks/weight_gates.hpp"
-#include "models/decode/decode_block.hpp"
-#include "models/forward_context.hpp"
-#include "models/model_options.hpp"
+#include "models/context/forward_context.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/depth/depth_grid.hpp"
-#include "core/train/parameter_layout.hpp"
-#include "models/forward_context.hpp"
-#include "models/model_options.hpp"
+#include "core/train/optimizer/parameter_layout.hpp"
+#include "models/context/forward_context.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

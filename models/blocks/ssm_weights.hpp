@@ -2,10 +2,10 @@
 
 #include <array>
 
-#include "core/train/parameter_layout.hpp"
+#include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/block_weights.hpp"
 #include "models/blocks/depth_mlp.hpp"
-#include "models/model_options.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

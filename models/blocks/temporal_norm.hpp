@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "core/train/parameter_layout.hpp"
+#include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/block_weights.hpp"
 #include "models/blocks/depth_mlp.hpp"
-#include "models/model_options.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

@@ -13,8 +13,8 @@
 #include "core/base/error.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/depth/tableau.hpp"
+#include "models/blocks/block_step.hpp"
 #include "models/blocks/rotary.hpp"
-#include "models/decode/block_step.hpp"
 
 namespace depthgrid {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "models/blocks/attention_heads.hpp"
-#include "models/ops/token_attention_kernel.hpp"
+#include "models/ops/cpu/token_attention_kernel.hpp"
 
 namespace depthgrid {
 namespace {

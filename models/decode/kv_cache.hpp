@@ -5,7 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "models/blocks/rotary.hpp"
-#include "models/model_options.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

@@ -6,11 +6,11 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/depth/vector_field.hpp"
+#include "models/blocks/decode_block.hpp"
 #include "models/blocks/rotary.hpp"
-#include "models/decode/decode_block.hpp"
+#include "models/context/forward_context.hpp"
 #include "models/decode/kv_cache.hpp"
-#include "models/forward_context.hpp"
-#include "models/model_options.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

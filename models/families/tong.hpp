@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "core/train/parameter_layout.hpp"
-#include "models/families/family.hpp"
+#include "core/train/optimizer/parameter_layout.hpp"
+#include "models/family.hpp"
 
 namespace depthgrid {
 

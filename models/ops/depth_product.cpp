@@ -13,7 +13,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/base/error.hpp"
-#include "models/ops/depth_product_kernel.hpp"
+#include "models/ops/cpu/depth_product_kernel.hpp"
 
 namespace depthgrid {
 namespace {

@@ -10,7 +10,7 @@
 #include <ATen/ops/tanh.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "models/ops/gelu_kernel.hpp"
+#include "models/ops/cpu/gelu_kernel.hpp"
 
 namespace depthgrid {
 namespace {

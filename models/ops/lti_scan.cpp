@@ -11,7 +11,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/base/error.hpp"
-#include "models/ops/lti_scan_kernel.hpp"
+#include "models/ops/cpu/lti_scan_kernel.hpp"
 
 namespace depthgrid {
 namespace {

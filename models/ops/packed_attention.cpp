@@ -8,7 +8,7 @@
 #include <ATen/ops/empty_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "models/ops/attention_kernel.hpp"
+#include "models/ops/cpu/attention_kernel.hpp"
 
 namespace depthgrid {
 namespace {

@@ -13,7 +13,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/base/error.hpp"
-#include "models/ops/row_norm_kernel.hpp"
+#include "models/ops/cpu/row_norm_kernel.hpp"
 
 namespace depthgrid {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "models/ops/cpu/sublayer_kernel.hpp"
 #include "models/ops/packed_attention.hpp"
-#include "models/ops/sublayer_kernel.hpp"
 
 namespace depthgrid {
 

@@ -4,8 +4,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/train/parameter_layout.hpp"
-#include "models/model_options.hpp"
+#include "core/train/optimizer/parameter_layout.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 

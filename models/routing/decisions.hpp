@@ -4,8 +4,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "models/forward_context.hpp"
-#include "models/routing/routing_options.hpp"
+#include "models/context/forward_context.hpp"
+#include "models/options/routing_options.hpp"
 
 namespace depthgrid {
 

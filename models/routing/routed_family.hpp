@@ -6,7 +6,7 @@
 
 #include "models/blocks/block_parameters.hpp"
 #include "models/blocks/residual_scale.hpp"
-#include "models/families/family.hpp"
+#include "models/family.hpp"
 
 namespace depthgrid {
 

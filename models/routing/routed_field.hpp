@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/blocks/block_field.hpp"
-#include "models/forward_context.hpp"
+#include "models/context/forward_context.hpp"
 #include "models/routing/routing_record.hpp"
 
 namespace depthgrid {

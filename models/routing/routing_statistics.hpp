@@ -5,7 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "models/model_options.hpp"
+#include "models/options/model_options.hpp"
 #include "models/routing/routing_record.hpp"
 
 namespace depthgrid {

@@ -6,7 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/config/gathered_execution.hpp"
-#include "models/routing/routing_options.hpp"
+#include "models/options/routing_options.hpp"
 
 namespace depthgrid {
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Numbers of the state-space layer, from the equations, for tests/models/ssm_mixer_test.cpp.
+"""Numbers of the state-space layer, from the equations, for tests/models/blocks/ssm_mixer_test.cpp.
 
 h_t = Abar h_{t-1} + Bbar x_t, y_t = C h_t + D x_t, token by token in float64; exp and phi_1 from the
 exponential of the augmented matrix [[Z, I], [0, 0]], gradients by autograd. Nothing is shared with the

@@ -1,4 +1,4 @@
-#include "core/train/arena.hpp"
+#include "core/train/optimizer/arena.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,11 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "storage/cell_history.hpp"
-#include "storage/checkpoint.hpp"
-#include "storage/h5_read.hpp"
-#include "storage/journal.hpp"
-#include "storage/publish.hpp"
+#include "storage/cells/cell_history.hpp"
+#include "storage/files/journal.hpp"
+#include "storage/files/publish.hpp"
+#include "storage/hdf5/checkpoint.hpp"
+#include "storage/hdf5/h5_read.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {

@@ -7,7 +7,7 @@
 
 #include <fcntl.h>
 
-#include "storage/publish.hpp"
+#include "storage/files/publish.hpp"
 
 namespace depthgrid {
 

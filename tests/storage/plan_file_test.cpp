@@ -7,8 +7,8 @@
 
 #include "core/base/error.hpp"
 #include "core/config/identity.hpp"
-#include "storage/param_columns.hpp"
-#include "storage/sealed_file.hpp"
+#include "storage/columns/param_columns.hpp"
+#include "storage/files/sealed_file.hpp"
 #include "tests/storage/folder_watch.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "core/base/error.hpp"
-#include "storage/publish.hpp"
-#include "storage/sealed_file.hpp"
+#include "storage/files/publish.hpp"
+#include "storage/files/sealed_file.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {

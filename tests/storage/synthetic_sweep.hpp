@@ -7,8 +7,8 @@
 
 #include "core/config/identity.hpp"
 #include "core/config/sweep.hpp"
-#include "storage/cell_file.hpp"
-#include "storage/journal.hpp"
+#include "storage/cells/cell_file.hpp"
+#include "storage/files/journal.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
 

@@ -21,7 +21,7 @@
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/blocks/residual_scale.hpp"
-#include "models/families/family.hpp"
+#include "models/family.hpp"
 #include "models/routing/routing_record.hpp"
 
 namespace depthgrid::testing {

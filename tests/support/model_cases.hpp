@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/model_options.hpp"
+#include "models/options/model_options.hpp"
 #include "tests/support/small_options.hpp"
 
 namespace depthgrid::testing {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "models/model_options.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid::testing {
 

@@ -10,8 +10,8 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/randn_like.h>
 
-#include "core/train/arena.hpp"
 #include "core/train/cell_optimizer.hpp"
+#include "core/train/optimizer/arena.hpp"
 #include "models/cell_language_model.hpp"
 #include "models/model.hpp"
 

@@ -16,9 +16,9 @@
 #include "tests/storage/temporary_folder.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
-#include "worker/hf_gpt2.hpp"
-#include "worker/safetensors.hpp"
-#include "worker/start_weights.hpp"
+#include "worker/run/start_weights.hpp"
+#include "worker/weights/hf_gpt2.hpp"
+#include "worker/weights/safetensors.hpp"
 
 namespace depthgrid::testing {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "storage/dimensions.hpp"
+#include "storage/hdf5/dimensions.hpp"
 #include "worker/audit/audit_service.hpp"
-#include "worker/run_setup.hpp"
-#include "worker/stop_signals.hpp"
+#include "worker/process/run_setup.hpp"
+#include "worker/process/stop_signals.hpp"
 
 namespace depthgrid {
 namespace {

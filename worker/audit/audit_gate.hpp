@@ -4,9 +4,9 @@
 
 #include "core/config/sweep.hpp"
 #include "distributed/collective.hpp"
-#include "storage/cell_facts.hpp"
-#include "sweeps/structure_audit.hpp"
-#include "worker/progress.hpp"
+#include "storage/cells/cell_facts.hpp"
+#include "sweeps/plan/structure_audit.hpp"
+#include "worker/process/progress.hpp"
 
 namespace depthgrid {
 

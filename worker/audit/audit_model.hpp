@@ -8,9 +8,9 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/train/arena.hpp"
 #include "core/train/language_model.hpp"
-#include "models/families/family.hpp"
+#include "core/train/optimizer/arena.hpp"
+#include "models/family.hpp"
 #include "models/model.hpp"
 
 namespace depthgrid {

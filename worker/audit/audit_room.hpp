@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "sweeps/structure_audit.hpp"
+#include "sweeps/plan/structure_audit.hpp"
 #include "worker/audit/audit_model.hpp"
 #include "worker/audit/audit_twin.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/config/cell_config.hpp"
-#include "sweeps/audit_cache.hpp"
+#include "sweeps/plan/audit_cache.hpp"
 
 namespace depthgrid {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/config/cell_config.hpp"
-#include "sweeps/structure_audit.hpp"
+#include "sweeps/plan/structure_audit.hpp"
 #include "worker/audit/audit_room.hpp"
 
 namespace depthgrid {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "models/families/family.hpp"
+#include "models/family.hpp"
 #include "worker/audit/audit_model.hpp"
 
 namespace depthgrid {

@@ -1,0 +1,310 @@
+#include "core/config/resolve/checks.hpp"
+
+#include <initializer_list>
+#include <string>
+
+#include "core/config/resolve/derive.hpp"
+#include "core/config/schema.hpp"
+#include "core/config/start_name.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::int64_t kMostMarkovStates = 65536;
+
+class Report {
+ public:
+  Report(const Slots& slots, Place arm, Diagnostics& diagnostics)
+      : slots_(slots), arm_(arm), diagnostics_(diagnostics) {}
+
+  /// Blames the first of the leaves that a file names.
+  void operator()(std::initializer_list<std::size_t> leaves, const std::string& message) const {
+    for (const std::size_t leaf : leaves) {
+      if (!diagnostics_.trusts(leaf)) return;
+    }
+    Place place = arm_;
+    for (const std::size_t leaf : leaves) {
+      if (slots_.places[leaf].file >= 0) {
+        place = slots_.places[leaf];
+        break;
+      }
+    }
+    diagnostics_.error(place, message);
+  }
+
+  std::string shown(std::size_t leaf) const {
+    return "`" + std::string(schema()[leaf].path) + ": " + plain_text(*slots_.values[leaf]) + "`";
+  }
+
+ private:
+  const Slots& slots_;
+  Place arm_;
+  Diagnostics& diagnostics_;
+};
+
+void check_sizes(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  const std::int64_t d = s.integer(row.d_model);
+  const std::int64_t heads = s.integer(row.n_heads);
+  if (d % heads != 0) {
+    report({row.d_model, row.n_heads},
+           report.shown(row.d_model) + " is not a multiple of " + report.shown(row.n_heads));
+  } else if (s.is(row.positions, "rope") && d / heads % 2 != 0) {
+    report({row.positions, row.d_model, row.n_heads},
+           "rope needs an even width of a head; d_model / n_heads is " + std::to_string(d / heads));
+  }
+  if (s.is(row.positions, "learned") && s.integer(row.max_seq_len) < s.integer(row.seq_len)) {
+    report({row.max_seq_len, row.seq_len}, report.shown(row.max_seq_len) + " is less than " +
+                                               report.shown(row.seq_len) +
+                                               ": learned positions need a row for each");
+  }
+  for (const auto norm : {row.norm_kind, row.final_norm}) {
+    const bool timed = s.is(row.family, "time_indexed") || s.is(row.family, "tong");
+    if (s.is(norm, "temporal_layer_norm") && !timed) {
+      report({norm, row.family},
+             report.shown(norm) + " needs depth-time: `model.family: time_indexed` or `tong`");
+    }
+  }
+  if (s.is(row.family, "tong") && (s.is(row.share, "attention") || s.is(row.share, "ffn"))) {
+    report({row.share, row.family}, report.shown(row.share) +
+                                        " shares a sublayer of `model.family: standard`; tong has "
+                                        "one set of generators (all) or one a layer (none)");
+  }
+  if (s.is(row.implementation, "sdpa") && s.number(row.attention_dropout) > 0) {
+    report({row.implementation, row.attention_dropout},
+           "sdpa has no dropout: use `model.attention.implementation: explicit` (or auto) with " +
+               report.shown(row.attention_dropout));
+  }
+}
+
+void check_vocabulary(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  const auto* known = s.defaults[row.vocab_size]->get_if<std::int64_t>();  // the tokeniser's
+  if (s.null(row.vocab_size)) {
+    report({row.vocab_size, row.tokenizer},
+           "`data.tokenizer: char` takes its vocabulary from the text: give `model.vocab_size`, at "
+           "least its number of different characters");
+  } else if (known != nullptr && *known > s.integer(row.vocab_size)) {
+    report({row.vocab_size, row.tokenizer, row.corpus},
+           report.shown(row.vocab_size) + " is less than the " + std::to_string(*known) +
+               " tokens of the tokeniser");
+  }
+}
+
+void check_gates(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  const auto* targets = s.values[row.targets]->get_if<ValueList>();
+  if (targets->empty()) {
+    report({row.targets},
+           "`model.modulation.targets` is empty: use `model.modulation.gate: "
+           "constant` for a model without gates");
+  }
+  const auto* map = s.values[row.granularity]->get_if<ValueMap>();
+  if (map != nullptr) {
+    for (const auto& [name, word] : *map) {
+      if (!s.has_word(row.targets, name)) {
+        report({row.granularity}, "`model.modulation.granularity`: target '" + name +
+                                      "' has no gate (`model.modulation.targets`)");
+      }
+    }
+  }
+  if (!*s.values[row.share_qkv]->get_if<bool>()) return;
+  for (const std::string_view name : {"q", "k", "v"}) {
+    if (!s.has_word(row.targets, name)) {
+      report({row.share_qkv},
+             "`model.modulation.share_qkv` needs q, k and v in "
+             "`model.modulation.targets`");
+      return;
+    }
+  }
+  if (map != nullptr && !(*find_key(*map, "q") == *find_key(*map, "k") &&
+                          *find_key(*map, "q") == *find_key(*map, "v"))) {
+    report({row.granularity, row.share_qkv},
+           "`model.modulation.share_qkv` needs one granularity for q, k and v");
+  }
+}
+
+void check_state_space(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  if (!s.is(row.mixer, "ssm")) return;
+  for (const std::string_view name : {"up", "down"}) {
+    if (s.has_word(row.targets, name)) {
+      report({row.targets, row.mixer}, "`model.modulation.targets` names " + std::string(name) +
+                                           ", which a model with " + report.shown(row.mixer) +
+                                           " does not have");
+    }
+  }
+  if (s.is(row.ssm_parameters, "generated") && s.is(row.ssm_a, "dense")) {
+    report({row.ssm_a, row.ssm_parameters},
+           report.shown(row.ssm_parameters) +
+               " is the published program's, whose A is diagonal: a dense A needs "
+               "`model.ssm.parameters: shared`");
+  }
+}
+
+void check_routing(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  const bool tdt = s.is(row.family, "tdt");
+  if (!tdt && !s.is(row.family, "mod")) return;
+  const std::size_t leaf = tdt ? row.tdt_layers : row.mod_layers;
+  const std::int64_t layers = s.integer(row.n_layers);
+  if (const auto* list = s.values[leaf]->get_if<ValueList>()) {
+    const std::int64_t last = *list->back().get_if<std::int64_t>();
+    if (last >= layers) {
+      report({leaf, row.n_layers}, report.shown(leaf) + " names layer " + std::to_string(last) +
+                                       "; layers of " + report.shown(row.n_layers) +
+                                       " count from 0 to " + std::to_string(layers - 1));
+    }
+  } else if (layers == 1 && s.is(leaf, "odd")) {
+    report({leaf, row.n_layers}, report.shown(leaf) + " is no layer of " +
+                                     report.shown(row.n_layers) + ": use `all` or more layers");
+  }
+  if (!tdt && s.has_word(row.modes, "teacher_threshold")) {
+    report({row.modes}, "`eval.modes` names teacher_threshold, which family mod does not have");
+  }
+}
+
+void check_flow(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  if (!s.is(row.family, "hybrid_ode")) return;
+  const ValueList& range = *s.values[row.replaced_layers]->get_if<ValueList>();
+  const std::int64_t layers = s.integer(row.n_layers);
+  const std::int64_t last = *range.back().get_if<std::int64_t>();
+  if (last > layers) {
+    report({row.replaced_layers, row.n_layers},
+           report.shown(row.replaced_layers) + " ends behind " + report.shown(row.n_layers) +
+               ": the second number is at most " + std::to_string(layers));
+  } else if (last - *range.front().get_if<std::int64_t>() == layers &&
+             s.values[row.scale]->get_if<std::string>() != nullptr) {
+    report({row.scale, row.replaced_layers},
+           report.shown(row.scale) + " has no layer to scale: the flow stands in for all of them");
+  }
+}
+
+void check_data(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  if (s.is(row.corpus, "file") && s.null(row.data_path)) {
+    report({row.corpus}, "`data.corpus: file` needs `data.path`, the text itself");
+  }
+  if (s.is(row.corpus, "synthetic:markov")) {
+    const std::int64_t vocab = s.integer(row.synthetic_vocab);
+    const std::int64_t order = s.integer(row.markov_order);
+    std::int64_t states = 1;
+    for (std::int64_t i = 0; i < order && states <= kMostMarkovStates; ++i) states *= vocab;
+    if (states > kMostMarkovStates) {
+      report({row.markov_order, row.synthetic_vocab},
+             "vocab_size^order of synthetic:markov is more than 65,536 states (" +
+                 std::to_string(vocab) + "^" + std::to_string(order) + ")");
+    }
+  }
+  const bool lagged = s.is(row.corpus, "synthetic:copy") || s.is(row.corpus, "synthetic:induction");
+  if (lagged && s.integer(row.lag) >= s.integer(row.synthetic_tokens)) {
+    report({row.lag, row.synthetic_tokens},
+           report.shown(row.lag) + " leaves nothing of " + report.shown(row.synthetic_tokens));
+  }
+}
+
+void check_training(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  if (s.integer(row.batch_size) % s.integer(row.accumulation) != 0) {
+    report({row.accumulation, row.batch_size},
+           report.shown(row.accumulation) + " does not divide " + report.shown(row.batch_size));
+  }
+  const std::int64_t steps = s.integer(row.steps);
+  const std::int64_t warmup = s.integer(row.warmup);
+  const std::int64_t decay = s.null(row.decay_steps) ? 0 : s.integer(row.decay_steps);
+  if (warmup > steps) {
+    report({row.warmup, row.steps},
+           report.shown(row.warmup) + " is more than " + report.shown(row.steps));
+  } else if (warmup + decay > steps) {
+    report({row.decay_steps, row.warmup, row.steps},
+           "warm-up and decay together (" + std::to_string(warmup + decay) + ") are more than " +
+               report.shown(row.steps));
+  }
+}
+
+void check_decay_groups(const Slots& s, const Report& report) {
+  constexpr std::string_view kPrefix = "train.groups.";
+  const LeafRows& row = leaf_rows();
+  static const std::vector<std::size_t> rows = [] {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < schema().size(); ++i) {
+      const auto path = schema()[i].path;
+      if (path.starts_with(kPrefix) && path.ends_with(".weight_decay")) found.push_back(i);
+    }
+    return found;
+  }();
+  for (const std::size_t leaf : rows) {
+    if (s.origins[leaf] == Origin::Default || s.written[leaf]->is_null()) continue;
+    const auto path = schema()[leaf].path;
+    const auto group = path.substr(kPrefix.size(), path.rfind('.') - kPrefix.size());
+    if (s.number(leaf) > 0 && s.has_word(row.no_decay, group)) {
+      report({leaf}, "`" + std::string(path) + "` has no effect while `train.no_decay` lists " +
+                         std::string(group) + ": take it out of that list");
+    }
+  }
+}
+
+void check_evaluation(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  for (const auto list : {row.splits, row.final_splits}) {
+    if (s.has_word(list, "dev") && !has_dev(s)) {
+      report(
+          {list, row.split, row.dev_fraction},
+          "`" + std::string(schema()[list].path) +
+              "` names dev, which `data.split: published` and `data.dev_fraction: 0` do not have");
+    }
+  }
+  if (s.has_word(row.final_splits, "test") && s.null(row.data_test)) {
+    report({row.final_splits}, "`eval.final_splits` names test: give `data.test`, the test text");
+  }
+  if (s.integer(row.stride) > s.integer(row.seq_len)) {
+    report({row.stride, row.seq_len}, report.shown(row.stride) + " is more than " +
+                                          report.shown(row.seq_len) + ": tokens would be left out");
+  }
+  const bool dev = s.has_word(row.splits, "dev");
+  if (!s.null(row.patience) && (!dev || s.null(row.every))) {
+    report({row.patience},
+           "early stopping looks at dev: it needs `eval.every` and dev in "
+           "`eval.splits`");
+  }
+  if (s.integer(row.keep_best) > 0 && !dev) {
+    report({row.keep_best},
+           "`checkpoint.keep_best` goes by dev loss: it needs dev in "
+           "`eval.splits`");
+  }
+}
+
+void check_start(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  if (!start_name(*s.values[row.init_from]).is_cell()) return;
+  if (!s.is(row.init_layout, "native")) {
+    report({row.init_layout, row.init_from},
+           report.shown(row.init_layout) + " is a layout of files; " + report.shown(row.init_from) +
+               " names a cell: leave the layout out");
+  }
+  if (const auto* keep = s.values[row.keep_final]->get_if<bool>(); keep != nullptr && !*keep) {
+    report({row.keep_final, row.init_from},
+           report.shown(row.init_from) +
+               " needs the last weights of that cell: `checkpoint.keep_final: true`");
+  }
+}
+
+}  // namespace
+
+void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics) {
+  const Report report(slots, arm, diagnostics);
+  check_sizes(slots, report);
+  check_gates(slots, report);
+  check_state_space(slots, report);
+  check_routing(slots, report);
+  check_flow(slots, report);
+  check_data(slots, report);
+  check_training(slots, report);
+  check_decay_groups(slots, report);
+  check_evaluation(slots, report);
+  check_vocabulary(slots, report);
+  check_start(slots, report);
+}
+
+}  // namespace depthgrid

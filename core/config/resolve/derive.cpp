@@ -1,0 +1,206 @@
+#include "core/config/resolve/derive.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/config/schema.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::int64_t kGpt2Vocab = 50257;
+
+bool synthetic(const Slots& slots) {
+  const auto* corpus = slots.values[leaf_rows().corpus]->get_if<std::string>();
+  return corpus != nullptr && corpus->starts_with("synthetic:");
+}
+
+}  // namespace
+
+bool has_dev(const Slots& slots) {
+  const LeafRows& row = leaf_rows();
+  return synthetic(slots) ||
+         (!slots.is(row.split, "published") && slots.number(row.dev_fraction) > 0);
+}
+
+Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
+  constexpr std::string_view kUnder = "train.groups.", kRate = ".lr";
+  for (const Leaf& leaf : schema()) {
+    if (!leaf.path.starts_with(kUnder) || !leaf.path.ends_with(kRate)) continue;
+    const std::string_view path = leaf.path.substr(0, leaf.path.size() - kRate.size());
+    groups_.push_back({path.substr(kUnder.size()), leaf_index(leaf.path),
+                       leaf_index(std::string(path) + ".weight_decay")});
+  }
+  zero_ = pool_->intern(0);
+  zero_real_ = pool_->intern(0.0);
+  one_ = pool_->intern(1);
+  one_real_ = pool_->intern(1.0);
+  small_ = pool_->intern(0.02);
+  true_ = pool_->intern(true);
+  false_ = pool_->intern(false);
+  sequential_ = pool_->intern("sequential");
+  parallel_ = pool_->intern("parallel");
+  layer_norm_ = pool_->intern("layer_norm");
+  none_ = pool_->intern("none");
+  all_ = pool_->intern("all");
+  sdpa_ = pool_->intern("sdpa");
+  explicit_ = pool_->intern("explicit");
+  bytes_ = pool_->intern(256);
+  gpt2_ = pool_->intern(kGpt2Vocab);
+  all_splits_ = pool_->intern(ValueList{"train", "dev", "valid"});
+  no_dev_ = pool_->intern(ValueList{"train", "valid"});
+  all_targets_ = pool_->intern(ValueList{"q", "k", "v", "out", "up", "down"});
+  attention_targets_ = pool_->intern(ValueList{"q", "k", "v", "out"});
+  learned_ = pool_->intern("learned");
+  rope_ = pool_->intern("rope");
+  global_ = pool_->intern("global");
+  group_ = pool_->intern("group");
+  router_lr_ = pool_->intern(3e-3);
+  scalars_lr_ = pool_->intern(1e-3);
+  tdt_modes_ = pool_->intern(
+      ValueList{"dense", "teacher_topk", "teacher_threshold", "student", "random", "skip_all"});
+  mod_modes_ = pool_->intern(ValueList{"dense", "teacher_topk", "student", "random", "skip_all"});
+  pytorch_ = pool_->intern("pytorch");
+  gpt2_scheme_ = pool_->intern("gpt2");
+  gelu_ = pool_->intern("gelu");
+  softplus_ = pool_->intern("softplus");
+  mlp_ = pool_->intern("mlp");
+  all_deciders_ = pool_->intern(ValueList{"calibrated", "threshold", "running_topk"});
+}
+
+void Deriver::settle(Slots& slots, std::size_t leaf, const PooledValue* derived) {
+  slots.defaults[leaf] = derived;
+  if (slots.values[leaf]->is_null()) slots.values[leaf] = derived;
+}
+
+void Deriver::derive(Slots& slots) const {
+  std::copy(slots.written.begin(), slots.written.end(), slots.values.begin());
+  seeds(slots);
+  model(slots);
+  modulation(slots);
+  routing(slots);
+  train(slots);
+  eval(slots);
+}
+
+void Deriver::seeds(Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  const PooledValue* seed = slots.values[row.seed];
+  slots.defaults[row.seed] = seed;  // identity is by what it resolves to
+  for (const std::size_t leaf : {row.model_seed, row.data_seed}) {
+    settle(slots, leaf, seed);
+    slots.defaults[leaf] = zero_;
+  }
+}
+
+const PooledValue* Deriver::vocabulary(const Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  if (synthetic(slots)) return slots.values[row.synthetic_vocab];
+  if (slots.is(row.tokenizer, "char")) return pool_->null();
+  if (slots.is(row.tokenizer, "word")) return slots.values[row.word_vocab];
+  return slots.is(row.tokenizer, "gpt2") ? gpt2_ : bytes_;
+}
+
+void Deriver::model(Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  settle(slots, row.d_ff, number(4 * slots.integer(row.d_model)));
+  settle(slots, row.vocab_size, vocabulary(slots));
+  settle(slots, row.max_seq_len, slots.values[row.seq_len]);
+  const bool tong = slots.is(row.family, "tong");
+  settle(slots, row.share, slots.is(row.family, "standard") ? none_ : all_);
+  settle(slots, row.sublayers,
+         tong || slots.is(row.family, "time_indexed") ? parallel_ : sequential_);
+  const bool skips = slots.is(row.family, "tdt") || slots.is(row.family, "mod");
+  settle(slots, row.positions, skips ? rope_ : learned_);
+  settle(slots, row.include_t, tong ? false_ : true_);
+  settle(slots, row.final_norm, slots.is(row.norm, "none") ? none_ : layer_norm_);
+  if (slots.is(row.implementation, "auto")) slots.values[row.implementation] = pool_->null();
+  settle(slots, row.implementation, slots.number(row.attention_dropout) > 0 ? explicit_ : sdpa_);
+  const PooledValue* step = pool_->intern(1.0 / static_cast<double>(slots.integer(row.n_layers)));
+  settle(slots, row.scale, tong ? step : one_real_);
+  for (const std::size_t leaf : {row.scale, row.scale_init}) {
+    if (slots.is(leaf, "1/L")) slots.values[leaf] = step;
+  }
+  flow(slots);
+  const bool pytorch = slots.is(row.init_scheme, "pytorch");
+  settle(slots, row.embedding_std, pytorch ? one_real_ : small_);
+  settle(slots, row.residual_scaling, pytorch ? false_ : true_);
+}
+
+void Deriver::flow(Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  const bool mlp = slots.is(row.field_kind, "mlp");
+  const std::int64_t layers = slots.integer(row.n_layers), width = slots.integer(row.d_model);
+  const std::int64_t first = layers / 3;
+  settle(slots, row.replaced_layers,
+         pool_->intern(ValueList{first, std::max(first + 1, 2 * layers / 3)}));
+  settle(slots, row.field_hidden, number((mlp ? 2 : 4) * width));
+  settle(slots, row.field_activation, mlp ? softplus_ : gelu_);
+  settle(slots, row.time_embedding, mlp || slots.is(row.field_kind, "time_indexed") ? none_ : mlp_);
+  settle(slots, row.init_scheme, slots.is(row.family, "hybrid_ode") ? pytorch_ : gpt2_scheme_);
+}
+
+void Deriver::modulation(Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  settle(slots, row.targets, slots.is(row.mixer, "ssm") ? attention_targets_ : all_targets_);
+  const auto* given = slots.values[row.granularity]->get_if<ValueMap>();
+  if (given == nullptr) return;
+  // A map names every target, and one word for all of them is that word.
+  ValueMap full;
+  bool same = true;
+  for (const auto& target : *slots.values[row.targets]->get_if<ValueList>()) {
+    const std::string& name = *target.get_if<std::string>();
+    const Value* word = find_key(*given, name);
+    full.emplace_back(name, word != nullptr ? *word : Value("row"));
+    same = same && full.back().second == full.front().second;
+  }
+  for (const auto& [name, word] : *given) {
+    if (find_key(full, name) == nullptr) {  // reported by the checks
+      full.emplace_back(name, word);
+      same = false;
+    }
+  }
+  if (full.empty()) return;
+  sort_map(full);
+  slots.values[row.granularity] =
+      same ? pool_->intern(full.front().second) : pool_->intern(Value(std::move(full)));
+}
+
+void Deriver::routing(Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  const bool tdt = slots.is(row.family, "tdt");
+  settle(slots, row.predictor_hidden, number(slots.integer(row.d_model) / 2));
+  settle(slots, row.clip_scope, tdt ? group_ : global_);
+  settle(slots, row.modes, tdt ? tdt_modes_ : mod_modes_);
+  settle(slots, row.deciders, all_deciders_);
+}
+
+void Deriver::train(Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  const bool tdt = slots.is(row.family, "tdt");
+  const PooledValue* decay = pool_->null();
+  const std::int64_t steps = slots.integer(row.steps);
+  if (slots.is(row.schedule, "wsd")) {
+    decay = number(steps / 5);
+  } else if (!slots.is(row.schedule, "constant")) {
+    decay = number(std::max<std::int64_t>(0, steps - slots.integer(row.warmup)));
+  }
+  settle(slots, row.decay_steps, decay);
+  for (const Group& group : groups_) {
+    const bool router = tdt && group.name == "router";
+    const bool scalars = tdt && group.name == "scalars";
+    settle(slots, group.lr, router ? router_lr_ : scalars ? scalars_lr_ : slots.values[row.lr]);
+    // Without a gradient, on the dense path, decay alone would move the scalars: no list lets it.
+    const bool exempt = router || scalars || slots.has_word(row.no_decay, group.name);
+    settle(slots, group.weight_decay, exempt ? zero_real_ : slots.values[row.weight_decay]);
+  }
+}
+
+void Deriver::eval(Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  settle(slots, row.splits, has_dev(slots) ? all_splits_ : no_dev_);
+  settle(slots, row.stride, slots.values[row.seq_len]);
+  settle(slots, row.keep_best, slots.has_word(row.splits, "dev") ? one_ : zero_);
+}
+
+}  // namespace depthgrid

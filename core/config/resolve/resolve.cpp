@@ -1,0 +1,144 @@
+#include "core/config/resolve/resolve.hpp"
+
+#include <filesystem>
+
+#include "core/base/digest.hpp"
+#include "core/config/resolve/checks.hpp"
+#include "core/config/resolve/start_files.hpp"
+#include "core/config/schema.hpp"
+#include "core/config/start_name.hpp"
+
+namespace depthgrid {
+
+Resolver::Resolver(std::shared_ptr<ValuePool> pool, Diagnostics& diagnostics)
+    : pool_(std::move(pool)), diagnostics_(diagnostics), deriver_(pool_) {
+  for (const Leaf& leaf : schema()) {
+    execution_.push_back(leaf.leaf_class == LeafClass::Execution);
+  }
+  execution_read_.assign(execution_.size(), false);
+}
+
+const std::vector<PresetLeaf>& Resolver::preset(const Slots& slots) {
+  const PooledValue* preset = slots.written[leaf_rows().preset];
+  const auto [found, fresh] = presets_.try_emplace(preset);
+  const auto* name = preset->get_if<std::string>();
+  if (fresh && name != nullptr) found->second = preset_leaves(*name, *pool_);
+  return found->second;
+}
+
+void Resolver::fill(Slots& slots) {
+  for (const auto& [leaf, value] : preset(slots)) {
+    slots.assign(leaf, value, Place(), Origin::Preset);
+  }
+  deriver_.derive(slots);
+}
+
+void Resolver::settle(Slots& slots, Place arm, bool drop) {
+  fill(slots);
+  std::string dropped;
+  while (drop_unread(slots, drop, &dropped)) deriver_.derive(slots);
+  if (!dropped.empty()) diagnostics_.note(arm, "this arm does not read " + dropped + ": dropped");
+  find_corpus(slots, arm);
+  find_start(slots, arm);
+  check_cell(slots, arm, diagnostics_);
+}
+
+bool Resolver::drop_unread(Slots& slots, bool drop, std::string* dropped) {
+  bool again = false;
+  for (std::size_t leaf = 0; leaf < execution_.size(); ++leaf) {
+    if (slots.origins[leaf] == Origin::Default) continue;
+    if (readers_.reads(leaf, slots)) {
+      if (execution_[leaf]) execution_read_[leaf] = true;
+      continue;
+    }
+    if (execution_[leaf]) continue;  // another arm may read it: finish()
+    const bool preset = slots.origins[leaf] == Origin::Preset;
+    if (preset || (drop && slots.origins[leaf] != Origin::Row)) {
+      if (!preset) {
+        *dropped += (dropped->empty() ? "`" : ", `") + std::string(schema()[leaf].path) + "`";
+      }
+      slots.reset(leaf, *pool_);
+      again = true;
+    } else if (readers_.certain(leaf, diagnostics_)) {
+      diagnostics_.error(slots.places[leaf], readers_.explain(leaf, slots));
+    }
+  }
+  return again;
+}
+
+void Resolver::find_corpus(Slots& slots, Place arm) {
+  const LeafRows& row = leaf_rows();
+  const std::size_t digest = digest_slot();
+  slots.values[digest] = pool_->null();
+  if (!slots.is(row.corpus, "file") || slots.null(row.data_path)) return;
+  const PooledValue* path = slots.values[row.data_path];
+  const auto known = corpora_.find(path);
+  if (known != corpora_.end()) {
+    slots.values[digest] = known->second;
+    return;
+  }
+  ValueList files;
+  if (const auto* list = path->get_if<ValueList>()) {
+    files = *list;
+  } else {
+    files.push_back(*path);
+  }
+  std::string digests;
+  const Place place = slots.places[row.data_path].file >= 0 ? slots.places[row.data_path] : arm;
+  for (const auto& file : files) {
+    const std::filesystem::path name = *file.get_if<std::string>();
+    std::error_code problem;
+    if (!std::filesystem::is_regular_file(name, problem)) {
+      diagnostics_.error(place, "`data.path`: no file '" + name.string() +
+                                    "' (relative to the working directory); its content is part of "
+                                    "the cells' identity");
+      digests.clear();
+      break;
+    }
+    try {
+      digests += hex(sha256_file(name));
+    } catch (const UserError& unreadable) {
+      diagnostics_.error(place, std::string("`data.path`: ") + unreadable.what());
+      digests.clear();
+      break;
+    }
+  }
+  const PooledValue* value = pool_->null();
+  if (!digests.empty()) {
+    value = pool_->intern(files.size() == 1 ? digests : hex(sha256(std::string_view(digests))));
+  }
+  corpora_.emplace(path, value);
+  slots.values[digest] = value;
+}
+
+void Resolver::find_start(Slots& slots, Place arm) {
+  const LeafRows& row = leaf_rows();
+  slots.values[start_digest_slot()] = pool_->null();
+  slots.values[start_depth_slot()] = pool_->null();
+  const PooledValue* path = slots.values[row.init_from];
+  if (start_name(*path).kind != StartName::Kind::Files) return;
+  auto known = starts_.find(path);
+  if (known == starts_.end()) {
+    const PooledValue* digest = pool_->null();
+    try {
+      digest = pool_->intern(start_digest(*path->get_if<std::string>()));
+    } catch (const UserError& problem) {
+      const Place place = slots.places[row.init_from];
+      diagnostics_.error(place.file >= 0 ? place : arm,
+                         std::string("`model.init.from`: ") + problem.what());
+    }
+    known = starts_.emplace(path, digest).first;
+  }
+  slots.values[start_digest_slot()] = known->second;
+}
+
+void Resolver::finish(const Slots& base) {
+  for (std::size_t leaf = 0; leaf < execution_.size(); ++leaf) {
+    if (execution_[leaf] && base.origins[leaf] > Origin::Preset && !execution_read_[leaf] &&
+        readers_.certain(leaf, diagnostics_)) {
+      diagnostics_.error(base.places[leaf], readers_.explain(leaf, base));
+    }
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/config/resolve/derive.hpp"
+#include "core/config/resolve/presets.hpp"
+#include "core/config/resolve/readers.hpp"
+
+namespace depthgrid {
+
+/// Turns what is written for a cell into what it means, and refuses what it would not read.
+class Resolver {
+ public:
+  Resolver(std::shared_ptr<ValuePool> pool, Diagnostics& diagnostics);
+
+  /// All leaves at their defaults.
+  Slots start() const { return Slots(*pool_); }
+
+  /// Fills the preset and derived defaults; checks nothing.
+  void fill(Slots& slots);
+
+  /// What the preset that is written fills in; empty without one.
+  const std::vector<PresetLeaf>& preset(const Slots& slots);
+
+  /// As fill(), then refuses leaves that the cell does not read and checks the rules between
+  /// leaves.
+  /// @param arm   where the cell is written, for problems that no leaf in a file explains.
+  /// @param drop  leaves that the arm does not name itself (Origin below Row) and does not read are
+  ///              dropped with a note instead: include rows and the changes of an ablation.
+  void settle(Slots& slots, Place arm, bool drop);
+
+  /// Refuses leaves of class Execution that no settled cell reads.
+  void finish(const Slots& base);
+
+  bool reads(std::size_t leaf, const Slots& slots) const { return readers_.reads(leaf, slots); }
+  ValuePool& pool() { return *pool_; }
+  const std::shared_ptr<ValuePool>& shared_pool() const { return pool_; }
+
+ private:
+  bool drop_unread(Slots& slots, bool drop, std::string* dropped);
+  void find_corpus(Slots& slots, Place arm);
+  void find_start(Slots& slots, Place arm);
+
+  std::shared_ptr<ValuePool> pool_;
+  Diagnostics& diagnostics_;
+  Deriver deriver_;
+  Readers readers_;
+  std::map<const PooledValue*, std::vector<PresetLeaf>> presets_;
+  std::map<const PooledValue*, const PooledValue*> corpora_;  // path -> digest
+  std::map<const PooledValue*, const PooledValue*> starts_;   // path -> digest
+  std::vector<bool> execution_;                               // by leaf: belongs to the run
+  std::vector<bool> execution_read_;
+};
+
+}  // namespace depthgrid

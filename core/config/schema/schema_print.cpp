@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/config/schema/grid_keys.hpp"
+#include "core/config/schema/schema_rows.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Blanks so that columns line up; characters, not bytes, are counted.
+std::string padded(std::string text, std::size_t width) {
+  const auto count = static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+  text.append(count < width ? width - count : 0, ' ');
+  return text + "  ";
+}
+
+std::string default_shown(const Leaf& leaf) {
+  std::string out(leaf.default_text);
+  if (leaf.default_text == "null" && !leaf.derived.empty()) {
+    out += " = " + std::string(leaf.derived);
+  }
+  return out;
+}
+
+std::string meaning(const Leaf& leaf) {
+  std::string out(leaf.doc);
+  if (leaf.nullable && leaf.default_text != "null") out += "; null: " + std::string(leaf.derived);
+  return out;
+}
+
+std::vector<SchemaSection> all_sections() {
+  std::vector<SchemaSection> out;
+  for (const auto part : {model_sections(), flow_sections(), routing_sections(), data_sections(),
+                          train_sections(), run_sections()}) {
+    out.insert(out.end(), part.begin(), part.end());
+  }
+  return out;
+}
+
+/// A table cell: a bar would end it.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// "model.positions=rope" as "`model.positions`: rope".
+std::string condition_shown(std::string_view condition) {
+  std::string out(condition);
+  const auto swap = [&out](std::string_view from, std::string_view to) {
+    for (auto at = out.find(from); at != std::string::npos; at = out.find(from, at + to.size())) {
+      out.replace(at, from.size(), to);
+    }
+  };
+  swap("!=", " ≠ ");
+  swap("=", ": ");
+  swap("|", " or ");
+  swap(" & ", ", ");
+  swap(" or model.family: ", "; or model.family: ");
+  swap(" or model.norm: ", "; or model.norm: ");
+  return out;
+}
+
+constexpr std::string_view kHead = R"(# Configuration
+
+Generated from the table of leaves; `depthgrid schema` prints the same. Do not edit: change the table.
+
+A sweep file is one YAML document. Fixed values are nested under `model`, `data`, `train`, ...; factors are
+written with the whole path (`train.lr`) under `parameters`. The reader is strict: unknown and duplicate keys,
+anchors, aliases, tags, merge keys, further documents, integers with leading zeros, `yes`/`no`/`on`/`off` as
+booleans, values out of range and leaves that the chosen model does not read are errors, all reported at once
+with file, line and column.
+
+```yaml
+name: width-by-rate
+base: base/study1.yaml          # composed first; values below win
+metric: {name: eval_loss.valid, goal: minimize}
+
+model: {family: time_indexed}   # fixed
+train: {steps: 500}
+
+parameters:                     # the grid: product of these
+  model.modulation.hidden: [32, 64]
+  train.lr: {logspace: [1e-4, 1e-2, 3]}
+zip:                            # columns that move together
+  - {model.d_model: [128, 256], model.n_heads: [2, 4]}
+when:                           # factors of some cells only
+  - {if: {model.modulation.hidden: 64}, parameters: {model.modulation.activation: [relu, silu]}}
+exclude:
+  - {model.modulation.hidden: 32, model.d_model: 256}
+include:                        # further cells
+  - {model.family: standard, tag: plain}
+seeds: 3
+```
+
+Order of expansion: `base`, `parameters` × `zip`, `when`, `exclude`, `include`, `seeds`. Cells are listed in
+the order of the file: the first factor varies slowest, seeds fastest.
+
+**Match.** `match: {on: parameters, vary: model.d_ff, reference: {tag: mlp}, arms: {tag: gpt}}` sets the free width
+of an arm behind the expansion, so that the arm meets its reference in parameters, in FLOPs of a token's forward
+pass, or in the measured time of a training step. `plan` and `validate` show what was reached; a width that cannot
+be met within the tolerance is an error that names the nearest. The width is part of the identity, not the
+request: it is found when the sweep is first planned, and read from the store's plan afterwards, so that neither
+another machine nor another measurement makes new cells. The width of d_model is a multiple of n_heads.
+
+FLOPs of a token are those of matrix products, of attention over a whole window of `data.seq_len` and of recurrences;
+a multiplication and an addition are two. A cell whose layers skip tokens (`tdt`, `mod`) counts as its student at its
+capacity: each dynamic layer executes k = ⌊γT⌋ of T tokens (or `min_k`), so that its products count by the share
+r = k/T and its attention, which sees executed tokens alone, by r²; what decides counts for every token (the router of
+`tdt` 4d, the predictor of `mod` 2(dh + h) and its router 2d). The transition network and the gate of `tdt` work in
+training only and do not count.
+
+**Phases.** `model.init.from: arm:TAG` starts a cell from the last weights of the cell of the `include` row with that
+tag and the same seed, wherever in the file it stands; `cell:ID` from one cell of this sweep, whatever the seed. The
+source's id is hashed, so that other training before makes other cells behind; its tag is not. The cell waits for its
+source, in whichever process that is trained, and is never fused with it; optimiser, schedule and data begin anew
+(the same `data.seed` draws the same windows again). Weights go by name and must fit: only modules that are put on
+top of a trained model may be missing. Transition network, gate's scalars, router and predictor keep what they have
+drawn, the map of a control signal starts at zero; any other difference is an error at that line. If the source ends
+other than completed, the cell fails with that reason. Results hold what it has started from (`start_weights`,
+`start_weights_sha256`), `logs` shows it.
+
+`--set key=value[,value...]` on the command line overrides the file: one value fixes a leaf (also one that is a
+factor), several make it a factor; `--set seeds=2` and other keys of the grid work too. Values are typed as in
+YAML; brackets make a list value (`--set eval.splits=[train,valid]`).
+
+**Class.** `PerCell`: part of a cell's identity, may differ inside one fused job. `PerCell*`: the number may
+differ inside a job, the alternative (which word; zero or not) may not. `Structural`: identity, and equal inside
+a fused job. `Execution`: belongs to the run; not part of the identity, never a factor.
+
+**Identity.** A cell's id is the first 12 hex digits of the SHA-256 of the leaves that differ from their
+default, resolved and typed. A default written out, a preset or its leaves, `1e-4` or `0.0001` give the same id;
+a leaf that is added later with a default changes none.
+
+**null** in the default column is a default derived from other leaves.
+)";
+
+}  // namespace
+
+std::string schema_text() {
+  std::size_t path = 0;
+  std::size_t type = 0;
+  for (const Leaf& leaf : schema()) {
+    path = std::max(path, leaf.path.size());
+    type = std::max(type, leaf.type().size());
+  }
+  std::string out;
+  for (const SchemaSection& section : all_sections()) {
+    out += (out.empty() ? "" : "\n") + std::string(section.title) + "\n";
+    for (const Leaf& leaf : section.leaves) {
+      out += "  " + padded(std::string(leaf.path), path) + padded(leaf.type(), type) +
+             padded(std::string(name_of(leaf.leaf_class)), 10) + "default " + default_shown(leaf);
+      if (!leaf.range().empty()) out += "; " + leaf.range();
+      if (leaf.unit != "–") out += "; in " + std::string(leaf.unit);
+      out += "\n      " + meaning(leaf) + "\n";
+      if (!leaf.read_when.empty()) {
+        out += "      read with " + condition_shown(leaf.read_when) + "\n";
+      }
+    }
+  }
+  out += "\nThe grid\n";
+  for (const GridKey& key : grid_keys()) {
+    out += "  " + padded(std::string(key.name), 12) + std::string(key.type) + "; default " +
+           std::string(key.default_text) + "\n      " + std::string(key.doc) + "\n";
+  }
+  return out;
+}
+
+std::string schema_markdown() {
+  std::string out(kHead);
+  out += "\n## The grid\n\n| key | type | default | meaning |\n|---|---|---|---|\n";
+  for (const GridKey& key : grid_keys()) {
+    out += "| `" + std::string(key.name) + "` | " + cell(key.type) + " | " +
+           cell(key.default_text) + " | " + cell(key.doc) + " |\n";
+  }
+  for (const SchemaSection& section : all_sections()) {
+    out += "\n## " + std::string(section.title) +
+           "\n\n| path | type | range | unit | default | class | meaning |\n"
+           "|---|---|---|---|---|---|---|\n";
+    for (const Leaf& leaf : section.leaves) {
+      const std::string range = leaf.range();
+      std::string text = meaning(leaf);
+      if (!leaf.read_when.empty()) text += ". Read with " + condition_shown(leaf.read_when);
+      out += "| `" + std::string(leaf.path) + "` | " + leaf.type() + " | " +
+             cell(range.empty() ? "–" : range) + " | " + cell(leaf.unit) + " | " +
+             cell(default_shown(leaf)) + " | " + std::string(name_of(leaf.leaf_class)) + " | " +
+             cell(text) + " |\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,138 @@
+#include "core/config/schema/schema_rows.hpp"
+
+namespace depthgrid {
+namespace {
+
+using enum LeafClass;
+
+constexpr std::string_view kTdt = "model.family=tdt";
+constexpr std::string_view kMod = "model.family=mod";
+constexpr std::string_view kGated = "model.family=tdt & model.tdt.train_path=gated_soft|gated_st";
+
+constexpr Leaf layers(std::string_view path, std::string_view condition) {
+  return read(word(path, "odd even all", "odd", Structural,
+                   "0-based layers that may skip tokens: a word, or a list such as [1, 3]",
+                   ValueKind::LayerList),
+              condition);
+}
+
+constexpr Leaf kTdtRows[] = {
+    layers("model.tdt.layers", kTdt),
+    read(real("model.tdt.capacity", 0, 1, "–", "0.25", PerCell,
+              "γ, share of tokens that a dynamic layer executes: k = ⌊γT + 1e-9⌋ a sequence"),
+         kTdt),
+    read(integer("model.tdt.min_k", 0, 1, "tokens", "0", PerCell, "smallest k"), kTdt),
+    read(word("model.tdt.train_path", "dense gated_soft gated_st", "gated_st", Structural,
+              "dense: all tokens pass, the study's text; gated: selected ones only, scaled by the "
+              "gate, or unscaled with the gate's gradient (straight through)"),
+         kTdt),
+    read(real("model.tdt.dense_fraction", 0, 1, "–", "0", PerCell,
+              "share of the steps, the first ones, that execute every token"),
+         kGated),
+    read(word("model.tdt.execution", "masked gathered", "masked", Structural,
+              "how the k tokens of a TopK pass through a block: all are computed and masked, or "
+              "those alone, which saves time; then only cells of equal k are fused"),
+         kTdt),
+    read(integer("model.tdt.ma_window", 1, 131072, "tokens", "100", Structural,
+                 "W, moving average of the static surprise"),
+         kTdt),
+    read(flag("model.tdt.ma_exclusive", "false", Structural,
+              "the average leaves out the token itself"),
+         kTdt),
+    read(above(real("model.tdt.o_ce_init", 0, kUnlimited, "–", "1.025", PerCell,
+                    "effective start of o_ce")),
+         kTdt),
+    read(above(real("model.tdt.m_cu_init", 0, kUnlimited, "–", "1.1", PerCell,
+                    "effective start of m_cu")),
+         kTdt),
+    read(real("model.tdt.beta_ce_init", -100, 100, "–", "-0.3", PerCell,
+              "start of β_ce, before softplus"),
+         kTdt),
+    read(real("model.tdt.beta_cu_init", -100, 100, "–", "-0.6", PerCell,
+              "start of β_cu, before softplus"),
+         kTdt),
+    read(word("model.tdt.scalars", "softplus raw", "softplus", Structural,
+              "o_ce and m_cu are softplus of a parameter, or the parameter, which nothing keeps "
+              "positive"),
+         kTdt),
+    read(word("model.tdt.surprise_norm", "none layer_rms", "none", Structural,
+              "scale of D: as it is, or over the layer's moving average of D_st in training"),
+         kTdt),
+    read(flag("model.tdt.gate_grad_to_trunk", "false", Structural,
+              "the gate's gradient reaches the residual and its prediction"),
+         kTdt),
+    read(real("model.tdt.tpn.ratio", 0, 4, "–", "0.0625", Structural,
+              "hidden width of the transition network over d, rounded up to even"),
+         kTdt),
+    read(integer("model.tdt.tpn.min_width", 2, 4096, "channels", "8", Structural,
+                 "least hidden width"),
+         kTdt),
+    read(word("model.tdt.tpn.norm", "rms none", "rms", Structural,
+              "norm of its input, without parameters"),
+         kTdt),
+    read(word("model.tdt.tpn.output_init", "normal xavier", "normal", Structural,
+              "start of its last matrix: N(0, 0.02²), or Xavier-uniform as its first"),
+         kTdt),
+    read(
+        flag("model.tdt.tpn.detach_input", "true", Structural, "its loss does not reach the trunk"),
+        kTdt),
+    read(word("model.tdt.router.input_norm", "rms none", "rms", Structural,
+              "norm of each half of the router's input, without parameters"),
+         kTdt),
+    read(flag("model.tdt.router.bias", "true", Structural, "bias of the router"), kTdt),
+    read(word("model.tdt.router.bias_init", "zero logit_capacity", "zero", PerCell,
+              "its start: 0, or log(γ / (1 − γ))"),
+         "model.family=tdt & model.tdt.router.bias=true"),
+    read(flag("model.tdt.router.detach_input", "true", Structural,
+              "its loss does not reach the trunk"),
+         kTdt),
+    read(real("model.tdt.lambda_tpn", 0, kUnlimited, "–", "0.05", PerCell,
+              "weight of the transition network's loss"),
+         kTdt),
+    read(real("model.tdt.lambda_causal", 0, kUnlimited, "–", "0.1", PerCell,
+              "weight of the router's loss"),
+         kTdt),
+    read(word("model.tdt.decider", "calibrated threshold running_topk", "calibrated", Structural,
+              "how the student decides; `eval_loss` is under it"),
+         kTdt),
+    read(real("model.tdt.threshold", 0, 1, "–", "0.5", PerCell,
+              "τ of decider threshold: executed above it, strictly"),
+         kTdt),
+    read(integer("model.tdt.calibration_tokens", 1, kUnlimited, "tokens", "65536", Structural,
+                 "tokens of dev (train without one) from which calibrated thresholds are taken; "
+                 "during training no more than `eval.windows`"),
+         kTdt),
+    read(flag("model.tdt.always_execute_first", "false", Structural,
+              "a sequence's first token is never skipped"),
+         kTdt),
+};
+
+constexpr Leaf kModRows[] = {
+    layers("model.mod.layers", kMod),
+    read(real("model.mod.capacity", 0, 1, "–", "0.25", PerCell,
+              "γ, share of tokens that a dynamic layer executes: k = ⌊γT + 1e-9⌋ a sequence"),
+         kMod),
+    read(word("model.mod.execution", "masked gathered", "masked", Structural,
+              "as `model.tdt.execution`"),
+         kMod),
+    read(or_null(integer("model.mod.predictor_hidden", 1, 65536, "channels", "null", Structural,
+                         "hidden width of the causal predictor d → · → 1"),
+                 "d_model / 2"),
+         kMod),
+    read(real("model.mod.lambda_predictor", 0, kUnlimited, "–", "0.1", PerCell,
+              "weight of the predictor's loss, which does not reach the trunk"),
+         kMod),
+};
+
+constexpr SchemaSection kSections[] = {
+    {"Model: temporal dynamic transformer", kTdtRows},
+    {"Model: Mixture-of-Depths", kModRows},
+};
+
+}  // namespace
+
+std::span<const SchemaSection> routing_sections() {
+  return kSections;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,119 @@
+#include "core/config/schema/schema_rows.hpp"
+
+namespace depthgrid {
+namespace {
+
+using enum LeafClass;
+
+constexpr Leaf run_integer(std::string_view path, double min, double max, std::string_view unit,
+                           std::string_view default_text, std::string_view doc) {
+  return integer(path, min, max, unit, default_text, Execution, doc);
+}
+
+constexpr Leaf kEval[] = {
+    null_means(
+        integer("eval.every", 1, 1e9, "steps", "100", Structural, "steps between evaluations"),
+        "at the end only"),
+    flag("eval.at_start", "true", Structural, "evaluate at step 0 too"),
+    or_null(
+        word("eval.splits", "train dev valid", "null", Structural,
+             "splits evaluated during training; train on a fixed part of it", ValueKind::WordList),
+        "[train, dev, valid]; without dev where there is none"),
+    word("eval.final_splits", "dev valid test", "[valid]", Structural,
+         "splits evaluated whole, once, at the end; test needs data.test", ValueKind::WordList),
+    null_means(integer("eval.windows", 1, 1e9, "windows", "64", Structural,
+                       "per split, during training: evenly spaced, the same for all cells"),
+               "all"),
+    null_means(integer("eval.final_windows", 1, 1e9, "windows", "null", Structural,
+                       "per split, once at the end"),
+               "all"),
+    or_null(integer("eval.stride", 1, 131072, "tokens", "null", Structural,
+                    "distance of windows; less than T: they overlap, and `results` says sliding"),
+            "data.seq_len"),
+    word("eval.protocol", "standard published_1", "standard", Structural,
+         "published_1 adds the published run's validation protocol"),
+    flag("eval.by_position", "true", Structural, "loss per position in the window"),
+    read(or_null(
+             word("eval.modes", "dense teacher_topk teacher_threshold student random skip_all",
+                  "null", Structural, "ways of executing the layers that skip, compared on valid",
+                  ValueKind::WordList),
+             "tdt: all; mod: all but teacher_threshold"),
+         "model.family=tdt|mod"),
+    read(or_null(word("eval.deciders", "calibrated threshold running_topk", "null", Structural,
+                      "deciders of mode student", ValueKind::WordList),
+                 "all"),
+         "model.family=tdt"),
+    null_means(
+        run_integer("eval.batch_size", 1, 65536, "sequences", "null", "sequences per forward pass"),
+        "the planner's choice"),
+};
+
+constexpr Leaf kCheckpoint[] = {
+    null_means(run_integer("checkpoint.every", 1, 1e9, "steps", "1000", "periodic checkpoint"),
+               "off"),
+    null_means(run_integer("checkpoint.every_seconds", 1, 1e9, "s", "600",
+                           "or after so long, whichever comes first"),
+               "off"),
+    run_integer("checkpoint.keep_last", 2, 1e6, "–", "2", "verified generations kept"),
+    or_null(run_integer("checkpoint.keep_best", 0, 1e6, "–", "null",
+                        "best generations kept, by dev loss"),
+            "1; 0 where dev is not evaluated"),
+    make_row("checkpoint.keep_at", ValueKind::StepList, "steps", "[]", Execution,
+             "steps or percentages of train.steps kept for good"),
+    flag("checkpoint.keep_final", "true", Execution, "keep the weights of the last step"),
+};
+
+constexpr Leaf kResources[] = {
+    word("resources.device", "auto cpu cuda", "auto", Execution,
+         "kind of device; auto: cuda where there is one"),
+    read(null_means(run_integer("resources.gpus", 0, 1e6, "per node", "null", "GPUs used"),
+                    "all visible"),
+         "resources.device!=cpu"),
+    or_words(run_integer("resources.ranks_per_job", 1, 1e6, "ranks", "auto",
+                         "R, ranks that train one job together; the order of sums depends on it"),
+             "auto"),
+    null_means(run_integer("resources.threads", 1, 4096, "threads", "null", "threads of one rank"),
+               "1"),
+    run_integer("resources.lease", 2, 3600, "s", "90", "a heartbeat unchanged for so long is dead"),
+    or_words(run_integer("packing.fuse", 1, 1e6, "cells", "auto", "E, cells per fused job"),
+             "auto off"),
+    word("packing.order", "longest_first file", "longest_first", Execution, "order of jobs"),
+};
+
+constexpr Leaf kRetry[] = {
+    run_integer("retry.crash", 0, 1e6, "–", "3", "attempts after a signal or a crash"),
+    run_integer("retry.oom", 0, 1e6, "–", "1",
+                "attempts of a single cell after out of memory, each in a fresh process"),
+};
+
+constexpr Leaf audit(std::string_view path, std::string_view default_text, std::string_view doc) {
+  return word(path, "required warn off", default_text, Execution, doc);
+}
+
+constexpr Leaf kAudit[] = {
+    audit("audit.causality", "required", "no logit depends on a later token, to the bit"),
+    audit("audit.declaration", "required", "what a declared noncausal mode routes is all it leaks"),
+    audit("audit.batch_independence", "required", "a sequence alone and in a batch agree"),
+    audit("audit.parameter_count", "required", "parameters are as many as the closed form says"),
+    audit("audit.gradient_flow", "warn", "every parameter gets a finite gradient that is not zero"),
+    audit("audit.initial_loss", "required", "loss of the first weights is ln V ± 0.3"),
+    audit("audit.overfit_batch", "warn", "one batch can be learned by heart, to a loss below 0.1"),
+    audit("audit.entropy_floor", "required", "no loss below the entropy rate of the data"),
+    audit("audit.fusion", "required", "fused cells equal cells alone; NaN stays in its cell"),
+};
+
+constexpr SchemaSection kSections[] = {
+    {"Evaluation", kEval},
+    {"Checkpoints", kCheckpoint},
+    {"Resources and packing", kResources},
+    {"Retry", kRetry},
+    {"Audit", kAudit},
+};
+
+}  // namespace
+
+std::span<const SchemaSection> run_sections() {
+  return kSections;
+}
+
+}  // namespace depthgrid

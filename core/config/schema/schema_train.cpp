@@ -1,0 +1,169 @@
+#include "core/config/schema/schema_rows.hpp"
+
+namespace depthgrid {
+namespace {
+
+using enum LeafClass;
+
+constexpr std::string_view kDecaySchedule = "train.schedule.kind=cosine|linear|wsd";
+
+constexpr Leaf kTrain[] = {
+    integer("train.steps", 0, 1e9, "steps", "1000", Structural, "optimiser steps"),
+    integer("train.batch_size", 1, 65536, "sequences", "8", Structural,
+            "B, global, per optimiser step"),
+    integer("train.accumulation", 1, 1024, "micro-batches", "1", Structural,
+            "micro-batches summed per step; divides batch_size"),
+    word("train.optimizer", "adam adamw", "adam", Structural, "per-cell Adam or AdamW"),
+    real("train.lr", 0, kUnlimited, "–", "3e-4", PerCell, "peak rate"),
+    below(real("train.beta1", 0, 1, "–", "0.9", PerCell, "decay of the first moment")),
+    below(real("train.beta2", 0, 1, "–", "0.999", PerCell, "decay of the second moment")),
+    above(real("train.eps", 0, kUnlimited, "–", "1e-8", PerCell, "ε of the denominator")),
+    real("train.weight_decay", 0, kUnlimited, "–", "0", PerCell,
+         "decoupled with adamw, added to the gradient with adam"),
+    word("train.no_decay",
+         "trunk embedding head norm bias modulation hypernet ssm residual scalars alpha tpn router "
+         "predictor field control gain",
+         "[norm, bias, embedding, scalars, alpha, residual]", Structural,
+         "groups without decay; [] decays everything but router and scalars of tdt, which never "
+         "decay unless train.groups says so",
+         ValueKind::WordList),
+    word("train.schedule.kind", "constant cosine linear wsd", "constant", PerCell,
+         "shape of the rate; wsd: warm-up, stable, decay"),
+    integer("train.schedule.warmup_steps", 0, 1e9, "steps", "0", PerCell, "linear from 0"),
+    read(or_null(integer("train.schedule.decay_steps", 0, 1e9, "steps", "null", PerCell,
+                         "length of the decay"),
+                 "what warm-up leaves; wsd: a fifth of train.steps"),
+         kDecaySchedule),
+    read(real("train.schedule.final_ratio", 0, 1, "–", "0.1", PerCell, "final over peak rate"),
+         kDecaySchedule),
+    above(or_words(real("train.clip", 0, kUnlimited, "–", "1.0", PerCell,
+                        "largest norm of a cell's gradient; none: not clipped"),
+                   "none")),
+    read(or_null(word("train.clip_scope", "global group", "null", Structural,
+                      "one norm a cell, or one a parameter group"),
+                 "global; tdt: group"),
+         "train.clip!=none"),
+    word("train.precision", "fp32 tf32 bf16", "fp32", Structural,
+         "of matrix products; parameters are fp32 always"),
+    above(real("train.loss_scale", 0, kUnlimited, "–", "1", PerCell,
+               "static; divided out before the clip")),
+    null_means(integer("train.early_stop.patience", 1, kUnlimited, "evaluations", "null", PerCell,
+                       "evaluations without a better dev loss until the cell stops"),
+               "off"),
+    read(real("train.early_stop.min_delta", 0, kUnlimited, "nat/token", "0", PerCell,
+              "smallest improvement that counts"),
+         "train.early_stop.patience!=null"),
+    null_means(above(real("train.diverged_above", 0, kUnlimited, "nat/token", "null", PerCell,
+                          "a loss above it ends the cell as diverged, as a non-finite one does")),
+               "off"),
+    flag("train.deterministic", "true", Execution,
+         "same ranks and threads: same bits; kept as provenance"),
+};
+
+constexpr Leaf group_lr(std::string_view path, std::string_view condition = "",
+                        std::string_view derived = "train.lr") {
+  return read(
+      or_null(real(path, 0, kUnlimited, "–", "null", PerCell, "rate of the group"), derived),
+      condition);
+}
+
+constexpr Leaf group_decay(
+    std::string_view path, std::string_view condition = "",
+    std::string_view derived = "train.weight_decay; 0 if no_decay lists it") {
+  return read(
+      or_null(real(path, 0, kUnlimited, "–", "null", PerCell, "decay of the group"), derived),
+      condition);
+}
+
+constexpr Leaf group_frozen(std::string_view path, std::string_view condition = "") {
+  return read(flag(path, "false", Structural, "no gradient, no update"), condition);
+}
+
+constexpr std::string_view kHead = "model.tie_embeddings=false";
+constexpr std::string_view kNorm = "model.norm=pre or model.final_norm!=none";
+// Everything but tables and norms is generated in tong, where generators are a group of their own.
+constexpr std::string_view kTrunk = "model.family!=tong";
+constexpr std::string_view kBias =
+    "model.attention.bias=true & model.family!=tong or "
+    "model.mixer=mlp & model.mlp.bias=true & model.family!=tong or "
+    "model.attention.bias|model.mlp.bias=true & model.hypernet.generate_bias=false";
+constexpr std::string_view kGates = "model.family=time_indexed & model.modulation.gate!=constant";
+constexpr std::string_view kGenerators =
+    "model.family=tong or model.mixer=ssm & model.ssm.parameters=generated";
+constexpr std::string_view kStateSpace = "model.mixer=ssm & model.ssm.parameters=shared";
+constexpr std::string_view kTdt = "model.family=tdt";
+constexpr std::string_view kMod = "model.family=mod";
+constexpr std::string_view kRouter = "model.family=tdt|mod";
+constexpr std::string_view kField = "model.family=hybrid_ode";
+constexpr std::string_view kAlpha =
+    "model.family=hybrid_ode & model.field.kind!=block & model.field.alpha_learned=true";
+constexpr std::string_view kControl =
+    "model.family=hybrid_ode & model.field.kind=attention_mlp|time_indexed & model.control.dim!=0";
+constexpr std::string_view kGain = "model.init.gain=learned";
+constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
+
+constexpr Leaf kGroups[] = {
+    group_lr("train.groups.trunk.lr", kTrunk),
+    group_decay("train.groups.trunk.weight_decay", kTrunk),
+    group_frozen("train.groups.trunk.frozen", kTrunk),
+    group_lr("train.groups.embedding.lr"),
+    group_decay("train.groups.embedding.weight_decay"),
+    group_frozen("train.groups.embedding.frozen"),
+    group_lr("train.groups.head.lr", kHead),
+    group_decay("train.groups.head.weight_decay", kHead),
+    group_frozen("train.groups.head.frozen", kHead),
+    group_lr("train.groups.norm.lr", kNorm),
+    group_decay("train.groups.norm.weight_decay", kNorm),
+    group_frozen("train.groups.norm.frozen", kNorm),
+    group_lr("train.groups.bias.lr", kBias),
+    group_decay("train.groups.bias.weight_decay", kBias),
+    group_frozen("train.groups.bias.frozen", kBias),
+    group_lr("train.groups.modulation.lr", kGates),
+    group_decay("train.groups.modulation.weight_decay", kGates),
+    group_frozen("train.groups.modulation.frozen", kGates),
+    group_lr("train.groups.hypernet.lr", kGenerators),
+    group_decay("train.groups.hypernet.weight_decay", kGenerators),
+    group_frozen("train.groups.hypernet.frozen", kGenerators),
+    group_lr("train.groups.ssm.lr", kStateSpace),
+    group_decay("train.groups.ssm.weight_decay", kStateSpace),
+    group_frozen("train.groups.ssm.frozen", kStateSpace),
+    group_lr("train.groups.field.lr", kField),
+    group_decay("train.groups.field.weight_decay", kField),
+    group_frozen("train.groups.field.frozen", kField),
+    group_lr("train.groups.alpha.lr", kAlpha),
+    group_decay("train.groups.alpha.weight_decay", kAlpha),
+    group_frozen("train.groups.alpha.frozen", kAlpha),
+    group_lr("train.groups.gain.lr", kGain),
+    group_decay("train.groups.gain.weight_decay", kGain),
+    group_frozen("train.groups.gain.frozen", kGain),
+    group_lr("train.groups.control.lr", kControl),
+    group_decay("train.groups.control.weight_decay", kControl),
+    group_frozen("train.groups.control.frozen", kControl),
+    group_lr("train.groups.residual.lr", kScale),
+    group_decay("train.groups.residual.weight_decay", kScale),
+    group_frozen("train.groups.residual.frozen", kScale),
+    group_lr("train.groups.tpn.lr", kTdt),
+    group_decay("train.groups.tpn.weight_decay", kTdt),
+    group_frozen("train.groups.tpn.frozen", kTdt),
+    group_lr("train.groups.scalars.lr", kTdt, "1e-3"),
+    group_decay("train.groups.scalars.weight_decay", kTdt, "0, whatever no_decay lists"),
+    group_frozen("train.groups.scalars.frozen", kTdt),
+    group_lr("train.groups.router.lr", kRouter, "train.lr; tdt: 3e-3"),
+    group_decay("train.groups.router.weight_decay", kRouter,
+                "train.weight_decay; 0 if no_decay lists it; tdt: 0, whatever it lists"),
+    group_frozen("train.groups.router.frozen", kRouter),
+    group_lr("train.groups.predictor.lr", kMod),
+    group_decay("train.groups.predictor.weight_decay", kMod),
+    group_frozen("train.groups.predictor.frozen", kMod),
+};
+
+constexpr SchemaSection kSections[] = {{"Training", kTrain},
+                                       {"Training: groups of parameters", kGroups}};
+
+}  // namespace
+
+std::span<const SchemaSection> train_sections() {
+  return kSections;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "core/config/schema.hpp"
+#include "core/config/start_name.hpp"
+#include "core/config/sweep/sweep_reader.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Variables that cells can be ranked by; `split` says that a split follows behind a dot.
+struct Metric {
+  std::string_view name;
+  bool split;
+};
+constexpr std::array<Metric, 12> kMetrics = {{
+    {"eval_loss", true},
+    {"eval_perplexity", true},
+    {"eval_bits_per_byte", true},
+    {"eval_accuracy", true},
+    {"final_loss", true},
+    {"final_perplexity", true},
+    {"final_bits_per_byte", true},
+    {"best_loss", true},
+    {"best_step", true},
+    {"train_loss", false},
+    {"train_loss_total", false},
+    {"train_loss_last50", false},
+}};
+constexpr std::array<std::string_view, 4> kSplits = {"train", "dev", "valid", "test"};
+
+bool known_metric(const std::string& metric) {
+  const auto dot = metric.find('.');
+  const std::string name = metric.substr(0, dot);
+  const std::string split = dot == std::string::npos ? "" : metric.substr(dot + 1);
+  for (const Metric& one : kMetrics) {
+    if (one.name != name) continue;
+    if (!one.split) return dot == std::string::npos;
+    for (const auto known : kSplits) {
+      if (known == split) return true;
+    }
+  }
+  return false;
+}
+
+/// Notes where each leaf is swept, and refuses a second place.
+class Sweeping {
+ public:
+  explicit Sweeping(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  void add(const Column& column) {
+    const auto [first, fresh] = places_.emplace(column.leaf, column.place);
+    if (!fresh) {
+      diagnostics_.error(column.place, "`" + std::string(schema()[column.leaf].path) +
+                                           "` is a factor already (line " +
+                                           std::to_string(first->second.line) + ")");
+    }
+  }
+  const std::map<std::size_t, Place>& places() const { return places_; }
+
+ private:
+  Diagnostics& diagnostics_;
+  std::map<std::size_t, Place> places_;
+};
+
+/// Every value that the document gives to a leaf.
+std::vector<WrittenLeaf> written_values(const SweepDocument& document, std::size_t leaf) {
+  std::vector<WrittenLeaf> out;
+  const auto take = [&](const WrittenLeaf& one) {
+    if (one.leaf == leaf && one.value != nullptr) out.push_back(one);
+  };
+  const auto take_all = [&](const std::vector<Factor>& factors) {
+    for (const Factor& factor : factors) {
+      for (const Column& column : factor.columns) {
+        for (std::size_t i = 0; i < column.values.size(); ++i) {
+          take({column.leaf, column.values[i], column.places[i]});
+        }
+      }
+    }
+  };
+  for (const auto& [at, one] : document.fixed) take(one);
+  take_all(document.factors);
+  for (const WhenBlock& block : document.when) take_all(block.factors);
+  for (const IncludeRow& row : document.include) {
+    for (const WrittenLeaf& one : row.leaves) take(one);
+  }
+  return out;
+}
+
+/// `model.init.from: arm:TAG` names one `include` row (two rows never share a tag).
+void check_start_tags(const SweepDocument& document, Diagnostics& diagnostics) {
+  std::vector<std::string> tags;
+  std::string listed;
+  for (const IncludeRow& row : document.include) {
+    if (row.tag.empty()) continue;
+    tags.push_back(row.tag);
+    listed += (listed.empty() ? "" : ", ") + row.tag;
+  }
+  for (const WrittenLeaf& one : written_values(document, leaf_index("model.init.from"))) {
+    const StartName start = start_name(*one.value);
+    if (start.kind != StartName::Kind::Arm || std::ranges::find(tags, start.name) != tags.end()) {
+      continue;
+    }
+    const std::string near = nearest(start.name, tags);
+    diagnostics.error(
+        one.place,
+        "`model.init.from`: arm:" + start.name + ": no `include` row has this tag" +
+            (!near.empty()  ? " (did you mean 'arm:" + near + "'?)"
+             : tags.empty() ? "; give the row to start from one: `include: [{tag: NAME, ...}]`"
+                            : "; tags: " + listed));
+  }
+}
+
+}  // namespace
+
+void check_document(SweepDocument& document, Diagnostics& diagnostics) {
+  Sweeping sweeping(diagnostics);
+  for (const Factor& factor : document.factors) {
+    for (const Column& column : factor.columns) sweeping.add(column);
+  }
+  for (const WhenBlock& block : document.when) {
+    for (const Factor& factor : block.factors) {
+      // Two blocks may hold one leaf, for different cells.
+      const Column& column = factor.columns.front();
+      if (sweeping.places().contains(column.leaf)) sweeping.add(column);
+    }
+  }
+  for (const auto& [leaf, place] : sweeping.places()) {
+    const auto fixed = document.fixed.find(leaf);
+    if (fixed == document.fixed.end()) continue;
+    if (fixed->second.place.file == place.file) {
+      diagnostics.error(fixed->second.place, "`" + std::string(schema()[leaf].path) +
+                                                 "` is fixed here and a factor at line " +
+                                                 std::to_string(place.line) + ": keep one");
+    }
+    document.fixed.erase(fixed);  // a factor wins over a base
+  }
+  const auto seed = document.fixed.find(leaf_index("seed"));
+  if (seed != document.fixed.end()) {
+    if (document.seeds_place) {
+      diagnostics.error(seed->second.place, "`seed` is what `seeds` fills (line " +
+                                                std::to_string(document.seeds_place->line) +
+                                                "): keep one of them");
+    } else {
+      document.seeds = {*seed->second.value->get_if<std::int64_t>()};
+    }
+    document.fixed.erase(seed);
+  }
+  if (document.method == "list") {
+    for (const Factor& factor : document.factors) {
+      if (factor.size() > 1) {
+        diagnostics.error(factor.columns.front().place,
+                          "`method: list` has `include` rows only: a factor with several levels "
+                          "needs `method: grid` or `ablation`");
+      }
+    }
+    if (document.include.empty()) {
+      diagnostics.error(document.place, "`method: list` without `include` rows has zero cells");
+    }
+  }
+  if (document.pairs && document.method != "ablation") {
+    diagnostics.error(document.place, "`pairs: true` is read with `method: ablation`; here it is " +
+                                          document.method);
+  }
+  if (!known_metric(document.metric)) {
+    std::vector<std::string> names;
+    for (const Metric& metric : kMetrics) {
+      if (!metric.split) names.emplace_back(metric.name);
+      for (const auto split : kSplits) {
+        if (metric.split) names.push_back(std::string(metric.name) + "." + std::string(split));
+      }
+    }
+    const std::string near = nearest(document.metric, names);
+    diagnostics.error(document.metric_place.value_or(document.place),
+                      "`metric.name`: no metric '" + document.metric + "'" +
+                          (near.empty() ? ": a variable and a split, such as eval_loss.valid, "
+                                          "final_loss.valid or train_loss"
+                                        : " (did you mean '" + near + "'?)"));
+  }
+  check_start_tags(document, diagnostics);
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/config/resolve/resolve.hpp"
+#include "core/config/sweep/sweep_document.hpp"
+
+namespace depthgrid {
+
+/// One point of the grid, without a seed.
+struct Arm {
+  std::vector<WrittenLeaf> levels;   // in the order of the factors, those of `when` last
+  std::vector<WrittenLeaf> changed;  // ablation: what differs from the baseline
+  const IncludeRow* include = nullptr;
+  bool center = false;  // first level (or the baseline's) of every factor
+  Place place;
+};
+
+/// Walks the grid in its order: parameters and zip as a product (the first factor slowest), then
+/// `when`, `exclude`, and at last `include` rows. Only one arm exists at a time.
+class Grid {
+ public:
+  Grid(const SweepDocument& document, Resolver& resolver, Diagnostics& diagnostics);
+
+  /// The fixed part of the document.
+  const Slots& base() const { return base_; }
+
+  /// Return false to stop. The slots are settled: resolved and checked.
+  using Visit = std::function<bool(const Arm& arm, const Slots& slots)>;
+  void walk(const Visit& visit);
+
+  /// True if the baseline is found by what the settled cells are, not by levels of factors.
+  bool baseline_by_match() const { return by_match_; }
+  bool is_baseline(const Arm& arm, const Slots& slots) const;
+  /// True if a selection names the arm. @param slots  of the arm, settled.
+  static bool selects(const ArmSelection& selection, const Arm& arm, const Slots& slots);
+
+ private:
+  void choose_center();
+  bool product(const Visit& visit);
+  bool ablation(const Visit& visit);
+  bool includes(const Visit& visit);
+  Arm centered() const;
+  /// Expands `when` from a block on, drops what `exclude` names, visits the rest.
+  bool complete(Arm arm, std::size_t block, bool every_level, const Visit& visit);
+  bool finish(const Arm& arm, const Visit& visit);
+  void assign(Slots& slots, const Arm& arm) const;
+  /// True if the leaf was given on the command line, which wins over every file.
+  bool overridden(const Slots& slots, std::size_t leaf) const;
+  /// Leaves of the fixed part win over a preset that is a factor's level; that is not obvious.
+  void note_what_presets_lose(const Slots& slots);
+  static bool matches(const LeafMatch& match, const Slots& slots);
+  static void add_level(std::vector<WrittenLeaf>& levels, const Factor& factor, std::size_t i);
+
+  const SweepDocument& document_;
+  Resolver& resolver_;
+  Diagnostics& diagnostics_;
+  Slots base_;
+  Slots scratch_;
+  std::vector<std::size_t> center_;  // level of each factor
+  bool by_match_ = false;
+  std::vector<std::size_t> hits_;  // of each exclude row
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,278 @@
+#include "core/config/sweep/leaf_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "core/config/schema.hpp"
+#include "core/config/schema/grid_keys.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::int64_t kLongestRange = 1000000000;
+
+/// Names that other tools and older files use.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kOtherNames = {{
+    {"model.depth", "model.n_layers"},
+    {"model.layers", "model.n_layers"},
+    {"model.heads", "model.n_heads"},
+    {"model.hidden", "model.d_model"},
+    {"model.width", "model.d_model"},
+    {"model.gate", "model.modulation.gate"},
+    {"model.h_mod", "model.modulation.hidden"},
+    {"model.scale", "model.residual.scale"},
+    {"model.frequencies", "model.time_features.frequencies"},
+    {"model.dropout", "model.dropout.mlp"},
+    {"data.windows", "data.seq_len"},
+    {"data.context", "data.seq_len"},
+    {"train.learning_rate", "train.lr"},
+    {"train.rate", "train.lr"},
+    {"train.batch", "train.batch_size"},
+    {"train.clip_norm", "train.clip"},
+    {"train.warmup_steps", "train.schedule.warmup_steps"},
+    {"train.warmup", "train.schedule.warmup_steps"},
+    {"eval.interval", "eval.every"},
+    {"resources.ranks", "resources.ranks_per_job"},
+    {"packing.cells_per_job", "packing.fuse"},
+}};
+
+std::string_view last_part(std::string_view path) {
+  const auto dot = path.rfind('.');
+  return dot == std::string_view::npos ? path : path.substr(dot + 1);
+}
+
+std::vector<std::string> known_names(bool top_level) {
+  std::set<std::string> names;
+  for (const Leaf& leaf : schema()) {
+    std::string path(leaf.path);
+    names.insert(path);
+    for (auto dot = path.rfind('.'); dot != std::string::npos; dot = path.rfind('.')) {
+      path.resize(dot);
+      names.insert(path);
+    }
+  }
+  std::vector<std::string> out(names.begin(), names.end());
+  if (top_level) out.insert(out.end(), sweep_keys().begin(), sweep_keys().end());
+  return out;
+}
+
+std::string suggestion(const std::string& path) {
+  for (const auto& [other, ours] : kOtherNames) {
+    if (other == path) return std::string(ours);
+  }
+  const std::string_view last = last_part(path);
+  const std::size_t limit = std::max<std::size_t>(1, last.size() / 3);
+  std::string best;
+  std::size_t best_distance = limit + 1;
+  const auto consider = [&](std::string_view candidate, std::string_view meant) {
+    const std::size_t distance = edit_distance(path, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = meant;
+    }
+  };
+  const auto names = known_names(path.find('.') == std::string::npos);
+  for (const auto& name : names) consider(name, name);
+  for (const auto& [other, ours] : kOtherNames) consider(other, ours);
+  if (!best.empty()) return best;
+  // The right name in a wrong place: train.d_model, or d_model alone.
+  std::size_t nearest_place = std::string::npos;
+  for (const auto& name : names) {
+    if (last_part(name) != last) continue;
+    const std::size_t distance = edit_distance(path, name);
+    if (distance < nearest_place) {
+      nearest_place = distance;
+      best = name;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+const std::vector<std::string>& sweep_keys() {
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> out;
+    for (const GridKey& key : grid_keys()) out.emplace_back(key.name);
+    return out;
+  }();
+  return keys;
+}
+
+bool LeafReader::is_section(std::string_view path) {
+  const std::string prefix = std::string(path) + ".";
+  return std::any_of(schema().begin(), schema().end(),
+                     [&](const Leaf& leaf) { return leaf.path.starts_with(prefix); });
+}
+
+void LeafReader::unknown(const std::string& path, Place place) {
+  if (diagnostics_.full()) return;
+  const std::string near = suggestion(path);
+  if (find_leaf(near) != schema().size()) diagnostics_.distrust(find_leaf(near));
+  diagnostics_.error(place, "unknown key '" + path + "'" +
+                                (near.empty() ? " (`depthgrid schema` lists all)"
+                                              : " (did you mean '" + near + "'?)"));
+}
+
+void LeafReader::walk(const std::string& path, Place key, const YamlNode& node,
+                      const Visit& visit) {
+  const std::size_t leaf = find_leaf(path);
+  if (leaf != schema().size()) {
+    visit(leaf, key, node);
+  } else if (!is_section(path)) {
+    unknown(path, key);
+  } else if (node.kind == YamlNode::Kind::Map) {
+    for (const auto& entry : node.entries) {
+      walk(path + "." + entry.key, entry.place, entry.value, visit);
+    }
+  } else if (node.kind != YamlNode::Kind::Null) {
+    diagnostics_.error(node.place, "`" + path + "` is a group of leaves: expected a map, found " +
+                                       node.described());
+  }
+}
+
+void LeafReader::walk_map(const YamlNode& map, std::string_view skip, const Visit& visit) {
+  if (map.kind != YamlNode::Kind::Map) {
+    diagnostics_.error(map.place, "expected a map {leaf: value, ...}, found " + map.described());
+    return;
+  }
+  for (const auto& entry : map.entries) {
+    if (skip.empty() || entry.key != skip) walk(entry.key, entry.place, entry.value, visit);
+  }
+}
+
+const PooledValue* LeafReader::value(std::size_t leaf, const YamlNode& node) {
+  const auto typed = leaf_value(schema()[leaf], node, diagnostics_);
+  if (!typed) diagnostics_.distrust(leaf);
+  return typed ? pool_.intern(*typed) : nullptr;
+}
+
+bool LeafReader::may_vary(std::size_t leaf, Place place) {
+  const Leaf& row = schema()[leaf];
+  if (row.path == "seed" || row.path == "model.seed" || row.path == "data.seed") {
+    diagnostics_.error(place, "`" + std::string(row.path) +
+                                  "` is not a factor: replicates are made by `seeds:` at the top");
+    return false;
+  }
+  if (row.leaf_class == LeafClass::Execution && row.path != "model.preset") {
+    diagnostics_.error(place, "`" + std::string(row.path) +
+                                  "` belongs to the run, not to a cell: set it once, outside the "
+                                  "grid");
+    return false;
+  }
+  return true;
+}
+
+void LeafReader::add_levels(Column& column, const YamlNode& list) {
+  if (list.items.empty()) {
+    diagnostics_.error(list.place, "`" + std::string(schema()[column.leaf].path) +
+                                       "` has no levels: an empty list would make zero cells");
+  }
+  for (const auto& item : list.items) {
+    if (const PooledValue* level = value(column.leaf, item)) {
+      column.values.push_back(level);
+      column.places.push_back(item.place);
+    }
+  }
+}
+
+bool LeafReader::add_range(Column& column, const YamlNode& node, bool logarithmic) {
+  const std::string_view what = logarithmic ? "logspace" : "linspace";
+  const Leaf& leaf = schema()[column.leaf];
+  if (leaf.kind != ValueKind::Int && leaf.kind != ValueKind::Real) {
+    diagnostics_.error(node.place, "`" + std::string(leaf.path) + "` is no number: " +
+                                       std::string(what) + " cannot make its levels");
+    return false;
+  }
+  if (node.kind != YamlNode::Kind::List || node.items.size() != 3) {
+    diagnostics_.error(node.place, "`" + std::string(what) +
+                                       "`: expected [first, last, count], "
+                                       "found " +
+                                       node.described());
+    return false;
+  }
+  NumberRange range;
+  const auto from = read_number(node.items[0], what, diagnostics_);
+  const auto to = read_number(node.items[1], what, diagnostics_);
+  const auto count = read_integer(node.items[2], what, 1, kLongestRange, diagnostics_);
+  if (!from || !to || !count) return false;
+  if (logarithmic && (*from <= 0 || *to <= 0)) {
+    diagnostics_.error(node.place,
+                       "`logspace`: both ends must be > 0 (they are the values "
+                       "themselves, not exponents)");
+    return false;
+  }
+  range.from = *from;
+  range.to = *to;
+  range.count = *count;
+  range.logarithmic = logarithmic;
+  range.place = node.place;
+  column.range = range;
+  return true;
+}
+
+std::optional<Column> LeafReader::column(std::size_t leaf, Place key, const YamlNode& node) {
+  Column out;
+  out.leaf = leaf;
+  out.place = key;
+  if (!may_vary(leaf, key)) return std::nullopt;
+  if (node.kind == YamlNode::Kind::List) {
+    add_levels(out, node);
+  } else if (node.kind != YamlNode::Kind::Map) {
+    if (const PooledValue* only = value(leaf, node)) {
+      out.values = {only};
+      out.places = {node.place};
+    }
+  } else if (node.entries.size() != 1) {
+    diagnostics_.error(node.place, "`" + std::string(schema()[leaf].path) +
+                                       "`: expected one of {values: [...]}, {value: x}, {linspace: "
+                                       "[a, b, n]}, {logspace: [a, b, n]}");
+  } else {
+    const auto& [form, place, content] = node.entries.front();
+    if (form == "values" && content.kind == YamlNode::Kind::List) {
+      add_levels(out, content);
+    } else if (form == "values") {
+      diagnostics_.error(content.place, "`values`: expected a list, found " + content.described() +
+                                            ": one fixed value is `value:`");
+    } else if (form == "value") {
+      if (const PooledValue* only = value(leaf, content)) {
+        out.values = {only};
+        out.places = {content.place};
+      }
+    } else if (form == "linspace" || form == "logspace") {
+      add_range(out, content, form == "logspace");
+    } else {
+      const std::string near = nearest(form, {"values", "value", "linspace", "logspace"});
+      diagnostics_.error(place, "`" + std::string(schema()[leaf].path) + "`: unknown key '" + form +
+                                    "'" + (near.empty() ? "" : " (did you mean '" + near + "'?)") +
+                                    "; a factor is a list, {values}, {value}, {linspace} or "
+                                    "{logspace}");
+    }
+  }
+  if (out.size() == 0) return std::nullopt;
+  return out;
+}
+
+std::optional<LeafMatch> LeafReader::match(std::size_t leaf, Place key, const YamlNode& node) {
+  LeafMatch out;
+  out.leaf = leaf;
+  out.place = key;
+  const ValueKind kind = schema()[leaf].kind;
+  const bool list_leaf = kind == ValueKind::WordList || kind == ValueKind::TextList ||
+                         kind == ValueKind::LayerList || kind == ValueKind::LayerRange;
+  const bool list_of_lists = node.kind == YamlNode::Kind::List && !node.items.empty() &&
+                             node.items.front().kind == YamlNode::Kind::List;
+  if (node.kind == YamlNode::Kind::List && (!list_leaf || list_of_lists)) {
+    for (const auto& item : node.items) {
+      if (const PooledValue* one = value(leaf, item)) out.values.push_back(one);
+    }
+  } else if (const PooledValue* one = value(leaf, node)) {
+    out.values.push_back(one);
+  }
+  if (out.values.empty()) return std::nullopt;
+  return out;
+}
+
+}  // namespace depthgrid

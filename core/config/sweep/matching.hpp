@@ -1,0 +1,57 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/config/match.hpp"
+#include "core/config/sweep/grid.hpp"
+
+namespace depthgrid {
+
+/// Applies the rules of `match:` while the arms of a grid go by: a rule's reference is remembered,
+/// an arm that it is about gets the width that has been found for it, or becomes a goal.
+class Matching {
+ public:
+  /// @param known  widths found before; those of another rule are passed over.
+  Matching(const SweepDocument& document, Resolver& resolver, Diagnostics& diagnostics,
+           const std::vector<MatchedWidth>& known);
+
+  /// @param name  of the arm; of several arms of one name only the first keeps it.
+  /// @return  the arm with the width found for it, settled, until the next call; null where the arm
+  ///          stays as it is.
+  const Slots* apply(const Arm& arm, const std::string& name, bool baseline, const Slots& settled);
+
+  /// Reports rules without a reference or without an arm.
+  void finish();
+
+  /// Of finish(): arms without a width; widths that were taken, in the order of the arms.
+  std::vector<MatchGoal> goals;
+  std::vector<MatchedWidth> taken;
+
+ private:
+  struct Target {
+    std::string name;
+    std::shared_ptr<const Slots> slots;  // as written
+    const MatchedWidth* known = nullptr;
+  };
+  struct Rule {
+    const MatchRow* row;
+    std::string reference;
+    std::optional<MatchCandidate> candidate;  // the reference as a cell
+    std::vector<Target> targets;
+  };
+
+  void remember(Rule& rule, const std::string& name, const Slots& settled);
+  bool fits(const Rule& rule, const std::string& name, const Slots& settled);
+  const MatchedWidth* find(const Rule& rule, const std::string& name) const;
+
+  Resolver& resolver_;
+  Diagnostics& diagnostics_;
+  const std::vector<MatchedWidth>& known_;
+  std::vector<Rule> rules_;
+  std::set<std::string> names_;
+  std::optional<Slots> scratch_;
+};
+
+}  // namespace depthgrid

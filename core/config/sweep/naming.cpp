@@ -1,0 +1,94 @@
+#include "core/config/sweep/naming.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/config/schema.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// The last `parts` components of a path.
+std::string ending(std::string_view path, int parts) {
+  std::size_t begin = path.size();
+  for (int i = 0; i < parts && begin != 0 && begin != std::string_view::npos; ++i) {
+    begin = path.rfind('.', begin - 1);
+    if (begin == std::string_view::npos) return std::string(path);
+  }
+  return std::string(path.substr(begin + 1));
+}
+
+}  // namespace
+
+Naming::Naming(const SweepDocument& document) : ablation_(document.method == "ablation") {
+  std::set<std::size_t> shown;
+  std::set<std::size_t> varying;
+  const auto add = [&](const Factor& factor) {
+    if (factor.size() < 2) return;
+    for (const Column& column : factor.columns) {
+      shown.insert(column.leaf);
+      varying.insert(column.leaf);
+    }
+  };
+  for (const Factor& factor : document.factors) add(factor);
+  for (const WhenBlock& block : document.when) {
+    for (const Factor& factor : block.factors) {
+      add(factor);
+      varying.insert(factor.columns.front().leaf);  // other cells have their default
+    }
+  }
+  for (const IncludeRow& row : document.include) {
+    for (const WrittenLeaf& one : row.leaves) {
+      shown.insert(one.leaf);
+      varying.insert(one.leaf);
+    }
+  }
+  for (const MatchRow& rule : document.match) varying.insert(rule.vary);
+  varying_.assign(varying.begin(), varying.end());
+  std::sort(varying_.begin(), varying_.end(),
+            [](std::size_t a, std::size_t b) { return schema()[a].path < schema()[b].path; });
+  for (const std::size_t leaf : shown) {
+    std::string name;
+    for (int parts = 1;; ++parts) {
+      name = ending(schema()[leaf].path, parts);
+      const bool unique = std::none_of(shown.begin(), shown.end(), [&](std::size_t other) {
+        return other != leaf && ending(schema()[other].path, parts) == name;
+      });
+      if (unique || name == schema()[leaf].path) break;
+    }
+    short_names_.emplace(leaf, name);
+  }
+}
+
+std::string Naming::arm(const Arm& arm) const {
+  std::string out;
+  const auto add = [&](const std::vector<WrittenLeaf>& leaves) {
+    for (const WrittenLeaf& one : leaves) {
+      const auto name = short_names_.find(one.leaf);
+      if (name == short_names_.end()) continue;
+      if (!out.empty()) out += ',';
+      out += name->second;
+      out += '=';
+      out += plain_text(*one.value);
+    }
+  };
+  if (arm.include != nullptr) {
+    if (!arm.include->tag.empty()) return arm.include->tag;
+    add(arm.include->leaves);
+  } else if (ablation_) {
+    add(arm.changed);
+  } else {
+    add(arm.levels);
+  }
+  return out.empty() ? "baseline" : out;
+}
+
+std::string Naming::factor(const Arm& arm) {
+  std::string out;
+  for (const WrittenLeaf& one : arm.changed) {
+    out += (out.empty() ? "" : "+") + std::string(schema()[one.leaf].path);
+  }
+  return out;
+}
+
+}  // namespace depthgrid

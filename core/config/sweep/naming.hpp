@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/config/sweep/grid.hpp"
+
+namespace depthgrid {
+
+/// Short, readable names of arms: the last part of each leaf that varies and its value.
+class Naming {
+ public:
+  explicit Naming(const SweepDocument& document);
+
+  /// "hidden=64,scale=1/L"; the tag of an include row that has one; what an ablation changes;
+  /// "baseline" where nothing varies.
+  std::string arm(const Arm& arm) const;
+
+  /// Leaves changed by an ablation, joined by "+"; else empty.
+  static std::string factor(const Arm& arm);
+
+  /// Every leaf that some cell of the sweep sets differently, by path.
+  const std::vector<std::size_t>& varying() const { return varying_; }
+
+ private:
+  bool ablation_;
+  std::vector<std::size_t> varying_;
+  std::map<std::size_t, std::string> short_names_;  // of leaves that names show
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,207 @@
+#include "core/config/sweep/overrides.hpp"
+
+#include <algorithm>
+
+#include "core/config/schema.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// One override, read.
+struct Setting {
+  std::string key;
+  Place place;
+  std::vector<YamlNode> values;
+};
+
+class Overrider {
+ public:
+  Overrider(SweepReader& reader, SweepDocument& document, ValuePool& pool, Diagnostics& diagnostics)
+      : reader_(reader),
+        document_(document),
+        leaves_(pool, diagnostics),
+        diagnostics_(diagnostics) {}
+
+  void apply(const Setting& setting) {
+    const std::size_t leaf = find_leaf(setting.key);
+    if (setting.key == "seed") {
+      set_sweep_key({"seeds", setting.place, setting.values}, true);
+    } else if (leaf != schema().size()) {
+      set_leaf(setting, leaf);
+    } else if (setting.key == "metric.name" || setting.key == "metric.goal") {
+      set_metric(setting);
+    } else if (const auto& keys = sweep_keys();
+               std::find(keys.begin(), keys.end(), setting.key) != keys.end()) {
+      set_sweep_key(setting,
+                    setting.key == "tags" || (setting.key == "seeds" && setting.values.size() > 1));
+    } else if (LeafReader::is_section(setting.key)) {
+      diagnostics_.error(setting.place, "`" + setting.key +
+                                            "` is a group of leaves: write the "
+                                            "whole path of one");
+    } else {
+      leaves_.unknown(setting.key, setting.place);
+    }
+  }
+
+ private:
+  void set_sweep_key(const Setting& setting, bool as_list) {
+    for (const std::string_view key :
+         {"base", "parameters", "zip", "when", "exclude", "include", "baseline", "match"}) {
+      if (setting.key == key) {
+        diagnostics_.error(setting.place, "`" + setting.key +
+                                              "` is set in the file only; a factor "
+                                              "is set by its leaf: leaf=a,b");
+        return;
+      }
+    }
+    YamlNode value = setting.values.front();
+    if (as_list && value.kind == YamlNode::Kind::Scalar) {
+      value = YamlNode();
+      value.kind = YamlNode::Kind::List;
+      value.place = setting.place;
+      value.items = setting.values;
+    } else if (setting.values.size() > 1) {
+      diagnostics_.error(setting.place, "`" + setting.key + "` takes one value");
+      return;
+    }
+    if (setting.key == "seeds") document_.fixed.erase(leaf_index("seed"));
+    reader_.read_key(document_, setting.key, setting.place, value);
+  }
+
+  void set_metric(const Setting& setting) {
+    if (setting.values.size() > 1) {
+      diagnostics_.error(setting.place, "`" + setting.key + "` takes one value");
+      return;
+    }
+    YamlNode map;
+    map.kind = YamlNode::Kind::Map;
+    map.place = setting.place;
+    map.entries.push_back(
+        {setting.key.substr(setting.key.find('.') + 1), setting.place, setting.values.front()});
+    reader_.read_key(document_, "metric", setting.place, map);
+  }
+
+  void set_leaf(const Setting& setting, std::size_t leaf) {
+    Column column;
+    column.leaf = leaf;
+    column.place = setting.place;
+    if (setting.values.size() > 1 && !leaves_.may_vary(leaf, setting.place)) return;
+    for (const YamlNode& node : setting.values) {
+      const PooledValue* value = leaves_.value(leaf, node);
+      if (value == nullptr) return;
+      column.values.push_back(value);
+      column.places.push_back(node.place);
+    }
+    note_rows(setting, leaf);
+    if (replace_conditional(column)) return;
+    if (column.size() == 1) {
+      drop_factor(leaf);
+      document_.fixed[leaf] = {leaf, column.values.front(), setting.place};
+      return;
+    }
+    document_.fixed.erase(leaf);
+    replace_factor(std::move(column));
+  }
+
+  void note_rows(const Setting& setting, std::size_t leaf) {
+    for (const IncludeRow& row : document_.include) {
+      for (const WrittenLeaf& one : row.leaves) {
+        if (one.leaf == leaf) {
+          diagnostics_.note(one.place, "this include row keeps its own `" + setting.key + "`");
+        }
+      }
+    }
+  }
+
+  bool replace_conditional(const Column& column) {
+    bool found = false;
+    for (WhenBlock& block : document_.when) {
+      for (Factor& factor : block.factors) {
+        if (factor.columns.front().leaf != column.leaf) continue;
+        factor.columns.front() = column;
+        found = true;
+      }
+    }
+    return found;
+  }
+
+  void drop_factor(std::size_t leaf) {
+    for (Factor& factor : document_.factors) {
+      std::erase_if(factor.columns, [&](const Column& column) { return column.leaf == leaf; });
+    }
+    std::erase_if(document_.factors, [](const Factor& factor) { return factor.columns.empty(); });
+    forget_baseline(leaf, {});
+  }
+
+  void replace_factor(Column column) {
+    forget_baseline(column.leaf, column.values);
+    for (Factor& factor : document_.factors) {
+      for (Column& old : factor.columns) {
+        if (old.leaf != column.leaf) continue;
+        if (factor.columns.size() > 1 && old.size() != column.size()) {
+          diagnostics_.error(column.place, "this column of `zip` has " +
+                                               std::to_string(old.size()) + " levels, here are " +
+                                               std::to_string(column.size()));
+          return;
+        }
+        old = std::move(column);
+        return;
+      }
+    }
+    document_.factors.push_back({{std::move(column)}});
+  }
+
+  /// A level that is gone can no longer name the baseline.
+  void forget_baseline(std::size_t leaf, const std::vector<const PooledValue*>& levels) {
+    if (!document_.baseline) return;
+    auto& match = document_.baseline->match;
+    for (auto one = match.begin(); one != match.end(); ++one) {
+      if (one->leaf != leaf) continue;
+      const bool there =
+          std::any_of(one->values.begin(), one->values.end(), [&](const auto* value) {
+            return std::find(levels.begin(), levels.end(), value) != levels.end();
+          });
+      if (there) return;
+      diagnostics_.note(one->place, "`baseline`: `" + std::string(schema()[leaf].path) +
+                                        "` was overridden: this entry is left out");
+      match.erase(one);
+      if (match.empty() && document_.baseline->tag.empty()) document_.baseline.reset();
+      return;
+    }
+  }
+
+  SweepReader& reader_;
+  SweepDocument& document_;
+  LeafReader leaves_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void apply_overrides(const std::vector<std::string>& settings, SweepReader& reader,
+                     SweepDocument& document, ValuePool& pool, Diagnostics& diagnostics) {
+  Overrider overrider(reader, document, pool, diagnostics);
+  for (const std::string& text : settings) {
+    const int file = diagnostics.add_text(kOverrideName, text);
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      diagnostics.error({file, 1, 1}, "expected key=value");
+      continue;
+    }
+    Setting setting;
+    setting.key = text.substr(0, equals);
+    setting.place = {file, 1, 1};
+    // Inside brackets YAML itself tells the commas between values from those within.
+    const Place at{file, 1, static_cast<int>(equals) + 1};
+    auto list = read_yaml_fragment(diagnostics, at, "[" + text.substr(equals + 1) + "]");
+    if (!list) continue;
+    if (list->kind != YamlNode::Kind::List || list->items.empty()) {
+      diagnostics.error({file, 1, static_cast<int>(text.size()) + 1}, "no value after '='");
+      continue;
+    }
+    setting.values = std::move(list->items);
+    overrider.apply(setting);
+  }
+}
+
+}  // namespace depthgrid

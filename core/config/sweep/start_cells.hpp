@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/config/resolve/slots.hpp"
+#include "core/config/start_name.hpp"
+#include "core/config/sweep.hpp"
+
+namespace depthgrid {
+
+/// A cell whose identity waits for that of the cell it starts from.
+struct WaitingCell {
+  std::size_t row = 0;                 // of its draft
+  std::size_t replicate = 0;           // index of its seed
+  std::shared_ptr<const Slots> slots;  // of its arm, settled
+  StartName name;
+  Place place;  // of `model.init.from`
+};
+
+/// Finds the cells that `model.init.from: arm:` and `cell:` name, sources first: an id hashes the
+/// id of the cell it starts from.
+class StartCells {
+ public:
+  /// The cell of a tagged arm with one of the seeds.
+  void add_tagged(const std::string& tag, std::size_t replicate, std::size_t row);
+  void add(WaitingCell cell);
+
+  /// @param cells   drafts by row; ids are filled in by `settle`, until then they are empty.
+  /// @param settle  gives a cell its id. @return its row, or that of the cell it turned out to be.
+  /// Unknown and ambiguous names and cycles are reported at their lines.
+  using Settle = std::function<std::size_t(const WaitingCell& cell, std::size_t source)>;
+  void resolve(const std::vector<CellPlan>& cells, const Settle& settle, Diagnostics& diagnostics);
+
+ private:
+  std::vector<std::size_t> beginning_with(const std::string& name) const;
+  std::optional<std::size_t> source_of(const WaitingCell& cell, bool beginnings);
+  bool settle_all(const Settle& settle, bool beginnings);
+  void report(const WaitingCell& cell, Diagnostics& diagnostics);
+  void report_cycle(std::size_t index, Diagnostics& diagnostics);
+  std::size_t kept(std::size_t row) const;
+
+  const std::vector<CellPlan>* cells_ = nullptr;
+  std::map<std::string, std::map<std::size_t, std::size_t>> tagged_;
+  std::vector<WaitingCell> waiting_;
+  std::vector<bool> done_;
+  std::unordered_map<std::size_t, std::size_t> index_;       // row -> waiting_
+  std::unordered_map<std::size_t, std::size_t> equal_;       // row -> row of the same cell
+  std::map<std::string, std::optional<std::size_t>> named_;  // by name of `cell:`, of this pass
+  std::map<std::string, const WaitingCell*> by_beginning_;
+};
+
+}  // namespace depthgrid

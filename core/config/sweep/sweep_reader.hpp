@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/config/sweep/leaf_reader.hpp"
+#include "core/config/sweep/sweep_document.hpp"
+
+namespace depthgrid {
+
+/// Reads a sweep file and what it is based on into a document.
+class SweepReader {
+ public:
+  SweepReader(ValuePool& pool, Diagnostics& diagnostics);
+
+  /// @throws StorageError (NoInput) if the file itself cannot be read; all else is reported.
+  SweepDocument read(const std::filesystem::path& file);
+
+  /// False if a text could not be read whole: what it lacks would be reported as missing.
+  bool complete() const { return complete_; }
+
+  /// One sweep-level key, of a file or of an override. @return false if it is none.
+  bool read_key(SweepDocument& document, const std::string& key, Place place,
+                const YamlNode& value);
+
+ private:
+  void read_base(SweepDocument& document, const std::filesystem::path& file, const YamlNode& node);
+  void read_document(SweepDocument& document, const std::filesystem::path& file, int text,
+                     bool is_base);
+  void read_leaf(SweepDocument& document, std::size_t leaf, Place key, const YamlNode& value);
+  void read_metric(SweepDocument& document, const YamlNode& node);
+  void read_seeds(SweepDocument& document, const YamlNode& node);
+  void read_order(SweepDocument& document, const YamlNode& node);
+  void read_tags(SweepDocument& document, const YamlNode& node);
+  void read_parameters(std::vector<Factor>& factors, const YamlNode& node);
+  void read_zip(SweepDocument& document, const YamlNode& node);
+  void read_when(SweepDocument& document, const YamlNode& node);
+  void read_exclude(SweepDocument& document, const YamlNode& node);
+  void read_include(SweepDocument& document, const YamlNode& node);
+  void read_baseline(SweepDocument& document, const YamlNode& node);
+  std::vector<LeafMatch> read_matches(const YamlNode& node, std::string_view skip);
+  bool expect_rows(const YamlNode& node, std::string_view what, std::string_view row);
+
+  ValuePool& pool_;
+  Diagnostics& diagnostics_;
+  LeafReader leaves_;
+  std::vector<std::filesystem::path> open_;  // files being read, for cycles
+  bool complete_ = true;
+  std::set<std::size_t> written_;  // leaves of the text being read
+};
+
+/// Contradictions inside a document: a leaf that is fixed and swept, swept twice, a grid in
+/// `method: list`, a metric of a split that is not evaluated.
+void check_document(SweepDocument& document, Diagnostics& diagnostics);
+
+}  // namespace depthgrid

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/data/tokenizers/tokenizer.hpp"
+
+namespace depthgrid {
+
+/// id = min(code point, 255): the first study's map, V = 256. Characters from U+00FF on share an
+/// id.
+class Char256Tokenizer final : public Tokenizer {
+ public:
+  using Tokenizer::encode;
+  std::string identity() const override { return "char256"; }
+  std::int64_t vocab_size() const override { return 256; }
+  void encode(std::string_view text, std::vector<std::uint32_t>& out) const override;
+  std::string decode(std::span<const std::uint32_t> ids) const override;
+};
+
+}  // namespace depthgrid

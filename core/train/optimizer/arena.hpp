@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/train/optimizer/parameter_layout.hpp"
+
+namespace depthgrid {
+
+/// All parameters of E cells in one (E, P) tensor, and their gradients in another.
+///
+/// Blocks hold leaf views whose .grad is a view of the gradient arena, so backward accumulates in
+/// place and clip, optimizer, all-reduce, checkpoint and digest are one pass each. What breaks it:
+/// replacing a .grad, set_to_none, backward with create_graph (use autograd::grad).
+///
+/// With `mixed` a bf16 copy of the values stands beside them: parameters that are factors of matrix
+/// products are handed out as views of that copy, with float32 gradients; the optimizer rewrites
+/// the copy with each update. Source of the mixed scheme: Micikevicius et al. (2018), ICLR,
+/// section 3.1.
+class Arena final : public ParameterSource {
+ public:
+  /// @param seeds  (E); cell e starts exactly as it would alone.
+  /// @param mixed  keep the bf16 copy. Needs float32 options.
+  Arena(ParameterLayout layout, std::vector<std::uint64_t> seeds, const at::TensorOptions& options,
+        bool mixed = false);
+
+  /// The leaf view of one slot, initialised. @throws Error unless the layout has it in this shape.
+  at::Tensor parameter(const ParameterSpec& spec) override;
+
+  const ParameterLayout& layout() const noexcept { return layout_; }
+  std::int64_t cells() const noexcept { return values_.size(0); }
+  std::int64_t size() const noexcept { return layout_.size(); }
+  at::Tensor& values() noexcept { return values_; }        // (E, P)
+  at::Tensor& gradients() noexcept { return gradients_; }  // (E, P)
+  at::Tensor& shadow() noexcept { return shadow_; }        // (E, P) bf16; undefined unless mixed
+
+  /// Copies the values into the bf16 copy; call it after writing values() by hand.
+  void refresh_shadow();
+
+  /// The views handed out so far, in the order of asking.
+  const std::vector<at::Tensor>& leaves() const noexcept { return leaves_; }
+
+  void zero_gradients();
+
+  /// Costs one look a leaf; call it after backward in tests and debug builds.
+  /// @throws Error if a leaf's .grad has left the gradient arena.
+  void expect_intact() const;
+
+ private:
+  ParameterLayout layout_;
+  std::vector<std::uint64_t> seeds_;
+  at::Tensor values_;
+  at::Tensor gradients_;
+  at::Tensor shadow_;
+  std::vector<at::Tensor> leaves_;
+};
+
+/// (E, shape...) view of one slot's columns of an (E, P) tensor.
+at::Tensor slot_view(const at::Tensor& arena, const ParameterSlot& slot);
+
+}  // namespace depthgrid

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/depth/depth_grid.hpp"
+#include "core/depth/tableau.hpp"
+#include "core/depth/vector_field.hpp"
+#include "core/train/optimizer/parameter_layout.hpp"
+#include "models/blocks/decode_block.hpp"
+#include "models/context/execution_mode.hpp"
+#include "models/context/forward_context.hpp"
+#include "models/options/model_options.hpp"
+
+namespace depthgrid {
+
+/// A term that a family adds to the language-model loss in training: weight · mean over its layers
+/// and over tokens.
+struct LossTerm {
+  std::string_view name;            // recorded as train_loss_NAME, before its weight
+  std::vector<double> weight = {};  // (E)
+  /// It is zero: its gradient brings averages what was seen, and nobody records it. Comes last.
+  bool observes = false;
+};
+
+/// A parameter that is there and that the training loss does not reach.
+struct DeadParameter {
+  std::string name;
+  std::string reason;
+};
+
+/// A run of steps that one method takes over one field.
+struct DepthSegment {
+  const Tableau& method;
+  DepthGrid grid;
+};
+
+/// One way of letting depth act: its parameters, the grid it walks and the field on that grid.
+///
+/// A family is one file in models/families and one row of model_factory.cpp. Embedding, readout,
+/// training, evaluation and storage do not know which one they serve.
+class Family {
+ public:
+  virtual ~Family() = default;
+
+  /// Nodes and step lengths of one pass, of the whole depth.
+  virtual DepthGrid grid(const ForwardContext& context) const = 0;
+
+  /// The same steps, cut where the method changes: all of them under Euler's, unless a part of the
+  /// depth is a flow. A segment's nodes may go by a time of its own.
+  virtual std::vector<DepthSegment> segments(const ForwardContext& context) const {
+    return {{kEuler, grid(context)}};
+  }
+
+  /// The field of one segment; what depends on the nodes alone is computed here, once for all of
+  /// them.
+  /// @param grid, context  must outlive the field.
+  virtual FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const = 0;
+
+  /// The blocks that the field runs at the nodes of an evaluation grid, for decoding token by token
+  /// (models/decode): one a step; none where a step is more than one block.
+  virtual std::vector<DecodeBlock> blocks(const DepthGrid& /*grid*/) const { return {}; }
+
+  /// Depth-time features at the readout, for a temporal final norm: (E, 1, F); undefined where the
+  /// family has no depth-time.
+  virtual at::Tensor readout_features() const { return {}; }
+
+  /// Discrete transitions Ā of the state-space layers at the nodes of the evaluation grid, for
+  /// diagnostics: (E, L, N) or (E, L, N, N); undefined where the family has none.
+  virtual at::Tensor transitions() const { return {}; }
+
+  /// Terms of the training loss beyond the language model's; a pass hands their sums to
+  /// ForwardContext::losses in this order.
+  virtual std::vector<LossTerm> loss_terms() const { return {}; }
+
+  /// What a training pass does, and whether its logits see the future.
+  virtual DeclaredMode training_mode() const { return {"dense", ExecutionMode::Dense}; }
+
+  /// The ways in which the family can be evaluated, each with its declaration. Where there is more
+  /// than one, a pass without ForwardContext::execution is a student's, which is causal.
+  virtual std::vector<DeclaredMode> modes() const { return {{"dense", ExecutionMode::Dense}}; }
+
+  /// Parameters that training does not reach, and why; empty for most.
+  virtual std::vector<DeadParameter> dead_parameters() const { return {}; }
+};
+
+/// How a family is made over its parameters.
+using FamilyBuilder = std::function<std::unique_ptr<Family>(ParameterSource&, const ModelOptions&)>;
+
+}  // namespace depthgrid

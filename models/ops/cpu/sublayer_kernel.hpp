@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/ops/cpu/attention_kernel.hpp"
+#include "models/ops/cpu/gelu_kernel.hpp"
+
+namespace depthgrid {
+
+/// The norm of one cell at the head of a sublayer.
+struct NormRow {
+  enum class Form : std::uint8_t { None, Rms, Layer } form;
+  const float* scale;  // (C), or null for 1
+  const float* shift;  // (C), or null for 0
+  float eps;
+};
+
+/// One affine map of one cell: y = x weight^T + bias.
+struct AffineRows {
+  const float* weight;  // (out, in), read on the way back
+  const float* turned;  // (in, out), its transpose, read on the way there
+  const float* bias;    // (out), zeros where the map has none
+  std::int64_t in, out;
+};
+
+/// Where gradients of one affine map are added up.
+struct AffineSums {
+  float* weight;  // (out, in)
+  float* bias;    // (out)
+};
+
+/// Where gradients of a norm's weights are added up; (C) each.
+struct NormSums {
+  float* scale;
+  float* shift;
+};
+
+enum class RowActivation : std::uint8_t { GeluErf, GeluTanh, Relu, Silu };
+
+/// What a sublayer of one cell is made of. Channels and hidden width are multiples of 16.
+struct SublayerWeights {
+  NormRow norm;
+  AffineRows first;   // C -> 3C, or C -> hidden
+  AffineRows second;  // C -> C, or hidden -> C
+};
+
+struct SublayerSums {
+  NormSums norm;
+  AffineSums first, second;
+  bool fresh;  // the first run of a task: what is there is overwritten, not added to
+};
+
+/// What one sequence (or any run of rows) keeps for the way back, rows of the whole tensors.
+struct SublayerRows {
+  std::int64_t rows;
+  const float* x;     // (rows, C)
+  float* inner;       // (rows, 3C) q, k and v; or (rows, hidden) before the activation
+  float* mixed;       // (rows, C) of attention
+  float* normaliser;  // (sequences, H, T, 2) of attention
+  float* mean;        // (rows)
+  float* inverse;     // (rows) 1 / deviation
+};
+
+/// turned (in, out) = the transpose of gate_o weight (out, in); gate null for 1.
+void turn_weights(const float* weight, const float* gate, std::int64_t out, std::int64_t in,
+                  float* turned);
+
+/// gated (out, in) = gate_o weight.
+void gate_weights(const float* weight, const float* gate, std::int64_t out, std::int64_t in,
+                  float* gated);
+
+/// The way back of `gate_weights`: `gradient` of the gated weight becomes that of the weight;
+/// d_gate (out) is written.
+void gate_weights_backward(const float* weight, const float* gate, std::int64_t out,
+                           std::int64_t in, float* gradient, float* d_gate);
+
+/// a = a + b.
+void add_halves(float* a, const float* b, std::int64_t count);
+
+struct HeadOptions {
+  std::int64_t heads;
+  std::int64_t tokens;  // T; a run holds whole sequences
+  const float* cosine;  // (T, D/2) rotary positions, or null
+  const float* sine;
+  bool own;  // (rows of the run, D/2) instead: each sequence has its own
+};
+
+/// Floats aside for `rows` rows; a block needs those of its wider sublayer and 2 rows C.
+/// @param heads  0 for feed-forward. @param tokens  of one sequence
+std::int64_t sublayer_workspace(std::int64_t rows, std::int64_t channels, std::int64_t inner,
+                                std::int64_t heads, std::int64_t tokens);
+
+/// y = W_o attention(W_qkv N(x)) of whole sequences, every step in the caches: only x, the
+/// result and what the way back needs touch memory.
+void attention_rows_forward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
+                            float* y, float* workspace);
+
+/// dx of it; gradients of weights are added to `sums`, or begun there.
+void attention_rows_backward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
+                             const float* dy, float* dx, const SublayerSums& sums,
+                             float* workspace);
+
+/// y = addend + W_down act(W_up N(x)). @param addend  (rows, C), or null
+void feed_forward_rows_forward(const SublayerWeights& w, RowActivation act, const SublayerRows& at,
+                               const float* addend, float* y, float* workspace);
+
+void feed_forward_rows_backward(const SublayerWeights& w, RowActivation act, const SublayerRows& at,
+                                const float* dy, float* dx, const SublayerSums& sums,
+                                float* workspace);
+
+/// Both sublayers of one cell's block.
+struct BlockWeightsOfCell {
+  SublayerWeights attention, feed_forward;
+  HeadOptions heads;
+  RowActivation act;
+  float h;  // step length, where the second sublayer reads x + h Attn(N1 x)
+};
+
+struct BlockRows {
+  SublayerRows attention;
+  SublayerRows feed_forward;  // its x is `middle` where there is one
+  float* middle;              // (rows, C) x + h Attn(N1 x), kept; null for parallel sublayers
+};
+
+/// y = Attn(N1 x) + FFN(N2 x), or with x + h Attn(N1 x) in the second place.
+void block_rows_forward(const BlockWeightsOfCell& w, const BlockRows& at, float* y,
+                        float* workspace);
+
+void block_rows_backward(const BlockWeightsOfCell& w, const BlockRows& at, const float* dy,
+                         float* dx, const SublayerSums& attention, const SublayerSums& feed_forward,
+                         float* workspace);
+
+}  // namespace depthgrid

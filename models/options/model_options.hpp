@@ -1,0 +1,179 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include "core/config/cell_config.hpp"
+#include "core/depth/depth_grid.hpp"
+#include "core/depth/tableau.hpp"
+#include "models/ops/per_cell_norm.hpp"
+#include "models/options/routing_options.hpp"
+
+namespace depthgrid {
+
+enum class Sublayers : std::uint8_t { Sequential, Parallel };
+enum class Positions : std::uint8_t { Learned, Rope, None };
+enum class Activation : std::uint8_t { Gelu, GeluTanh, Relu, Silu, Tanh, Swiglu, Softplus };
+enum class NormChoice : std::uint8_t { Layer, Rms, TemporalLayer, None };
+enum class AttentionKind : std::uint8_t { Auto, Sdpa, Explicit };
+enum class InitScheme : std::uint8_t { Pytorch, Gpt2, Xavier };
+enum class ScaleKind : std::uint8_t { Fixed, Learned, LearnedPerLayer };
+enum class FeatureKind : std::uint8_t { Fourier, Geometric };
+enum class GateKind : std::uint8_t { Sigmoid, OnePlusTanh, Identity, Constant };
+enum class Granularity : std::uint8_t { Row, Column, Element };
+enum class Mixer : std::uint8_t { Mlp, Ssm };
+enum class SsmSkip : std::uint8_t { Diagonal, Full, None };
+enum class Discretisation : std::uint8_t { Zoh, Euler, None };
+enum class FieldKind : std::uint8_t { AttentionMlp, TimeIndexed, Mlp, Block };
+enum class Share : std::uint8_t { None, All, Attention, FeedForward };
+
+/// The six weight types of a block, in the order of `model.modulation.targets`.
+enum class WeightType : std::uint8_t { Q, K, V, Out, Up, Down };
+constexpr std::size_t kWeightTypes = 6;
+constexpr std::array<std::string_view, kWeightTypes> kWeightTypeNames = {"q",   "k",  "v",
+                                                                         "out", "up", "down"};
+
+/// Δt, the residual scale: a number of each cell, or where a learned one starts.
+struct ResidualOptions {
+  ScaleKind kind = ScaleKind::Fixed;
+  std::vector<double> scale;  // (E)
+};
+
+/// Where on the depth axis a step-indexed field is evaluated, and what it sees of it.
+struct TimeOptions {
+  std::vector<Nodes> nodes;    // (E)
+  std::vector<bool> constant;  // (E) t = value in every layer
+  std::vector<double> value;   // (E)
+  std::vector<double> jitter;  // (E) layers
+  FeatureKind kind = FeatureKind::Fourier;
+  std::int64_t frequencies = 32;  // K
+  bool include_t = true;
+  std::vector<double> t_scale;  // (E) geometric
+  std::vector<double> base;     // (E) geometric
+
+  std::int64_t features() const { return 2 * frequencies + (include_t ? 1 : 0); }
+};
+
+/// g_phi and how its gate meets a weight.
+struct ModulationOptions {
+  std::int64_t hidden = 64;  // h_mod; 0 = one linear map
+  Activation activation = Activation::Relu;
+  GateKind gate = GateKind::Sigmoid;
+  std::array<bool, kWeightTypes> target{};
+  std::array<Granularity, kWeightTypes> granularity{};
+  bool share_qkv = false;
+  std::vector<double> bias_init;  // (E)
+};
+
+/// The networks that generate a block's weights from depth-time.
+struct HypernetOptions {
+  std::int64_t hidden = 64;  // E_t, width of a time network and of what the generator sees
+  std::int64_t depth = 2;    // affine maps of a time network
+  Activation activation = Activation::Silu;
+  bool generate_bias = true;
+  bool share_qkv = false;
+  bool per_layer = false;  // L sets of generators in place of one (`model.share: none`)
+};
+
+/// The state-space layer that stands in for the feed-forward sublayer.
+struct SsmOptions {
+  std::int64_t states = 64;  // N
+  bool dense = false;        // A has N x N entries, not N
+  SsmSkip skip = SsmSkip::Diagonal;
+  Discretisation discretisation = Discretisation::Zoh;
+  bool element = false;             // gates of A, B, C, D per entry, not per row
+  bool generated = false;           // A, B, C, D, Δ are made from depth-time, not shared
+  std::int64_t generator = 64;      // hidden width of what makes them
+  std::vector<double> dt_min = {};  // (E) added to softplus of Δ
+};
+
+/// The flow that stands in for the layers [first, last); none where they are equal.
+struct FlowOptions {
+  std::int64_t first = 0, last = 0;
+  FieldKind field = FieldKind::AttentionMlp;
+  std::int64_t hidden = 1024;
+  Activation activation = Activation::Gelu;
+  Sublayers sublayers = Sublayers::Parallel;
+  bool time_embedding = true;
+  bool alpha_learned = true;
+  std::vector<double> alpha;       // (E) start of a learned one
+  std::vector<double> output_std;  // (E) start of the last matrix of field mlp
+  bool mask_per_solve = false;     // dropout draws once a solve, not once an evaluation
+  const Tableau* method = &kEuler;
+  std::int64_t steps = 4;     // m
+  std::int64_t control = 0;   // axes of the control signal; 0: it has no parameters
+  bool control_bias = false;  // of the map of the signal: u = 0 is then not "no signal"
+
+  std::int64_t replaced() const { return last - first; }
+  /// Evaluations of the field a solve.
+  std::int64_t evaluations() const { return steps * static_cast<std::int64_t>(method->stages); }
+};
+
+struct InitOptions {
+  InitScheme scheme = InitScheme::Gpt2;
+  std::vector<double> std;             // (E)
+  std::vector<double> embedding_std;   // (E)
+  std::vector<bool> residual_scaling;  // (E) 1/sqrt(2L) on out and down
+  bool learned_gain = false;           // time_indexed: a factor of each base matrix
+};
+
+/// Everything a family reads, of E cells of equal structure: structural leaves once, per-cell
+/// leaves as vectors of E.
+struct ModelOptions {
+  std::string family;
+  at::Device device = at::kCPU;   // where parameters and constants of a pass live
+  std::int64_t cells = 1;         // E
+  std::int64_t width = 256;       // C = d_model
+  std::int64_t layers = 6;        // L
+  std::int64_t heads = 4;         // H
+  std::int64_t hidden = 1024;     // d_ff
+  std::int64_t vocabulary = 256;  // V
+  std::int64_t max_tokens = 128;  // rows of a learned position table
+  Share share = Share::None;      // standard: what all layers have in common
+  Sublayers sublayers = Sublayers::Sequential;
+  NormChoice norm = NormChoice::Layer;
+  NormChoice final_norm = NormChoice::Layer;
+  std::vector<double> norm_eps;  // (E)
+  std::int64_t temporal_hidden = 64;
+  Positions positions = Positions::Learned;
+  std::vector<double> rope_base;  // (E)
+  Activation activation = Activation::Gelu;
+  AttentionKind attention = AttentionKind::Auto;
+  bool attention_bias = true;
+  bool mlp_bias = true;
+  bool tie_embeddings = false;
+  std::vector<double> dropout_attention;  // (E)
+  std::vector<double> dropout_mlp;        // (E)
+  ResidualOptions residual;
+  TimeOptions time;
+  ModulationOptions modulation;
+  HypernetOptions hypernet;
+  Mixer mixer = Mixer::Mlp;
+  SsmOptions ssm;
+  RoutingOptions routing;
+  TdtOptions tdt;
+  ModOptions mod;
+  FlowOptions flow;
+  InitOptions init;
+
+  /// Rows of the up projection: twice the hidden width where the activation gates.
+  std::int64_t up_rows() const { return activation == Activation::Swiglu ? 2 * hidden : hidden; }
+  /// Steps of the depth: a layer each, m of a flow.
+  std::int64_t depth_steps() const {
+    return flow.replaced() > 0 ? layers - flow.replaced() + flow.steps : layers;
+  }
+  /// The family sees depth-time.
+  bool timed() const { return family == "time_indexed" || family == "tong"; }
+  /// One set of parameters makes the block of every depth.
+  bool shared() const { return timed() ? !hypernet.per_layer : share == Share::All; }
+};
+
+/// Reads the model leaves of cells that share a structure.
+/// @param cells  at least one; structural leaves are taken from the first.
+ModelOptions model_options(const std::vector<const CellConfig*>& cells);
+
+}  // namespace depthgrid

@@ -1,0 +1,122 @@
+#include "models/options/routing_options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+std::vector<double> reals(const CellConfigs& cells, std::string_view path) {
+  std::vector<double> out;
+  for (const CellConfig* c : cells) out.push_back(c->real(path));
+  return out;
+}
+
+/// odd, even, all, or the list itself, as `model.*.layers` says.
+std::vector<std::int64_t> layers_of(const CellConfig& c, std::string_view path) {
+  std::vector<std::int64_t> out;
+  const std::int64_t layers = c.integer("model.n_layers");
+  if (const auto* list = c.at(path).get_if<ValueList>()) {
+    for (const Value& v : *list) out.push_back(*v.get_if<std::int64_t>());
+    return out;
+  }
+  const std::string word = c.word(path);
+  for (std::int64_t i = 0; i < layers; ++i) {
+    if (word == "all" || (i % 2 == 1) == (word == "odd")) out.push_back(i);
+  }
+  return out;
+}
+
+Decider decider_of(std::string_view word) {
+  const auto at = std::ranges::find(kDeciderNames, word);
+  if (at == kDeciderNames.end()) throw Error("no decider '" + std::string(word) + "'");
+  return static_cast<Decider>(at - kDeciderNames.begin());
+}
+
+}  // namespace
+
+std::optional<std::int64_t> RoutingOptions::index(std::int64_t layer) const {
+  const auto at = std::ranges::find(layers, layer);
+  if (at == layers.end()) return std::nullopt;
+  return at - layers.begin();
+}
+
+std::int64_t transition_width(double ratio, std::int64_t least, std::int64_t width) {
+  const auto wanted = static_cast<std::int64_t>(std::ceil(ratio * static_cast<double>(width)));
+  const std::int64_t chosen = std::max(wanted, least);
+  return chosen + chosen % 2;
+}
+
+RoutingOptions routing_options(const CellConfigs& cells) {
+  const CellConfig& first = *cells.at(0);
+  const std::string family = first.word("model.family");
+  RoutingOptions o;
+  if (family != "tdt" && family != "mod") return o;
+  const std::string under = "model." + family;
+  o.layers = layers_of(first, under + ".layers");
+  o.capacity = reals(cells, under + ".capacity");
+  o.gathered = first.word(under + ".execution") == "gathered";
+  o.gathered_length = first.integer("data.seq_len");
+  o.min_k.assign(cells.size(), 0);
+  o.threshold.assign(cells.size(), 0.5);
+  if (family == "mod") return o;
+  o.threshold = reals(cells, "model.tdt.threshold");
+  for (std::size_t e = 0; e < cells.size(); ++e) o.min_k[e] = cells[e]->integer("model.tdt.min_k");
+  o.decider = decider_of(first.word("model.tdt.decider"));
+  o.calibration_tokens = first.integer("model.tdt.calibration_tokens");
+  o.always_first = first.flag("model.tdt.always_execute_first");
+  return o;
+}
+
+TdtOptions tdt_options(const CellConfigs& cells) {
+  const CellConfig& first = *cells.at(0);
+  TdtOptions o;
+  if (first.word("model.family") != "tdt") return o;
+  const std::string path = first.word("model.tdt.train_path");
+  o.path = path == "dense"        ? TrainPath::Dense
+           : path == "gated_soft" ? TrainPath::GatedSoft
+                                  : TrainPath::GatedSt;
+  for (const CellConfig* c : cells) {
+    const double share = c->real("model.tdt.dense_fraction");
+    o.dense_steps.push_back(static_cast<std::int64_t>(
+        std::floor(share * static_cast<double>(c->integer("train.steps")) + 1e-9)));
+    const double gamma = c->real("model.tdt.capacity");
+    const bool logit = c->word("model.tdt.router.bias_init") == "logit_capacity";
+    const double inside = std::clamp(gamma, 1e-6, 1 - 1e-6);
+    o.router_bias_init.push_back(logit ? std::log(inside / (1 - inside)) : 0);
+  }
+  o.window = first.integer("model.tdt.ma_window");
+  o.exclusive = first.flag("model.tdt.ma_exclusive");
+  o.o_ce = reals(cells, "model.tdt.o_ce_init");
+  o.m_cu = reals(cells, "model.tdt.m_cu_init");
+  o.beta_ce = reals(cells, "model.tdt.beta_ce_init");
+  o.beta_cu = reals(cells, "model.tdt.beta_cu_init");
+  o.positive_scalars = first.word("model.tdt.scalars") == "softplus";
+  o.layer_rms = first.word("model.tdt.surprise_norm") == "layer_rms";
+  o.gate_grad_to_trunk = first.flag("model.tdt.gate_grad_to_trunk");
+  o.tpn_width =
+      transition_width(first.real("model.tdt.tpn.ratio"), first.integer("model.tdt.tpn.min_width"),
+                       first.integer("model.d_model"));
+  o.tpn_norm = first.word("model.tdt.tpn.norm") == "rms";
+  o.tpn_xavier_output = first.word("model.tdt.tpn.output_init") == "xavier";
+  o.tpn_detach_input = first.flag("model.tdt.tpn.detach_input");
+  o.router_norm = first.word("model.tdt.router.input_norm") == "rms";
+  o.router_bias = first.flag("model.tdt.router.bias");
+  o.router_detach_input = first.flag("model.tdt.router.detach_input");
+  o.lambda_tpn = reals(cells, "model.tdt.lambda_tpn");
+  o.lambda_causal = reals(cells, "model.tdt.lambda_causal");
+  return o;
+}
+
+ModOptions mod_options(const CellConfigs& cells) {
+  ModOptions o;
+  if (cells.at(0)->word("model.family") != "mod") return o;
+  o.predictor_hidden = cells[0]->integer("model.mod.predictor_hidden");
+  o.lambda_predictor = reals(cells, "model.mod.lambda_predictor");
+  return o;
+}
+
+}  // namespace depthgrid

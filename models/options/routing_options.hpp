@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/config/cell_config.hpp"
+#include "models/context/execution_mode.hpp"
+
+namespace depthgrid {
+
+/// Layers that may skip tokens, how many they execute, and how a student decides.
+struct RoutingOptions {
+  std::vector<std::int64_t> layers = {};  // 0-based, ascending
+  std::vector<double> capacity = {};      // (E) γ
+  std::vector<std::int64_t> min_k = {};   // (E) fewest tokens of a sequence
+  Decider decider = Decider::Threshold;
+  std::vector<double> threshold = {};  // (E) τ, strict >
+  std::int64_t calibration_tokens = 65536;
+  bool always_first = false;         // token 1 is never skipped
+  bool gathered = false;             // the tokens of a TopK alone pass through a block
+  std::int64_t gathered_length = 0;  // T at which they do, where cells of equal k may be of
+                                     // different γ; 0: every T
+
+  /// What the model does by itself at inference: it asks its students, where it has any.
+  ExecutionMode own_mode() const noexcept {
+    return layers.empty() ? ExecutionMode::Dense : ExecutionMode::Student;
+  }
+
+  /// Index of a dynamic layer among those that are; none for an ordinary layer.
+  std::optional<std::int64_t> index(std::int64_t layer) const;
+};
+
+/// What the blocks of a temporal dynamic transformer do in training.
+enum class TrainPath : std::uint8_t {
+  Dense,      ///< x + Δx for all tokens; the gate only teaches the router
+  GatedSoft,  ///< selected tokens: x + g Δx
+  GatedSt     ///< selected tokens: x + Δx, with the gradient of g (straight through)
+};
+
+/// `model.tdt.*` beyond what routing families share.
+struct TdtOptions {
+  TrainPath path = TrainPath::GatedSt;
+  std::vector<std::int64_t> dense_steps = {};  // (E) first training steps that execute everything
+  std::int64_t window = 100;                   // W
+  bool exclusive = false;                      // the average leaves out the token itself
+  std::vector<double> o_ce = {}, m_cu = {};    // (E) effective starts
+  std::vector<double> beta_ce = {}, beta_cu = {};  // (E) before softplus
+  bool positive_scalars = true;                    // o_ce and m_cu are softplus of a parameter
+  bool layer_rms = false;                          // D over its layer's average
+  bool gate_grad_to_trunk = false;                 // Δx and its prediction attached inside the gate
+  std::int64_t tpn_width = 8;                      // hidden width of the transition network
+  bool tpn_norm = true;
+  bool tpn_xavier_output = false;  // its last matrix starts Xavier-uniform, else N(0, 0.02²)
+  bool tpn_detach_input = true;
+  bool router_norm = true;
+  bool router_bias = true;
+  std::vector<double> router_bias_init = {};  // (E)
+  bool router_detach_input = true;
+  std::vector<double> lambda_tpn = {}, lambda_causal = {};  // (E)
+};
+
+/// `model.mod.*` beyond what routing families share.
+struct ModOptions {
+  std::int64_t predictor_hidden = 0;
+  std::vector<double> lambda_predictor = {};  // (E)
+};
+
+/// Even hidden width of a transition network: ratio · width, but no less than `least`.
+std::int64_t transition_width(double ratio, std::int64_t least, std::int64_t width);
+
+using CellConfigs = std::vector<const CellConfig*>;
+
+/// Layers and capacities of families `tdt` and `mod`; empty for others.
+RoutingOptions routing_options(const CellConfigs& cells);
+TdtOptions tdt_options(const CellConfigs& cells);
+ModOptions mod_options(const CellConfigs& cells);
+
+}  // namespace depthgrid

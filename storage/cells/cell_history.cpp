@@ -1,0 +1,206 @@
+#include "storage/cells/cell_history.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One attempt's rows of one kind.
+struct Part {
+  std::int64_t generation = 0;
+  const RowKind* kind = nullptr;
+  const RowTable* rows = nullptr;
+};
+
+/// Which numbers of one row go where in another.
+struct Span {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::int64_t count = 0;
+};
+
+/// Columns that both layouts have, with equal counts.
+std::vector<Span> common_columns(const RowKind& from, const RowKind& to,
+                                 std::span<const std::string_view> without = {}) {
+  std::vector<Span> spans;
+  std::int64_t at = 0;
+  for (const RowColumn& c : from.columns) {
+    std::int64_t target = 0;
+    for (const RowColumn& t : to.columns) {
+      if (t == c && std::ranges::find(without, t.variable) == without.end()) {
+        spans.push_back({at, target, c.count});
+      }
+      target += t.count;
+    }
+    at += c.count;
+  }
+  return spans;
+}
+
+bool same_bits(std::span<const double> a, std::span<const double> b,
+               const std::vector<Span>& columns) {
+  return std::ranges::all_of(columns, [&](const Span& s) {
+    return std::memcmp(a.data() + s.from, b.data() + s.to,
+                       static_cast<std::size_t>(s.count) * sizeof(double)) == 0;
+  });
+}
+
+/// Columns of the newest part, then those that only older ones have.
+RowKind union_of(const std::vector<Part>& parts) {
+  RowKind kind = *parts.back().kind;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    for (const RowColumn& c : part->kind->columns) {
+      if (std::ranges::find(kind.columns, c.variable, &RowColumn::variable) == kind.columns.end()) {
+        kind.columns.push_back(c);
+      }
+    }
+  }
+  return kind;
+}
+
+struct Origin {
+  std::size_t part = 0;
+  std::size_t row = 0;
+};
+using Origins = std::map<std::int64_t, Origin>;
+
+struct Audit {
+  std::span<const std::string_view> ignored;
+  std::int64_t replayed = 0;
+  std::set<std::pair<std::int64_t, std::int64_t>> differing;  // (generation, step)
+};
+
+/// Lets the rows of part `p` replace older ones of the same step, comparing them first.
+void overlay(Origins& origins, const std::vector<Part>& parts, std::size_t p, Audit& audit) {
+  const Part& part = parts[p];
+  std::map<std::size_t, std::vector<Span>> common;  // by older part
+  for (std::size_t row = 0; row < part.rows->size(); ++row) {
+    const std::int64_t step = part.rows->steps[row];
+    const auto [at, fresh] = origins.try_emplace(step, Origin{p, row});
+    if (fresh) continue;
+    const Origin older = std::exchange(at->second, Origin{p, row});
+    if (older.part == p || part.kind->name == "cell") continue;
+    const Part& before = parts[older.part];
+    auto columns = common.find(older.part);
+    if (columns == common.end()) {
+      const auto spans = common_columns(*before.kind, *part.kind, audit.ignored);
+      columns = common.emplace(older.part, spans).first;
+    }
+    if (part.kind->name == "train") ++audit.replayed;
+    if (!same_bits(before.rows->row(older.row), part.rows->row(row), columns->second)) {
+      audit.differing.emplace(part.generation, step);
+    }
+  }
+}
+
+MergedRows merge(const std::vector<Part>& parts, Audit& audit) {
+  Origins origins;
+  for (std::size_t p = 0; p < parts.size(); ++p) overlay(origins, parts, p, audit);
+  MergedRows merged{union_of(parts), {}};
+  merged.rows.width = merged.kind.width();
+  std::vector<std::vector<Span>> columns;
+  for (const Part& part : parts) columns.push_back(common_columns(*part.kind, merged.kind));
+  std::vector<double> row(static_cast<std::size_t>(merged.rows.width));
+  for (const auto& [step, origin] : origins) {
+    std::ranges::fill(row, std::numeric_limits<double>::quiet_NaN());
+    const auto values = parts[origin.part].rows->row(origin.row);
+    for (const Span& s : columns[origin.part]) {
+      std::copy_n(values.begin() + s.from, s.count, row.begin() + s.to);
+    }
+    merged.rows.add(step, row);
+  }
+  return merged;
+}
+
+AttemptRecord record_of(std::int64_t generation, const JournalContents& journal) {
+  AttemptRecord record{generation,
+                       journal.header.first_step,
+                       journal.header.first_step,
+                       journal.header.attempt_json,
+                       journal.end,
+                       journal.torn};
+  for (std::size_t k = 0; k < journal.rows.size(); ++k) {
+    if (journal.header.kinds[k].name == "cell") continue;
+    for (const std::int64_t step : journal.rows[k].steps) {
+      record.last_step = std::max(record.last_step, step);
+    }
+  }
+  return record;
+}
+
+std::map<std::int64_t, JournalContents> read_all(const fs::path& cell_dir) {
+  std::map<std::int64_t, JournalContents> journals;
+  std::error_code absent;
+  for (fs::directory_iterator it(cell_dir, absent), end; !absent && it != end;
+       it.increment(absent)) {
+    const auto generation = generation_of(it->path().filename().string(), "journal");
+    if (generation) journals.emplace(*generation, read_journal(it->path()));
+  }
+  return journals;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> MergedRows::offset(std::string_view variable) const {
+  std::int64_t at = 0;
+  for (const RowColumn& c : kind.columns) {
+    if (c.variable == variable) return at;
+    at += c.count;
+  }
+  return std::nullopt;
+}
+
+std::vector<double> MergedRows::column(std::string_view variable) const {
+  const auto at = offset(variable);
+  if (!at) throw Error(fmt::format("rows '{}' have no column '{}'", kind.name, variable));
+  const auto count = std::ranges::find(kind.columns, variable, &RowColumn::variable)->count;
+  std::vector<double> out;
+  out.reserve(rows.size() * static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto values =
+        rows.row(i).subspan(static_cast<std::size_t>(*at), static_cast<std::size_t>(count));
+    out.insert(out.end(), values.begin(), values.end());
+  }
+  return out;
+}
+
+const MergedRows* CellHistory::find(std::string_view kind) const {
+  const auto at =
+      std::ranges::find_if(kinds, [&](const MergedRows& m) { return m.kind.name == kind; });
+  return at == kinds.end() ? nullptr : &*at;
+}
+
+CellHistory read_history(const fs::path& cell_dir, std::span<const std::string_view> ignored) {
+  const std::map<std::int64_t, JournalContents> journals = read_all(cell_dir);
+  CellHistory history;
+  std::vector<std::string> names;  // kinds in the order in which they first appear
+  std::map<std::string, std::vector<Part>> parts;
+  for (const auto& [generation, journal] : journals) {
+    history.attempts.push_back(record_of(generation, journal));
+    history.events.insert(history.events.end(), journal.events.begin(), journal.events.end());
+    for (std::size_t k = 0; k < journal.rows.size(); ++k) {
+      const RowKind& kind = journal.header.kinds[k];
+      std::vector<Part>& of_kind = parts[kind.name];
+      if (of_kind.empty()) names.push_back(kind.name);
+      of_kind.push_back({generation, &kind, &journal.rows[k]});
+    }
+  }
+  Audit audit{ignored, 0, {}};
+  for (const std::string& name : names) history.kinds.push_back(merge(parts[name], audit));
+  history.replayed_steps = audit.replayed;
+  history.replay_mismatches = static_cast<std::int64_t>(audit.differing.size());
+  return history;
+}
+
+}  // namespace depthgrid

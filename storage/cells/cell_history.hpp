@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/files/journal.hpp"
+
+namespace depthgrid {
+
+/// One attempt at a cell, as its journal tells it.
+struct AttemptRecord {
+  std::int64_t generation = 0;
+  std::int64_t first_step = 0;    // step resumed from
+  std::int64_t last_step = 0;     // last step journalled; first_step if none
+  std::string attempt_json;       // "" when the header is damaged
+  std::optional<AttemptEnd> end;  // nothing: it was killed, or is still running
+  bool torn = false;              // the tail of its journal is unreadable
+};
+
+/// Rows of one kind of all attempts, by ascending step, each from the newest attempt that has it.
+struct MergedRows {
+  RowKind kind;  // columns of the newest attempt, then those that only older ones had
+  RowTable rows;
+  /// First number of the column in a row; nothing if there is no such column.
+  std::optional<std::int64_t> offset(std::string_view variable) const;
+  /// Values of one column over all rows, (rows, count). @throws Error for an unknown variable.
+  std::vector<double> column(std::string_view variable) const;
+};
+
+struct CellHistory {
+  std::vector<AttemptRecord> attempts;  // ascending generation
+  std::vector<MergedRows> kinds;
+  std::vector<JournalEvent> events;    // ascending generation, then as written
+  std::int64_t replayed_steps = 0;     // training rows that a later attempt computed again
+  std::int64_t replay_mismatches = 0;  // of these, not equal to the bit
+  const MergedRows* find(std::string_view kind) const;  // nullptr if no attempt has that kind
+};
+
+/// Columns whose bits differ between attempts by nature.
+inline constexpr std::string_view kClockColumns[] = {"train_wall_time"};
+
+/// Reads every `journal-*` of a cell and merges them. Rows of older attempts are compared with
+/// those of the next newer attempt that has the same step, bit for bit, NaN included, but for the
+/// columns in `ignored`; the kind "cell" (no axis) is not compared. A cell without journals gives
+/// an empty history.
+CellHistory read_history(const std::filesystem::path& cell_dir,
+                         std::span<const std::string_view> ignored = kClockColumns);
+
+}  // namespace depthgrid

@@ -1,0 +1,57 @@
+#include "storage/cells/cell_state.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "storage/files/lease.hpp"
+
+namespace depthgrid {
+
+std::string failure_reason(const StoredFailure& failure) {
+  const nlohmann::json report = nlohmann::json::parse(failure.json, nullptr, false);
+  std::string out;
+  if (report.is_object()) {
+    for (const char* key : {"problem", "message", "error", "reason"}) {
+      const auto at = report.find(key);
+      if (at != report.end() && at->is_string()) {
+        out = at->get<std::string>();
+        break;
+      }
+    }
+  }
+  if (out.empty()) out = failure.json;
+  std::ranges::replace(out, '\n', ' ');
+  return out;
+}
+
+CellState unfinished_state(const Store& store, const CellId& id) {
+  CellState out;
+  const LeaseState lease = lease_state(store.cell_path(id));
+  out.generation = lease.generation;
+  const std::optional<StoredFailure> failure = store.newest_failure(id);
+  if (failure) out.problem = failure_reason(*failure);
+  if (lease.kind == LeaseState::Kind::Held) {
+    out.status = CellStatus::Running;
+  } else if (failure && failure->generation >= lease.generation) {
+    out.status = failure->status;
+  }
+  return out;
+}
+
+CellOutcome cell_outcome(const Store& store, const CellId& id) {
+  const std::filesystem::path folder = store.cell_path(id);
+  const std::filesystem::path result = folder / "result.h5";
+  CellOutcome out{.seal = peek_seal(result), .state = {}};
+  if (out.seal || !std::filesystem::exists(folder)) return out;
+  out.state = unfinished_state(store, id);
+  // Owners publish first and release then: a claim that has ended since may have left a result.
+  if (out.state.status == CellStatus::Pending && out.state.generation > 0) {
+    out.seal = peek_seal(result);
+  }
+  if (out.seal) out.state = {};
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,178 @@
+#include "storage/cells/summary.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "storage/cells/attempt_columns.hpp"
+#include "storage/cells/cell_file.hpp"
+#include "storage/cells/cell_history.hpp"
+#include "storage/cells/cell_metrics.hpp"
+#include "storage/cells/cell_state.hpp"
+#include "storage/columns/param_columns.hpp"
+#include "storage/columns/table_reader.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+CellSummary named(const StoredCell& cell) {
+  CellSummary out;
+  out.id = cell.id;
+  out.alias = cell.alias;
+  out.seed = cell.seed;
+  out.overrides = cell.overrides;
+  return out;
+}
+
+/// The columns that summaries need, as far as the file has them.
+ColumnTable read_summary_columns(const TableReader& reader) {
+  std::vector<std::string> names = metric_variables();
+  for (const char* name : {"step", "eval_step", "cell_status", "stopped_at", "n_parameters",
+                           "attempt_cell", "attempt_host", "result_sha256"}) {
+    names.emplace_back(name);
+  }
+  ColumnTable out;
+  for (const std::string& name : names) {
+    if (reader.has(name)) out.columns.push_back(reader.read(name));
+  }
+  out.sizes["cell"] = static_cast<std::int64_t>(reader.read("cell").items());
+  return out;
+}
+
+/// Number and newest host of the attempts at each cell.
+struct Attempts {
+  int count = 0;
+  std::string host;
+};
+
+std::map<CellId, Attempts> attempts_of(const ColumnTable& table) {
+  std::map<CellId, Attempts> out;
+  const VariableColumn* cells = table.find("attempt_cell");
+  const VariableColumn* hosts = table.find("attempt_host");
+  if (cells == nullptr || hosts == nullptr) return out;
+  for (std::size_t i = 0; i < cells->items(); ++i) {
+    Attempts& attempts = out[cells->text(i)];
+    ++attempts.count;
+    attempts.host = hosts->text(i);  // ascending generation within a cell
+  }
+  return out;
+}
+
+void fill(CellSummary& out, const ColumnTable& table, std::size_t row,
+          const std::map<CellId, Attempts>& attempts) {
+  out.step = last_step(table, row);
+  out.parameters = std::max<std::int64_t>(0, cell_integer(table, "n_parameters", row, 0));
+  out.metrics = cell_metrics(table, row);
+  if (const auto at = attempts.find(out.id); at != attempts.end()) {
+    out.attempts = at->second.count;
+    out.host = at->second.host;
+  }
+}
+
+CellStatus finished_status(const ColumnTable& table, std::size_t row) {
+  const std::int64_t status = cell_integer(table, "cell_status", row, -1);
+  return status == static_cast<std::int64_t>(CellStatus::Diverged) ? CellStatus::Diverged
+                                                                   : CellStatus::Completed;
+}
+
+/// The packed file of this plan; nothing if it is not there or not sound.
+class PackedSummary {
+ public:
+  PackedSummary(const Store& store, const StoredPlan& plan) {
+    if (!fs::exists(store.packed_file())) return;
+    try {
+      const TableReader reader(store.packed_file(), SealCheck::BlockOnly);
+      if (reader.text_attribute("format_version") != kFormatVersion) return;
+      const VariableColumn cells = reader.read("cell");
+      for (std::size_t i = 0; i < cells.items(); ++i) rows_[cells.text(i)] = i;
+      if (rows_.size() != plan.cells.size()) {
+        rows_.clear();
+        return;
+      }
+      table_ = read_summary_columns(reader);
+      attempts_ = attempts_of(table_);
+    } catch (const StorageError& error) {
+      log(LogLevel::Warning,
+          std::string(error.what()) + "; reading the files of the cells instead");
+      rows_.clear();
+    }
+  }
+
+  /// @return false unless the packed file holds exactly this result.
+  bool fill(CellSummary& out, const std::string& seal) const {
+    const auto row = rows_.find(out.id);
+    const VariableColumn* seals = table_.find("result_sha256");
+    if (row == rows_.end() || seals == nullptr || seals->text(row->second) != seal) return false;
+    depthgrid::fill(out, table_, row->second, attempts_);
+    out.status = finished_status(table_, row->second);
+    return true;
+  }
+
+ private:
+  std::map<CellId, std::size_t> rows_;
+  ColumnTable table_;
+  std::map<CellId, Attempts> attempts_;
+};
+
+void fill_from_result(CellSummary& out, const fs::path& file) {
+  const ColumnTable table = read_summary_columns(TableReader(file));
+  fill(out, table, 0, attempts_of(table));
+  out.status = finished_status(table, 0);
+}
+
+/// Parameters are in no journal; the newest snapshot has them.
+std::int64_t parameters_of_snapshot(const fs::path& file) {
+  if (!fs::exists(file)) return 0;
+  try {
+    const TableReader reader(file);
+    return reader.has("n_parameters") ? reader.read("n_parameters").integer(0) : 0;
+  } catch (const StorageError&) {
+    return 0;  // a snapshot is a convenience: the next one will be sound
+  }
+}
+
+void fill_from_journals(CellSummary& out, const Store& store, const StoredPlan& plan,
+                        const StoredCell& cell, const CellState& state) {
+  const fs::path folder = store.cell_path(cell.id);
+  if (!fs::exists(folder)) return;
+  const CellHistory history = read_history(folder);
+  const ColumnTable table = cell_records(
+      {.plan = cell, .sweep = plan, .history = history, .status = state.status, .facts = {}});
+  fill(out, table, 0, attempts_of(table));
+  out.status = state.status;
+  out.parameters = parameters_of_snapshot(folder / "metrics.h5");
+  const bool failed = state.status == CellStatus::Failed || state.status == CellStatus::Oom;
+  if (failed || state.status == CellStatus::Cancelled) out.problem = state.problem;
+}
+
+}  // namespace
+
+std::vector<CellSummary> summarise(const Store& store, const StoredPlan& plan) {
+  const PackedSummary packed(store, plan);
+  std::vector<CellSummary> out;
+  out.reserve(plan.cells.size());
+  for (const StoredCell& cell : plan.cells) {
+    CellSummary& row = out.emplace_back(named(cell));
+    try {
+      const CellOutcome found = cell_outcome(store, cell.id);
+      if (found.seal && packed.fill(row, hex(found.seal->digest))) continue;
+      if (found.seal) {
+        fill_from_result(row, store.cell_path(cell.id) / "result.h5");
+      } else {
+        fill_from_journals(row, store, plan, cell, found.state);
+      }
+    } catch (const StorageError& error) {
+      row.status = CellStatus::Failed;
+      row.problem = error.what();
+    }
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "storage/hdf5/dimensions.hpp"
+
+namespace depthgrid {
+
+/// Attribute of a file or a variable; a list of small integers is what flags need.
+using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int8_t>>;
+using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
+
+/// One variable in memory, in the very bytes that the file holds.
+struct VariableColumn {
+  std::string name;
+  std::vector<std::string> dims;
+  DataType type = DataType::Float64;
+  std::size_t item_bytes = 8;    // width of a Text column, else bytes_of(type)
+  std::vector<std::byte> bytes;  // row-major over dims
+  Attributes attributes;
+
+  std::size_t items() const { return item_bytes == 0 ? 0 : bytes.size() / item_bytes; }
+  /// Item as a number; NaN for Text.
+  double number(std::size_t item) const;
+  std::int64_t integer(std::size_t item) const;
+  /// Item of a Text column, without padding.
+  std::string text(std::size_t item) const;
+};
+
+/// A group of variables over shared axes: what one HDF5 file holds in its root.
+struct ColumnTable {
+  std::map<std::string, std::int64_t, std::less<>> sizes;  // length of each axis
+  std::vector<VariableColumn> columns;
+  Attributes attributes;
+
+  const VariableColumn* find(std::string_view name) const;
+  /// Product of the axes of a column.
+  std::size_t items(const std::vector<std::string>& dims) const;
+  /// Text of a root attribute; empty if there is none.
+  std::string text_attribute(std::string_view name) const;
+};
+
+/// Numbers as items of `type`: NaN becomes -1 in integers, other values are rounded to nearest.
+VariableColumn number_column(std::string name, std::vector<std::string> dims, DataType type,
+                             std::span<const double> values);
+VariableColumn integer_column(std::string name, std::vector<std::string> dims, DataType type,
+                              std::span<const std::int64_t> values);
+/// Width: the longest value rounded up to a multiple of 8, never below 8.
+VariableColumn text_column(std::string name, std::vector<std::string> dims,
+                           std::span<const std::string> values);
+
+/// Attributes of a variable of the table (storage/columns/variables.hpp) or of an axis, by its name
+/// and type.
+void describe(VariableColumn& column);
+
+/// Bytes of the value that means "absent": NaN, -1, or an empty text.
+std::vector<std::byte> fill_item(DataType type, std::size_t item_bytes);
+
+/// Coordinate of an axis that needs no data: labels of a fixed axis, 0 ... n-1 or 1 ... n of
+/// others.
+VariableColumn coordinate(const Dimension& dimension, std::int64_t size);
+
+}  // namespace depthgrid

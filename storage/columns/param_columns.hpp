@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/columns/column_table.hpp"
+#include "storage/plan_file.hpp"
+
+namespace depthgrid {
+
+/// "param_train_lr" from "train.lr".
+std::string param_name(std::string_view leaf);
+
+/// Identity of cells as columns over `cell`: the coordinate, cell_alias, cell_row, cell_config,
+/// structure_digest, arm, factor, is_baseline, replicate, and one `param_*` column for each leaf
+/// that differs between two cells of the plan; param_seed, param_data_seed and param_model_family
+/// always.
+///
+/// A column is integers, reals or (for words and lists) texts; flags are int8. A leaf that is a
+/// number in some cells and a word in others is a column of texts beside a real `..._number` (NaN
+/// for words). The plan holds resolved leaves: `1/L` is a number by then. Attributes of param_*:
+/// `leaf`, `leaf_class`. The type of a column follows from the whole plan, so that files of single
+/// cells agree with each other.
+///
+/// @param cells  some cells of `plan`, in the order wanted.
+std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
+                                             std::span<const StoredCell> cells);
+
+/// Names of the columns that xarray is to show as coordinates of `cell`, separated by blanks.
+std::string coordinate_names(std::span<const VariableColumn> identity);
+
+/// Root attributes that every file of a sweep has: Conventions, title, sweep_name, sweep_id,
+/// metric, goal, schema_digest, format and its version.
+Attributes sweep_attributes(const StoredPlan& plan, const std::string& format);
+
+/// `format_version` of files: readers refuse another major number.
+inline constexpr std::string_view kFormatVersion = "1.0";
+
+}  // namespace depthgrid

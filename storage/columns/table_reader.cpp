@@ -1,0 +1,248 @@
+#include "storage/columns/table_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+
+#include <hdf5.h>
+
+#include "core/base/error.hpp"
+#include "storage/columns/variables.hpp"
+#include "storage/hdf5/h5_handles.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+DataType data_type(hid_t type) {
+  const H5T_class_t kind = H5Tget_class(type);
+  const std::size_t size = H5Tget_size(type);
+  if (kind == H5T_STRING && H5Tis_variable_str(type) == 0) return DataType::Text;
+  if (kind == H5T_FLOAT && size == 4) return DataType::Float32;
+  if (kind == H5T_FLOAT && size == 8) return DataType::Float64;
+  if (kind == H5T_INTEGER && size == 1) return DataType::Int8;
+  if (kind == H5T_INTEGER && size == 4) return DataType::Int32;
+  if (kind == H5T_INTEGER && size == 8) return DataType::Int64;
+  throw Error("a type that depthgrid does not write");
+}
+
+herr_t add_name(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  return 0;
+}
+
+}  // namespace
+
+std::vector<std::string> axes_of_column(std::string_view name) {
+  if (const Variable* v = find_variable(name)) return axes_of(*v);
+  const auto axis = std::ranges::find(dimensions(), name, &Dimension::name);
+  return {axis == dimensions().end() ? "cell" : std::string(name)};
+}
+
+struct TableReader::Impl {
+  fs::path path;
+  SealInfo seal;
+  H5File file;
+  std::vector<std::string> names;
+
+  /// Whatever HDF5 refuses in a sealed file is damage, and the message names the file.
+  template <class Work>
+  auto guarded(const std::string& what, Work work) const {
+    try {
+      return work();
+    } catch (const UserError&) {
+      throw;
+    } catch (const Error& error) {
+      throw StorageError(path, what + ": " + error.what(), ExitCode::BadData);
+    }
+  }
+
+  H5Dataset open(const std::string& name) const {
+    return H5Dataset(h5_check(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), "H5Dopen2"));
+  }
+
+  static ColumnShape shape_of(const H5Dataset& set) {
+    const H5Type type(h5_check(H5Dget_type(set.get()), "H5Dget_type"));
+    const H5Space space(h5_check(H5Dget_space(set.get()), "H5Dget_space"));
+    std::array<hsize_t, H5S_MAX_RANK> extents{};
+    const auto rank = static_cast<std::size_t>(
+        h5_check(H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr), "dims"));
+    ColumnShape out;
+    out.type = data_type(type.get());
+    out.item_bytes = H5Tget_size(type.get());
+    out.extents.assign(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(rank));
+    return out;
+  }
+
+  /// Type of the numbers in memory: as in the file, of this machine's byte order.
+  static H5Type memory_type(const H5Dataset& set) {
+    const H5Type type(h5_check(H5Dget_type(set.get()), "H5Dget_type"));
+    if (H5Tget_class(type.get()) == H5T_STRING) return h5_string_type(H5Tget_size(type.get()));
+    return H5Type(h5_check(H5Tget_native_type(type.get(), H5T_DIR_ASCEND), "H5Tget_native_type"));
+  }
+
+  H5Attr open_attribute(const std::string& name) const {
+    if (h5_check(H5Aexists(file.get(), name.c_str()), "H5Aexists") == 0) return H5Attr();
+    return H5Attr(h5_check(H5Aopen(file.get(), name.c_str(), H5P_DEFAULT), "H5Aopen"));
+  }
+};
+
+TableReader::TableReader(const fs::path& file, SealCheck check) : impl_(std::make_unique<Impl>()) {
+  h5_quiet();
+  impl_->path = file;
+  if (check == SealCheck::Whole) {
+    impl_->seal = verify_sealed_file(file);
+  } else {
+    const std::optional<SealInfo> seal = peek_seal(file);
+    if (!seal) throw StorageError(file, "has no sound seal", ExitCode::BadData);
+    impl_->seal = *seal;
+  }
+  impl_->guarded("cannot be opened", [&] {
+    const H5Props access = h5_file_access();
+    impl_->file.reset(h5_check(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get()), "H5Fopen"));
+    h5_check(H5Literate(impl_->file.get(), H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, &add_name,
+                        &impl_->names),
+             "H5Literate");
+  });
+}
+
+TableReader::~TableReader() = default;
+TableReader::TableReader(TableReader&&) noexcept = default;
+TableReader& TableReader::operator=(TableReader&&) noexcept = default;
+
+const SealInfo& TableReader::seal() const {
+  return impl_->seal;
+}
+
+const std::vector<std::string>& TableReader::names() const {
+  return impl_->names;
+}
+
+bool TableReader::has(std::string_view name) const {
+  return std::ranges::find(impl_->names, name) != impl_->names.end();
+}
+
+ColumnShape TableReader::shape(const std::string& name) const {
+  return impl_->guarded(name, [&] {
+    const H5Dataset set = impl_->open(name);
+    ColumnShape out = Impl::shape_of(set);
+    const H5Props props(h5_check(H5Dget_create_plist(set.get()), "H5Dget_create_plist"));
+    if (H5Pget_layout(props.get()) == H5D_CHUNKED) {
+      std::array<hsize_t, H5S_MAX_RANK> chunk{};
+      h5_check(H5Pget_chunk(props.get(), H5S_MAX_RANK, chunk.data()), "H5Pget_chunk");
+      out.chunk_rows = static_cast<std::int64_t>(chunk[0]);
+    }
+    return out;
+  });
+}
+
+VariableColumn TableReader::read(const std::string& name) const {
+  return impl_->guarded(name, [&] {
+    const H5Dataset set = impl_->open(name);
+    const ColumnShape shape = Impl::shape_of(set);
+    VariableColumn out{.name = name,
+                       .dims = axes_of_column(name),
+                       .type = shape.type,
+                       .item_bytes = shape.item_bytes,
+                       .bytes = {},
+                       .attributes = {}};
+    const Variable* v = find_variable(name);
+    if (out.dims.size() != shape.extents.size() || (v != nullptr && v->type != shape.type)) {
+      throw Error("has other axes or another type than this version of depthgrid writes");
+    }
+    std::size_t items = 1;
+    for (const std::int64_t extent : shape.extents) items *= static_cast<std::size_t>(extent);
+    out.bytes.resize(items * out.item_bytes);
+    const H5Type type = Impl::memory_type(set);
+    h5_check(H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out.bytes.data()),
+             "H5Dread");
+    return out;
+  });
+}
+
+std::vector<std::byte> TableReader::read_rows(const std::string& name, std::int64_t first,
+                                              std::int64_t count) const {
+  return impl_->guarded(name, [&] {
+    const H5Dataset set = impl_->open(name);
+    const ColumnShape shape = Impl::shape_of(set);
+    std::vector<hsize_t> start(shape.extents.size(), 0);
+    std::vector<hsize_t> extents(shape.extents.begin(), shape.extents.end());
+    start[0] = static_cast<hsize_t>(first);
+    extents[0] = static_cast<hsize_t>(count);
+    std::size_t items = 1;
+    for (const hsize_t extent : extents) items *= extent;
+    const H5Space on_disk(h5_check(H5Dget_space(set.get()), "H5Dget_space"));
+    h5_check(H5Sselect_hyperslab(on_disk.get(), H5S_SELECT_SET, start.data(), nullptr,
+                                 extents.data(), nullptr),
+             "H5Sselect_hyperslab");
+    const H5Space in_memory(
+        h5_check(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
+                 "H5Screate_simple"));
+    std::vector<std::byte> out(items * shape.item_bytes);
+    const H5Type type = Impl::memory_type(set);
+    h5_check(
+        H5Dread(set.get(), type.get(), in_memory.get(), on_disk.get(), H5P_DEFAULT, out.data()),
+        "H5Dread");
+    return out;
+  });
+}
+
+std::optional<std::vector<std::byte>> TableReader::read_chunk(const std::string& name,
+                                                              std::int64_t first_row) const {
+  return impl_->guarded(name, [&]() -> std::optional<std::vector<std::byte>> {
+    const H5Dataset set = impl_->open(name);
+    std::array<hsize_t, H5S_MAX_RANK> offset{};
+    offset[0] = static_cast<hsize_t>(first_row);
+    hsize_t size = 0;
+    haddr_t address = HADDR_UNDEF;
+    unsigned skipped = 0;
+    h5_check(H5Dget_chunk_info_by_coord(set.get(), offset.data(), &skipped, &address, &size),
+             "H5Dget_chunk_info_by_coord");
+    if (address == HADDR_UNDEF || size == 0) return std::nullopt;
+    std::vector<std::byte> out(size);
+    std::uint32_t skipped_filters = 0;
+    h5_check(H5Dread_chunk(set.get(), H5P_DEFAULT, offset.data(), &skipped_filters, out.data()),
+             "H5Dread_chunk");
+    if (skipped_filters != 0) return std::nullopt;
+    return out;
+  });
+}
+
+std::optional<std::string> TableReader::text_attribute(const std::string& name) const {
+  return impl_->guarded(name, [&]() -> std::optional<std::string> {
+    const H5Attr attribute = impl_->open_attribute(name);
+    if (!attribute) return std::nullopt;
+    const H5Type type(h5_check(H5Aget_type(attribute.get()), "H5Aget_type"));
+    if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
+      return std::nullopt;
+    }
+    std::string out(H5Tget_size(type.get()), '\0');
+    const H5Type memory = h5_string_type(out.size());
+    h5_check(H5Aread(attribute.get(), memory.get(), out.data()), "H5Aread");
+    out.resize(out.find_last_not_of('\0') + 1);
+    return out;
+  });
+}
+
+std::optional<std::int64_t> TableReader::integer_attribute(const std::string& name) const {
+  return impl_->guarded(name, [&]() -> std::optional<std::int64_t> {
+    const H5Attr attribute = impl_->open_attribute(name);
+    if (!attribute) return std::nullopt;
+    const H5Type type(h5_check(H5Aget_type(attribute.get()), "H5Aget_type"));
+    if (H5Tget_class(type.get()) != H5T_INTEGER) return std::nullopt;
+    std::int64_t out = 0;
+    h5_check(H5Aread(attribute.get(), H5T_NATIVE_INT64, &out), "H5Aread");
+    return out;
+  });
+}
+
+std::string TableReader::required_text(const std::string& name) const {
+  std::optional<std::string> out = text_attribute(name);
+  if (!out)
+    throw StorageError(impl_->path, "lacks the attribute '" + name + "'", ExitCode::BadData);
+  return *out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/columns/column_table.hpp"
+#include "storage/files/sealed_file.hpp"
+
+namespace depthgrid {
+
+/// Whether the digest of the whole file is compared before HDF5 sees it.
+enum class SealCheck : std::uint8_t { Whole, BlockOnly };
+
+/// Shape of a column as it lies in the file.
+struct ColumnShape {
+  DataType type = DataType::Float64;
+  std::size_t item_bytes = 8;
+  std::vector<std::int64_t> extents;
+  std::int64_t chunk_rows = 0;  // 0: contiguous
+};
+
+/// Reads columns of a sealed file that TableWriter wrote, as bytes.
+///
+/// The axes of a column follow from the table of variables, so no dimension scale is resolved: a
+/// file of one cell is read in about a millisecond.
+/// @throws StorageError: NoInput if there is no file, BadData if the seal is broken, HDF5 refuses
+///         something, or a variable has other axes or another type than the table says.
+class TableReader {
+ public:
+  explicit TableReader(const std::filesystem::path& file, SealCheck check = SealCheck::Whole);
+  ~TableReader();
+  TableReader(TableReader&&) noexcept;
+  TableReader& operator=(TableReader&&) noexcept;
+
+  const SealInfo& seal() const;
+
+  /// Names of all columns and coordinates, in the order in which they were written.
+  const std::vector<std::string>& names() const;
+  bool has(std::string_view name) const;
+
+  ColumnShape shape(const std::string& name) const;
+  VariableColumn read(const std::string& name) const;
+  /// Rows [first, first + count) of the first axis.
+  std::vector<std::byte> read_rows(const std::string& name, std::int64_t first,
+                                   std::int64_t count) const;
+  /// The stored bytes of the chunk that starts at `first_row`, behind the filters; nothing if the
+  /// chunk was never written or was written with other filters.
+  std::optional<std::vector<std::byte>> read_chunk(const std::string& name,
+                                                   std::int64_t first_row) const;
+
+  /// Attributes of the root; nothing if absent or of another type.
+  std::optional<std::string> text_attribute(const std::string& name) const;
+  std::optional<std::int64_t> integer_attribute(const std::string& name) const;
+  /// @throws StorageError (BadData) naming it, if it is absent.
+  std::string required_text(const std::string& name) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Names of the axes of a column of our files: of the table of variables, of a coordinate itself,
+/// or
+/// {"cell"} for `param_*` and the columns of the plan.
+std::vector<std::string> axes_of_column(std::string_view name);
+
+}  // namespace depthgrid

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/hdf5/dimensions.hpp"
+
+namespace depthgrid {
+
+/// One variable of `metrics.h5`, `result.h5` and `sweep.h5`. The same name has the same meaning,
+/// unit and axes in every file and every version of the format.
+struct Variable {
+  std::string_view name;
+  std::string_view dims;  // "cell, step, parameter_group"
+  DataType type;
+  std::string_view units;      // UDUNITS spelling, and our "nat"; "1" when dimensionless
+  std::string_view long_name;  // "flag: 0 pending, 1 running" lists the meanings of a flag
+  std::string_view schedule;   // when it is written
+  std::string_view source;  // file of this repository that defines it, for a page also its section
+};
+
+/// One value that a flag can take.
+struct Flag {
+  int value;
+  std::string meaning;  // words joined by underscores, as CF wants them
+};
+
+/// The table, in the order in which files hold the variables.
+std::span<const Variable> variables();
+
+/// nullptr when the name is not in the table (a `param_*` column is not: the leaves of a sweep make
+/// it).
+const Variable* find_variable(std::string_view name);
+
+/// Names of the axes: {"cell", "step", "parameter_group"}.
+std::vector<std::string> axes_of(const Variable& variable);
+
+/// Values and meanings of a flag, parsed from long_name; empty for anything that is not a flag.
+std::vector<Flag> flags_of(std::string_view long_name);
+
+/// Units of an instant, which xarray turns into datetime64.
+inline constexpr std::string_view kInstantUnits = "seconds since 1970-01-01T00:00:00Z";
+
+/// The tables of axes and variables as they stand in docs/store-format.md.
+std::string variables_markdown();
+
+}  // namespace depthgrid

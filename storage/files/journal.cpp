@@ -1,0 +1,263 @@
+#include "storage/files/journal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "storage/files/crc32c.hpp"
+#include "storage/files/sealed_file.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::array<char, 8> kMagic = {'D', 'G', 'J', 'R', 'N', 'L', '0', '1'};
+constexpr int kFormat = 1;
+constexpr std::uint32_t kEventType = 0xFFFFFFFFU;
+constexpr std::uint32_t kEndType = 0xFFFFFFFEU;
+constexpr std::size_t kFrameBytes = 8;  // u32 length, u32 CRC of length and payload
+constexpr std::size_t kHeadBytes = 16;  // of the payload: u32 type, u32 zero, i64 step
+
+struct EventBody {
+  double time;
+  double value;
+  std::int64_t kind;
+};
+
+struct EndBody {
+  double time;
+  std::int32_t outcome;
+  std::int32_t exit_code;
+};
+
+template <class T>
+void put_raw(std::vector<std::byte>& out, const T& value) {
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+template <class T>
+T get_raw(std::span<const std::byte> bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+/// Fills in length and CRC of the frame that starts at `at` and ends with the vector.
+void close_frame(std::vector<std::byte>& bytes, std::size_t at) {
+  const auto length = static_cast<std::uint32_t>(bytes.size() - at - kFrameBytes);
+  std::memcpy(bytes.data() + at, &length, sizeof length);
+  const std::span<const std::byte> all(bytes);
+  const std::uint32_t crc =
+      crc32c(all.subspan(at + kFrameBytes), crc32c(all.subspan(at, sizeof length)));
+  std::memcpy(bytes.data() + at + sizeof length, &crc, sizeof crc);
+}
+
+/// The payload at the head of `rest`, which is moved behind it; nothing if it is cut or damaged.
+std::optional<std::span<const std::byte>> take_frame(std::span<const std::byte>& rest) {
+  if (rest.size() < kFrameBytes) return std::nullopt;
+  const auto length = get_raw<std::uint32_t>(rest);
+  if (length > rest.size() - kFrameBytes) return std::nullopt;
+  const auto payload = rest.subspan(kFrameBytes, length);
+  if (crc32c(payload, crc32c(rest.first(sizeof length))) !=
+      get_raw<std::uint32_t>(rest.subspan(4))) {
+    return std::nullopt;
+  }
+  rest = rest.subspan(kFrameBytes + length);
+  return payload;
+}
+
+std::string header_text(const JournalHeader& header) {
+  json kinds = json::array();
+  for (const RowKind& kind : header.kinds) {
+    json columns = json::array();
+    for (const RowColumn& c : kind.columns) columns.push_back({c.variable, c.count});
+    kinds.push_back({{"name", kind.name}, {"columns", columns}});
+  }
+  return json{{"format", kFormat},
+              {"generation", header.generation},
+              {"first_step", header.first_step},
+              {"kinds", kinds},
+              {"attempt", header.attempt_json}}
+      .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::optional<JournalHeader> header_from(std::span<const std::byte> text) {
+  try {
+    const json j = json::parse(reinterpret_cast<const char*>(text.data()),
+                               reinterpret_cast<const char*>(text.data()) + text.size());
+    if (j.at("format") != kFormat) return std::nullopt;
+    JournalHeader header{j.at("generation"), j.at("first_step"), {}, j.at("attempt")};
+    for (const json& k : j.at("kinds")) {
+      RowKind kind{k.at("name"), {}};
+      for (const json& c : k.at("columns")) kind.columns.push_back({c.at(0), c.at(1)});
+      header.kinds.push_back(std::move(kind));
+    }
+    return header;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// Adds one frame to what was read. @return false if it fits nothing that the header announced.
+bool take(JournalContents& out, std::span<const std::byte> payload) {
+  if (payload.size() < kHeadBytes) return false;
+  const auto type = get_raw<std::uint32_t>(payload);
+  const auto step = get_raw<std::int64_t>(payload.subspan(8));
+  const auto body = payload.subspan(kHeadBytes);
+  if (type == kEventType && body.size() >= sizeof(EventBody)) {
+    const auto event = get_raw<EventBody>(body);
+    const auto text = body.subspan(sizeof event);
+    out.events.push_back({step,
+                          event.time,
+                          static_cast<EventKind>(event.kind),
+                          event.value,
+                          {reinterpret_cast<const char*>(text.data()), text.size()}});
+    return true;
+  }
+  if (type == kEndType && body.size() == sizeof(EndBody)) {
+    const auto end = get_raw<EndBody>(body);
+    out.end = AttemptEnd{end.time, static_cast<AttemptOutcome>(end.outcome), end.exit_code};
+    return true;
+  }
+  if (type >= out.rows.size()) return false;
+  RowTable& table = out.rows[type];
+  if (body.size() != static_cast<std::size_t>(table.width) * sizeof(double)) return false;
+  table.steps.push_back(step);
+  const std::size_t before = table.values.size();
+  table.values.resize(before + static_cast<std::size_t>(table.width));
+  if (!body.empty()) std::memcpy(table.values.data() + before, body.data(), body.size());
+  return true;
+}
+
+}  // namespace
+
+std::int64_t RowKind::width() const {
+  std::int64_t n = 0;
+  for (const RowColumn& c : columns) n += c.count;
+  return n;
+}
+
+std::span<const double> RowTable::row(std::size_t i) const {
+  const auto n = static_cast<std::size_t>(width);
+  return std::span(values).subspan(i * n, n);
+}
+
+void RowTable::add(std::int64_t step, std::span<const double> row_values) {
+  steps.push_back(step);
+  values.insert(values.end(), row_values.begin(), row_values.end());
+}
+
+Journal::Journal(const fs::path& file, const JournalHeader& header)
+    : file_(file),
+      fd_(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+               0640)) {
+  if (!fd_) throw_errno(file, "cannot create the journal", errno);
+  for (const RowKind& kind : header.kinds) widths_.push_back(kind.width());
+  const std::string text = header_text(header);
+  put_raw(frame_, kMagic);
+  frame_.resize(frame_.size() + kFrameBytes);
+  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+  frame_.insert(frame_.end(), bytes.begin(), bytes.end());
+  close_frame(frame_, kMagic.size());
+  write_all(fd_.get(), frame_, file_);
+  sync();
+  sync_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
+}
+
+void Journal::put(std::uint32_t type, std::int64_t step, std::span<const std::byte> body) {
+  if (!fd_) throw StorageError(file_, "the journal is closed after an earlier error");
+  frame_.assign(kFrameBytes, std::byte{0});
+  put_raw(frame_, type);
+  put_raw(frame_, std::uint32_t{0});
+  put_raw(frame_, step);
+  frame_.insert(frame_.end(), body.begin(), body.end());
+  close_frame(frame_, 0);
+  try {
+    write_all(fd_.get(), frame_, file_);
+  } catch (...) {
+    fd_.reset();  // a torn frame hides all that would follow it
+    throw;
+  }
+}
+
+void Journal::append(std::size_t kind, std::int64_t step, std::span<const double> values) {
+  if (kind >= widths_.size() || static_cast<std::int64_t>(values.size()) != widths_[kind]) {
+    throw Error(fmt::format("journal row of kind {} has {} numbers, {} expected", kind,
+                            values.size(), kind < widths_.size() ? widths_[kind] : -1));
+  }
+  put(static_cast<std::uint32_t>(kind), step, std::as_bytes(values));
+}
+
+void Journal::event(std::int64_t step, EventKind kind, double value, std::string_view message) {
+  std::vector<std::byte> body;
+  put_raw(body, EventBody{unix_time(), value, static_cast<std::int64_t>(kind)});
+  const auto text = std::as_bytes(std::span(message.data(), message.size()));
+  body.insert(body.end(), text.begin(), text.end());
+  put(kEventType, step, body);
+}
+
+void Journal::end(AttemptOutcome outcome, std::int32_t exit_code) {
+  const EndBody body{unix_time(), static_cast<std::int32_t>(outcome), exit_code};
+  put(kEndType, 0, std::as_bytes(std::span(&body, 1)));
+}
+
+void Journal::sync() {
+  if (!fd_) throw StorageError(file_, "the journal is closed after an earlier error");
+  if (fdatasync(fd_.get()) == 0) return;
+  const int code = errno;
+  fd_.reset();  // the kernel has marked the lost pages as clean: a second sync would lie
+  throw_errno(file_, "cannot sync", code);
+}
+
+JournalContents read_journal(const fs::path& file) {
+  const std::vector<std::byte> bytes = read_file(file);
+  JournalContents out;
+  out.torn = true;
+  std::span<const std::byte> rest(bytes);
+  if (rest.size() < kMagic.size() || std::memcmp(rest.data(), kMagic.data(), kMagic.size()) != 0) {
+    return out;
+  }
+  rest = rest.subspan(kMagic.size());
+  const auto head = take_frame(rest);
+  if (!head) return out;
+  auto header = header_from(*head);
+  if (!header) return out;
+  out.header = std::move(*header);
+  for (const RowKind& kind : out.header.kinds) out.rows.push_back({kind.width(), {}, {}});
+  while (!rest.empty()) {
+    const auto payload = take_frame(rest);
+    if (!payload || !take(out, *payload)) return out;
+  }
+  out.torn = false;
+  return out;
+}
+
+std::string generation_name(std::string_view stem, std::int64_t generation) {
+  return fmt::format("{}-{:06}", stem, generation);
+}
+
+std::optional<std::int64_t> generation_of(std::string_view name, std::string_view stem) {
+  if (name.size() < stem.size() + 7 || !name.starts_with(stem) || name[stem.size()] != '-') {
+    return std::nullopt;
+  }
+  const std::string_view digits = name.substr(stem.size() + 1);
+  std::int64_t generation = 0;
+  const auto [end, code] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), generation);
+  const bool whole = code == std::errc() && end == digits.data() + digits.size();
+  return whole && generation > 0 ? std::optional(generation) : std::nullopt;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,118 @@
+#include "storage/files/lease_keeper.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "storage/files/journal.hpp"
+#include "storage/files/lease_files.hpp"
+#include "storage/files/publish.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Beats in one time to live: an owner that misses a few is still seen.
+constexpr int kBeatsPerTtl = 9;
+/// A pause between two looks counts for this part of the time to live at most. So no single pause
+/// of the observer deposes a living owner, who beats several times in such a part, and an observer
+/// who can only look seldom still takes over in the end.
+constexpr int kPauseParts = 3;
+
+}  // namespace
+
+LeaseKeeper::LeaseKeeper(const LeaseOptions& options)
+    : options_(options), identity_(this_process()) {
+  // Signals are the main thread's: this one must not be picked to run their handlers.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+LeaseKeeper::~LeaseKeeper() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+bool LeaseKeeper::stood_still(const std::filesystem::path& cell_dir, std::int64_t generation,
+                              const std::string& heartbeat) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(mutex_);
+  const auto at = seen_.find(cell_dir);
+  if (at == seen_.end() || at->second.generation != generation ||
+      at->second.heartbeat != heartbeat) {
+    seen_[cell_dir] = {generation, heartbeat, {}, now};
+    return false;
+  }
+  Seen& seen = at->second;
+  const std::chrono::steady_clock::duration ttl = options_.ttl;
+  seen.watched += std::min(now - seen.last_look, ttl / kPauseParts);
+  seen.last_look = now;
+  return seen.watched >= ttl;
+}
+
+std::optional<Lease> LeaseKeeper::try_acquire(const std::filesystem::path& cell_dir) {
+  const std::int64_t last = highest_claim(cell_dir);
+  if (last > 0) {
+    const std::string heartbeat = read_heartbeat(cell_dir, last);
+    const auto owner = read_claim(cell_dir, last);
+    const bool free = heartbeat_ended(heartbeat) || (owner && surely_dead(*owner));
+    if (!free && !stood_still(cell_dir, last, heartbeat)) return std::nullopt;
+  }
+  try {
+    if (!publish_once(cell_dir / generation_name("gen", last + 1), to_json(identity_))) {
+      return std::nullopt;
+    }
+  } catch (const StorageError&) {
+    // A faster one may have swept our unfinished claim away, below.
+    if (highest_claim(cell_dir) > last) return std::nullopt;
+    throw;
+  }
+  remove_scratch(cell_dir);
+  auto held = std::make_shared<Lease::Held>();
+  held->cell_dir = cell_dir;
+  held->generation = last + 1;
+  held->beat(false);
+  {
+    const std::lock_guard lock(mutex_);
+    seen_.erase(cell_dir);
+    std::erase_if(held_, [](const auto& weak) { return weak.expired(); });
+    held_.push_back(held);
+  }
+  return Lease(std::move(held));
+}
+
+void LeaseKeeper::run() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, options_.ttl / kBeatsPerTtl, [this] { return stop_; })) {
+    std::vector<std::shared_ptr<Lease::Held>> alive;
+    for (const auto& weak : held_) {
+      if (auto held = weak.lock()) alive.push_back(std::move(held));
+    }
+    lock.unlock();  // the filesystem may be slow; acquiring must not wait for it
+    for (const auto& held : alive) {
+      try {
+        if (!held->deposed.load(std::memory_order_relaxed) && !held->look()) held->beat(false);
+      } catch (const std::exception& e) {
+        log(LogLevel::Warning, e.what());  // the next beat may succeed
+      }
+    }
+    alive.clear();
+    lock.lock();
+  }
+}
+
+}  // namespace depthgrid

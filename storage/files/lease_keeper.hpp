@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/files/lease.hpp"
+#include "storage/files/process_identity.hpp"
+
+namespace depthgrid {
+
+struct LeaseOptions {
+  /// A lease is dead when its heartbeat stood still so long on the observer's clock.
+  std::chrono::milliseconds ttl = std::chrono::seconds(90);
+};
+
+/// Takes leases for this process and keeps them alive: one per process, safe to call from several
+/// threads. Its thread beats every ttl/9 for all leases held and looks for higher generations. It
+/// remembers, on its own monotonic clock, what it saw of other owners; no two hosts' clocks are
+/// ever compared.
+class LeaseKeeper {
+ public:
+  explicit LeaseKeeper(const LeaseOptions& options = {});
+  /// Ends the thread; leases that are still held are no longer kept alive.
+  ~LeaseKeeper();
+  LeaseKeeper(const LeaseKeeper&) = delete;
+  LeaseKeeper& operator=(const LeaseKeeper&) = delete;
+
+  /// Claims the cell if it is free, released, its owner surely dead (same machine), or its owner's
+  /// heartbeat stood still for ttl over the calls made so far. The time between two calls counts
+  /// for a third of ttl at most: in a longer pause this process, or the filesystem, may itself have
+  /// stood still, and the owner with it. Never waits: call again later.
+  /// @return  nothing if somebody else has it or was faster.
+  /// @throws  StorageError if the folder cannot be written.
+  std::optional<Lease> try_acquire(const std::filesystem::path& cell_dir);
+
+  const ProcessIdentity& identity() const { return identity_; }
+
+ private:
+  struct Seen {
+    std::int64_t generation = 0;
+    std::string heartbeat;
+    std::chrono::steady_clock::duration watched{};  // with this heartbeat
+    std::chrono::steady_clock::time_point last_look;
+  };
+  bool stood_still(const std::filesystem::path& cell_dir, std::int64_t generation,
+                   const std::string& heartbeat);
+  void run();
+
+  LeaseOptions options_;
+  ProcessIdentity identity_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stop_ = false;
+  std::map<std::filesystem::path, Seen> seen_;
+  std::vector<std::weak_ptr<Lease::Held>> held_;
+  std::thread thread_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,100 @@
+#include "storage/hdf5/dimensions.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::array<std::string_view, 17> kParameterGroups = {
+    "trunk", "embedding", "head", "norm",    "bias", "modulation", "hypernet", "ssm",      "field",
+    "alpha", "residual",  "gain", "control", "tpn",  "scalars",    "router",   "predictor"};
+
+constexpr std::array<std::string_view, 4> kSplits = {"train", "dev", "valid", "test"};
+
+constexpr std::array<std::string_view, 9> kAuditChecks = {
+    "causality",    "declaration",   "batch_independence", "parameter_count", "gradient_flow",
+    "initial_loss", "overfit_batch", "entropy_floor",      "fusion"};
+
+constexpr std::array<std::string_view, 10> kEvalModes = {"dense",
+                                                         "teacher_topk",
+                                                         "teacher_threshold",
+                                                         "student_threshold",
+                                                         "student_calibrated",
+                                                         "student_running_topk",
+                                                         "random",
+                                                         "skip_all",
+                                                         "predictor",
+                                                         "topk"};
+
+using enum DataType;
+using enum AxisKind;
+
+constexpr std::array<Dimension, 15> kDimensions = {{
+    {"cell", Text, Cell, 0, "", "content-hash id of the cell, 12 hex digits"},
+    {"step", Int64, Joined, 1, "T", "optimiser step: the update just made"},
+    {"eval_step", Int64, Joined, 0, "T", "optimiser steps done at an evaluation"},
+    {"probe_step", Int64, Joined, 0, "T", "optimiser steps done at a probe"},
+    {"depth", Int32, Padded, 1, "Z", "depth step, from state l - 1 to l"},
+    {"depth_edge", Int32, Padded, 0, "Z", "states before, between and after the depth steps"},
+    {"layer", Int32, Padded, 0, "", "block with parameters of its own; shared weights have one"},
+    {"parameter_group", Text, Fixed, 0, "", "group of parameters"},
+    {"token_position", Int32, Padded, 0, "", "position in the window"},
+    {"split", Text, Fixed, 0, "", "part of the corpus"},
+    {"audit_check", Text, Fixed, 0, "", "check of the audit, docs/audit.md"},
+    {"eval_mode", Text, Fixed, 0, "",
+     "how layers that skip tokens are executed; teacher_topk and topk see the future"},
+    {"attempt", Int64, Ragged, 0, "", "attempts of all cells; attempt_cell says whose"},
+    {"event", Int64, Ragged, 0, "", "events of all cells in order of time; event_cell says whose"},
+    {"job", Text, Labelled, 0, "", "id of the fused job"},
+}};
+
+}  // namespace
+
+std::string_view name_of(DataType type) noexcept {
+  constexpr std::array<std::string_view, 6> kNames = {"i1", "i4", "i8", "f4", "f8", "S"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::size_t bytes_of(DataType type) noexcept {
+  constexpr std::array<std::size_t, 6> kBytes = {1, 4, 8, 4, 8, 0};
+  return kBytes[static_cast<std::size_t>(type)];
+}
+
+std::span<const Dimension> dimensions() {
+  return kDimensions;
+}
+
+const Dimension& dimension(std::string_view name) {
+  const auto at = std::ranges::find(kDimensions, name, &Dimension::name);
+  if (at == kDimensions.end()) throw Error("no axis is called '" + std::string(name) + "'");
+  return *at;
+}
+
+std::span<const std::string_view> parameter_groups() {
+  return kParameterGroups;
+}
+
+std::span<const std::string_view> split_names() {
+  return kSplits;
+}
+
+std::span<const std::string_view> audit_check_names() {
+  return kAuditChecks;
+}
+
+std::span<const std::string_view> eval_mode_names() {
+  return kEvalModes;
+}
+
+std::span<const std::string_view> labels_of(const Dimension& dimension) {
+  if (dimension.name == "parameter_group") return kParameterGroups;
+  if (dimension.name == "split") return kSplits;
+  if (dimension.name == "audit_check") return kAuditChecks;
+  if (dimension.name == "eval_mode") return kEvalModes;
+  return {};
+}
+
+}  // namespace depthgrid

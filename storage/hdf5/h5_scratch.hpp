@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "storage/files/publish.hpp"
+#include "storage/hdf5/h5_handles.hpp"
+
+namespace depthgrid {
+
+/// The private file in which a builder works.
+///
+/// A small one lies in /dev/shm or $TMPDIR and loses its name as soon as it is open, so that
+/// nothing is left of it when this process is killed. A large one lies beside the target under a
+/// name that the next owner of the folder sweeps away.
+class H5Scratch {
+ public:
+  H5Scratch(const std::filesystem::path& beside, std::uint64_t expected_bytes);
+  ~H5Scratch();
+  H5Scratch(const H5Scratch&) = delete;
+  H5Scratch& operator=(const H5Scratch&) = delete;
+
+  hid_t file() const { return file_.get(); }
+  bool named() const { return !name_.empty(); }
+
+  /// Flushes and closes the HDF5 file, checking every step; idempotent.
+  void close();
+
+  /// All bytes, after close().
+  std::vector<std::byte> bytes() const;
+
+  /// Seals a named file where it lies: hashes what can be read back, then writes the seal.
+  void seal_in_place(std::int64_t generation);
+
+  /// Gives up a named file to who installs it under its final name.
+  std::filesystem::path hand_over();
+
+ private:
+  void create(const std::filesystem::path& file);
+
+  std::filesystem::path name_;  // empty once the file has no name
+  Fd fd_;
+  H5File file_;
+};
+
+}  // namespace depthgrid

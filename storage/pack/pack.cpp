@@ -1,0 +1,241 @@
+#include "storage/pack/pack.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "core/base/clock.hpp"
+#include "core/base/version.hpp"
+#include "storage/columns/param_columns.hpp"
+#include "storage/columns/table_writer.hpp"
+#include "storage/columns/variables.hpp"
+#include "storage/hdf5/h5_read.hpp"
+#include "storage/pack/pack_axes.hpp"
+#include "storage/pack/pack_records.hpp"
+#include "storage/pack/pack_series.hpp"
+#include "storage/pack/pack_sources.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// How often one pack() writes the file again because the cells have moved on.
+constexpr int kTimesAgain = 3;
+
+/// Writes one packed file from its sources.
+class Packer {
+ public:
+  Packer(const Store& store, const StoredPlan& plan, const PackSources& sources)
+      : plan_(plan),
+        sources_(sources),
+        records_(packed_records(sources, plan)),
+        input_{.store = store,
+               .plan = plan,
+               .sources = sources,
+               .previous = previous_,
+               .axes = axes_,
+               .sizes = sizes_} {
+    collect_names();
+    collect_axes();
+  }
+
+  void write() {
+    SeriesPacker series(input_);
+    for (const Variable& v : variables()) {
+      if (present(v) && is_series(axes_of(v))) series.add(v.name);
+    }
+    TableWriter writer(input_.store.packed_file(), series.bytes());
+    writer.attributes(root_attributes());
+    write_identity(writer);
+    for (const Variable& v : variables()) {
+      if (v.name == "result_sha256") {
+        writer.column(seals());
+      } else if (const VariableColumn* record = records_.find(v.name)) {
+        writer.column(*record);
+      } else if (present(v) && is_series(axes_of(v))) {
+        series.declare(writer, v.name);
+      } else if (present(v)) {
+        writer.column(cell_level(v));
+      }
+    }
+    series.write(writer);
+    writer.replace(0);
+  }
+
+ private:
+  /// Identity comes from the plan, records are gathered apart.
+  bool present(const Variable& v) const {
+    return names_.contains(std::string(v.name)) && v.dims.starts_with("cell");
+  }
+
+  void collect_names() {
+    for (const CellSource& source : sources_.cells) {
+      for (const VariableColumn& column : source.table.columns) names_.insert(column.name);
+      names_.insert(source.series.begin(), source.series.end());
+    }
+    if (any_packed(sources_)) {
+      names_.insert(sources_.previous->names().begin(), sources_.previous->names().end());
+    }
+    for (const VariableColumn& column : identity_columns(plan_, plan_.cells)) {
+      names_.erase(column.name);
+    }
+  }
+
+  void collect_axes() {
+    for (const CellSource& source : sources_.cells) axes_.add(source.table);
+    if (any_packed(sources_)) {
+      for (const std::string& name : sources_.previous->names()) {
+        if (axes_of_column(name) != std::vector<std::string>{name}) continue;
+        previous_.columns.push_back(sources_.previous->read(name));
+        previous_.sizes[name] = static_cast<std::int64_t>(previous_.columns.back().items());
+      }
+      axes_.add(previous_);
+    }
+    axes_.finish();
+    sizes_ = axes_.sizes();
+    sizes_["cell"] = static_cast<std::int64_t>(plan_.cells.size());
+    for (const auto& [axis, size] : records_.sizes) sizes_[axis] = size;
+    for (const Variable& v : variables()) {
+      if (!present(v)) continue;
+      for (const std::string& axis : axes_of(v)) {
+        const std::size_t labels = labels_of(dimension(axis)).size();
+        if (labels > 0) sizes_[axis] = static_cast<std::int64_t>(labels);
+      }
+    }
+  }
+
+  Attributes root_attributes() const {
+    const auto results = std::ranges::count_if(
+        sources_.cells, [](const CellSource& source) { return !source.seal.empty(); });
+    const std::string code = code_version();
+    const std::string now = iso_utc(unix_time());
+    Attributes out = sweep_attributes(plan_, "depthgrid-sweep");
+    const Attributes more = {
+        {"sweep_yaml", plan_.yaml},
+        {"constant_leaves", canonical_json(Value(plan_.constant))},
+        {"coordinates", coordinate_names(identity_columns(plan_, plan_.cells))},
+        {"code_version", code},
+        {"code_dirty", std::int64_t{code.find("-dirty") != std::string::npos}},
+        {"library_versions", library_versions()},
+        {"created", plan_.created},
+        {"packed", now},
+        {"history", now + " depthgrid pack (" + code + ")"},
+        {"n_cells_planned", static_cast<std::int64_t>(plan_.cells.size())},
+        {"n_cells_packed", static_cast<std::int64_t>(results)},
+        {"source_digest", sources_.digest}};
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+  }
+
+  std::string library_versions() const {
+    std::string out = sources_.library_versions;
+    if (out.empty() && sources_.previous) {
+      out = sources_.previous->text_attribute("library_versions").value_or("");
+    }
+    return out.empty() ? "{\"hdf5\":\"" + hdf5_version() + "\"}" : out;
+  }
+
+  /// All axes, and the columns that the plan knows.
+  void write_identity(TableWriter& writer) const {
+    std::vector<VariableColumn> identity = identity_columns(plan_, plan_.cells);
+    const std::vector<VariableColumn> steps = axes_.step_columns();
+    for (const Dimension& d : dimensions()) {
+      const auto size = sizes_.find(d.name);
+      if (size == sizes_.end()) continue;
+      const auto step = std::ranges::find(steps, d.name, &VariableColumn::name);
+      const VariableColumn* record = records_.find(d.name);
+      if (d.kind == AxisKind::Cell) {
+        writer.axis(identity.front());
+      } else if (step != steps.end()) {
+        writer.axis(*step);
+      } else {
+        writer.axis(record != nullptr ? *record : coordinate(d, size->second));
+      }
+    }
+    for (std::size_t i = 1; i < identity.size(); ++i) writer.column(identity[i]);
+  }
+
+  VariableColumn seals() const {
+    std::vector<std::string> values;
+    for (const CellSource& source : sources_.cells) values.push_back(source.seal);
+    VariableColumn out = text_column("result_sha256", {"cell"}, values);
+    describe(out);
+    return out;
+  }
+
+  /// A variable that is not a series, of all cells.
+  VariableColumn cell_level(const Variable& v) const {
+    const std::vector<std::string> dims = axes_of(v);
+    const std::string name(v.name);
+    std::optional<VariableColumn> packed;
+    if (any_packed(sources_) && sources_.previous->has(name))
+      packed = sources_.previous->read(name);
+    std::size_t item = packed ? packed->item_bytes : bytes_of(v.type);
+    for (const CellSource& source : sources_.cells) {
+      const VariableColumn* own = source.table.find(name);
+      if (own != nullptr) item = std::max(item, own->item_bytes);
+    }
+    const std::size_t items = inner_items(input_, dims);
+    VariableColumn out{.name = name,
+                       .dims = dims,
+                       .type = v.type,
+                       .item_bytes = item,
+                       .bytes = absent_items(v.type, item, items * sources_.cells.size()),
+                       .attributes = {}};
+    describe(out);
+    for (std::size_t i = 0; i < sources_.cells.size(); ++i) {
+      const CellSource& source = sources_.cells[i];
+      const auto to = std::span(out.bytes).subspan(i * items * item, items * item);
+      if (source.kind == CellSource::Kind::Packed && packed) {
+        const std::size_t size = packed->bytes.size() / sources_.cells.size();
+        place_items(std::span(packed->bytes).subspan(i * size, size), packed->item_bytes, to, item,
+                    fits_of(input_, previous_, dims));
+      } else if (const VariableColumn* own = source.table.find(name)) {
+        place_items(own->bytes, own->item_bytes, to, item, fits_of(input_, source.table, dims));
+      }
+    }
+    return out;
+  }
+
+  const StoredPlan& plan_;
+  const PackSources& sources_;
+  ColumnTable records_;
+  ColumnTable previous_;  // axes of the packed file before
+  PackAxes axes_;
+  std::map<std::string, std::int64_t, std::less<>> sizes_;
+  std::set<std::string> names_;
+  PackInput input_;
+};
+
+}  // namespace
+
+PackReport pack(const Store& store) {
+  const StoredPlan plan = read_plan(store);
+  PackReport out;
+  out.file = store.packed_file();
+  out.cells = static_cast<std::int64_t>(plan.cells.size());
+  for (int again = 0; again <= kTimesAgain; ++again) {
+    const PackSources sources = gather_sources(store, plan);
+    out.finished = 0;
+    for (const CellSource& source : sources.cells) {
+      if (!source.seal.empty()) ++out.finished;
+      if (source.kind == CellSource::Kind::File) ++out.added;
+    }
+    for (const std::string& problem : sources.problems) {
+      if (std::ranges::find(out.problems, problem) == out.problems.end()) {
+        out.problems.push_back(problem);
+      }
+    }
+    if (sources.previous && sources.previous->text_attribute("source_digest") == sources.digest) {
+      break;
+    }
+    Packer(store, plan, sources).write();
+    out.written = true;
+    // While we wrote, another process may have packed a newer view, which ours has replaced. Each
+    // looks again after its own writing, so the last one to write leaves nothing out.
+    if (settled_digest(store, plan) == sources.settled) break;
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,97 @@
+#include "storage/pack/pack_axes.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+
+void PackAxes::add(const ColumnTable& source) {
+  for (const auto& [axis, size] : source.sizes) {
+    if (dimension(axis).kind == AxisKind::Joined) {
+      const VariableColumn* own = source.find(axis);
+      if (own == nullptr) throw Error("the steps of axis '" + axis + "' are missing");
+      std::vector<std::int64_t> steps(own->items());
+      for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = own->integer(i);
+      add_steps(axis, steps);
+    } else if (dimension(axis).kind == AxisKind::Padded) {
+      add_length(axis, size);
+    }
+  }
+}
+
+void PackAxes::add_steps(const std::string& axis, std::span<const std::int64_t> steps) {
+  std::vector<std::int64_t>& all = steps_[axis];
+  // Most cells have the same steps: nothing to remember then.
+  if (std::ranges::includes(all, steps)) return;
+  const auto middle = static_cast<std::ptrdiff_t>(all.size());
+  all.insert(all.end(), steps.begin(), steps.end());
+  std::inplace_merge(all.begin(), all.begin() + middle, all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+}
+
+void PackAxes::add_length(const std::string& axis, std::int64_t length) {
+  sizes_[axis] = std::max(sizes_[axis], length);
+}
+
+void PackAxes::finish() {
+  for (const auto& [axis, steps] : steps_) sizes_[axis] = static_cast<std::int64_t>(steps.size());
+}
+
+std::vector<VariableColumn> PackAxes::step_columns() const {
+  std::vector<VariableColumn> out;
+  for (const auto& [axis, steps] : steps_) {
+    out.push_back(integer_column(axis, {axis}, DataType::Int64, steps));
+    describe(out.back());
+  }
+  return out;
+}
+
+std::vector<std::int64_t> PackAxes::positions(const std::string& axis,
+                                              std::span<const std::int64_t> own) const {
+  const std::vector<std::int64_t>& all = steps_.at(axis);
+  std::vector<std::int64_t> out;
+  out.reserve(own.size());
+  auto from = all.begin();
+  for (const std::int64_t step : own) {
+    from = std::lower_bound(from, all.end(), step);
+    if (from == all.end() || *from != step) {
+      throw Error("step " + std::to_string(step) + " is not on the axis '" + axis + "'");
+    }
+    out.push_back(from - all.begin());
+  }
+  return out;
+}
+
+void place_items(std::span<const std::byte> from, std::size_t from_item, std::span<std::byte> to,
+                 std::size_t to_item, std::span<const AxisFit> axes) {
+  const bool same = from_item == to_item && std::ranges::all_of(axes, [](const AxisFit& axis) {
+                      return axis.positions.empty() && axis.own == axis.all;
+                    });
+  if (same || axes.empty()) {
+    std::memcpy(to.data(), from.data(), same ? std::min(from.size(), to.size()) : from_item);
+    return;
+  }
+  const AxisFit& axis = axes.front();
+  const std::size_t from_step =
+      from.size() / static_cast<std::size_t>(std::max<std::int64_t>(1, axis.own));
+  const std::size_t to_step = to.size() / static_cast<std::size_t>(axis.all);
+  for (std::int64_t i = 0; i < axis.own; ++i) {
+    const auto at = static_cast<std::size_t>(
+        axis.positions.empty() ? i : axis.positions[static_cast<std::size_t>(i)]);
+    place_items(from.subspan(static_cast<std::size_t>(i) * from_step, from_step), from_item,
+                to.subspan(at * to_step, to_step), to_item, axes.subspan(1));
+  }
+}
+
+std::vector<std::byte> absent_items(DataType type, std::size_t item_bytes, std::size_t items) {
+  const std::vector<std::byte> one = fill_item(type, item_bytes);
+  std::vector<std::byte> out(items * item_bytes);
+  for (std::size_t i = 0; i < items; ++i) {
+    std::memcpy(out.data() + i * item_bytes, one.data(), item_bytes);
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/columns/table_writer.hpp"
+#include "storage/pack/pack_axes.hpp"
+#include "storage/pack/pack_sources.hpp"
+#include "storage/store.hpp"
+
+namespace depthgrid {
+
+/// What the packed file is made of, as pack() has it in hand.
+struct PackInput {
+  const Store& store;
+  const StoredPlan& plan;
+  const PackSources& sources;
+  const ColumnTable& previous;  // axes of the packed file before; empty if nothing is taken from it
+  const PackAxes& axes;
+  const std::map<std::string, std::int64_t, std::less<>>& sizes;  // of every axis
+};
+
+/// True if some cell's numbers come from the packed file before.
+bool any_packed(const PackSources& sources);
+
+/// How the axes behind `cell` of a source lie in the packed file.
+std::vector<AxisFit> fits_of(const PackInput& input, const ColumnTable& source,
+                             const std::vector<std::string>& dims);
+
+/// Items of one cell: the product of the axes behind `cell`.
+std::size_t inner_items(const PackInput& input, const std::vector<std::string>& dims);
+
+/// The variables over a step axis: nearly all bytes of the packed file.
+///
+/// They are built a block of cells at a time, and compressed on other threads meanwhile. Chunks of
+/// which no cell has changed go over from the packed file before as they are stored.
+class SeriesPacker {
+ public:
+  explicit SeriesPacker(const PackInput& input) : input_(input) {}
+
+  /// Plans a series; must come before bytes() and declare().
+  void add(std::string_view variable);
+  /// Uncompressed.
+  std::uint64_t bytes() const;
+  /// Makes the dataset.
+  void declare(TableWriter& writer, std::string_view variable);
+  /// Writes all that were declared.
+  void write(TableWriter& writer);
+
+ private:
+  struct Series {
+    DeclaredColumn column;
+    std::size_t number = 0;           // of the writer
+    std::size_t row_bytes = 0;        // of one cell
+    bool reusable = false;            // chunks of the packed file before have the same shape
+    std::vector<std::byte> gathered;  // of a column too small for chunks
+  };
+  /// The cells [first, first + rows.size()): where the series of each are.
+  struct Block {
+    std::int64_t first = 0;
+    std::vector<ColumnTable> files;
+    std::vector<const ColumnTable*> rows;
+  };
+
+  bool same_shape_before(const Series& series) const;
+  Block load_block(std::int64_t first, std::int64_t end) const;
+  std::vector<std::byte> build_chunk(const Block& block, const Series& series, std::int64_t row,
+                                     std::int64_t end) const;
+  std::vector<bool> rows_without_series() const;
+  bool copy_chunk(TableWriter& writer, const Series& series, std::int64_t row,
+                  const std::vector<bool>& empty) const;
+
+  PackInput input_;
+  std::vector<Series> series_;
+};
+
+}  // namespace depthgrid

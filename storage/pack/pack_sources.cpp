@@ -1,0 +1,207 @@
+#include "storage/pack/pack_sources.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "storage/cells/cell_file.hpp"
+#include "storage/cells/cell_history.hpp"
+#include "storage/cells/cell_state.hpp"
+#include "storage/columns/param_columns.hpp"
+#include "storage/columns/variables.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Columns of the plan are taken from the plan, whatever a cell file says.
+bool is_identity(const std::string& name) {
+  static const std::vector<std::string> kNames = {"cell",        "cell_alias",       "cell_row",
+                                                  "cell_config", "structure_digest", "arm",
+                                                  "factor",      "is_baseline",      "replicate"};
+  return name.starts_with("param_") || std::ranges::find(kNames, name) != kNames.end();
+}
+
+/// Reads what `wanted` accepts, with the lengths of all axes in sight.
+template <class Wanted>
+ColumnTable read_columns(const TableReader& reader, Wanted wanted) {
+  ColumnTable out;
+  for (const std::string& name : reader.names()) {
+    if (is_identity(name)) continue;
+    const std::vector<std::string> dims = axes_of_column(name);
+    const bool axis = dims.size() == 1 && dims[0] == name;
+    if (!axis && find_variable(name) == nullptr) continue;  // of a later minor version
+    if (!axis && !wanted(dims)) continue;
+    const VariableColumn& column = out.columns.emplace_back(reader.read(name));
+    if (axis) out.sizes[name] = static_cast<std::int64_t>(column.items());
+  }
+  out.sizes["cell"] = 1;
+  return out;
+}
+
+/// The packed file before this one, unless its bytes, its version or its cells are others.
+std::optional<TableReader> open_previous(const Store& store, const StoredPlan& plan,
+                                         std::vector<std::string>& problems) {
+  const fs::path file = store.packed_file();
+  if (!fs::exists(file)) return std::nullopt;
+  try {
+    TableReader out(file);
+    if (out.text_attribute("format_version") != kFormatVersion) return std::nullopt;
+    const VariableColumn cells = out.read("cell");
+    bool same = cells.items() == plan.cells.size();
+    for (std::size_t i = 0; same && i < plan.cells.size(); ++i) {
+      same = cells.text(i) == plan.cells[i].id;
+    }
+    if (same) return out;
+  } catch (const StorageError& error) {
+    problems.push_back(std::string(error.what()) + "; it is built anew");
+  }
+  return std::nullopt;
+}
+
+/// Names and sizes of the files of an unfinished cell: what a journal gains shows in them.
+std::string fingerprint(const fs::path& folder) {
+  std::map<std::string, std::uintmax_t> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("journal-") || name.starts_with("failed-")) {
+      files[name] = entry.file_size(error);
+    }
+  }
+  if (const auto seal = peek_seal(folder / "metrics.h5")) files[hex(seal->digest)] = 0;
+  std::string out;
+  for (const auto& [name, size] : files) out += name + ":" + std::to_string(size) + " ";
+  return out;
+}
+
+/// Numbers that only the worker knows (parameters, costs so far) are in the newest snapshot.
+void add_facts_of_snapshot(const fs::path& folder, ColumnTable& table) {
+  const fs::path file = folder / "metrics.h5";
+  if (!fs::exists(file)) return;
+  const TableReader reader(file);
+  const ColumnTable snapshot = read_columns(reader, [](const std::vector<std::string>& dims) {
+    return dims[0] == "cell" && !is_series(dims);
+  });
+  for (const VariableColumn& column : snapshot.columns) {
+    const bool axis = snapshot.sizes.contains(column.name);
+    const bool step_axis = axis && dimension(column.name).kind == AxisKind::Joined;
+    const bool known = table.find(column.name) != nullptr;
+    if (axis && !step_axis && dimension(column.name).kind == AxisKind::Padded) {
+      auto& size = table.sizes[column.name];
+      size = std::max(size, static_cast<std::int64_t>(column.items()));
+    } else if (!axis && !known) {
+      table.columns.push_back(column);
+    }
+  }
+}
+
+void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t row,
+                      CellStatus status, PackSources& out) {
+  const StoredCell& cell = plan.cells[row];
+  const fs::path folder = store.cell_path(cell.id);
+  CellHistory history;
+  try {
+    if (fs::exists(folder)) history = read_history(folder);
+  } catch (const StorageError& error) {
+    out.problems.emplace_back(error.what());
+  }
+  ColumnTable& table = out.cells[row].table;
+  table = cell_records(
+      {.plan = cell, .sweep = plan, .history = history, .status = status, .facts = {}});
+  try {
+    add_facts_of_snapshot(folder, table);
+  } catch (const StorageError& error) {
+    out.problems.emplace_back(error.what());
+  }
+}
+
+/// All cells of the plan as they are found at one time.
+struct CellsView {
+  std::vector<CellOutcome> cells;
+  std::string digest, settled;  // as PackSources says
+};
+
+CellsView view_of(const Store& store, const StoredPlan& plan) {
+  CellsView out;
+  std::string all, settled;
+  for (const StoredCell& cell : plan.cells) {
+    const CellOutcome& found = out.cells.emplace_back(cell_outcome(store, cell.id));
+    const CellStatus status = found.state.status;
+    const std::string line =
+        cell.id +
+        (found.seal ? hex(found.seal->digest)
+                    : std::string(name_of(status)) + fingerprint(store.cell_path(cell.id))) +
+        "\n";
+    all += line;
+    settled += !found.seal && status == CellStatus::Running ? cell.id + "\n" : line;
+  }
+  out.digest = hex(sha256(all));
+  out.settled = hex(sha256(settled));
+  return out;
+}
+
+}  // namespace
+
+bool is_series(const std::vector<std::string>& dims) {
+  return dims.size() > 1 && dims[0] == "cell" && dimension(dims[1]).kind == AxisKind::Joined;
+}
+
+PackSources gather_sources(const Store& store, const StoredPlan& plan) {
+  PackSources out;
+  out.previous = open_previous(store, plan, out.problems);
+  std::optional<VariableColumn> packed;
+  if (out.previous && out.previous->has("result_sha256")) {
+    packed = out.previous->read("result_sha256");
+  }
+  const CellsView view = view_of(store, plan);
+  out.digest = view.digest;
+  out.settled = view.settled;
+  out.cells.resize(plan.cells.size());
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+    if (!view.cells[i].seal) continue;
+    CellSource& source = out.cells[i];
+    source.seal = hex(view.cells[i].seal->digest);
+    source.kind = packed && packed->text(i) == source.seal ? CellSource::Kind::Packed
+                                                           : CellSource::Kind::File;
+  }
+  if (out.previous && out.previous->text_attribute("source_digest") == out.digest) return out;
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+    CellSource& source = out.cells[i];
+    if (source.kind == CellSource::Kind::File) {
+      try {
+        const TableReader reader(store.cell_path(plan.cells[i].id) / "result.h5");
+        source.table = read_columns(
+            reader, [](const std::vector<std::string>& dims) { return !is_series(dims); });
+        std::ranges::copy_if(
+            reader.names(), std::back_inserter(source.series),
+            [](const std::string& name) { return is_series(axes_of_column(name)); });
+        if (out.library_versions.empty()) {
+          out.library_versions = reader.text_attribute("library_versions").value_or("");
+        }
+        continue;
+      } catch (const StorageError& error) {
+        out.problems.push_back(std::string(error.what()) + "; its journals are used");
+        source = CellSource();
+      }
+    }
+    if (source.kind == CellSource::Kind::Unfinished) {
+      build_unfinished(store, plan, i, view.cells[i].state.status, out);
+    }
+  }
+  return out;
+}
+
+std::string settled_digest(const Store& store, const StoredPlan& plan) {
+  return view_of(store, plan).settled;
+}
+
+ColumnTable read_series(const Store& store, const StoredCell& cell) {
+  const TableReader reader(store.cell_path(cell.id) / "result.h5", SealCheck::BlockOnly);
+  return read_columns(reader, [](const std::vector<std::string>& dims) { return is_series(dims); });
+}
+
+}  // namespace depthgrid

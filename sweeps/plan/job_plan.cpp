@@ -1,0 +1,300 @@
+#include "sweeps/plan/job_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "core/config/gathered_execution.hpp"
+#include "core/config/schema.hpp"
+#include "core/config/start_name.hpp"
+#include "sweeps/plan/job_balance.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+// Cells of a job whose structure nobody has described.
+constexpr std::int64_t kUnknownMaxFused = 8;
+
+/// The most cells that one job of this structure may hold, and what says so.
+void set_cap(JobGroup& group, const PackingOptions& options, const StructureCost* cost) {
+  if (options.fuse == 1) {
+    group.limit = "packing.fuse is off";
+    return;
+  }
+  if (options.fuse > 1) {
+    group.cap = options.fuse;
+    group.limit = fmt::format("packing.fuse is {}", options.fuse);
+  } else if (cost == nullptr) {
+    group.cap = kUnknownMaxFused;
+    group.limit = fmt::format("at most {} while costs are unknown", group.cap);
+  } else {
+    group.cap = std::max<std::int64_t>(cost->max_fused, 1);
+    group.limit = group.cap == 1 ? "fusing gains nothing at this size on this machine"
+                                 : fmt::format("at most {} pay to fuse here", group.cap);
+  }
+  if (cost == nullptr || options.memory_bytes <= 0 || cost->bytes_per_cell <= 0) return;
+  const double room = std::floor((options.memory_bytes - cost->fixed_bytes) / cost->bytes_per_cell);
+  if (room >= static_cast<double>(group.cap)) return;
+  group.cap = std::max<std::int64_t>(static_cast<std::int64_t>(room), 1);
+  group.limit = group.cap == 1 ? "the memory holds one cell"
+                               : fmt::format("only {} fit the memory", group.cap);
+}
+
+std::string reason(const JobGroup& group, std::size_t size, const PackingOptions& options) {
+  const std::string structure = group.structure.substr(0, 8) + "…";
+  const std::size_t n = group.cells.size();
+  const bool cut_by_cap = group.pieces == pieces_for(group, group.cap);
+  const std::string split =
+      cut_by_cap ? group.limit : fmt::format("balance over {} teams", options.teams);
+  if (options.fuse == 1) return "alone: " + group.limit;
+  if (n == 1) return "alone: the only cell of structure " + structure;
+  if (group.pieces == 1) return fmt::format("fused: {} cells of structure {}", n, structure);
+  if (size == 1) {
+    return fmt::format("alone: one of {} cells of structure {}: {}", n, structure, split);
+  }
+  return fmt::format("fused: {} of {} cells of structure {}, split in {}: {}", size, n, structure,
+                     group.pieces, split);
+}
+
+FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
+                  const std::vector<JobCell>& cells, const PackingOptions& options,
+                  const StructureCost* cost) {
+  FusedJob job;
+  std::vector<std::string> ids;
+  for (const std::size_t row : rows) {
+    ids.push_back(cells[row].id);
+    job.predicted_seconds += cells[row].seconds;
+  }
+  job.id = job_id(ids);
+  job.structure = group.structure;
+  job.ranks = options.ranks_per_job;
+  for (const std::size_t row : rows) job.depth = std::max(job.depth, cells[row].depth);
+  job.why = reason(group, rows.size(), options);
+  job.predicted_seconds /= static_cast<double>(options.ranks_per_job);
+  job.predicted_bytes =
+      cost == nullptr ? kNan
+                      : cost->fixed_bytes + cost->bytes_per_cell * static_cast<double>(rows.size());
+  job.cells = std::move(rows);
+  return job;
+}
+
+void set_after(std::vector<FusedJob>& jobs, const std::vector<JobCell>& cells) {
+  std::map<CellId, const FusedJob*> job_of;
+  for (const FusedJob& job : jobs) {
+    for (const std::size_t row : job.cells) job_of[cells[row].id] = &job;
+  }
+  for (FusedJob& job : jobs) {
+    for (const std::size_t row : job.cells) {
+      const auto source = job_of.find(cells[row].start);
+      if (source == job_of.end()) continue;  // none, or it is done
+      const std::string& id = source->second->id;
+      if (std::ranges::find(job.after, id) == job.after.end()) job.after.push_back(id);
+    }
+    if (!job.after.empty()) job.why += fmt::format("; after {}", fmt::join(job.after, ", "));
+  }
+}
+
+/// Leaves that set cells apart where these gather the tokens which they execute.
+bool counts_tokens(std::string_view path) {
+  return path == "model.tdt.capacity" || path == "model.mod.capacity" ||
+         path == "model.tdt.min_k" || path == "model.tdt.dense_fraction";
+}
+
+/// What of a leaf's value is in the fusion key: of a union the word, or whether the number is zero;
+/// of a capacity by which tokens are gathered the number of these.
+std::string fusion_part(const Leaf& leaf, const CellConfig& config) {
+  const Value& value = config.at(leaf.path);
+  if (counts_tokens(leaf.path)) {
+    const auto count = gathered_count(config);
+    if (!count) return {};
+    if (leaf.path == "model.tdt.dense_fraction") return plain_text(value);
+    return fmt::format("{} gathered tokens", *count);
+  }
+  if (leaf.path == "model.init.from") {
+    const std::int64_t depth = start_depth(config);
+    return depth == 0 ? "none" : depth == 1 ? "a cell" : fmt::format("a chain of {} cells", depth);
+  }
+  if (leaf.leaf_class != LeafClass::PerCellUnion || !value.is_number()) return plain_text(value);
+  return value.number() == 0 ? "0" : "a number";
+}
+
+/// "model.modulation.hidden=32, model.n_layers=6" by structure.
+std::map<std::string, std::string> labels(const std::vector<CellPlan>& cells,
+                                          const std::vector<std::string>& leaves) {
+  std::map<std::string, std::string> out;
+  for (const CellPlan& cell : cells) {
+    if (leaves.empty() || out.contains(cell.structure)) continue;
+    std::vector<std::string> parts;
+    for (const std::string& leaf : leaves) {
+      if (find_key(cell.overrides, leaf) == nullptr) continue;  // not read by this arm
+      parts.push_back(leaf + "=" + fusion_part(schema()[leaf_index(leaf)], cell.config));
+    }
+    out[cell.structure] = fmt::format("{}", fmt::join(parts, ", "));
+  }
+  return out;
+}
+
+}  // namespace
+
+PackingOptions packing_options(const CellConfig& config, std::int64_t teams) {
+  PackingOptions options;
+  const Value& fuse = config.at("packing.fuse");
+  if (const auto* n = fuse.get_if<std::int64_t>()) {
+    options.fuse = *n;
+  } else {
+    options.fuse = config.word("packing.fuse") == "off" ? 1 : 0;
+  }
+  options.order = config.word("packing.order") == "file" ? JobOrder::File : JobOrder::LongestFirst;
+  const Value& ranks = config.at("resources.ranks_per_job");
+  if (const auto* n = ranks.get_if<std::int64_t>()) options.ranks_per_job = *n;
+  options.teams = std::max<std::int64_t>(teams, 1);
+  return options;
+}
+
+std::string job_id(const std::vector<std::string>& cells) {
+  std::string ids;
+  for (const std::string& id : cells) ids += id + '\n';
+  return hex(sha256(ids), 12);
+}
+
+double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost) {
+  const auto steps = static_cast<double>(config.integer("train.steps"));
+  const auto length = static_cast<double>(config.integer("data.seq_len"));
+  double tokens = 0;
+  if (!config.null("eval.every") && !config.null("eval.windows")) {
+    const double times = std::floor(steps / static_cast<double>(config.integer("eval.every"))) +
+                         (config.flag("eval.at_start") ? 1 : 0);
+    tokens += times * static_cast<double>(config.words("eval.splits").size()) * length *
+              static_cast<double>(config.integer("eval.windows"));
+  }
+  if (!config.null("eval.final_windows")) {
+    tokens += static_cast<double>(config.words("eval.final_splits").size()) * length *
+              static_cast<double>(config.integer("eval.final_windows"));
+  }
+  return steps * cost.seconds_per_cell_step + tokens * cost.seconds_per_eval_token;
+}
+
+std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::vector<bool>& wanted,
+                                const PackingOptions& options, const CostTable& costs) {
+  if (wanted.size() != cells.size()) throw Error("plan_jobs: one flag a cell is needed");
+  std::vector<JobGroup> groups;
+  std::map<std::string, std::size_t> known;
+  for (std::size_t row = 0; row < cells.size(); ++row) {
+    if (!wanted[row]) continue;
+    const auto [at, fresh] = known.try_emplace(cells[row].structure, groups.size());
+    if (fresh) groups.emplace_back().structure = cells[row].structure;
+    groups[at->second].cells.push_back(row);
+  }
+  const auto cost_of = [&](const JobGroup& group) {
+    const auto at = costs.find(group.structure);
+    return at == costs.end() ? nullptr : &at->second;
+  };
+  for (JobGroup& group : groups) {
+    const double seconds = cells[group.cells[0]].seconds;
+    group.seconds = seconds > 0 ? seconds : 1;  // NaN too
+    set_cap(group, options, cost_of(group));
+    group.pieces = pieces_for(group, group.cap);
+  }
+  if (options.fuse == 0) balance(groups, options.teams);
+
+  std::vector<FusedJob> jobs;
+  for (const JobGroup& group : groups) {
+    const std::size_t n = group.cells.size();
+    for (std::size_t p = 0; p < group.pieces; ++p) {
+      // A number given by the user is taken literally (8 + 4), otherwise pieces are of equal size.
+      const auto cap = static_cast<std::size_t>(group.cap);
+      const std::size_t first = options.fuse > 0 ? p * cap : n * p / group.pieces;
+      const std::size_t last =
+          options.fuse > 0 ? std::min(n, first + cap) : n * (p + 1) / group.pieces;
+      std::vector<std::size_t> rows(group.cells.begin() + static_cast<std::ptrdiff_t>(first),
+                                    group.cells.begin() + static_cast<std::ptrdiff_t>(last));
+      jobs.push_back(make_job(group, std::move(rows), cells, options, cost_of(group)));
+    }
+  }
+  const bool by_time = options.order == JobOrder::LongestFirst;
+  const auto seconds = [](const FusedJob& j) {
+    return std::isnan(j.predicted_seconds) ? static_cast<double>(j.cells.size())
+                                           : j.predicted_seconds;
+  };
+  std::stable_sort(jobs.begin(), jobs.end(), [&](const FusedJob& a, const FusedJob& b) {
+    if (a.depth != b.depth) return a.depth < b.depth;
+    if (by_time && seconds(a) != seconds(b)) return seconds(a) > seconds(b);
+    return a.cells[0] < b.cells[0];
+  });
+  set_after(jobs, cells);
+  return jobs;
+}
+
+std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::vector<bool>& wanted,
+                                const PackingOptions& options, const CostTable& costs) {
+  std::vector<JobCell> simple;
+  simple.reserve(cells.size());
+  for (const CellPlan& cell : cells) {
+    const auto cost = costs.find(cell.structure);
+    simple.push_back(
+        {cell.id, cell.structure,
+         cost == costs.end() ? kNan : predicted_cell_seconds(cell.config, cost->second),
+         start_cell(cell.config).value_or(""), start_depth(cell.config)});
+  }
+  std::vector<FusedJob> jobs = plan_jobs(simple, wanted, options, costs);
+  const auto label = labels(cells, separating_leaves(cells));
+  for (FusedJob& job : jobs) {
+    const auto at = label.find(job.structure);
+    if (at != label.end() && !at->second.empty()) job.why += " (" + at->second + ")";
+  }
+  return jobs;
+}
+
+std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
+  std::set<std::size_t> candidates;
+  for (const CellPlan& cell : cells) {
+    for (const auto& [path, value] : cell.overrides) {
+      const std::size_t at = find_leaf(path);
+      if (at == schema().size()) continue;
+      const LeafClass kind = schema()[at].leaf_class;
+      const bool structural = kind != LeafClass::PerCell && kind != LeafClass::Execution;
+      if (structural || (counts_tokens(path) && gathered_count(cell.config))) candidates.insert(at);
+    }
+  }
+  std::vector<std::string> out;
+  for (const std::size_t at : candidates) {
+    const Leaf& leaf = schema()[at];
+    std::map<std::string, std::string> by_structure;
+    std::set<std::string> values;
+    bool one_each = true;  // a leaf that varies inside a structure does not set it apart
+    for (const CellPlan& cell : cells) {
+      const std::string value = fusion_part(leaf, cell.config);
+      const auto [known, fresh] = by_structure.try_emplace(cell.structure, value);
+      one_each = one_each && (fresh || known->second == value);
+      values.insert(value);
+    }
+    if (one_each && values.size() > 1) out.emplace_back(leaf.path);
+  }
+  return out;
+}
+
+double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams) {
+  // Each free team takes the next job; one that comes after others waits for them.
+  std::vector<double> free(static_cast<std::size_t>(std::max<std::int64_t>(teams, 1)), 0);
+  std::map<std::string, double> ends;
+  double last = 0;
+  for (const FusedJob& job : jobs) {
+    if (std::isnan(job.predicted_seconds)) return kNan;
+    double& team = *std::ranges::min_element(free);
+    for (const std::string& id : job.after) team = std::max(team, ends[id]);
+    team += job.predicted_seconds;
+    ends[job.id] = team;
+    last = std::max(last, team);
+  }
+  return last;
+}
+
+}  // namespace depthgrid

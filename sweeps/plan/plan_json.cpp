@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "core/config/start_name.hpp"
+#include "sweeps/plan/plan_report.hpp"
+#include "sweeps/plan/stored_bytes.hpp"
+#include "sweeps/report/listing.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+  return std::isnan(value) ? Json() : Json(value);
+}
+
+Json cell_json(const CellPlan& cell, CellStatus status) {
+  const std::string start = start_identity(cell.config);
+  return {{"id", cell.id},
+          {"alias", cell.alias},
+          {"seed", cell.seed},
+          {"baseline", cell.baseline},
+          {"structure", cell.structure},
+          {"overrides", Json::parse(canonical_json(cell.overrides))},
+          {"starts_from", start.empty() ? Json() : Json(start)},
+          {"status", name_of(status)}};
+}
+
+Json structure_json(const StructureCost& cost, const std::vector<CellPlan>& cells) {
+  Json groups = Json::object();
+  for (const auto& [group, count] : cost.parameter_groups) groups[group] = count;
+  return {
+      {"structure", cost.structure},
+      {"cells", std::count_if(cells.begin(), cells.end(),
+                              [&](const CellPlan& c) { return c.structure == cost.structure; })},
+      {"parameters", cost.parameters},
+      {"parameter_groups", groups},
+      {"flops_per_token", cost.flops_per_token},
+      {"bytes_per_cell", cost.bytes_per_cell},
+      {"activation_bytes_per_cell", cost.activation_bytes_per_cell},
+      {"seconds_per_cell_step", cost.seconds_per_cell_step},
+      {"seconds_per_eval_token", cost.seconds_per_eval_token},
+      {"max_fused", cost.max_fused},
+      {"depends_on_h", cost.depends_on_h},
+      {"time_feature_rank", cost.time_feature_rank < 0 ? Json() : Json(cost.time_feature_rank)}};
+}
+
+Json match_json(const std::vector<MatchedWidth>& widths) {
+  Json list = Json::parse(matched_json(widths));
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    list[i]["difference"] = widths[i].difference();
+    list[i]["sealed"] = widths[i].sealed;
+  }
+  return list;
+}
+
+Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
+  Json cells = Json::array();
+  for (const std::size_t row : job.cells) cells.push_back(sweep.cells[row].id);
+  const auto cost = costs.find(job.structure);
+  return {{"id", job.id},
+          {"cells", cells},
+          {"ranks", job.ranks},
+          {"structure", job.structure},
+          {"parameters_per_cell", cost == costs.end() ? Json() : Json(cost->second.parameters)},
+          {"predicted_seconds", number(job.predicted_seconds)},
+          {"predicted_bytes", number(job.predicted_bytes)},
+          {"after", job.after},
+          {"why", job.why}};
+}
+
+/// Of the cells without a result; NaN if the costs of one are unknown.
+double stored_bytes(const Sweep& sweep, const PlanReport& report) {
+  double out = 0;
+  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
+    if (is_result(report.status[row])) continue;
+    const CellPlan& cell = sweep.cells[row];
+    const auto cost = report.costs.find(cell.structure);
+    if (cost == report.costs.end()) return std::nan("");
+    out += predicted_stored_bytes(cell.config, cost->second.parameters);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string plan_json(const Sweep& sweep, const PlanReport& report) {
+  Json cells = Json::array();
+  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
+    cells.push_back(cell_json(sweep.cells[row], report.status[row]));
+  }
+  Json structures = Json::array();
+  std::set<std::string> seen;
+  for (const CellPlan& cell : sweep.cells) {
+    const auto cost = report.costs.find(cell.structure);
+    if (cost == report.costs.end() || !seen.insert(cell.structure).second) continue;
+    structures.push_back(structure_json(cost->second, sweep.cells));
+  }
+  Json jobs = Json::array();
+  for (const FusedJob& job : report.jobs) jobs.push_back(job_json(job, sweep, report.costs));
+  Json notes = sweep.notes;
+  for (const std::string& note : report.notes) notes.push_back(note);
+  return Json{{"schema", 1},
+              {"sweep", sweep.name},
+              {"id", sweep.id},
+              {"file", sweep.file},
+              {"store", report.store},
+              {"teams", report.packing.teams},
+              {"done", std::count_if(report.status.begin(), report.status.end(), is_result)},
+              {"predicted_seconds", number(predicted_makespan(report.jobs, report.packing.teams))},
+              {"predicted_stored_bytes", number(stored_bytes(sweep, report))},
+              {"match", match_json(sweep.matched)},
+              {"separating_leaves", separating_leaves(sweep.cells)},
+              {"cells", cells},
+              {"structures", structures},
+              {"jobs", jobs},
+              {"notes", notes}}
+             .dump(2) +
+         "\n";
+}
+
+}  // namespace depthgrid

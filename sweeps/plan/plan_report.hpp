@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/cell.hpp"
+#include "core/config/sweep.hpp"
+#include "sweeps/plan/job_plan.hpp"
+
+namespace depthgrid {
+
+/// Everything that `depthgrid plan` says.
+struct PlanReport {
+  std::string store;
+  std::vector<CellStatus> status;  // one a cell; Pending where there is no store
+  PackingOptions packing;
+  CostTable costs;  // may be empty
+  std::vector<FusedJob> jobs;
+  std::vector<std::string> notes;  // beside those of the sweep
+};
+
+/// Plans what `run` would train: every cell without a result.
+PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<CellStatus> status,
+                            const PackingOptions& packing, CostTable costs,
+                            std::vector<std::string> notes);
+
+std::string plan_text(const Sweep& sweep, const PlanReport& report);
+
+/// The contract `plan --json` of docs/cli.md.
+std::string plan_json(const Sweep& sweep, const PlanReport& report);
+
+}  // namespace depthgrid

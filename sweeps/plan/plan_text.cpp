@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/config/start_name.hpp"
+#include "sweeps/plan/plan_report.hpp"
+#include "sweeps/report/listing.hpp"
+#include "sweeps/report/table.hpp"
+
+namespace depthgrid {
+namespace {
+
+std::string parameters(const CostTable& costs, const std::string& structure) {
+  const auto at = costs.find(structure);
+  return at == costs.end() ? "-" : grouped(at->second.parameters);
+}
+
+Table job_table(const PlanReport& report) {
+  Table table{{{"job"},
+               {"cells", Align::Right},
+               {"ranks", Align::Right},
+               {"parameters", Align::Right},
+               {"time", Align::Right},
+               {"memory", Align::Right},
+               {"why"}},
+              {}};
+  for (const FusedJob& job : report.jobs) {
+    table.rows.push_back({job.id, std::to_string(job.cells.size()), std::to_string(job.ranks),
+                          parameters(report.costs, job.structure),
+                          short_seconds(job.predicted_seconds), short_bytes(job.predicted_bytes),
+                          job.why});
+  }
+  return table;
+}
+
+Table structure_table(const Sweep& sweep, const CostTable& costs) {
+  std::map<std::string, std::size_t> counts;
+  std::vector<std::string> order;
+  for (const CellPlan& cell : sweep.cells) {
+    if (counts[cell.structure]++ == 0) order.push_back(cell.structure);
+  }
+  Table table{{{"structure"},
+               {"cells", Align::Right},
+               {"parameters", Align::Right},
+               {"FLOPs/token", Align::Right},
+               {"memory/cell", Align::Right},
+               {"time/step", Align::Right},
+               {"fused at most", Align::Right},
+               {"rank of time features", Align::Right}},
+              {}};
+  for (const std::string& key : order) {
+    const auto at = costs.find(key);
+    if (at == costs.end()) continue;
+    const StructureCost& c = at->second;
+    table.rows.push_back({key, std::to_string(counts[key]), grouped(c.parameters),
+                          fmt::format("{:.4g}", c.flops_per_token), short_bytes(c.bytes_per_cell),
+                          short_seconds(c.seconds_per_cell_step), std::to_string(c.max_fused),
+                          c.time_feature_rank < 0 ? "-" : std::to_string(c.time_feature_rank)});
+  }
+  return table;
+}
+
+/// "phase_a,s0", "file 0123456789ab", "-".
+std::string start_text(const CellConfig& config, const std::map<CellId, const CellPlan*>& known) {
+  const auto cell = start_cell(config);
+  if (cell) return known.contains(*cell) ? known.at(*cell)->alias : *cell;
+  const std::string files = start_identity(config);
+  constexpr std::size_t kPrefix = 5;  // "file:"
+  return files.empty() ? "-" : "file " + files.substr(kPrefix, 12);
+}
+
+Table cell_table(const Sweep& sweep, const PlanReport& report) {
+  std::map<std::size_t, const FusedJob*> job_of;
+  for (const FusedJob& job : report.jobs) {
+    for (const std::size_t row : job.cells) job_of[row] = &job;
+  }
+  std::map<CellId, const CellPlan*> known;
+  bool starts = false;
+  for (const CellPlan& cell : sweep.cells) {
+    known[cell.id] = &cell;
+    starts = starts || !start_identity(cell.config).empty();
+  }
+  Table table{{{"cell"}, {"alias"}, {"status"}, {"parameters", Align::Right}, {"job"}}, {}};
+  if (starts) table.columns.push_back({"starts from"});
+  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
+    const CellPlan& cell = sweep.cells[row];
+    table.rows.push_back({cell.id, cell.alias + (cell.baseline ? " *" : ""),
+                          std::string(name_of(report.status[row])),
+                          parameters(report.costs, cell.structure),
+                          job_of.contains(row) ? job_of[row]->id : "-"});
+    if (starts) table.rows.back().push_back(start_text(cell.config, known));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string plan_text(const Sweep& sweep, const PlanReport& report) {
+  const auto done = std::count_if(report.status.begin(), report.status.end(), is_result);
+  const double seconds = predicted_makespan(report.jobs, report.packing.teams);
+  std::string out = fmt::format("{}: {} cells, {} done, {} jobs for {} {}, store {}\n", sweep.name,
+                                sweep.cells.size(), done, report.jobs.size(), report.packing.teams,
+                                report.packing.teams == 1 ? "team" : "teams", report.store);
+  if (!report.jobs.empty() && !std::isnan(seconds)) {
+    out += fmt::format("predicted time: {}\n", short_seconds(seconds));
+  }
+  const std::vector<std::string> leaves = separating_leaves(sweep.cells);
+  if (!leaves.empty()) {
+    out += fmt::format("cells that differ in {} are not fused with each other\n",
+                       fmt::join(leaves, ", "));
+  }
+  for (const MatchedWidth& width : sweep.matched) {
+    out += "match: " + matched_text(width) + (width.sealed ? ", from the plan of the store" : "") +
+           "\n";
+  }
+  if (!report.jobs.empty()) out += "\n" + text_of(job_table(report));
+  const Table structures = structure_table(sweep, report.costs);
+  if (!structures.rows.empty()) out += "\n" + text_of(structures);
+  out += "\n" + text_of(cell_table(sweep, report));
+  for (const std::string& note : sweep.notes) out += "note: " + note + "\n";
+  for (const std::string& note : report.notes) out += "note: " + note + "\n";
+  return out;
+}
+
+}  // namespace depthgrid

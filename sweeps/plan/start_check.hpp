@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/sweep.hpp"
+#include "sweeps/plan/describe_cache.hpp"
+#include "sweeps/plan/structure_cost.hpp"
+
+namespace depthgrid {
+
+/// How weights go into a model that starts from them: by name and shape.
+struct StartFit {
+  std::vector<std::string> fresh;     // parameters of added modules, which the source lacks
+  std::vector<std::string> problems;  // one line a difference that forbids it
+};
+
+/// True for parameters of modules that are put on top of a trained model (control, the transition
+/// network, router, scalars and predictor of skipping layers): weights may lack them.
+bool is_added_module(std::string_view group);
+
+/// Every parameter of the target has to be in the source, in its shape, but for those of added
+/// modules; the source may hold nothing else.
+StartFit start_fit(const std::vector<TensorInfo>& source, const std::vector<TensorInfo>& target);
+
+/// Parameters by structure.
+using TensorTable = std::map<std::string, std::vector<TensorInfo>>;
+
+/// One cell of each structure that starts from another one or is started from.
+std::vector<CellPlan> start_structures(const Sweep& sweep);
+
+/// Compares every cell with the one it starts from.
+/// @param tensors  of each structure among start_structures().
+/// @throws SweepErrors (Usage): all that do not fit, at their lines, with the names.
+void check_starts(const Sweep& sweep, const TensorTable& tensors);
+
+/// The same with what the worker says of the structures.
+/// @return a note if the worker could not be asked; else empty.
+std::string check_starts(const Sweep& sweep, const DescribeCache& cache);
+
+}  // namespace depthgrid

@@ -1,0 +1,161 @@
+#include "sweeps/plan/structure_audit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "core/config/resolve/preset_deviations.hpp"
+#include "storage/hdf5/dimensions.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 5> kVerdicts = {"pass", "fail", "undecided", "skipped",
+                                                       "off"};
+
+AuditVerdict verdict_of(const std::string& name) {
+  const auto at = std::ranges::find(kVerdicts, name);
+  if (at == kVerdicts.end()) throw Error("audit: unknown verdict '" + name + "'");
+  return static_cast<AuditVerdict>(at - kVerdicts.begin());
+}
+
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
+
+double number_of(const Json& j) {
+  return j.is_number() ? j.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+Json parameters_json(const StructureAudit& a) {
+  Json modules = Json::object();
+  for (const auto& [name, count] : a.modules) modules[name] = count;
+  return {{"stored", a.parameters},
+          {"trainable", a.trainable},
+          {"effective", a.effective},
+          {"closed_form", a.closed_form ? Json(*a.closed_form) : Json()},
+          {"flops_per_token", a.flops_per_token},
+          {"modules", modules}};
+}
+
+Json audit_json(const StructureAudit& a) {
+  Json modes = Json::array(), dead = Json::array(), checks = Json::array();
+  Json deviations = Json::array(), changed = Json::array();
+  for (const AuditMode& m : a.modes) {
+    modes.push_back({{"name", m.name}, {"causal", m.causal}, {"reason", m.reason}});
+  }
+  for (const auto& [name, reason] : a.dead) dead.push_back({{"name", name}, {"reason", reason}});
+  for (const PresetDeviation& d : preset_deviations()) {
+    if (d.preset != a.preset) continue;
+    deviations.push_back({{"what", d.what}, {"published", d.published}, {"here", d.here}});
+  }
+  for (const PresetChange& c : a.changed) {
+    changed.push_back(
+        {{"leaf", c.leaf}, {"preset", Json::parse(c.preset)}, {"here", Json::parse(c.here)}});
+  }
+  for (const AuditResult& c : a.checks) {
+    checks.push_back({{"name", c.name},
+                      {"verdict", name_of(c.verdict)},
+                      {"value", number(c.value)},
+                      {"threshold", number(c.threshold)},
+                      {"note", c.note}});
+  }
+  return {{"structure", a.structure},
+          {"family", a.family},
+          {"preset", a.preset.empty() ? Json() : Json(a.preset)},
+          {"parameters", parameters_json(a)},
+          {"modes", modes},
+          {"dead_parameters", dead},
+          {"changed", changed},
+          {"deviations", deviations},
+          {"checks", checks},
+          {"seconds", a.seconds}};
+}
+
+StructureAudit audit_of(const Json& j) {
+  StructureAudit a;
+  a.structure = j.at("structure");
+  a.family = j.at("family");
+  if (j.at("preset").is_string()) a.preset = j.at("preset");
+  for (const Json& c : j.at("changed")) {
+    a.changed.push_back({c.at("leaf"), c.at("preset").dump(), c.at("here").dump()});
+  }
+  const Json& p = j.at("parameters");
+  a.parameters = p.at("stored");
+  a.trainable = p.at("trainable");
+  a.effective = p.at("effective");
+  if (p.at("closed_form").is_number()) a.closed_form = p.at("closed_form").get<std::int64_t>();
+  a.flops_per_token = p.at("flops_per_token");
+  for (const auto& [name, count] : p.at("modules").items()) a.modules.emplace_back(name, count);
+  for (const Json& m : j.at("modes")) {
+    a.modes.push_back({m.at("name"), m.at("causal"), m.at("reason")});
+  }
+  for (const Json& d : j.at("dead_parameters")) a.dead.emplace_back(d.at("name"), d.at("reason"));
+  for (const Json& c : j.at("checks")) {
+    a.checks.push_back({c.at("name"), verdict_of(c.at("verdict")), number_of(c.at("value")),
+                        number_of(c.at("threshold")), c.at("note")});
+  }
+  a.seconds = j.at("seconds");
+  return a;
+}
+
+}  // namespace
+
+std::string_view name_of(AuditVerdict verdict) noexcept {
+  return kVerdicts[static_cast<std::size_t>(verdict)];
+}
+
+AuditLevels audit_levels(const CellConfig& run) {
+  AuditLevels levels;
+  for (const std::string_view check : audit_check_names()) {
+    const std::string& word = run.word("audit." + std::string(check));
+    levels[std::string(check)] = word == "required" ? AuditLevel::Required
+                                 : word == "warn"   ? AuditLevel::Warn
+                                                    : AuditLevel::Off;
+  }
+  return levels;
+}
+
+const AuditResult* StructureAudit::find(std::string_view check) const {
+  const auto at = std::ranges::find(checks, check, &AuditResult::name);
+  return at == checks.end() ? nullptr : &*at;
+}
+
+std::vector<const AuditResult*> blocking(const StructureAudit& audit, const AuditLevels& levels) {
+  std::vector<const AuditResult*> out;
+  for (const AuditResult& c : audit.checks) {
+    const auto level = levels.find(c.name);
+    const bool required = level == levels.end() || level->second == AuditLevel::Required;
+    if (required && c.verdict == AuditVerdict::Fail) out.push_back(&c);
+  }
+  return out;
+}
+
+std::string audits_json(const std::vector<StructureAudit>& audits) {
+  Json structures = Json::array();
+  for (const StructureAudit& a : audits) structures.push_back(audit_json(a));
+  Json root = {{"schema", 1}};
+  if (audits.size() == 1) root.update(structures[0]);
+  root["structures"] = structures;
+  return root.dump(2);
+}
+
+std::vector<StructureAudit> parse_audits(std::string_view json) {
+  try {
+    const Json root = Json::parse(json);
+    if (root.at("schema") != 1) throw Error("audit: the answer has an unknown schema");
+    std::vector<StructureAudit> out;
+    for (const Json& j : root.at("structures")) out.push_back(audit_of(j));
+    return out;
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(std::string("audit: the answer cannot be read: ") + e.what());
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,97 @@
+#include "sweeps/plan/structure_cost.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "core/config/gathered_execution.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+StructureCost cost_of(const Json& j) {
+  StructureCost c;
+  c.structure = j.at("structure").get<std::string>();
+  c.parameters = j.at("parameters").get<std::int64_t>();
+  if (j.contains("parameter_groups")) {
+    for (const auto& [group, count] : j["parameter_groups"].items()) {
+      c.parameter_groups.emplace_back(group, count.get<std::int64_t>());
+    }
+  }
+  c.flops_per_token = j.at("flops_per_token").get<double>();
+  if (j.contains("student_flops")) {
+    const Json& s = j["student_flops"];
+    c.student_flops = StudentFlops{s.at(0), s.at(1), s.at(2)};
+  }
+  c.fixed_bytes = j.value("fixed_bytes", 0.0);
+  c.bytes_per_cell = j.at("bytes_per_cell").get<double>();
+  c.activation_bytes_per_cell = j.value("activation_bytes_per_cell", 0.0);
+  c.seconds_per_cell_step = j.at("seconds_per_cell_step").get<double>();
+  c.seconds_per_eval_token = j.value("seconds_per_eval_token", 0.0);
+  c.max_fused = j.at("max_fused").get<std::int64_t>();
+  c.depends_on_h = j.value("depends_on_h", false);
+  for (const Json& t : j.value("tensors", Json::array())) {
+    c.tensors.push_back({t.at(0).get<std::string>(), t.at(1).get<std::vector<std::int64_t>>(),
+                         t.at(2).get<std::string>()});
+  }
+  if (j.contains("time_feature_rank") && j["time_feature_rank"].is_number()) {
+    c.time_feature_rank = j["time_feature_rank"].get<std::int64_t>();
+  }
+  return c;
+}
+
+}  // namespace
+
+double expected_flops(const StructureCost& cost, const CellConfig& config) {
+  const std::optional<std::int64_t> k = capacity_count(config);
+  if (!k || !cost.student_flops) return cost.flops_per_token;
+  const auto tokens = static_cast<double>(config.integer("data.seq_len"));
+  return cost.student_flops->at(static_cast<double>(*k) / tokens);
+}
+
+CostTable parse_costs(std::string_view json) {
+  try {
+    const Json root = Json::parse(json);
+    if (root.at("schema") != 1) throw Error("describe: the answer has an unknown schema");
+    CostTable table;
+    for (const Json& j : root.at("structures")) {
+      StructureCost cost = cost_of(j);
+      table[cost.structure] = std::move(cost);
+    }
+    return table;
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(std::string("describe: the answer cannot be read: ") + e.what());
+  }
+}
+
+std::string costs_json(const CostTable& costs) {
+  Json structures = Json::array();
+  for (const auto& [key, c] : costs) {
+    Json groups = Json::object();
+    for (const auto& [group, count] : c.parameter_groups) groups[group] = count;
+    structures.push_back(
+        {{"structure", key},
+         {"parameters", c.parameters},
+         {"parameter_groups", groups},
+         {"flops_per_token", c.flops_per_token},
+         {"fixed_bytes", c.fixed_bytes},
+         {"bytes_per_cell", c.bytes_per_cell},
+         {"activation_bytes_per_cell", c.activation_bytes_per_cell},
+         {"seconds_per_cell_step", c.seconds_per_cell_step},
+         {"seconds_per_eval_token", c.seconds_per_eval_token},
+         {"max_fused", c.max_fused},
+         {"depends_on_h", c.depends_on_h},
+         {"time_feature_rank", c.time_feature_rank < 0 ? Json() : Json(c.time_feature_rank)}});
+    if (const auto& s = c.student_flops) {
+      structures.back()["student_flops"] = {s->always, s->products, s->attention};
+    }
+    if (c.tensors.empty()) continue;
+    Json tensors = Json::array();
+    for (const TensorInfo& t : c.tensors) tensors.push_back({t.name, t.shape, t.group});
+    structures.back()["tensors"] = std::move(tensors);
+  }
+  return Json{{"schema", 1}, {"structures", structures}}.dump();
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,68 @@
+#include "sweeps/report/listing.hpp"
+
+#include <cmath>
+
+#include "storage/plan_file.hpp"
+
+namespace depthgrid {
+namespace {
+
+double leaf_of(const StoredPlan& plan, const StoredCell& cell, const char* path) {
+  const Value* value = find_key(cell.varying, path);
+  if (value == nullptr) value = find_key(plan.constant, path);
+  return value != nullptr && value->is_number() ? value->number() : std::nan("");
+}
+
+std::string eval_windows(const StoredPlan& plan) {
+  std::size_t sliding = 0;
+  for (const StoredCell& cell : plan.cells) {
+    sliding += leaf_of(plan, cell, "eval.stride") < leaf_of(plan, cell, "data.seq_len") ? 1 : 0;
+  }
+  if (sliding == 0) return "disjoint";
+  return sliding == plan.cells.size() ? "sliding" : "mixed";
+}
+
+Listing heading(const StoredPlan& plan, const std::string& store) {
+  Listing listing;
+  listing.sweep = plan.name;
+  listing.store = store;
+  listing.metric = plan.metric;
+  listing.goal = plan.goal;
+  listing.eval_windows = eval_windows(plan);
+  for (const StoredCell& cell : plan.cells) listing.baseline.push_back(cell.baseline);
+  return listing;
+}
+
+}  // namespace
+
+Listing list_store(const Store& store, const std::string& name) {
+  const StoredPlan plan = read_plan(store);
+  Listing listing = heading(plan, name);
+  listing.cells = summarise(store, plan);
+  return listing;
+}
+
+Listing list_sweep(const Sweep& sweep, const std::string& store) {
+  const StoredPlan plan = stored_plan(sweep);
+  Listing listing = heading(plan, store);
+  for (const StoredCell& cell : plan.cells) {
+    CellSummary row;
+    row.id = cell.id;
+    row.alias = cell.alias;
+    row.seed = cell.seed;
+    row.overrides = cell.overrides;
+    listing.cells.push_back(std::move(row));
+  }
+  return listing;
+}
+
+bool is_result(CellStatus status) {
+  return status == CellStatus::Completed || status == CellStatus::Diverged;
+}
+
+bool is_failure(CellStatus status) {
+  return status == CellStatus::Failed || status == CellStatus::Oom ||
+         status == CellStatus::Cancelled;
+}
+
+}  // namespace depthgrid

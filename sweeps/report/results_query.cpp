@@ -1,0 +1,188 @@
+#include "sweeps/report/results_query.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "sweeps/report/filter.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 4> kMainMetrics = {"eval_loss.valid", "final_loss.valid",
+                                                          "eval_bits_per_byte.valid", "train_loss"};
+
+/// A column that every cell has.
+struct FixedColumn {
+  const char* name;
+  Value (*value)(const CellSummary& cell, bool baseline);
+};
+
+constexpr std::array kFixed = {
+    FixedColumn{"id", [](const CellSummary& c, bool) { return Value(c.id); }},
+    FixedColumn{"alias", [](const CellSummary& c, bool) { return Value(c.alias); }},
+    FixedColumn{"seed", [](const CellSummary& c, bool) { return Value(c.seed); }},
+    FixedColumn{"baseline", [](const CellSummary&, bool b) { return Value(b); }},
+    FixedColumn{"status", [](const CellSummary& c, bool) { return Value(name_of(c.status)); }},
+    FixedColumn{"step", [](const CellSummary& c, bool) { return Value(c.step); }},
+    FixedColumn{"parameters",
+                [](const CellSummary& c, bool) {
+                  return c.parameters > 0 ? Value(c.parameters) : Value();
+                }},
+    FixedColumn{"attempts", [](const CellSummary& c, bool) { return Value(c.attempts); }}};
+
+std::vector<std::string> leaves_of(const Listing& listing) {
+  std::set<std::string> leaves;
+  for (const CellSummary& cell : listing.cells) {
+    for (const auto& [path, value] : cell.overrides) leaves.insert(path);
+  }
+  return {leaves.begin(), leaves.end()};
+}
+
+std::vector<std::string> metrics_of(const Listing& listing) {
+  std::set<std::string> metrics;
+  if (!listing.metric.empty()) metrics.insert(listing.metric);
+  for (const CellSummary& cell : listing.cells) {
+    for (const auto& [name, value] : cell.metrics) metrics.insert(name);
+  }
+  return {metrics.begin(), metrics.end()};
+}
+
+Value lookup(const Listing& listing, std::size_t row, const std::string& name) {
+  const CellSummary& cell = listing.cells[row];
+  for (const FixedColumn& column : kFixed) {
+    if (name == column.name) return column.value(cell, listing.baseline[row]);
+  }
+  const auto metric = cell.metrics.find(name);
+  if (metric != cell.metrics.end() && !std::isnan(metric->second)) return metric->second;
+  const Value* leaf = find_key(cell.overrides, name);
+  return leaf != nullptr ? *leaf : Value();
+}
+
+/// Numbers before texts; only ever asked about values that are there.
+bool before(const Value& a, const Value& b) {
+  if (a.is_number() && b.is_number()) return a.number() < b.number();
+  if (a.is_number() != b.is_number()) return a.is_number();
+  return plain_text(a) < plain_text(b);
+}
+
+/// The sweep's own metric first, then the main ones that at least one cell has.
+std::vector<std::string> shown_metrics(const Listing& listing) {
+  std::vector<std::string> shown;
+  if (!listing.metric.empty()) shown.push_back(listing.metric);
+  for (const std::string_view name : kMainMetrics) {
+    const bool there = std::any_of(
+        listing.cells.begin(), listing.cells.end(),
+        [&](const CellSummary& cell) { return cell.metrics.contains(std::string(name)); });
+    if (there && name != listing.metric) shown.emplace_back(name);
+  }
+  return shown;
+}
+
+double metric_or_nan(const CellSummary& cell, const std::string& name) {
+  const auto at = cell.metrics.find(name);
+  return at == cell.metrics.end() ? std::nan("") : at->second;
+}
+
+}  // namespace
+
+std::vector<std::string> query_names(const Listing& listing) {
+  std::vector<std::string> names;
+  for (const FixedColumn& column : kFixed) names.emplace_back(column.name);
+  for (auto& name : leaves_of(listing)) {
+    if (name != "seed") names.push_back(std::move(name));
+  }
+  for (auto& name : metrics_of(listing)) names.push_back(std::move(name));
+  return names;
+}
+
+std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery& query) {
+  std::vector<std::size_t> cells(listing.cells.size());
+  std::iota(cells.begin(), cells.end(), std::size_t{0});
+  const std::vector<std::string> names = query_names(listing);
+  if (!query.filter.empty()) {
+    const Filter filter(query.filter, names);
+    std::erase_if(cells, [&](std::size_t row) {
+      return !filter.matches([&](const std::string& name) { return lookup(listing, row, name); });
+    });
+  }
+  if (query.sort.empty()) return cells;
+  const bool down = query.sort[0] == '-';
+  const std::string key = resolve_name(std::string_view(query.sort).substr(down ? 1 : 0), names);
+  std::vector<Value> values;
+  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
+    values.push_back(lookup(listing, row, key));
+  }
+  std::stable_sort(cells.begin(), cells.end(), [&](std::size_t a, std::size_t b) {
+    if (values[a].is_null() || values[b].is_null())
+      return !values[a].is_null() && values[b].is_null();
+    return down ? before(values[b], values[a]) : before(values[a], values[b]);
+  });
+  return cells;
+}
+
+Table results_table(const Listing& listing, const std::vector<std::size_t>& cells) {
+  const std::vector<std::string> metrics = shown_metrics(listing);
+  Table table{
+      {{"cell"}, {"alias"}, {"status"}, {"step", Align::Right}, {"parameters", Align::Right}}, {}};
+  for (const std::string& name : metrics) table.columns.push_back({name, Align::Right});
+  for (const std::size_t row : cells) {
+    const CellSummary& cell = listing.cells[row];
+    std::vector<std::string> line = {cell.id, cell.alias + (listing.baseline[row] ? " *" : ""),
+                                     std::string(name_of(cell.status)), std::to_string(cell.step),
+                                     cell.parameters > 0 ? grouped(cell.parameters) : "-"};
+    for (const std::string& name : metrics) line.push_back(short_number(metric_or_nan(cell, name)));
+    table.rows.push_back(std::move(line));
+  }
+  return table;
+}
+
+Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& cells) {
+  Table table;
+  const std::vector<std::string> names = query_names(listing);
+  for (const std::string& name : names) table.columns.push_back({name});
+  for (const std::size_t row : cells) {
+    std::vector<std::string> line;
+    for (const std::string& name : names) {
+      const Value value = lookup(listing, row, name);
+      line.push_back(value.is_null() ? "" : plain_text(value));
+    }
+    table.rows.push_back(std::move(line));
+  }
+  return table;
+}
+
+std::string results_json(const Listing& listing, const std::vector<std::size_t>& cells) {
+  Json rows = Json::array();
+  for (const std::size_t row : cells) {
+    const CellSummary& cell = listing.cells[row];
+    rows.push_back({{"id", cell.id},
+                    {"alias", cell.alias},
+                    {"seed", cell.seed},
+                    {"baseline", static_cast<bool>(listing.baseline[row])},
+                    {"overrides", Json::parse(canonical_json(cell.overrides))},
+                    {"status", name_of(cell.status)},
+                    {"step", cell.step},
+                    {"parameters", cell.parameters > 0 ? Json(cell.parameters) : Json()},
+                    {"metrics", cell.metrics}});
+  }
+  return Json{{"schema", 1},
+              {"sweep", listing.sweep},
+              {"store", listing.store},
+              {"metric", listing.metric},
+              {"goal", listing.goal},
+              {"eval_windows", listing.eval_windows},
+              {"cells", rows}}
+             .dump(2) +
+         "\n";
+}
+
+}  // namespace depthgrid

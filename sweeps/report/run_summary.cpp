@@ -1,0 +1,51 @@
+#include "sweeps/report/run_summary.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "storage/pack/pack.hpp"
+#include "sweeps/report/listing.hpp"
+
+namespace depthgrid {
+
+RunSummary conclude_run(const Store& store, const std::string& name, bool stopped) {
+  const PackReport packed = pack(store);
+  const Listing listing = list_store(store, name);
+  RunSummary out;
+  out.sweep = listing.sweep;
+  out.store = name;
+  out.file = packed.file.string();
+  out.cells = static_cast<std::int64_t>(listing.cells.size());
+  for (const CellSummary& cell : listing.cells) {
+    out.completed += cell.status == CellStatus::Completed ? 1 : 0;
+    out.diverged += cell.status == CellStatus::Diverged ? 1 : 0;
+    out.failed += is_failure(cell.status) ? 1 : 0;
+  }
+  out.stopped = stopped;
+  out.problems = packed.problems;
+  return out;
+}
+
+std::string summary_text(const RunSummary& s) {
+  return fmt::format(
+      "depthgrid: {}: {} of {} cells completed, {} diverged, {} failed{}; read them with: "
+      "depthgrid results {} (all records: {})",
+      s.sweep, s.completed, s.cells, s.diverged, s.failed,
+      s.stopped ? ", stopped: the same command goes on" : "", s.store, s.file);
+}
+
+std::string summary_json(const RunSummary& s) {
+  return nlohmann::ordered_json{{"schema", 1},
+                                {"event", "run_end"},
+                                {"sweep", s.sweep},
+                                {"store", s.store},
+                                {"file", s.file},
+                                {"cells_total", s.cells},
+                                {"completed", s.completed},
+                                {"diverged", s.diverged},
+                                {"failed", s.failed},
+                                {"stopped", s.stopped}}
+      .dump();
+}
+
+}  // namespace depthgrid

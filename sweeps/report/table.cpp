@@ -1,0 +1,102 @@
+#include "sweeps/report/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace depthgrid {
+namespace {
+
+/// Continuation bytes of UTF-8 take no room of their own.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+std::string text_of(const Table& table) {
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    std::size_t width = width_of(table.columns[c].title);
+    for (const auto& row : table.rows) width = std::max(width, width_of(row[c]));
+    widths.push_back(width);
+  }
+  std::string out;
+  const auto add = [&](const auto& field) {
+    std::string line;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const std::string& text = field(c);
+      const std::string pad(widths[c] - width_of(text), ' ');
+      if (c > 0) line += "  ";
+      line += table.columns[c].align == Align::Left ? text + pad : pad + text;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+  };
+  add([&](std::size_t c) -> const std::string& { return table.columns[c].title; });
+  for (const auto& row : table.rows) {
+    add([&](std::size_t c) -> const std::string& { return row[c]; });
+  }
+  return out;
+}
+
+std::string csv_of(const Table& table) {
+  std::string out;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    out += (c > 0 ? "," : "") + csv_field(table.columns[c].title);
+  }
+  out += '\n';
+  for (const auto& row : table.rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) out += (c > 0 ? "," : "") + csv_field(row[c]);
+    out += '\n';
+  }
+  return out;
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const int first = number < 0 ? 1 : 0;
+  for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), ",");
+  }
+  return digits;
+}
+
+std::string short_number(double number) {
+  if (std::isnan(number)) return "-";
+  const double size = std::abs(number);
+  if (size == 0 || (size >= 1e-3 && size < 1e5)) return fmt::format("{:.4f}", number);
+  return fmt::format("{:.4g}", number);
+}
+
+std::string short_bytes(double bytes) {
+  if (std::isnan(bytes)) return "-";
+  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+}
+
+std::string short_seconds(double seconds) {
+  if (std::isnan(seconds)) return "-";
+  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,135 @@
+#include "core/config/schema/leaf_value.hpp"
+
+#include <gtest/gtest.h>
+
+namespace depthgrid {
+namespace {
+
+/// The value as JSON, or "error: ..." with the first message.
+std::string typed(std::string_view path, const std::string& yaml) {
+  Diagnostics diagnostics;
+  const int file = diagnostics.add_text("t", yaml);
+  const auto node = read_yaml(diagnostics, file);
+  const auto value =
+      node ? leaf_value(schema()[leaf_index(path)], *node, diagnostics) : std::nullopt;
+  try {
+    diagnostics.throw_if_failed();
+  } catch (const SweepErrors& errors) {
+    return "error: " + errors.diagnostics().front().message;
+  }
+  return canonical_json(*value);
+}
+
+bool refused(std::string_view path, const std::string& yaml, std::string_view hint) {
+  const std::string text = typed(path, yaml);
+  return text.starts_with("error: ") && text.find(hint) != std::string::npos;
+}
+
+TEST(LeafValue, IntegersArePlainDecimal) {
+  EXPECT_EQ(typed("train.steps", "1000"), "1000");
+  EXPECT_EQ(typed("train.steps", "+5"), "5");
+  EXPECT_TRUE(refused("train.steps", "010", "leading zero: write 10"));
+  EXPECT_TRUE(refused("train.steps", "00", "write 0"));
+  EXPECT_TRUE(refused("train.steps", "1_000", "write 1000"));
+  EXPECT_TRUE(refused("train.steps", "1:30", "no colons"));
+  EXPECT_TRUE(refused("train.steps", "0x10", "decimal"));
+  EXPECT_TRUE(refused("train.steps", "1e3", "write 1000"));
+  EXPECT_TRUE(refused("train.steps", "1.5", "fraction"));
+  EXPECT_TRUE(refused("train.steps", "\"3\"", "remove the quotes"));
+  EXPECT_TRUE(refused("train.steps", "true", "expected an int"));
+  EXPECT_TRUE(refused("train.steps", "[1]", "found a list"));
+  EXPECT_TRUE(refused("train.steps", "-1", "out of range (0…1000000000)"));
+  EXPECT_TRUE(refused("seed", "9223372036854775808", "expected an int"));
+  EXPECT_EQ(typed("seed", "9223372036854775807"), "9223372036854775807");
+}
+
+TEST(LeafValue, RealsAreFiniteNumbersByValue) {
+  EXPECT_EQ(typed("train.lr", "1e-4"), typed("train.lr", "0.0001"));
+  EXPECT_EQ(typed("train.lr", "1"), "1");
+  EXPECT_EQ(typed("train.lr", ".5"), "0.5");
+  EXPECT_TRUE(refused("train.lr", ".inf", "finite"));
+  EXPECT_TRUE(refused("train.lr", "nan", "finite"));
+  EXPECT_TRUE(refused("train.lr", "1e999", "range of a double"));
+  EXPECT_TRUE(refused("train.lr", "1e-400", "range of a double"));
+  EXPECT_TRUE(refused("train.lr", "-1", "out of range"));
+  EXPECT_TRUE(refused("train.lr", "01.5", "leading zero"));
+  EXPECT_TRUE(refused("train.lr", "fast", "expected a real"));
+  EXPECT_TRUE(refused("train.eps", "0", "out of range (> 0)"));
+  EXPECT_TRUE(refused("train.beta1", "1", "1 excluded"));
+}
+
+TEST(LeafValue, BooleansAreTrueAndFalseOnly) {
+  EXPECT_EQ(typed("model.mlp.bias", "true"), "true");
+  EXPECT_EQ(typed("model.mlp.bias", "false"), "false");
+  EXPECT_TRUE(refused("model.mlp.bias", "yes", "write true"));
+  EXPECT_TRUE(refused("model.mlp.bias", "on", "write true"));
+  EXPECT_TRUE(refused("model.mlp.bias", "no", "write false"));
+  EXPECT_TRUE(refused("model.mlp.bias", "off", "write false"));
+  EXPECT_TRUE(refused("model.mlp.bias", "True", "write true"));
+  EXPECT_TRUE(refused("model.mlp.bias", "1", "expected a bool"));
+  EXPECT_TRUE(refused("model.mlp.bias", "'true'", "remove the quotes"));
+}
+
+TEST(LeafValue, WordsAreOfTheListWithASuggestion) {
+  EXPECT_EQ(typed("model.family", "standard"), "\"standard\"");
+  EXPECT_EQ(typed("model.family", "'standard'"), "\"standard\"");
+  EXPECT_TRUE(refused("model.family", "time_index", "did you mean 'time_indexed'?"));
+  EXPECT_TRUE(refused("model.family", "7", "expected a word"));
+}
+
+TEST(LeafValue, NumbersMayHaveWordsBesideThem) {
+  EXPECT_EQ(typed("model.residual.scale", "1/L"), "\"1/L\"");
+  EXPECT_EQ(typed("model.residual.scale", "learned_per_layer"), "\"learned_per_layer\"");
+  EXPECT_EQ(typed("model.residual.scale", "0.5"), "0.5");
+  EXPECT_TRUE(refused("model.residual.scale", "lerned", "did you mean 'learned'?"));
+  EXPECT_EQ(typed("train.clip", "none"), "\"none\"");
+  EXPECT_EQ(typed("packing.fuse", "off"), "\"off\"");
+  EXPECT_EQ(typed("packing.fuse", "8"), "8");
+}
+
+TEST(LeafValue, NullOnlyWhereItMeansSomething) {
+  EXPECT_EQ(typed("model.d_ff", "null"), "null");
+  EXPECT_EQ(typed("eval.every", "~"), "null");
+  EXPECT_TRUE(refused("model.d_model", "null", "found nothing"));
+}
+
+TEST(LeafValue, ListsOfWordsAreSets) {
+  EXPECT_EQ(typed("model.modulation.targets", "[up, q]"), R"(["q","up"])");
+  EXPECT_EQ(typed("train.no_decay", "[]"), "[]");
+  EXPECT_TRUE(refused("model.modulation.targets", "[q, q]", "twice"));
+  EXPECT_TRUE(refused("model.modulation.targets", "[q, ups]", "did you mean 'up'?"));
+  EXPECT_TRUE(refused("model.modulation.targets", "q", "write [q]"));
+}
+
+TEST(LeafValue, GranularityIsAWordOrAMapOfTargets) {
+  EXPECT_EQ(typed("model.modulation.granularity", "column"), "\"column\"");
+  EXPECT_EQ(typed("model.modulation.granularity", "{up: row, q: column}"),
+            R"({"q":"column","up":"row"})");
+  EXPECT_TRUE(refused("model.modulation.granularity", "{gate: row}", "no target 'gate'"));
+  EXPECT_TRUE(refused("model.modulation.granularity", "{q: rows}", "did you mean 'row'?"));
+}
+
+TEST(LeafValue, StepsMayBePercentages) {
+  EXPECT_EQ(typed("checkpoint.keep_at", "[0, 50 %, '100%']"), R"([0,"50%","100%"])");
+  EXPECT_TRUE(refused("checkpoint.keep_at", "[101 %]", "share of the run"));
+  EXPECT_TRUE(refused("checkpoint.keep_at", "[half]", "share of the run"));
+}
+
+TEST(LeafValue, RangesOfLayersKeepTheirOrder) {
+  EXPECT_EQ(typed("model.replaced_layers", "[2, 4]"), "[2,4]");
+  EXPECT_TRUE(refused("model.replaced_layers", "[4, 2]", "0 ≤ a < b"));
+  EXPECT_TRUE(refused("model.replaced_layers", "[2, 2]", "0 ≤ a < b"));
+  EXPECT_TRUE(refused("model.replaced_layers", "[-1, 2]", "0 ≤ a < b"));
+  EXPECT_TRUE(refused("model.replaced_layers", "[1, 2, 3]", "0 ≤ a < b"));
+  EXPECT_TRUE(refused("model.replaced_layers", "[1, x]", "0 ≤ a < b"));
+  EXPECT_TRUE(refused("model.replaced_layers", "3", "range of layers [a, b]"));
+}
+
+TEST(LeafValue, PathsAreTextsOrLists) {
+  EXPECT_EQ(typed("data.path", "a/b.txt"), "\"a/b.txt\"");
+  EXPECT_EQ(typed("data.path", "[a, b]"), R"(["a","b"])");
+  EXPECT_TRUE(refused("data.test", "[a, b]", "expected a text"));
+}
+
+}  // namespace
+}  // namespace depthgrid

@@ -1,0 +1,101 @@
+#include "core/data/token_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/data/tokenizers/byte_tokenizer.hpp"
+#include "core/data/tokenizers/char256_tokenizer.hpp"
+#include "data_test_support.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Counts how often a text is really tokenised.
+class CountingTokenizer final : public Tokenizer {
+ public:
+  using Tokenizer::encode;
+  explicit CountingTokenizer(std::int64_t vocab_size = 256) : vocab_size_(vocab_size) {}
+  std::string identity() const override { return "counting"; }
+  std::int64_t vocab_size() const override { return vocab_size_; }
+  void encode(std::string_view text, std::vector<std::uint32_t>& out) const override {
+    ++calls;
+    for (const char c : text) out.push_back(static_cast<unsigned char>(c));
+  }
+  std::string decode(std::span<const std::uint32_t> /*ids*/) const override { return {}; }
+  mutable int calls = 0;
+
+ private:
+  std::int64_t vocab_size_;
+};
+
+TEST(TokenCache, ASecondOpeningReadsTheFile) {
+  const test::TemporaryFolder folder;
+  const TokenCache cache(folder.path() / "tokens");
+  const CountingTokenizer tokenizer;
+  const TokenStream first = cache.tokens("hello", tokenizer);
+  const TokenStream second = cache.tokens("hello", tokenizer);
+  EXPECT_EQ(tokenizer.calls, 1);
+  ASSERT_EQ(second.size(), 5);
+  EXPECT_EQ(second[1], static_cast<std::uint32_t>('e'));
+  EXPECT_EQ(second.bytes(), 5);
+  EXPECT_EQ(first.sha256(), second.sha256());
+}
+
+TEST(TokenCache, TextAndTokeniserNameTheFile) {
+  const TokenCache cache("/tokens");
+  const ByteTokenizer bytes;
+  const Char256Tokenizer characters;
+  EXPECT_NE(cache.file_of("a", bytes), cache.file_of("b", bytes));
+  EXPECT_NE(cache.file_of("a", bytes), cache.file_of("a", characters));
+  EXPECT_EQ(cache.file_of("a", bytes), cache.file_of("a", bytes));
+}
+
+TEST(TokenCache, DamagedAndShortFilesAreWrittenAgain) {
+  const test::TemporaryFolder folder;
+  const TokenCache cache(folder.path());
+  const CountingTokenizer tokenizer;
+  const std::string text = "some text of a corpus";
+  cache.tokens(text, tokenizer);
+  const std::filesystem::path file = cache.file_of(text, tokenizer);
+  const auto size = std::filesystem::file_size(file);
+
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(70).put('\x7F');
+  EXPECT_EQ(cache.tokens(text, tokenizer)[0], static_cast<std::uint32_t>('s'));
+  EXPECT_EQ(cache.tokens(text, tokenizer)[3], static_cast<std::uint32_t>('e'));
+  EXPECT_EQ(tokenizer.calls, 2);
+
+  for (const std::uintmax_t shorter :
+       {size - 1, std::uintmax_t{64}, std::uintmax_t{10}, std::uintmax_t{0}}) {
+    std::filesystem::resize_file(file, shorter);
+    EXPECT_EQ(cache.tokens(text, tokenizer).size(), 21) << shorter;
+    EXPECT_EQ(std::filesystem::file_size(file), size);
+  }
+  EXPECT_EQ(tokenizer.calls, 6);
+}
+
+TEST(TokenCache, LargeVocabulariesTakeFourBytesAToken) {
+  const test::TemporaryFolder folder;
+  const TokenCache cache(folder.path());
+  EXPECT_EQ(cache.tokens("abc", CountingTokenizer(65536)).width(), 2);
+  EXPECT_EQ(cache.tokens("abcd", CountingTokenizer(65537)).width(), 4);
+  EXPECT_EQ(cache.tokens("abcd", CountingTokenizer(65537))[3], static_cast<std::uint32_t>('d'));
+}
+
+TEST(TokenCache, WithoutAFolderOrWithABadOneTheIdsStayInMemory) {
+  const test::TemporaryFolder folder;
+  const CountingTokenizer tokenizer;
+  EXPECT_EQ(TokenCache().tokens("abc", tokenizer).size(), 3);
+  const auto file = folder.write("file", "not a folder");
+  EXPECT_EQ(TokenCache(file / "tokens").tokens("abc", tokenizer).size(), 3);
+  EXPECT_EQ(tokenizer.calls, 2);
+}
+
+TEST(TokenCache, NothingIsLeftBesideTheFile) {
+  const test::TemporaryFolder folder;
+  const TokenCache cache(folder.path());
+  cache.tokens("abc", CountingTokenizer());
+  const std::filesystem::directory_iterator all(folder.path());
+  EXPECT_EQ(std::distance(begin(all), end(all)), 1);
+}
+
+}  // namespace
+}  // namespace depthgrid

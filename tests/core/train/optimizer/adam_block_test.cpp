@@ -1,0 +1,90 @@
+#include "core/train/optimizer/adam_block.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace depthgrid {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::int64_t kCount = 1999;  // no multiple of a vector or of a chunk
+
+std::vector<float> waves(int kind) {
+  std::vector<float> x(kCount);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>(std::sin(0.37 * static_cast<double>(i + 1) * kind));
+  }
+  return x;
+}
+
+TEST(AdamBlock, ShadowIsTheParameterRoundedToNearestEven) {
+  // bfloat16 keeps 8 significant bits: 1 + 2^-8 is half way between 1 and 1 + 2^-7.
+  const std::vector<float> x = {1.0F,
+                                1.0F + 0x1p-8F,
+                                1.0F + 0x3p-8F,
+                                1.0F + 0x1p-8F + 0x1p-20F,
+                                -1.0F - 0x1p-8F,
+                                3.4e38F,
+                                std::numeric_limits<float>::infinity(),
+                                kNan};
+  std::vector<std::uint16_t> bits(x.size());
+
+  round_to_bfloat16(x.data(), bits.data(), static_cast<std::int64_t>(x.size()));
+
+  EXPECT_EQ(bits, (std::vector<std::uint16_t>{0x3f80, 0x3f80, 0x3f82, 0x3f81, 0xbf80, 0x7f80,
+                                              0x7f80, 0x7fc0}));
+}
+
+TEST(AdamBlock, SumsTheSquaresOfABlockAsItsDefinitionSays) {
+  const std::vector<float> x = waves(1);
+  float lanes[kSumLanes] = {};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const volatile float square = x[i] * x[i];  // rounded by itself: no fused multiply-add
+    lanes[i % kSumLanes] += square;
+  }
+  double wide[kSumLanes];
+  for (int j = 0; j < kSumLanes; ++j) wide[j] = lanes[j];
+  for (int half = kSumLanes / 2; half > 0; half /= 2) {
+    for (int j = 0; j < half; ++j) wide[j] += wide[j + half];
+  }
+
+  const double sum = adam_block_kernels().sum_of_squares(x.data(), kCount);
+
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(sum), std::bit_cast<std::uint64_t>(wide[0]));
+}
+
+TEST(AdamBlock, EveryVariantOfTheInnerLoopsHasTheSameBits) {
+  const AdamBlockRates rates = adam_block_rates({.lr = 1e-3,
+                                                 .weight_decay = 0.1,
+                                                 .beta1 = 0.9,
+                                                 .beta2 = 0.99,
+                                                 .eps = 1e-8,
+                                                 .gradient_factor = 0.37,
+                                                 .step = 3,
+                                                 .decoupled = true});
+  const auto run = [&](const AdamBlockKernels& kernels) {
+    std::vector<float> p = waves(1);
+    std::vector<float> m = waves(2);
+    std::vector<float> v = waves(3);
+    std::vector<float> g = waves(4);
+    for (float& x : v) x = std::abs(x);
+    std::vector<std::uint16_t> shadow(kCount);
+    const BlockSums sums =
+        kernels.update({p.data(), m.data(), v.data(), g.data(), shadow.data(), kCount}, rates);
+    return std::tuple(p, m, v, shadow, sums.update, sums.parameter,
+                      kernels.sum_of_squares(p.data(), kCount));
+  };
+  const auto variants = adam_block_variants();
+
+  const auto first = run(variants.front());
+  for (const AdamBlockKernels& kernels : variants) EXPECT_TRUE(run(kernels) == first);
+}
+
+}  // namespace
+}  // namespace depthgrid

@@ -1,0 +1,136 @@
+#include "storage/cells/summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include "storage/files/lease_keeper.hpp"
+#include "storage/pack/pack.hpp"
+#include "storage/pack/pack_sources.hpp"
+#include "tests/storage/folder_watch.hpp"
+#include "tests/storage/synthetic_sweep.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace {
+
+class Summary : public testing::Test {
+ protected:
+  Summary() : store_(Store::open_or_create(folder_.path() / "s")) {
+    publish_plan(store_, synthetic_sweep({1e-4, 1e-3, 1e-2}));
+    plan_ = read_plan(store_);
+  }
+
+  TemporaryFolder folder_;
+  Store store_;
+  StoredPlan plan_;
+};
+
+TEST_F(Summary, MetricsAreNamedByVariableAndSplit) {
+  finish_cell(store_, plan_, 1, 12);
+
+  const CellSummary cell = summarise(store_, plan_)[1];
+
+  EXPECT_EQ(cell.status, CellStatus::Completed);
+  EXPECT_EQ(cell.step, 12);
+  EXPECT_EQ(cell.parameters, 4902912);
+  EXPECT_EQ(cell.attempts, 1);
+  EXPECT_EQ(cell.host, "node1");
+  EXPECT_EQ(plain_text(cell.overrides.at(0).second), "0.001");
+  EXPECT_EQ(cell.metrics.at("train_loss"), synthetic_loss(1, 12));
+  EXPECT_EQ(cell.metrics.at("eval_loss.valid"), synthetic_loss(1, 10) + 0.25);
+  EXPECT_EQ(cell.metrics.at("final_loss.valid"), 2.5);
+  EXPECT_EQ(cell.metrics.at("train_loss_last50"), 2.5);
+  EXPECT_EQ(cell.metrics.at("cost_wall_time"), 12.5);
+  EXPECT_FALSE(cell.metrics.contains("eval_loss.train")) << "an absent number has no entry";
+}
+
+TEST_F(Summary, IsTheSameFromThePackedFile) {
+  finish_cell(store_, plan_, 0, 20);
+  finish_cell(store_, plan_, 1, 12, CellStatus::Diverged);
+  const std::vector<CellSummary> before = summarise(store_, plan_);
+  pack(store_);
+  for (std::size_t i = 0; i < 2; ++i) {  // only the seals of the results are looked at
+    std::filesystem::resize_file(store_.cell_dir(plan_.cells[i].id) / "result.h5", 512);
+  }
+
+  const std::vector<CellSummary> after = summarise(store_, plan_);
+
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(after[i].metrics, before[i].metrics);
+    EXPECT_EQ(after[i].step, before[i].step);
+    EXPECT_EQ(after[i].status, before[i].status);
+    EXPECT_EQ(after[i].parameters, before[i].parameters);
+    EXPECT_EQ(after[i].attempts, before[i].attempts);
+  }
+  EXPECT_EQ(after[1].status, CellStatus::Diverged);
+}
+
+TEST_F(Summary, AnInterruptedCellIsPendingWithItsAttempts) {
+  write_attempt(store_.cell_dir(plan_.cells[2].id), 2, 1, 0, 7, false);
+
+  const std::vector<CellSummary> cells = summarise(store_, plan_);
+
+  EXPECT_EQ(cells[0].status, CellStatus::Pending);
+  EXPECT_EQ(cells[0].attempts, 0);
+  EXPECT_TRUE(cells[0].metrics.empty());
+  EXPECT_EQ(cells[2].status, CellStatus::Pending);
+  EXPECT_EQ(cells[2].attempts, 1);
+  EXPECT_EQ(cells[2].step, 7);
+  EXPECT_EQ(cells[2].metrics.at("train_loss"), synthetic_loss(2, 7));
+}
+
+TEST_F(Summary, ACellWithALiveLeaseIsRunning) {
+  LeaseKeeper keeper;
+  const auto folder = store_.cell_dir(plan_.cells[0].id);
+  const auto lease = keeper.try_acquire(folder);
+  ASSERT_TRUE(lease.has_value());
+  write_attempt(folder, 0, lease->generation(), 0, 3, false);
+
+  const std::vector<CellSummary> cells = summarise(store_, plan_);
+
+  EXPECT_EQ(cells[0].status, CellStatus::Running);
+  EXPECT_EQ(cells[0].step, 3);
+}
+
+TEST_F(Summary, ACellThatFinishesMeanwhileIsNotPending) {
+  const auto cell = store_.cell_dir(plan_.cells[0].id);
+  LeaseKeeper keeper;
+  keeper.try_acquire(cell)->release();
+  finish_cell(store_, plan_, 0, 10);
+  const auto aside = folder_.path() / "result.h5";
+  const auto finish = [&] { std::filesystem::rename(aside, cell / "result.h5"); };
+  std::filesystem::rename(cell / "result.h5", aside);
+  int reads = 0;
+  // The first thing that is read there is the claim: by then nobody has found a result.
+  const FolderWatch watch(cell, DN_ACCESS, [&] {
+    if (reads++ == 0) finish();
+  });
+  if (!watch.works()) GTEST_SKIP() << "this kernel does not signal what is read in a folder";
+
+  EXPECT_EQ(summarise(store_, plan_)[0].status, CellStatus::Completed);
+  EXPECT_GT(reads, 0);
+  std::filesystem::rename(cell / "result.h5", aside);
+  reads = 0;
+  EXPECT_EQ(gather_sources(store_, plan_).cells[0].kind, CellSource::Kind::File);
+  EXPECT_GT(reads, 0);
+}
+
+TEST_F(Summary, AFailureIsNamedUntilTheCellIsTriedAgain) {
+  const CellId id = plan_.cells[0].id;
+  write_attempt(store_.cell_dir(id), 0, 1, 0, 3, false);
+  store_.publish_failure(id, 1, CellStatus::Oom, R"({"problem":"needs 9 GB, 8 are free"})");
+
+  const CellSummary failed = summarise(store_, plan_)[0];
+
+  EXPECT_EQ(failed.status, CellStatus::Oom);
+  EXPECT_EQ(failed.problem, "needs 9 GB, 8 are free");
+  LeaseKeeper keeper;
+  while (true) {  // a later attempt, given up again
+    auto lease = keeper.try_acquire(store_.cell_dir(id));
+    ASSERT_TRUE(lease.has_value());
+    if (lease->generation() > 1) break;
+  }
+  EXPECT_EQ(summarise(store_, plan_)[0].status, CellStatus::Pending);
+}
+
+}  // namespace
+}  // namespace depthgrid

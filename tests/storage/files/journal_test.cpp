@@ -1,0 +1,238 @@
+#include "storage/files/journal.hpp"
+
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <random>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "storage/files/sealed_file.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace {
+
+JournalHeader header(std::int64_t generation = 3) {
+  return {
+      generation,
+      100,
+      {{"train", {{"train_loss", 1}, {"train_grad_norm_group", 3}}}, {"eval", {{"eval_loss", 2}}}},
+      R"({"host": "n1"})"};
+}
+
+/// Five training rows, two evaluations, two events, an end.
+std::vector<std::byte> sample(const std::filesystem::path& file) {
+  Journal journal(file, header());
+  for (int s = 1; s <= 5; ++s) {
+    journal.append(0, 100 + s, std::vector<double>{1.0 / s, 1, NAN, s + 0.5});
+    if (s % 2 == 0) journal.append(1, 100 + s, std::vector<double>{2.0 * s, -0.0});
+  }
+  journal.event(103, EventKind::Checkpoint, 1.5, "checkpoint of step 103");
+  journal.event(104, EventKind::Warning, NAN, "");
+  journal.end(AttemptOutcome::Preempted, 75);
+  journal.sync();
+  return read_file(file);
+}
+
+JournalContents read_bytes(const std::filesystem::path& file, std::span<const std::byte> bytes) {
+  overwrite(file, bytes);
+  return read_journal(file);
+}
+
+bool is_prefix(std::span<const double> part, std::span<const double> whole) {
+  return part.size() <= whole.size() &&
+         (part.empty() || std::memcmp(part.data(), whole.data(), part.size_bytes()) == 0);
+}
+
+/// Every row and event that was read is one that was written, and none before it is missing.
+void expect_prefix(const JournalContents& part, const JournalContents& whole) {
+  ASSERT_LE(part.rows.size(), whole.rows.size());
+  for (std::size_t k = 0; k < part.rows.size(); ++k) {
+    EXPECT_TRUE(is_prefix(part.rows[k].values, whole.rows[k].values));
+    EXPECT_TRUE(std::equal(part.rows[k].steps.begin(), part.rows[k].steps.end(),
+                           whole.rows[k].steps.begin()));
+  }
+  ASSERT_LE(part.events.size(), whole.events.size());
+  for (std::size_t i = 0; i < part.events.size(); ++i) {
+    EXPECT_EQ(part.events[i].message, whole.events[i].message);
+  }
+}
+
+TEST(Journal, GivesBackWhatWasAppended) {
+  TemporaryFolder folder;
+  const auto file = folder.path() / generation_name("journal", 3);
+  sample(file);
+
+  const JournalContents all = read_journal(file);
+
+  EXPECT_FALSE(all.torn);
+  EXPECT_EQ(all.header.generation, 3);
+  EXPECT_EQ(all.header.first_step, 100);
+  EXPECT_EQ(all.header.kinds, header().kinds);
+  EXPECT_EQ(all.header.attempt_json, R"({"host": "n1"})");
+  ASSERT_EQ(all.rows[0].size(), 5U);
+  ASSERT_EQ(all.rows[1].size(), 2U);
+  EXPECT_EQ(all.rows[0].steps[4], 105);
+  EXPECT_EQ(all.rows[0].row(4)[0], 1.0 / 5);
+  EXPECT_TRUE(std::isnan(all.rows[0].row(4)[2]));
+  EXPECT_TRUE(std::signbit(all.rows[1].row(1)[1]));
+  ASSERT_EQ(all.events.size(), 2U);
+  EXPECT_EQ(all.events[0].step, 103);
+  EXPECT_EQ(all.events[0].kind, EventKind::Checkpoint);
+  EXPECT_EQ(all.events[0].value, 1.5);
+  EXPECT_EQ(all.events[0].message, "checkpoint of step 103");
+  EXPECT_NEAR(all.events[0].time, unix_time(), 60);
+  ASSERT_TRUE(all.end.has_value());
+  EXPECT_EQ(all.end->outcome, AttemptOutcome::Preempted);
+  EXPECT_EQ(all.end->exit_code, 75);
+}
+
+TEST(Journal, EveryTruncationGivesAPrefix) {
+  TemporaryFolder folder;
+  const auto bytes = sample(folder.path() / "journal-000003");
+  const auto whole = read_journal(folder.path() / "journal-000003");
+  std::size_t complete = 0;
+
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    const auto part = read_bytes(folder.path() / "cut", std::span(bytes).first(n));
+    expect_prefix(part, whole);
+    complete += part.torn ? 0 : 1;  // cut exactly between two frames
+    EXPECT_FALSE(part.end.has_value());
+  }
+
+  EXPECT_EQ(complete, 10U);  // behind the header and behind each of nine frames
+}
+
+TEST(Journal, EveryFlippedBitIsDetected) {
+  TemporaryFolder folder;
+  const auto bytes = sample(folder.path() / "journal-000003");
+  const auto whole = read_journal(folder.path() / "journal-000003");
+
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      auto damaged = bytes;
+      damaged[i] ^= static_cast<std::byte>(1U << bit);
+      const auto part = read_bytes(folder.path() / "bad", damaged);
+      EXPECT_TRUE(part.torn) << "byte " << i << " bit " << bit;
+      expect_prefix(part, whole);
+    }
+  }
+}
+
+TEST(Journal, RandomDamageNeverThrowsAndNeverInventsRows) {
+  TemporaryFolder folder;
+  const auto bytes = sample(folder.path() / "journal-000003");
+  const auto whole = read_journal(folder.path() / "journal-000003");
+  std::mt19937 random(7);
+
+  for (int round = 0; round < 2000; ++round) {
+    auto damaged = bytes;
+    const std::size_t at = random() % damaged.size();
+    const std::size_t size = std::min<std::size_t>(1 + random() % 64, damaged.size() - at);
+    for (std::size_t i = at; i < at + size; ++i) damaged[i] = static_cast<std::byte>(random());
+    if (round % 4 == 0) damaged.resize(at);
+    expect_prefix(read_bytes(folder.path() / "bad", damaged), whole);
+  }
+}
+
+TEST(Journal, ADamagedHeaderGivesNothingAndSaysSo) {
+  TemporaryFolder folder;
+
+  const auto empty = read_bytes(folder.path() / "a", {});
+
+  EXPECT_TRUE(empty.torn);
+  EXPECT_TRUE(empty.rows.empty());
+  EXPECT_THROW(read_journal(folder.path() / "absent"), StorageError);
+}
+
+TEST(Journal, HasOneWriterOnly) {
+  TemporaryFolder folder;
+  Journal first(folder.path() / "journal-000001", header(1));
+
+  EXPECT_THROW(Journal(folder.path() / "journal-000001", header(1)), StorageError);
+}
+
+TEST(Journal, RefusesRowsOfAnotherWidthOrKind) {
+  TemporaryFolder folder;
+  Journal journal(folder.path() / "journal-000001", header(1));
+
+  EXPECT_THROW(journal.append(0, 1, std::vector<double>{1}), Error);
+  EXPECT_THROW(journal.append(2, 1, std::vector<double>{1}), Error);
+}
+
+TEST(Journal, TakesNothingMoreAfterATornFrame) {
+  TemporaryFolder folder;
+  const auto file = folder.path() / "journal-000001";
+  const pid_t pid = fork();
+  if (pid == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    Journal journal(file, header(1));
+    const auto size = std::filesystem::file_size(file);
+    const rlimit limit{size + 100, size + 4000};  // the second row breaks off in its middle
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const std::vector<double> row = {1, 2, 3, 4};
+    int failures = 0;
+    for (int s = 1; s <= 4; ++s) {
+      if (s == 4) {
+        const rlimit more{size + 4000, size + 4000};
+        setrlimit(RLIMIT_FSIZE, &more);
+      }
+      try {
+        journal.append(0, s, row);
+      } catch (const StorageError&) {
+        ++failures;
+      }
+    }
+    _exit(failures);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+
+  const auto left = read_journal(file);
+
+  EXPECT_EQ(WEXITSTATUS(status), 3);  // rows 2, 3 and 4, although there was room for row 4
+  EXPECT_EQ(left.rows[0].size(), 1U);
+  EXPECT_TRUE(left.torn);
+}
+
+TEST(Journal, ARowOfSixtyNumbersCostsAtMostTenMicroseconds) {
+  TemporaryFolder folder;
+  Journal journal(folder.path() / "journal-000001",
+                  {1, 0, {{"train", {{"train_grad_norm_group", 60}}}}, "{}"});
+  const std::vector<double> row(60, 0.25);
+  constexpr int kRows = 5000;
+  double best = 1;  // of processor time: other programs share the machine
+  for (int round = 0; round < 5; ++round) {
+    const std::clock_t start = std::clock();
+    for (int s = 0; s < kRows; ++s) journal.append(0, s, row);
+    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / kRows);
+  }
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  constexpr double kLimit = 100e-6;
+#else
+  constexpr double kLimit = 10e-6;
+#endif
+  EXPECT_LT(best, kLimit);
+  RecordProperty("microseconds", std::to_string(best * 1e6));
+}
+
+TEST(Journal, NamesCarryTheGeneration) {
+  EXPECT_EQ(generation_name("journal", 3), "journal-000003");
+  EXPECT_EQ(generation_of("journal-000003", "journal"), 3);
+  EXPECT_EQ(generation_of("journal-1000000", "journal"), 1000000);
+  EXPECT_EQ(generation_of("journal-00003", "journal"), std::nullopt);
+  EXPECT_EQ(generation_of("journal-00000x", "journal"), std::nullopt);
+  EXPECT_EQ(generation_of("journal-000000", "journal"), std::nullopt);
+  EXPECT_EQ(generation_of("gen-000003", "journal"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace depthgrid

@@ -1,0 +1,153 @@
+#include "sweeps/plan/structure_audit.hpp"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "core/config/preset_changes.hpp"
+#include "core/config/resolve/preset_deviations.hpp"
+#include "core/config/resolve/presets.hpp"
+#include "core/config/sweep.hpp"
+#include "storage/hdf5/dimensions.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+StructureAudit example() {
+  StructureAudit a;
+  a.structure = "0123456789abcdef";
+  a.family = "time_indexed";
+  a.preset = "published/time_indexed_mlp";
+  a.changed = {{"model.n_layers", "6", "2"}, {"model.norm", R"("none")", R"("pre")"}};
+  a.parameters = 715840;
+  a.trainable = 700000;
+  a.effective = 3096000;
+  a.closed_form = 715840;
+  a.flops_per_token = 1.5e6;
+  a.modules = {{"embedding", 65536}, {"block.attn", 262144}};
+  a.modes = {{"training", false, "the k best"}, {"evaluation", true, ""}};
+  a.dead = {{"router.bias", "it only shifts"}};
+  a.checks = {{"causality", AuditVerdict::Fail, 0.25, 0, "training: leaks"},
+              {"overfit_batch", AuditVerdict::Fail, 0.3, 0.1, "too high"},
+              {"entropy_floor", AuditVerdict::Undecided, kNaN, 2.37, "has not learned"}};
+  a.seconds = 1.5;
+  return a;
+}
+
+TEST(StructureAudit, JsonHoldsEverything) {
+  const StructureAudit a = example();
+
+  const std::vector<StructureAudit> back = parse_audits(audits_json({a}));
+
+  ASSERT_EQ(back.size(), 1U);
+  EXPECT_EQ(audits_json(back), audits_json({a}));
+  EXPECT_EQ(back[0].closed_form, a.closed_form);
+  EXPECT_EQ(back[0].find("causality")->verdict, AuditVerdict::Fail);
+  EXPECT_TRUE(std::isnan(back[0].find("entropy_floor")->value));
+  EXPECT_EQ(back[0].find("fusion"), nullptr);
+}
+
+TEST(StructureAudit, ASingleStructureStandsAtTheTopToo) {
+  const auto one = nlohmann::json::parse(audits_json({example()}));
+  const auto two = nlohmann::json::parse(audits_json({example(), example()}));
+
+  EXPECT_EQ(one["schema"], 1);
+  EXPECT_EQ(one["checks"], one["structures"][0]["checks"]);
+  EXPECT_EQ(one["parameters"]["stored"], 715840);
+  EXPECT_FALSE(two.contains("checks"));
+  EXPECT_EQ(two["structures"].size(), 2U);
+}
+
+TEST(StructureAudit, WhatIsNoAnswerIsRefused) {
+  EXPECT_THROW(parse_audits("{}"), Error);
+  EXPECT_THROW(parse_audits("{\"schema\": 2, \"structures\": []}"), Error);
+  EXPECT_THROW(parse_audits("no"), Error);
+}
+
+TEST(StructureAudit, OnlyRequiredChecksBlock) {
+  const StructureAudit a = example();
+  const AuditLevels defaults = audit_levels(CellConfig());
+
+  const auto stops = blocking(a, defaults);
+
+  ASSERT_EQ(stops.size(), 1U);
+  EXPECT_EQ(stops[0]->name, "causality");
+  EXPECT_TRUE(
+      blocking(a, {{"causality", AuditLevel::Warn}, {"overfit_batch", AuditLevel::Off}}).empty());
+  EXPECT_EQ(blocking(a, {}).size(), 2U);
+}
+
+TEST(StructureAudit, EveryCheckHasALeaf) {
+  const AuditLevels levels = audit_levels(CellConfig());
+
+  ASSERT_EQ(levels.size(), audit_check_names().size());
+  EXPECT_EQ(levels.at("causality"), AuditLevel::Required);
+  EXPECT_EQ(levels.at("gradient_flow"), AuditLevel::Warn);
+}
+
+TEST(StructureAudit, TextNamesVerdictsModesAndDeviations) {
+  const std::string text = audit_text(example(), audit_levels(CellConfig()));
+
+  for (const char* part :
+       {"715,840 stored (closed form 715,840)", "training looks ahead (the k best)",
+        "not the preset's: model.n_layers is 2, the preset has 6",
+        "dead: router.bias (it only shifts)", "deviation, attention: published: its mask", "FAIL",
+        "fail (warning)", "undecided"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+}
+
+TEST(PresetDeviations, EveryPublishedPresetHasSomeAndNoOther) {
+  for (const PresetDeviation& d : preset_deviations()) {
+    EXPECT_TRUE(d.preset.starts_with("published/") || d.preset.starts_with("hybrid/")) << d.preset;
+    ValuePool pool;
+    EXPECT_FALSE(preset_leaves(d.preset, pool).empty()) << d.preset;
+  }
+  for (const char* preset :
+       {"published/standard", "published/time_indexed_mlp", "published/time_indexed_ssm",
+        "published/tong", "hybrid/baseline", "hybrid/ode"}) {
+    const auto named = [&](const PresetDeviation& d) { return d.preset == preset; };
+    EXPECT_TRUE(std::ranges::any_of(preset_deviations(), named)) << preset;
+  }
+}
+
+TEST(PresetChanges, NamesWhatACellHasOtherwiseThanItsPreset) {
+  const CellConfig pure = make_config({{"model.preset", "published/time_indexed_mlp"}});
+  const CellConfig changed = make_config({{"model.preset", "published/time_indexed_mlp"},
+                                          {"model.n_layers", std::int64_t{2}},
+                                          {"model.sublayers", "parallel"}});
+  const std::vector<PresetChange> changes = preset_changes(changed);
+
+  EXPECT_TRUE(preset_changes(pure).empty());
+  EXPECT_TRUE(preset_changes(make_config({})).empty());
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].leaf, "model.n_layers");
+  EXPECT_EQ(changes[0].preset, "6");
+  EXPECT_EQ(changes[0].here, "2");
+  EXPECT_EQ(changes[1].here, R"("parallel")");
+}
+
+TEST(PresetChanges, ThePublishedArmsAreThePublishedModels) {
+  const Sweep sweep =
+      load_sweep({DEPTHGRID_SOURCE_DIR "/configs/study1/published.yaml", {"seeds=1"}});
+  std::set<std::string> presets;
+  for (const CellPlan& cell : sweep.cells) {
+    presets.insert(cell.config.word("model.preset"));
+    for (const PresetChange& change : preset_changes(cell.config)) {
+      ADD_FAILURE() << cell.alias << ": " << change.leaf << " is " << change.here << ", not "
+                    << change.preset;
+    }
+  }
+  EXPECT_EQ(presets,
+            (std::set<std::string>{"published/standard", "published/tong",
+                                   "published/time_indexed_mlp", "published/time_indexed_ssm"}));
+}
+
+}  // namespace
+}  // namespace depthgrid

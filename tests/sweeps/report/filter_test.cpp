@@ -1,0 +1,105 @@
+#include "sweeps/report/filter.hpp"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+const std::vector<std::string> kNames = {"alias",      "status",         "seed",
+                                         "model.gate", "model.depth",    "other.gate",
+                                         "train_loss", "eval_loss.valid"};
+
+const std::map<std::string, Value> kCell = {
+    {"alias", "gate=token,s0"}, {"status", "completed"}, {"seed", 3},
+    {"model.gate", "token"},    {"model.depth", 12},     {"eval_loss.valid", 2.5}};
+
+bool matches(const std::string& text) {
+  return Filter(text, kNames).matches([](const std::string& name) {
+    const auto at = kCell.find(name);
+    return at == kCell.end() ? Value() : at->second;
+  });
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    Filter(text, kNames);
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), ExitCode::Usage);
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Filter, ComparesNumbersAsNumbers) {
+  EXPECT_TRUE(matches("model.depth = 12"));
+  EXPECT_TRUE(matches("model.depth == 12.0"));
+  EXPECT_TRUE(matches("model.depth > 6"));
+  EXPECT_TRUE(matches("model.depth >= 12"));
+  EXPECT_FALSE(matches("model.depth < 12"));
+  EXPECT_TRUE(matches("eval_loss.valid <= 2.5"));
+  EXPECT_TRUE(matches("eval_loss.valid<26e-1"));
+  EXPECT_TRUE(matches("seed != 4"));
+}
+
+TEST(Filter, ComparesWordsAndQuotedTexts) {
+  EXPECT_TRUE(matches("model.gate = token"));
+  EXPECT_FALSE(matches("model.gate != token"));
+  EXPECT_TRUE(matches("alias = 'gate=token,s0'"));
+  EXPECT_TRUE(matches("status = \"completed\""));
+  EXPECT_TRUE(matches("status < running"));
+}
+
+TEST(Filter, DifferentTypesAreNeverEqualNorOrdered) {
+  EXPECT_FALSE(matches("model.depth = twelve"));
+  EXPECT_FALSE(matches("model.depth < twelve"));
+  EXPECT_TRUE(matches("model.depth != twelve"));
+  EXPECT_FALSE(matches("model.depth = '12'"));
+}
+
+TEST(Filter, AndBindsTighterThanOr) {
+  EXPECT_TRUE(matches("seed = 3 or seed = 4 and depth = 99"));
+  EXPECT_FALSE(matches("(seed = 3 or seed = 4) and depth = 99"));
+  EXPECT_TRUE(matches("not seed = 4 and depth = 12"));
+  EXPECT_FALSE(matches("not (seed = 4 or depth = 12)"));
+  EXPECT_TRUE(matches("not not seed = 3"));
+}
+
+TEST(Filter, ALastComponentIsEnoughWhereItIsUnique) {
+  EXPECT_TRUE(matches("depth = 12"));
+  EXPECT_TRUE(matches("valid < 3"));
+  EXPECT_NE(
+      error_of("gate = token").find("'gate' is ambiguous: write one of model.gate, other.gate"),
+      std::string::npos);
+}
+
+TEST(Filter, AMissingValueMatchesOnlyNull) {
+  EXPECT_FALSE(matches("train_loss < 3"));
+  EXPECT_FALSE(matches("train_loss != 3"));
+  EXPECT_TRUE(matches("train_loss = null"));
+  EXPECT_TRUE(matches("seed != null"));
+}
+
+TEST(Filter, MarksTheFaultWithACaret) {
+  EXPECT_EQ(
+      error_of("seed = 3 and depht > 6"),
+      "filter:14: unknown name 'depht'; here are: alias, status, seed, model.gate, model.depth, "
+      "other.gate, train_loss, eval_loss.valid\n"
+      "  seed = 3 and depht > 6\n"
+      "               ^");
+  EXPECT_EQ(error_of("(seed = 3"), "filter:1: this parenthesis is not closed\n  (seed = 3\n  ^");
+}
+
+TEST(Filter, RefusesWhatIsNoCondition) {
+  for (const char* text : {"", "seed", "seed =", "= 3", "seed = 3 4", "seed ! 3", "seed = 'a",
+                           "not", "seed = 3 and", "()", "seed = (3)"}) {
+    EXPECT_NE(error_of(text), "no error") << text;
+  }
+  EXPECT_NE(error_of(std::string(100000, '(')).find("nested too deeply"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace depthgrid

@@ -1,0 +1,171 @@
+#include "sweeps/report/results_query.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "sweeps/report/status_report.hpp"
+
+namespace depthgrid {
+namespace {
+
+CellSummary cell(const std::string& id, std::int64_t hidden, std::int64_t seed, CellStatus status) {
+  CellSummary c;
+  c.id = id;
+  c.alias = "hidden=" + std::to_string(hidden) + ",s" + std::to_string(seed);
+  c.seed = seed;
+  c.overrides = {{"model.modulation.hidden", hidden}};
+  c.status = status;
+  return c;
+}
+
+/// Two completed cells, a diverged one and one that has not begun.
+Listing four_cells() {
+  Listing listing;
+  listing.sweep = "h_mod";
+  listing.store = "results/h_mod";
+  listing.metric = "eval_loss.valid";
+  listing.goal = "minimize";
+  listing.cells = {cell("aaaaaaaaaaaa", 32, 0, CellStatus::Completed),
+                   cell("bbbbbbbbbbbb", 64, 0, CellStatus::Completed),
+                   cell("cccccccccccc", 32, 1, CellStatus::Diverged),
+                   cell("dddddddddddd", 64, 1, CellStatus::Pending)};
+  listing.baseline = {true, false, true, false};
+  for (const std::size_t row : {0, 1}) {
+    listing.cells[row].step = 100;
+    listing.cells[row].parameters = 715840;
+    listing.cells[row].attempts = 1;
+  }
+  listing.cells[0].metrics = {{"eval_loss.valid", 2.5}, {"train_loss", 2.25}};
+  listing.cells[1].metrics = {{"eval_loss.valid", 2.125}, {"train_loss", 2.0}};
+  listing.cells[2].step = 17;
+  listing.cells[2].attempts = 1;
+  listing.cells[2].metrics = {{"train_loss", 9.0}};
+  return listing;
+}
+
+using Rows = std::vector<std::size_t>;
+
+TEST(ResultsQuery, SortsByAMetricWithMissingValuesLast) {
+  const Listing listing = four_cells();
+  EXPECT_EQ(select_cells(listing, {"eval_loss.valid", ""}), (Rows{1, 0, 2, 3}));
+  EXPECT_EQ(select_cells(listing, {"-eval_loss.valid", ""}), (Rows{0, 1, 2, 3}));
+  EXPECT_EQ(select_cells(listing, {"-train_loss", ""}), (Rows{2, 0, 1, 3}));
+}
+
+TEST(ResultsQuery, SortsByLeavesAndColumnsKeepingTheFilesOrder) {
+  const Listing listing = four_cells();
+  EXPECT_EQ(select_cells(listing, {"hidden", ""}), (Rows{0, 2, 1, 3}));
+  EXPECT_EQ(select_cells(listing, {"-seed", ""}), (Rows{2, 3, 0, 1}));
+  EXPECT_EQ(select_cells(listing, {"status", ""}), (Rows{0, 1, 2, 3}));
+}
+
+TEST(ResultsQuery, FiltersByLeavesMetricsAndStatus) {
+  const Listing listing = four_cells();
+  EXPECT_EQ(select_cells(listing, {"", "hidden = 64"}), (Rows{1, 3}));
+  EXPECT_EQ(select_cells(listing, {"", "valid < 2.3 or status = diverged"}), (Rows{1, 2}));
+  EXPECT_EQ(select_cells(listing, {"", "parameters = null"}), (Rows{2, 3}));
+  EXPECT_EQ(select_cells(listing, {"", "baseline = true and seed = 0"}), Rows{0});
+}
+
+TEST(ResultsQuery, AnUnknownNameIsAUsageError) {
+  EXPECT_THROW(select_cells(four_cells(), {"loss", ""}), UserError);
+}
+
+TEST(ResultsQuery, TheTableMarksTheBaselineAndPutsTheSweepsMetricFirst) {
+  const Listing listing = four_cells();
+  EXPECT_EQ(
+      text_of(results_table(listing, {0, 1, 3})),
+      "cell          alias           status     step  parameters  eval_loss.valid  train_loss\n"
+      "aaaaaaaaaaaa  hidden=32,s0 *  completed   100     715,840           2.5000      2.2500\n"
+      "bbbbbbbbbbbb  hidden=64,s0    completed   100     715,840           2.1250      2.0000\n"
+      "dddddddddddd  hidden=64,s1    pending       0           -                -           -\n");
+}
+
+TEST(ResultsQuery, CsvHoldsEveryLeafAndMetric) {
+  EXPECT_EQ(csv_of(results_csv_table(four_cells(), {1, 3})),
+            "id,alias,seed,baseline,status,step,parameters,attempts,model.modulation.hidden,"
+            "eval_loss.valid,train_loss\n"
+            "bbbbbbbbbbbb,\"hidden=64,s0\",0,false,completed,100,715840,1,64,2.125,2\n"
+            "dddddddddddd,\"hidden=64,s1\",1,false,pending,0,,0,64,,\n");
+}
+
+TEST(ResultsQuery, JsonIsTheDocumentedContract) {
+  EXPECT_EQ(results_json(four_cells(), {1, 3}), R"({
+  "schema": 1,
+  "sweep": "h_mod",
+  "store": "results/h_mod",
+  "metric": "eval_loss.valid",
+  "goal": "minimize",
+  "eval_windows": "disjoint",
+  "cells": [
+    {
+      "id": "bbbbbbbbbbbb",
+      "alias": "hidden=64,s0",
+      "seed": 0,
+      "baseline": false,
+      "overrides": {
+        "model.modulation.hidden": 64
+      },
+      "status": "completed",
+      "step": 100,
+      "parameters": 715840,
+      "metrics": {
+        "eval_loss.valid": 2.125,
+        "train_loss": 2.0
+      }
+    },
+    {
+      "id": "dddddddddddd",
+      "alias": "hidden=64,s1",
+      "seed": 1,
+      "baseline": false,
+      "overrides": {
+        "model.modulation.hidden": 64
+      },
+      "status": "pending",
+      "step": 0,
+      "parameters": null,
+      "metrics": {}
+    }
+  ]
+}
+)");
+}
+
+TEST(StatusReport, CountsStatesAndListsProblems) {
+  Listing listing = four_cells();
+  EXPECT_EQ(status_code(listing), ExitCode::Unfinished);
+  EXPECT_EQ(status_text(listing),
+            "h_mod: 4 cells, store results/h_mod\n"
+            "state      cells\n"
+            "completed      2\n"
+            "diverged       1\n"
+            "pending        1\n"
+            "\nproblems\n"
+            "cell          alias         state     attempts  problem\n"
+            "cccccccccccc  hidden=32,s1  diverged         1  not finite at step 17\n");
+}
+
+TEST(StatusReport, ADivergedCellIsAResultAndAFailedOneIsNot) {
+  Listing listing = four_cells();
+  listing.cells[3].status = CellStatus::Completed;
+  EXPECT_EQ(status_code(listing), ExitCode::Done);
+  for (const CellStatus failure : {CellStatus::Failed, CellStatus::Oom, CellStatus::Cancelled}) {
+    listing.cells[3].status = failure;
+    EXPECT_EQ(status_code(listing), ExitCode::Partial);
+  }
+  listing.cells[0].status = CellStatus::Running;
+  EXPECT_EQ(status_code(listing), ExitCode::Unfinished);
+}
+
+TEST(StatusReport, JsonHasEveryState) {
+  const std::string json = status_json(four_cells());
+  for (const char* part : {"\"schema\": 1", "\"completed\": 2", "\"failed\": 0", "\"cancelled\": 0",
+                           "\"oom\": 0", "\"running\": 0", "\"finished\": false", "\"cells\": 4",
+                           "\"problem\": \"not finite at step 17\""}) {
+    EXPECT_NE(json.find(part), std::string::npos) << part << " in " << json;
+  }
+}
+
+}  // namespace
+}  // namespace depthgrid

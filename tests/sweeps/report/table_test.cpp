@@ -1,0 +1,52 @@
+#include "sweeps/report/table.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace depthgrid {
+namespace {
+
+TEST(Table, AlignsColumnsByCodePoints) {
+  const Table table{{{"name"}, {"n", Align::Right}, {"note"}},
+                    {{"Δt=1", "5", "first"}, {"longer", "1,000", ""}}};
+  EXPECT_EQ(text_of(table),
+            "name        n  note\n"
+            "Δt=1        5  first\n"
+            "longer  1,000\n");
+}
+
+TEST(Table, QuotesCsvFieldsThatNeedIt) {
+  const Table table{{{"alias"}, {"value"}}, {{"a=1,s0", "say \"hi\""}, {"plain", "2.5"}}};
+  EXPECT_EQ(csv_of(table), "alias,value\n\"a=1,s0\",\"say \"\"hi\"\"\"\nplain,2.5\n");
+}
+
+TEST(Table, GroupsThousands) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(4902912), "4,902,912");
+  EXPECT_EQ(grouped(-1000), "-1,000");
+  EXPECT_EQ(grouped(-100), "-100");
+}
+
+TEST(Table, WritesNumbersShortly) {
+  EXPECT_EQ(short_number(2.314159), "2.3142");
+  EXPECT_EQ(short_number(1.5e-5), "1.5e-05");
+  EXPECT_EQ(short_number(0), "0.0000");
+  EXPECT_EQ(short_number(1234567), "1.235e+06");
+  EXPECT_EQ(short_number(std::nan("")), "-");
+}
+
+TEST(Table, WritesBytesAndSecondsWithUnits) {
+  EXPECT_EQ(short_bytes(512), "512 B");
+  EXPECT_EQ(short_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(short_bytes(3.5 * 1024 * 1024 * 1024), "3.5 GiB");
+  EXPECT_EQ(short_seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(short_seconds(2.5), "2.5 s");
+  EXPECT_EQ(short_seconds(125), "2 min 05 s");
+  EXPECT_EQ(short_seconds(3725), "1 h 02 min");
+  EXPECT_EQ(short_seconds(std::nan("")), "-");
+}
+
+}  // namespace
+}  // namespace depthgrid

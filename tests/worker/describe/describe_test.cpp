@@ -1,0 +1,57 @@
+#include "worker/describe/describe.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "core/config/identity.hpp"
+#include "models/cost_model.hpp"
+#include "sweeps/plan/structure_cost.hpp"
+#include "sweeps/plan/structure_request.hpp"
+
+namespace depthgrid::testing {
+namespace {
+
+CellPlan cell_of(const char* family, double capacity) {
+  ValueMap leaves = {{"model.family", family},
+                     {"model.d_model", 16},
+                     {"model.n_layers", 4},
+                     {"model.n_heads", 2},
+                     {"data.corpus", "synthetic:markov"},
+                     {"data.synthetic.vocab_size", 16},
+                     {"data.seq_len", 8}};
+  const std::string name = family;
+  if (name != "standard") leaves.emplace_back("model." + name + ".capacity", capacity);
+  CellPlan cell;
+  cell.config = make_config(leaves);
+  cell.structure = structure_key(cell.config);
+  return cell;
+}
+
+TEST(Describe, OneAnswerTellsTheCostOfEveryCapacity) {
+  for (const char* family : {"tdt", "mod"}) {
+    const CellPlan full = cell_of(family, 1), quarter = cell_of(family, 0.25);
+    ASSERT_EQ(full.structure, quarter.structure);
+    const CostTable costs =
+        parse_costs(describe(structure_request({&quarter, &full}, {{"times", false}})));
+    ASSERT_EQ(costs.size(), 1U);
+    const StructureCost& cost = costs.at(full.structure);
+
+    const StudentFlops student = student_flops(model_options({&full.config}), 8, 8);
+    EXPECT_DOUBLE_EQ(expected_flops(cost, full.config), student.at(1));
+    EXPECT_DOUBLE_EQ(expected_flops(cost, quarter.config), student.at(0.25));
+    EXPECT_DOUBLE_EQ(cost.flops_per_token, flops_per_token(model_options({&full.config}), 8, 8));
+  }
+}
+
+TEST(Describe, AModelThatSkipsNothingHasNoStudent) {
+  const CellPlan cell = cell_of("standard", 1);
+  const CostTable costs = parse_costs(describe(structure_request({&cell}, {{"times", false}})));
+  const StructureCost& cost = costs.at(cell.structure);
+
+  EXPECT_FALSE(cost.student_flops.has_value());
+  EXPECT_EQ(expected_flops(cost, cell.config), cost.flops_per_token);
+}
+
+}  // namespace
+}  // namespace depthgrid::testing

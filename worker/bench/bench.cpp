@@ -1,0 +1,258 @@
+#include "worker/bench/bench.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/stack.h>
+
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "core/data/dataset.hpp"
+#include "core/train/trainer.hpp"
+#include "storage/files/journal.hpp"
+#include "storage/files/publish.hpp"
+#include "worker/bench/bench_cells.hpp"
+#include "worker/bench/bench_decode.hpp"
+#include "worker/model/fused_model.hpp"
+#include "worker/weights/safetensors.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::int64_t kLossSteps = 20;  // whose losses are compared between programs
+
+/// Names under which the baselines read a parameter: q, k and v apart.
+std::vector<std::string> names_of(const ParameterSlot& slot) {
+  const std::string& name = slot.spec.name;
+  const std::size_t at = name.find(".attn.qkv.");
+  if (at == std::string::npos) return {name};
+  std::vector<std::string> names;
+  for (const char part : {'q', 'k', 'v'}) {
+    names.push_back(name);
+    names.back().replace(at + 6, 3, std::string(1, part));
+  }
+  return names;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> named_weights(const Arena& arena,
+                                                              const at::Tensor& values) {
+  std::vector<std::pair<std::string, at::Tensor>> out;
+  for (const ParameterSlot& slot : arena.layout().slots()) {
+    const bool bias = slot.spec.shape.size() == 2 && slot.spec.shape[0] == 1;
+    at::Tensor x = slot_view(values, slot).clone();
+    if (bias) x = x.squeeze(1);
+    const std::vector<std::string> names = names_of(slot);
+    const std::vector<at::Tensor> parts = x.chunk(static_cast<std::int64_t>(names.size()), 1);
+    for (std::size_t i = 0; i < names.size(); ++i) out.emplace_back(names[i], parts[i]);
+  }
+  return out;
+}
+
+/// Parameter group of each weight of the dump.
+Json groups_by_weight(const ParameterLayout& layout) {
+  Json groups = Json::object();
+  for (const ParameterSlot& slot : layout.slots()) {
+    for (const std::string& name : names_of(slot)) groups[name] = name_of(slot.spec.group);
+  }
+  return groups;
+}
+
+Json dump_config(const std::vector<CellConfig>& cells, const FusedModel& fused) {
+  const CellConfig& first = cells.front();
+  const ModelOptions& o = fused.options;
+  const TrainOptions& t = fused.train;
+  const auto trunk = [](const std::vector<double>& by_group) {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < by_group.size(); i += kParameterGroupCount)
+      out.push_back(by_group[i]);
+    return out;
+  };
+  Json leaves = Json::array();
+  for (const CellConfig& c : cells) leaves.push_back(Json::parse(c.json()));
+  return {{"family", o.family},
+          {"E", o.cells},
+          {"d_model", o.width},
+          {"n_layers", o.layers},
+          {"n_heads", o.heads},
+          {"d_ff", o.hidden},
+          {"seq_len", first.integer("data.seq_len")},
+          {"batch_size", t.batch},
+          {"vocab_size", o.vocabulary},
+          {"residual_scale", o.residual.scale},
+          {"sublayers", first.word("model.sublayers")},
+          {"modulation_hidden", o.modulation.hidden},
+          {"frequencies", o.time.frequencies},
+          {"include_t", o.time.include_t},
+          {"targets", first.words("model.modulation.targets")},
+          {"no_decay", first.words("train.no_decay")},
+          {"optimizer", first.word("train.optimizer")},
+          {"lr", trunk(t.lr)},
+          {"weight_decay", trunk(t.weight_decay)},
+          {"beta1", t.beta1},
+          {"beta2", t.beta2},
+          {"eps", t.eps},
+          {"clip", t.clip},
+          {"precision", first.word("train.precision")},
+          {"tie_embeddings", o.tie_embeddings},
+          {"groups", groups_by_weight(fused.arena->layout())},
+          {"leaves", leaves}};
+}
+
+void print_times(std::vector<double> milliseconds, bool json, const std::string& what) {
+  const double mean = std::accumulate(milliseconds.begin(), milliseconds.end(), 0.0) /
+                      static_cast<double>(milliseconds.size());
+  std::ranges::sort(milliseconds);
+  const double median = milliseconds[milliseconds.size() / 2];
+  if (json) {
+    std::puts(Json{{"schema", 1},
+                   {"name", "depthgrid"},
+                   {"ms_per_cell_step", median},
+                   {"ms_mean", mean},
+                   {"ms_min", milliseconds.front()},
+                   {"ms_max", milliseconds.back()}}
+                  .dump()
+                  .c_str());
+    return;
+  }
+  fmt::print("{}: {:.4g} ms per cell-step (median of {}; {:.4g} … {:.4g})\n", what, median,
+             milliseconds.size(), milliseconds.front(), milliseconds.back());
+}
+
+int bench_step(const BenchOrder& order) {
+  const std::vector<CellConfig> cells = bench_cells(order);
+  std::vector<const CellConfig*> configs;
+  std::vector<CellId> ids;
+  for (const CellConfig& c : cells) {
+    configs.push_back(&c);
+    ids.push_back(std::to_string(ids.size()));
+  }
+  const CellConfig& first = cells.front();
+  at::set_num_threads(static_cast<int>(first.integer_if("resources.threads").value_or(1)));
+  const Dataset data = open_dataset(data_options(first));
+  FusedModel fused(configs, at::kCPU);
+  const Sampler sampler(sampler_kind(first.word("data.sampler")), data.train().size(),
+                        first.integer("data.seq_len"), fused.train.batch);
+  const BatchSource batches(data.train(), sampler, fused.train.data_seed);
+  CellSet set(ids, at::kCPU);
+  NoSync sync;
+  Trainer trainer(*fused.language, *fused.arena, *fused.optimizer, batches, sync, set, fused.train);
+
+  const std::filesystem::path dump = order.dump;
+  if (!order.dump.empty()) {
+    make_folders(dump);
+    std::vector<at::Tensor> inputs, targets;
+    const std::int64_t tokens = sampler.seq_len();
+    for (std::int64_t s = 1; s <= kLossSteps; ++s) {
+      const at::Tensor w = batches.windows(s - 1, 0, fused.train.batch);
+      inputs.push_back(w.narrow(2, 0, tokens));
+      targets.push_back(w.narrow(2, 1, tokens));
+    }
+    publish_replace(dump / "config.json", std::string_view(dump_config(cells, fused).dump(1)));
+    write_safetensors(dump / "weights.safetensors",
+                      named_weights(*fused.arena, fused.arena->values()));
+    write_safetensors(dump / "batches.safetensors",
+                      {{"inputs", at::stack(inputs)}, {"targets", at::stack(targets)}});
+  }
+  const std::vector<std::string_view> names = fused.language->loss_parts();
+  Json losses = {{"loss", Json::array()}, {"parts", Json::object()}};
+  std::int64_t step = 0;
+  const std::int64_t warm_up = order.dump.empty() ? 5 : kLossSteps;
+  while (step < warm_up) {
+    const StepReport done = trainer.step(++step);
+    losses["loss"].push_back(done.loss);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      losses["parts"][names[i]].push_back(done.parts[i]);
+  }
+  if (!order.dump.empty()) publish_replace(dump / "losses.json", std::string_view(losses.dump()));
+  std::vector<double> milliseconds;
+  for (std::int64_t i = 0; i < order.steps; ++i) {
+    const Stopwatch clock;
+    trainer.step(++step % fused.train.steps + 1);
+    milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(order.cells));
+  }
+  print_times(std::move(milliseconds), order.json,
+              fmt::format("{}, {} cells, {} parameters each", order.family, order.cells,
+                          fused.arena->size()));
+  return 0;
+}
+
+int bench_optimiser(const BenchOrder& order) {
+  const std::int64_t p = order.parameters;
+  BenchOrder one = order;
+  one.cells = 1;
+  const CellConfig config = bench_cells(one).front();
+  at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
+  const TrainOptions t =
+      train_options(std::vector<const CellConfig*>(static_cast<std::size_t>(order.cells), &config));
+  ParameterLayout layout;
+  layout.parameter({.name = "weights", .shape = {p}, .init = {}});
+  Arena arena(std::move(layout), t.model_seed, at::kFloat);
+  CellOptimizer optimizer(arena, t);
+  arena.values().copy_(at::randn(arena.values().sizes()));
+  const at::Tensor gradient = at::randn(arena.values().sizes());
+  const std::vector<std::uint8_t> active(static_cast<std::size_t>(order.cells), 1);
+  std::vector<double> milliseconds;
+  for (std::int64_t i = 0; i < order.steps + 3; ++i) {
+    arena.gradients().copy_(gradient);
+    const Stopwatch clock;
+    optimizer.step(i % t.steps + 1, active);
+    if (i >= 3) milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(order.cells));
+  }
+  print_times(std::move(milliseconds), order.json,
+              fmt::format("optimiser, {} x {}", order.cells, p));
+  return 0;
+}
+
+/// What a training step writes of each cell: one row of every scalar and per-group series.
+int bench_journal(const BenchOrder& order) {
+  constexpr std::int64_t kWidth = 13 + 2 * static_cast<std::int64_t>(kParameterGroupCount);
+  constexpr std::int64_t kRows = 100;  // a time is of so many rows: one alone is below the clock
+  const std::filesystem::path folder = scratch_name(std::filesystem::temp_directory_path());
+  make_folders(folder);
+  std::vector<double> milliseconds;
+  {
+    Journal journal(folder / generation_name("journal", 1),
+                    {.generation = 1,
+                     .first_step = 0,
+                     .kinds = {{"train", {{"row", kWidth}}}},
+                     .attempt_json = "{}"});
+    std::vector<double> row(static_cast<std::size_t>(kWidth), 0.1);
+    for (std::int64_t i = 0; i < order.steps; ++i) {
+      const Stopwatch clock;
+      for (std::int64_t j = 1; j <= kRows; ++j) journal.append(0, i * kRows + j, row);
+      milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(kRows));
+    }
+  }
+  std::filesystem::remove_all(folder);
+  print_times(std::move(milliseconds), order.json, fmt::format("journal, {} numbers", kWidth));
+  return 0;
+}
+
+struct BenchKind {
+  std::string_view name;
+  int (*run)(const BenchOrder&);
+};
+constexpr BenchKind kBenches[] = {{"step", bench_step},
+                                  {"optimiser", bench_optimiser},
+                                  {"journal", bench_journal},
+                                  {"decode", bench_decode}};
+
+}  // namespace
+
+int bench(const BenchOrder& order) {
+  for (const BenchKind& kind : kBenches) {
+    if (kind.name == order.what) return kind.run(order);
+  }
+  throw UserError(ExitCode::Usage, "bench: '" + order.what + "' is unknown");
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "core/config/cell_config.hpp"
+#include "sweeps/orders/run_order.hpp"
+
+namespace depthgrid {
+
+/// The cells of a bench: those that the overrides make, or E copies with seeds 0 … E − 1.
+/// @throws UserError if these are not --cells cells of one structure.
+std::vector<CellConfig> bench_cells(const BenchOrder& order);
+
+}  // namespace depthgrid

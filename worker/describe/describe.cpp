@@ -1,0 +1,115 @@
+#include "worker/describe/describe.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/randint.h>
+
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "models/blocks/time_features.hpp"
+#include "models/cost_model.hpp"
+#include "sweeps/plan/structure_cost.hpp"
+#include "worker/model/fused_model.hpp"
+#include "worker/run/source_weights.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kLongStep = 20e9;  // operations: about a tenth of a second on one core
+constexpr int kRounds = 3;
+
+double best_of(const auto& work) {
+  work();  // fills caches and arenas
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kRounds; ++i) {
+    const Stopwatch clock;
+    work();
+    best = std::min(best, clock.seconds());
+  }
+  return best;
+}
+
+/// Times of one cell, measured fused; `rows` sequences of the batch are enough to tell.
+void calibrate(StructureCost& cost, const CellConfig& config) {
+  const std::int64_t tokens = config.integer("data.seq_len");
+  const std::int64_t batch = config.integer("train.batch_size");
+  const double step = 3 * cost.flops_per_token * static_cast<double>(batch * tokens);
+  const auto cells = step > kLongStep ? 1 : std::min<std::int64_t>(cost.max_fused, 4);
+  const std::int64_t rows = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(static_cast<double>(batch) * kLongStep / step), 1, batch);
+  FusedModel fused(std::vector<const CellConfig*>(static_cast<std::size_t>(cells), &config),
+                   at::kCPU);
+  const at::Tensor windows =
+      at::randint(0, fused.options.vocabulary, {cells, rows, tokens + 1}, at::kLong);
+  const at::Tensor weight = at::full({cells}, 1.0 / static_cast<double>(rows * tokens), at::kFloat);
+  const std::vector<std::uint8_t> active(static_cast<std::size_t>(cells), 1);
+  const double backward = best_of([&] {
+    fused.language->training_loss(windows, 1, 0).backward(weight);
+    fused.arena->zero_gradients();
+  });
+  const bool trains = fused.train.steps > 0;  // else there is no first step to take
+  const double update = trains ? best_of([&] { fused.optimizer->step(1, active); }) : 0;
+  const double score = best_of([&] { fused.language->score(windows[0]); });
+  const auto e = static_cast<double>(cells);
+  const double share = static_cast<double>(batch) / static_cast<double>(rows);
+  cost.seconds_per_cell_step = (backward * share + update) / e;
+  cost.seconds_per_eval_token = score / e / static_cast<double>(rows * tokens);
+}
+
+StructureCost cost_of(const std::string& structure, const CellConfig& config, bool times,
+                      bool tensors) {
+  const ModelOptions o = model_options({&config});
+  const ParameterLayout layout = layout_of(o);
+  const std::int64_t tokens = config.integer("data.seq_len");
+  const std::int64_t batch = config.integer("train.batch_size");
+  StructureCost cost;
+  cost.structure = structure;
+  cost.parameters = layout.size();
+  const std::vector<std::int64_t> groups = layout.counts_by_group();
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (groups[g] > 0) cost.parameter_groups.emplace_back(kParameterGroupNames[g], groups[g]);
+  }
+  cost.flops_per_token = flops_per_token(o, batch / config.integer("train.accumulation"), tokens);
+  if (!o.routing.layers.empty()) {
+    cost.student_flops = student_flops(o, batch / config.integer("train.accumulation"), tokens);
+  }
+  set_memory(cost, o, config);
+  cost.max_fused = automatic_fuse(o, batch, tokens, at::kCPU);
+  cost.depends_on_h = o.sublayers == Sublayers::Sequential;
+  if (o.timed()) {
+    const at::Tensor t = layer_grid(o.time.nodes, o.layers, at::full({1, 1}, 1.0)).t;
+    cost.time_feature_rank = time_feature_rank(o.time, t, 0);
+  }
+  if (tensors) cost.tensors = tensor_infos(layout);
+  if (times) calibrate(cost, config);
+  return cost;
+}
+
+}  // namespace
+
+std::string describe(const std::string& request) {
+  try {
+    CostTable costs;
+    const auto root = nlohmann::ordered_json::parse(request);
+    const bool times = root.value("times", true);
+    const bool tensors = root.value("tensors", false);
+    for (const auto& entry : root.at("structures")) {
+      const CellConfig config = config_from_json(entry.at("config").dump());
+      at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
+      const std::string structure = entry.at("structure");
+      costs.emplace(structure, cost_of(structure, config, times, tensors));
+    }
+    return costs_json(costs);
+  } catch (const nlohmann::json::exception& e) {
+    throw UserError(ExitCode::BadData,
+                    std::string("describe: cannot read the request: ") + e.what());
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,238 @@
+#include "worker/eval/eval_cell.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "core/data/corpus.hpp"
+#include "core/data/tokenizers/utf8.hpp"
+#include "worker/data_pool.hpp"
+#include "worker/eval/eval_plan.hpp"
+#include "worker/eval/mode_evaluation.hpp"
+#include "worker/model/stored_model.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::string_view kCorpora[] = {"wikitext-2", "tiny-shakespeare", "self"};
+
+/// One way to run the model over the tokens, and what came of it.
+struct ModeRow {
+  DeclaredMode mode;
+  EvalResult result;
+  std::vector<double> executed = {};  // (L) share of each layer; empty where all execute everything
+  double share = kNaN;                // of the dynamic layers
+};
+
+Split split_of(const std::string& name) {
+  const auto* const at = std::ranges::find(kSplitNames, name);
+  if (at == kSplitNames.end()) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("--split {}: there are {}", name, fmt::join(kSplitNames, ", ")));
+  }
+  return static_cast<Split>(at - kSplitNames.begin());
+}
+
+/// Text of a file, or of the split of a named corpus.
+std::string text_of(const EvalOrder& order, const CellConfig& config, bool utf8) {
+  if (std::ranges::find(kCorpora, order.data) != std::end(kCorpora)) {
+    DataOptions options = data_options(config);
+    options.corpus = order.data;
+    options.paths.clear();
+    options.test.clear();
+    return read_corpus(options, nullptr, utf8).text(split_of(order.split));
+  }
+  std::ifstream in(order.data, std::ios::binary);
+  if (!fs::is_regular_file(order.data) || !in) {
+    throw UserError(ExitCode::NoInput,
+                    fmt::format("--data {}: there is no such file, and the corpora are {}",
+                                order.data, fmt::join(kCorpora, ", ")));
+  }
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (utf8) require_utf8(text, order.data);
+  return text;
+}
+
+/// Other tokens than the cell's own, cut by its tokeniser.
+TokenStream other_stream(const EvalOrder& order, const StoredModel& stored, const Dataset& data) {
+  if (!data.tokenizer) {
+    throw UserError(ExitCode::Usage, fmt::format("--data: corpus {} has no tokeniser that could "
+                                                 "cut another text; leave --data out",
+                                                 data.corpus));
+  }
+  const std::string text = text_of(order, stored.config, data.tokenizer->needs_utf8());
+  const std::vector<std::uint32_t> ids = data.tokenizer->encode(text);
+  return TokenStream::from_ids(ids, data.vocab_size, static_cast<std::int64_t>(text.size()));
+}
+
+Json number(double x) {
+  return std::isfinite(x) ? Json(x) : Json();
+}
+
+template <typename Words>
+bool holds(const Words& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+/// The words of `given` must be among `known`.
+void require_known(const char* option, const std::vector<std::string>& given,
+                   const std::vector<std::string_view>& known) {
+  for (const std::string& word : given) {
+    if (holds(known, word)) continue;
+    throw UserError(ExitCode::Usage,
+                    fmt::format("{} {}: there are {}", option, word, fmt::join(known, ", ")));
+  }
+}
+
+/// What --mode and --decider choose of the family's modes; without them the way in which the cell
+/// itself is evaluated.
+std::vector<DeclaredMode> chosen_modes(const EvalOrder& order, const Model& model) {
+  const RoutingOptions& o = model.options().routing;
+  const std::vector<DeclaredMode> declared = model.family().modes();
+  std::vector<std::string_view> modes = {"all"}, deciders;
+  for (const DeclaredMode& m : declared) {
+    if (!holds(modes, name_of(m.mode))) modes.push_back(name_of(m.mode));
+    if (m.decider) deciders.push_back(name_of(*m.decider));
+  }
+  require_known("--mode", order.modes, modes);
+  require_known("--decider", order.deciders, deciders);
+  const std::string_view own = name_of(o.own_mode());
+  const bool all = holds(order.modes, "all");
+  std::vector<DeclaredMode> out;
+  for (const DeclaredMode& m : declared) {
+    const std::string_view word = name_of(m.mode);
+    const bool decides = !m.decider || holds(order.deciders, name_of(*m.decider)) ||
+                         (order.deciders.empty() && (all || *m.decider == o.decider));
+    const bool wanted = all || (order.modes.empty() ? word == own : holds(order.modes, word));
+    if (wanted && decides) out.push_back(m);
+  }
+  return out;
+}
+
+Json row_json(const ModeRow& row, bool by_position) {
+  const EvalResult& r = row.result;
+  Json json = {{"mode", row.mode.name},
+               {"causal", row.mode.causal},
+               {"executed_share", number(row.share)},
+               {"executed_by_layer", row.executed},
+               {"tokens", r.tokens},
+               {"loss", number(r.loss)},
+               {"loss_error", number(r.error)},
+               {"perplexity", number(r.perplexity)},
+               {"bits_per_byte", number(r.bits_per_byte)},
+               {"accuracy", number(r.accuracy)}};
+  if (by_position) {
+    json["loss_by_position"] = Json::array();
+    for (const double x : r.by_position) json["loss_by_position"].push_back(number(x));
+  }
+  return json;
+}
+
+/// Its name, with a mark where its figures are not those of a prediction.
+std::string shown(const DeclaredMode& mode) {
+  return std::string(mode.name) + (mode.causal ? "" : " *");
+}
+
+/// Runs the modes one after another, under thresholds calibrated as `run` has them: as at its end,
+/// or, on as many windows as its periodic evaluations take, as there.
+std::vector<ModeRow> evaluate_modes(const EvalOrder& order, const StoredModel& stored,
+                                    const Dataset& data, const TokenStream& stream) {
+  const EvalPlan plan(stored.config, data, 1);
+  const std::vector<DeclaredMode> chosen = chosen_modes(order, *stored.model);
+  ModeEvaluation evaluation(data, plan, *stored.model, *stored.language, chosen);
+  const bool final = order.windows == 0 ||
+                     stored.config.integer_if("eval.final_windows").value_or(0) == order.windows;
+  evaluation.calibrate(final);
+  const auto windows = order.windows > 0 ? std::optional(order.windows) : std::nullopt;
+  std::vector<ModeRow> rows;
+  for (const DeclaredMode& mode : chosen) {
+    CellLanguageModel model(*stored.model, {});
+    model.execution = evaluation.execution(mode);
+    ModeRow& row = rows.emplace_back();
+    row.mode = mode;
+    row.result = plan.on(model, stream, windows).front();
+    if (stored.options.routing.layers.empty()) continue;
+    row.executed = executed_shares(model.executed, 0);
+    row.share = dynamic_share(stored.options.routing, row.executed);
+  }
+  return rows;
+}
+
+std::string table(const std::vector<ModeRow>& rows, bool by_position) {
+  std::string text =
+      fmt::format("{:<21} {:>10} {:>10} {:>10} {:>12} {:>13} {:>9} {:>9}\n", "mode", "tokens",
+                  "nats", "±", "perplexity", "bits per byte", "accuracy", "executed");
+  for (const ModeRow& row : rows) {
+    const EvalResult& r = row.result;
+    text +=
+        fmt::format("{:<21} {:>10} {:>10.5f} {:>10.5f} {:>12.4f} {:>13} {:>9.4f} {:>9}\n",
+                    shown(row.mode), r.tokens, r.loss, r.error, r.perplexity,
+                    std::isfinite(r.bits_per_byte) ? fmt::format("{:.5f}", r.bits_per_byte) : "–",
+                    r.accuracy, std::isfinite(row.share) ? fmt::format("{:.4f}", row.share) : "–");
+  }
+  for (const ModeRow& row : rows) {
+    if (!row.mode.causal) text += fmt::format("* looks ahead: {}\n", row.mode.reason);
+  }
+  if (!by_position) return text;
+  text += "\nposition";
+  for (const ModeRow& row : rows) text += fmt::format(" {:>21}", shown(row.mode));
+  for (std::size_t t = 0; t < rows.front().result.by_position.size(); ++t) {
+    text += fmt::format("\n{:>8}", t);
+    for (const ModeRow& row : rows) text += fmt::format(" {:>21.5f}", row.result.by_position[t]);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+int eval_cell(const EvalOrder& order) {
+  const StoredModel stored(order.from);
+  DataPool pool(stored.store);
+  const auto data = pool.open(stored.config);
+  const bool own = order.data.empty() || order.data == data->corpus;
+  const Split split = split_of(order.split);
+  const TokenStream stream = own ? data->split(split) : other_stream(order, stored, *data);
+  const std::string place = own ? data->corpus : order.data;
+  if (stream.size() < 2) {
+    throw UserError(
+        ExitCode::NoInput,
+        fmt::format("{}: the split '{}' is absent, or has no two tokens", place, order.split));
+  }
+  const std::vector<ModeRow> rows = evaluate_modes(order, stored, *data, stream);
+  if (order.json) {
+    Json modes = Json::array();
+    for (const ModeRow& row : rows) modes.push_back(row_json(row, order.by_position));
+    std::puts(Json{{"schema", 1},
+                   {"cell", stored.cell.id},
+                   {"alias", stored.cell.alias},
+                   {"step", stored.step},
+                   {"data", place},
+                   {"split", fs::is_regular_file(place) && !own ? Json() : Json(order.split)},
+                   {"windows", order.windows > 0 ? Json(order.windows) : Json()},
+                   {"modes", modes}}
+                  .dump()
+                  .c_str());
+    return 0;
+  }
+  fmt::print("{} after {} steps on {}{}\n{}", stored.cell.alias, stored.step, place,
+             fs::is_regular_file(place) && !own ? "" : ", " + order.split,
+             table(rows, order.by_position));
+  return 0;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "sweeps/orders/model_orders.hpp"
+
+namespace depthgrid {
+
+/// `depthgrid eval`: loss, perplexity and bits per byte of a cell's weights on a split of its own
+/// corpus, on a split of another one, or on a text file, as a table with one row a mode of
+/// execution. On its own corpus the figures are those that `run` has recorded, to the bit.
+/// @return exit code.
+int eval_cell(const EvalOrder& order);
+
+}  // namespace depthgrid

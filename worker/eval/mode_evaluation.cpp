@@ -1,0 +1,198 @@
+#include "worker/eval/mode_evaluation.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+
+#include "core/data/eval_batches.hpp"
+#include "models/routing/calibration.hpp"
+#include "models/routing/routing_record.hpp"
+#include "storage/hdf5/dimensions.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+bool names(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+std::size_t place(std::string_view mode) {
+  const auto all = eval_mode_names();
+  return static_cast<std::size_t>(std::ranges::find(all, mode) - all.begin());
+}
+
+bool is_teacher(const DeclaredMode& mode) {
+  return mode.mode == ExecutionMode::TeacherTopk;
+}
+
+}  // namespace
+
+std::vector<DeclaredMode> configured_modes(const CellConfig& config, const Model& model) {
+  std::vector<DeclaredMode> out;
+  if (model.options().routing.layers.empty()) return out;
+  const std::vector<std::string> wanted = config.words("eval.modes");
+  const std::vector<std::string> deciders = config.words("eval.deciders");
+  const bool chooses = model.options().family == "tdt";
+  for (const DeclaredMode& mode : model.family().modes()) {
+    const bool decides = !chooses || !mode.decider || names(deciders, name_of(*mode.decider));
+    if (names(wanted, name_of(mode.mode)) && decides) out.push_back(mode);
+  }
+  return out;
+}
+
+std::vector<double> executed_shares(const ExecutedCount& count, std::int64_t cell) {
+  const at::Tensor row = count.executed.select(0, cell).contiguous();
+  std::vector<double> out;
+  for (std::int64_t i = 0; i < row.size(0); ++i) {
+    out.push_back(row.const_data_ptr<double>()[i] / static_cast<double>(count.tokens));
+  }
+  return out;
+}
+
+double dynamic_share(const RoutingOptions& o, const std::vector<double>& shares) {
+  double sum = 0;
+  for (const std::int64_t layer : o.layers) sum += shares[static_cast<std::size_t>(layer)];
+  return sum / static_cast<double>(o.layers.size());
+}
+
+ModeEvaluation::ModeEvaluation(const Dataset& data, const EvalPlan& plan, const Model& model,
+                               CellLanguageModel& language, std::vector<DeclaredMode> modes)
+    : data_(data),
+      plan_(plan),
+      model_(model),
+      language_(language),
+      modes_(model.options().routing.layers.empty() ? std::vector<DeclaredMode>()
+                                                    : std::move(modes)) {}
+
+std::vector<std::string_view> ModeEvaluation::statistics() const {
+  std::vector<std::string_view> out = routing_statistic_names(model_.options());
+  if (model_.options().family == "tdt") out.push_back("router_threshold");
+  return out;
+}
+
+std::vector<at::Tensor> ModeEvaluation::held_out(bool final) const {
+  const Split split =
+      data_.streams[static_cast<std::size_t>(Split::Dev)].size() > 1 ? Split::Dev : Split::Train;
+  const TokenStream& stream = data_.streams[static_cast<std::size_t>(split)];
+  const EvalWindows periodic = plan_.windows(split, false);
+  const std::int64_t most = std::max<std::int64_t>(
+      1, model_.options().routing.calibration_tokens / std::max<std::int64_t>(1, periodic.seq_len));
+  const EvalWindows windows = spaced_windows(
+      final ? all_windows(stream.size(), periodic.seq_len, std::nullopt) : periodic, most);
+  const EvalBatches batches(stream, windows, plan_.batch_size());
+  std::vector<at::Tensor> out;
+  for (std::int64_t b = 0; b < batches.size(); ++b) {
+    const EvalBatch batch = batches.batch(b);
+    out.push_back(batch.tokens.narrow(1, 0, batch.length));
+  }
+  return out;
+}
+
+void ModeEvaluation::calibrate(bool final) {
+  if (model_.options().routing.layers.empty()) return;
+  const RoutingOptions& o = model_.options().routing;
+  const std::vector<at::Tensor> texts = held_out(final);
+  text_ = texts.front();
+  const auto wants = [&](ExecutionMode mode, Decider decider) {
+    return std::ranges::any_of(modes_, [&](const DeclaredMode& m) {
+      return m.mode == mode && m.decider.value_or(decider) == decider;
+    });
+  };
+  if (o.decider == Decider::Calibrated || wants(ExecutionMode::Student, Decider::Calibrated)) {
+    student_ = calibrated_thresholds(model_, texts, Execution{.mode = ExecutionMode::Student});
+  }
+  if (wants(ExecutionMode::TeacherThreshold, Decider::Calibrated)) {
+    teacher_ =
+        calibrated_thresholds(model_, texts, Execution{.mode = ExecutionMode::TeacherThreshold});
+  }
+  Execution standard{.mode = ExecutionMode::Student};
+  standard.thresholds = student_;
+  language_.execution = standard;
+}
+
+Execution ModeEvaluation::execution(const DeclaredMode& mode) const {
+  Execution e{.mode = mode.mode, .decider = mode.decider, .thresholds = {}, .forced = {}};
+  e.thresholds = mode.mode == ExecutionMode::TeacherThreshold ? teacher_ : student_;
+  return e;
+}
+
+std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
+                                                    const std::function<bool()>& stop) const {
+  const ModelOptions& o = model_.options();
+  const auto cells = static_cast<std::size_t>(o.cells), layers = static_cast<std::size_t>(o.layers);
+  const std::size_t width = eval_mode_names().size();
+  ModeResults out;
+  out.loss.assign(cells * width, kNaN);
+  out.executed = out.loss;
+  out.rate.assign(cells * layers * width, kNaN);
+  out.mismatch.assign(cells, kNaN);
+  const std::size_t skipping = o.routing.layers.size();
+  out.student.assign(cells * skipping, kNaN);
+  std::vector<double> teacher(cells, kNaN), student(cells, kNaN);
+  for (const DeclaredMode& mode : modes_) {
+    CellLanguageModel model(model_, {});
+    model.execution = execution(mode);
+    const std::vector<EvalResult> results =
+        depthgrid::evaluate(model, o.cells, data_.valid(), plan_.windows(Split::Valid, final),
+                            plan_.batch_size(), stop);
+    if (results.empty()) return std::nullopt;
+    const bool own = mode.mode == ExecutionMode::Student &&
+                     mode.decider.value_or(o.routing.decider) == o.routing.decider;
+    for (std::size_t e = 0; e < cells; ++e) {
+      const std::size_t at = e * width + place(mode.name);
+      out.loss[at] = results[e].loss;
+      const std::vector<double> shares =
+          executed_shares(model.executed, static_cast<std::int64_t>(e));
+      out.executed[at] = dynamic_share(o.routing, shares);
+      for (const std::int64_t dynamic : o.routing.layers) {
+        const auto layer = static_cast<std::size_t>(dynamic);
+        out.rate[(e * layers + layer) * width + place(mode.name)] = shares[layer];
+      }
+      if (own) student[e] = results[e].loss;
+      for (std::size_t i = 0; own && i < skipping; ++i) {
+        out.student[e * skipping + i] = shares[static_cast<std::size_t>(o.routing.layers[i])];
+      }
+      if (is_teacher(mode)) teacher[e] = results[e].loss;
+    }
+  }
+  for (std::size_t e = 0; e < cells; ++e) out.mismatch[e] = student[e] - teacher[e];
+  if (!final) out.statistics = probe();
+  return out;
+}
+
+std::vector<RoutingStatistic> ModeEvaluation::probe() const {
+  const at::NoGradGuard no_grad;
+  const ModelOptions& o = model_.options();
+  const at::Tensor text =
+      text_.to(o.device).unsqueeze(0).expand({o.cells, text_.size(0), text_.size(1)});
+  const auto look = [&](Execution execution) {
+    RoutingRecord record;
+    record.teach = true;
+    model_.logits(text, {.execution = std::move(execution), .routing = &record});
+    return record;
+  };
+  Execution student{.mode = ExecutionMode::Student};
+  student.thresholds = student_;
+  std::vector<RoutingStatistic> out =
+      routing_statistics(o, look(Execution{.mode = ExecutionMode::TeacherTopk}), look(student));
+  if (o.family != "tdt") return out;
+  RoutingStatistic threshold{"router_threshold", {}};
+  threshold.values.assign(static_cast<std::size_t>(o.cells * o.layers), kNaN);
+  if (student_.defined()) {
+    const at::Tensor p = student_.sigmoid().to(at::kCPU, at::kDouble).contiguous();
+    const std::size_t dynamic = o.routing.layers.size();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(p.numel()); ++i) {
+      const auto layer = static_cast<std::size_t>(o.routing.layers[i % dynamic]);
+      threshold.values[i / dynamic * static_cast<std::size_t>(o.layers) + layer] =
+          p.const_data_ptr<double>()[i];
+    }
+  }
+  out.push_back(std::move(threshold));
+  return out;
+}
+
+}  // namespace depthgrid

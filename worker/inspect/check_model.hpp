@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/config/cell_config.hpp"
+#include "core/train/optimizer/arena.hpp"
+#include "models/context/forward_context.hpp"
+#include "models/model.hpp"
+#include "worker/inspect/check_request.hpp"
+#include "worker/model/stored_model.hpp"
+
+namespace depthgrid {
+
+/// One cell in one arithmetic, E = 1.
+struct CheckModel {
+  /// @param values  (1, P) weights; undefined: those that `seed` starts.
+  CheckModel(const ModelOptions& options, std::uint64_t seed, CheckDtype dtype,
+             const at::Tensor& values = {});
+
+  std::vector<std::uint64_t> seeds;  // (1)
+  Arena arena;
+  Model model;
+};
+
+/// A cell under check, untrained or with the weights of a checkpoint, in the arithmetics and from
+/// the seeds that cases ask for.
+class CheckSubject {
+ public:
+  explicit CheckSubject(CheckCell cell);
+  explicit CheckSubject(const CellChoice& choice);
+
+  const std::string& alias() const noexcept { return cell_.alias; }
+  const ModelOptions& options() const noexcept { return options_; }
+  bool stored() const noexcept { return stored_ != nullptr; }
+
+  /// The model of a case, with its parameters put in.
+  /// @throws UserError if one of these is unknown or of another shape.
+  const CheckModel& model(const CheckCase& c);
+
+  /// Sequences of a case: its own, or drawn from its seed. @return (1, B, T)
+  /// @throws UserError (BadData) for tokens outside the vocabulary, or more than there are
+  ///         positions.
+  at::Tensor tokens(const CheckCase& c) const;
+
+  /// Seed of a case's start values. @return that of the cell, where the case names none
+  std::uint64_t seed(const CheckCase& c) const;
+
+ private:
+  CheckCell cell_;
+  std::unique_ptr<StoredModel> stored_;  // none: untrained
+  ModelOptions options_;
+  std::map<std::pair<CheckDtype, std::uint64_t>, std::unique_ptr<CheckModel>> models_;
+  std::unique_ptr<CheckModel> changed_;  // the last one with other parameters
+};
+
+/// Masks, thresholds and mode of a case as a pass wants them.
+struct CheckExecution {
+  bool training = false;
+  std::optional<Execution> execution = {};  // none: as the family trains
+  bool causal = true;
+};
+
+/// @param tokens  (1, B, T): thresholds of a calibrated decider are taken from them, unless given.
+/// @throws UserError if the family has no such mode or decider, or masks or thresholds do not fit.
+CheckExecution check_execution(const CheckModel& m, const CheckCase& c, const at::Tensor& tokens);
+
+}  // namespace depthgrid

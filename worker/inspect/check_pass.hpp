@@ -1,0 +1,15 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "worker/inspect/check_model.hpp"
+#include "worker/inspect/check_report.hpp"
+
+namespace depthgrid {
+
+/// What every pass over tokens reports first: which cell, how it was executed, and its loss.
+/// @param tokens  (1, B, T). @param logits (1, B, T, V)
+CheckReport pass_report(const CheckSubject& subject, const CheckCase& c, const CheckExecution& e,
+                        const at::Tensor& tokens, const at::Tensor& logits);
+
+}  // namespace depthgrid

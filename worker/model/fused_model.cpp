@@ -1,0 +1,57 @@
+#include "worker/model/fused_model.hpp"
+
+#include <algorithm>
+
+#include "distributed/device_plugin.hpp"
+#include "models/cost_model.hpp"
+
+namespace depthgrid {
+namespace {
+
+std::unique_ptr<DeviceKernels> kernels_for(const Arena& arena, const TrainOptions& train,
+                                           at::Device device) {
+  if (device.is_cpu()) return nullptr;
+  return make_device_kernels(segment_table(arena.layout(), train), train.optimizer,
+                             train.clip_scope, arena.cells());
+}
+
+}  // namespace
+
+FusedModel::FusedModel(const std::vector<const CellConfig*>& cells, at::Device device)
+    : options(model_options(cells)), train(train_options(cells)) {
+  options.device = device;
+  arena = std::make_unique<Arena>(layout_of(options), train.model_seed,
+                                  at::TensorOptions().dtype(at::kFloat).device(device),
+                                  train.precision == Precision::Bf16);
+  model = std::make_unique<Model>(*arena, options);
+  language = std::make_unique<CellLanguageModel>(*model, train.model_seed);
+  optimizer = std::make_unique<CellOptimizer>(*arena, train, kernels_for(*arena, train, device));
+}
+
+ParameterLayout layout_of(const ModelOptions& options) {
+  ParameterLayout layout;
+  Model(layout, options);
+  return layout;
+}
+
+std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std::int64_t tokens,
+                            at::Device device) {
+  // What one sublayer hands to the next should stay within a core's caches; the bounds are a
+  // measured (CPU) and a first guess (GPU), see docs/performance.md.
+  const double entries = static_cast<double>(rows * tokens * options.width);
+  const double room = device.is_cpu() ? 512.0 * 64 : 64.0 * 1024 * 256;
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / entries), 1, 64);
+}
+
+void set_memory(StructureCost& cost, const ModelOptions& options, const CellConfig& config) {
+  const std::int64_t rows =
+      config.integer("train.batch_size") / config.integer("train.accumulation");
+  cost.fixed_bytes = 150e6;  // the program and its libraries
+  cost.activation_bytes_per_cell = activation_bytes(options, rows, config.integer("data.seq_len"));
+  // Values, gradients and two moments; a bf16 copy where there is one.
+  const double per_parameter = config.word("train.precision") == "bf16" ? 18 : 16;
+  cost.bytes_per_cell =
+      per_parameter * static_cast<double>(cost.parameters) + cost.activation_bytes_per_cell;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/config/cell_config.hpp"
+#include "core/train/cell_optimizer.hpp"
+#include "core/train/optimizer/arena.hpp"
+#include "core/train/train_options.hpp"
+#include "models/cell_language_model.hpp"
+#include "models/model.hpp"
+#include "sweeps/plan/structure_cost.hpp"
+
+namespace depthgrid {
+
+/// E cells of equal structure as one model, with arena and optimiser: what a job trains.
+struct FusedModel {
+  /// @param cells   configurations of equal structure; cell e starts as it would alone.
+  /// @param device  where tensors live; on a GPU the optimiser's kernels come from the plug-in.
+  FusedModel(const std::vector<const CellConfig*>& cells, at::Device device);
+
+  ModelOptions options;
+  TrainOptions train;
+  std::unique_ptr<Arena> arena;
+  std::unique_ptr<Model> model;
+  std::unique_ptr<CellLanguageModel> language;
+  std::unique_ptr<CellOptimizer> optimizer;
+};
+
+/// Slots of a structure's parameters, without allocating one.
+ParameterLayout layout_of(const ModelOptions& options);
+
+/// Cells beyond which fusing no longer pays on this device: on a CPU small matrices gain from being
+/// many, while large ones fill a core alone and only lose cache.
+std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std::int64_t tokens,
+                            at::Device device);
+
+/// Predicts the memory of one fused job of this structure; cost.parameters must be known.
+void set_memory(StructureCost& cost, const ModelOptions& options, const CellConfig& config);
+
+}  // namespace depthgrid

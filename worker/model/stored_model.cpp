@@ -1,0 +1,111 @@
+#include "worker/model/stored_model.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+
+#include "core/base/error.hpp"
+#include "core/data/split.hpp"
+#include "core/train/train_options.hpp"
+#include "storage/hdf5/checkpoint.hpp"
+#include "storage/hdf5/h5_read.hpp"
+#include "sweeps/queue/checkpoint_policy.hpp"
+#include "worker/model/fused_model.hpp"
+
+namespace depthgrid {
+namespace {
+
+StoredCell cell_of(const StoredPlan& plan, const CellId& id) {
+  const auto at = std::ranges::find(plan.cells, id, &StoredCell::id);
+  if (at == plan.cells.end()) {
+    throw UserError(ExitCode::Usage, "the store has no cell " + id);
+  }
+  return *at;
+}
+
+/// Step of the lowest dev loss, as the cell's result says.
+std::int64_t best_step(const Store& store, const CellId& id) {
+  if (!store.completed(id)) {
+    throw UserError(ExitCode::NoInput,
+                    "--at best: cell " + id + " has no result yet; name a step, or --at final");
+  }
+  const H5Reader result(store.cell_path(id) / "result.h5");
+  const auto dev = static_cast<std::size_t>(Split::Dev);
+  const std::vector<std::int64_t> steps =
+      result.has("best_step") ? result.integers("best_step") : std::vector<std::int64_t>();
+  if (dev >= steps.size() || steps[dev] < 0) {
+    throw UserError(ExitCode::NoInput,
+                    "--at best: cell " + id + " was not evaluated on the split dev");
+  }
+  return steps[dev];
+}
+
+LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,
+                               const CellChoice& choice) {
+  const std::filesystem::path folder = store.cell_path(choice.cell);
+  std::vector<std::int64_t> steps;  // newest first
+  for (const CheckpointFile& file : list_checkpoints(folder)) {
+    if (steps.empty() || steps.back() != file.step) steps.push_back(file.step);
+  }
+  if (steps.empty()) {
+    throw UserError(ExitCode::NoInput, "cell " + choice.cell +
+                                           " has no checkpoint (checkpoint.keep_final keeps that "
+                                           "of the last step)");
+  }
+  std::int64_t step = steps.front();
+  if (choice.at == "best") {
+    step = best_step(store, choice.cell);
+  } else if (choice.at != "final") {
+    const char* const end = choice.at.data() + choice.at.size();
+    const auto [stop, problem] = std::from_chars(choice.at.data(), end, step);
+    if (problem != std::errc() || stop != end) {
+      throw UserError(ExitCode::Usage,
+                      "--at " + choice.at + ": it is final, best or the number of a step");
+    }
+  }
+  std::optional<LoadedCheckpoint> found = checkpoint_at(folder, config_digest(cell.changed), step);
+  if (!found) {
+    throw UserError(ExitCode::NoInput,
+                    fmt::format("cell {} has no intact checkpoint of step {}; there are: {}",
+                                choice.cell, step, fmt::join(steps, ", ")));
+  }
+  return std::move(*found);
+}
+
+}  // namespace
+
+StoredModel::StoredModel(const CellChoice& choice) : store(Store::open(choice.store)) {
+  const StoredPlan plan = read_plan(store);
+  cell = cell_of(plan, choice.cell);
+  config = resolved_config(plan, cell);
+  const LoadedCheckpoint state = checkpoint_of(store, cell, choice);
+  step = state.step;
+  at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
+  options = model_options({&config});
+  const TrainOptions train = train_options({&config});
+  arena = std::make_unique<Arena>(layout_of(options), train.model_seed, at::kFloat,
+                                  train.precision == Precision::Bf16);
+  model = std::make_unique<Model>(*arena, options);
+  language = std::make_unique<CellLanguageModel>(*model, train.model_seed);
+  const auto weights = std::ranges::find(state.tensors, "parameters", &LoadedTensor::name);
+  if (weights == state.tensors.end() ||
+      static_cast<std::int64_t>(weights->data.size()) != arena->size()) {
+    throw UserError(ExitCode::BadData, fmt::format("the checkpoint of step {} does not hold the {} "
+                                                   "parameters of this model",
+                                                   step, arena->size()));
+  }
+  const at::NoGradGuard no_grad;
+  arena->values()[0].copy_(
+      at::from_blob(const_cast<float*>(weights->data.data()), {arena->size()}, at::kFloat));
+  arena->refresh_shadow();
+}
+
+}  // namespace depthgrid

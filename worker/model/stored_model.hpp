@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/config/cell_config.hpp"
+#include "core/train/optimizer/arena.hpp"
+#include "models/cell_language_model.hpp"
+#include "models/model.hpp"
+#include "storage/plan_file.hpp"
+#include "storage/store.hpp"
+#include "sweeps/orders/model_orders.hpp"
+
+namespace depthgrid {
+
+/// The model of one cell of a store with the weights of one of its checkpoints, on the CPU; E = 1.
+/// Nothing in the store is changed.
+struct StoredModel {
+  /// @throws UserError: no such cell, or no checkpoint of that step (the message lists those that
+  ///         there are).
+  explicit StoredModel(const CellChoice& choice);
+
+  Store store;
+  StoredCell cell;
+  CellConfig config;
+  std::int64_t step = 0;  // optimiser steps behind the weights
+  ModelOptions options;
+  std::unique_ptr<Arena> arena;
+  std::unique_ptr<Model> model;
+  std::unique_ptr<CellLanguageModel> language;
+};
+
+}  // namespace depthgrid

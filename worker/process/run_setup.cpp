@@ -1,0 +1,94 @@
+#include "worker/process/run_setup.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <ATen/Parallel.h>
+
+#include "core/base/log.hpp"
+#include "core/base/subprocess.hpp"
+#include "distributed/device_map.hpp"
+#include "distributed/device_plugin.hpp"
+#include "models/cost_model.hpp"
+#include "sweeps/plan/describe_cache.hpp"
+#include "worker/model/fused_model.hpp"
+#include "worker/process/provenance.hpp"
+
+namespace depthgrid {
+
+DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_rank,
+                           int local_size) {
+  const std::string& wanted = run.word("resources.device");
+  const std::optional<std::int64_t> gpus = run.integer_if("resources.gpus");
+  int devices = wanted == "cpu" || gpus == 0 ? 0 : device_count();
+  if (devices > 1 && gpus) devices = std::min(devices, static_cast<int>(*gpus));
+  if (devices == 0) {
+    if (wanted == "cuda") {
+      throw UserError(ExitCode::BadConfig,
+                      "resources.device is cuda, but no GPU answers (or this build has no GPU "
+                      "plug-in); use resources.device: cpu or auto");
+    }
+    return {at::kCPU, "cpu (" + cpu_model() + ")"};
+  }
+  const int index = device_for(devices, local_rank, local_size).value();
+  const std::string bus = use_device(index);
+  expect_distinct_devices(world, bus);
+  return {at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index)), "cuda " + bus};
+}
+
+std::int64_t choose_threads(const CellConfig& run, std::vector<std::string>& warnings) {
+  const std::int64_t threads = run.integer_if("resources.threads").value_or(1);
+  at::set_num_threads(static_cast<int>(threads));
+  if (const auto warning = affinity_warning(usable_cpus(), static_cast<int>(threads))) {
+    log(LogLevel::Warning, *warning);
+    warnings.push_back(*warning);
+  }
+  return threads;
+}
+
+CostTable quick_costs(const Sweep& sweep, at::Device device) {
+  CostTable costs;
+  for (const CellPlan& cell : sweep.cells) {
+    if (costs.contains(cell.structure)) continue;
+    const ModelOptions o = model_options({&cell.config});
+    const std::int64_t tokens = cell.config.integer("data.seq_len");
+    const std::int64_t batch = cell.config.integer("train.batch_size");
+    StructureCost cost;
+    cost.structure = cell.structure;
+    cost.parameters = layout_of(o).size();
+    cost.flops_per_token =
+        flops_per_token(o, batch / cell.config.integer("train.accumulation"), tokens);
+    cost.max_fused = automatic_fuse(o, batch, tokens, device);
+    set_memory(cost, o, cell.config);
+    // Ten billion operations a second: the order of times matters here, not their size.
+    cost.seconds_per_cell_step = 3e-10 * cost.flops_per_token * static_cast<double>(batch * tokens);
+    cost.seconds_per_eval_token = 1e-10 * cost.flops_per_token;
+    costs.emplace(cell.structure, cost);
+  }
+  return costs;
+}
+
+CostTable known_costs(const Sweep& sweep, const CostTable& quick) {
+  const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
+  CostTable costs = cache.known(sweep.cells);
+  costs.insert(quick.begin(), quick.end());  // keeps what is there
+  return costs;
+}
+
+void together(Collective& world, const std::function<void()>& work) {
+  std::string problem;
+  int code = 0;
+  try {
+    work();
+  } catch (const UserError& e) {
+    problem = e.what();
+    code = static_cast<int>(e.code());
+  }
+  const std::int64_t worst = largest(world, code);
+  if (worst == 0) return;
+  for (const std::string& text : gather_text(world, problem)) {
+    if (!text.empty()) throw SharedError(static_cast<ExitCode>(worst), text);
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "distributed/collective.hpp"
+#include "storage/hdf5/checkpoint.hpp"
+#include "worker/model/fused_model.hpp"
+
+namespace depthgrid {
+
+/// Seconds of a cell's attempts so far, kept in its checkpoints.
+struct CellClock {
+  double wall = 0, eval = 0, checkpoint = 0, device = 0, lost = 0;
+};
+
+/// Row e of an (E, P) arena in host memory.
+std::vector<float> host_row(const at::Tensor& arena, std::size_t e);
+
+/// What a checkpoint holds of one cell of a job: parameters and moments in host memory, its clock,
+/// and how many ranks have summed its gradients.
+class CellCheckpoint {
+ public:
+  CellCheckpoint(const FusedModel& job, std::size_t e, const CellClock& clock, int ranks);
+
+  /// @param digest  of the cell's configuration. Views into this, which must outlive it.
+  CheckpointData data(std::int64_t step, std::string digest) const;
+
+ private:
+  std::vector<float> values_, first_, second_;
+  CellClock clock_;
+  double ranks_;
+};
+
+/// Puts cell e of a job where a checkpoint left it. @return its clock.
+/// @throws UserError (BadData) if the checkpoint is of another number of parameters.
+CellClock restore_cell(FusedModel& job, std::size_t e, const LoadedCheckpoint& from);
+
+/// Parameters and moments of all cells, from the team's first rank to the others.
+void share_state(FusedModel& job, Collective& team);
+
+}  // namespace depthgrid

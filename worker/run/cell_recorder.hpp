@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/cell.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/exit_code.hpp"
+#include "core/train/trainer.hpp"
+#include "storage/cells/cell_facts.hpp"
+#include "storage/cells/cell_history.hpp"
+#include "storage/files/journal.hpp"
+#include "storage/files/lease.hpp"
+#include "storage/plan_file.hpp"
+#include "storage/store.hpp"
+#include "worker/eval/eval_plan.hpp"
+#include "worker/eval/mode_evaluation.hpp"
+
+namespace depthgrid {
+
+/// Which columns the rows of a job have beyond those that every cell has.
+struct RecordShape {
+  std::int64_t cells = 1;                         // E: the cost of snapshots is the whole job's
+  std::int64_t learned_scales = 0;                // L if the residual scale is a parameter, else 0
+  std::int64_t positions = 0;                     // T if losses by position are kept, else 0
+  bool published = false;                         // first study's evaluation protocol
+  std::vector<std::string_view> loss_parts = {};  // train_loss_NAME beside the language loss
+  std::int64_t layers = 0;                        // L if layers skip tokens, else 0
+  std::vector<std::string_view> probes = {};      // variables over layers, if they do
+};
+
+/// Why an attempt ended without a result.
+struct AttemptProblem {
+  AttemptOutcome outcome = AttemptOutcome::Error;
+  ExitCode code = ExitCode::Failed;
+  std::optional<EventKind> kind;  // Failure or Warning; none: nothing went wrong
+  double value = 0;
+  std::string message;
+};
+
+/// What one attempt at one cell writes: journal, snapshots, result. The team's first rank has one
+/// for each cell of the job.
+class CellRecorder {
+ public:
+  /// Opens the journal of the lease's generation.
+  /// @param first_step  steps done before this attempt.
+  CellRecorder(const Store& store, const StoredPlan& plan, const StoredCell& cell, Lease lease,
+               std::int64_t first_step, const std::string& attempt, const RecordShape& shape);
+
+  const StoredCell& cell() const noexcept { return cell_; }
+  std::filesystem::path folder() const { return store_.cell_dir(cell_.id); }
+  std::int64_t generation() const { return lease_.generation(); }
+
+  /// False once somebody else has the cell: then nothing more is written.
+  bool writes() const { return !lease_.deposed() && !ended_; }
+
+  /// One row of the training series. @param clocks  tokens, epoch and wall time so far.
+  struct Clocks {
+    double tokens = 0, epoch = 0, wall = 0;
+  };
+  void train_row(std::int64_t step, std::size_t e, const StepReport& report, double loss_scale,
+                 const Clocks& clocks, const std::vector<double>& learned_scales);
+
+  /// One row of an evaluation of cell e.
+  void eval_row(std::int64_t step, std::size_t e, const SplitResults& results,
+                const std::optional<std::vector<double>>& published,
+                const std::optional<ModeResults>& modes);
+
+  /// What gates and routers did at an evaluation of cell e.
+  void probe_row(std::int64_t step, std::size_t e, const ModeResults& modes);
+
+  void event(std::int64_t step, EventKind kind, double value, const std::string& message);
+  void sync();
+
+  /// Publishes metrics.h5, at most every 30 s and for at most 0.2 % of the time.
+  void snapshot(const CellFacts& facts);
+
+  /// Ends the attempt without a result, with the event of its problem: the cell can be taken at
+  /// once. One whose cell has been taken is recorded as deposed, whatever the problem; one that has
+  /// ended stays as it is.
+  void abandon(std::int64_t step, const AttemptProblem& problem);
+
+  /// Ends the attempt and publishes result.h5. @param facts  complete but for what the history says
+  /// (best losses, last losses), which is added here.
+  /// @return false if another process has the cell: nothing was published.
+  bool finish(CellStatus status, CellFacts facts);
+
+ private:
+  /// Appends cell e's part of an (E, ...) table to the row.
+  void add_cell(const std::vector<double>& values, std::size_t e);
+
+  /// The last frames of an attempt whose cell somebody else has. The journal is this attempt's own;
+  /// without an end it would count as a crash.
+  void end_deposed();
+
+  const Store& store_;
+  const StoredPlan& plan_;
+  const StoredCell& cell_;
+  Lease lease_;
+  RecordShape shape_;
+  Journal journal_;
+  std::vector<double> row_;
+  Stopwatch since_snapshot_;
+  double snapshot_seconds_ = 0;  // cost of the last one
+  bool ended_ = false;
+};
+
+/// best_loss, best_step, train_loss_last50 and the like, from the records of all attempts.
+void add_history_facts(CellFacts& facts, const CellHistory& history);
+
+}  // namespace depthgrid

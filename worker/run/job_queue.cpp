@@ -1,0 +1,201 @@
+#include "worker/run/job_queue.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/log.hpp"
+#include "models/options/model_options.hpp"
+#include "storage/cells/cell_history.hpp"
+#include "sweeps/queue/checkpoint_policy.hpp"
+#include "worker/model/fused_model.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// A checkpoint written before the layout of the model changed is of no use.
+bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
+  return state.tensors.size() == 3 &&
+         std::ranges::all_of(state.tensors, [&](const LoadedTensor& t) {
+           return static_cast<std::int64_t>(t.data.size()) == parameters;
+         });
+}
+
+}  // namespace
+
+JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
+                   std::vector<FusedJob> jobs, std::int64_t crash_budget)
+    : sweep_(sweep),
+      store_(store),
+      leases_(leases),
+      jobs_(std::move(jobs)),
+      given_up_(sweep.cells.size(), false),
+      gate_(sweep, store, failed_before_),
+      crash_budget_(crash_budget) {
+  for (const CellPlan& cell : sweep.cells) {
+    const auto failure = store.newest_failure(cell.id);
+    failed_before_.push_back(failure ? failure->generation : 0);
+  }
+}
+
+bool JobQueue::crashes_too_often(std::size_t row, std::int64_t generation,
+                                 const CellHistory& history) {
+  const CellPlan& cell = sweep_.cells[row];
+  const auto last_failure = store_.newest_failure(cell.id);
+  std::int64_t furthest = -1, without_progress = 0;
+  for (const AttemptRecord& attempt : history.attempts) {
+    if (last_failure && attempt.generation <= last_failure->generation) continue;
+    const bool crashed = !attempt.end;
+    without_progress = crashed && attempt.last_step <= furthest ? without_progress + 1 : 0;
+    furthest = std::max(furthest, attempt.last_step);
+  }
+  if (without_progress <= crash_budget_) return false;
+  const std::string message =
+      fmt::format("died {} times without getting beyond step {} (retry.crash = {})",
+                  without_progress + 1, furthest, crash_budget_);
+  store_.publish_failure(cell.id, generation, CellStatus::Failed,
+                         nlohmann::json{{"class", "crash"}, {"message", message}}.dump());
+  log(LogLevel::Error, cell.alias + ": " + message);
+  return true;
+}
+
+bool JobQueue::pending(std::size_t row) const {
+  return !given_up_[row] && !store_.completed(sweep_.cells[row].id);
+}
+
+/// True if another team of this run has given the cell up.
+bool JobQueue::lost_elsewhere(std::size_t row) {
+  const auto failure = store_.newest_failure(sweep_.cells[row].id);
+  if (failure && failure->generation > failed_before_[row]) given_up_[row] = true;
+  return given_up_[row];
+}
+
+/// True if another team of this run has given up a cell that is claimed now. The report moves to
+/// the claim's generation, or listings would take the claim for a newer attempt.
+bool JobQueue::lost_meanwhile(std::size_t row, const Lease& lease) {
+  const CellId& id = sweep_.cells[row].id;
+  const auto failure = store_.newest_failure(id);
+  if (!failure || failure->generation <= failed_before_[row]) return false;
+  store_.publish_failure(id, lease.generation(), failure->status, failure->json);
+  given_up_[row] = true;
+  return true;
+}
+
+/// A cell whose source has ended badly: its own report says so.
+void JobQueue::lose(std::size_t row, const std::string& why) {
+  const CellPlan& cell = sweep_.cells[row];
+  if (lost_elsewhere(row)) return;
+  const auto lease = leases_.try_acquire(store_.cell_dir(cell.id));
+  if (!lease || !pending(row) || lost_meanwhile(row, *lease)) return;  // somebody else says it
+  store_.publish_failure(cell.id, lease->generation(), CellStatus::Failed,
+                         nlohmann::json{{"class", "source"}, {"message", why}}.dump());
+  log(LogLevel::Error, cell.alias + ": " + why);
+  give_up({row});
+}
+
+/// False while a cell of the job waits for its source. Cells that wait in vain are given up.
+bool JobQueue::may_begin(const FusedJob& job) {
+  if (job.depth == 0) return true;  // none of its cells starts from another
+  bool open = true;
+  for (const std::size_t row : job.cells) {
+    if (!pending(row)) continue;
+    std::string why;
+    const StartGate::Answer answer = gate_.ask(row, why);
+    if (answer == StartGate::Answer::Never) lose(row, why);
+    open = open && (answer == StartGate::Answer::Open || !pending(row));
+  }
+  return open;
+}
+
+std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
+  const CellPlan& cell = sweep_.cells[row];
+  if (lost_elsewhere(row)) return std::nullopt;
+  const std::filesystem::path folder = store_.cell_dir(cell.id);
+  auto lease = leases_.try_acquire(folder);
+  if (!lease) return std::nullopt;
+  if (store_.completed(cell.id)) return std::nullopt;  // finished while we looked
+  if (lost_meanwhile(row, *lease)) return std::nullopt;
+  CellHistory before = read_history(folder);
+  if (crashes_too_often(row, lease->generation(), before)) {
+    give_up({row});
+    return std::nullopt;
+  }
+  remove_scratch(folder);
+  CheckpointSearch search = newest_checkpoint(folder, config_digest(cell.config));
+  if (search.found && !fits(*search.found, layout_of(model_options({&cell.config})).size())) {
+    search.rejected.emplace_back("the newest checkpoint holds another number of parameters");
+    search.found.reset();
+  }
+  for (const std::string& reason : search.rejected) {
+    log(LogLevel::Warning, cell.alias + ": damaged checkpoint passed over: " + reason);
+  }
+  return ClaimedCell{row, std::move(*lease), std::move(search.found), std::move(search.rejected),
+                     std::move(before)};
+}
+
+JobQueue::State JobQueue::next(std::optional<Claim>& claim) {
+  const auto pop_ready = [&] {
+    claim = std::move(ready_.front());
+    ready_.erase(ready_.begin());
+    return State::Claimed;
+  };
+  if (!ready_.empty()) return pop_ready();
+  bool waiting = false;
+  for (const FusedJob& job : jobs_) {
+    if (!may_begin(job)) {
+      waiting = true;
+      continue;
+    }
+    std::map<std::int64_t, Claim> by_step;
+    bool held = false;
+    for (const std::size_t row : job.cells) {
+      if (!pending(row)) continue;
+      auto cell = take(row);
+      if (!cell) {
+        held = true;  // its owner has begun this job: leave the rest to it
+        break;
+      }
+      const std::int64_t step = cell->state ? cell->state->step : 0;
+      Claim& group = by_step[step];
+      group.job.first_step = step;
+      group.job.rows.push_back(row);
+      group.cells.push_back(std::move(*cell));
+    }
+    for (auto& [step, group] : by_step) {
+      std::vector<std::string> ids;
+      for (const std::size_t row : group.job.rows) ids.push_back(sweep_.cells[row].id);
+      group.job.id = job_id(ids);
+      ready_.push_back(std::move(group));
+    }
+    if (!ready_.empty()) return pop_ready();
+    waiting = waiting || held;
+  }
+  return waiting ? State::Waiting : State::Finished;
+}
+
+void JobQueue::give_up(const std::vector<std::size_t>& rows) {
+  for (const std::size_t row : rows) {
+    if (!given_up_[row]) ++failed_;
+    given_up_[row] = true;
+  }
+}
+
+void JobQueue::split(const std::vector<std::size_t>& rows) {
+  const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
+  FusedJob first, second;
+  first.cells.assign(rows.begin(), middle);
+  second.cells.assign(middle, rows.end());
+  for (FusedJob& job : jobs_) {
+    std::erase_if(job.cells, [&](std::size_t row) { return std::ranges::count(rows, row) > 0; });
+  }
+  jobs_.insert(jobs_.begin(), {first, second});
+}
+
+std::int64_t JobQueue::completed() const {
+  return std::ranges::count_if(sweep_.cells,
+                               [&](const CellPlan& c) { return store_.completed(c.id); });
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,93 @@
+#include "worker/weights/export_weights.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "core/base/version.hpp"
+#include "storage/files/publish.hpp"
+#include "worker/model/stored_model.hpp"
+#include "worker/weights/hf_gpt2.hpp"
+#include "worker/weights/safetensors.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+void export_native(const StoredModel& stored, const fs::path& out) {
+  if (out.has_parent_path()) make_folders(out.parent_path());
+  write_safetensors(out, weights_of(*stored.arena, 0, native_places(stored.arena->layout())),
+                    {{"format", "depthgrid"},
+                     {"format_version", "1"},
+                     {"family", stored.options.family},
+                     {"config", stored.config.json()},
+                     {"cell", stored.cell.id},
+                     {"step", std::to_string(stored.step)},
+                     {"code_version", code_version()}});
+}
+
+void export_hf_gpt2(const StoredModel& stored, const fs::path& out) {
+  const std::vector<std::string> reasons = hf_gpt2_obstacles(stored.options, 0);
+  if (!reasons.empty()) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("cell {} is no GPT2LMHeadModel; use --layout native:\n  {}",
+                                stored.cell.id, fmt::join(reasons, "\n  ")));
+  }
+  const ParameterLayout& layout = stored.arena->layout();
+  const std::vector<WeightPlace> places = hf_gpt2_places(stored.options, layout);
+  std::set<std::string> written;
+  for (const WeightPlace& place : places) written.insert(place.parameter);
+  if (written.size() != layout.slots().size()) {
+    throw UserError(ExitCode::Usage, "cell " + stored.cell.id +
+                                         " has parameters that GPT2LMHeadModel lacks; use --layout "
+                                         "native");
+  }
+  make_folders(out);
+  write_safetensors(out / "model.safetensors", weights_of(*stored.arena, 0, places),
+                    {{"format", "pt"}});
+  publish_replace(out / "config.json", hf_gpt2_config(stored.options, 0));
+}
+
+struct LayoutEntry {
+  std::string_view name;
+  void (*write)(const StoredModel&, const fs::path&);
+};
+constexpr LayoutEntry kLayouts[] = {{"native", export_native}, {"hf-gpt2", export_hf_gpt2}};
+
+}  // namespace
+
+int export_weights(const ExportOrder& order) {
+  for (const LayoutEntry& layout : kLayouts) {
+    if (layout.name != order.layout) continue;
+    const StoredModel stored(order.from);
+    layout.write(stored, order.out);
+    const std::int64_t parameters = stored.arena->size();
+    if (order.json) {
+      std::puts(nlohmann::ordered_json{{"schema", 1},
+                                       {"cell", stored.cell.id},
+                                       {"alias", stored.cell.alias},
+                                       {"step", stored.step},
+                                       {"layout", order.layout},
+                                       {"parameters", parameters},
+                                       {"out", order.out}}
+                    .dump()
+                    .c_str());
+    } else {
+      fmt::print("{}: {} parameters of {} after {} steps, layout {}\n", order.out, parameters,
+                 stored.cell.alias, stored.step, order.layout);
+    }
+    return 0;
+  }
+  throw UserError(ExitCode::Usage, "--layout " + order.layout + ": it is native or hf-gpt2");
+}
+
+}  // namespace depthgrid
