@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFormat = "depthgrid-plan";
+constexpr const char* kPlanFormat = "depthgrid-plan";
 
 /// JSON writes 1.0 as 1: a leaf that holds reals gets them back.
 ValueMap typed(const Value& json) {
@@ -103,7 +103,7 @@ ColumnTable plan_table(const StoredPlan& plan) {
       "cell_overrides", "leaves that the sweep varies and this cell reads, JSON", overrides));
   out.columns.push_back(
       extra_column("cell_leaves", "resolved leaves that differ between two cells, JSON", leaves));
-  out.attributes = sweep_attributes(plan, kFormat);
+  out.attributes = sweep_attributes(plan, kPlanFormat);
   const Attributes more = {{"coordinates", coordinates},
                            {"constant_leaves", canonical_json(Value(plan.constant))},
                            {"description", plan.description},
@@ -269,7 +269,7 @@ StoredPlan read_plan(const Store& store) {
                        ExitCode::NoInput);
   }
   const TableReader reader(file);
-  if (reader.required_text("format") != kFormat) {
+  if (reader.required_text("format") != kPlanFormat) {
     throw StorageError(file, "is not the plan of a sweep", ExitCode::BadData);
   }
   StoredPlan out;

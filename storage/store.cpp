@@ -26,8 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::string_view kFormatName = "depthgrid-store";
-constexpr int kFormat = 1;
+constexpr std::string_view kStoreFormat = "depthgrid-store";
+constexpr int kStoreVersion = 1;
 constexpr mode_t kUmask = 027;
 constexpr std::size_t kIdDigits = 12;
 constexpr std::size_t kLongestName = 64;
@@ -80,13 +80,13 @@ Identity read_identity(const fs::path& file) {
   const std::string text = read_text_file(file);
   try {
     const json j = json::parse(text);
-    if (j.at("format") != kFormatName) {
+    if (j.at("format") != kStoreFormat) {
       throw StorageError(file, "is not the description of a store", ExitCode::BadData);
     }
-    if (j.at("version") != kFormat) {
+    if (j.at("version") != kStoreVersion) {
       throw StorageError(file,
                          fmt::format("store format {}, this program reads {}: use a newer release",
-                                     j.at("version").dump(), kFormat),
+                                     j.at("version").dump(), kStoreVersion),
                          ExitCode::BadData);
     }
     return {j.at("uuid"), j.at("created")};
@@ -96,8 +96,8 @@ Identity read_identity(const fs::path& file) {
 }
 
 std::string fresh_identity() {
-  return json{{"format", kFormatName},
-              {"version", kFormat},
+  return json{{"format", kStoreFormat},
+              {"version", kStoreVersion},
               {"uuid", random_uuid()},
               {"created", iso_utc(unix_time())}}
              .dump(2) +

@@ -70,8 +70,8 @@ at::Tensor product(const at::Tensor& generator, const at::Tensor& base, const at
 }
 
 /// Adds to the gradients of G and base. @return that of m.
-at::Tensor by_kernel(const at::Tensor& generator, const at::Tensor& dgenerator,
-                     const at::Tensor& dbase, const at::Tensor& m, const at::Tensor& dy) {
+at::Tensor gradients_by_kernel(const at::Tensor& generator, const at::Tensor& dgenerator,
+                               const at::Tensor& dbase, const at::Tensor& m, const at::Tensor& dy) {
   const std::int64_t layers = m.size(1), hidden = m.size(2), entries = generator.size(2);
   const std::int64_t blocks = (entries + kDepthBlock - 1) / kDepthBlock;
   at::Tensor dm = at::zeros_like(m);
@@ -117,7 +117,7 @@ class DepthProduct : public torch::autograd::Function<DepthProduct> {
     const at::Tensor dy = grads[0].contiguous();
     if (has_kernel(g)) {
       const at::Tensor m = saved[1].to(g.scalar_type()).contiguous();
-      return {{}, {}, by_kernel(g, dg, db, m, dy).to(saved[1].scalar_type())};
+      return {{}, {}, gradients_by_kernel(g, dg, db, m, dy).to(saved[1].scalar_type())};
     }
     const at::Tensor wide = dy.to(dg.scalar_type()), m = saved[1].to(dg.scalar_type());
     for (std::int64_t e = 0; e < dy.size(0); ++e) dg[e].addmm_(m[e].t(), wide[e]);

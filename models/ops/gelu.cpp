@@ -18,7 +18,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kGrain = 1 << 14;  // elements a thread takes at least
+constexpr std::int64_t kGeluGrain = 1 << 14;  // elements a thread takes at least
 
 template <class T>
 T* data_of(const at::Tensor& x) {
@@ -28,7 +28,7 @@ T* data_of(const at::Tensor& x) {
 /// Runs `work(T*(), begin, end)` in parallel with the element type of x.
 template <class Work>
 void for_elements(const at::Tensor& x, const Work& work) {
-  at::parallel_for(0, x.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+  at::parallel_for(0, x.numel(), kGeluGrain, [&](std::int64_t begin, std::int64_t end) {
     if (x.scalar_type() == at::kFloat) {
       work(static_cast<float*>(nullptr), begin, end);
     } else {

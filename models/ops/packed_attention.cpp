@@ -16,7 +16,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kMostTokens = 256;  // beyond, the squares of a head leave the cache
+constexpr std::int64_t kPackedTokens = 256;  // beyond, the squares of a head leave the cache
 
 /// Where the heads of (E, B, T, 3C) and (E, B, T, C) lie.
 struct Heads {
@@ -124,7 +124,7 @@ at::Tensor packed_attention(const at::Tensor& qkv, std::int64_t heads, const Rot
 }
 
 bool packed_attention_serves(const at::Tensor& qkv, std::int64_t heads) {
-  return qkv.device().is_cpu() && qkv.scalar_type() == at::kFloat && qkv.size(2) <= kMostTokens &&
+  return qkv.device().is_cpu() && qkv.scalar_type() == at::kFloat && qkv.size(2) <= kPackedTokens &&
          qkv.size(3) / 3 / heads <= 128;
 }
 

@@ -17,7 +17,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 constexpr std::int64_t kRowsOfRun = 64;  // rows of a feed-forward run
-constexpr std::int64_t kMostTokens = 256;
+constexpr std::int64_t kSublayerTokens = 256;
 constexpr std::int64_t kWidest = 128;  // beyond, a large library's blocking pays
 
 /// What is not a tensor of a call.
@@ -157,7 +157,7 @@ bool sublayer_serves(const at::Tensor& x, const SublayerTensors& w, std::int64_t
   };
   if (!plain(x) || !plain(a) || !plain(b)) return false;
   const bool lanes = x.size(3) % 16 == 0 && a.size(1) % 16 == 0;
-  const bool fits = x.size(3) <= kWidest && (heads == 0 || x.size(2) <= kMostTokens);
+  const bool fits = x.size(3) <= kWidest && (heads == 0 || x.size(2) <= kSublayerTokens);
   return lanes && fits && (heads > 0 || a.size(1) == b.size(2));
 }
 

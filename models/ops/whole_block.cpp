@@ -15,7 +15,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kMostTokens = 128;  // beyond, a sequence leaves the second-level cache
+constexpr std::int64_t kBlockTokens = 128;  // beyond, a sequence leaves the second-level cache
 constexpr std::size_t kBoth = 2 * kSublayerInputs;
 
 /// What is not differentiated of a call.
@@ -162,7 +162,7 @@ at::Tensor whole_block(const at::Tensor& x, const WholeBlock& b) {
 
 bool whole_block_serves(const at::Tensor& x, const WholeBlock& b) {
   const bool fixed_step = !b.h.defined() || (b.h.device().is_cpu() && !b.h.requires_grad());
-  return fixed_step && x.size(2) <= kMostTokens && sublayer_serves(x, b.attention, b.heads) &&
+  return fixed_step && x.size(2) <= kBlockTokens && sublayer_serves(x, b.attention, b.heads) &&
          sublayer_serves(x, b.feed_forward, 0);
 }
 

@@ -9,8 +9,6 @@
 namespace depthgrid {
 namespace {
 
-using Cells = std::vector<const CellConfig*>;
-
 template <class E>
 using Words = std::span<const std::pair<std::string_view, E>>;
 
@@ -23,13 +21,7 @@ E pick(const std::pair<std::string_view, E> (&table)[N], std::string_view word) 
   throw Error("no meaning for the word '" + std::string(word) + "'");
 }
 
-std::vector<double> reals(const Cells& cells, std::string_view path) {
-  std::vector<double> out;
-  for (const CellConfig* c : cells) out.push_back(c->real(path));
-  return out;
-}
-
-std::vector<bool> flags(const Cells& cells, std::string_view path) {
+std::vector<bool> flags(const CellConfigs& cells, std::string_view path) {
   std::vector<bool> out;
   for (const CellConfig* c : cells) out.push_back(c->flag(path));
   return out;
@@ -53,7 +45,7 @@ NormChoice norm_choice(std::string_view word) {
   return pick(kWords, word);
 }
 
-ResidualOptions residual(const Cells& cells) {
+ResidualOptions residual(const CellConfigs& cells) {
   ResidualOptions r;
   if (!cells[0]->is_word("model.residual.scale")) {
     r.scale = reals(cells, "model.residual.scale");
@@ -65,7 +57,7 @@ ResidualOptions residual(const Cells& cells) {
   return r;
 }
 
-TimeOptions time(const Cells& cells) {
+TimeOptions time(const CellConfigs& cells) {
   const CellConfig& first = *cells[0];
   TimeOptions t;
   for (const CellConfig* c : cells) {
@@ -99,7 +91,7 @@ Granularity granularity(std::string_view word) {
   return pick(kWords, word);
 }
 
-ModulationOptions modulation(const Cells& cells) {
+ModulationOptions modulation(const CellConfigs& cells) {
   static constexpr std::pair<std::string_view, GateKind> kGates[] = {
       {"sigmoid", GateKind::Sigmoid},
       {"one_plus_tanh", GateKind::OnePlusTanh},
@@ -132,7 +124,7 @@ HypernetOptions hypernet(const CellConfig& c) {
           .per_layer = c.word("model.share") == "none"};
 }
 
-SsmOptions ssm(const Cells& cells) {
+SsmOptions ssm(const CellConfigs& cells) {
   static constexpr std::pair<std::string_view, SsmSkip> kSkips[] = {
       {"diagonal", SsmSkip::Diagonal}, {"full", SsmSkip::Full}, {"none", SsmSkip::None}};
   static constexpr std::pair<std::string_view, Discretisation> kRules[] = {
@@ -150,7 +142,7 @@ SsmOptions ssm(const Cells& cells) {
           .dt_min = reals(cells, "model.ssm.dt_min")};
 }
 
-FlowOptions flow(const Cells& cells) {
+FlowOptions flow(const CellConfigs& cells) {
   static constexpr std::pair<std::string_view, FieldKind> kFields[] = {
       {"attention_mlp", FieldKind::AttentionMlp},
       {"time_indexed", FieldKind::TimeIndexed},
@@ -177,7 +169,7 @@ FlowOptions flow(const Cells& cells) {
           .control_bias = first.word("model.control.neutral") == "bias"};
 }
 
-InitOptions init(const Cells& cells) {
+InitOptions init(const CellConfigs& cells) {
   static constexpr std::pair<std::string_view, InitScheme> kSchemes[] = {
       {"pytorch", InitScheme::Pytorch}, {"gpt2", InitScheme::Gpt2}, {"xavier", InitScheme::Xavier}};
   return {.scheme = pick(kSchemes, cells[0]->word("model.init.scheme")),

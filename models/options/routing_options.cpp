@@ -9,12 +9,6 @@
 namespace depthgrid {
 namespace {
 
-std::vector<double> reals(const CellConfigs& cells, std::string_view path) {
-  std::vector<double> out;
-  for (const CellConfig* c : cells) out.push_back(c->real(path));
-  return out;
-}
-
 /// odd, even, all, or the list itself, as `model.*.layers` says.
 std::vector<std::int64_t> layers_of(const CellConfig& c, std::string_view path) {
   std::vector<std::int64_t> out;
@@ -37,6 +31,12 @@ Decider decider_of(std::string_view word) {
 }
 
 }  // namespace
+
+std::vector<double> reals(const CellConfigs& cells, std::string_view path) {
+  std::vector<double> out;
+  for (const CellConfig* c : cells) out.push_back(c->real(path));
+  return out;
+}
 
 std::optional<std::int64_t> RoutingOptions::index(std::int64_t layer) const {
   const auto at = std::ranges::find(layers, layer);

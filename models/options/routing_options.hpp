@@ -71,6 +71,9 @@ std::int64_t transition_width(double ratio, std::int64_t least, std::int64_t wid
 
 using CellConfigs = std::vector<const CellConfig*>;
 
+/// The real leaf `path` of each cell, (E).
+std::vector<double> reals(const CellConfigs& cells, std::string_view path);
+
 /// Layers and capacities of families `tdt` and `mod`; empty for others.
 RoutingOptions routing_options(const CellConfigs& cells);
 TdtOptions tdt_options(const CellConfigs& cells);

@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::array<char, 8> kMagic = {'D', 'G', 'J', 'R', 'N', 'L', '0', '1'};
-constexpr int kFormat = 1;
+constexpr std::array<char, 8> kJournalMagic = {'D', 'G', 'J', 'R', 'N', 'L', '0', '1'};
+constexpr int kJournalFormat = 1;
 constexpr std::uint32_t kEventType = 0xFFFFFFFFU;
 constexpr std::uint32_t kEndType = 0xFFFFFFFEU;
 constexpr std::size_t kFrameBytes = 8;  // u32 length, u32 CRC of length and payload
@@ -85,7 +85,7 @@ std::string header_text(const JournalHeader& header) {
     for (const RowColumn& c : kind.columns) columns.push_back({c.variable, c.count});
     kinds.push_back({{"name", kind.name}, {"columns", columns}});
   }
-  return json{{"format", kFormat},
+  return json{{"format", kJournalFormat},
               {"generation", header.generation},
               {"first_step", header.first_step},
               {"kinds", kinds},
@@ -97,7 +97,7 @@ std::optional<JournalHeader> header_from(std::span<const std::byte> text) {
   try {
     const json j = json::parse(reinterpret_cast<const char*>(text.data()),
                                reinterpret_cast<const char*>(text.data()) + text.size());
-    if (j.at("format") != kFormat) return std::nullopt;
+    if (j.at("format") != kJournalFormat) return std::nullopt;
     JournalHeader header{j.at("generation"), j.at("first_step"), {}, j.at("attempt")};
     for (const json& k : j.at("kinds")) {
       RowKind kind{k.at("name"), {}};
@@ -166,11 +166,11 @@ Journal::Journal(const fs::path& file, const JournalHeader& header)
   if (!fd_) throw_errno(file, "cannot create the journal", errno);
   for (const RowKind& kind : header.kinds) widths_.push_back(kind.width());
   const std::string text = header_text(header);
-  put_raw(frame_, kMagic);
+  put_raw(frame_, kJournalMagic);
   frame_.resize(frame_.size() + kFrameBytes);
   const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
   frame_.insert(frame_.end(), bytes.begin(), bytes.end());
-  close_frame(frame_, kMagic.size());
+  close_frame(frame_, kJournalMagic.size());
   write_all(fd_.get(), frame_, file_);
   sync();
   sync_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
@@ -226,10 +226,11 @@ JournalContents read_journal(const fs::path& file) {
   JournalContents out;
   out.torn = true;
   std::span<const std::byte> rest(bytes);
-  if (rest.size() < kMagic.size() || std::memcmp(rest.data(), kMagic.data(), kMagic.size()) != 0) {
+  if (rest.size() < kJournalMagic.size() ||
+      std::memcmp(rest.data(), kJournalMagic.data(), kJournalMagic.size()) != 0) {
     return out;
   }
-  rest = rest.subspan(kMagic.size());
+  rest = rest.subspan(kJournalMagic.size());
   const auto head = take_frame(rest);
   if (!head) return out;
   auto header = header_from(*head);

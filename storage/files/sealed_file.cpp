@@ -20,16 +20,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<char, 16> kMagic = {'d', 'e', 'p', 't', 'h', 'g', 'r',  'i',
-                                         'd', '-', 's', 'e', 'a', 'l', '\n', '\0'};
-constexpr std::uint32_t kFormat = 1;
+constexpr std::array<char, 16> kSealMagic = {'d', 'e', 'p', 't', 'h', 'g', 'r',  'i',
+                                             'd', '-', 's', 'e', 'a', 'l', '\n', '\0'};
+constexpr std::uint32_t kSealFormat = 1;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 constexpr std::size_t kCrcAt = kSealBytes - 4;
 
 /// The used part of the block, as it lies on disk.
 struct Header {
-  std::array<char, 16> magic = kMagic;
-  std::uint32_t format = kFormat;
+  std::array<char, 16> magic = kSealMagic;
+  std::uint32_t format = kSealFormat;
   std::uint32_t size = kSealBytes;
   std::uint64_t length = 0;
   std::int64_t generation = 0;
@@ -48,13 +48,14 @@ SealInfo parse_block(std::span<const std::byte> block, const fs::path& name) {
   }
   Header header;
   std::memcpy(&header, block.data(), sizeof header);
-  if (header.magic != kMagic) bad(name, "not a sealed file of depthgrid, or its head is damaged");
+  if (header.magic != kSealMagic)
+    bad(name, "not a sealed file of depthgrid, or its head is damaged");
   std::uint32_t crc = 0;
   std::memcpy(&crc, block.data() + kCrcAt, sizeof crc);
   if (crc != crc32c(block.first(kCrcAt))) bad(name, "the seal is damaged");
-  if (header.format != kFormat || header.size != kSealBytes) {
+  if (header.format != kSealFormat || header.size != kSealBytes) {
     bad(name, fmt::format("seal format {}, this program reads {}: use a newer release",
-                          header.format, kFormat));
+                          header.format, kSealFormat));
   }
   return {header.generation, header.length, header.digest};
 }

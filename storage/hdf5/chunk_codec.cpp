@@ -11,7 +11,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr int kDeflateLevel = 4;
+constexpr int kCodecLevel = 4;
 constexpr std::size_t kMostInFlight = std::size_t{256} << 20;
 
 std::vector<std::byte> shuffled(std::span<const std::byte> raw, std::size_t item_bytes) {
@@ -60,7 +60,7 @@ std::vector<std::byte> encode_chunk(std::span<const std::byte> raw, std::size_t 
   std::vector<std::byte> out(size + sizeof(std::uint32_t));
   const int code =
       compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), kDeflateLevel);
+                reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), kCodecLevel);
   if (code != Z_OK) throw BackendError("zlib", "compress2", code, "");
   const std::uint32_t sum = fletcher32({out.data(), size});
   for (unsigned i = 0; i < sizeof(sum); ++i) {

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 /// @throws Error naming what is wrong with the order.
 template <typename Read>
-auto parsed(std::string_view text, const Read& read) {
+auto parsed_run(std::string_view text, const Read& read) {
   try {
     const Json json = Json::parse(text);
     if (json.at("schema") != 1)
@@ -45,14 +45,14 @@ std::string order_text(const BenchOrder& order) {
 }
 
 RunOrder parse_run_order(std::string_view json) {
-  return parsed(json, [](const Json& j) {
+  return parsed_run(json, [](const Json& j) {
     return RunOrder{j.at("file"), j.at("store"),    j.at("set"),
                     j.at("yes"),  j.at("progress"), j.at("cell")};
   });
 }
 
 BenchOrder parse_bench_order(std::string_view json) {
-  return parsed(json, [](const Json& j) {
+  return parsed_run(json, [](const Json& j) {
     return BenchOrder{j.at("what"),  j.at("family"), j.at("cells"), j.at("parameters"),
                       j.at("steps"), j.at("dump"),   j.at("set"),   j.at("json")};
   });

@@ -25,7 +25,7 @@ AuditVerdict verdict_of(const std::string& name) {
   return static_cast<AuditVerdict>(at - kVerdicts.begin());
 }
 
-Json number(double value) {
+Json finite_number(double value) {
   return std::isfinite(value) ? Json(value) : Json();
 }
 
@@ -62,8 +62,8 @@ Json audit_json(const StructureAudit& a) {
   for (const AuditResult& c : a.checks) {
     checks.push_back({{"name", c.name},
                       {"verdict", name_of(c.verdict)},
-                      {"value", number(c.value)},
-                      {"threshold", number(c.threshold)},
+                      {"value", finite_number(c.value)},
+                      {"threshold", finite_number(c.threshold)},
                       {"note", c.note}});
   }
   return {{"structure", a.structure},

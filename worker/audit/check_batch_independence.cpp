@@ -1,26 +1,26 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include <ATen/TensorOperators.h>
 
+#include "core/base/nan.hpp"
 #include "worker/audit/audit_checks.hpp"
 #include "worker/audit/audited_mode.hpp"
 
 namespace depthgrid {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kTolerance = 1e-5;
+constexpr double kRowTolerance = 1e-5;
 constexpr std::int64_t kSequences = 3;
 
 }  // namespace
 
 AuditResult check_batch_independence(AuditRoom& room) {
   AuditModel* model = room.full();
-  if (model == nullptr) return unjudged(AuditVerdict::Skipped, kNaN, kTolerance, room.too_large());
+  if (model == nullptr)
+    return unjudged(AuditVerdict::Skipped, kNaN, kRowTolerance, room.too_large());
   const std::int64_t rows = std::min(kSequences, std::max<std::int64_t>(2, room.rows()));
   const at::Tensor tokens = audit_tokens(model->options().vocabulary, {1, rows, room.tokens()}, 23);
   double worst = 0;
@@ -34,11 +34,11 @@ AuditResult check_batch_independence(AuditRoom& room) {
       const double d = largest_difference(together.narrow(1, r, 1), alone) / scale;
       if (d > worst || std::isnan(d)) {
         worst = d;
-        if (!(d <= kTolerance)) where = claim.name + ": a sequence depends on those beside it";
+        if (!(d <= kRowTolerance)) where = claim.name + ": a sequence depends on those beside it";
       }
     }
   }
-  return judged(worst <= kTolerance, worst, kTolerance, where);
+  return judged(worst <= kRowTolerance, worst, kRowTolerance, where);
 }
 
 }  // namespace depthgrid

@@ -17,9 +17,9 @@ namespace {
 
 constexpr double kMargin = 0.01;  // nats below the entropy rate that are not yet an answer seen
 constexpr double kNear = 0.15;    // nats above it within which the twin has learned the chain
-constexpr double kRate = 1e-2;
-constexpr std::int64_t kRows = 16;
-constexpr std::int64_t kSteps = 200;
+constexpr double kFloorRate = 1e-2;
+constexpr std::int64_t kFloorRows = 16;
+constexpr std::int64_t kFloorSteps = 200;
 constexpr std::int64_t kTrainTokens = 40000;
 constexpr std::int64_t kValidWindows = 512;
 
@@ -61,10 +61,10 @@ AuditResult check_entropy_floor(AuditRoom& room) {
   const MarkovChain chain(1, twin.options().vocabulary, 1.0);
   const std::vector<std::uint32_t> train = chain.draw(kTrainTokens, "audit/train");
   const std::vector<std::uint32_t> valid = chain.draw(kValidWindows * (tokens + 1), "audit/valid");
-  AuditTraining training(twin, {kRate}, kSteps);
-  for (std::int64_t step = 1; step <= kSteps; ++step) {
+  AuditTraining training(twin, {kFloorRate}, kFloorSteps);
+  for (std::int64_t step = 1; step <= kFloorSteps; ++step) {
     const auto key = static_cast<std::uint64_t>(step);
-    training.backward(windows_of(train, kRows, tokens, key).unsqueeze(0), step);
+    training.backward(windows_of(train, kFloorRows, tokens, key).unsqueeze(0), step);
     training.update(step);
   }
   const at::Tensor windows = windows_of(valid, kValidWindows, tokens, 0);
@@ -73,8 +73,9 @@ AuditResult check_entropy_floor(AuditRoom& room) {
   // model's, by nearly the same.
   const double loss = training.evaluate(windows) - (surprise(chain, windows) - h);
   const double floor = h - kMargin;
-  const std::string note = fmt::format("entropy rate {:.4f}, ln V {:.4f}, {} steps", h,
-                                       std::log(static_cast<double>(chain.vocab_size())), kSteps);
+  const std::string note =
+      fmt::format("entropy rate {:.4f}, ln V {:.4f}, {} steps", h,
+                  std::log(static_cast<double>(chain.vocab_size())), kFloorSteps);
   if (loss > h + kNear || std::isnan(loss)) {
     return unjudged(AuditVerdict::Undecided, loss, floor, note + ": has not learned the chain");
   }

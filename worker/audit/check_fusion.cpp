@@ -14,8 +14,8 @@ namespace depthgrid {
 namespace {
 
 constexpr std::int64_t kCells = 4;
-constexpr std::int64_t kRows = 3;
-constexpr std::int64_t kSteps = 2;
+constexpr std::int64_t kFusionRows = 3;
+constexpr std::int64_t kFusionSteps = 2;
 constexpr std::size_t kPoisoned = 1;
 constexpr std::array<double, kCells> kRates = {1e-3, 3e-3, 1e-2, 5e-4};
 constexpr std::array<double, kCells> kScales = {1, 0.5, 1.0 / 3, 1.5};
@@ -40,15 +40,16 @@ at::Tensor trace(const AuditRoom& room, const std::vector<std::size_t>& cells, b
   if (poison) {
     model.arena().values().select(0, kPoisoned).fill_(std::numeric_limits<double>::quiet_NaN());
   }
-  AuditTraining training(model, rates, kSteps);
+  AuditTraining training(model, rates, kFusionSteps);
   const std::int64_t tokens = std::min(room.tokens(), kPassTwin.tokens);
   const auto count = static_cast<std::int64_t>(cells.size());
   std::vector<at::Tensor> seen;
-  for (std::int64_t step = 1; step <= kSteps; ++step) {
-    const at::Tensor windows = audit_tokens(model.options().vocabulary, {1, kRows, tokens + 1},
-                                            50 + static_cast<std::uint64_t>(step));
+  for (std::int64_t step = 1; step <= kFusionSteps; ++step) {
+    const at::Tensor windows =
+        audit_tokens(model.options().vocabulary, {1, kFusionRows, tokens + 1},
+                     50 + static_cast<std::uint64_t>(step));
     seen.push_back(
-        training.backward(windows.expand({count, kRows, tokens + 1}), step).unsqueeze(1));
+        training.backward(windows.expand({count, kFusionRows, tokens + 1}), step).unsqueeze(1));
     seen.push_back(model.arena().gradients().clone());
     training.update(step);
   }
@@ -63,7 +64,8 @@ AuditResult check_fusion(AuditRoom& room) {
   const at::Tensor fused = trace(room, all, false);
   double worst = 0;
   bool same = true;
-  std::string note = fmt::format("{} cells, {} steps, and beside a cell of NaN", kCells, kSteps);
+  std::string note =
+      fmt::format("{} cells, {} steps, and beside a cell of NaN", kCells, kFusionSteps);
   const auto compare = [&](const at::Tensor& got, std::size_t e, const char* what) {
     const at::Tensor expected = fused[static_cast<std::int64_t>(e)];
     if (same_bits(expected, got)) return;

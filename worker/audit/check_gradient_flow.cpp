@@ -13,8 +13,9 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::int64_t kRows = 8;
-constexpr std::int64_t kSteps = 3;  // what starts behind a zero is reached after the first update
+constexpr std::int64_t kFlowRows = 8;
+constexpr std::int64_t kFlowSteps =
+    3;  // what starts behind a zero is reached after the first update
 constexpr std::size_t kNamed = 3;
 
 /// "a, b, c and 4 more"
@@ -32,12 +33,12 @@ std::string listed(const std::set<std::string>& names) {
 
 AuditResult check_gradient_flow(AuditRoom& room) {
   AuditModel twin = room.twin(kPassTwin);
-  AuditTraining training(twin, {1e-3}, kSteps);
+  AuditTraining training(twin, {1e-3}, kFlowSteps);
   const std::int64_t tokens = std::min(room.tokens(), kPassTwin.tokens);
   std::set<std::string> silent, wrong, declared;
   for (const ParameterSlot& slot : twin.layout().slots()) silent.insert(slot.spec.name);
-  for (std::int64_t step = 1; step <= kSteps; ++step) {
-    const at::Tensor windows = audit_tokens(twin.options().vocabulary, {1, kRows, tokens + 1},
+  for (std::int64_t step = 1; step <= kFlowSteps; ++step) {
+    const at::Tensor windows = audit_tokens(twin.options().vocabulary, {1, kFlowRows, tokens + 1},
                                             static_cast<std::uint64_t>(step));
     training.backward(windows, step);
     for (const ParameterSlot& slot : twin.layout().slots()) {

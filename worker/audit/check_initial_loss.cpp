@@ -11,7 +11,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kTolerance = 0.3;
+constexpr double kLossTolerance = 0.3;
 
 double loss_of(AuditModel& model, std::int64_t rows, std::int64_t tokens) {
   const at::NoGradGuard no_grad;
@@ -33,7 +33,7 @@ AuditResult check_initial_loss(AuditRoom& room) {
     expected = std::log(static_cast<double>(twin.options().vocabulary));
     note += " (of the twin)";
   }
-  return judged(std::abs(loss - expected) <= kTolerance, loss - expected, kTolerance,
+  return judged(std::abs(loss - expected) <= kLossTolerance, loss - expected, kLossTolerance,
                 fmt::format(fmt::runtime(note), loss, expected));
 }
 

@@ -12,9 +12,9 @@ namespace depthgrid {
 namespace {
 
 constexpr double kLearned = 0.1;
-constexpr double kRate = 5e-3;
-constexpr std::int64_t kRows = 2;
-constexpr std::int64_t kSteps = 400;
+constexpr double kOverfitRate = 5e-3;
+constexpr std::int64_t kOverfitRows = 2;
+constexpr std::int64_t kOverfitSteps = 400;
 constexpr std::int64_t kLook = 25;
 constexpr double kStillFalling = 0.9;  // of the loss a hundred steps ago
 
@@ -22,11 +22,12 @@ constexpr double kStillFalling = 0.9;  // of the loss a hundred steps ago
 
 AuditResult check_overfit_batch(AuditRoom& room) {
   AuditModel twin = room.learner();
-  AuditTraining training(twin, {kRate}, kSteps);
+  AuditTraining training(twin, {kOverfitRate}, kOverfitSteps);
   const std::int64_t tokens = std::min(room.tokens(), kLearningTwin.tokens);
-  const at::Tensor windows = audit_tokens(twin.options().vocabulary, {1, kRows, tokens + 1}, 41);
+  const at::Tensor windows =
+      audit_tokens(twin.options().vocabulary, {1, kOverfitRows, tokens + 1}, 41);
   std::vector<double> seen;
-  for (std::int64_t step = 1; step <= kSteps; ++step) {
+  for (std::int64_t step = 1; step <= kOverfitSteps; ++step) {
     // In training mode: what chooses tokens in evaluation need not have learned the batch.
     const double loss = training.backward(windows, step).item<double>();
     training.update(step);
@@ -35,8 +36,8 @@ AuditResult check_overfit_batch(AuditRoom& room) {
     if (seen.back() < kLearned || std::isnan(seen.back())) break;
   }
   const double loss = seen.back();
-  const std::string note = fmt::format("{} sequences of {} random tokens, {} steps", kRows, tokens,
-                                       static_cast<std::int64_t>(seen.size()) * kLook);
+  const std::string note = fmt::format("{} sequences of {} random tokens, {} steps", kOverfitRows,
+                                       tokens, static_cast<std::int64_t>(seen.size()) * kLook);
   const bool falling = seen.size() > 4 && loss < kStillFalling * seen[seen.size() - 5];
   if (!(loss < kLearned) && falling) {
     return unjudged(AuditVerdict::Undecided, loss, kLearned, note + ", still falling");

@@ -16,7 +16,7 @@
 namespace depthgrid {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
@@ -52,38 +52,40 @@ struct Refusal {
 }
 
 /// Parses, refusing repeated keys and deep nesting, which a parser would let pass.
-Json parse_header(const std::string& text) {
+SortedJson parse_header(const std::string& text) {
   if (text.empty() || text.front() != '{') refuse("its header is no JSON object");
   std::vector<std::set<std::string>> keys(kDeepest + 2);
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
+  const auto watch = [&](int depth, SortedJson::parse_event_t event, SortedJson& value) {
     if (depth > kDeepest) refuse("its header is nested too deeply");
     const auto level = static_cast<std::size_t>(depth);
-    if (event == Json::parse_event_t::object_start) keys[level + 1].clear();
-    if (event == Json::parse_event_t::key && !keys[level].insert(value.get<std::string>()).second) {
+    if (event == SortedJson::parse_event_t::object_start) keys[level + 1].clear();
+    if (event == SortedJson::parse_event_t::key &&
+        !keys[level].insert(value.get<std::string>()).second) {
       refuse(fmt::format("its header names '{}' twice", value.get<std::string>()));
     }
     return true;
   };
   try {
-    return Json::parse(text, watch);
-  } catch (const Json::exception& e) {
+    return SortedJson::parse(text, watch);
+  } catch (const SortedJson::exception& e) {
     refuse(fmt::format("its header is not JSON: {}", e.what()));
   }
 }
 
-std::uint64_t natural(const Json& value, const std::string& name) {
+std::uint64_t natural(const SortedJson& value, const std::string& name) {
   if (!value.is_number_unsigned()) {
     refuse(fmt::format("tensor '{}': {} is no number of 0 or more", name, value.dump()));
   }
   return value.get<std::uint64_t>();
 }
 
-SafetensorsEntry parse_entry(const std::string& name, const Json& value, std::uint64_t room) {
+SafetensorsEntry parse_entry(const std::string& name, const SortedJson& value, std::uint64_t room) {
   if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
       !value.contains("shape") || !value.contains("data_offsets")) {
     refuse(fmt::format("tensor '{}' has other members than dtype, shape and data_offsets", name));
   }
-  const Json &dtype = value["dtype"], &shape = value["shape"], &offsets = value["data_offsets"];
+  const SortedJson &dtype = value["dtype"], &shape = value["shape"],
+                   &offsets = value["data_offsets"];
   if (!dtype.is_string() || !shape.is_array() || !offsets.is_array() || offsets.size() != 2) {
     refuse(fmt::format("tensor '{}': a member has another type than it should", name));
   }
@@ -91,7 +93,7 @@ SafetensorsEntry parse_entry(const std::string& name, const Json& value, std::ui
   const FileType* type = type_of(entry.dtype);
   if (type == nullptr) refuse(fmt::format("tensor '{}' has unknown type {}", name, entry.dtype));
   std::uint64_t bytes = type->bytes;
-  for (const Json& size : shape) {
+  for (const SortedJson& size : shape) {
     const std::uint64_t n = natural(size, name);
     if (n > static_cast<std::uint64_t>(INT64_MAX) || __builtin_mul_overflow(bytes, n, &bytes)) {
       refuse(fmt::format("tensor '{}': its shape is too large", name));
@@ -143,7 +145,7 @@ SafetensorsFile::SafetensorsFile(std::filesystem::path file) : path_(std::move(f
     in.read(text.data(), static_cast<std::streamsize>(length));
     if (!in) refuse("its header cannot be read");
     body_ = sizeof length + length;
-    const Json header = parse_header(text);
+    const SortedJson header = parse_header(text);
     for (const auto& [name, value] : header.items()) {
       if (name != "__metadata__") {
         entries_.push_back(parse_entry(name, value, size - body_));

@@ -70,12 +70,12 @@ constexpr Leaf kData[] = {
          "data.corpus=synthetic:copy|synthetic:induction"),
 };
 
-constexpr SchemaSection kSections[] = {{"Data", kData}};
+constexpr SchemaSection kDataSections[] = {{"Data", kData}};
 
 }  // namespace
 
 std::span<const SchemaSection> data_sections() {
-  return kSections;
+  return kDataSections;
 }
 
 }  // namespace depthgrid

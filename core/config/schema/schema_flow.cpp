@@ -5,7 +5,6 @@ namespace {
 
 using enum LeafClass;
 
-constexpr std::string_view kFlow = "model.family=hybrid_ode";
 constexpr std::string_view kField = "model.family=hybrid_ode & model.field.kind!=block";
 constexpr std::string_view kAttention =
     "model.family=hybrid_ode & model.field.kind=attention_mlp|time_indexed";
@@ -67,12 +66,12 @@ constexpr Leaf kRows[] = {
          "model.control.dim!=0"),
 };
 
-constexpr SchemaSection kSections[] = {{"Model: flow (hybrid_ode)", kRows}};
+constexpr SchemaSection kFlowSections[] = {{"Model: flow (hybrid_ode)", kRows}};
 
 }  // namespace
 
 std::span<const SchemaSection> flow_sections() {
-  return kSections;
+  return kFlowSections;
 }
 
 }  // namespace depthgrid

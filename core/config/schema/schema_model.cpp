@@ -285,7 +285,7 @@ constexpr Leaf kInit[] = {
          "model.init.from!=null"),
 };
 
-constexpr SchemaSection kSections[] = {
+constexpr SchemaSection kModelSections[] = {
     {"Seeds", kSeeds},
     {"Model: sizes and block", kBlock},
     {"Model: residual", kResidual},
@@ -299,7 +299,7 @@ constexpr SchemaSection kSections[] = {
 }  // namespace
 
 std::span<const SchemaSection> model_sections() {
-  return kSections;
+  return kModelSections;
 }
 
 }  // namespace depthgrid

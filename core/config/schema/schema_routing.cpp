@@ -5,9 +5,8 @@ namespace {
 
 using enum LeafClass;
 
-constexpr std::string_view kTdt = "model.family=tdt";
-constexpr std::string_view kMod = "model.family=mod";
-constexpr std::string_view kGated = "model.family=tdt & model.tdt.train_path=gated_soft|gated_st";
+constexpr std::string_view kGatedPath =
+    "model.family=tdt & model.tdt.train_path=gated_soft|gated_st";
 
 constexpr Leaf layers(std::string_view path, std::string_view condition) {
   return read(word(path, "odd even all", "odd", Structural,
@@ -28,7 +27,7 @@ constexpr Leaf kTdtRows[] = {
          kTdt),
     read(real("model.tdt.dense_fraction", 0, 1, "–", "0", PerCell,
               "share of the steps, the first ones, that execute every token"),
-         kGated),
+         kGatedPath),
     read(word("model.tdt.execution", "masked gathered", "masked", Structural,
               "how the k tokens of a TopK pass through a block: all are computed and masked, or "
               "those alone, which saves time; then only cells of equal k are fused"),
@@ -124,7 +123,7 @@ constexpr Leaf kModRows[] = {
          kMod),
 };
 
-constexpr SchemaSection kSections[] = {
+constexpr SchemaSection kRoutingSections[] = {
     {"Model: temporal dynamic transformer", kTdtRows},
     {"Model: Mixture-of-Depths", kModRows},
 };
@@ -132,7 +131,7 @@ constexpr SchemaSection kSections[] = {
 }  // namespace
 
 std::span<const SchemaSection> routing_sections() {
-  return kSections;
+  return kRoutingSections;
 }
 
 }  // namespace depthgrid

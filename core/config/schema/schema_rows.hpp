@@ -10,6 +10,11 @@ namespace depthgrid {
 
 inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
+/// Conditions that several tables of leaves read.
+inline constexpr std::string_view kFlow = "model.family=hybrid_ode";
+inline constexpr std::string_view kTdt = "model.family=tdt";
+inline constexpr std::string_view kMod = "model.family=mod";
+
 /// Builders of table rows; the tables are constants of the program.
 constexpr Leaf make_row(std::string_view path, ValueKind kind, std::string_view unit,
                         std::string_view default_text, LeafClass leaf_class, std::string_view doc) {

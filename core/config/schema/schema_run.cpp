@@ -102,7 +102,7 @@ constexpr Leaf kAudit[] = {
     audit("audit.fusion", "required", "fused cells equal cells alone; NaN stays in its cell"),
 };
 
-constexpr SchemaSection kSections[] = {
+constexpr SchemaSection kRunSections[] = {
     {"Evaluation", kEval},
     {"Checkpoints", kCheckpoint},
     {"Resources and packing", kResources},
@@ -113,7 +113,7 @@ constexpr SchemaSection kSections[] = {
 }  // namespace
 
 std::span<const SchemaSection> run_sections() {
-  return kSections;
+  return kRunSections;
 }
 
 }  // namespace depthgrid

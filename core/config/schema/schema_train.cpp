@@ -79,7 +79,7 @@ constexpr Leaf group_frozen(std::string_view path, std::string_view condition = 
   return read(flag(path, "false", Structural, "no gradient, no update"), condition);
 }
 
-constexpr std::string_view kHead = "model.tie_embeddings=false";
+constexpr std::string_view kUntiedHead = "model.tie_embeddings=false";
 constexpr std::string_view kNorm = "model.norm=pre or model.final_norm!=none";
 // Everything but tables and norms is generated in tong, where generators are a group of their own.
 constexpr std::string_view kTrunk = "model.family!=tong";
@@ -90,11 +90,8 @@ constexpr std::string_view kBias =
 constexpr std::string_view kGates = "model.family=time_indexed & model.modulation.gate!=constant";
 constexpr std::string_view kGenerators =
     "model.family=tong or model.mixer=ssm & model.ssm.parameters=generated";
-constexpr std::string_view kStateSpace = "model.mixer=ssm & model.ssm.parameters=shared";
-constexpr std::string_view kTdt = "model.family=tdt";
-constexpr std::string_view kMod = "model.family=mod";
+constexpr std::string_view kSharedStateSpace = "model.mixer=ssm & model.ssm.parameters=shared";
 constexpr std::string_view kRouter = "model.family=tdt|mod";
-constexpr std::string_view kField = "model.family=hybrid_ode";
 constexpr std::string_view kAlpha =
     "model.family=hybrid_ode & model.field.kind!=block & model.field.alpha_learned=true";
 constexpr std::string_view kControl =
@@ -109,9 +106,9 @@ constexpr Leaf kGroups[] = {
     group_lr("train.groups.embedding.lr"),
     group_decay("train.groups.embedding.weight_decay"),
     group_frozen("train.groups.embedding.frozen"),
-    group_lr("train.groups.head.lr", kHead),
-    group_decay("train.groups.head.weight_decay", kHead),
-    group_frozen("train.groups.head.frozen", kHead),
+    group_lr("train.groups.head.lr", kUntiedHead),
+    group_decay("train.groups.head.weight_decay", kUntiedHead),
+    group_frozen("train.groups.head.frozen", kUntiedHead),
     group_lr("train.groups.norm.lr", kNorm),
     group_decay("train.groups.norm.weight_decay", kNorm),
     group_frozen("train.groups.norm.frozen", kNorm),
@@ -124,12 +121,12 @@ constexpr Leaf kGroups[] = {
     group_lr("train.groups.hypernet.lr", kGenerators),
     group_decay("train.groups.hypernet.weight_decay", kGenerators),
     group_frozen("train.groups.hypernet.frozen", kGenerators),
-    group_lr("train.groups.ssm.lr", kStateSpace),
-    group_decay("train.groups.ssm.weight_decay", kStateSpace),
-    group_frozen("train.groups.ssm.frozen", kStateSpace),
-    group_lr("train.groups.field.lr", kField),
-    group_decay("train.groups.field.weight_decay", kField),
-    group_frozen("train.groups.field.frozen", kField),
+    group_lr("train.groups.ssm.lr", kSharedStateSpace),
+    group_decay("train.groups.ssm.weight_decay", kSharedStateSpace),
+    group_frozen("train.groups.ssm.frozen", kSharedStateSpace),
+    group_lr("train.groups.field.lr", kFlow),
+    group_decay("train.groups.field.weight_decay", kFlow),
+    group_frozen("train.groups.field.frozen", kFlow),
     group_lr("train.groups.alpha.lr", kAlpha),
     group_decay("train.groups.alpha.weight_decay", kAlpha),
     group_frozen("train.groups.alpha.frozen", kAlpha),
@@ -157,13 +154,13 @@ constexpr Leaf kGroups[] = {
     group_frozen("train.groups.predictor.frozen", kMod),
 };
 
-constexpr SchemaSection kSections[] = {{"Training", kTrain},
-                                       {"Training: groups of parameters", kGroups}};
+constexpr SchemaSection kTrainSections[] = {{"Training", kTrain},
+                                            {"Training: groups of parameters", kGroups}};
 
 }  // namespace
 
 std::span<const SchemaSection> train_sections() {
-  return kSections;
+  return kTrainSections;
 }
 
 }  // namespace depthgrid

@@ -26,17 +26,6 @@ constexpr std::string_view kPattern =
 constexpr std::size_t kCachedBytes = 64;
 constexpr std::size_t kCachedPieces = 1U << 20U;
 
-struct CodeTraits {
-  using Handle = pcre2_code*;
-  static constexpr Handle null() noexcept { return nullptr; }
-  static void release(Handle h) noexcept { pcre2_code_free(h); }
-};
-struct MatchTraits {
-  using Handle = pcre2_match_data*;
-  static constexpr Handle null() noexcept { return nullptr; }
-  static void release(Handle h) noexcept { pcre2_match_data_free(h); }
-};
-
 std::string pcre2_message(int code) {
   std::array<PCRE2_UCHAR, 256> text{};
   pcre2_get_error_message(code, text.data(), text.size());
@@ -57,18 +46,6 @@ std::array<std::uint32_t, 256> byte_characters() {
   return character;
 }
 
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const noexcept {
-    return std::hash<std::string_view>{}(text);
-  }
-};
-
-struct Merge {
-  std::uint32_t rank;
-  std::uint32_t id;
-};
-
 std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
   return (std::uint64_t{left} << 32U) | right;
 }
@@ -76,6 +53,27 @@ std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
 }  // namespace
 
 struct Gpt2Tokenizer::Tables {
+  struct CodeTraits {
+    using Handle = pcre2_code*;
+    static constexpr Handle null() noexcept { return nullptr; }
+    static void release(Handle h) noexcept { pcre2_code_free(h); }
+  };
+  struct MatchTraits {
+    using Handle = pcre2_match_data*;
+    static constexpr Handle null() noexcept { return nullptr; }
+    static void release(Handle h) noexcept { pcre2_match_data_free(h); }
+  };
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  struct Merge {
+    std::uint32_t rank;
+    std::uint32_t id;
+  };
+
   std::string identity;
   std::array<std::uint32_t, 256> byte_id{};
   std::unordered_map<std::uint64_t, Merge> merges;
