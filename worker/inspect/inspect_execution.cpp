@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "models/routing/calibration.hpp"
-#include "worker/inspect/check_model.hpp"
+#include "worker/inspect/inspect_model.hpp"
 
 namespace depthgrid {
 namespace {
@@ -74,7 +74,7 @@ at::Tensor masks_of(const ModelOptions& o, const CheckCase& c, const at::Tensor&
 
 }  // namespace
 
-CheckExecution check_execution(const CheckModel& m, const CheckCase& c, const at::Tensor& tokens) {
+CheckExecution inspect_execution(const CheckModel& m, const CheckCase& c, const at::Tensor& tokens) {
   const Model& model = m.model;
   const ModelOptions& o = model.options();
   if (c.mode == kTrainingMode) {
