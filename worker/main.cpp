@@ -22,7 +22,7 @@
 #include "worker/describe/describe.hpp"
 #include "worker/eval/eval_cell.hpp"
 #include "worker/generate/generate.hpp"
-#include "worker/inspect/check_service.hpp"
+#include "worker/inspect/inspect_service.hpp"
 #include "worker/process/log_warnings.hpp"
 #include "worker/process/run_setup.hpp"
 #include "worker/process/stop_signals.hpp"

@@ -11,8 +11,8 @@
 #include "core/base/error.hpp"
 #include "models/decode/decoder.hpp"
 #include "models/routing/routing_record.hpp"
-#include "worker/inspect/check_pass.hpp"
-#include "worker/inspect/checks.hpp"
+#include "worker/inspect/inspect_pass.hpp"
+#include "worker/inspect/inspections.hpp"
 
 namespace depthgrid {
 namespace {
@@ -65,12 +65,12 @@ double share_equal(const at::Tensor& a, const at::Tensor& b) {
 
 }  // namespace
 
-CheckReport check_decode(CheckSubject& subject, const CheckCase& c) {
+CheckReport inspect_decode(CheckSubject& subject, const CheckCase& c) {
   const at::NoGradGuard no_grad;
   const CheckModel& m = subject.model(c);
   const ModelOptions& o = m.model.options();
   const at::Tensor tokens = subject.tokens(c);
-  const CheckExecution e = check_execution(m, c, tokens);
+  const CheckExecution e = inspect_execution(m, c, tokens);
   const bool ranks = e.training || e.execution->mode == ExecutionMode::TeacherTopk ||
                      e.execution->mode == ExecutionMode::TeacherThreshold;
   if (ranks) {

@@ -1,9 +1,9 @@
-#include "worker/inspect/check_service.hpp"
+#include "worker/inspect/inspect_service.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "worker/inspect/checks.hpp"
+#include "worker/inspect/inspections.hpp"
 
 namespace depthgrid {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using ModelCheck = CheckReport (*)(CheckSubject&, const CheckCase&);
 
 /// In the order of CheckKind, without the gate.
-constexpr ModelCheck kModelChecks[] = {check_forward, check_decode, check_gradients};
+constexpr ModelCheck kModelChecks[] = {inspect_forward, inspect_decode, inspect_gradients};
 
 bool passed(const CheckReport& report) {
   const auto at =
@@ -29,7 +29,7 @@ CheckAnswer check(std::string_view request) {
     for (const CheckCase& c : asked.cases) results.push_back(kModelChecks[kind - 1](subject, c));
   };
   if (asked.kind == CheckKind::Gate) {
-    for (const CheckCase& c : asked.cases) results.push_back(check_gate(c));
+    for (const CheckCase& c : asked.cases) results.push_back(inspect_gate(c));
   } else if (asked.from) {
     on(CheckSubject(*asked.from));
   } else {

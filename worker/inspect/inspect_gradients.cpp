@@ -16,7 +16,7 @@
 #include "models/routing/routing_record.hpp"
 #include "worker/audit/audit_model.hpp"
 #include "worker/audit/audit_twin.hpp"
-#include "worker/inspect/checks.hpp"
+#include "worker/inspect/inspections.hpp"
 #include "worker/inspect/gradient_report.hpp"
 
 namespace depthgrid {
@@ -87,7 +87,7 @@ std::vector<std::string> silent(const GroupGradients& row, const CheckModel& m) 
 
 }  // namespace
 
-CheckReport check_gradients(CheckSubject& subject, const CheckCase& c) {
+CheckReport inspect_gradients(CheckSubject& subject, const CheckCase& c) {
   if (subject.options().tdt.gate_grad_to_trunk && subject.options().family == "tdt") {
     throw UserError(ExitCode::Usage,
                     "check gradcheck: model.tdt.gate_grad_to_trunk: the moving average has no "

@@ -1,26 +1,26 @@
 #pragma once
 
-#include "worker/inspect/check_model.hpp"
-#include "worker/inspect/check_report.hpp"
-#include "worker/inspect/check_request.hpp"
+#include "worker/inspect/inspect_model.hpp"
+#include "worker/inspect/inspect_report.hpp"
+#include "worker/inspect/inspect_request.hpp"
 
 namespace depthgrid {
 
 /// The gate of models/routing/surprise_gate and the choice of top_k on given arrays: criteria, gate
 /// and mask of every token, and the gradients of the mean gate by the four scalars.
-CheckReport check_gate(const CheckCase& c);
+CheckReport inspect_gate(const CheckCase& c);
 
 /// One pass over whole sequences: loss, what each dynamic layer has executed and, with `dump`,
 /// every number on the way.
 /// @throws UserError: the family has no such mode, or masks or thresholds do not fit.
-CheckReport check_forward(CheckSubject& subject, const CheckCase& c);
+CheckReport inspect_forward(CheckSubject& subject, const CheckCase& c);
 
 /// The same by a Decoder, tokens coming in pieces, and how far it is from one pass.
-/// @throws UserError as check_forward(); and for modes that rank a whole text.
-CheckReport check_decode(CheckSubject& subject, const CheckCase& c);
+/// @throws UserError as inspect_forward(); and for modes that rank a whole text.
+CheckReport inspect_decode(CheckSubject& subject, const CheckCase& c);
 
 /// The training loss of the structure's twin: autograd against central differences in float64, and
 /// against autograd in float32. Member `pass` says whether all groups are within the threshold.
-CheckReport check_gradients(CheckSubject& subject, const CheckCase& c);
+CheckReport inspect_gradients(CheckSubject& subject, const CheckCase& c);
 
 }  // namespace depthgrid

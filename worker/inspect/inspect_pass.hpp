@@ -2,8 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "worker/inspect/check_model.hpp"
-#include "worker/inspect/check_report.hpp"
+#include "worker/inspect/inspect_model.hpp"
+#include "worker/inspect/inspect_report.hpp"
 
 namespace depthgrid {
 

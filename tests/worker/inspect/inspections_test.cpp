@@ -1,5 +1,5 @@
 // What `check forward`, `decode` and `gradcheck` answer, below the command line.
-#include "worker/inspect/checks.hpp"
+#include "worker/inspect/inspections.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -14,7 +14,7 @@
 #include <ATen/TensorOperators.h>
 
 #include "core/config/cell_config.hpp"
-#include "worker/inspect/check_model.hpp"
+#include "worker/inspect/inspect_model.hpp"
 
 namespace depthgrid::testing {
 namespace {
@@ -55,7 +55,7 @@ TEST(CheckGradients, ATermThatOnlyObservesIsNotComparedAndAnAverageNotMissed) {
   CheckSubject subject = subject_of(kLayerRms);
   CheckCase c;
   c.samples = 1;
-  const CheckReport report = check_gradients(subject, c);
+  const CheckReport report = inspect_gradients(subject, c);
 
   EXPECT_TRUE(std::get<bool>(*member(report, "pass"))) << report.json();
   const CheckReport& scalars = group_of(report, "scalars");
@@ -68,7 +68,7 @@ TEST(CheckGradients, ADenseStartIsNotWhatIsLookedAt) {
       {{"model.family", "tdt"}, {"model.n_layers", 2}, {"model.tdt.dense_fraction", 0.5}});
   CheckCase c;
   c.samples = 1;
-  const CheckReport report = check_gradients(subject, c);
+  const CheckReport report = inspect_gradients(subject, c);
 
   EXPECT_TRUE(std::get<bool>(*member(report, "pass"))) << report.json();
   EXPECT_EQ(std::get<Words>(*member(group_of(report, "scalars"), "terms")), Words{"language"});
@@ -78,7 +78,7 @@ TEST(CheckForward, ATermThatOnlyObservesIsNoLoss) {
   CheckSubject subject = subject_of(kLayerRms);
   CheckCase c;
   c.mode = std::string(kTrainingMode);
-  const CheckReport report = check_forward(subject, c);
+  const CheckReport report = inspect_forward(subject, c);
 
   ASSERT_NE(member(report, "loss_tpn"), nullptr);
   EXPECT_GT(std::get<double>(*member(report, "loss_tpn")), 0);
@@ -103,7 +103,7 @@ TEST_P(CheckDecode, HasARowForEveryDepthStepOfAFlow) {
   c.rows = 3;
   c.prefill = 5;
   c.dtype = CheckDtype::F64;
-  const CheckReport report = check_decode(subject, c);
+  const CheckReport report = inspect_decode(subject, c);
 
   EXPECT_LE(std::get<double>(*member(report, "difference")), 1e-9);
   EXPECT_EQ(std::get<double>(*member(report, "argmax_agreement")), 1.0);
@@ -137,7 +137,7 @@ TEST(CheckForward, HasTheStateInFrontOfEveryStepOfAFlow) {
       {{"model.family", "hybrid_ode"}, {"model.n_layers", 4}, {"model.solver.method", "midpoint"}});
   CheckCase c;
   c.dump = true;
-  const CheckReport report = check_forward(subject, c);
+  const CheckReport report = inspect_forward(subject, c);
 
   const auto& states = std::get<at::Tensor>(*member(report, "states"));
   EXPECT_EQ(states.sizes(), (std::vector<std::int64_t>{8, 2, 8, 16}));

@@ -1,4 +1,4 @@
-#include "worker/inspect/check_request.hpp"
+#include "worker/inspect/inspect_request.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "worker/inspect/check_model.hpp"
+#include "worker/inspect/inspect_model.hpp"
 
 #include <algorithm>
 

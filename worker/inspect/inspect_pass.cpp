@@ -1,4 +1,4 @@
-#include "worker/inspect/check_pass.hpp"
+#include "worker/inspect/inspect_pass.hpp"
 
 #include <ATen/TensorOperators.h>
 

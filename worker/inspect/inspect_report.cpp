@@ -1,4 +1,4 @@
-#include "worker/inspect/check_report.hpp"
+#include "worker/inspect/inspect_report.hpp"
 
 #include <cmath>
 #include <type_traits>

@@ -13,7 +13,7 @@
 #include "core/train/optimizer/arena.hpp"
 #include "models/context/forward_context.hpp"
 #include "models/model.hpp"
-#include "worker/inspect/check_request.hpp"
+#include "worker/inspect/inspect_request.hpp"
 #include "worker/model/stored_model.hpp"
 
 namespace depthgrid {
@@ -69,6 +69,6 @@ struct CheckExecution {
 
 /// @param tokens  (1, B, T): thresholds of a calibrated decider are taken from them, unless given.
 /// @throws UserError if the family has no such mode or decider, or masks or thresholds do not fit.
-CheckExecution check_execution(const CheckModel& m, const CheckCase& c, const at::Tensor& tokens);
+CheckExecution inspect_execution(const CheckModel& m, const CheckCase& c, const at::Tensor& tokens);
 
 }  // namespace depthgrid

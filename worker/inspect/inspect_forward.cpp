@@ -8,8 +8,8 @@
 #include "core/depth/observer.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
 #include "models/routing/routing_record.hpp"
-#include "worker/inspect/check_pass.hpp"
-#include "worker/inspect/checks.hpp"
+#include "worker/inspect/inspect_pass.hpp"
+#include "worker/inspect/inspections.hpp"
 
 namespace depthgrid {
 namespace {
@@ -66,11 +66,11 @@ CheckReport layer_report(const LayerRouting& layer, bool dump) {
 
 }  // namespace
 
-CheckReport check_forward(CheckSubject& subject, const CheckCase& c) {
+CheckReport inspect_forward(CheckSubject& subject, const CheckCase& c) {
   const at::NoGradGuard no_grad;
   const CheckModel& m = subject.model(c);
   const at::Tensor tokens = subject.tokens(c);
-  const CheckExecution e = check_execution(m, c, tokens);
+  const CheckExecution e = inspect_execution(m, c, tokens);
   RoutingRecord record;
   record.teach = c.dump;
   StateKeeper keeper;

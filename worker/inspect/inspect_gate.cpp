@@ -9,11 +9,11 @@
 #include "models/ops/softplus.hpp"
 #include "models/routing/surprise_gate.hpp"
 #include "models/routing/top_k.hpp"
-#include "worker/inspect/checks.hpp"
+#include "worker/inspect/inspections.hpp"
 
 namespace depthgrid {
 
-CheckReport check_gate(const CheckCase& c) {
+CheckReport inspect_gate(const CheckCase& c) {
   if (!c.dx.defined() || !c.dx_hat.defined() || c.dx.sizes() != c.dx_hat.sizes()) {
     throw UserError(ExitCode::BadData,
                     "check gate: dx and dx_hat must both be there, of the same sizes");
