@@ -302,10 +302,10 @@ TEST(HybridOde, MasksOfDropoutAreDrawnOnceAnEvaluationOrOnceASolve) {
     const std::vector<std::uint64_t> seeds = {3};
     const ForwardContext context{.training = true, .step = 1, .seeds = &seeds};
     const at::Tensor x = at::zeros({1, 2, 7, o.width}, at::kDouble);
-    const DepthSegment flow = exact.model->family().segments(context).at(0);
-    const FieldPtr field = exact.model->family().field(flow.grid, context);
-    return std::pair{field->evaluate(x, flow.grid.at(0), {}).dx,
-                     field->evaluate(x, flow.grid.at(1), {}).dx};
+    const std::vector<DepthSegment> whole = exact.model->family().segments(context);
+    const DepthSegment& flow = whole.at(0);
+    return std::pair{flow.field->evaluate(x, flow.grid.at(0), {}).dx,
+                     flow.field->evaluate(x, flow.grid.at(1), {}).dx};
   };
   const auto [first, second] = increments(false);
   const auto [once, again] = increments(true);
