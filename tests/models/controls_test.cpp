@@ -46,10 +46,9 @@ TEST_P(ShareTest, IsSeparateLayersOfEqualWeights) {
   copy_parameters(shared, separate);
   const at::Tensor windows = at::randint(0, o.vocabulary, {2, 3, 10}, at::kLong);
 
-  const at::Tensor ours =
-      CellLanguageModel(*shared.model, shared.seeds).training_loss(windows, 1, 0);
+  const at::Tensor ours = CellLanguageModel(*shared.model, shared.seeds).losses({windows, 1}).total;
   const at::Tensor theirs =
-      CellLanguageModel(*separate.model, separate.seeds).training_loss(windows, 1, 0);
+      CellLanguageModel(*separate.model, separate.seeds).losses({windows, 1}).total;
   ours.backward(at::full({2}, 1.0));
   theirs.backward(at::full({2}, 1.0));
 
