@@ -23,23 +23,23 @@ Shifted shifted(const at::Tensor& windows) {
 
 }  // namespace
 
-LanguageModel::Losses CellLanguageModel::losses(const at::Tensor& windows, std::int64_t step,
-                                                std::int64_t first_row) {
+Objective::Losses CellLanguageModel::losses(const Batch& batch) {
   const std::vector<LossTerm> terms = model_.family().loss_terms();
   Losses out;
   out.parts.resize(terms.size());
-  const Shifted batch = shifted(windows);
+  const Shifted rows = shifted(batch.windows);
   const ForwardContext context{.training = true,
-                               .step = step,
-                               .first_row = first_row,
+                               .step = batch.step,
+                               .first_row = batch.first_row,
                                .seeds = &seeds_,
                                .watch = watch,
+                               .control = batch.control,
                                .execution = training_execution,
                                .losses = &out.parts};
-  out.language = cell_cross_entropy(model_.logits(batch.inputs, context), batch.targets);
-  out.total = out.language;
+  out.loss = cell_cross_entropy(model_.logits(rows.inputs, context), rows.targets);
+  out.total = out.loss;
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (!out.parts[i].defined()) out.parts[i] = at::zeros_like(out.language.detach());
+    if (!out.parts[i].defined()) out.parts[i] = at::zeros_like(out.loss.detach());
     if (terms[i].observes) {
       out.total = out.total + out.parts[i];
       continue;
@@ -59,19 +59,17 @@ std::vector<std::string_view> CellLanguageModel::loss_parts() const {
   return names;
 }
 
-LanguageModel::Scores CellLanguageModel::score_rows(const at::Tensor& windows,
-                                                    std::int64_t first_row) {
-  const std::int64_t cells = model_.options().cells;
-  const Shifted batch = shifted(windows.to(model_.options().device)
-                                    .unsqueeze(0)
-                                    .expand({cells, windows.size(0), windows.size(1)}));
+LanguageModel::Scores CellLanguageModel::score(const Batch& batch) {
+  const ModelOptions& o = model_.options();
+  const Shifted rows = shifted(batch.windows.to(o.device).expand({o.cells, -1, -1}));
   RoutingRecord record;
-  const bool routes = !model_.options().routing.layers.empty();
-  const at::Tensor logits = model_.logits(
-      batch.inputs,
-      {.first_row = first_row, .execution = execution, .routing = routes ? &record : nullptr});
-  if (routes) count(record, batch.inputs);
-  return {token_losses(logits, batch.targets), logits.argmax(-1).eq(batch.targets)};
+  const bool routes = !o.routing.layers.empty();
+  const at::Tensor logits = model_.logits(rows.inputs, {.first_row = batch.first_row,
+                                                        .control = batch.control,
+                                                        .execution = execution,
+                                                        .routing = routes ? &record : nullptr});
+  if (routes) count(record, rows.inputs);
+  return {token_losses(logits, rows.targets), logits.argmax(-1).eq(rows.targets)};
 }
 
 void CellLanguageModel::count(const RoutingRecord& record, const at::Tensor& tokens) {

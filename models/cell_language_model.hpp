@@ -22,14 +22,9 @@ class CellLanguageModel final : public LanguageModel {
   CellLanguageModel(const Model& model, std::vector<std::uint64_t> seeds)
       : model_(model), seeds_(std::move(seeds)) {}
 
-  at::Tensor training_loss(const at::Tensor& windows, std::int64_t step,
-                           std::int64_t first_row) override {
-    return losses(windows, step, first_row).total;
-  }
-  Losses losses(const at::Tensor& windows, std::int64_t step, std::int64_t first_row) override;
+  Losses losses(const Batch& batch) override;
   std::vector<std::string_view> loss_parts() const override;
-  Scores score(const at::Tensor& windows) override { return score_rows(windows, 0); }
-  Scores score_rows(const at::Tensor& windows, std::int64_t first_row) override;
+  Scores score(const Batch& batch) override;
 
   /// Told of each depth step of training passes that they want.
   std::vector<Observer*> watch;

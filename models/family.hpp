@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "core/depth/depth_grid.hpp"
-#include "core/depth/tableau.hpp"
-#include "core/depth/vector_field.hpp"
+#include "core/depth/depth_segment.hpp"
 #include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/decode_block.hpp"
 #include "models/context/execution_mode.hpp"
@@ -32,12 +31,6 @@ struct DeadParameter {
   std::string reason;
 };
 
-/// A run of steps that one method takes over one field.
-struct DepthSegment {
-  const Tableau& method;
-  DepthGrid grid;
-};
-
 /// One way of letting depth act: its parameters, the grid it walks and the field on that grid.
 ///
 /// A family is one file in models/families and one row of model_factory.cpp. Embedding, readout,
@@ -49,16 +42,11 @@ class Family {
   /// Nodes and step lengths of one pass, of the whole depth.
   virtual DepthGrid grid(const ForwardContext& context) const = 0;
 
-  /// The same steps, cut where the method changes: all of them under Euler's, unless a part of the
-  /// depth is a flow. A segment's nodes may go by a time of its own.
-  virtual std::vector<DepthSegment> segments(const ForwardContext& context) const {
-    return {{kEuler, grid(context)}};
-  }
-
-  /// The field of one segment; what depends on the nodes alone is computed here, once for all of
-  /// them.
-  /// @param grid, context  must outlive the field.
-  virtual FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const = 0;
+  /// The same steps with what runs them, cut where method or field change: one run of Euler's
+  /// steps, unless a part of the depth is a flow. What depends on the nodes alone is computed here,
+  /// once for all of them.
+  /// @param context  must outlive the fields.
+  virtual std::vector<DepthSegment> segments(const ForwardContext& context) const = 0;
 
   /// The blocks that the field runs at the nodes of an evaluation grid, for decoding token by token
   /// (models/decode): one a step; none where a step is more than one block.

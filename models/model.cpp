@@ -5,7 +5,6 @@
 #include <ATen/TensorOperators.h>
 
 #include "core/base/error.hpp"
-#include "core/depth/integrator.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/model_factory.hpp"
@@ -62,9 +61,8 @@ at::Tensor Model::embed(const at::Tensor& tokens, std::int64_t first) const {
 at::Tensor Model::states(const at::Tensor& tokens, const ForwardContext& context) const {
   at::Tensor x = embed(tokens);
   for (const DepthSegment& segment : family_->segments(context)) {
-    const FieldPtr field = family_->field(segment.grid, context);
-    x = DepthIntegrator(segment.method)
-            .solve(*field, segment.grid, x, context.control, context.watch, context.step);
+    x = segment.method->solve(*segment.field, segment.grid, x, context.control, context.watch,
+                              context.step);
   }
   return x;
 }

@@ -19,9 +19,15 @@ struct DepthPoint {
   std::int64_t stage = 0;  // evaluation of the step: 0 under Euler
 };
 
-/// External control. An undefined tensor means "uncontrolled".
+/// External control of every token. An undefined tensor means "uncontrolled".
+///
+/// Of size 1 along B or T, or of stride 0 along T, it is one signal for all of them: a constant
+/// costs no more than its sequences, and the bits are those of one shift for all tokens.
 struct Control {
-  at::Tensor u;  // (E, B, U) or (E, 1, U)
+  at::Tensor u;  // (E, B, T, U), (E, B, 1, U), (E, 1, T, U) or (E, 1, 1, U)
+
+  /// What `tokens` tokens from the first one get: views, no copy.
+  Control piece(std::int64_t first, std::int64_t tokens) const;
 };
 
 /// What a field returns at one point.

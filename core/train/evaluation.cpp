@@ -75,7 +75,8 @@ std::vector<EvalResult> evaluate(LanguageModel& model, std::int64_t cells,
     if (stop && stop()) return {};
     const EvalBatch batch = batches.batch(b);
     const LanguageModel::Scores scores =
-        model.score_rows(batch.tokens.narrow(1, 0, batch.length + 1), b * batch_size);
+        model.score({.windows = batch.tokens.narrow(1, 0, batch.length + 1).unsqueeze(0),
+                     .first_row = b * batch_size});
     const at::Tensor loss = scores.loss.cpu().contiguous();
     const at::Tensor correct = scores.correct.cpu().contiguous();
     const at::Tensor mask = batch.mask.contiguous();

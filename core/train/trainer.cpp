@@ -9,10 +9,10 @@
 
 namespace depthgrid {
 
-Trainer::Trainer(LanguageModel& model, Arena& arena, CellOptimizer& optimizer,
+Trainer::Trainer(Objective& objective, Arena& arena, CellOptimizer& optimizer,
                  const BatchSource& batches, GradientSync& sync, CellSet& cells,
                  const TrainOptions& options)
-    : model_(model),
+    : objective_(objective),
       arena_(arena),
       optimizer_(optimizer),
       batches_(batches),
@@ -22,10 +22,10 @@ Trainer::Trainer(LanguageModel& model, Arena& arena, CellOptimizer& optimizer,
 
 at::Tensor Trainer::accumulate(std::int64_t step) {
   const std::int64_t batch = options_.batch, ranks = sync_.ranks(), rank = sync_.rank();
-  const double tokens = static_cast<double>(batch * batches_.sampler().seq_len());
+  const double tokens = static_cast<double>(batch * batches_.tokens());
   const at::TensorOptions plain = arena_.values().options();
   const at::Tensor weight = at::tensor(options_.loss_scale, plain) / tokens;
-  const auto rows_of_losses = static_cast<std::int64_t>(2 + model_.loss_parts().size());
+  const auto rows_of_losses = static_cast<std::int64_t>(2 + objective_.loss_parts().size());
   at::Tensor sums =
       at::zeros({rows_of_losses, options_.cells}, plain.dtype(at::kDouble).device(at::kCPU));
   const std::int64_t begin = batch * rank / ranks;
@@ -34,10 +34,13 @@ at::Tensor Trainer::accumulate(std::int64_t step) {
     const std::int64_t first = begin + rows * m / options_.accumulation;
     const std::int64_t count = begin + rows * (m + 1) / options_.accumulation - first;
     if (count == 0) continue;
-    const at::Tensor windows = batches_.windows(step - 1, first, count).to(plain.device());
-    const LanguageModel::Losses losses = model_.losses(windows, step, first);
+    Batch micro = batches_.batch(step, first, count);
+    for (at::Tensor* t : {&micro.windows, &micro.control.u}) {
+      if (t->defined()) *t = t->to(plain.device());
+    }
+    const Objective::Losses losses = objective_.losses(micro);
     losses.total.backward(weight.to(losses.total.scalar_type()));
-    std::vector<at::Tensor> all = {losses.language.detach(), losses.total.detach()};
+    std::vector<at::Tensor> all = {losses.loss.detach(), losses.total.detach()};
     for (const at::Tensor& part : losses.parts) all.push_back(part.detach());
     sums += at::stack(all).to(at::kCPU, at::kDouble);
   }

@@ -7,7 +7,7 @@
 #include "core/train/batch_source.hpp"
 #include "core/train/cell_optimizer.hpp"
 #include "core/train/gradient_sync.hpp"
-#include "core/train/language_model.hpp"
+#include "core/train/objective.hpp"
 #include "core/train/optimizer/arena.hpp"
 #include "core/train/train_options.hpp"
 
@@ -15,9 +15,9 @@ namespace depthgrid {
 
 /// What one training step says of each cell.
 struct StepReport {
-  std::vector<double> loss;                // (E) nats per token, mean over the global batch
-  std::vector<double> total;               // (E) what was minimised: loss and the model's own terms
-  std::vector<std::vector<double>> parts;  // (E) each, LanguageModel::loss_parts() unweighted
+  std::vector<double> loss;   // (E) nats per token, mean over the global batch
+  std::vector<double> total;  // (E) what was minimised: loss and the objective's other terms
+  std::vector<std::vector<double>> parts;  // (E) each, Objective::loss_parts() unweighted
   std::vector<std::uint8_t> nonfinite;     // (E) loss or gradient; the update was masked
   CellOptimizer::Report optimizer;
 };
@@ -31,18 +31,18 @@ struct StepReport {
 class Trainer {
  public:
   /// All references must outlive the trainer.
-  Trainer(LanguageModel& model, Arena& arena, CellOptimizer& optimizer, const BatchSource& batches,
+  Trainer(Objective& objective, Arena& arena, CellOptimizer& optimizer, const BatchSource& batches,
           GradientSync& sync, CellSet& cells, const TrainOptions& options);
 
   /// @param step  from 1.
   StepReport step(std::int64_t step);
 
  private:
-  /// This rank's losses over tokens of the global batch, rows of (2 + parts, E): language, total,
+  /// This rank's losses over tokens of the global batch, rows of (2 + parts, E): loss, total,
   /// parts; gradients go to the arena.
   at::Tensor accumulate(std::int64_t step);
 
-  LanguageModel& model_;
+  Objective& objective_;
   Arena& arena_;
   CellOptimizer& optimizer_;
   const BatchSource& batches_;

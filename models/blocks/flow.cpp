@@ -143,15 +143,23 @@ BlockWeights Flow::block(const at::Tensor& t) const {
   return gated(block_, gates.front());
 }
 
+at::Tensor Flow::signal(const Control& u) const {
+  const std::int64_t axes = options_.flow.control;
+  if (!u.u.defined() || axes == 0) return {};
+  if (u.u.dim() != 4) throw ShapeError("a control signal is (E, B, T, U)");
+  if (u.u.size(3) != axes) {
+    throw ShapeError("a control signal of " + std::to_string(u.u.size(-1)) +
+                     " axes meets a field of " + std::to_string(axes));
+  }
+  return u.u.stride(2) == 0 ? u.u.narrow(2, 0, 1) : u.u;
+}
+
 at::Tensor Flow::shift(const at::Tensor& t, const Control& u) const {
   at::Tensor sum;
   if (options_.flow.time_embedding) sum = time_.forward(t.view({-1, 1, 1})).unsqueeze(1);
-  if (!u.u.defined() || !control_.weight.defined()) return sum;
-  if (u.u.size(-1) != options_.flow.control) {
-    throw ShapeError("a control signal of " + std::to_string(u.u.size(-1)) +
-                     " axes meets a field of " + std::to_string(options_.flow.control));
-  }
-  const at::Tensor steered = apply(control_, u.u).unsqueeze(2);
+  const at::Tensor given = control_.weight.defined() ? signal(u) : at::Tensor();
+  if (!given.defined()) return sum;
+  const at::Tensor steered = apply(control_, given);
   return sum.defined() ? sum + steered : steered;
 }
 
@@ -163,13 +171,8 @@ at::Tensor Flow::mlp(const at::Tensor& y, const Control& u) const {
   const std::int64_t width = options_.width, axes = options_.flow.control;
   const AffineMap& up = block_.up;
   at::Tensor a = apply({axes > 0 ? up.weight.narrow(2, 0, width) : up.weight, up.bias}, y);
-  if (u.u.defined() && axes > 0) {
-    if (u.u.size(-1) != axes) {
-      throw ShapeError("a control signal of " + std::to_string(u.u.size(-1)) +
-                       " axes meets a field of " + std::to_string(axes));
-    }
-    a = a + apply({up.weight.narrow(2, width, axes), {}}, u.u).unsqueeze(2);
-  }
+  const at::Tensor given = signal(u);
+  if (given.defined()) a = a + apply({up.weight.narrow(2, width, axes), {}}, given);
   return apply(block_.down, activate(options_.flow.activation, a));
 }
 

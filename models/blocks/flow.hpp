@@ -38,7 +38,7 @@ class Flow {
   /// The field at τ over new tokens alone. @param t  (E).
   DecodeBlock decode_block(const at::Tensor& t) const;
 
-  /// e(τ) + c(u): (E, 1 or B, 1, C), undefined where there is neither. @param t  (E).
+  /// e(τ) + c(u): (E, 1 or B, 1 or T, C), undefined where there is neither. @param t  (E).
   at::Tensor shift(const at::Tensor& t, const Control& u) const;
   /// α F. @param f  (E, B, T, C).
   at::Tensor scaled(const at::Tensor& f) const;
@@ -54,6 +54,10 @@ class Flow {
   const ModelOptions& block_options() const noexcept { return block_options_; }
 
  private:
+  /// The signal that the field's map of it reads: (E, 1 or B, 1 or T, U); undefined without signal
+  /// or map. @throws ShapeError if it has other axes than the map.
+  at::Tensor signal(const Control& u) const;
+
   const ModelOptions& options_;
   ModelOptions block_options_;
   BlockWeights block_;  // mlp: up and down alone

@@ -106,12 +106,13 @@ at::Tensor Decoder::advance(const at::Tensor& tokens) {
   if (blocks_.empty()) {
     tokens_ = tokens_.defined() ? at::cat({tokens_, tokens}, 2) : tokens;
     length_ = tokens_.size(2);
-    return model_.states(tokens_, {.control = control_, .execution = execution_})
+    return model_.states(tokens_, {.control = control_.piece(0, length_), .execution = execution_})
         .narrow(2, length_ - tokens.size(2), tokens.size(2));
   }
   const at::Tensor x = model_.embed(tokens, length_);
   const CachedField field(o, blocks_, execution_, length_, states_, angles(tokens.size(2), x));
-  at::Tensor out = DepthIntegrator(kEuler).solve(field, grid_, x, control_);
+  at::Tensor out =
+      DepthIntegrator(kEuler).solve(field, grid_, x, control_.piece(length_, tokens.size(2)));
   length_ += tokens.size(2);
   return out;
 }

@@ -36,7 +36,8 @@ class Decoder {
   /// @param model      must outlive this; its parameters must not change meanwhile.
   /// @param execution  of layers that may skip tokens, see skipping_step(); none: as the family
   ///                   decides by itself, a calibrated decider by its fixed threshold.
-  /// @param control    the same for all tokens; of a family that has no input for it, unread.
+  /// @param control    of as many tokens as will come, or the same for all; of a family that has no
+  ///                   input for it, unread.
   explicit Decoder(const Model& model, std::optional<Execution> execution = {},
                    Control control = {});
 

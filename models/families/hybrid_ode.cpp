@@ -67,23 +67,19 @@ class HybridOde final : public Family {
   }
 
   std::vector<DepthSegment> segments(const ForwardContext& context) const override {
-    if (!flow_) return Family::segments(context);
+    const auto layers = [&] { return std::make_unique<LayerField>(options_, context, blocks_); };
+    if (!flow_) return euler_run(grid(context), layers());
     const FlowOptions& flow = options_.flow;
     const DepthGrid rest = scale_.grid(remaining_, context);
     const std::int64_t after = rest.steps() - flow.first;
     std::vector<DepthSegment> out;
-    if (flow.first > 0) out.push_back({kEuler, rest.piece(0, flow.first, 0)});
-    out.push_back({*flow.method, flow_grid_});
+    if (flow.first > 0) out.push_back(fixed_run(kEuler, rest.piece(0, flow.first, 0), layers()));
+    out.push_back(fixed_run(*flow.method, flow_grid_, flow_->field(context)));
     if (after > 0) {
-      out.push_back({kEuler, rest.piece(flow.first, after, flow.first + flow.steps)});
+      const std::int64_t step = flow.first + flow.steps;
+      out.push_back(fixed_run(kEuler, rest.piece(flow.first, after, step), layers()));
     }
     return out;
-  }
-
-  FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const override {
-    const bool flows = flow_ && grid.first == options_.flow.first && grid.span.defined();
-    if (flows) return flow_->field(context);
-    return std::make_unique<LayerField>(options_, context, blocks_);
   }
 
   /// A flow's step is one block under Euler's method alone.

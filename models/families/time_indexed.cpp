@@ -1,5 +1,6 @@
 #include "models/families/time_indexed.hpp"
 
+#include <utility>
 #include <vector>
 
 #include <ATen/core/grad_mode.h>
@@ -85,8 +86,9 @@ class TimeIndexed final : public Family {
     return scale_.grid(options_, context);
   }
 
-  FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const override {
-    const at::Tensor features = time_features(options_.time, grid.t);
+  std::vector<DepthSegment> segments(const ForwardContext& context) const override {
+    DepthGrid nodes = grid(context);
+    const at::Tensor features = time_features(options_.time, nodes.t);
     std::vector<NormWeights> first, second;
     if (options_.norm == NormChoice::TemporalLayer) {
       first = norm1_.evaluate(features);
@@ -94,8 +96,13 @@ class TimeIndexed final : public Family {
     }
     GatedField block(options_, context, gains_.scaled(base_), gates_.evaluate(options_, features),
                      std::move(first), std::move(second));
-    if (options_.mixer == Mixer::Mlp) return std::make_unique<GatedField>(std::move(block));
-    return std::make_unique<SsmField>(std::move(block), systems(features));
+    FieldPtr field;
+    if (options_.mixer == Mixer::Mlp) {
+      field = std::make_unique<GatedField>(std::move(block));
+    } else {
+      field = std::make_unique<SsmField>(std::move(block), systems(features));
+    }
+    return euler_run(std::move(nodes), std::move(field));
   }
 
   std::vector<DecodeBlock> blocks(const DepthGrid& grid) const override {

@@ -1,5 +1,6 @@
 #include "models/families/tong.hpp"
 
+#include <utility>
 #include <vector>
 
 #include <ATen/ops/full.h>
@@ -43,8 +44,10 @@ class Tong final : public Family {
     return scale_.grid(options_, context);
   }
 
-  FieldPtr field(const DepthGrid& grid, const ForwardContext& context) const override {
-    return std::make_unique<GeneratedField>(options_, context, generated(grid));
+  std::vector<DepthSegment> segments(const ForwardContext& context) const override {
+    DepthGrid nodes = grid(context);
+    FieldPtr field = std::make_unique<GeneratedField>(options_, context, generated(nodes));
+    return euler_run(std::move(nodes), std::move(field));
   }
 
   std::vector<DecodeBlock> blocks(const DepthGrid& grid) const override {

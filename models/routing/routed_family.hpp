@@ -23,8 +23,8 @@ class RoutedFamily : public Family {
     return scale_.grid(options_, context);
   }
 
-  FieldPtr field(const DepthGrid&, const ForwardContext& context) const override {
-    return std::make_unique<Field>(options_, context, blocks_, layers_);
+  std::vector<DepthSegment> segments(const ForwardContext& context) const override {
+    return euler_run(grid(context), std::make_unique<Field>(options_, context, blocks_, layers_));
   }
 
   std::vector<DecodeBlock> blocks(const DepthGrid&) const override {

@@ -94,7 +94,7 @@ TEST_P(Causality, EveryParameterReceivesAFiniteGradient) {
   CellLanguageModel model(*built_->model, built_->seeds);
   const at::Tensor windows = at::randint(0, options_.vocabulary, {2, 8, 10}, at::kLong);
 
-  model.training_loss(windows, 1, 0).backward(at::full({2}, 1.0 / 72));
+  model.losses({windows, 1}).total.backward(at::full({2}, 1.0 / 72));
 
   const std::vector<DeadParameter> dead = built_->model->family().dead_parameters();
   for (const ParameterSlot& slot : built_->arena->layout().slots()) {

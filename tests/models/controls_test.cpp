@@ -46,10 +46,9 @@ TEST_P(ShareTest, IsSeparateLayersOfEqualWeights) {
   copy_parameters(shared, separate);
   const at::Tensor windows = at::randint(0, o.vocabulary, {2, 3, 10}, at::kLong);
 
-  const at::Tensor ours =
-      CellLanguageModel(*shared.model, shared.seeds).training_loss(windows, 1, 0);
+  const at::Tensor ours = CellLanguageModel(*shared.model, shared.seeds).losses({windows, 1}).total;
   const at::Tensor theirs =
-      CellLanguageModel(*separate.model, separate.seeds).training_loss(windows, 1, 0);
+      CellLanguageModel(*separate.model, separate.seeds).losses({windows, 1}).total;
   ours.backward(at::full({2}, 1.0));
   theirs.backward(at::full({2}, 1.0));
 
@@ -161,11 +160,12 @@ class DepthTime : public ::testing::TestWithParam<ModelCase> {
     const at::NoGradGuard no_grad;
     const at::Tensor x = at::randn({2, 2, 5, o.width}, at::make_generator<at::CPUGeneratorImpl>(1));
     const ForwardContext context;
-    const DepthGrid grid = built.model->family().grid(context);
-    const FieldPtr field = built.model->family().field(grid, context);
+    const std::vector<DepthSegment> whole = built.model->family().segments(context);
+    const DepthGrid& grid = whole.front().grid;
+    const VectorField& field = *whole.front().field;
     std::vector<at::Tensor> out;
     for (std::int64_t i = 0; i < o.layers; ++i) {
-      out.push_back(field->evaluate(x, {grid.t.select(1, i), grid.h.select(1, i), i}, {}).dx);
+      out.push_back(field.evaluate(x, {grid.t.select(1, i), grid.h.select(1, i), i}, {}).dx);
     }
     return out;
   }

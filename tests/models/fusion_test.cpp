@@ -61,7 +61,7 @@ at::Tensor train(const ModelCase& the_case, const std::vector<std::size_t>& rows
     at::Tensor windows = at::randint(0, o.vocabulary, {3, kTokens + 1},
                                      at::make_generator<at::CPUGeneratorImpl>(step), at::kLong);
     windows = windows.unsqueeze(0).expand({o.cells, 3, kTokens + 1});
-    const at::Tensor loss = model.training_loss(windows, step, 0);
+    const at::Tensor loss = model.losses({windows, step}).total;
     loss.backward(at::full({o.cells}, 1.0 / (3 * kTokens)));
     built.arena->expect_intact();
     optimizer.step(step, active);

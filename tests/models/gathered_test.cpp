@@ -79,7 +79,7 @@ TEST_P(Gathered, TrainingIsThatOfMaskedExecutionToRounding) {
   const Pair p(GetParam(), at::kDouble);
   const auto run = [&](const Model& model, Arena& arena) {
     CellLanguageModel language(model, Pair::seeds(2));
-    const LanguageModel::Losses losses = language.losses(p.tokens, 1, 0);
+    const Objective::Losses losses = language.losses({p.tokens, 1});
     losses.total.backward(at::full({2}, 1.0 / 27, at::kDouble));
     return std::pair(losses.total.detach(), arena.gradients());
   };

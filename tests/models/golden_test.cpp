@@ -88,7 +88,7 @@ GoldenRun run_in(at::ScalarType type, const ModelCase& one) {
 
   const at::Tensor logits = model.logits(windows.narrow(2, 0, kTokens), {});
   EXPECT_EQ(logits.scalar_type(), type);
-  const at::Tensor loss = CellLanguageModel(model, {1}).training_loss(windows, 1, 0);
+  const at::Tensor loss = CellLanguageModel(model, {1}).losses({windows, 1}).total;
   loss.backward(at::ones({1}, type));
   return {layout, logits.detach().flatten().to(at::kDouble), loss.item<double>(),
           arena.gradients().to(at::kDouble)};

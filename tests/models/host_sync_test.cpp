@@ -48,7 +48,7 @@ TEST(HostSync, AForwardAndBackwardPassReadsNoNumberOnTheHost) {
     const auto handle = at::addThreadLocalCallback(
         at::RecordFunctionCallback(note).scopes({at::RecordScope::FUNCTION}));
 
-    model.training_loss(windows, 1, 0).backward(torch::ones({2}));
+    model.losses({windows, 1}).total.backward(torch::ones({2}));
 
     at::removeCallback(handle);
     seen = nullptr;

@@ -294,8 +294,8 @@ Reach reach(const Subject& s, int part) {
   CellLanguageModel model(*s.built->model, s.built->seeds);
   const at::Tensor windows = at::randint(0, s.options.vocabulary, {1, 4, kTokens + 1}, at::kLong);
   s.built->arena->zero_gradients();
-  const LanguageModel::Losses losses = model.losses(windows, 1, 0);
-  const at::Tensor loss = part < 0 ? losses.language : losses.parts[static_cast<std::size_t>(part)];
+  const Objective::Losses losses = model.losses({windows, 1});
+  const at::Tensor loss = part < 0 ? losses.loss : losses.parts[static_cast<std::size_t>(part)];
   loss.sum().backward();
   const auto any = [&](const std::string& name) { return largest(s.gradient(name)) > 0; };
   return {any("embedding.weight") || any("layers.1.mlp.up.weight"), any("layers.1.tpn.up.weight"),
@@ -338,7 +338,7 @@ TEST(Gradients, ScalarsOfTheDensePathKeepTheirBits) {
   const at::Tensor start = s.built->arena->values().clone();
   for (std::int64_t step = 1; step <= 5; ++step) {
     const at::Tensor windows = at::randint(0, s.options.vocabulary, {1, 4, kTokens + 1}, at::kLong);
-    model.training_loss(windows, step, 0).backward(at::full({1}, 1.0 / 36));
+    model.losses({windows, step}).total.backward(at::full({1}, 1.0 / 36));
     optimizer.step(step, {1});
   }
   for (const ParameterSlot& slot : s.built->arena->layout().slots()) {
@@ -363,7 +363,7 @@ TEST(Surprise, ItsLevelIsTheAverageOfWhatTrainingSaw) {
     s.built->model->logits(
         windows.narrow(2, 0, kTokens),
         {.training = true, .step = step, .seeds = &s.built->seeds, .routing = &seen});
-    const LanguageModel::Losses losses = model.losses(windows, step, 0);
+    const Objective::Losses losses = model.losses({windows, step});
     EXPECT_EQ(losses.parts.size(), 2U);
     EXPECT_EQ(model.loss_parts().size(), 2U);
     losses.total.backward(at::full({1}, 1.0 / (4 * kTokens)));
@@ -386,9 +386,9 @@ TEST(Losses, AreMeansOverLayersAndTokens) {
     const Subject s(family);
     CellLanguageModel model(*s.built->model, s.built->seeds);
     const at::Tensor windows = at::randint(0, s.options.vocabulary, {1, 4, kTokens + 1}, at::kLong);
-    const LanguageModel::Losses once = model.losses(windows, 1, 0);
-    const LanguageModel::Losses twice = model.losses(at::cat({windows, windows}, 1), 1, 0);
-    at::Tensor total = once.language;
+    const Objective::Losses once = model.losses({windows, 1});
+    const Objective::Losses twice = model.losses({at::cat({windows, windows}, 1), 1});
+    at::Tensor total = once.loss;
     const std::vector<LossTerm> terms = s.built->model->family().loss_terms();
     for (std::size_t i = 0; i < terms.size(); ++i) {
       EXPECT_TRUE(at::allclose(once.parts[i] * 2, twice.parts[i], 1e-6, 1e-6));
@@ -398,7 +398,7 @@ TEST(Losses, AreMeansOverLayersAndTokens) {
   }
   const Subject s("tdt");
   const at::Tensor windows = at::cat({s.tokens, s.tokens.narrow(2, 0, 1)}, 2);
-  const auto parts = CellLanguageModel(*s.built->model, s.built->seeds).losses(windows, 1, 0).parts;
+  const auto parts = CellLanguageModel(*s.built->model, s.built->seeds).losses({windows, 1}).parts;
   const RoutingRecord record = s.record({.training = true, .step = 1, .seeds = &s.built->seeds});
   double mse = 0;
   for (const LayerRouting& layer : record.layers) {
@@ -431,7 +431,7 @@ TEST(Mod, ThePredictorSendsNothingIntoTheTrunk) {
   const Subject s("mod");
   CellLanguageModel model(*s.built->model, s.built->seeds);
   const at::Tensor windows = at::randint(0, s.options.vocabulary, {1, 4, kTokens + 1}, at::kLong);
-  model.losses(windows, 1, 0).parts[0].sum().backward();
+  model.losses({windows, 1}).parts[0].sum().backward();
   for (const ParameterSlot& slot : s.built->arena->layout().slots()) {
     const at::Tensor g = slot_view(s.built->arena->gradients(), slot);
     EXPECT_EQ(largest(g) > 0, slot.spec.group == ParameterGroup::Predictor) << slot.spec.name;

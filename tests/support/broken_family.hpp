@@ -142,8 +142,8 @@ class BrokenFamily final : public Family {
   }
 
   DepthGrid grid(const ForwardContext& c) const override { return scale_.grid(options_, c); }
-  FieldPtr field(const DepthGrid&, const ForwardContext& c) const override {
-    return std::make_unique<BrokenField>(options_, c, layers_, defect_, extra_);
+  std::vector<DepthSegment> segments(const ForwardContext& c) const override {
+    return euler_run(grid(c), std::make_unique<BrokenField>(options_, c, layers_, defect_, extra_));
   }
 
   DeclaredMode training_mode() const override {

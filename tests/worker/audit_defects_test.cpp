@@ -159,12 +159,12 @@ class SharedLoss final : public LanguageModel {
  public:
   SharedLoss(const Model& model, std::vector<std::uint64_t> seeds)
       : inner_(model, std::move(seeds)) {}
-  at::Tensor training_loss(const at::Tensor& windows, std::int64_t step,
-                           std::int64_t first_row) override {
-    const at::Tensor loss = inner_.training_loss(windows, step, first_row);
-    return loss.mean(0, true).expand_as(loss);
+  Losses losses(const Batch& batch) override {
+    const at::Tensor loss = inner_.losses(batch).total;
+    const at::Tensor shared = loss.mean(0, true).expand_as(loss);
+    return {shared, shared, {}};
   }
-  Scores score(const at::Tensor& windows) override { return inner_.score(windows); }
+  Scores score(const Batch& batch) override { return inner_.score(batch); }
 
  private:
   CellLanguageModel inner_;

@@ -35,9 +35,9 @@ AuditTraining::AuditTraining(AuditModel& model, const std::vector<double>& lr, s
 
 at::Tensor AuditTraining::backward(const at::Tensor& windows, std::int64_t step) {
   const double tokens = static_cast<double>(windows.size(1) * (windows.size(2) - 1));
-  const LanguageModel::Losses losses = model_.language().losses(windows, step, 0);
+  const Objective::Losses losses = model_.language().losses({windows, step});
   losses.total.backward(at::full({windows.size(0)}, 1 / tokens, losses.total.options()));
-  return losses.language.detach() / tokens;
+  return losses.loss.detach() / tokens;
 }
 
 void AuditTraining::update(std::int64_t step) {
@@ -46,7 +46,11 @@ void AuditTraining::update(std::int64_t step) {
 
 double AuditTraining::evaluate(const at::Tensor& windows) {
   const at::NoGradGuard no_grad;
-  return model_.language().score(windows).loss.select(0, 0).mean(at::kDouble).item<double>();
+  return model_.language()
+      .score({windows.unsqueeze(0)})
+      .loss.select(0, 0)
+      .mean(at::kDouble)
+      .item<double>();
 }
 
 }  // namespace depthgrid

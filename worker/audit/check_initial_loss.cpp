@@ -15,8 +15,8 @@ constexpr double kLossTolerance = 0.3;
 
 double loss_of(AuditModel& model, std::int64_t rows, std::int64_t tokens) {
   const at::NoGradGuard no_grad;
-  const at::Tensor windows = audit_tokens(model.options().vocabulary, {rows, tokens + 1}, 31);
-  return model.language().score(windows).loss.mean(at::kDouble).item<double>();
+  const at::Tensor windows = audit_tokens(model.options().vocabulary, {1, rows, tokens + 1}, 31);
+  return model.language().score({windows}).loss.mean(at::kDouble).item<double>();
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ int bench_step(const BenchOrder& order) {
   FusedModel fused(configs, at::kCPU);
   const Sampler sampler(sampler_kind(first.word("data.sampler")), data.train().size(),
                         first.integer("data.seq_len"), fused.train.batch);
-  const BatchSource batches(data.train(), sampler, fused.train.data_seed);
+  const TextBatches batches(data.train(), sampler, fused.train.data_seed);
   CellSet set(ids, at::kCPU);
   NoSync sync;
   Trainer trainer(*fused.language, *fused.arena, *fused.optimizer, batches, sync, set, fused.train);
@@ -152,7 +152,7 @@ int bench_step(const BenchOrder& order) {
     std::vector<at::Tensor> inputs, targets;
     const std::int64_t tokens = sampler.seq_len();
     for (std::int64_t s = 1; s <= kLossSteps; ++s) {
-      const at::Tensor w = batches.windows(s - 1, 0, fused.train.batch);
+      const at::Tensor w = batches.batch(s, 0, fused.train.batch).windows;
       inputs.push_back(w.narrow(2, 0, tokens));
       targets.push_back(w.narrow(2, 1, tokens));
     }

@@ -50,12 +50,12 @@ void calibrate(StructureCost& cost, const CellConfig& config) {
   const at::Tensor weight = at::full({cells}, 1.0 / static_cast<double>(rows * tokens), at::kFloat);
   const std::vector<std::uint8_t> active(static_cast<std::size_t>(cells), 1);
   const double backward = best_of([&] {
-    fused.language->training_loss(windows, 1, 0).backward(weight);
+    fused.language->losses({windows, 1}).total.backward(weight);
     fused.arena->zero_gradients();
   });
   const bool trains = fused.train.steps > 0;  // else there is no first step to take
   const double update = trains ? best_of([&] { fused.optimizer->step(1, active); }) : 0;
-  const double score = best_of([&] { fused.language->score(windows[0]); });
+  const double score = best_of([&] { fused.language->score({windows.narrow(0, 0, 1)}); });
   const auto e = static_cast<double>(cells);
   const double share = static_cast<double>(batch) / static_cast<double>(rows);
   cost.seconds_per_cell_step = (backward * share + update) / e;

@@ -93,7 +93,7 @@ Control control_of(const std::vector<double>& u, const CellConfig& config) {
                                 "(model.control.dim)",
                                 u.size(), axes));
   }
-  return {at::tensor(u, at::kFloat).view({1, 1, axes})};
+  return {at::tensor(u, at::kFloat).view({1, 1, 1, axes})};
 }
 
 /// As text; as numbers where there is no tokeniser.

@@ -51,9 +51,9 @@ LossUnderCheck training_loss(const CheckModel& m, CellLanguageModel& language,
   out.names = {"language"};
   for (const std::string_view name : language.loss_parts()) out.names.push_back(name);
   out.terms = [&m, &language, windows] {
-    const LanguageModel::Losses losses = language.losses(windows, 1, 0);
+    const Objective::Losses losses = language.losses({windows, 1});
     const auto tokens = static_cast<double>(windows.size(1) * (windows.size(2) - 1));
-    std::vector<at::Tensor> terms = {losses.language / tokens};
+    std::vector<at::Tensor> terms = {losses.loss / tokens};
     const std::vector<LossTerm> weights = m.model.family().loss_terms();
     for (std::size_t i = 0; i < losses.parts.size(); ++i) {  // terms that observe come behind them
       terms.push_back(losses.parts[i] * (weights[i].weight.front() / tokens));

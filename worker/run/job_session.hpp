@@ -87,7 +87,7 @@ class JobSession {
   std::shared_ptr<const Dataset> data_;
   FusedModel fused_;
   Sampler sampler_;
-  BatchSource batches_;
+  TextBatches batches_;
   CellSet cells_;
   Trainer trainer_;
   EvalPlan evals_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -231,22 +232,23 @@ TEST(Decoder, GoesOnBeyondTheTrainedLengthWithRotaryPositions) {
 
 TEST(Decoder, UnderAControlSignalIsTheSameAsTheWholeSequence) {
   const at::NoGradGuard no_grad;
-  for (const bool mlp : {false, true}) {
-    for (const Tableau* method : {&kEuler, &kMidpoint}) {
-      ModelOptions o = small_options("hybrid_ode", 2);
-      if (mlp) with_mlp_field(o);
-      o.flow.control = 3;
-      o.flow.method = method;
-      const Built s = built_and_moved(o, at::kDouble);
-      const at::Tensor ids = at::randint(0, o.vocabulary, {2, 3, 9}, at::kLong);
-      const Control u{at::randn({2, 1, 3}, at::kDouble)};
-      const at::Tensor whole = s.model->logits(ids, {.control = u});
-      EXPECT_GT(distance(whole, s.model->logits(ids, {})), 1e-4);
-      Decoder decoder(*s.model, {}, u);
-      for (std::int64_t t = 0; t < 9; ++t) {
-        const at::Tensor logits = s.model->readout(decoder.advance(ids.narrow(2, t, 1)));
-        EXPECT_LE(distance(logits, whole.narrow(2, t, 1)), 1e-9) << method->name << ", token " << t;
-      }
+  using Case = std::tuple<bool, const Tableau*, std::int64_t>;
+  for (const auto& [mlp, method, signals] :
+       {Case{false, &kEuler, 1}, Case{false, &kEuler, 9}, Case{false, &kMidpoint, 9},
+        Case{true, &kEuler, 1}, Case{true, &kEuler, 9}, Case{true, &kMidpoint, 1}}) {
+    ModelOptions o = small_options("hybrid_ode", 2);
+    if (mlp) with_mlp_field(o);
+    o.flow.control = 3;
+    o.flow.method = method;
+    const Built s = built_and_moved(o, at::kDouble);
+    const at::Tensor ids = at::randint(0, o.vocabulary, {2, 3, 9}, at::kLong);
+    const Control u{at::randn({2, 1, signals, 3}, at::kDouble)};
+    const at::Tensor whole = s.model->logits(ids, {.control = u});
+    EXPECT_GT(distance(whole, s.model->logits(ids, {})), 1e-4);
+    Decoder decoder(*s.model, {}, u);
+    for (std::int64_t t = 0; t < 9; ++t) {
+      const at::Tensor logits = s.model->readout(decoder.advance(ids.narrow(2, t, 1)));
+      EXPECT_LE(distance(logits, whole.narrow(2, t, 1)), 1e-9) << method->name << ", token " << t;
     }
   }
 }

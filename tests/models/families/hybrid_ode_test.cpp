@@ -190,7 +190,7 @@ TEST(HybridOde, LossHasTheGradientOfFiniteDifferences) {
     o.flow.hidden = 6;
     const Built exact(o, seeds_of(o), false, at::kDouble);
     const at::Tensor tokens = some_tokens(o);
-    const Control u{at::randn({1, 2, 2}, at::kDouble)};
+    const Control u{at::randn({1, 2, 1, 2}, at::kDouble)};
     const at::Tensor weight = at::randn({1, 2, 7, o.vocabulary}, at::kDouble);
     const auto value = [&] { return (exact.model->logits(tokens, {.control = u}) * weight).sum(); };
     value().backward();
@@ -221,7 +221,7 @@ TEST(HybridOde, ASignalMovesItsOwnSequenceAndNoSignalIsNeutral) {
     const Built built(o, {3, 4});
     const at::Tensor tokens = some_tokens(o);
     const at::Tensor plain = built.model->logits(tokens, {});
-    Control u{at::zeros({2, 2, 3})};
+    Control u{at::zeros({2, 2, 1, 3})};
 
     EXPECT_TRUE(at::equal(built.model->logits(tokens, {.control = u}), plain));
     u.u.select(0, 1).select(0, 0).fill_(2);  // second cell, first sequence
@@ -229,7 +229,7 @@ TEST(HybridOde, ASignalMovesItsOwnSequenceAndNoSignalIsNeutral) {
     EXPECT_TRUE(at::equal(moved[0], plain[0]));
     EXPECT_TRUE(at::allclose(moved[1][1], plain[1][1], 1e-6, 1e-6));
     EXPECT_GT((moved[1][0] - plain[1][0]).abs().max().item<float>(), 1e-3);
-    const Control wrong{at::zeros({2, 1, 2})};
+    const Control wrong{at::zeros({2, 1, 1, 2})};
     EXPECT_THROW(built.model->logits(tokens, {.control = wrong}), ShapeError);
   }
 }
@@ -242,7 +242,7 @@ TEST(HybridOde, ABiasMakesASignalOfZeroDifferFromNone) {
   const at::NoGradGuard no_grad;
   slot_view(built.arena->values(), built.arena->layout().find("flow.control.bias")).fill_(1);
   const at::Tensor tokens = some_tokens(o);
-  const Control zero{at::zeros({1, 1, 2})};
+  const Control zero{at::zeros({1, 1, 1, 2})};
 
   EXPECT_FALSE(
       at::equal(built.model->logits(tokens, {.control = zero}), built.model->logits(tokens, {})));
@@ -302,10 +302,10 @@ TEST(HybridOde, MasksOfDropoutAreDrawnOnceAnEvaluationOrOnceASolve) {
     const std::vector<std::uint64_t> seeds = {3};
     const ForwardContext context{.training = true, .step = 1, .seeds = &seeds};
     const at::Tensor x = at::zeros({1, 2, 7, o.width}, at::kDouble);
-    const DepthSegment flow = exact.model->family().segments(context).at(0);
-    const FieldPtr field = exact.model->family().field(flow.grid, context);
-    return std::pair{field->evaluate(x, flow.grid.at(0), {}).dx,
-                     field->evaluate(x, flow.grid.at(1), {}).dx};
+    const std::vector<DepthSegment> whole = exact.model->family().segments(context);
+    const DepthSegment& flow = whole.at(0);
+    return std::pair{flow.field->evaluate(x, flow.grid.at(0), {}).dx,
+                     flow.field->evaluate(x, flow.grid.at(1), {}).dx};
   };
   const auto [first, second] = increments(false);
   const auto [once, again] = increments(true);

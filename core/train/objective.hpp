@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/train/batch.hpp"
+
+namespace depthgrid {
+
+/// What a training step minimises, of each cell by itself. The Trainer knows nothing else of what
+/// it trains: the loss of a language model is one, a loss of its answers to a control another.
+class Objective {
+ public:
+  virtual ~Objective() = default;
+
+  /// Sums over the rows of a batch, which the trainer divides by the tokens of the whole one.
+  struct Losses {
+    at::Tensor total;               // (E), with a graph behind it
+    at::Tensor loss;                // (E) nats, the part that is reported as the training loss
+    std::vector<at::Tensor> parts;  // (E) each, before their weights, in the order of loss_parts()
+  };
+
+  /// In training mode. A cell's losses do not depend on its neighbours.
+  virtual Losses losses(const Batch& batch) = 0;
+
+  /// Names of Losses::parts: NAME is recorded as train_loss_NAME.
+  virtual std::vector<std::string_view> loss_parts() const { return {}; }
+};
+
+}  // namespace depthgrid

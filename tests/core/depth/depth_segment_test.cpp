@@ -1,0 +1,79 @@
+#include "core/depth/depth_segment.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <torch/types.h>
+
+#include "core/depth/integrator.hpp"
+#include "core/depth/rk_step.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// dx/dt = u x, with a u of one axis.
+class SteeredField final : public VectorField {
+ public:
+  FieldValue evaluate(const at::Tensor& x, const DepthPoint&, const Control& u) const override {
+    return {u.u * x, {}};
+  }
+};
+
+at::Tensor ones(std::int64_t tokens) {
+  return torch::ones({2, 3, tokens, 1}, at::kDouble);
+}
+
+TEST(Control, ReachesTheFieldTokenByToken) {
+  const Control u{torch::randn({2, 3, 5, 1}, at::kDouble)};
+
+  const at::Tensor x =
+      DepthIntegrator(kEuler).solve(SteeredField(), flow_grid(2, 4, at::kDouble), ones(5), u);
+
+  EXPECT_TRUE(torch::allclose(x, (1 + u.u / 4).pow(4), 1e-14, 0));
+}
+
+TEST(Control, PieceIsTheTokensThatComeAndAConstantIsTheSameForAll) {
+  const Control u{torch::randn({2, 3, 5, 1})}, constant{torch::randn({2, 1, 1, 1})};
+
+  EXPECT_TRUE(torch::equal(u.piece(1, 3).u, u.u.narrow(2, 1, 3)));
+  EXPECT_TRUE(torch::equal(constant.piece(4, 1).u, constant.u));
+  EXPECT_FALSE(Control{}.piece(0, 2).u.defined());
+}
+
+TEST(DepthSegment, RunsCarryTheirFieldAndMethodFromOneToTheNext) {
+  std::vector<DepthSegment> whole;
+  for (const Tableau* method : {&kEuler, &kMidpoint, &kRk4}) {
+    whole.push_back(
+        fixed_run(*method, flow_grid(2, 1, at::kDouble), std::make_unique<SteeredField>()));
+  }
+  const Control u{torch::randn({2, 3, 5, 1}, at::kDouble)};
+  const at::Tensor& z = u.u;
+
+  at::Tensor x = ones(5);
+  for (const DepthSegment& s : whole) x = s.method->solve(*s.field, s.grid, x, u);
+
+  const at::Tensor second = 1 + z + z.pow(2) / 2;
+  const at::Tensor fourth = second + z.pow(3) / 6 + z.pow(4) / 24;
+  EXPECT_TRUE(torch::allclose(x, (1 + z) * second * fourth, 1e-13, 1e-14));
+}
+
+TEST(RkStep, LocalErrorIsTheDistanceToTheEmbeddedMethod) {
+  const double h = 0.1;
+  const at::Tensor length = torch::full({2}, h, at::kDouble);
+  const DepthPoint at{torch::zeros({2}, at::kDouble), length};
+  const Control u{ones(1)};
+
+  const RkStep step = rk_step(kBosh3, SteeredField(), ones(1), at, length, u);
+
+  const double k2 = 1 + h / 2, k3 = 1 + 0.75 * h * k2;
+  const double third = 1 + h * (2 * 1 + 3 * k2 + 4 * k3) / 9;
+  const double second = 1 + h * (7.0 / 24 + k2 / 4 + k3 / 3 + third / 8);
+  EXPECT_NEAR(step.x[0][0][0][0].item<double>(), third, 1e-15);
+  EXPECT_NEAR(local_error(kBosh3, length, step.k)[1][2][0][0].item<double>(), third - second,
+              1e-16);
+}
+
+}  // namespace
+}  // namespace depthgrid
