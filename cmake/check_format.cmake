@@ -2,7 +2,7 @@ cmake_minimum_required(VERSION 3.25)
 # Fails for a C++ or CUDA file that clang-format would change; -DFIX=ON changes it.
 # Run: cmake -DROOT=. -DCLANG_FORMAT=.venv/bin/clang-format -P cmake/check_format.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/source_files.cmake)
-source_files(sources hpp cpp cu cuh)
+source_files(sources hpp cpp inc cu cuh)
 set(mode --dry-run --Werror)
 if(FIX)
   set(mode -i)

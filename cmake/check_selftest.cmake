@@ -61,6 +61,7 @@ trial(layering cli/a.cpp "#include <nlohmann/json.hpp>" "")
 # What a file may be.
 string(REPEAT "// line\n" 501 long)
 trial(sources sweeps/a.cpp "${long}" "are two files")
+trial(sources models/ops/cpu/a.inc "${long}" "are two files")
 trial(sources sweeps/a.hpp "int f()" "no '#pragma once'")
 trial(sources tests/models/a.cpp "#include <torch/torch.h>" "costs 12 s")
 trial(sources distributed/cuda/a.cu "#include <ATen/core/Tensor.h>" "pointers, sizes and a stream")

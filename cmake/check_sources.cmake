@@ -10,7 +10,7 @@ function(blame text)
 endfunction()
 
 set(longest 500)  # lines; aim at 200
-source_files(code hpp cpp cu cuh cmake sh py)
+source_files(code hpp cpp inc cu cuh cmake sh py)
 foreach(path IN LISTS code)
   file(READ "${ROOT}/${path}" text)
   string(REGEX REPLACE "[^\n]" "" newlines "${text}")
@@ -54,7 +54,7 @@ foreach(path IN LISTS units)
 endforeach()
 
 # Only .ci/run knows where corpora lie beside a checkout; nothing knows a developer's machine.
-source_files(texts hpp cpp cu cuh cmake sh py md yaml txt json)
+source_files(texts hpp cpp inc cu cuh cmake sh py md yaml txt json)
 foreach(path IN LISTS texts)
   file(STRINGS "${ROOT}/${path}" found REGEX "\\.\\./shar[e]d|/wor[k]/|/tmp/d[g]/|(^|[^.a-z])/roo[t]/")
   foreach(line IN LISTS found)

@@ -75,10 +75,14 @@ std::unique_ptr<Collective> make_nccl_collective(Collective& bootstrap,
       usable_plugin("make_nccl_collective").connect(bootstrap, timeout));
 }
 
-std::unique_ptr<DeviceKernels> make_device_kernels(const SegmentTable& table, AdamKind kind,
-                                                   ClipScope scope, std::int64_t cells) {
+std::unique_ptr<DeviceKernels> make_device_kernels(const SegmentTable& table,
+                                                   std::string_view optimizer, ClipScope scope,
+                                                   std::int64_t cells) {
+  const BlockSpans blocks{table.row_size(), table.blocks(), table.block_order(),
+                          table.group_begin()};
   return std::unique_ptr<DeviceKernels>(
-      usable_plugin("make_device_kernels").make_kernels(table, kind, scope, cells));
+      usable_plugin("make_device_kernels")
+          .make_kernels(blocks, optimizer, scope == ClipScope::Group, cells));
 }
 
 }  // namespace depthgrid

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/train/optimizer/device_kernels.hpp"
 #include "core/train/optimizer/segment_table.hpp"
@@ -40,8 +41,10 @@ std::unique_ptr<Collective> make_nccl_collective(Collective& bootstrap,
 
 /// The optimiser's GPU kernels for `cells` rows of `table`, with their workspace on the current
 /// device.
-/// @throws BackendError if the build has no plug-in or the machine no GPU.
-std::unique_ptr<DeviceKernels> make_device_kernels(const SegmentTable& table, AdamKind kind,
-                                                   ClipScope scope, std::int64_t cells);
+/// @param optimizer  word of `train.optimizer`.
+/// @throws BackendError if the build has no plug-in, the machine no GPU or the optimiser no kernel.
+std::unique_ptr<DeviceKernels> make_device_kernels(const SegmentTable& table,
+                                                   std::string_view optimizer, ClipScope scope,
+                                                   std::int64_t cells);
 
 }  // namespace depthgrid

@@ -5,6 +5,8 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "core/train/optimizer/optimizer_table.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -41,7 +43,6 @@ SegmentTable segment_table(const ParameterLayout& layout, const TrainOptions& op
     segments.push_back({.offset = slot.offset,
                         .count = slot.count,
                         .group = slot.spec.group,
-                        .decays = options.decays[g],
                         .frozen = options.frozen[g] || slot.spec.average});
   }
   return {layout.size(), segments};
@@ -52,17 +53,21 @@ CellOptimizer::CellOptimizer(Arena& arena, const TrainOptions& options,
     : arena_(arena),
       options_(options),
       averages_(arena),
-      adam_(segment_table(arena.layout(), options), options.optimizer, options.clip_scope),
-      kernels_(std::move(kernels)),
-      m_(at::zeros_like(arena.values())),
-      v_(at::zeros_like(arena.values())) {}
+      step_(segment_table(arena.layout(), options), optimizer_row(options.optimizer).make(),
+            options.clip_scope),
+      kernels_(std::move(kernels)) {
+  for (const std::string_view name : optimizer_row(options.optimizer).moments) {
+    moments_.push_back({name, at::zeros_like(arena.values())});
+  }
+}
 
-AdamArena CellOptimizer::arena_view() {
-  AdamArena a;
+StepArena CellOptimizer::arena_view() {
+  StepArena a;
   a.cells = arena_.cells();
   a.parameters = arena_.values().mutable_data_ptr<float>();
-  a.first_moment = m_.mutable_data_ptr<float>();
-  a.second_moment = v_.mutable_data_ptr<float>();
+  for (std::size_t i = 0; i < moments_.size(); ++i) {
+    a.moments[i] = moments_[i].values.mutable_data_ptr<float>();
+  }
   a.gradients = arena_.gradients().mutable_data_ptr<float>();
   if (arena_.shadow().defined()) {
     a.shadow = static_cast<std::uint16_t*>(arena_.shadow().mutable_data_ptr());
@@ -87,19 +92,17 @@ CellOptimizer::Report CellOptimizer::step_on_host(std::int64_t step,
   const std::vector<double> lr = rates_at(options_, step);
   const std::vector<std::int64_t> steps(active.size(), step);
   const std::vector<double> unscale = inverses(options_.loss_scale);
-  const AdamRates rates{.lr = lr,
+  const StepRates rates{.lr = lr,
                         .weight_decay = options_.weight_decay,
-                        .beta1 = options_.beta1,
-                        .beta2 = options_.beta2,
-                        .eps = options_.eps,
+                        .own = options_.scalars,
                         .clip = options_.clip,
                         .active = active,
                         .step = steps,
                         .gradient_scale = unscale};
-  const AdamArena arena = arena_view();
+  const StepArena arena = arena_view();
   Report report;
-  report.norms = adam_.gradient_norms(arena, rates);
-  report.update = adam_.update(arena, rates, report.norms);
+  report.norms = step_.gradient_norms(arena, rates);
+  report.update = step_.update(arena, rates, report.norms);
   for (std::size_t e = 0; e < active.size(); ++e) report.lr.push_back(lr[e * kParameterGroupCount]);
   return report;
 }
@@ -115,26 +118,26 @@ CellOptimizer::Report CellOptimizer::step_on_device(std::int64_t step,
   };
   const at::Tensor d_lr = doubles(lr), d_factor = doubles(ones),
                    d_active = on_device(active, at::kByte, device),
-                   d_decay = doubles(options_.weight_decay), d_beta1 = doubles(options_.beta1),
-                   d_beta2 = doubles(options_.beta2), d_eps = doubles(options_.eps),
-                   d_clip = doubles(options_.clip),
+                   d_decay = doubles(options_.weight_decay), d_clip = doubles(options_.clip),
                    d_unscale = doubles(inverses(options_.loss_scale)),
                    d_step = on_device(done, at::kLong, device);
   const auto cells = static_cast<std::int64_t>(active.size());
   const at::Tensor report = at::empty({cells, kDeviceReportColumns}, d_lr.options());
-  const DeviceAdamState state{.arena = arena_view(),
-                              .lr = d_lr.const_data_ptr<double>(),
-                              .lr_factors = d_factor.const_data_ptr<double>(),
-                              .schedule_steps = 1,
-                              .weight_decay = d_decay.const_data_ptr<double>(),
-                              .beta1 = d_beta1.const_data_ptr<double>(),
-                              .beta2 = d_beta2.const_data_ptr<double>(),
-                              .eps = d_eps.const_data_ptr<double>(),
-                              .clip = d_clip.const_data_ptr<double>(),
-                              .active = d_active.const_data_ptr<std::uint8_t>(),
-                              .step = d_step.mutable_data_ptr<std::int64_t>(),
-                              .report = report.mutable_data_ptr<double>(),
-                              .gradient_scale = d_unscale.const_data_ptr<double>()};
+  DeviceStepState state{.arena = arena_view(),
+                        .lr = d_lr.const_data_ptr<double>(),
+                        .lr_factors = d_factor.const_data_ptr<double>(),
+                        .schedule_steps = 1,
+                        .weight_decay = d_decay.const_data_ptr<double>(),
+                        .clip = d_clip.const_data_ptr<double>(),
+                        .active = d_active.const_data_ptr<std::uint8_t>(),
+                        .step = d_step.mutable_data_ptr<std::int64_t>(),
+                        .report = report.mutable_data_ptr<double>(),
+                        .gradient_scale = d_unscale.const_data_ptr<double>()};
+  std::vector<at::Tensor> own;  // holds the memory until the step is done
+  for (const std::vector<double>& of_cells : options_.scalars) {
+    const std::size_t at = own.size();
+    state.own[at] = own.emplace_back(doubles(of_cells)).const_data_ptr<double>();
+  }
   kernels_->gradient_norms(state, nullptr);
   kernels_->update(state, nullptr);
   const at::Tensor host = report.cpu();  // waits for the step

@@ -2,19 +2,20 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include "core/train/optimizer/arena.hpp"
+#include "core/train/optimizer/arena_step.hpp"
 #include "core/train/optimizer/average_slots.hpp"
-#include "core/train/optimizer/cell_adam.hpp"
 #include "core/train/optimizer/device_kernels.hpp"
 #include "core/train/train_options.hpp"
 
 namespace depthgrid {
 
-/// How the optimiser sees the rows of an arena: groups, decay and freezing by slot.
+/// How the optimiser sees the rows of an arena: groups and freezing by slot.
 SegmentTable segment_table(const ParameterLayout& layout, const TrainOptions& options);
 
 /// Moments, rates and schedules of E cells over one arena: one norm pass, one update pass.
@@ -36,21 +37,24 @@ class CellOptimizer {
   /// @param active  (E) 0: the cell keeps its bits whatever its gradient.
   Report step(std::int64_t step, const std::vector<std::uint8_t>& active);
 
-  at::Tensor& first_moment() noexcept { return m_; }   // (E, P)
-  at::Tensor& second_moment() noexcept { return v_; }  // (E, P)
+  /// What the optimiser keeps beside the parameters; a checkpoint writes it under its name.
+  struct Moment {
+    std::string_view name;
+    at::Tensor values;  // (E, P)
+  };
+  std::vector<Moment>& moments() noexcept { return moments_; }
 
  private:
-  AdamArena arena_view();
+  StepArena arena_view();
   Report step_on_host(std::int64_t step, const std::vector<std::uint8_t>& active);
   Report step_on_device(std::int64_t step, const std::vector<std::uint8_t>& active);
 
   Arena& arena_;
   const TrainOptions options_;
   AverageSlots averages_;
-  CellAdam adam_;
+  ArenaStep step_;
   std::unique_ptr<DeviceKernels> kernels_;
-  at::Tensor m_;
-  at::Tensor v_;
+  std::vector<Moment> moments_;
 };
 
 }  // namespace depthgrid

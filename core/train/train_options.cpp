@@ -1,7 +1,8 @@
 #include "core/train/train_options.hpp"
 
-#include <algorithm>
 #include <string>
+
+#include "core/train/optimizer/optimizer_table.hpp"
 
 namespace depthgrid {
 namespace {
@@ -46,21 +47,20 @@ TrainOptions train_options(const std::vector<const CellConfig*>& cells) {
   o.steps = first.integer("train.steps");
   o.batch = first.integer("train.batch_size");
   o.accumulation = first.integer("train.accumulation");
-  o.optimizer = first.word("train.optimizer") == "adamw" ? AdamKind::AdamW : AdamKind::Adam;
+  o.optimizer = first.word("train.optimizer");
   o.clip_scope = first.word("train.clip_scope") == "group" ? ClipScope::Group : ClipScope::Global;
   o.precision = precision(first.word("train.precision"));
-  const std::vector<std::string> no_decay = first.words("train.no_decay");
   for (std::size_t g = 0; g < kParameterGroupCount; ++g) {
-    o.decays[g] = std::ranges::find(no_decay, kParameterGroupNames[g]) == no_decay.end();
     const Value* frozen = group_leaf(first, g, "frozen");
     o.frozen[g] = frozen != nullptr && *frozen->get_if<bool>();
+  }
+  for (const std::string_view leaf : optimizer_row(o.optimizer).scalars) {
+    std::vector<double>& of_cells = o.scalars.emplace_back();
+    for (const CellConfig* c : cells) of_cells.push_back(c->real(leaf));
   }
   for (const CellConfig* c : cells) {
     o.model_seed.push_back(static_cast<std::uint64_t>(c->integer("model.seed")));
     o.data_seed.push_back(static_cast<std::uint64_t>(c->integer("data.seed")));
-    o.beta1.push_back(c->real("train.beta1"));
-    o.beta2.push_back(c->real("train.beta2"));
-    o.eps.push_back(c->real("train.eps"));
     o.clip.push_back(real_or(*c, "train.clip", kNever));
     o.loss_scale.push_back(c->real("train.loss_scale"));
     o.diverged_above.push_back(real_or(*c, "train.diverged_above", kNever));

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/config/axis_labels.hpp"
 #include "core/config/cell_config.hpp"
 #include "core/config/schema.hpp"
 #include "core/train/lr_schedule.hpp"
-#include "core/train/optimizer/cell_adam.hpp"
+#include "core/train/optimizer/arena_step.hpp"
 
 namespace depthgrid {
 
@@ -20,16 +21,16 @@ enum class Precision : std::uint8_t { Fp32, Tf32, Bf16 };
 struct TrainOptions {
   std::int64_t cells = 1;  // E
   std::int64_t steps = 1000;
-  std::int64_t batch = 8;         // B, global
-  std::int64_t accumulation = 1;  // micro-batches
-  AdamKind optimizer = AdamKind::Adam;
+  std::int64_t batch = 8;          // B, global
+  std::int64_t accumulation = 1;   // micro-batches
+  std::string optimizer = "adam";  // OptimizerRow::word
   ClipScope clip_scope = ClipScope::Global;
   Precision precision = Precision::Fp32;
-  std::array<bool, kParameterGroupCount> decays{};  // off the no-decay list
   std::array<bool, kParameterGroupCount> frozen{};
   std::vector<std::uint64_t> model_seed, data_seed;   // (E)
-  std::vector<double> beta1, beta2, eps, clip;        // (E); clip: infinity = none
-  std::vector<double> lr, weight_decay;               // (E, groups), peak rates
+  std::vector<std::vector<double>> scalars;           // (E) each, of OptimizerRow::scalars
+  std::vector<double> clip;                           // (E); infinity = none
+  std::vector<double> lr, weight_decay;               // (E, groups), peak rates; 0 = no decay
   std::vector<double> loss_scale;                     // (E)
   std::vector<double> diverged_above;                 // (E); infinity = only non-finite
   std::vector<ScheduleOptions> schedule;              // (E)

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -7,12 +9,28 @@
 #include "core/base/error.hpp"
 #include "core/base/unique_handle.hpp"
 #include "core/train/optimizer/device_kernels.hpp"
-#include "distributed/cuda/cell_adam_kernels.hpp"
+#include "distributed/cuda/step_kernels.hpp"
 
 namespace depthgrid {
 namespace {
 
-static_assert(kKernelGroups == kParameterGroupCount);
+static_assert(kKernelGroups == kParameterGroupCount && kKernelMoments == kMaxMoments &&
+              kKernelScalars == kMaxOptimizerScalars);
+
+/// The optimisers that have a kernel for GPUs, by the word of `train.optimizer`.
+struct DeviceOptimizer {
+  std::string_view word;
+  Launch update;
+};
+constexpr DeviceOptimizer kOptimizers[] = {{"adam", launch_adam}, {"adamw", launch_adamw}};
+
+Launch update_of(std::string_view word) {
+  for (const DeviceOptimizer& row : kOptimizers) {
+    if (row.word == word) return row.update;
+  }
+  throw BackendError("CUDA", "make_kernels", 0,
+                     "the optimiser " + std::string(word) + " has no kernel for GPUs");
+}
 
 void check(int code, const char* call, const char* file = __builtin_FILE(),
            int line = __builtin_LINE()) {
@@ -46,13 +64,12 @@ class DeviceArray {
   UniqueHandle<MemoryTraits> memory_;
 };
 
-std::vector<DeviceBlock> device_blocks(const SegmentTable& table) {
+std::vector<DeviceBlock> device_blocks(const BlockSpans& table) {
   std::vector<DeviceBlock> blocks;
-  for (const Segment& b : table.blocks()) {
+  for (const Segment& b : table.blocks) {
     blocks.push_back({.offset = b.offset,
                       .count = static_cast<std::int32_t>(b.count),
                       .group = static_cast<std::int32_t>(b.group),
-                      .decays = b.decays,
                       .frozen = b.frozen});
   }
   return blocks;
@@ -60,66 +77,67 @@ std::vector<DeviceBlock> device_blocks(const SegmentTable& table) {
 
 class CudaKernels final : public DeviceKernels {
  public:
-  CudaKernels(const SegmentTable& table, AdamKind kind, ClipScope scope, std::int64_t cells)
-      : kind_(kind),
-        scope_(scope),
+  CudaKernels(const BlockSpans& table, std::string_view optimizer, bool clip_by_group,
+              std::int64_t cells)
+      : update_(update_of(optimizer)),
+        clip_by_group_(clip_by_group),
         cells_(cells),
-        row_size_(table.row_size()),
-        count_(table.blocks().size()),
+        row_size_(table.row_size),
+        count_(table.blocks.size()),
         blocks_(std::span<const DeviceBlock>(device_blocks(table))),
-        order_(table.block_order()),
-        group_begin_(table.group_begin()),
+        order_(table.block_order),
+        group_begin_(table.group_begin),
         sums_(static_cast<std::size_t>(cells) * count_),
         update_sums_(static_cast<std::size_t>(cells) * count_),
-        rates_(static_cast<std::size_t>(cells) * kKernelGroups) {}
+        rates_(static_cast<std::size_t>(cells) * kKernelGroups * kRateFloats) {}
 
-  void gradient_norms(const DeviceAdamState& state, void* stream) override {
+  void gradient_norms(const DeviceStepState& state, void* stream) override {
     check(launch_gradient_norms(args(state), stream), "gradient_norms");
   }
 
-  void update(const DeviceAdamState& state, void* stream) override {
-    check(launch_adam_update(args(state), stream), "adam_update");
+  void update(const DeviceStepState& state, void* stream) override {
+    check(update_(args(state), stream), "update");
+    check(launch_finish_update(args(state), stream), "finish_update");
   }
 
  private:
-  CellAdamArgs args(const DeviceAdamState& s) const {
+  StepArgs args(const DeviceStepState& s) const {
     if (s.arena.cells != cells_ || s.schedule_steps < 1) {
-      throw ShapeError("device Adam: made for " + std::to_string(cells_) + " cells, got " +
-                       std::to_string(s.arena.cells) + " cells and a schedule of " +
-                       std::to_string(s.schedule_steps) + " steps");
+      throw ShapeError("optimiser on the device: made for " + std::to_string(cells_) +
+                       " cells, got " + std::to_string(s.arena.cells) +
+                       " cells and a schedule of " + std::to_string(s.schedule_steps) + " steps");
     }
-    return {.cells = cells_,
-            .row_size = row_size_,
-            .blocks = static_cast<std::int32_t>(count_),
-            .block_table = blocks_.get(),
-            .block_order = order_.get(),
-            .group_begin = group_begin_.get(),
-            .parameters = s.arena.parameters,
-            .first_moment = s.arena.first_moment,
-            .second_moment = s.arena.second_moment,
-            .gradients = s.arena.gradients,
-            .shadow = s.arena.shadow,
-            .lr = s.lr,
-            .lr_factors = s.lr_factors,
-            .schedule_steps = s.schedule_steps,
-            .weight_decay = s.weight_decay,
-            .beta1 = s.beta1,
-            .beta2 = s.beta2,
-            .eps = s.eps,
-            .clip = s.clip,
-            .active = s.active,
-            .step = s.step,
-            .report = s.report,
-            .gradient_scale = s.gradient_scale,
-            .decoupled = kind_ == AdamKind::AdamW,
-            .clip_by_group = scope_ == ClipScope::Group,
-            .sums = sums_.get(),
-            .update_sums = update_sums_.get(),
-            .rates = rates_.get()};
+    StepArgs out{.cells = cells_,
+                 .row_size = row_size_,
+                 .blocks = static_cast<std::int32_t>(count_),
+                 .block_table = blocks_.get(),
+                 .block_order = order_.get(),
+                 .group_begin = group_begin_.get(),
+                 .parameters = s.arena.parameters,
+                 .gradients = s.arena.gradients,
+                 .moments = {},
+                 .shadow = s.arena.shadow,
+                 .lr = s.lr,
+                 .lr_factors = s.lr_factors,
+                 .schedule_steps = s.schedule_steps,
+                 .weight_decay = s.weight_decay,
+                 .own = {},
+                 .clip = s.clip,
+                 .active = s.active,
+                 .step = s.step,
+                 .report = s.report,
+                 .gradient_scale = s.gradient_scale,
+                 .clip_by_group = clip_by_group_,
+                 .sums = sums_.get(),
+                 .update_sums = update_sums_.get(),
+                 .rates = rates_.get()};
+    std::ranges::copy(s.arena.moments, out.moments);
+    std::ranges::copy(s.own, out.own);
+    return out;
   }
 
-  AdamKind kind_;
-  ClipScope scope_;
+  Launch update_;
+  bool clip_by_group_;
   std::int64_t cells_;
   std::int64_t row_size_;
   std::size_t count_;
@@ -128,14 +146,15 @@ class CudaKernels final : public DeviceKernels {
   DeviceArray<std::int32_t> group_begin_;
   DeviceArray<double> sums_;
   DeviceArray<double> update_sums_;
-  DeviceArray<DeviceAdamRates> rates_;
+  DeviceArray<float> rates_;
 };
 
 }  // namespace
 
-std::unique_ptr<DeviceKernels> make_cuda_kernels(const SegmentTable& table, AdamKind kind,
-                                                 ClipScope scope, std::int64_t cells) {
-  return std::make_unique<CudaKernels>(table, kind, scope, cells);
+std::unique_ptr<DeviceKernels> make_cuda_kernels(const BlockSpans& blocks,
+                                                 std::string_view optimizer, bool clip_by_group,
+                                                 std::int64_t cells) {
+  return std::make_unique<CudaKernels>(blocks, optimizer, clip_by_group, cells);
 }
 
 }  // namespace depthgrid

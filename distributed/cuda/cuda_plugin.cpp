@@ -31,9 +31,9 @@ Collective* new_nccl(Collective& bootstrap, std::chrono::milliseconds timeout) {
   return connect_nccl(bootstrap, timeout).release();
 }
 
-DeviceKernels* new_kernels(const SegmentTable& table, AdamKind kind, ClipScope scope,
+DeviceKernels* new_kernels(const BlockSpans& blocks, std::string_view optimizer, bool clip_by_group,
                            std::int64_t cells) {
-  return make_cuda_kernels(table, kind, scope, cells).release();
+  return make_cuda_kernels(blocks, optimizer, clip_by_group, cells).release();
 }
 
 /// 12080 of CUDA is 12.8.

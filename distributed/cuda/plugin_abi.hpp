@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "core/train/optimizer/device_kernels.hpp"
-#include "core/train/optimizer/segment_table.hpp"
 #include "distributed/collective.hpp"
 
 namespace depthgrid {
@@ -15,7 +15,7 @@ inline constexpr const char* kPluginFile = "libdepthgrid_cuda.so";
 inline constexpr const char* kPluginEntry = "depthgrid_cuda_plugin";
 
 /// Raised with every change of PluginAbi or of a class that crosses it.
-inline constexpr int kPluginVersion = 2;
+inline constexpr int kPluginVersion = 3;
 
 /// What the GPU plug-in offers: its one exported function, `const PluginAbi*
 /// depthgrid_cuda_plugin()`, returns it. Host and plug-in are built together, by one compiler;
@@ -25,8 +25,8 @@ struct PluginAbi {
   int (*device_count)();  ///< 0 without a driver
   void (*use_device)(int device, std::string& bus_id);
   Collective* (*connect)(Collective& bootstrap, std::chrono::milliseconds timeout);
-  DeviceKernels* (*make_kernels)(const SegmentTable& table, AdamKind kind, ClipScope scope,
-                                 std::int64_t cells);
+  DeviceKernels* (*make_kernels)(const BlockSpans& blocks, std::string_view optimizer,
+                                 bool clip_by_group, std::int64_t cells);
   void (*versions)(std::map<std::string, std::string>& out);
 };
 

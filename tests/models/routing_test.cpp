@@ -332,7 +332,7 @@ TEST(Gradients, EachLossReachesWhatTheTableSays) {
 TEST(Gradients, ScalarsOfTheDensePathKeepTheirBits) {
   const Subject s("tdt", 0.5, [](ModelOptions& o) { o.tdt.path = TrainPath::Dense; });
   TrainOptions t = small_training({1e-2}, {0.3});
-  t.decays[static_cast<std::size_t>(ParameterGroup::Scalars)] = false;
+  t.weight_decay[static_cast<std::size_t>(ParameterGroup::Scalars)] = 0;
   CellOptimizer optimizer(*s.built->arena, t);
   CellLanguageModel model(*s.built->model, s.built->seeds);
   const at::Tensor start = s.built->arena->values().clone();

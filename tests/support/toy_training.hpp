@@ -58,13 +58,10 @@ inline Built built_and_moved(const ModelOptions& o, at::ScalarType type, bool mi
 inline TrainOptions small_training(std::vector<double> lr, std::vector<double> decay) {
   TrainOptions t;
   t.cells = static_cast<std::int64_t>(lr.size());
-  t.optimizer = AdamKind::AdamW;
+  t.optimizer = "adamw";
   t.steps = 1000;
-  t.decays.fill(true);
+  for (const double scalar : {0.9, 0.999, 1e-8}) t.scalars.emplace_back(lr.size(), scalar);
   for (std::size_t e = 0; e < lr.size(); ++e) {
-    t.beta1.push_back(0.9);
-    t.beta2.push_back(0.999);
-    t.eps.push_back(1e-8);
     t.clip.push_back(1.0);
     t.loss_scale.push_back(1);
     t.schedule.emplace_back().steps = 1000;

@@ -11,10 +11,8 @@ TrainOptions recipe(const std::vector<double>& lr, std::int64_t steps) {
   TrainOptions t;
   t.cells = static_cast<std::int64_t>(lr.size());
   t.steps = steps;
+  for (const double scalar : {0.9, 0.98, 1e-8}) t.scalars.emplace_back(lr.size(), scalar);
   for (const double rate : lr) {
-    t.beta1.push_back(0.9);
-    t.beta2.push_back(0.98);
-    t.eps.push_back(1e-8);
     t.clip.push_back(1.0);
     t.loss_scale.push_back(1);
     t.schedule.push_back({.kind = ScheduleKind::Cosine,

@@ -76,6 +76,11 @@ Json dump_config(const std::vector<CellConfig>& cells, const FusedModel& fused) 
       out.push_back(by_group[i]);
     return out;
   };
+  const auto reals = [&](std::string_view leaf) {
+    std::vector<double> out;
+    for (const CellConfig& c : cells) out.push_back(c.real(leaf));
+    return out;
+  };
   Json leaves = Json::array();
   for (const CellConfig& c : cells) leaves.push_back(Json::parse(c.json()));
   return {{"family", o.family},
@@ -97,9 +102,9 @@ Json dump_config(const std::vector<CellConfig>& cells, const FusedModel& fused) 
           {"optimizer", first.word("train.optimizer")},
           {"lr", trunk(t.lr)},
           {"weight_decay", trunk(t.weight_decay)},
-          {"beta1", t.beta1},
-          {"beta2", t.beta2},
-          {"eps", t.eps},
+          {"beta1", reals("train.beta1")},
+          {"beta2", reals("train.beta2")},
+          {"eps", reals("train.eps")},
           {"clip", t.clip},
           {"precision", first.word("train.precision")},
           {"tie_embeddings", o.tie_embeddings},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/train/optimizer/optimizer_table.hpp"
 #include "distributed/device_plugin.hpp"
 #include "models/cost_model.hpp"
 
@@ -48,8 +49,11 @@ void set_memory(StructureCost& cost, const ModelOptions& options, const CellConf
       config.integer("train.batch_size") / config.integer("train.accumulation");
   cost.fixed_bytes = 150e6;  // the program and its libraries
   cost.activation_bytes_per_cell = activation_bytes(options, rows, config.integer("data.seq_len"));
-  // Values, gradients and two moments; a bf16 copy where there is one.
-  const double per_parameter = config.word("train.precision") == "bf16" ? 18 : 16;
+  // Values, gradients and moments; a bf16 copy where there is one.
+  const auto moments =
+      static_cast<double>(optimizer_row(config.word("train.optimizer")).moments.size());
+  const double per_parameter =
+      4 * (2 + moments) + (config.word("train.precision") == "bf16" ? 2 : 0);
   cost.bytes_per_cell =
       per_parameter * static_cast<double>(cost.parameters) + cost.activation_bytes_per_cell;
 }

@@ -12,11 +12,9 @@ namespace depthgrid {
 namespace {
 
 constexpr const char* kParameters = "parameters";
-constexpr const char* kFirst = "first_moment";
-constexpr const char* kSecond = "second_moment";
 
 void load_row(const at::Tensor& arena, std::size_t e, const LoadedCheckpoint& from,
-              const char* name) {
+              std::string_view name) {
   const auto at = std::ranges::find(from.tensors, name, &LoadedTensor::name);
   if (at == from.tensors.end()) {
     throw UserError(ExitCode::BadData, "a checkpoint has no tensor '" + std::string(name) + "'");
@@ -40,31 +38,31 @@ std::vector<float> host_row(const at::Tensor& arena, std::size_t e) {
 
 CellCheckpoint::CellCheckpoint(const FusedModel& job, std::size_t e, const CellClock& clock,
                                int ranks)
-    : values_(host_row(job.arena->values(), e)),
-      first_(host_row(job.optimizer->first_moment(), e)),
-      second_(host_row(job.optimizer->second_moment(), e)),
-      clock_(clock),
-      ranks_(ranks) {}
+    : values_(host_row(job.arena->values(), e)), clock_(clock), ranks_(ranks) {
+  for (const CellOptimizer::Moment& m : job.optimizer->moments()) {
+    moments_.emplace_back(m.name, host_row(m.values, e));
+  }
+}
 
 CheckpointData CellCheckpoint::data(std::int64_t step, std::string digest) const {
   const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(values_.size())};
-  return {.step = step,
-          .config_digest = std::move(digest),
-          .numbers = {{"wall", clock_.wall},
-                      {"eval", clock_.eval},
-                      {"checkpoint", clock_.checkpoint},
-                      {"device", clock_.device},
-                      {"lost", clock_.lost},
-                      {"ranks", ranks_}},
-          .texts = {},
-          .tensors = {
-              {kParameters, shape, values_}, {kFirst, shape, first_}, {kSecond, shape, second_}}};
+  CheckpointData out{.step = step,
+                     .config_digest = std::move(digest),
+                     .numbers = {{"wall", clock_.wall},
+                                 {"eval", clock_.eval},
+                                 {"checkpoint", clock_.checkpoint},
+                                 {"device", clock_.device},
+                                 {"lost", clock_.lost},
+                                 {"ranks", ranks_}},
+                     .texts = {},
+                     .tensors = {{kParameters, shape, values_}}};
+  for (const auto& [name, values] : moments_) out.tensors.push_back({name, shape, values});
+  return out;
 }
 
 CellClock restore_cell(FusedModel& job, std::size_t e, const LoadedCheckpoint& from) {
   load_row(job.arena->values(), e, from, kParameters);
-  load_row(job.optimizer->first_moment(), e, from, kFirst);
-  load_row(job.optimizer->second_moment(), e, from, kSecond);
+  for (CellOptimizer::Moment& m : job.optimizer->moments()) load_row(m.values, e, from, m.name);
   const auto number = [&](const char* name) {
     const auto at = from.numbers.find(name);
     return at == from.numbers.end() ? 0.0 : at->second;
@@ -73,10 +71,8 @@ CellClock restore_cell(FusedModel& job, std::size_t e, const LoadedCheckpoint& f
 }
 
 void share_state(FusedModel& job, Collective& team) {
-  for (at::Tensor* arena :
-       {&job.arena->values(), &job.optimizer->first_moment(), &job.optimizer->second_moment()}) {
-    team.broadcast(*arena, 0);
-  }
+  team.broadcast(job.arena->values(), 0);
+  for (CellOptimizer::Moment& m : job.optimizer->moments()) team.broadcast(m.values, 0);
 }
 
 }  // namespace depthgrid

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -31,7 +32,8 @@ class CellCheckpoint {
   CheckpointData data(std::int64_t step, std::string digest) const;
 
  private:
-  std::vector<float> values_, first_, second_;
+  std::vector<float> values_;
+  std::vector<std::pair<std::string, std::vector<float>>> moments_;  // name, row
   CellClock clock_;
   double ranks_;
 };

@@ -9,7 +9,7 @@ namespace depthgrid {
 namespace {
 
 bool alike(const Segment& a, const Segment& b) {
-  return a.group == b.group && a.decays == b.decays && a.frozen == b.frozen;
+  return a.group == b.group && a.frozen == b.frozen;
 }
 
 void expect_next(const Segment& segment, std::int64_t end) {

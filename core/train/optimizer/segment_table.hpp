@@ -14,7 +14,6 @@ struct Segment {
   std::int64_t offset = 0;  ///< first parameter, counted from the start of the row
   std::int64_t count = 0;
   ParameterGroup group = ParameterGroup::Trunk;
-  bool decays = true;   ///< false: on the no-decay list
   bool frozen = false;  ///< true: not part of any gradient norm, never updated
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #define DEPTHGRID_KERNELS "models/ops/cpu/sublayer_kernel.inc"
-#include "models/ops/cpu/for_each_isa.inc"
+#include "core/base/for_each_isa.inc"
 
 namespace depthgrid {
 

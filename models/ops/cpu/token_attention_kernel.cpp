@@ -1,7 +1,7 @@
 #include "models/ops/cpu/token_attention_kernel.hpp"
 
 #define DEPTHGRID_KERNELS "models/ops/cpu/token_attention_kernel.inc"
-#include "models/ops/cpu/for_each_isa.inc"
+#include "core/base/for_each_isa.inc"
 
 namespace depthgrid {
 

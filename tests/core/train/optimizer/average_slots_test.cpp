@@ -25,16 +25,13 @@ struct Subject {
     options.cells = 2;
     options.steps = 1000;
     for (std::size_t e = 0; e < 2; ++e) {
-      options.beta1.push_back(0.9);
-      options.beta2.push_back(0.999);
-      options.eps.push_back(1e-8);
       options.clip.push_back(1);
       options.loss_scale.push_back(e == 0 ? 1 : 4);
       options.schedule.emplace_back().steps = 1000;
       options.lr.insert(options.lr.end(), kParameterGroupCount, 0.1);
       options.weight_decay.insert(options.weight_decay.end(), kParameterGroupCount, 0.5);
     }
-    options.decays.fill(true);
+    for (const double scalar : {0.9, 0.999, 1e-8}) options.scalars.emplace_back(2, scalar);
     optimizer = std::make_unique<CellOptimizer>(*arena, options);
   }
 

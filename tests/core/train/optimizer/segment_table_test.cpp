@@ -9,14 +9,14 @@
 namespace depthgrid {
 namespace {
 
-Segment part(std::int64_t offset, std::int64_t count, ParameterGroup group, bool decays = true) {
-  return {.offset = offset, .count = count, .group = group, .decays = decays};
+Segment part(std::int64_t offset, std::int64_t count, ParameterGroup group) {
+  return {.offset = offset, .count = count, .group = group};
 }
 
 TEST(SegmentTable, MergesLikeNeighboursAndCutsBlocks) {
   const std::vector<Segment> segments = {
       part(0, 1500, ParameterGroup::Trunk), part(1500, 1500, ParameterGroup::Trunk),
-      part(3000, 10, ParameterGroup::Bias, false), part(3010, 90, ParameterGroup::Trunk)};
+      part(3000, 10, ParameterGroup::Bias), part(3010, 90, ParameterGroup::Trunk)};
 
   const SegmentTable table(3100, segments);
 

@@ -1,4 +1,4 @@
-#include "core/train/optimizer/adam_block.hpp"
+#include "core/train/optimizer/adam.hpp"
 
 #include <bit>
 #include <cmath>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "core/train/optimizer/block_sums.hpp"
 
 namespace depthgrid {
 namespace {
@@ -23,7 +25,7 @@ std::vector<float> waves(int kind) {
   return x;
 }
 
-TEST(AdamBlock, ShadowIsTheParameterRoundedToNearestEven) {
+TEST(BlockSums, ShadowIsTheParameterRoundedToNearestEven) {
   // bfloat16 keeps 8 significant bits: 1 + 2^-8 is half way between 1 and 1 + 2^-7.
   const std::vector<float> x = {1.0F,
                                 1.0F + 0x1p-8F,
@@ -41,7 +43,7 @@ TEST(AdamBlock, ShadowIsTheParameterRoundedToNearestEven) {
                                               0x7f80, 0x7fc0}));
 }
 
-TEST(AdamBlock, SumsTheSquaresOfABlockAsItsDefinitionSays) {
+TEST(BlockSums, SumsTheSquaresOfABlockAsItsDefinitionSays) {
   const std::vector<float> x = waves(1);
   float lanes[kSumLanes] = {};
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -54,21 +56,19 @@ TEST(AdamBlock, SumsTheSquaresOfABlockAsItsDefinitionSays) {
     for (int j = 0; j < half; ++j) wide[j] += wide[j + half];
   }
 
-  const double sum = adam_block_kernels().sum_of_squares(x.data(), kCount);
+  const double sum = sum_of_squares(x.data(), kCount);
 
   EXPECT_EQ(std::bit_cast<std::uint64_t>(sum), std::bit_cast<std::uint64_t>(wide[0]));
 }
 
-TEST(AdamBlock, EveryVariantOfTheInnerLoopsHasTheSameBits) {
-  const AdamBlockRates rates = adam_block_rates({.lr = 1e-3,
-                                                 .weight_decay = 0.1,
-                                                 .beta1 = 0.9,
-                                                 .beta2 = 0.99,
-                                                 .eps = 1e-8,
-                                                 .gradient_factor = 0.37,
-                                                 .step = 3,
-                                                 .decoupled = true});
-  const auto run = [&](const AdamBlockKernels& kernels) {
+TEST(Adam, EveryVariantOfTheInnerLoopsHasTheSameBits) {
+  const AdamRates rates = adam_rates({.lr = 1e-3,
+                                      .weight_decay = 0.1,
+                                      .gradient_factor = 0.37,
+                                      .step = 3,
+                                      .own = {0.9, 0.99, 1e-8}},
+                                     true);
+  const auto run = [&](AdamKernel kernel) {
     std::vector<float> p = waves(1);
     std::vector<float> m = waves(2);
     std::vector<float> v = waves(3);
@@ -76,14 +76,13 @@ TEST(AdamBlock, EveryVariantOfTheInnerLoopsHasTheSameBits) {
     for (float& x : v) x = std::abs(x);
     std::vector<std::uint16_t> shadow(kCount);
     const BlockSums sums =
-        kernels.update({p.data(), m.data(), v.data(), g.data(), shadow.data(), kCount}, rates);
-    return std::tuple(p, m, v, shadow, sums.update, sums.parameter,
-                      kernels.sum_of_squares(p.data(), kCount));
+        kernel({p.data(), {m.data(), v.data()}, g.data(), shadow.data(), kCount}, rates);
+    return std::tuple(p, m, v, shadow, sums.update, sums.parameter);
   };
-  const auto variants = adam_block_variants();
+  const auto variants = adam_kernels();
 
   const auto first = run(variants.front());
-  for (const AdamBlockKernels& kernels : variants) EXPECT_TRUE(run(kernels) == first);
+  for (const AdamKernel kernel : variants) EXPECT_TRUE(run(kernel) == first);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "core/train/optimizer/cell_adam.hpp"
+#include "core/train/optimizer/arena_step.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -10,7 +10,8 @@
 #include <ATen/Parallel.h>
 
 #include "core/base/error.hpp"
-#include "core/train/optimizer/adam_block.hpp"
+#include "core/train/optimizer/adam.hpp"
+#include "core/train/optimizer/block_sums.hpp"
 
 namespace depthgrid {
 namespace {
@@ -40,9 +41,9 @@ struct Cells {
         lr[e * kGroups + k] = 1e-2 * (1 + id) * (1 + 0.1 * static_cast<double>(k));
         weight_decay[e * kGroups + k] = 0.05 * (1 + id);
       }
-      beta1.push_back(0.9 - 0.05 * id);
-      beta2.push_back(0.99 - 0.01 * id);
-      eps.push_back(1e-8);
+      own[0].push_back(0.9 - 0.05 * id);
+      own[1].push_back(0.99 - 0.01 * id);
+      own[2].push_back(1e-8);
       clip.push_back(1.0 + id);
       active.push_back(1);
       step.push_back(1);
@@ -67,30 +68,27 @@ struct Cells {
     return g[e * static_cast<std::size_t>(row_size) + static_cast<std::size_t>(i)];
   }
 
-  AdamArena arena() {
+  StepArena arena() {
     return {static_cast<std::int64_t>(active.size()),
             p.data(),
-            m.data(),
-            v.data(),
+            {m.data(), v.data()},
             g.data(),
             shadow.data()};
   }
-  AdamRates rates() const {
-    return {lr, weight_decay, beta1, beta2, eps, clip, active, step, scale};
-  }
+  StepRates rates() const { return {lr, weight_decay, own, clip, active, step, scale}; }
 
   std::int64_t row_size;
   std::vector<float> p, m, v, g;
   std::vector<std::uint16_t> shadow;
-  std::vector<double> lr, weight_decay, beta1, beta2, eps, clip;
+  std::vector<double> lr, weight_decay, clip;
+  std::vector<std::vector<double>> own = std::vector<std::vector<double>>(3);  // betas, eps
   std::vector<std::uint8_t> active;
   std::vector<std::int64_t> step;
   std::vector<double> scale;
 };
 
-Segment part(std::int64_t offset, std::int64_t count, ParameterGroup group, bool decays = true,
-             bool frozen = false) {
-  return {.offset = offset, .count = count, .group = group, .decays = decays, .frozen = frozen};
+Segment part(std::int64_t offset, std::int64_t count, ParameterGroup group, bool frozen = false) {
+  return {.offset = offset, .count = count, .group = group, .frozen = frozen};
 }
 
 SegmentTable whole(std::int64_t row) {
@@ -101,8 +99,8 @@ SegmentTable whole(std::int64_t row) {
 /// A row of 7001 parameters, no multiple of anything, with three groups and a no-decay list.
 SegmentTable mixed() {
   const std::vector<Segment> segments = {
-      part(0, 1000, ParameterGroup::Embedding, false), part(1000, 5000, ParameterGroup::Trunk),
-      part(6000, 77, ParameterGroup::Bias, false), part(6077, 924, ParameterGroup::Trunk)};
+      part(0, 1000, ParameterGroup::Embedding), part(1000, 5000, ParameterGroup::Trunk),
+      part(6000, 77, ParameterGroup::Bias), part(6077, 924, ParameterGroup::Trunk)};
   return {7001, segments};
 }
 
@@ -122,18 +120,18 @@ struct Reference {
   double p, m, v;
 
   void step(double g, double lr, double wd, double beta1, double beta2, double eps, double t,
-            AdamKind kind) {
-    if (kind == AdamKind::Adam) g += wd * p;
+            bool decoupled) {
+    if (!decoupled) g += wd * p;
     m = beta1 * m + (1 - beta1) * g;
     v = beta2 * v + (1 - beta2) * g * g;
     const double m_hat = m / (1 - std::pow(beta1, t));
     const double v_hat = v / (1 - std::pow(beta2, t));
-    if (kind == AdamKind::AdamW) p -= lr * wd * p;
+    if (decoupled) p -= lr * wd * p;
     p -= lr * m_hat / (std::sqrt(v_hat) + eps);
   }
 };
 
-TEST(CellAdam, FirstStepMovesEveryParameterByTheRate) {
+TEST(ArenaStep, FirstStepMovesEveryParameterByTheRate) {
   Cells c({0}, 3);
   c.p = {1, 2, -3};
   c.m = c.v = {0, 0, 0};
@@ -141,7 +139,7 @@ TEST(CellAdam, FirstStepMovesEveryParameterByTheRate) {
   c.lr.assign(kGroups, 0.125);
   c.weight_decay.assign(kGroups, 0);
   c.clip = {kInfinity};
-  CellAdam adam(whole(3), AdamKind::AdamW, ClipScope::Global);
+  ArenaStep adam(whole(3), make_adamw(), ClipScope::Global);
 
   const auto norms = adam.gradient_norms(c.arena(), c.rates());
   const auto done = adam.update(c.arena(), c.rates(), norms);
@@ -159,18 +157,17 @@ TEST(CellAdam, FirstStepMovesEveryParameterByTheRate) {
 
 /// 20 steps of one parameter: p = 1, g_t = p - 3 cos(t), lr 0.1, betas (0.9, 0.999), decay 0.1;
 /// from torch.optim.Adam and AdamW 2.11 in float64.
-TEST(CellAdam, TwentyStepsEndAtTheKnownNumbers) {
-  for (const auto& [kind, want] : {std::pair(AdamKind::Adam, 0.28579170591297637),
-                                   std::pair(AdamKind::AdamW, 0.23584285396132346)}) {
+TEST(ArenaStep, TwentyStepsEndAtTheKnownNumbers) {
+  for (const auto& [make, want] :
+       {std::pair(&make_adam, 0.28579170591297637), std::pair(&make_adamw, 0.23584285396132346)}) {
     Cells c({0}, 1);
     c.p = {1};
     c.m = c.v = {0};
     c.lr.assign(kGroups, 0.1);
     c.weight_decay.assign(kGroups, 0.1);
-    c.beta1 = {0.9};
-    c.beta2 = {0.999};
+    c.own = {{0.9}, {0.999}, {1e-8}};
     c.clip = {kInfinity};
-    CellAdam adam(whole(1), kind, ClipScope::Global);
+    ArenaStep adam(whole(1), make(), ClipScope::Global);
 
     for (int t = 1; t <= 20; ++t) {
       c.g = {static_cast<float>(c.p[0] - 3 * std::cos(t))};
@@ -182,13 +179,18 @@ TEST(CellAdam, TwentyStepsEndAtTheKnownNumbers) {
   }
 }
 
-TEST(CellAdam, FollowsTheReferenceWithClipScaleAndDecayLists) {
+TEST(ArenaStep, FollowsTheReferenceWithClipScaleAndDecayLists) {
   const std::vector<int> ids = {0, 1};
-  for (const AdamKind kind : {AdamKind::Adam, AdamKind::AdamW}) {
+  for (const bool decoupled : {false, true}) {
     const SegmentTable table = mixed();
     Cells c(ids, table.row_size());
     c.scale = {0.5, 0.25};
-    CellAdam adam(table, kind, ClipScope::Global);
+    for (std::size_t e = 0; e < ids.size(); ++e) {
+      for (const ParameterGroup g : {ParameterGroup::Embedding, ParameterGroup::Bias}) {
+        c.weight_decay[e * kGroups + static_cast<std::size_t>(g)] = 0;
+      }
+    }
+    ArenaStep adam(table, decoupled ? make_adamw() : make_adam(), ClipScope::Global);
     std::vector<Reference> reference;
     for (std::size_t i = 0; i < c.p.size(); ++i) reference.push_back({c.p[i], c.m[i], c.v[i]});
 
@@ -210,9 +212,8 @@ TEST(CellAdam, FollowsTheReferenceWithClipScaleAndDecayLists) {
             const std::size_t at =
                 e * static_cast<std::size_t>(c.row_size) + static_cast<std::size_t>(i);
             const std::size_t group = e * kGroups + static_cast<std::size_t>(s.group);
-            reference[at].step(c.scale[e] * factor * g[at], c.lr[group],
-                               s.decays ? c.weight_decay[group] : 0, c.beta1[e], c.beta2[e],
-                               c.eps[e], t, kind);
+            reference[at].step(c.scale[e] * factor * g[at], c.lr[group], c.weight_decay[group],
+                               c.own[0][e], c.own[1][e], c.own[2][e], t, decoupled);
           }
         }
       }
@@ -226,13 +227,13 @@ TEST(CellAdam, FollowsTheReferenceWithClipScaleAndDecayLists) {
   }
 }
 
-TEST(CellAdam, ClipByGroupTakesEachGroupsOwnNorm) {
+TEST(ArenaStep, ClipByGroupTakesEachGroupsOwnNorm) {
   const std::vector<Segment> segments = {part(0, 2, ParameterGroup::Trunk),
                                          part(2, 2, ParameterGroup::Router)};
   Cells c({0}, 4);
   c.g = {3, 4, 0.3F, 0.4F};
   c.clip = {1};
-  CellAdam adam({4, segments}, AdamKind::Adam, ClipScope::Group);
+  ArenaStep adam({4, segments}, make_adam(), ClipScope::Group);
 
   const auto norms = adam.gradient_norms(c.arena(), c.rates());
 
@@ -254,12 +255,12 @@ TEST(CellAdam, ClipByGroupTakesEachGroupsOwnNorm) {
   EXPECT_NEAR(c.m[2] / 0.1, 0.3 + c.weight_decay[0] * Cells::wave(0, 2, 1), 1e-5);
 }
 
-TEST(CellAdam, CellsFusedHaveTheBitsOfEachAloneAtAnyNumberOfThreads) {
+TEST(ArenaStep, CellsFusedHaveTheBitsOfEachAloneAtAnyNumberOfThreads) {
   const std::vector<int> ids = {0, 1, 2, 3};
   const SegmentTable table = mixed();
   const auto train = [&](const std::vector<int>& which) {
     Cells c(which, table.row_size());
-    CellAdam adam(table, AdamKind::AdamW, ClipScope::Global);
+    ArenaStep adam(table, make_adamw(), ClipScope::Global);
     std::vector<double> report;
     for (int t = 1; t <= 3; ++t) {
       c.fill_gradients(which, t);
@@ -294,7 +295,7 @@ TEST(CellAdam, CellsFusedHaveTheBitsOfEachAloneAtAnyNumberOfThreads) {
   }
 }
 
-TEST(CellAdam, NonFiniteCellIsHeldAndItsNeighboursAreUntouchedToTheBit) {
+TEST(ArenaStep, NonFiniteCellIsHeldAndItsNeighboursAreUntouchedToTheBit) {
   const std::vector<int> ids = {0, 1, 2};
   const SegmentTable table = mixed();
   Cells healthy(ids, table.row_size());
@@ -303,7 +304,7 @@ TEST(CellAdam, NonFiniteCellIsHeldAndItsNeighboursAreUntouchedToTheBit) {
   sick.fill_gradients(ids, 1);
   const Cells before = sick;
   sick.gradient(1, 6033) = kNan;
-  CellAdam adam(table, AdamKind::AdamW, ClipScope::Global);
+  ArenaStep adam(table, make_adamw(), ClipScope::Global);
 
   adam.update(healthy.arena(), healthy.rates(),
               adam.gradient_norms(healthy.arena(), healthy.rates()));
@@ -325,8 +326,8 @@ TEST(CellAdam, NonFiniteCellIsHeldAndItsNeighboursAreUntouchedToTheBit) {
   EXPECT_TRUE(same_bits(sick.g, std::vector<float>(sick.g.size(), 0.0F)));
 }
 
-TEST(CellAdam, InfiniteAndOverflowingGradientsCountAsNonFinite) {
-  CellAdam adam(whole(40), AdamKind::Adam, ClipScope::Global);
+TEST(ArenaStep, InfiniteAndOverflowingGradientsCountAsNonFinite) {
+  ArenaStep adam(whole(40), make_adam(), ClipScope::Global);
   for (const float bad : {std::numeric_limits<float>::infinity(), 3e38F}) {
     Cells c({0}, 40);
     c.g[39] = bad;
@@ -335,13 +336,13 @@ TEST(CellAdam, InfiniteAndOverflowingGradientsCountAsNonFinite) {
   }
 }
 
-TEST(CellAdam, InactiveCellKeepsItsBitsAndLosesItsGradient) {
+TEST(ArenaStep, InactiveCellKeepsItsBitsAndLosesItsGradient) {
   const std::vector<int> ids = {0, 1};
   Cells c(ids, 100);
   c.fill_gradients(ids, 1);
   c.active = {1, 0};
   const Cells before = c;
-  CellAdam adam(whole(100), AdamKind::AdamW, ClipScope::Global);
+  ArenaStep adam(whole(100), make_adamw(), ClipScope::Global);
 
   const auto done = adam.update(c.arena(), c.rates(), adam.gradient_norms(c.arena(), c.rates()));
 
@@ -353,14 +354,14 @@ TEST(CellAdam, InactiveCellKeepsItsBitsAndLosesItsGradient) {
   EXPECT_GT(done.parameter_norm[1], 0);
 }
 
-TEST(CellAdam, FrozenSegmentHasNoGradientAndNoUpdate) {
+TEST(ArenaStep, FrozenSegmentHasNoGradientAndNoUpdate) {
   const std::vector<Segment> segments = {part(0, 50, ParameterGroup::Trunk),
-                                         part(50, 50, ParameterGroup::Head, true, true)};
+                                         part(50, 50, ParameterGroup::Head, true)};
   Cells c({0}, 100);
   c.fill_gradients({0}, 1);
   c.gradient(0, 70) = kNan;
   const Cells before = c;
-  CellAdam adam({100, segments}, AdamKind::AdamW, ClipScope::Global);
+  ArenaStep adam({100, segments}, make_adamw(), ClipScope::Global);
 
   const auto norms = adam.gradient_norms(c.arena(), c.rates());
   adam.update(c.arena(), c.rates(), norms);
@@ -380,12 +381,12 @@ TEST(CellAdam, FrozenSegmentHasNoGradientAndNoUpdate) {
   }
 }
 
-TEST(CellAdam, ZeroRateLeavesParametersAndAdvancesMoments) {
+TEST(ArenaStep, ZeroRateLeavesParametersAndAdvancesMoments) {
   Cells c({0}, 10);
   c.fill_gradients({0}, 1);
   c.lr.assign(kGroups, 0);
   const Cells before = c;
-  CellAdam adam(whole(10), AdamKind::AdamW, ClipScope::Global);
+  ArenaStep adam(whole(10), make_adamw(), ClipScope::Global);
 
   adam.update(c.arena(), c.rates(), adam.gradient_norms(c.arena(), c.rates()));
 
@@ -393,10 +394,10 @@ TEST(CellAdam, ZeroRateLeavesParametersAndAdvancesMoments) {
   EXPECT_FALSE(same_bits(c.m, before.m));
 }
 
-TEST(CellAdam, UpdateWritesTheShadowOfTheNewParameters) {
+TEST(ArenaStep, UpdateWritesTheShadowOfTheNewParameters) {
   Cells c({0}, 777);
   c.fill_gradients({0}, 1);
-  CellAdam adam(whole(777), AdamKind::AdamW, ClipScope::Global);
+  ArenaStep adam(whole(777), make_adamw(), ClipScope::Global);
 
   adam.update(c.arena(), c.rates(), adam.gradient_norms(c.arena(), c.rates()));
 
@@ -405,10 +406,10 @@ TEST(CellAdam, UpdateWritesTheShadowOfTheNewParameters) {
   EXPECT_EQ(c.shadow, want);
 }
 
-TEST(CellAdam, RefusesRatesOfAnotherNumberOfCells) {
+TEST(ArenaStep, RefusesRatesOfAnotherNumberOfCells) {
   Cells c({0, 1}, 10);
   c.clip.pop_back();
-  CellAdam adam(whole(10), AdamKind::Adam, ClipScope::Global);
+  ArenaStep adam(whole(10), make_adam(), ClipScope::Global);
 
   EXPECT_THROW(adam.gradient_norms(c.arena(), c.rates()), ShapeError);
 }

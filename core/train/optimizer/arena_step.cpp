@@ -1,4 +1,4 @@
-#include "core/train/optimizer/cell_adam.hpp"
+#include "core/train/optimizer/arena_step.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <ATen/Parallel.h>
 
 #include "core/base/error.hpp"
-#include "core/train/optimizer/adam_block.hpp"
+#include "core/train/optimizer/block_sums.hpp"
 
 namespace depthgrid {
 namespace {
@@ -19,18 +19,16 @@ constexpr std::int64_t kGrain = 16;  // blocks a thread takes at least: 32768 pa
 
 void expect_size(const char* name, std::size_t have, std::size_t want) {
   if (have != want) {
-    throw ShapeError(std::string("Adam rates: ") + name + " has " + std::to_string(have) +
+    throw ShapeError(std::string("optimiser rates: ") + name + " has " + std::to_string(have) +
                      " entries, expected " + std::to_string(want));
   }
 }
 
-void expect_fit(const AdamArena& arena, const AdamRates& rates) {
+void expect_fit(const StepArena& arena, const StepRates& rates) {
   const auto cells = static_cast<std::size_t>(arena.cells);
   expect_size("lr", rates.lr.size(), cells * kGroups);
   expect_size("weight_decay", rates.weight_decay.size(), cells * kGroups);
-  expect_size("beta1", rates.beta1.size(), cells);
-  expect_size("beta2", rates.beta2.size(), cells);
-  expect_size("eps", rates.eps.size(), cells);
+  for (const auto& own : rates.own) expect_size("a scalar", own.size(), cells);
   expect_size("clip", rates.clip.size(), cells);
   expect_size("active", rates.active.size(), cells);
   expect_size("step", rates.step.size(), cells);
@@ -51,19 +49,11 @@ void for_each_block(std::int64_t cells, std::int64_t blocks, const Work& work) {
   });
 }
 
-/// Sum of one cell's partials over `order`: lane j takes entries j, j + 32, ...; then the lanes are
-/// added pairwise. The GPU sums in the same order.
-double sum_partials(const double* partials, std::span<const std::int32_t> order) {
-  double lanes[kSumLanes] = {};
-  for (std::size_t i = 0; i < order.size(); ++i) lanes[i % kSumLanes] += partials[order[i]];
-  return add_lanes(lanes);
-}
-
 ParameterGroup group_at(std::size_t g) {
   return ParameterGroup{static_cast<std::uint8_t>(g)};
 }
 
-double scale_of(const AdamRates& rates, std::size_t e) {
+double scale_of(const StepRates& rates, std::size_t e) {
   return rates.gradient_scale.empty() ? 1.0 : rates.gradient_scale[e];
 }
 
@@ -73,21 +63,19 @@ double clip_factor(double clip, double norm) {
 
 }  // namespace
 
-CellAdam::CellAdam(SegmentTable table, AdamKind kind, ClipScope scope)
-    : table_(std::move(table)), kind_(kind), scope_(scope) {}
+ArenaStep::ArenaStep(SegmentTable table, std::unique_ptr<UpdateRule> rule, ClipScope scope)
+    : table_(std::move(table)), rule_(std::move(rule)), scope_(scope) {}
 
-GradientNorms CellAdam::gradient_norms(const AdamArena& arena, const AdamRates& rates) {
+GradientNorms ArenaStep::gradient_norms(const StepArena& arena, const StepRates& rates) {
   expect_fit(arena, rates);
   const auto cells = static_cast<std::size_t>(arena.cells);
   const std::span<const Segment> blocks = table_.blocks();
   partials_.resize(cells * blocks.size());
-  const AdamBlockKernels kernels = adam_block_kernels();
   for_each_block(
       arena.cells, static_cast<std::int64_t>(blocks.size()), [&](std::size_t e, std::size_t b) {
         const float* row = arena.gradients + static_cast<std::int64_t>(e) * table_.row_size();
         partials_[e * blocks.size() + b] =
-            blocks[b].frozen ? 0.0
-                             : kernels.sum_of_squares(row + blocks[b].offset, blocks[b].count);
+            blocks[b].frozen ? 0.0 : sum_of_squares(row + blocks[b].offset, blocks[b].count);
       });
 
   GradientNorms norms;
@@ -102,7 +90,7 @@ GradientNorms CellAdam::gradient_norms(const AdamArena& arena, const AdamRates& 
     double sum = 0;
     for (std::size_t g = 0; g < kGroups; ++g) {
       const double squares =
-          sum_partials(partials_.data() + e * blocks.size(), table_.blocks_of(group_at(g)));
+          sum_of_partials(partials_.data() + e * blocks.size(), table_.blocks_of(group_at(g)));
       sum += squares;
       norms.group_norm[e * kGroups + g] = std::sqrt(squares) * scale_of(rates, e);
     }
@@ -128,32 +116,30 @@ GradientNorms CellAdam::gradient_norms(const AdamArena& arena, const AdamRates& 
   return norms;
 }
 
-UpdateNorms CellAdam::update(const AdamArena& arena, const AdamRates& rates,
-                             const GradientNorms& norms) {
+UpdateNorms ArenaStep::update(const StepArena& arena, const StepRates& rates,
+                              const GradientNorms& norms) {
   expect_fit(arena, rates);
   const auto cells = static_cast<std::size_t>(arena.cells);
   const std::span<const Segment> blocks = table_.blocks();
   expect_size("norms", norms.group_factor.size(), cells * kGroups);
 
-  std::vector<AdamBlockRates> table(cells * kGroups);
+  std::vector<GroupScalars> scalars(cells * kGroups);
   for (std::size_t e = 0; e < cells; ++e) {
-    if (rates.step[e] < 1) throw ShapeError("Adam rates: step below 1");
+    if (rates.step[e] < 1) throw ShapeError("optimiser rates: step below 1");
     for (std::size_t g = 0; g < kGroups; ++g) {
       const std::size_t at = e * kGroups + g;
-      table[at] = adam_block_rates({.lr = rates.lr[at],
-                                    .weight_decay = rates.weight_decay[at],
-                                    .beta1 = rates.beta1[e],
-                                    .beta2 = rates.beta2[e],
-                                    .eps = rates.eps[e],
-                                    .gradient_factor = scale_of(rates, e) * norms.group_factor[at],
-                                    .step = rates.step[e],
-                                    .decoupled = kind_ == AdamKind::AdamW});
+      scalars[at] = {.lr = rates.lr[at],
+                     .weight_decay = rates.weight_decay[at],
+                     .gradient_factor = scale_of(rates, e) * norms.group_factor[at],
+                     .step = rates.step[e],
+                     .own = {}};
+      for (std::size_t k = 0; k < rates.own.size(); ++k) scalars[at].own[k] = rates.own[k][e];
     }
   }
+  rule_->prepare(scalars);
 
   partials_.resize(cells * blocks.size());
   updates_.resize(cells * blocks.size());
-  const AdamBlockKernels kernels = adam_block_kernels();
   for_each_block(
       arena.cells, static_cast<std::int64_t>(blocks.size()), [&](std::size_t e, std::size_t b) {
         const Segment& segment = blocks[b];
@@ -163,18 +149,20 @@ UpdateNorms CellAdam::update(const AdamArena& arena, const AdamRates& rates,
         double& parameters = partials_[e * blocks.size() + b];
         if (rates.active[e] == 0 || norms.nonfinite[e] != 0 || segment.frozen) {
           updated = 0;
-          parameters = kernels.sum_of_squares(arena.parameters + at, segment.count);
+          parameters = sum_of_squares(arena.parameters + at, segment.count);
           std::fill_n(gradients, segment.count, 0.0F);
           return;
         }
-        const AdamBlock block{.parameters = arena.parameters + at,
-                              .first_moment = arena.first_moment + at,
-                              .second_moment = arena.second_moment + at,
-                              .gradients = gradients,
-                              .shadow = arena.shadow == nullptr ? nullptr : arena.shadow + at,
-                              .count = segment.count};
-        const AdamBlockRates& r = table[e * kGroups + static_cast<std::size_t>(segment.group)];
-        const BlockSums sums = kernels.update(block, segment.decays ? r : r.without_decay());
+        ParameterBlock block{.parameters = arena.parameters + at,
+                             .moments = {},
+                             .gradients = gradients,
+                             .shadow = arena.shadow == nullptr ? nullptr : arena.shadow + at,
+                             .count = segment.count};
+        for (std::size_t m = 0; m < kMaxMoments && arena.moments[m] != nullptr; ++m) {
+          block.moments[m] = arena.moments[m] + at;
+        }
+        const BlockSums sums =
+            rule_->update(block, e * kGroups + static_cast<std::size_t>(segment.group));
         updated = sums.update;
         parameters = sums.parameter;
       });
@@ -184,8 +172,8 @@ UpdateNorms CellAdam::update(const AdamArena& arena, const AdamRates& rates,
     const double* const row = partials_.data() + e * blocks.size();
     const double* const updated = updates_.data() + e * blocks.size();
     for (std::size_t g = 0; g < kGroups; ++g) {
-      done.parameter_norm[e] += sum_partials(row, table_.blocks_of(group_at(g)));
-      done.update_norm[e] += sum_partials(updated, table_.blocks_of(group_at(g)));
+      done.parameter_norm[e] += sum_of_partials(row, table_.blocks_of(group_at(g)));
+      done.update_norm[e] += sum_of_partials(updated, table_.blocks_of(group_at(g)));
     }
     done.parameter_norm[e] = std::sqrt(done.parameter_norm[e]);
     done.update_norm[e] = std::sqrt(done.update_norm[e]);

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/train/optimizer/segment_table.hpp"
+#include "core/train/optimizer/update_rule.hpp"
+
+namespace depthgrid {
+
+enum class ClipScope : std::uint8_t {
+  Global,  ///< one norm and one factor a cell
+  Group    ///< one norm and one factor a cell and parameter group
+};
+
+/// What the optimiser works on: (E, P) row-major arrays in memory, one row a cell.
+struct StepArena {
+  std::int64_t cells = 0;            ///< E
+  float* parameters = nullptr;       ///< (E, P)
+  float* moments[kMaxMoments] = {};  ///< (E, P) each; null beyond those of the rule
+  float* gradients = nullptr;        ///< (E, P), zero after update()
+  std::uint16_t* shadow = nullptr;   ///< (E, P) bfloat16 copy of the parameters, or none
+};
+
+/// Rates of one step, per cell. Spans of G = kParameterGroupCount columns are (E, G) row-major.
+struct StepRates {
+  std::span<const double> lr;                ///< (E, G) rate of this step, after the schedule
+  std::span<const double> weight_decay;      ///< (E, G)
+  std::span<const std::vector<double>> own;  ///< (E) each: OptimizerRow::scalars, in their order
+  std::span<const double> clip;              ///< (E) largest norm; infinity = no clip
+  std::span<const std::uint8_t> active;      ///< (E) 0: the cell keeps its bits
+  std::span<const std::int64_t> step;        ///< (E) number of this update, from 1
+  /// (E) factor on the gradients, 1 / (ranks x micro-batches x loss scale); empty: 1 for all.
+  std::span<const double> gradient_scale = {};
+};
+
+/// What the norm pass found, per cell; norms are of the scaled gradient.
+struct GradientNorms {
+  std::vector<double> norm;                ///< (E) before clip
+  std::vector<double> norm_clipped;        ///< (E) after clip
+  std::vector<double> factor;              ///< (E) factor of the clip; of scope group the smallest
+  std::vector<double> group_norm;          ///< (E, G) before clip; 0 for absent or frozen groups
+  std::vector<double> group_norm_clipped;  ///< (E, G)
+  std::vector<double> group_factor;        ///< (E, G)
+  std::vector<std::uint8_t> nonfinite;     ///< (E) 1: NaN or infinite, this cell is not updated
+};
+
+/// What the update did, per cell.
+struct UpdateNorms {
+  std::vector<double> update_norm;     ///< (E) ||p_new - p_old||; 0 for a cell that was held
+  std::vector<double> parameter_norm;  ///< (E) ||p_new||
+};
+
+/// One optimiser's step over a whole arena on the CPU: per-cell rates, per-cell clip, two passes.
+///
+/// First gradient_norms() (reads g), then update() (reads g, moments, p; writes p, moments, the
+/// bfloat16 shadow, and zeroes g). A cell's numbers are a function of its own row and rates: the
+/// same bits for any E, any neighbours, any number of threads and any x86-64 CPU. Denormals are
+/// flushed in both passes, whatever mode the calling thread is in. Writes by raw pointer: autograd
+/// does not see them, so never call it between a forward pass and its backward pass.
+class ArenaStep {
+ public:
+  ArenaStep(SegmentTable table, std::unique_ptr<UpdateRule> rule, ClipScope scope);
+
+  const SegmentTable& table() const noexcept { return table_; }
+
+  /// Sums of squares per cell and group in fixed blocks, then the clip's factors
+  /// min(1, clip / (norm + 1e-6)). A |g| beyond 1e19 counts as non-finite: its square is.
+  /// @throws ShapeError unless every span of `rates` fits the arena.
+  GradientNorms gradient_norms(const StepArena& arena, const StepRates& rates);
+
+  /// One step. Cells that are inactive or non-finite, and frozen segments, keep p, moments and
+  /// shadow to the bit (they are passed over, never multiplied by zero); their gradients are zeroed
+  /// too.
+  /// @param norms  what gradient_norms() returned for these gradients and rates.
+  /// @throws ShapeError as above, or if a step is below 1.
+  UpdateNorms update(const StepArena& arena, const StepRates& rates, const GradientNorms& norms);
+
+ private:
+  SegmentTable table_;
+  std::unique_ptr<UpdateRule> rule_;
+  ClipScope scope_;
+  std::vector<double> partials_;  // (E, blocks) sums of squares
+  std::vector<double> updates_;   // (E, blocks)
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace depthgrid {
+
+/// Lanes of every sum: lane j adds elements j, j + 32, ..., then the lanes are added pairwise in
+/// float64. One warp of a GPU does the same.
+inline constexpr int kSumLanes = 32;
+
+/// Sum of the squares of one block, in float32 lanes. The same bits on every x86-64 CPU.
+double sum_of_squares(const float* x, std::int64_t count);
+
+/// Sum of `partials` over `order`, in float64 lanes.
+double sum_of_partials(const double* partials, std::span<const std::int32_t> order);
+
+/// Copies `count` floats to bfloat16, rounding to nearest even (NaN stays NaN): fills a shadow.
+void round_to_bfloat16(const float* from, std::uint16_t* to, std::int64_t count);
+
+/// Flushes denormals to zero on this thread while it lives (x86; elsewhere it does nothing).
+class FlushDenormals {
+ public:
+  FlushDenormals() noexcept;
+  ~FlushDenormals();
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  unsigned int before_;
+};
+
+}  // namespace depthgrid
