@@ -9,7 +9,7 @@ foreach(kind IN LISTS DEPTHGRID_SANITIZE)
 endforeach()
 
 # depthgrid_library(<name> [EXCLUDE regex] LINK ... LINK_PRIVATE ...): the static library of a folder
-# and of those below it, but for files that EXCLUDE matches; each of its headers must compile alone.
+# and its subfolders, except files that match EXCLUDE; each of its headers must compile alone.
 function(depthgrid_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCLUDE" "LINK;LINK_PRIVATE")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
@@ -26,7 +26,7 @@ function(depthgrid_library name)
 endfunction()
 
 # depthgrid_test(<name> SOURCES ... LINK ... [RANKS 1 2 4] [LABELS ...] [TIMEOUT s])
-# One program; one ctest entry a source file (a process linked to LibTorch takes 0.3 s to start).
+# One program, with one ctest entry per source file (a process linked to LibTorch takes 0.3 s to start).
 function(depthgrid_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;RANKS;LABELS")
   if(NOT arg_SOURCES)
@@ -39,7 +39,7 @@ function(depthgrid_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} depthgrid::options GTest::gtest)
   if(arg_RANKS)
     foreach(n IN LISTS arg_RANKS)
-      # A launcher that ends removes the folder that all launchers of a user share, under one that starts.
+      # A launcher that exits removes the folder shared by all launchers of a user, even while another starts.
       set(session ${CMAKE_CURRENT_BINARY_DIR}/${name}.np${n}.session)
       file(MAKE_DIRECTORY ${session})
       add_test(NAME ${name}.np${n}
