@@ -13,10 +13,10 @@
 namespace depthgrid {
 namespace {
 
-// Of core/train/optimizer/parameter_group.hpp.
+// Groups of core/train/optimizer/parameter_group.hpp.
 constexpr std::array<std::string_view, 5> kAddedGroups = {"control", "tpn", "scalars", "router",
                                                           "predictor"};
-constexpr std::size_t kShown = 12;  // differences of a pair in a message
+constexpr std::size_t kShown = 12;  // differences shown per pair in a message
 
 std::map<CellId, const CellPlan*> by_id(const Sweep& sweep) {
   std::map<CellId, const CellPlan*> out;
