@@ -2,9 +2,9 @@
 
     .bench/bin/python bench/compare.py d256 small families optimiser makespan --out build/bench
 
-Every contender starts from depthgrid's weights and batches and must show the same losses over the first
-20 steps, else its times are not reported. Rounds of all contenders are interleaved, in an order that
-rotates. Writes results.json and performance.md into the folder.
+Every contender starts from depthgrid's weights and batches and must reproduce its losses over the first
+20 steps, else no times are reported. Rounds of all contenders are interleaved in rotating order.
+Writes results.json and performance.md into the folder.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ HERE = Path(__file__).parent
 GPT_PARAMETERS = 4_902_912
 SMALL_PARAMETERS = 336_000
 MEAN_LOSS_TOLERANCE = 0.05
-"""Makespan: own random numbers on each side, so mean losses over all cells agree only roughly."""
+"""Makespan: each side draws its own random numbers, so mean losses over all cells agree only roughly."""
 
 
 def interleave(contenders: Sequence[Contender], rounds: int, steps: int) -> dict[str, list[float]]:
-    """Rounds of everybody in turn; who goes first rotates."""
+    """Interleaved rounds of all contenders; the first one rotates."""
     times: dict[str, list[float]] = {c.name: [] for c in contenders}
     for number in range(rounds):
         first = number % len(contenders)
@@ -89,7 +89,7 @@ def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
 
 
 def run_optimiser(options: argparse.Namespace, cells: int, parameters: int) -> list[report.Row]:
-    """Optimiser and clip alone, against PyTorch's fused kernel and against the memory's speed."""
+    """Optimiser and clip alone, against PyTorch's fused kernel and the memory bandwidth."""
     machine.require_quiet(force=options.force)
     sizes = ["--cells", str(cells), "--parameters", str(parameters)]
     threads = ["--set", f"resources.threads={options.cores}"]
@@ -111,7 +111,7 @@ def run_optimiser(options: argparse.Namespace, cells: int, parameters: int) -> l
 
 
 def run_makespan(options: argparse.Namespace) -> list[report.Row]:
-    """Wall time from starting the command to its end, results on disk, everything cold but the page cache."""
+    """Wall time from the start of the command until results are on disk; all but the page cache is cold."""
     machine.require_quiet(force=options.force)
     root = options.out / "makespan"
     shutil.rmtree(root, ignore_errors=True)
@@ -155,7 +155,7 @@ def run_makespan(options: argparse.Namespace) -> list[report.Row]:
 
 
 def bench_text(folder: Path, wanted: Path | None) -> Path:
-    """The text to train on: the one asked for, else the first megabytes of repeated documentation."""
+    """The text to train on: the given one, else the first megabytes of repeated documentation."""
     if wanted:
         return wanted.resolve()
     parts = [p.read_text(errors="replace") for p in sorted((HERE.parent).glob("**/*.md")) if ".venv" not in p.parts]
@@ -189,7 +189,7 @@ def main() -> None:
         sections.append(report.markdown(title, unit, table))
         cases.append(report.as_json(title, unit, table))
         print(sections[-1])
-        write(options.out, facts, cases, sections)  # what is measured so far survives a later refusal
+        write(options.out, facts, cases, sections)  # keeps the results so far if a later case is refused
 
     wanted = options.cores
     for suite in options.suites:

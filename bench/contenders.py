@@ -1,4 +1,4 @@
-"""The programs that are compared: baselines that wait for rounds, and depthgrid itself."""
+"""The programs compared: baselines running as servers, and depthgrid itself."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ sys.path.insert(0, str(BASELINES))
 
 from runner import Server  # noqa: E402
 
-# glibc gives large blocks back to the kernel at each step by default; depthgrid turns that off, so the
-# baselines get the same (1-3 % of a step).
+# By default glibc returns large blocks to the kernel at each step; depthgrid turns that off, so the baselines
+# do too (1-3 % of a step).
 TUNED_MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 
 
@@ -37,18 +37,18 @@ class Case:
 
     @property
     def tolerance(self) -> float:
-        """Largest relative difference of a loss between two programs that count as equal."""
+        """Largest relative difference of a loss at which two programs count as equal."""
         return 1e-4 if self.precision == "fp32" else 1e-2
 
 
 class Contender(Protocol):
-    """Somebody whose rounds are timed."""
+    """A program whose rounds are timed."""
 
     @property
     def name(self) -> str: ...
 
     def round(self, steps: int) -> float:
-        """Milliseconds per cell-step over so many steps."""
+        """Milliseconds per cell-step over the given number of steps."""
         ...
 
     def close(self) -> None: ...

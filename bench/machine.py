@@ -1,4 +1,4 @@
-"""What a measurement says about the machine, and when it must not be taken."""
+"""Facts about the machine that go with a measurement, and the check that it is quiet enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratios with their spread, as a table for people and JSON for programs."""
+"""Ratios with their spread, as a Markdown table and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Undecided where the rounds do not agree who is faster."""
+        """Undecided where the rounds disagree about which is faster."""
         if not self.ratios:
             return "reference"
         if min(self.ratios) > 1.0:
@@ -27,7 +27,7 @@ class Row:
 
 
 def rows(times: dict[str, list[float]], ours: list[str], differences: dict[str, float]) -> list[Row]:
-    """Compares everybody with our best way (smallest median) of using the same cores."""
+    """Compares all contenders with depthgrid's best way (smallest median) of using the same cores."""
     best = min(ours, key=lambda name: statistics.median(times[name]))
     return [
         Row(

@@ -16,7 +16,7 @@ FACTORS = {
     4: {"train.lr": "3e-4,1e-3", "model.residual.scale": "1,0.5"},
     16: {"train.lr": "3e-4,1e-3", "train.weight_decay": "0,0.1", "model.residual.scale": "1,0.5", "seeds": "2"},
 }
-"""Cells that differ, so that per-cell rates, decays and steps are part of what must agree."""
+"""Factors in which cells differ, so that per-cell rates, decays and steps are part of the comparison."""
 VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
     "standard": ("standard", {}),
     "standard, one block": ("standard", {"model.share": "all"}),
@@ -28,7 +28,7 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
 }
 """Every family, and leaves that are not its defaults."""
 SCANS = ("loop", "fft", "blocks")
-"""Ways of computing a state-space layer in PyTorch; the last one is compiled too, being made of products."""
+"""Ways of computing a state-space layer in PyTorch; the last one, which consists of products, is also compiled."""
 
 
 def d256_cases(cores: int | None) -> list[Case]:
@@ -45,7 +45,7 @@ def d256_cases(cores: int | None) -> list[Case]:
 
 
 def small_cases(cores: int | None) -> list[Case]:
-    """Small cells, every rival in each way of using the cores that could be its best."""
+    """Small cells; every rival with each way of using the cores that could be its best."""
     cores = cores or 2
     split = ("--processes", str(cores))
     rivals = (
@@ -90,4 +90,4 @@ def family_cases(cores: int | None) -> list[Case]:
 STEP_SUITES: dict[str, Callable[[int | None], list[Case]]] = {
     "d256": d256_cases, "small": small_cases, "families": family_cases,
 }  # fmt: skip
-"""Suites of training steps; cases for the cores given, or for each suite's own number where there is none."""
+"""Suites of training steps; cases for the given number of cores, or for each suite's default."""

@@ -8,7 +8,7 @@
 
 namespace depthgrid {
 
-/// Options and arguments of one verb. Long names are written out in full; every verb has --help.
+/// Options and arguments of one verb. Long names cannot be abbreviated; every verb has --help.
 class CommandLine {
  public:
   /// @param usage    "validate FILE [options]"
@@ -29,15 +29,15 @@ class CommandLine {
   /// --set and --yes of verbs that read a sweep file.
   CommandLine& sweep_options();
 
-  /// False when --help was asked for, and given. @throws UserError (Usage)
+  /// @return false if --help was given (and printed). @throws UserError (Usage)
   bool parse(const std::vector<std::string>& arguments);
 
   bool has(const char* name) const;
   std::string text_of(const char* name) const;  // "" if not given
-  /// @throws UserError (Usage) unless it is at least `least`.
+  /// @throws UserError (Usage) if the number is less than `least`.
   std::int64_t number_of(const char* name, std::int64_t least = 1) const;
   std::vector<std::string> list_of(const char* name) const;
-  /// An argument that must be there. @throws UserError (Usage)
+  /// A mandatory argument. @throws UserError (Usage) if it is missing.
   std::string required(const char* name) const;
 
  private:
@@ -45,7 +45,7 @@ class CommandLine {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Writes to stdout, whole. @throws StorageError if it cannot take the text (a full disk).
+/// Writes the whole text to stdout. @throws StorageError if that fails (a full disk).
 void print(std::string_view text);
 
 }  // namespace depthgrid

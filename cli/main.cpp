@@ -81,9 +81,9 @@ int dispatch(std::vector<std::string> words) {
   return verb->run(words);
 }
 
-/// Of the ranks of a launcher, all have the same command line and sweep file, and those of a host
-/// the same disks and programs: one of them says what is wrong. The others wait for it a moment,
-/// since a launcher ends all ranks with the first that ends.
+/// All ranks of a launcher have the same command line and sweep file, and those on one host the
+/// same disks and programs, so only one of them reports an error. The others wait for it, since a
+/// launcher ends all ranks when the first one exits.
 bool speaks(ExitCode code) {
   if ((code == ExitCode::Usage ? launcher_rank() : launcher_local_rank()) == 0) return true;
   std::this_thread::sleep_for(std::chrono::seconds(10));

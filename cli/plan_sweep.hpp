@@ -8,9 +8,9 @@
 
 namespace depthgrid {
 
-/// Prints what `run` would do: `plan`, and `run --dry-run`. Reads the store if there is one; asks
-/// the worker about structures that the cache does not know, and plans without costs if it cannot
-/// answer.
+/// Prints what `run` would do, for `plan` and `run --dry-run`. Reads the store if there is one;
+/// asks the worker about structures that are not in the cache, and plans without costs if the
+/// worker cannot answer. @return the exit code.
 int print_plan(const Sweep& sweep, const std::filesystem::path& store, std::int64_t teams,
                bool json);
 

@@ -13,7 +13,7 @@
 
 namespace depthgrid {
 
-/// The sweep that FILE, --set and --yes name. @throws SweepErrors, StorageError (NoInput)
+/// The sweep given by FILE, --set and --yes. @throws SweepErrors, StorageError (NoInput)
 Sweep load_sweep(const CommandLine& line);
 
 /// The same with the widths of `match:`, from the store of the command line or found by the worker.
@@ -23,29 +23,29 @@ Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort = MatchEffo
 /// --store, or results/<name of the sweep>.
 std::filesystem::path store_of(const CommandLine& line, const Sweep& sweep);
 
-/// What STORE (or --store) of status, results, logs and pack means: the folder of a store, or a
-/// sweep file, which stands for its default store; left out, the only store in results/.
+/// The argument STORE (or --store) of status, results, logs and pack: the folder of a store, or a
+/// sweep file, which means its default store; if omitted, the only store in results/.
 struct StoreArgument {
   std::filesystem::path folder;
   std::optional<Sweep> sweep;  // set if a sweep file was named
 
-  /// @throws UserError (Usage) if nothing or too much was named, StorageError (NoInput)
+  /// @throws UserError (Usage) if no store or more than one was named, StorageError (NoInput)
   explicit StoreArgument(const CommandLine& line);
 
-  /// What read the sweep file.
+  /// The request by which the sweep file was read.
   SweepRequest request;
 
   /// True if nothing has been run yet.
   bool absent() const;
   /// @throws StorageError (NoInput)
   Store open() const;
-  /// Cells of the store; of a sweep file without a store, all of them pending.
+  /// Cells of the store; for a sweep file without a store, all cells as pending.
   Listing listing() const;
 };
 
-/// --store, --cell and --at of verbs about the weights of one cell: adds them to the line.
+/// Adds --store, --cell and --at, the options of verbs about the weights of one cell.
 CommandLine& weight_options(CommandLine& line);
-/// What they mean. @throws UserError
+/// The choice made by these options. @throws UserError
 CellChoice weight_choice(const CommandLine& line);
 
 }  // namespace depthgrid

@@ -50,7 +50,7 @@ int audit_verb(const Arguments& arguments) {
   for (const CellPlan& cell : sweep.cells) cells.push_back(&cell);
   const ChildOutput child = pipe_child({worker_program(), "audit"},
                                        structure_request(cells, {{"fresh", line.has("fresh")}}));
-  if (child.code != 0) return child.code;  // its message stands above
+  if (child.code != 0) return child.code;  // the worker has printed the reason
   const std::vector<StructureAudit> audits = parse_audits(child.output);
   const AuditLevels levels = audit_levels(sweep.run);
   std::string text;

@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Options that stand for members of a case: words, numbers, and lists of numbers.
+/// Options that become members of a case: words, numbers, and lists of numbers.
 constexpr const char* kWordOptions[] = {"mode", "decider", "dtype"};
 constexpr const char* kNumberOptions[] = {"seed",    "rows",    "length",
                                           "prefill", "samples", "threshold"};

@@ -20,7 +20,7 @@ std::string progress_of(const CommandLine& line) {
   return line.has("quiet") ? "quiet" : "auto";
 }
 
-/// Packs the store and says on stderr what came of the run. @return  true if cells failed.
+/// Packs the store and reports the outcome of the run on stderr. @return  true if cells failed.
 bool conclude(const std::filesystem::path& folder, bool stopped, bool json) {
   const Store store = Store::open(folder);
   if (!has_plan(store)) return false;
@@ -64,7 +64,7 @@ int run_verb(const Arguments& arguments) {
     return code == 0 && failed ? number_of(ExitCode::Partial) : code;
   } catch (const UserError& e) {
     if (code == 0) throw;
-    log(LogLevel::Debug, e.what());  // the worker has said already why there is nothing to read
+    log(LogLevel::Debug, e.what());  // the worker has already reported why there is nothing to read
     return code;
   }
 }

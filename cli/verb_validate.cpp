@@ -51,7 +51,7 @@ std::string counted(std::size_t n, const char* noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
-/// Counts are matched; what would have to be measured is named. Without the worker nothing is.
+/// Matches counts, and notes what would have to be measured. Matches nothing without the worker.
 Sweep checked_sweep(const CommandLine& line) {
   Sweep sweep;
   std::string why = "a step is measured by the first `plan` or `run`";

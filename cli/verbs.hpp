@@ -8,7 +8,7 @@
 
 namespace depthgrid {
 
-/// What a verb is given: the arguments behind its name.
+/// The arguments of a verb, after its name.
 using Arguments = std::vector<std::string>;
 
 // One file each: cli/verb_<name>.cpp. All throw UserError for what the user can put right.
@@ -27,7 +27,7 @@ int schema_verb(const Arguments& arguments);
 int status_verb(const Arguments& arguments);
 int validate_verb(const Arguments& arguments);
 
-/// The number a program returns.
+/// The exit code as a number.
 constexpr int number_of(ExitCode code) {
   return static_cast<int>(code);
 }

@@ -1,6 +1,6 @@
 # Decides whether the GPU plug-in is built (DEPTHGRID_WITH_CUDA): kernels and NCCL are compiled
 # wherever nvcc and NCCL are found, so they cannot rot on machines without a GPU.
-# nvcc: DEPTHGRID_CUDA_HOME, else a toolkit on the machine, else .venv/cuda (scripts/setup.sh makes it).
+# nvcc: DEPTHGRID_CUDA_HOME, else a toolkit on the machine, else .venv/cuda (created by scripts/setup.sh).
 set(DEPTHGRID_CUDA_HOME "" CACHE PATH "folder of a CUDA 13.0 toolkit; empty = look for one")
 set(DEPTHGRID_WITH_CUDA FALSE)
 if(NOT DEPTHGRID_CUDA STREQUAL "OFF")
@@ -19,7 +19,7 @@ if(NOT DEPTHGRID_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_COMPILER ${DEPTHGRID_CUDA_HOME}/bin/nvcc CACHE FILEPATH "nvcc")
   endif()
   if(NOT TARGET CUDA::nvToolsExt)
-    add_library(CUDA::nvToolsExt INTERFACE IMPORTED)  # gone in CUDA 13; this CMake's module wants it
+    add_library(CUDA::nvToolsExt INTERFACE IMPORTED)  # absent from CUDA 13, but required by this CMake's module
   endif()
   find_package(CUDAToolkit QUIET)
   find_package(NCCL QUIET)

@@ -1,6 +1,6 @@
 cmake_minimum_required(VERSION 3.25)
-# Fails when a room includes one that it may not see, or a library that another room owns; when a
-# sub-room includes a later one; and when headers at the top of a room close a circle.
+# Fails when a room includes a room that it may not see or a library that another room owns, when a
+# folder of a room includes a later one, and when the includes within a room form a circle.
 # Run: cmake -DROOT=. -P cmake/check_layering.cmake
 set(bad 0)
 function(blame text)
@@ -26,8 +26,8 @@ set(allow_distributed ${allow_core/train} distributed)
 set(allow_worker ${allow_core/train} models distributed storage sweeps worker)
 list(APPEND rooms models distributed worker)
 
-# Folders of a room, lowest first: each may include those before it. Headers that lie in the room itself
-# are its face, which every folder may include; what implements them may include all folders.
+# Folders of a room, lowest first: each may include those before it. Headers directly in the room are
+# its face, which every folder may include; the files that implement them may include all folders.
 set(inside_core/config yaml schema resolve sweep)
 set(inside_core/data tokenizers)
 set(inside_core/train optimizer)
@@ -53,7 +53,7 @@ foreach(path IN LISTS everything)
   endif()
 endforeach()
 
-# place(<variable> <path> <room>): the folder inside the room; for a header at its top, the header.
+# place(<variable> <path> <room>): the folder inside the room; for a file at its top, the file itself.
 function(place variable path room)
   string(REPLACE "${room}/" "" inner "${path}")
   if(inner MATCHES "^(.+)/[^/]+$")
@@ -102,7 +102,7 @@ foreach(room IN LISTS rooms)
     endforeach()
   endforeach()
 
-  # What has no arrow to something that is left leaves; what stays is in a circle, or leads to one.
+  # Repeatedly removes places that include no remaining place; what is left is in a circle or leads to one.
   list(REMOVE_DUPLICATES places)
   set(left_before -1)
   list(LENGTH places left)

@@ -1,8 +1,8 @@
 cmake_minimum_required(VERSION 3.25)
-# Plants one violation after the other in an empty tree and sees the checks find each, and nothing
-# in a clean tree. Run: cmake -DSCRATCH=FOLDER -P cmake/check_selftest.cmake
+# Plants one violation after the other in an empty tree and verifies that the checks find each one,
+# and nothing in a clean tree. Run: cmake -DSCRATCH=FOLDER -P cmake/check_selftest.cmake
 
-# judge(<check> <what> <regex that the check must print; empty = it must pass>): of the tree in SCRATCH
+# judge(<check> <what> <regex that the check must print; empty = it must pass>): checks the tree in SCRATCH
 function(judge check what expected)
   execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${SCRATCH} -P ${CMAKE_CURRENT_LIST_DIR}/check_${check}.cmake
                   RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
@@ -16,14 +16,14 @@ function(judge check what expected)
   endif()
 endfunction()
 
-# trial(<check> <file> <line> <expected>): of a tree that holds this file alone
+# trial(<check> <file> <line> <expected>): checks a tree that contains only this file
 function(trial check file line expected)
   file(REMOVE_RECURSE "${SCRATCH}")
   file(WRITE "${SCRATCH}/${file}" "${line}\n")
   judge(${check} "'${line}' in ${file}" "${expected}")
 endfunction()
 
-# Who may see whom.
+# What a room may include.
 trial(layering core/base/a.hpp "#include \"core/config/schema.hpp\"" "core/base sees")
 trial(layering core/config/a.cpp "#include \"storage/store.hpp\"" "core/config sees")
 trial(layering storage/a.cpp "#include \"sweeps/plan/job_plan.hpp\"" "storage sees")
@@ -47,7 +47,7 @@ trial(layering storage/a.hpp "#include \"storage/a.hpp\"" "")
 file(WRITE "${SCRATCH}/storage/store.hpp" "#include \"storage/pack/a.hpp\"\n")
 file(WRITE "${SCRATCH}/storage/pack/a.hpp" "#include \"storage/store.hpp\"\n")
 judge(layering "a header that includes what includes it" "a circle of includes among: (pack;store.hpp|store.hpp;pack)")
-# Who owns which library.
+# The room that owns a library.
 trial(layering cli/a.cpp "#include <ATen/core/Tensor.h>" "belongs to")
 trial(layering sweeps/a.cpp "#include <yaml-cpp/yaml.h>" "belongs to: core/config")
 trial(layering worker/a.cpp "#include <hdf5.h>" "belongs to: storage")
@@ -58,7 +58,7 @@ trial(layering sweeps/a.cpp "#include <boost/program_options.hpp>" "belongs to: 
 trial(layering storage/a.cpp "#include <openssl/evp.h>" "belongs to: core/base")
 trial(layering models/a.cpp "#include <torch/nn/module.h>" "arena views")
 trial(layering cli/a.cpp "#include <nlohmann/json.hpp>" "")
-# What a file may be.
+# Rules for single files.
 string(REPEAT "// line\n" 501 long)
 trial(sources sweeps/a.cpp "${long}" "are two files")
 trial(sources models/ops/cpu/a.inc "${long}" "are two files")

@@ -1,6 +1,6 @@
 cmake_minimum_required(VERSION 3.25)
-# Fails for a file that is too long, for headers that cost too much to compile, and for traces of
-# one machine. Run: cmake -DROOT=. -P cmake/check_sources.cmake
+# Fails for files that are too long, for headers that cost too much to compile, and for paths of a
+# particular machine. Run: cmake -DROOT=. -P cmake/check_sources.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/source_files.cmake)
 set(bad 0)
 function(blame text)
@@ -29,9 +29,9 @@ foreach(path IN LISTS code)
   endif()
 endforeach()
 
-# One flat namespace: a type has one definition, else two layers that meet in a program break the one
-# definition rule in silence. What stands in an anonymous namespace is a file's own; types are at
-# column 0, as clang-format puts what is at namespace scope.
+# One flat namespace: a type must have one definition, or two layers linked into one program silently violate
+# the one-definition rule. Anonymous namespaces are exempt; types at namespace scope begin at column 0
+# (clang-format).
 source_files(units hpp cpp cu cuh)
 foreach(path IN LISTS units)
   file(STRINGS "${ROOT}/${path}" lines
@@ -53,7 +53,7 @@ foreach(path IN LISTS units)
   endforeach()
 endforeach()
 
-# Only .ci/run knows where corpora lie beside a checkout; nothing knows a developer's machine.
+# Only .ci/run may know where corpora lie beside a checkout; no file may refer to a developer's machine.
 source_files(texts hpp cpp inc cu cuh cmake sh py md yaml txt json)
 foreach(path IN LISTS texts)
   file(STRINGS "${ROOT}/${path}" found REGEX "\\.\\./shar[e]d|/wor[k]/|/tmp/d[g]/|(^|[^.a-z])/roo[t]/")

@@ -1,5 +1,5 @@
 # source_files(<variable> <extension>...): our files below ROOT with one of the extensions, relative,
-# tracked or not: everything but what is built, installed or recorded.
+# tracked or not: everything except what is built, installed or recorded.
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 function(source_files variable)
   file(GLOB tops RELATIVE "${ROOT}" "${ROOT}/*" "${ROOT}/.ci")

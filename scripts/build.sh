@@ -13,14 +13,14 @@ for tool in cmake ninja g++; do
     exit 1
   }
 done
-# A file with LibTorch takes up to 1.5 GB in the compiler.
+# The compiler needs up to 1.5 GB for a file that includes LibTorch.
 memory_kb=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo 2>/dev/null || echo 4000000)
 jobs=$((memory_kb / 1500000)) cores=$(nproc)
 ((jobs >= 1)) || jobs=1
 ((jobs <= cores)) || jobs=$cores
 jobs=${DEPTHGRID_JOBS:-$jobs}
 
-# One cache for all checkouts: paths are made relative to this one.
+# One compiler cache for all checkouts: paths are made relative to the checkout.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 export CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ccache}
 options=(-DDEPTHGRID_CUDA="${DEPTHGRID_CUDA:-AUTO}")

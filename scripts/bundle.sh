@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Packs a build that runs elsewhere: on the compute nodes of a cluster, on a machine without compiler
-# or package registry. scripts/bundle.sh [--build FOLDER] [ARCHIVE.tar.gz | ARCHIVE.tar.xz]
-#   --build FOLDER   packs what is built in FOLDER, and builds nothing
-# There it needs x86-64, a glibc that is not older than here, and an installed torch 2.11.0, which is
+# Packs a build for other machines: compute nodes of a cluster, or a machine without compiler or
+# package registry. scripts/bundle.sh [--build FOLDER] [ARCHIVE.tar.gz | ARCHIVE.tar.xz]
+#   --build FOLDER   packs the existing build in FOLDER, and builds nothing
+# The target needs x86-64, a glibc at least as new as here, and an installed torch 2.11.0, which is
 # not packed:
 #   tar xf depthgrid-*.tar.gz && cd depthgrid-*/ && ./depthgrid run configs/tiny.yaml
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -23,12 +23,12 @@ stage=$build/bundle/$bundle
 rm -rf "$stage"
 mkdir -p "$stage"/{bin,lib,share/depthgrid,openmpi/{plugins,etc,share}}
 
-# Libraries that the other machine has: LibTorch's, CUDA's, glibc's.
+# Libraries expected on the target: LibTorch's, CUDA's, glibc's.
 readonly not_ours='/(libtorch|libc10|libgomp|libcu(da|dart|blas|dnn|fft|rand|solver|sparse|pti|file)|libnv|libnccl|libcaffe2|libshm)|/(libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl|ld-linux[^/]*)\.so'
-# Plug-ins for hardware that Open MPI's users configure on their own machine, and their libraries.
+# Plug-ins for hardware that users of Open MPI configure on their own machines, and their libraries.
 readonly fabrics='libfabric|libuc[mpst]\.|libpsm|libinfinipath|libibverbs|librdmacm|libefa|liboshmem|libmca_common_(ucx|ofi|verbs)'
 
-needed() {  # needed FILE...: the libraries that they load, except those of the other machine
+needed() {  # needed FILE...: the libraries that they load, except those expected on the target
   ldd "$@" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | grep -vE "$not_ours" || true
 }
 
@@ -38,7 +38,7 @@ collect() {
     [[ -f $build/$program ]] || continue
     strip -o "$stage/bin/$program" "$build/$program"
     chmod 755 "$stage/bin/$program"
-    # The launcher says where torch is; this machine's folders are nobody's business.
+    # The launcher says where torch is; the bundle must not contain paths of this machine.
     printf 'file(RPATH_REMOVE FILE "%s")\n' "$stage/bin/$program" >"$stage/../rpath.cmake"
     cmake -P "$stage/../rpath.cmake"
   done
@@ -57,7 +57,7 @@ collect() {
 
   needed "$build/depthgrid-worker" "$build/depthgrid" "$stage"/bin/orte* "$stage"/openmpi/plugins/*.so >"$stage/../libraries"
   while read -r library; do cp -L "$library" "$stage/lib/"; done <"$stage/../libraries"
-  # PMIx opens plug-ins of its own.
+  # PMIx loads its own plug-ins.
   runtime=$(dirname "$(readlink -f "$(grep -m1 '/libpmix\.so' "$stage/../libraries")")")
   cp -rL "$runtime/pmix" "$stage/openmpi/pmix"
   strip --strip-unneeded "$stage"/lib/*.so* "$stage"/openmpi/plugins/*.so "$stage"/openmpi/pmix/*.so \
@@ -69,7 +69,7 @@ collect() {
   ln -s depthgrid "$stage/mpirun"
 }
 
-# The corpus `self` as the programs themselves read it: a short run freezes it in its store.
+# The corpus `self` exactly as the programs read it: a short run freezes it in its store.
 freeze_self() {
   local store=$stage/../self
   rm -rf "$store"

@@ -71,14 +71,14 @@ digest() {  # kind, file
   esac
 }
 
-download() {  # address, part: goes on where part ends
+download() {  # address, part: resumes where part ends
   curl --fail --location --show-error --no-progress-meter --connect-timeout 30 \
     --speed-limit 1 --speed-time 60 --continue-at - --output "$2" "$1"
 }
 
 folder=$to/$name
 mkdir -p "$folder" || fail 73 "cannot make $folder"
-# Two fetchers of one folder take turns; the second finds everything there.
+# Two downloads into one folder run one after the other; the second finds everything present.
 exec 9>"$folder/.fetch.lock" || fail 73 "cannot write in $folder"
 flock 9
 
@@ -92,7 +92,7 @@ while read -r _ file address kind expected; do
       echo "fetch_data: $target is there" >&2
       continue
     fi
-    # Perhaps the user's own text: never overwritten.
+    # This may be the user's own text: never overwrite it.
     fail 65 "$target has the $kind digest $found, expected $expected; move it away to fetch the published file"
   fi
   resumed=

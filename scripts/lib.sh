@@ -1,5 +1,5 @@
 # Sourced by the scripts beside it: the step runner and the environment they share.
-# Every step says what it does and how long it took; a failing one names the command, the log and
+# Every step prints what it does and how long it took; a failing step names the command, the log and
 # the likely cause.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -48,8 +48,8 @@ explain() {  # explain LOG FALLBACK
 
 # step NAME "what it does" "likely cause of a failure" COMMAND...
 # The output goes to build/logs/NAME.log; with SHOW=1 also to the terminal. A failure ends the
-# script; with MAY_FAIL=1 it is told and left in step_status. COMMAND may be a function: it runs in a
-# subshell that ends at its first error (so never call step itself in a condition).
+# script; with MAY_FAIL=1 it is reported and left in step_status. COMMAND may be a function: it runs in
+# a subshell that exits at its first error (so never call step itself in a condition).
 step() {
   local _what=$2 _cause=$3 _log=$logs/$1.log _start
   shift 3
@@ -82,14 +82,14 @@ step() {
   [[ ${MAY_FAIL:-0} == 1 ]] || exit "$step_status"
 }
 
-# mpirun as root, in containers and on machines with fewer cores than ranks; one thread a rank.
+# Allows mpirun as root, in containers and on machines with fewer cores than ranks; one thread per rank.
 mpi_environment() {
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
   export OMP_NUM_THREADS=1
 }
 
-# Where WikiText-2 lies, or nothing: the same places as the program looks in.
+# Prints the folder of WikiText-2, or nothing; searches the same places as the program.
 find_wikitext() {
   local folder
   for folder in ${DEPTHGRID_DATA:+"$DEPTHGRID_DATA/wikitext-2"} "$root/data/wikitext-2"; do
@@ -101,7 +101,7 @@ find_wikitext() {
   return 1
 }
 
-# The CUDA toolkit of version 13.0 to build with, or nothing. .venv/cuda is what setup.sh makes.
+# Prints the CUDA toolkit of version 13.0 to build with, or nothing. setup.sh creates .venv/cuda.
 find_cuda() {
   local home homes=(/usr/local/cuda /usr/local/cuda-13.0 "$venv/cuda")
   [[ -z ${DEPTHGRID_CUDA_HOME:-} ]] || homes=("$DEPTHGRID_CUDA_HOME")

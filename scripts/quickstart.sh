@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a bare machine to results: sets up, builds, trains the ten cells of configs/quickstart.yaml
-# on two ranks and shows the table. Further words go to `depthgrid run`, for example
+# on two ranks and shows the results. Further arguments go to `depthgrid run`, for example
 #   scripts/quickstart.sh --set train.steps=50 --store /tmp/short
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 scripts/setup.sh

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs what the build needs: system packages, .venv with the pinned Python packages (LibTorch is
-# inside one of them) and, where no CUDA 13.0 toolkit is on the machine, an nvcc in .venv/cuda.
-# A second run skips what is there and needs no network.
+# Installs what the build needs: system packages, .venv with the pinned Python packages (one of them
+# contains LibTorch) and, if the machine has no CUDA 13.0 toolkit, nvcc in .venv/cuda.
+# A second run skips what is installed and needs no network.
 #   DEPTHGRID_CUDA=OFF     no nvcc, no GPU part
 #   DEPTHGRID_CUDA_HOME=D  the toolkit in folder D
-#   PYTHON=python3.12      the Python that .venv is made with
+#   PYTHON=python3.12      the Python with which .venv is created
 #   CMAKE_PREFIX_PATH=D    a LibTorch 2.11 of your own: the 4.7 GB of the wheel are not fetched
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -18,7 +18,7 @@ apt_install() {  # apt_install AS... -- PACKAGES...
   local as=()
   while [[ $1 != -- ]]; do as+=("$1"); shift; done
   shift
-  # A third-party source that is down must not stop us: the installation tells whether it mattered.
+  # An unreachable third-party source must not stop the script: the installation shows whether it mattered.
   "${as[@]}" apt-get -o Acquire::Retries=3 update || true
   "${as[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 \
     apt-get -o Acquire::Retries=3 install -y --no-install-recommends "$@"
@@ -83,14 +83,14 @@ install analysis "packages for reading results in Python" "no network to the pac
   requirements-analysis.txt
 
 # --- nvcc ----------------------------------------------------------------------------------------
-# nvcc from wheels needs a folder in the classic shape. Links are relative, so that the checkout may
-# move; the linker wants libX.so beside each libX.so.N.
+# nvcc from wheels needs the classic folder layout. Links are relative, so that the checkout may
+# move; the linker needs libX.so beside each libX.so.N.
 make_cuda_folder() {
   local site source made=$venv/cuda.new library name
   site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   source=$site/nvidia/cu13
   rm -rf "$made"
-  # bin is a folder of links, not a link: nvcc finds the rest by bin/.., which must be ours.
+  # bin is a folder of links, not a link: nvcc finds the rest through bin/.., which must be this layout.
   mkdir -p "$made/bin" "$made/lib64/stubs"
   for name in "$source"/bin/*; do ln -s "../../${name#"$venv/"}" "$made/bin/${name##*/}"; done
   for name in include nvvm; do ln -s "../${source#"$venv/"}/$name" "$made/$name"; done
@@ -113,7 +113,7 @@ elif [[ -n ${DEPTHGRID_CUDA_HOME:-} && $DEPTHGRID_CUDA_HOME != "$venv/cuda" ]]; 
   say "FAILED: DEPTHGRID_CUDA_HOME=$DEPTHGRID_CUDA_HOME has no nvcc of CUDA 13.0; unset it to have one made in .venv/cuda" >&2
   exit 1
 else
-  # Without the nvvm extra pip brings a newer one, whose code the 13.0 assembler refuses.
+  # Without the nvvm extra pip installs a newer one, whose code the 13.0 assembler rejects.
   [[ ${DEPTHGRID_CUDA:-AUTO} == ON ]] || MAY_FAIL=1
   step pip-nvcc "nvcc 13.0 from Python packages (0.3 GB)" "no network to the package index" \
     "${pip[@]}" "cuda-toolkit[nvcc,nvvm,cccl,crt]==13.0.2"

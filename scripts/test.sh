@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sets up, builds and runs every test; --all adds the slow ones. The test summary comes last.
-# Further words go to ctest: scripts/test.sh -R storage
+# Further arguments go to ctest: scripts/test.sh -R storage
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 preset=release
 if [[ ${1:-} == --all ]]; then

@@ -16,13 +16,13 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 LOSS_STEPS = 20
-"""Losses of so many first steps are compared between programs."""
+"""Number of first steps whose losses are compared between programs."""
 
 DEFAULT_NO_DECAY = ("norm", "bias", "embedding")
 SUBLAYERS = {
     "standard": "sequential", "time_indexed": "parallel", "tong": "parallel", "tdt": "sequential", "mod": "sequential",
 }  # fmt: skip
-"""The families that have baselines, and how a block's two sublayers follow each other."""
+"""The families that have baselines, and the arrangement of a block's two sublayers."""
 ASSUMED: dict[str, object] = {
     "model.activation": "gelu", "model.norm": "pre", "model.norm_kind": "layer_norm", "model.final_norm": "layer_norm",
     "model.norm_eps": 1e-5, "model.dropout.attention": 0, "model.dropout.mlp": 0, "model.attention.bias": True,
@@ -38,7 +38,7 @@ ASSUMED: dict[str, object] = {
     "model.tdt.min_k": 0, "model.tdt.always_execute_first": False, "train.schedule.kind": "constant",
     "train.schedule.warmup_steps": 0, "train.accumulation": 1,
 }  # fmt: skip
-"""Leaves that the baselines know at one value only."""
+"""Leaves for which the baselines implement a single value."""
 QKV = ("q", "k", "v")
 TARGETS = ("q", "k", "v", "out", "up", "down")
 
@@ -48,7 +48,7 @@ GROUPS = {
     "predictor": r"\bpredictor\b", "scalars": r"\bgate\b", "hypernet": r"\b(time|generator|base|bias_generator)\b",
     "norm": r"\b(norm\d|final_norm)\b", "embedding": r"^(embedding|position)\b", "bias": r"\bbias$", "head": r"^head\b",
 }  # fmt: skip
-"""What is in the name of a weight of each parameter group; the first that fits."""
+"""Pattern for the names of the weights of each parameter group; the first match counts."""
 
 
 def group_of(name: str) -> str:

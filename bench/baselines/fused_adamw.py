@@ -1,9 +1,9 @@
 """Time of optimiser + clip alone, per cell, on E cells of P parameters each.
 
 PyTorch's best case: one flat tensor per cell (or `--tensors N` equal ones), `clip_grad_norm_` and the fused
-AdamW kernel per cell, each cell with its own rate. `--roof` times instead what the memory allows: the time to
+AdamW kernel per cell, each cell with its own rate. `--roof` instead gives the bound set by the memory: the time to
 move the update's 32 bytes per parameter (gradient twice; parameter and two moments read and written) at the
-best rate seen for in-place scaling and in-place addition of arrays of the same size.
+best rate measured for in-place scaling and in-place addition of arrays of the same size.
 """
 
 from __future__ import annotations

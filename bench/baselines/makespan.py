@@ -2,9 +2,9 @@
 
 The sweep of `bench/makespan.yaml`: h_mod 32, 64, 128 × rate × decay × Δt (2 each) of a time-indexed
 transformer, d = 64, H = 4, L = 6, T = 64, B = 8, 100 steps, no evaluation, windows of a text as char256.
-`--mode processes` starts a process per cell, as launchers of sweeps do, `--workers` of them at a time;
-`--mode loops` starts `--workers` processes once, each loops over its share. One thread per process, one process
-per core. The launcher itself imports no framework.
+`--mode processes` starts a process per cell, as sweep launchers do, `--workers` at a time; `--mode loops`
+starts `--workers` processes once, each looping over its share. One thread per process, one process per core.
+The launcher itself imports no framework.
 """
 
 from __future__ import annotations

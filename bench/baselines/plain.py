@@ -1,7 +1,7 @@
 """The losses of a dump's first step from the formulas written out: float64 NumPy, one projection at a time.
 
-Nothing is shared with the baselines but the time features: q, k and v apart, recurrences token by token, and layers
-that skip tokens mask those that they do not execute instead of gathering the others.
+Nothing but the time features is shared with the baselines: q, k and v are separate, recurrences run token by token,
+and layers that skip tokens mask the skipped tokens instead of gathering the others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Proves that the baselines compute the same mathematics: equal losses over 20 steps, every family.
 
 Random weights in the dump format, two cells that differ in rate, decay and Δt. The loss of the first step
-is also compared with the formulas written out plainly in float64 NumPy (q, k, v apart, gates on the
-outputs), so that all frameworks being wrong in the same way would show. Small sizes, one thread.
+is also compared with the formulas written out in float64 NumPy (q, k, v separate, gates on the outputs),
+which detects an error common to all frameworks. Small sizes, one thread.
 
     python bench/baselines/selftest.py [--compile]
 """

@@ -1,7 +1,7 @@
 """`mod` in PyTorch: Mixture-of-Depths, the training step.
 
 The k highest r = w·x of a sequence are executed, x ← x + Δt·σ(r)·F(x). A predictor (d → h → 1, SiLU, of the normed
-state, its gradient kept out of the trunk) learns the choice by cross-entropy.
+state, with no gradient into the trunk) learns the choice by cross-entropy.
 Source: Raposo et al. (2024), arXiv 2404.02258.
 """
 

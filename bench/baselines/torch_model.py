@@ -1,4 +1,4 @@
-"""What the model families share in PyTorch, written for speed, and the two without parts of their own.
+"""Common parts of the model families in PyTorch, written for speed, and the two families that need nothing else.
 
 Fused q, k, v, SDPA, gates folded into weights. Pre-LayerNorm (ε = 1e-5), GELU (erf), causal attention, untied
 head without bias, mean cross-entropy.

@@ -1,8 +1,8 @@
-"""What families share whose layers skip tokens: a block over the tokens chosen, gathered.
+"""Common parts of the families whose layers skip tokens: a block over the chosen tokens, gathered.
 
-k = ⌊γT⌋ tokens of a sequence are executed, the highest scores, ties to the token that comes first. They alone are
-gathered, in the order of the text, go through an ordinary block with the rotary angles of their positions, and are
-put back. What is not executed gives neither queries nor keys nor values.
+The k = ⌊γT⌋ tokens of a sequence with the highest scores are executed; in a tie the earlier token wins. Only these are
+gathered, in text order, pass through an ordinary block with the rotary angles of their positions, and are scattered
+back. Skipped tokens contribute no queries, keys or values.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A dynamic layer takes two passes. The dense one, without a graph, gives Δx = Δ
 output of token t − 1, D_st = ‖Δx‖²/d, D_ch = ‖Δx − Δx̂‖²/d, MA = mean D_st of the last W tokens,
 CE = D_st − (D_ch − log(o_ce + 1e-10)), CU = D_st − m_cu·MA, S = σ(softplus(β)·C) and g = S_CE + S_CU − S_CE·S_CU.
 The second executes the k tokens of highest g, ranked by softplus(a) + softplus(b) in float64, under g/stop_grad(g).
-Beside the cross-entropy: the mean square of Δx̂ − Δx, and the cross-entropy of a router, linear in [x_t ‖ x_(t−1)], with
+Further losses: the mean square of Δx̂ − Δx, and the cross-entropy between a router, linear in [x_t ‖ x_(t−1)], and
 the choice. Clipped by parameter group.
 """
 

@@ -1,7 +1,7 @@
 """`tong` in PyTorch: one block whose weights are networks of depth-time.
 
-W(t) = m(t)·G + W₀, b(t) = m(t)·B with m(t) = W₂·silu(W₁·e(t) + b₁) + b₂, an m of its own for each matrix;
-x ← x + Δt·(Attn(LN₁ x) + MLP(LN₂ x)) at t = i/L. The matrices of all depth times are made by one product, and then
+W(t) = m(t)·G + W₀, b(t) = m(t)·B with m(t) = W₂·silu(W₁·e(t) + b₁) + b₂, a separate m for each matrix;
+x ← x + Δt·(Attn(LN₁ x) + MLP(LN₂ x)) at t = i/L. One product makes the matrices of all depth times, which are then
 used as the weights of ordinary linear maps.
 Source: Tong et al. (2025), "Neural ODE Transformers", ICLR.
 """

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Starts the bundled program of this name (depthgrid or mpirun): tells it where its libraries, its
-# Open MPI and an installed torch 2.11.0 are. TORCH_LIB=FOLDER names torch's lib folder; otherwise
-# the python3 in PATH, or $PYTHON, is asked.
+# Starts the bundled program of this name (depthgrid or mpirun) with the paths of its libraries, its
+# Open MPI and an installed torch 2.11.0. TORCH_LIB=FOLDER names torch's lib folder; otherwise
+# the python3 in PATH, or $PYTHON, is asked for it.
 here=$(dirname "$(readlink -f "$0")")
 name=$(basename "$0")
 
 if [ -z "$TORCH_LIB" ]; then
-  # Where `import torch` would find it; importing it would take seconds.
+  # The place where `import torch` would find it; importing it would take seconds.
   TORCH_LIB=$("${PYTHON:-python3}" -c '
 import importlib.util
 spec = importlib.util.find_spec("torch")
@@ -27,7 +27,7 @@ if [ -n "$TORCH_LIB" ] && [ -e "$TORCH_LIB/libtorch_cpu.so" ]; then
     if [ -d "$folder" ]; then libraries=$libraries:$folder; fi
   done
 else
-  # The other verbs do without: plan knows no costs then.
+  # The other verbs work without torch; plan then shows no costs.
   case $name:$1 in
     mpirun:* | depthgrid:run | depthgrid:audit | depthgrid:eval | depthgrid:generate | depthgrid:export | \
       depthgrid:check | depthgrid:bench)
@@ -40,7 +40,7 @@ export TORCH_LIB
 LD_LIBRARY_PATH=${libraries:+$libraries:}$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
-# The programs here load the Open MPI that lies here, so its files must be the ones here too.
+# The bundled programs load the bundled Open MPI, so its data files must be the bundled ones too.
 OPAL_PREFIX=$here/openmpi
 OPAL_BINDIR=$here/bin
 OPAL_LIBDIR=$here/lib

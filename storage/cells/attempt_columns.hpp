@@ -9,9 +9,9 @@
 
 namespace depthgrid {
 
-/// What the header of a journal says about its attempt (JournalHeader::attempt_json). Keys of the
-/// object: job, cells, ranks, host, device, start (seconds since 1970), scheduler_id, code_version,
-/// environment (object), library_versions (object). All are optional.
+/// The attempt as described in the header of its journal (JournalHeader::attempt_json). Keys of the
+/// object: job, cells, ranks, host, device, start (seconds since 1970, UTC), scheduler_id,
+/// code_version, environment (object), library_versions (object). All are optional.
 struct AttemptInfo {
   std::string job, host, device, scheduler_id, code_version;
   std::string environment, library_versions;  // JSON
@@ -19,11 +19,11 @@ struct AttemptInfo {
   std::int64_t cells = -1, ranks = -1;
 };
 
-/// Of an attempt whose header is damaged: everything empty.
+/// Parses `attempt_json`; if the header is damaged, all members are empty.
 AttemptInfo attempt_info(const std::string& attempt_json);
 
 /// Adds attempt_*, event_* and job_* and their axes to the table of one cell. An attempt without an
-/// end that was followed by another, or whose cell is finished, has crashed.
+/// end counts as crashed if another attempt followed or the cell is finished.
 void add_attempt_columns(ColumnTable& table, const CellId& cell, const CellHistory& history,
                          CellStatus status);
 

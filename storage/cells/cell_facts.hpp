@@ -7,13 +7,13 @@
 
 namespace depthgrid {
 
-/// What is known of a cell beside its journals, by name of the variable
+/// Facts about a cell that are not in its journals, by name of the variable
 /// (storage/columns/variables.hpp).
 ///
 /// Values of a variable with axes after `cell` are row-major over those axes; the length of the one
 /// axis that is not fixed (depth, layer, token_position) follows from the number of values. A
-/// variable over `step` may be given too (residual_scale that is not learned): it is put at the
-/// first step. NaN and -1 mean absent.
+/// variable over `step` is allowed too (residual_scale that is not learned): its values belong to
+/// the first step. NaN and -1 mean absent.
 struct CellFacts {
   std::map<std::string, std::vector<double>>
       numbers;  // "n_parameters", "depth_time", "cost_flops_token"

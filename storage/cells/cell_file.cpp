@@ -36,7 +36,7 @@ bool is_joined(const std::string& axis) {
   return dimension(axis).kind == AxisKind::Joined;
 }
 
-/// Lengths of the axes behind `first`, of which at most one is not fixed: that one follows.
+/// Lengths of the axes after `first`. At most one is not fixed: its length is computed.
 std::vector<std::int64_t> inner_shape(const Variable& v, std::size_t first, std::int64_t count) {
   const std::vector<std::string> axes = axes_of(v);
   std::vector<std::int64_t> out;
@@ -62,7 +62,7 @@ class CellTable {
  public:
   explicit CellTable(ColumnTable& table) : table_(table) { table_.sizes["cell"] = 1; }
 
-  /// Rows of one kind: series for "train", "eval" and "probe", numbers of the cell for "cell".
+  /// Adds rows of one kind: series for "train", "eval" and "probe", numbers of the cell for "cell".
   void add_rows(const MergedRows& rows) {
     const std::string axis(axis_of_kind(rows.kind.name));
     const auto n = static_cast<std::int64_t>(rows.rows.size());
@@ -86,7 +86,7 @@ class CellTable {
     }
   }
 
-  /// Numbers of the cell. Of a series, they are those of its first step.
+  /// Adds numbers of the cell; for a series, they belong to its first step.
   void set(const Variable& v, std::vector<double> numbers) {
     if (numbers.empty()) return;
     const std::vector<std::string> axes = axes_of(v);
@@ -123,7 +123,7 @@ class CellTable {
     const auto at = steps_.find("step");
     return at == steps_.end() ? 0 : at->second.back();
   }
-  /// Length of an axis as some variable has it; 0 if none does.
+  /// Length of an axis, taken from any variable that has it; 0 if none does.
   std::int64_t padded(const std::string& axis) const {
     std::int64_t out = 0;
     for (const auto& [name, values] : values_) {
@@ -168,7 +168,7 @@ class CellTable {
     return *v;
   }
 
-  /// Pads every axis to the length that it has in this file.
+  /// Pads every axis to its length in this file.
   VariableColumn laid_out(const Variable& v, const Values& values) const {
     const std::vector<std::string> axes = axes_of(v);
     std::vector<std::size_t> strides(values.shape.size() + 1, 1);

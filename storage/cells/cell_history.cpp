@@ -23,7 +23,7 @@ struct Part {
   const RowTable* rows = nullptr;
 };
 
-/// Which numbers of one row go where in another.
+/// A range of numbers in one row and its place in another.
 struct Span {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -81,7 +81,7 @@ struct Audit {
   std::set<std::pair<std::int64_t, std::int64_t>> differing;  // (generation, step)
 };
 
-/// Lets the rows of part `p` replace older ones of the same step, comparing them first.
+/// Compares the rows of part `p` with older ones of the same step, then replaces those.
 void overlay(Origins& origins, const std::vector<Part>& parts, std::size_t p, Audit& audit) {
   const Part& part = parts[p];
   std::map<std::size_t, std::vector<Span>> common;  // by older part

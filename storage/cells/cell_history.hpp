@@ -12,17 +12,17 @@
 
 namespace depthgrid {
 
-/// One attempt at a cell, as its journal tells it.
+/// One attempt at a cell, as recorded in its journal.
 struct AttemptRecord {
   std::int64_t generation = 0;
   std::int64_t first_step = 0;    // step resumed from
   std::int64_t last_step = 0;     // last step journalled; first_step if none
   std::string attempt_json;       // "" when the header is damaged
-  std::optional<AttemptEnd> end;  // nothing: it was killed, or is still running
+  std::optional<AttemptEnd> end;  // nothing if it was killed or is still running
   bool torn = false;              // the tail of its journal is unreadable
 };
 
-/// Rows of one kind of all attempts, by ascending step, each from the newest attempt that has it.
+/// Rows of one kind from all attempts, by ascending step, each from the newest attempt that has it.
 struct MergedRows {
   RowKind kind;  // columns of the newest attempt, then those that only older ones had
   RowTable rows;
@@ -32,20 +32,21 @@ struct MergedRows {
   std::vector<double> column(std::string_view variable) const;
 };
 
+/// The merged journals of a cell.
 struct CellHistory {
   std::vector<AttemptRecord> attempts;  // ascending generation
   std::vector<MergedRows> kinds;
   std::vector<JournalEvent> events;    // ascending generation, then as written
   std::int64_t replayed_steps = 0;     // training rows that a later attempt computed again
-  std::int64_t replay_mismatches = 0;  // of these, not equal to the bit
+  std::int64_t replay_mismatches = 0;  // of these, not bitwise equal
   const MergedRows* find(std::string_view kind) const;  // nullptr if no attempt has that kind
 };
 
-/// Columns whose bits differ between attempts by nature.
+/// Columns that naturally differ between attempts.
 inline constexpr std::string_view kClockColumns[] = {"train_wall_time"};
 
-/// Reads every `journal-*` of a cell and merges them. Rows of older attempts are compared with
-/// those of the next newer attempt that has the same step, bit for bit, NaN included, but for the
+/// Reads and merges every `journal-*` of a cell. Rows of older attempts are compared bit for bit,
+/// including NaN, with those of the next newer attempt that has the same step, except for the
 /// columns in `ignored`; the kind "cell" (no axis) is not compared. A cell without journals gives
 /// an empty history.
 CellHistory read_history(const std::filesystem::path& cell_dir,

@@ -11,7 +11,7 @@
 namespace depthgrid {
 namespace {
 
-/// Series whose last step is a metric: the others would only make a large listing slow to read.
+/// Series whose last step is a metric; loading the others would only slow down large listings.
 constexpr std::array<std::string_view, 5> kLastStep = {
     "train_loss", "train_loss_total", "train_grad_norm", "train_tokens", "train_wall_time"};
 
@@ -29,7 +29,7 @@ bool is_metric(const Variable& v) {
          });
 }
 
-/// Items that one cell has of a column.
+/// Number of items of a column per cell.
 std::size_t items_of_cell(const ColumnTable& table, const VariableColumn& column) {
   return column.items() / static_cast<std::size_t>(table.sizes.find("cell")->second);
 }
@@ -39,7 +39,7 @@ bool is_absent(const VariableColumn& column, double number) {
   return real ? std::isnan(number) : number == -1;
 }
 
-/// Index on the axis of the last row that has a number at all; nothing if none has.
+/// Index on the axis of the last row with any number; nothing if there is none.
 std::optional<std::size_t> last_row(const ColumnTable& table, const VariableColumn& column,
                                     std::size_t row, std::size_t width) {
   const std::size_t items = items_of_cell(table, column);
@@ -49,7 +49,7 @@ std::optional<std::size_t> last_row(const ColumnTable& table, const VariableColu
   return std::nullopt;
 }
 
-/// A diverged cell's last loss is NaN, so counts rather than losses say how far a cell came.
+/// The last loss of a diverged cell is NaN, so counts, not losses, tell how far a cell got.
 std::optional<std::size_t> last_on_axis(const ColumnTable& table, const std::string& axis,
                                         std::size_t row) {
   const VariableColumn* coordinate = table.find(axis);

@@ -9,21 +9,21 @@
 
 namespace depthgrid {
 
-/// Variables that cell_metrics() looks at; a reader of files need not load others.
+/// Variables that cell_metrics() reads; a reader of files need not load others.
 std::vector<std::string> metric_variables();
 
-/// Numbers of one cell that listings show and sort by: a variable of the table, the split behind a
-/// dot. Of a series over `step` the last step made, of one over `eval_step` the last evaluation.
+/// Numbers of one cell for listings, by variable of the table, with the split after a dot. For a
+/// series over `step` that of the last step made, for one over `eval_step` of the last evaluation.
+/// Absent numbers (NaN, -1) are left out.
 ///
 /// @param table  with the coordinate of each step axis; `cell` may have any length.
-/// @param row    of the cell.
-/// Absent numbers (NaN, -1) are left out.
+/// @param row    index of the cell.
 std::map<std::string, double> cell_metrics(const ColumnTable& table, std::size_t row);
 
-/// Last optimiser step of the cell that the table has; 0 if none.
+/// Last optimiser step recorded for the cell; 0 if none.
 std::int64_t last_step(const ColumnTable& table, std::size_t row);
 
-/// A number of the cell; `absent` if the table lacks the variable.
+/// An integer variable of the cell; `absent` if the table lacks the variable.
 std::int64_t cell_integer(const ColumnTable& table, std::string_view name, std::size_t row,
                           std::int64_t absent);
 

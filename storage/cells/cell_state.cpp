@@ -46,7 +46,7 @@ CellOutcome cell_outcome(const Store& store, const CellId& id) {
   CellOutcome out{.seal = peek_seal(result), .state = {}};
   if (out.seal || !std::filesystem::exists(folder)) return out;
   out.state = unfinished_state(store, id);
-  // Owners publish first and release then: a claim that has ended since may have left a result.
+  // Owners publish before they release: a claim that has just ended may have left a result.
   if (out.state.status == CellStatus::Pending && out.state.generation > 0) {
     out.seal = peek_seal(result);
   }

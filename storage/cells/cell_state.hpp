@@ -10,28 +10,28 @@
 
 namespace depthgrid {
 
-/// What the folder of a cell without a result says about it.
+/// State of a cell without a result, as read from its folder.
 struct CellState {
   CellStatus status = CellStatus::Pending;
   std::int64_t generation = 0;  // highest claimed; 0 = never tried
-  std::string problem;          // of a failure: what went wrong, one line
+  std::string problem;          // of a failed cell: the reason, one line
 };
 
-/// Why, as the report of a failure says it; one line.
+/// The reason given by a failure report; one line.
 std::string failure_reason(const StoredFailure& failure);
 
-/// Running while somebody holds the lease; else failed, oom or cancelled if the newest attempt left
-/// a report of that; else pending. Takes no lock. Not meant for cells that have a result.
+/// Running while a process holds the lease; else failed, oom or cancelled if the newest attempt
+/// left a report of that; else pending. Takes no lock. For cells without a result only.
 CellState unfinished_state(const Store& store, const CellId& id);
 
-/// What has come of a cell: the seal of its result or, where there is none, what its folder says.
+/// Outcome of a cell: the seal of its result or, without a result, the state of its folder.
 struct CellOutcome {
   std::optional<SealInfo> seal;
   CellState state;  // pending where there is a seal
 };
 
-/// A cell that finishes between the look at its result and that at its lease is found finished, not
-/// pending. Takes no lock.
+/// A cell that finishes between the check for its result and the check of its lease is reported as
+/// finished, not as pending. Takes no lock.
 CellOutcome cell_outcome(const Store& store, const CellId& id);
 
 }  // namespace depthgrid

@@ -30,7 +30,7 @@ CellSummary named(const StoredCell& cell) {
   return out;
 }
 
-/// The columns that summaries need, as far as the file has them.
+/// The columns that summaries need and the file has.
 ColumnTable read_summary_columns(const TableReader& reader) {
   std::vector<std::string> names = metric_variables();
   for (const char* name : {"step", "eval_step", "cell_status", "stopped_at", "n_parameters",
@@ -45,7 +45,7 @@ ColumnTable read_summary_columns(const TableReader& reader) {
   return out;
 }
 
-/// Number and newest host of the attempts at each cell.
+/// Number of attempts and newest host of each cell.
 struct Attempts {
   int count = 0;
   std::string host;
@@ -81,7 +81,7 @@ CellStatus finished_status(const ColumnTable& table, std::size_t row) {
                                                                    : CellStatus::Completed;
 }
 
-/// The packed file of this plan; nothing if it is not there or not sound.
+/// The packed file of this plan; nothing if it is missing or damaged.
 class PackedSummary {
  public:
   PackedSummary(const Store& store, const StoredPlan& plan) {
@@ -126,14 +126,14 @@ void fill_from_result(CellSummary& out, const fs::path& file) {
   out.status = finished_status(table, 0);
 }
 
-/// Parameters are in no journal; the newest snapshot has them.
+/// The number of parameters is in no journal, but in the newest snapshot.
 std::int64_t parameters_of_snapshot(const fs::path& file) {
   if (!fs::exists(file)) return 0;
   try {
     const TableReader reader(file);
     return reader.has("n_parameters") ? reader.read("n_parameters").integer(0) : 0;
   } catch (const StorageError&) {
-    return 0;  // a snapshot is a convenience: the next one will be sound
+    return 0;  // a damaged snapshot does no harm: the next one replaces it
   }
 }
 

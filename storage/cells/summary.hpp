@@ -21,16 +21,16 @@ struct CellSummary {
   CellStatus status = CellStatus::Pending;
   std::int64_t step = 0;        // optimiser steps done
   std::int64_t parameters = 0;  // 0 = not known yet
-  /// A variable of the table, the split behind a dot: "train_loss" (last step), "eval_loss.valid"
-  /// (last evaluation), "final_loss.valid" (whole split, last weights), "train_loss_last50".
+  /// By variable, with the split after a dot: "train_loss" (last step), "eval_loss.valid" (last
+  /// evaluation), "final_loss.valid" (whole split, last weights), "train_loss_last50".
   /// Numbers that were not recorded are absent, never NaN.
   std::map<std::string, double> metrics;
   int attempts = 0;
-  std::string problem;  // of failed cells: what went wrong, one line
+  std::string problem;  // of failed cells: the reason, one line
   std::string host;     // of the newest attempt
 };
 
-/// One summary a cell, in the order of the plan.
+/// One summary per cell, in the order of the plan.
 ///
 /// Finished cells are read from `sweep.h5` where it holds their sealed result, else from
 /// `result.h5`; unfinished ones from their journals. Takes no lock and changes nothing.

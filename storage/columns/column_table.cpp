@@ -26,7 +26,7 @@ T item_at(const VariableColumn& column, std::size_t item) {
   return out;
 }
 
-/// Integers that a file cannot hold are bugs of the caller: they are clamped, never wrapped.
+/// Integers out of the file's range are bugs of the caller: they are clamped, never wrapped.
 template <class T>
 T whole(double value) {
   if (std::isnan(value)) return T{-1};

@@ -14,11 +14,11 @@
 
 namespace depthgrid {
 
-/// Attribute of a file or a variable; a list of small integers is what flags need.
+/// Attribute of a file or a variable; the list of small integers is for flags.
 using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int8_t>>;
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 
-/// One variable in memory, in the very bytes that the file holds.
+/// One variable in memory, with the same bytes as in the file.
 struct VariableColumn {
   std::string name;
   std::vector<std::string> dims;
@@ -35,14 +35,14 @@ struct VariableColumn {
   std::string text(std::size_t item) const;
 };
 
-/// A group of variables over shared axes: what one HDF5 file holds in its root.
+/// A group of variables over shared axes: the root group of one HDF5 file.
 struct ColumnTable {
   std::map<std::string, std::int64_t, std::less<>> sizes;  // length of each axis
   std::vector<VariableColumn> columns;
   Attributes attributes;
 
   const VariableColumn* find(std::string_view name) const;
-  /// Product of the axes of a column.
+  /// Product of the lengths of `dims`, the axes of a column.
   std::size_t items(const std::vector<std::string>& dims) const;
   /// Text of a root attribute; empty if there is none.
   std::string text_attribute(std::string_view name) const;
@@ -57,14 +57,14 @@ VariableColumn integer_column(std::string name, std::vector<std::string> dims, D
 VariableColumn text_column(std::string name, std::vector<std::string> dims,
                            std::span<const std::string> values);
 
-/// Attributes of a variable of the table (storage/columns/variables.hpp) or of an axis, by its name
-/// and type.
+/// Adds the attributes of a variable of the table (storage/columns/variables.hpp) or of an axis, by
+/// its name and type.
 void describe(VariableColumn& column);
 
 /// Bytes of the value that means "absent": NaN, -1, or an empty text.
 std::vector<std::byte> fill_item(DataType type, std::size_t item_bytes);
 
-/// Coordinate of an axis that needs no data: labels of a fixed axis, 0 ... n-1 or 1 ... n of
+/// Coordinate of an axis that needs no data: the labels of a fixed axis, 0 ... n-1 or 1 ... n for
 /// others.
 VariableColumn coordinate(const Dimension& dimension, std::int64_t size);
 

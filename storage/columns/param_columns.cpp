@@ -102,7 +102,7 @@ class LeafColumn {
     }
   }
 
-  /// Readers of the file need not know that some alternatives of a leaf decide about fusion.
+  /// Readers of the file need not know that the alternatives of some leaves affect fusion.
   static std::string class_name(std::size_t row) {
     const LeafClass leaf_class = schema()[row].leaf_class;
     return std::string(
@@ -161,7 +161,7 @@ std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
   std::vector<std::string> leaves = {"model.family"};
   if (!plan.cells.empty()) {
     for (const auto& [leaf, value] : plan.cells.front().varying) {
-      if (find_leaf(leaf) == schema().size()) continue;  // stands beside the leaves
+      if (find_leaf(leaf) == schema().size()) continue;  // not a leaf
       if (leaf != "seed" && leaf != "data.seed" && leaf != "model.family") leaves.push_back(leaf);
     }
   }

@@ -18,24 +18,24 @@ std::string param_name(std::string_view leaf);
 /// that differs between two cells of the plan; param_seed, param_data_seed and param_model_family
 /// always.
 ///
-/// A column is integers, reals or (for words and lists) texts; flags are int8. A leaf that is a
-/// number in some cells and a word in others is a column of texts beside a real `..._number` (NaN
-/// for words). The plan holds resolved leaves: `1/L` is a number by then. Attributes of param_*:
-/// `leaf`, `leaf_class`. The type of a column follows from the whole plan, so that files of single
-/// cells agree with each other.
+/// A column holds integers, reals or (for words and lists) texts; flags are int8. A leaf that is a
+/// number in some cells and a word in others becomes a text column and a real column `..._number`
+/// (NaN for words). The plan holds resolved leaves, in which `1/L` is already a number. Attributes
+/// of param_*: `leaf`, `leaf_class`. The type of a column follows from the whole plan, so that the
+/// files of single cells agree.
 ///
-/// @param cells  some cells of `plan`, in the order wanted.
+/// @param cells  cells of `plan`, in the order of the rows.
 std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
                                              std::span<const StoredCell> cells);
 
-/// Names of the columns that xarray is to show as coordinates of `cell`, separated by blanks.
+/// Names of the columns that xarray shows as coordinates of `cell`, separated by blanks.
 std::string coordinate_names(std::span<const VariableColumn> identity);
 
 /// Root attributes that every file of a sweep has: Conventions, title, sweep_name, sweep_id,
 /// metric, goal, schema_digest, format and its version.
 Attributes sweep_attributes(const StoredPlan& plan, const std::string& format);
 
-/// `format_version` of files: readers refuse another major number.
+/// `format_version` of files: readers refuse a different major number.
 inline constexpr std::string_view kFormatVersion = "1.0";
 
 }  // namespace depthgrid

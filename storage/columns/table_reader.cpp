@@ -47,7 +47,7 @@ struct TableReader::Impl {
   H5File file;
   std::vector<std::string> names;
 
-  /// Whatever HDF5 refuses in a sealed file is damage, and the message names the file.
+  /// Any HDF5 error in a sealed file means damage; the message names the file.
   template <class Work>
   auto guarded(const std::string& what, Work work) const {
     try {
@@ -76,7 +76,7 @@ struct TableReader::Impl {
     return out;
   }
 
-  /// Type of the numbers in memory: as in the file, of this machine's byte order.
+  /// Type of the numbers in memory: that of the file, in this machine's byte order.
   static H5Type memory_type(const H5Dataset& set) {
     const H5Type type(h5_check(H5Dget_type(set.get()), "H5Dget_type"));
     if (H5Tget_class(type.get()) == H5T_STRING) return h5_string_type(H5Tget_size(type.get()));

@@ -13,10 +13,11 @@
 
 namespace depthgrid {
 
-/// Whether the digest of the whole file is compared before HDF5 sees it.
+/// Whether the digest of the whole file is verified before HDF5 reads it, or only the seal's own
+/// checksum.
 enum class SealCheck : std::uint8_t { Whole, BlockOnly };
 
-/// Shape of a column as it lies in the file.
+/// Shape of a column in the file.
 struct ColumnShape {
   DataType type = DataType::Float64;
   std::size_t item_bytes = 8;
@@ -28,8 +29,9 @@ struct ColumnShape {
 ///
 /// The axes of a column follow from the table of variables, so no dimension scale is resolved: a
 /// file of one cell is read in about a millisecond.
-/// @throws StorageError: NoInput if there is no file, BadData if the seal is broken, HDF5 refuses
-///         something, or a variable has other axes or another type than the table says.
+/// @throws StorageError  NoInput if there is no file; BadData if the seal is broken, HDF5 reports
+/// an
+///         error, or the axes or the type of a variable differ from the table.
 class TableReader {
  public:
   explicit TableReader(const std::filesystem::path& file, SealCheck check = SealCheck::Whole);
@@ -45,11 +47,11 @@ class TableReader {
 
   ColumnShape shape(const std::string& name) const;
   VariableColumn read(const std::string& name) const;
-  /// Rows [first, first + count) of the first axis.
+  /// Rows [first, first + count) of the first axis, as in the file.
   std::vector<std::byte> read_rows(const std::string& name, std::int64_t first,
                                    std::int64_t count) const;
-  /// The stored bytes of the chunk that starts at `first_row`, behind the filters; nothing if the
-  /// chunk was never written or was written with other filters.
+  /// The stored (filtered) bytes of the chunk that starts at `first_row`; nothing if the chunk was
+  /// never written or was written with other filters.
   std::optional<std::vector<std::byte>> read_chunk(const std::string& name,
                                                    std::int64_t first_row) const;
 
@@ -64,9 +66,8 @@ class TableReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Names of the axes of a column of our files: of the table of variables, of a coordinate itself,
-/// or
-/// {"cell"} for `param_*` and the columns of the plan.
+/// Names of the axes of a column in our files: those in the table of variables, the axis itself for
+/// a coordinate, {"cell"} for `param_*` and the columns of the plan.
 std::vector<std::string> axes_of_column(std::string_view name);
 
 }  // namespace depthgrid

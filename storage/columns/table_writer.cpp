@@ -74,7 +74,7 @@ struct TableWriter::Impl {
   H5Scratch scratch;
   std::map<std::string, H5Dataset, std::less<>> scales;
   std::map<std::string, hsize_t, std::less<>> sizes;
-  std::vector<H5Dataset> declared;  // kept open until their numbers have come
+  std::vector<H5Dataset> declared;  // kept open until their numbers are written
 
   std::vector<hsize_t> shape(const std::vector<std::string>& dims) const {
     std::vector<hsize_t> out;

@@ -401,7 +401,7 @@ std::vector<std::string> split_at_commas(std::string_view text) {
   return out;
 }
 
-/// "residual | scale" must not end a cell of the table.
+/// A "|" in the text must not end a cell of the Markdown table.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -441,7 +441,7 @@ std::vector<Flag> flags_of(std::string_view long_name) {
       long_name.substr(kPrefix.size(), long_name.find(';') - kPrefix.size());
   for (const std::string& item : split_at_commas(list)) {
     const auto digits = item.find_first_not_of("-0123456789");
-    if (digits == 0 || digits == std::string::npos) {  // "non-finite, update masked": one meaning
+    if (digits == 0 || digits == std::string::npos) {  // "non-finite, update masked" is one meaning
       if (!out.empty()) out.back().meaning += "_" + item;
     } else {
       const auto word = item.find_first_not_of(" =", digits);

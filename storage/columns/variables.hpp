@@ -15,7 +15,7 @@ struct Variable {
   std::string_view name;
   std::string_view dims;  // "cell, step, parameter_group"
   DataType type;
-  std::string_view units;      // UDUNITS spelling, and our "nat"; "1" when dimensionless
+  std::string_view units;      // in UDUNITS spelling, or "nat"; "1" when dimensionless
   std::string_view long_name;  // "flag: 0 pending, 1 running" lists the meanings of a flag
   std::string_view schedule;   // when it is written
   std::string_view source;  // file of this repository that defines it, for a page also its section
@@ -24,14 +24,14 @@ struct Variable {
 /// One value that a flag can take.
 struct Flag {
   int value;
-  std::string meaning;  // words joined by underscores, as CF wants them
+  std::string meaning;  // words joined by underscores, as the CF conventions require
 };
 
 /// The table, in the order in which files hold the variables.
 std::span<const Variable> variables();
 
-/// nullptr when the name is not in the table (a `param_*` column is not: the leaves of a sweep make
-/// it).
+/// nullptr when the name is not in the table, as for `param_*` columns, which follow from the
+/// leaves of a sweep.
 const Variable* find_variable(std::string_view name);
 
 /// Names of the axes: {"cell", "step", "parameter_group"}.
@@ -40,10 +40,10 @@ std::vector<std::string> axes_of(const Variable& variable);
 /// Values and meanings of a flag, parsed from long_name; empty for anything that is not a flag.
 std::vector<Flag> flags_of(std::string_view long_name);
 
-/// Units of an instant, which xarray turns into datetime64.
+/// Units of an instant, which xarray converts to datetime64.
 inline constexpr std::string_view kInstantUnits = "seconds since 1970-01-01T00:00:00Z";
 
-/// The tables of axes and variables as they stand in docs/store-format.md.
+/// The tables of axes and variables as in docs/store-format.md.
 std::string variables_markdown();
 
 }  // namespace depthgrid

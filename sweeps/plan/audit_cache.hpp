@@ -9,12 +9,12 @@
 
 namespace depthgrid {
 
-/// Audits of structures, kept from one run to the next.
+/// A persistent cache of audits of structures.
 ///
-/// The key of an entry is what an audit depends on: the leaves of the model but not its seed, the
-/// length of a window, the frozen groups and the build (build_of()); not the steps or the data of a
-/// sweep. Checks that were off or did not fit in memory are absent. Entries that cannot be read, or
-/// folders that cannot be written, are as good as absent.
+/// The key of an entry contains everything that an audit depends on: the leaves of the model except
+/// its seed, the length of a window, the frozen groups and the build (build_of()), but not the
+/// steps or the data of a sweep. Checks that were off or did not fit in memory are absent. Entries
+/// that cannot be read and folders that cannot be written are ignored.
 class AuditCache {
  public:
   /// @param folder  see default_audit_folder(); empty = keep nothing.
@@ -30,7 +30,7 @@ class AuditCache {
   std::string build_;
 };
 
-/// $XDG_CACHE_HOME/depthgrid/audit, or that under ~/.cache; empty if there is neither.
+/// $XDG_CACHE_HOME/depthgrid/audit, or the same under ~/.cache; empty if there is neither.
 std::filesystem::path default_audit_folder();
 
 }  // namespace depthgrid

@@ -8,8 +8,8 @@
 namespace depthgrid {
 namespace {
 
-// What a job costs beside its cells, in cells: a cell alone takes about a quarter longer than in a
-// large batch (small cells on two cores: 1.15-1.5 times).
+// Overhead of a job, in cells: a cell alone takes about a quarter longer than in a large batch
+// (small cells on two cores: 1.15-1.5 times).
 constexpr double kJobOverhead = 0.25;
 
 double makespan_of(const std::vector<JobGroup>& groups, const std::vector<std::size_t>& pieces,
@@ -28,9 +28,9 @@ double makespan_of(const std::vector<JobGroup>& groups, const std::vector<std::s
 
 using Pieces = std::vector<std::size_t>;  // jobs of each group
 
-/// Moves one piece at a time from `pieces` as long as the last team ends sooner.
+/// Moves from `pieces` one piece at a time as long as the last team ends sooner.
 Pieces refined(const std::vector<JobGroup>& groups, Pieces pieces, std::int64_t teams) {
-  constexpr std::size_t kManyGroups = 64;  // balance well as they are, and would take long
+  constexpr std::size_t kManyGroups = 64;  // are balanced well already, and would take long
   if (groups.size() > kManyGroups) return pieces;
   double shortest_time = makespan_of(groups, pieces, teams);
   for (bool better = true; better;) {
@@ -74,7 +74,7 @@ double makespan(const std::vector<double>& jobs, std::int64_t teams) {
 }
 
 void balance(std::vector<JobGroup>& groups, std::int64_t teams) {
-  constexpr int kFinest = 16;  // jobs a team
+  constexpr int kFinest = 16;  // jobs per team
   Pieces uncut;
   std::size_t jobs = 0;
   double total = 0;

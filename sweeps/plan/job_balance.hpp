@@ -7,28 +7,28 @@
 
 namespace depthgrid {
 
-/// Wanted cells of one structure, to be cut into jobs.
+/// Wanted cells of one structure, to be divided into jobs.
 struct JobGroup {
   std::string structure;
   std::vector<std::size_t> cells;
-  double seconds = 1;      // of one cell; 1 where unknown
+  double seconds = 1;      // training time of one cell, s; 1 where unknown
   std::int64_t cap = 1;    // most cells of a job
-  std::string limit;       // what sets cap, in words
-  std::size_t pieces = 1;  // jobs it is cut into
+  std::string limit;       // the reason for cap, in words
+  std::size_t pieces = 1;  // number of jobs
 };
 
-/// Jobs that a group needs when a job holds at most `per_job` cells.
+/// Number of jobs that a group needs when a job holds at most `per_job` cells.
 std::size_t pieces_for(const JobGroup& group, std::int64_t per_job);
 
-/// Cuts groups further than their caps ask for where that lets the last of `teams` end sooner.
+/// Divides groups further than their caps require where that lets the last of `teams` end sooner.
 ///
-/// Jobs of one length are preferred, since predictions are never exact; unequal ones must gain
-/// something. A few hundred evaluations of the longest-first schedule at most. Pure.
+/// Jobs of equal length are preferred, since predictions are never exact; unequal ones must bring a
+/// gain. Takes at most a few hundred evaluations of the longest-first schedule. Pure.
 /// @param groups  with pieces = pieces_for(group, group.cap); pieces may rise, never fall.
 void balance(std::vector<JobGroup>& groups, std::int64_t teams);
 
-/// When the last of `teams` ends if each takes the next of these jobs as soon as it is free,
-/// seconds.
+/// Time in seconds at which the last of `teams` ends if each takes the next of these jobs as soon
+/// as it is free.
 double makespan(const std::vector<double>& jobs, std::int64_t teams);
 
 }  // namespace depthgrid

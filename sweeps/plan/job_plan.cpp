@@ -20,10 +20,10 @@ namespace depthgrid {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// Cells of a job whose structure nobody has described.
+// Cells per job where the structure's costs are unknown.
 constexpr std::int64_t kUnknownMaxFused = 8;
 
-/// The most cells that one job of this structure may hold, and what says so.
+/// The most cells that one job of this structure may hold, and the reason.
 void set_cap(JobGroup& group, const PackingOptions& options, const StructureCost* cost) {
   if (options.fuse == 1) {
     group.limit = "packing.fuse is off";
@@ -94,7 +94,7 @@ void set_after(std::vector<FusedJob>& jobs, const std::vector<JobCell>& cells) {
   for (FusedJob& job : jobs) {
     for (const std::size_t row : job.cells) {
       const auto source = job_of.find(cells[row].start);
-      if (source == job_of.end()) continue;  // none, or it is done
+      if (source == job_of.end()) continue;  // none, or already done
       const std::string& id = source->second->id;
       if (std::ranges::find(job.after, id) == job.after.end()) job.after.push_back(id);
     }
@@ -102,14 +102,14 @@ void set_after(std::vector<FusedJob>& jobs, const std::vector<JobCell>& cells) {
   }
 }
 
-/// Leaves that set cells apart where these gather the tokens which they execute.
+/// Leaves that separate cells which gather the tokens they execute.
 bool counts_tokens(std::string_view path) {
   return path == "model.tdt.capacity" || path == "model.mod.capacity" ||
          path == "model.tdt.min_k" || path == "model.tdt.dense_fraction";
 }
 
-/// What of a leaf's value is in the fusion key: of a union the word, or whether the number is zero;
-/// of a capacity by which tokens are gathered the number of these.
+/// The part of a leaf's value that enters the fusion key: for a union the word, or whether the
+/// number is zero; for a capacity by which tokens are gathered, the number of tokens.
 std::string fusion_part(const Leaf& leaf, const CellConfig& config) {
   const Value& value = config.at(leaf.path);
   if (counts_tokens(leaf.path)) {
@@ -269,7 +269,7 @@ std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
     const Leaf& leaf = schema()[at];
     std::map<std::string, std::string> by_structure;
     std::set<std::string> values;
-    bool one_each = true;  // a leaf that varies inside a structure does not set it apart
+    bool one_each = true;  // a leaf that varies inside a structure does not distinguish it
     for (const CellPlan& cell : cells) {
       const std::string value = fusion_part(leaf, cell.config);
       const auto [known, fresh] = by_structure.try_emplace(cell.structure, value);
@@ -282,7 +282,7 @@ std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
 }
 
 double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams) {
-  // Each free team takes the next job; one that comes after others waits for them.
+  // Each free team takes the next job; a job that comes after others waits for them.
   std::vector<double> free(static_cast<std::size_t>(std::max<std::int64_t>(teams, 1)), 0);
   std::map<std::string, double> ends;
   double last = 0;

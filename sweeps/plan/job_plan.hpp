@@ -11,25 +11,26 @@
 
 namespace depthgrid {
 
+/// Order of the jobs: by predicted time, or as in the sweep file.
 enum class JobOrder : std::uint8_t { LongestFirst, File };
 
-/// How cells are put together into jobs: the leaves packing.* and resources.ranks_per_job.
+/// How cells are fused into jobs: the leaves packing.* and resources.ranks_per_job.
 struct PackingOptions {
   std::int64_t fuse = 0;  // cells of a job: 0 = auto, 1 = off, n = at most n
   JobOrder order = JobOrder::LongestFirst;
   std::int64_t teams = 1;  // jobs that train at the same time
   std::int64_t ranks_per_job = 1;
-  double memory_bytes = 0;  // of one team's device; 0 = max_fused is the only bound
+  double memory_bytes = 0;  // memory of one team's device; 0 = max_fused is the only bound
 };
 
-/// packing.* and resources.ranks_per_job of a cell (Execution leaves: all cells answer alike).
+/// packing.* and resources.ranks_per_job of any cell (Execution leaves are the same in all cells).
 PackingOptions packing_options(const CellConfig& config, std::int64_t teams);
 
-/// One cell as the planner sees it.
+/// The planner's view of a cell.
 struct JobCell {
   CellId id;
   std::string structure;
-  double seconds = 0;      // predicted for this cell on one rank; NaN = unknown
+  double seconds = 0;      // predicted for this cell on one rank, s; NaN = unknown
   CellId start{};          // the cell it starts from; empty = none
   std::int64_t depth = 0;  // cells before it in that chain
 };
@@ -38,42 +39,44 @@ struct JobCell {
 struct FusedJob {
   std::string id;  // job_id() of its cells
   std::string structure;
-  std::vector<std::size_t> cells;  // indices into the cells planned, ascending
+  std::vector<std::size_t> cells;  // indices into the planned cells, ascending
   std::int64_t ranks = 1;
-  std::string why;                   // why these cells are together, or apart
+  std::string why;                   // why these cells are fused, or separate
   double predicted_seconds = 0;      // NaN = unknown
   double predicted_bytes = 0;        // NaN = unknown
   std::int64_t depth = 0;            // of its cells, see JobCell
-  std::vector<std::string> after{};  // ids of jobs that train cells which these start from
+  std::vector<std::string> after{};  // ids of the jobs whose cells these start from
 };
 
-/// First 12 hex digits of the SHA-256 of the cells' ids, one a line: the same in a plan and in a
+/// First 12 hex digits of the SHA-256 of the cells' ids, one per line: the same in a plan and in a
 /// run.
 std::string job_id(const std::vector<std::string>& cells);
 
-/// Seconds that one cell trains on one rank: steps and periodic evaluations. The final pass over a
-/// whole split counts only where eval.final_windows bounds it (a plan needs no corpus).
+/// Predicted training time of one cell on one rank in seconds: steps and periodic evaluations. The
+/// final pass over a whole split counts only if eval.final_windows bounds it (a plan needs no
+/// corpus).
 double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost);
 
-/// Groups the wanted cells by structure and cuts the groups into jobs.
+/// Groups the wanted cells by structure and divides the groups into jobs.
 ///
-/// Automatic fusing fills jobs up to max_fused (and the memory), then cuts further as long as that
-/// lets all teams end sooner. Pure: the same arguments give the same jobs on every rank and
+/// Automatic fusing fills jobs up to max_fused (and the memory), then divides them further as long
+/// as that lets all teams end sooner. Pure: the same arguments give the same jobs on every rank and
 /// machine. Every wanted cell is in exactly one job. Cells that others start from come first, then
-/// the longest.
-/// @param wanted  one flag a cell.
+/// the longest jobs.
+/// @param wanted  one flag per cell.
 std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::vector<bool>& wanted,
                                 const PackingOptions& options, const CostTable& costs);
 
-/// The same for the cells of a sweep; FusedJob::why also says which leaves set the structure apart.
+/// The same for the cells of a sweep; FusedJob::why also names the leaves that distinguish the
+/// structure.
 std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::vector<bool>& wanted,
                                 const PackingOptions& options, const CostTable& costs);
 
 /// Leaves of the fusion key that differ between structures of these cells, in the schema's order.
 std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells);
 
-/// Seconds until the last team ends when free teams take the jobs in this order, none before those
-/// it comes after; NaN if a job's time is unknown.
+/// Time in seconds until the last team ends when free teams take the jobs in this order, none
+/// before the jobs in its `after`; NaN if the time of a job is unknown.
 double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams);
 
 }  // namespace depthgrid

@@ -10,10 +10,10 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::int64_t kParts = 16;        // of an interval, asked about in one call
-constexpr std::size_t kMeasurements = 10;  // of step times
+constexpr std::int64_t kParts = 16;        // parts of an interval, evaluated in one call
+constexpr std::size_t kMeasurements = 10;  // most measurements of step times
 
-/// Asks about widths and remembers the answers.
+/// Evaluates widths and remembers the answers.
 class Search {
  public:
   Search(const MatchGoal& goal, MatchOn on, const Amounts& amounts)
@@ -34,7 +34,7 @@ class Search {
     for (std::size_t i = 0; i < asked.size(); ++i) known_[asked[i]] = answers.at(i);
   }
 
-  /// Width and amount nearest to what is wanted; of two the smaller width.
+  /// Width and amount nearest to the wanted one; the smaller width in a tie.
   std::pair<std::int64_t, double> best() const {
     if (known_.empty()) throw Error("match: no width was possible");
     return *std::ranges::min_element(
@@ -52,7 +52,7 @@ class Search {
   std::map<std::int64_t, double> known_;
 };
 
-/// Widths from `low` to `high`, both among them, in equal ratios where that makes sense.
+/// Widths from `low` to `high` inclusive, in equal ratios where possible.
 std::vector<std::int64_t> parts(std::int64_t low, std::int64_t high, std::int64_t step) {
   std::vector<std::int64_t> out;
   const bool ratio = low > 0 && high / low > 4;
@@ -84,8 +84,8 @@ void search_counts(Search& search, const MatchGoal& goal) {
   }
 }
 
-/// Where the line through the two measurements nearest to what is wanted meets it; at most twice
-/// and at least half of the nearer one.
+/// The width at which the line through the two measurements nearest to the wanted amount reaches
+/// it; between half and twice the width of the nearer one.
 std::int64_t secant(const Search& search, const MatchGoal& goal) {
   std::vector<std::pair<double, double>> near;  // width, amount
   for (const auto& [width, amount] : search.known()) {
@@ -113,7 +113,7 @@ void search_times(Search& search, const MatchGoal& goal, std::int64_t start) {
     if (std::abs(amount / search.wanted() - 1) <= goal.open().tolerance) return;
     const std::size_t before = search.known().size();
     std::int64_t next = secant(search, goal);
-    if (search.known().contains(next)) {  // the neighbour on the side of what is wanted
+    if (search.known().contains(next)) {  // take the neighbour towards the wanted amount
       next = width + (amount < search.wanted() ? goal.step() : -goal.step());
     }
     search.ask({std::clamp(next, goal.smallest(), goal.largest())});

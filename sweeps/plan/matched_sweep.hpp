@@ -9,11 +9,10 @@
 
 namespace depthgrid {
 
-/// Amounts as `depthgrid-worker describe` gives them, kept in the cache. The cache must outlive
-/// what is returned.
+/// Amounts from `depthgrid-worker describe`, cached. The cache must outlive the returned function.
 Amounts described_amounts(const DescribeCache& cache);
 
-/// Widths in the plan of a store, sealed; none without a plan. @param folder  of the store.
+/// Widths sealed in the plan of a store; none without a plan. @param folder  of the store.
 std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder);
 
 enum class MatchEffort : std::uint8_t {
@@ -21,8 +20,8 @@ enum class MatchEffort : std::uint8_t {
   All
 };
 
-/// load_sweep(), and the widths that `match:` asks for: from the plan of the store where there is
-/// one, else found now.
+/// load_sweep() with the widths that `match:` leaves open: from the plan of the store if there is
+/// one, else computed.
 /// @throws as load_sweep() and solve_width(); UserError (BadConfig) if the worker cannot answer.
 Sweep matched_sweep(const SweepRequest& request, const std::filesystem::path& store,
                     const Amounts& amounts, MatchEffort effort = MatchEffort::All);

@@ -16,7 +16,7 @@
 namespace depthgrid {
 namespace {
 
-/// A descriptor that closes itself; the ends of a pipe are closed at different times.
+/// A file descriptor with ownership; the ends of a pipe are closed at different times.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -39,7 +39,7 @@ std::array<int, 2> make_pipe() {
   return ends;
 }
 
-/// Writes and reads by turns as each end is ready: neither side can fill a pipe and wait for ever.
+/// Writes and reads whenever either end is ready, so that neither side can block on a full pipe.
 std::string exchange(Descriptor& to, Descriptor& from, std::string_view input) {
   fcntl(to.get(), F_SETFL, O_NONBLOCK);
   std::string output;
@@ -54,7 +54,7 @@ std::string exchange(Descriptor& to, Descriptor& from, std::string_view input) {
     if ((ready[1].revents & (POLLOUT | POLLERR)) != 0) {
       const ssize_t n = write(to.get(), input.data(), input.size());
       if (n > 0) input.remove_prefix(static_cast<std::size_t>(n));
-      // A child that reads no further tells the rest by its exit code.
+      // A child that has stopped reading explains itself by its exit code.
       if (input.empty() || (n < 0 && errno != EAGAIN && errno != EINTR)) to.close();
     }
     if ((ready[0].revents & (POLLIN | POLLHUP)) != 0) {
@@ -89,7 +89,7 @@ ChildOutput pipe_child(const std::vector<std::string>& argv, std::string_view in
   child_in.close();
   child_out.close();
 
-  // Writing to a child that has gone must be an error here, not the end of this process.
+  // Writing to a child that has exited must be an error here, not the end of this process.
   struct sigaction ignore{};
   struct sigaction before{};
   ignore.sa_handler = SIG_IGN;

@@ -6,7 +6,7 @@
 
 namespace depthgrid {
 
-/// What a child left behind.
+/// Result of a child process.
 struct ChildOutput {
   int code = 0;        // exit code, or 128 + signal
   std::string output;  // its stdout

@@ -73,7 +73,7 @@ Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
           {"why", job.why}};
 }
 
-/// Of the cells without a result; NaN if the costs of one are unknown.
+/// Bytes stored for the cells without a result; NaN if the costs of one are unknown.
 double stored_bytes(const Sweep& sweep, const PlanReport& report) {
   double out = 0;
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {

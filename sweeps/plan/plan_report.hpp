@@ -9,14 +9,14 @@
 
 namespace depthgrid {
 
-/// Everything that `depthgrid plan` says.
+/// Everything that `depthgrid plan` shows.
 struct PlanReport {
   std::string store;
-  std::vector<CellStatus> status;  // one a cell; Pending where there is no store
+  std::vector<CellStatus> status;  // one per cell; Pending without a store
   PackingOptions packing;
   CostTable costs;  // may be empty
   std::vector<FusedJob> jobs;
-  std::vector<std::string> notes;  // beside those of the sweep
+  std::vector<std::string> notes;  // in addition to those of the sweep
 };
 
 /// Plans what `run` would train: every cell without a result.

@@ -16,7 +16,7 @@ namespace {
 
 using enum ParameterGroup;
 constexpr std::array kAddedGroups = {Control, Tpn, Scalars, Router, Predictor};
-constexpr std::size_t kShown = 12;  // differences of a pair in a message
+constexpr std::size_t kShown = 12;  // differences shown per pair in a message
 
 std::map<CellId, const CellPlan*> by_id(const Sweep& sweep) {
   std::map<CellId, const CellPlan*> out;

@@ -11,32 +11,32 @@
 
 namespace depthgrid {
 
-/// How weights go into a model that starts from them: by name and shape.
+/// How weights fit a model that starts from them, by name and shape.
 struct StartFit {
   std::vector<std::string> fresh;     // parameters of added modules, which the source lacks
-  std::vector<std::string> problems;  // one line a difference that forbids it
+  std::vector<std::string> problems;  // one line per difference that is not allowed
 };
 
-/// True for parameters of modules that are put on top of a trained model (control, the transition
-/// network, router, scalars and predictor of skipping layers): weights may lack them.
+/// True for parameters of modules that may be added to a trained model (control; the transition
+/// network, router, scalars and predictor of skipping layers): the source may lack them.
 bool is_added_module(std::string_view group);
 
-/// Every parameter of the target has to be in the source, in its shape, but for those of added
-/// modules; the source may hold nothing else.
+/// Every parameter of the target must be in the source with the same shape, except those of added
+/// modules; the source may contain nothing else.
 StartFit start_fit(const std::vector<TensorInfo>& source, const std::vector<TensorInfo>& target);
 
 /// Parameters by structure.
 using TensorTable = std::map<std::string, std::vector<TensorInfo>>;
 
-/// One cell of each structure that starts from another one or is started from.
+/// One cell of each structure that starts from another cell or is the start of one.
 std::vector<CellPlan> start_structures(const Sweep& sweep);
 
 /// Compares every cell with the one it starts from.
 /// @param tensors  of each structure among start_structures().
-/// @throws SweepErrors (Usage): all that do not fit, at their lines, with the names.
+/// @throws SweepErrors (Usage) with all mismatches, their lines and the names.
 void check_starts(const Sweep& sweep, const TensorTable& tensors);
 
-/// The same with what the worker says of the structures.
+/// The same with the tensors that the worker reports for the structures.
 /// @return a note if the worker could not be asked; else empty.
 std::string check_starts(const Sweep& sweep, const DescribeCache& cache);
 

@@ -6,11 +6,11 @@
 namespace depthgrid {
 namespace {
 
-// Of docs/store-format.md: a frame's head and the numbers of a row without those that options add.
+// From docs/store-format.md: head of a frame, and numbers of a row without those added by options.
 constexpr double kFrame = 24, kNumber = 8, kPackedNumber = 4;
 constexpr double kTrainNumbers = 47, kEvalNumbers = 24, kSplits = 4;
 constexpr double kResultHead = 85e3;         // variables of a cell, their attributes, the plan
-constexpr double kCheckpointHead = 5e3;      // beside the weights
+constexpr double kCheckpointHead = 5e3;      // in addition to the weights
 constexpr double kCheckpointParameter = 12;  // value and two moments
 
 }  // namespace

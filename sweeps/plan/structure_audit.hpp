@@ -12,13 +12,13 @@
 
 namespace depthgrid {
 
-/// What came of one check. An undecided check could not tell right from wrong, a skipped one would
-/// not have fitted in memory; neither blocks.
+/// Outcome of one check. An undecided check could not reach a verdict, a skipped one would not have
+/// fitted in memory; neither blocks training.
 enum class AuditVerdict : std::uint8_t { Pass, Fail, Undecided, Skipped, Off };
 
 std::string_view name_of(AuditVerdict verdict) noexcept;
 
-/// What follows from a failed check: the leaves `audit.*`.
+/// Consequence of a failed check: the leaves `audit.*`.
 enum class AuditLevel : std::uint8_t { Required, Warn, Off };
 using AuditLevels = std::map<std::string, AuditLevel, std::less<>>;
 
@@ -34,19 +34,19 @@ struct AuditResult {
   std::string note;      // what the numbers are, or why there are none
 };
 
-/// A way of executing the family; `reason` says what looks ahead where it is not causal.
+/// A mode of executing the family; if it is not causal, `reason` says what looks ahead.
 struct AuditMode {
   std::string name;
   bool causal = true;
   std::string reason;
 };
 
-/// What the audit says of one structure, as the cell that represents it has it.
+/// The audit of one structure, from the cell that represents it.
 struct StructureAudit {
   std::string structure;  // fusion key, 16 hex digits
   std::string family;
   std::string preset;                                         // empty: none
-  std::vector<PresetChange> changed;                          // leaves otherwise than the preset
+  std::vector<PresetChange> changed;                          // leaves that differ from the preset
   std::int64_t parameters = 0;                                // stored
   std::int64_t trainable = 0;                                 // without frozen groups
   std::int64_t effective = 0;                                 // of the unrolled network
@@ -56,20 +56,20 @@ struct StructureAudit {
   std::vector<AuditMode> modes;
   std::vector<std::pair<std::string, std::string>> dead;  // parameter, reason
   std::vector<AuditResult> checks;                        // in the order of the axis audit_check
-  double seconds = 0;                                     // what the audit took
+  double seconds = 0;                                     // duration of the audit
 
-  /// nullptr where the check is not among the results.
+  /// nullptr if the check is not among the results.
   const AuditResult* find(std::string_view check) const;
 };
 
-/// Checks that are required and have failed: the structure must not train.
+/// Required checks that have failed: if there are any, the structure must not train.
 std::vector<const AuditResult*> blocking(const StructureAudit& audit, const AuditLevels& levels);
 
 /// By structure.
 using AuditTable = std::map<std::string, StructureAudit>;
 
-/// {"schema": 1, "structures": [...]}: what the worker answers and the cache keeps; of one
-/// structure its members stand at the top level too.
+/// {"schema": 1, "structures": [...]}: the format of the worker's answer and of the cache; the
+/// members of a single structure are also at the top level.
 std::string audits_json(const std::vector<StructureAudit>& audits);
 /// @throws Error if the text is not such an answer.
 std::vector<StructureAudit> parse_audits(std::string_view json);

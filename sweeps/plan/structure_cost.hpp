@@ -20,32 +20,32 @@ struct TensorInfo {
   std::string group;                // "trunk", "router", ...
 };
 
-/// Counts and costs of one structure, as `depthgrid-worker describe` answers them. Counts follow
-/// from the configuration alone; the seconds come from a short calibration on this machine.
+/// Counts and costs of one structure from `depthgrid-worker describe`. Counts follow from the
+/// configuration alone; times are from a short calibration on this machine.
 struct StructureCost {
   std::string structure;  // fusion key, 16 hex digits
   std::int64_t parameters = 0;
   std::vector<std::pair<std::string, std::int64_t>> parameter_groups;
   double flops_per_token = 0;  // forward, one cell, every layer executing every token
-  /// The same of a student; none where no layer skips. Cells of one structure differ in their
-  /// share.
+  /// The same for a student; none if no layer skips tokens. Cells of one structure may differ in
+  /// their share of executed tokens.
   std::optional<StudentFlops> student_flops = {};
-  double fixed_bytes = 0;                // of a job, whatever its E
-  double bytes_per_cell = 0;             // what one more cell adds: arenas, activations, workspace
+  double fixed_bytes = 0;                // of a job, independent of E
+  double bytes_per_cell = 0;             // per additional cell: arenas, activations, workspace
   double activation_bytes_per_cell = 0;  // the part of bytes_per_cell that is activations
   double seconds_per_cell_step = 0;      // training, fused at max_fused
   double seconds_per_eval_token = 0;     // one cell
-  std::int64_t max_fused = 1;            // cells beyond which fusing no longer pays, or fits
+  std::int64_t max_fused = 1;            // most cells for which fusing is efficient and fits
   bool depends_on_h = false;             // F(x, t, h): sequential sublayers
   std::int64_t time_feature_rank = -1;   // of the features on the grid of nodes; -1 = no features
-  std::vector<TensorInfo> tensors{};     // only where they were asked for
+  std::vector<TensorInfo> tensors{};     // only if requested
 };
 
-/// By structure. A structure that is absent has unknown costs.
+/// Costs by structure. A structure that is absent has unknown costs.
 using CostTable = std::map<std::string, StructureCost>;
 
-/// Forward operations per token of a cell of this structure as it is evaluated: where layers skip
-/// tokens, by a student that executes as many as the cell's capacity says.
+/// Forward operations per token of a cell of this structure in evaluation: where layers skip
+/// tokens, those of a student that executes the share given by the cell's capacity.
 double expected_flops(const StructureCost& cost, const CellConfig& config);
 
 /// The answer of `depthgrid-worker describe`: {"schema": 1, "structures": [{...}]}.

@@ -8,9 +8,9 @@
 
 namespace depthgrid {
 
-/// What the worker is asked about structures, as JSON: {"schema": 1, FLAG: value, ...,
-/// "structures":
-/// [{"structure", "config"}]}, one entry a structure, of the first of `cells` that has it.
+/// A request to the worker about structures, as JSON: {"schema": 1, FLAG: value, ...,
+/// "structures": [{"structure", "config"}]}, one entry per structure, from its first cell in
+/// `cells`.
 std::string structure_request(const std::vector<const CellPlan*>& cells,
                               const std::vector<std::pair<const char*, bool>>& flags);
 

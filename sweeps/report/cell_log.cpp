@@ -50,7 +50,7 @@ Json attempt_json(const AttemptRecord& attempt) {
       {"facts", facts}};
 }
 
-/// The last lines of a worker log; none if it is gone.
+/// The last lines of a worker log; none if the file is missing.
 std::vector<std::string> tail_of(const fs::path& file, std::size_t lines) {
   std::deque<std::string> tail;
   std::ifstream in(file);
@@ -60,7 +60,7 @@ std::vector<std::string> tail_of(const fs::path& file, std::size_t lines) {
   return {tail.begin(), tail.end()};
 }
 
-/// The ends of the logs of all workers that tried the cell, in the order of the attempts.
+/// The last lines of the logs of all workers that attempted the cell, in the order of the attempts.
 Json worker_logs(const Store& store, const Json& attempts, std::size_t lines) {
   std::vector<std::string> names;
   for (const Json& attempt : attempts) {
@@ -113,7 +113,7 @@ Json log_json(const Store& store, const CellSummary& cell, std::size_t lines) {
           {"logs", logs}};
 }
 
-/// A member as text without quotes; "-" where there is none.
+/// A member as text without quotes; "-" if absent.
 std::string text_at(const Json& object, const char* key) {
   const auto at = object.find(key);
   if (at == object.end() || at->is_null()) return "-";

@@ -9,16 +9,16 @@
 
 namespace depthgrid {
 
-/// Row of the cell meant by an alias, an id, or the beginning of exactly one id or alias.
-/// @throws UserError (Usage) that lists what it could be.
+/// Row of the cell with this alias or id, or with an id or alias of which `text` is an unambiguous
+/// prefix. @throws UserError (Usage) that lists the candidates.
 std::size_t find_cell(const Listing& listing, std::string_view text);
 
-/// What happened to one cell: attempts, events, the report of a failure, and the last `lines` lines
-/// of the log of each worker that tried it (logs/, as the attempts name them).
+/// History of one cell: attempts, events, the report of a failure, and the last `lines` lines of
+/// the log of each worker that attempted it (files in logs/ named by the attempts).
 std::string cell_log_text(const Store& store, const CellSummary& cell, std::size_t lines);
 
-/// The same: {"schema": 1, "id", "alias", "status", "step", "attempts": [...], "events": [...],
-/// "failure": {...} or null, "log": [lines of the newest], "logs": [{"file", "lines"}]};
+/// The same as JSON: {"schema": 1, "id", "alias", "status", "step", "attempts": [...], "events":
+/// [...], "failure": {...} or null, "log": [lines of the newest], "logs": [{"file", "lines"}]};
 /// docs/cli.md.
 std::string cell_log_json(const Store& store, const CellSummary& cell, std::size_t lines);
 

@@ -192,7 +192,7 @@ std::optional<double> number_of(const Value& value) {
   return std::nullopt;
 }
 
-/// Unordered where the two are of different types.
+/// Unordered if the types differ.
 std::partial_ordering compare(const Value& a, const Value& b) {
   const auto* whole_a = std::get_if<std::int64_t>(&a.data);
   const auto* whole_b = std::get_if<std::int64_t>(&b.data);

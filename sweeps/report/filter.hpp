@@ -15,16 +15,16 @@ namespace depthgrid {
 ///     or   := and ("or" and)*          and  := not ("and" not)*
 ///     not  := "not" not | "(" or ")" | name ("=" | "!=" | "<" | "<=" | ">" | ">=") value
 ///
-/// A name is one of `names`, or the part behind the last dot of exactly one of them. A value is a
-/// number, true, false, null, a bare word or a quoted text. Numbers compare as numbers, words as
-/// text; different types are never equal nor ordered. A cell without the value matches only `=
-/// null`.
+/// A name is one of `names`, or the part after the last dot of exactly one of them. A value is a
+/// number, true, false, null, a bare word or a quoted string. Numbers compare as numbers, words as
+/// text; values of different types are neither equal nor ordered. A cell without the value matches
+/// only `= null`.
 class Filter {
  public:
-  /// What a cell answers to a full name; a null Value if it has none.
+  /// The value of a cell by full name; a null Value if it has none.
   using Lookup = std::function<Value(const std::string& name)>;
 
-  /// @throws UserError (Usage) with the place marked by a caret.
+  /// @throws UserError (Usage) with a caret at the position of the error.
   Filter(std::string_view text, const std::vector<std::string>& names);
   ~Filter();
   Filter(Filter&&) noexcept;
@@ -38,7 +38,7 @@ class Filter {
   std::unique_ptr<Node> root_;
 };
 
-/// The full name meant by `text`: itself, or the only one of `names` that ends in "." + text.
+/// The full name of `text`: itself, or the only one of `names` that ends in "." + text.
 /// @throws UserError (Usage) that lists the candidates.
 std::string resolve_name(std::string_view text, const std::vector<std::string>& names);
 

@@ -10,26 +10,26 @@
 
 namespace depthgrid {
 
-/// The cells of a sweep as status and results show them, in the file's order.
+/// The cells of a sweep for `status` and `results`, in the order of the file.
 struct Listing {
   std::string sweep;
   std::string store;  // directory as the user named it
   std::string metric;
   std::string goal;  // minimize or maximize
-  /// How evaluation cuts a split: "disjoint" windows, "sliding" ones that overlap (eval.stride less
-  /// than data.seq_len: losses are lower, with more context), or "mixed" over the cells.
+  /// How evaluation divides a split: into "disjoint" windows, into overlapping "sliding" ones
+  /// (eval.stride less than data.seq_len: more context, lower losses), or "mixed" if cells differ.
   std::string eval_windows = "disjoint";
   std::vector<CellSummary> cells;
-  std::vector<bool> baseline;  // one flag a cell
+  std::vector<bool> baseline;  // one flag per cell
 };
 
-/// What the store knows. @throws StorageError if it has no plan yet.
+/// The cells of a store. @throws StorageError if it has no plan yet.
 Listing list_store(const Store& store, const std::string& name);
 
-/// A sweep that has no store yet: every cell is pending.
+/// The cells of a sweep without a store: all pending.
 Listing list_sweep(const Sweep& sweep, const std::string& store);
 
-/// True for completed and diverged: `run` has nothing left to do for the cell, and nothing failed.
+/// True for completed and diverged: nothing failed, and nothing is left for `run` to do.
 bool is_result(CellStatus status);
 /// True for failed, oom and cancelled.
 bool is_failure(CellStatus status);

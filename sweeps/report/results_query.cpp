@@ -67,7 +67,7 @@ Value lookup(const Listing& listing, std::size_t row, const std::string& name) {
   return leaf != nullptr ? *leaf : Value();
 }
 
-/// Numbers before texts; only ever asked about values that are there.
+/// Numbers before texts; called only for values that are present.
 bool before(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return a.number() < b.number();
   if (a.is_number() != b.is_number()) return a.is_number();

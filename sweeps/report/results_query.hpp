@@ -9,14 +9,14 @@
 
 namespace depthgrid {
 
-/// What `results --sort --filter` asks for.
+/// The options --sort and --filter of `results`.
 struct ResultsQuery {
   std::string sort;    // name, with '-' in front for descending; empty = order of the sweep file
   std::string filter;  // sweeps/report/filter.hpp; empty = all
 };
 
-/// Names that sort and filter know: id, alias, seed, status, step, parameters, attempts, baseline,
-/// the leaves that vary, and the metrics of any cell (or the sweep's own).
+/// Names accepted by sort and filter: id, alias, seed, status, step, parameters, attempts,
+/// baseline, the leaves that vary, and the metrics of any cell (or the sweep's own).
 std::vector<std::string> query_names(const Listing& listing);
 
 /// The cells that match, sorted; cells without the value of the sort key come last, ties keep the

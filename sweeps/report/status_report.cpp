@@ -20,7 +20,7 @@ std::int64_t count(const Listing& listing, CellStatus state) {
                        [&](const CellSummary& cell) { return cell.status == state; });
 }
 
-/// What a reader must know of a cell: failures, and cells interrupted again and again.
+/// Whether a cell needs attention: it failed, diverged, or has a problem to report.
 bool is_problem(const CellSummary& cell) {
   return is_failure(cell.status) || cell.status == CellStatus::Diverged || !cell.problem.empty();
 }

@@ -7,14 +7,15 @@
 
 namespace depthgrid {
 
-/// One line a state that occurs, then the problems.
+/// One line per state that occurs, then the problems.
 std::string status_text(const Listing& listing);
 
 /// {"schema": 1, "sweep", "store", "cells": n, "finished": bool, "counts": {state: n}, "problems":
 /// [{id, alias, status, attempts, step, host, problem}]}; docs/cli.md.
 std::string status_json(const Listing& listing);
 
-/// Unfinished while a cell is pending or running; Partial if all ended and some failed; else Done.
+/// Unfinished while a cell is pending or running; Partial if all have ended and some failed; else
+/// Done.
 ExitCode status_code(const Listing& listing);
 
 }  // namespace depthgrid

@@ -9,7 +9,7 @@
 namespace depthgrid {
 namespace {
 
-/// Continuation bytes of UTF-8 take no room of their own.
+/// Continuation bytes of UTF-8 have no width.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));

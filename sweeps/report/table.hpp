@@ -13,13 +13,13 @@ struct TableColumn {
   Align align = Align::Left;
 };
 
-/// Rows of text under titles. Every row has as many entries as there are columns.
+/// Rows of text with column titles. Every row has one entry per column.
 struct Table {
   std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;
 };
 
-/// Aligned columns, two blanks apart, no trailing blanks. Widths count code points.
+/// Aligned columns separated by two blanks, no trailing blanks. Widths are in code points.
 std::string text_of(const Table& table);
 
 /// RFC 4180 with "\n" line ends; the first line holds the titles.
@@ -27,7 +27,7 @@ std::string csv_of(const Table& table);
 
 /// 715840 -> "715,840"
 std::string grouped(std::int64_t number);
-/// Four decimals where that says something, otherwise four digits; "-" for NaN.
+/// Four decimals from 1e-3 to 1e5 and for 0, otherwise four significant digits; "-" for NaN.
 std::string short_number(double number);
 /// 1536 -> "1.5 KiB"; "-" for NaN.
 std::string short_bytes(double bytes);
