@@ -11,7 +11,7 @@
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
-#include "storage/hdf5/h5_read.hpp"
+#include "storage/hdf5/hdf5_version.hpp"
 
 namespace depthgrid {
 namespace {

@@ -10,7 +10,7 @@
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
-#include "storage/hdf5/h5_read.hpp"
+#include "storage/hdf5/hdf5_version.hpp"
 #include "storage/pack/pack_axes.hpp"
 #include "storage/pack/pack_records.hpp"
 #include "storage/pack/pack_series.hpp"
