@@ -8,59 +8,29 @@
 #include "core/base/nan.hpp"
 #include "core/base/version.hpp"
 #include "storage/cells/attempt_columns.hpp"
+#include "storage/cells/row_layout.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
-#include "storage/hdf5/h5_read.hpp"
+#include "storage/hdf5/hdf5_version.hpp"
 
 namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Values of one variable before the lengths of all axes are known.
-struct Values {
-  std::vector<double> numbers;
-  std::vector<std::int64_t> shape;  // over all axes but `cell`
-};
-
-std::string_view axis_of_kind(const std::string& kind) {
-  if (kind == "train") return "step";
-  if (kind == "eval") return "eval_step";
-  if (kind == "probe") return "probe_step";
-  if (kind == "cell") return "";
-  throw Error("a journal has rows of the unknown kind '" + kind + "'");
-}
-
 bool is_joined(const std::string& axis) {
   return dimension(axis).kind == AxisKind::Joined;
 }
 
-/// Lengths of the axes after `first`. At most one is not fixed: its length is computed.
-std::vector<std::int64_t> inner_shape(const Variable& v, std::size_t first, std::int64_t count) {
-  const std::vector<std::string> axes = axes_of(v);
-  std::vector<std::int64_t> out;
-  std::int64_t known = 1;
-  std::ptrdiff_t open = -1;
-  for (std::size_t i = first; i < axes.size(); ++i) {
-    const auto labels = static_cast<std::int64_t>(labels_of(dimension(axes[i])).size());
-    if (labels == 0) open = static_cast<std::ptrdiff_t>(out.size());
-    known *= std::max<std::int64_t>(1, labels);
-    out.push_back(labels);
-  }
-  const bool fits = open < 0 ? count == known : count % known == 0;
-  if (!fits) {
-    throw Error("variable '" + std::string(v.name) + "' (" + std::string(v.dims) + ") got " +
-                std::to_string(count) + " values");
-  }
-  if (open >= 0) out[static_cast<std::size_t>(open)] = count / known;
-  return out;
-}
-
-/// Collects the variables of one cell by name, then lays them out.
+/// Collects the variables of one cell by name, then puts them in the order of the table.
 class CellTable {
  public:
-  explicit CellTable(ColumnTable& table) : table_(table) { table_.sizes["cell"] = 1; }
+  CellTable(ColumnTable& table, const CellFileInput& in) : table_(table) {
+    table_.sizes["cell"] = 1;
+    for (const RowAxis& axis : in.history.axes) axes_.give(axis);
+    for (const RowAxis& axis : in.facts.axes) axes_.give(axis);
+  }
 
   /// Adds rows of one kind: series for "train", "eval" and "probe", numbers of the cell for "cell".
   void add_rows(const MergedRows& rows) {
@@ -80,9 +50,8 @@ class CellTable {
       if (axes.size() < 2 || axes[1] != axis) {
         throw Error("variable '" + column.variable + "' is not recorded over " + axis);
       }
-      Values values{.numbers = all, .shape = inner_shape(v, 2, column.count)};
-      values.shape.insert(values.shape.begin(), n);
-      values_[column.variable] = std::move(values);
+      axes_.shape(v, 2, column.count);
+      values_[column.variable] = all;
     }
   }
 
@@ -95,18 +64,9 @@ class CellTable {
       throw Error("variable '" + std::string(v.name) + "' does not belong to one cell");
     }
     if (series && !steps_.contains(axes[1])) return;  // no step has been recorded yet
-    Values values{
-        .numbers = {},
-        .shape = inner_shape(v, series ? 2 : 1, static_cast<std::int64_t>(numbers.size()))};
-    if (series) {
-      const std::size_t rows = steps_[axes[1]].size();
-      values.shape.insert(values.shape.begin(), static_cast<std::int64_t>(rows));
-      values.numbers.assign(rows * numbers.size(), kNaN);
-      std::ranges::copy(numbers, values.numbers.begin());
-    } else {
-      values.numbers = std::move(numbers);
-    }
-    values_[std::string(v.name)] = std::move(values);
+    axes_.shape(v, series ? 2 : 1, static_cast<std::int64_t>(numbers.size()));
+    if (series) numbers.resize(steps_[axes[1]].size() * numbers.size(), kNaN);
+    values_[std::string(v.name)] = std::move(numbers);
   }
   void set(const std::string& name, std::vector<double> numbers) {
     set(known(name), std::move(numbers));
@@ -123,17 +83,8 @@ class CellTable {
     const auto at = steps_.find("step");
     return at == steps_.end() ? 0 : at->second.back();
   }
-  /// Length of an axis, taken from any variable that has it; 0 if none does.
-  std::int64_t padded(const std::string& axis) const {
-    std::int64_t out = 0;
-    for (const auto& [name, values] : values_) {
-      const std::vector<std::string> axes = axes_of(known(name));
-      for (std::size_t i = 1; i < axes.size(); ++i) {
-        if (axes[i] == axis) out = std::max(out, values.shape[i - 1]);
-      }
-    }
-    return out;
-  }
+  /// Length of an axis as some variable has it; 0 if none does.
+  std::int64_t open_length(const std::string& axis) const { return axes_.used(axis); }
 
   /// Appends everything in the order of the table of variables; texts are cell-level facts.
   void finish(const std::map<std::string, std::string>& texts) {
@@ -142,18 +93,15 @@ class CellTable {
       table_.columns.push_back(integer_column(axis, {axis}, DataType::Int64, steps));
       describe(table_.columns.back());
     }
-    for (const auto& [name, values] : values_) {
-      for (const std::string& axis : axes_of(known(name))) {
-        if (axis != "cell" && !is_joined(axis)) table_.sizes[axis] = padded(axis);
-      }
-    }
+    axes_.add_to(table_);
     for (const Variable& v : variables()) {
       const auto text = texts.find(std::string(v.name));
       const auto numbers = values_.find(std::string(v.name));
       if (text != texts.end()) {
         table_.columns.push_back(text_column(text->first, axes_of(v), {&text->second, 1}));
       } else if (numbers != values_.end()) {
-        table_.columns.push_back(laid_out(v, numbers->second));
+        table_.columns.push_back(
+            number_column(numbers->first, axes_of(v), v.type, numbers->second));
       } else {
         continue;
       }
@@ -168,30 +116,10 @@ class CellTable {
     return *v;
   }
 
-  /// Pads every axis to its length in this file.
-  VariableColumn laid_out(const Variable& v, const Values& values) const {
-    const std::vector<std::string> axes = axes_of(v);
-    std::vector<std::size_t> strides(values.shape.size() + 1, 1);
-    for (std::size_t i = values.shape.size(); i-- > 0;) {
-      strides[i] = strides[i + 1] * static_cast<std::size_t>(table_.sizes.at(axes[i + 1]));
-    }
-    std::vector<double> padded_numbers(strides[0], kNaN);
-    std::vector<std::size_t> index(values.shape.size(), 0);
-    for (const double number : values.numbers) {
-      std::size_t to = 0;
-      for (std::size_t i = 0; i < index.size(); ++i) to += index[i] * strides[i + 1];
-      padded_numbers[to] = number;
-      for (std::size_t i = index.size(); i-- > 0;) {
-        if (++index[i] < static_cast<std::size_t>(values.shape[i])) break;
-        index[i] = 0;
-      }
-    }
-    return number_column(std::string(v.name), axes, v.type, padded_numbers);
-  }
-
   ColumnTable& table_;
   std::map<std::string, std::vector<std::int64_t>> steps_;
-  std::map<std::string, Values> values_;
+  std::map<std::string, std::vector<double>> values_;
+  CellAxes axes_;
 };
 
 void add_root_attributes(ColumnTable& table, const CellFileInput& in, const std::string& format) {
@@ -235,7 +163,7 @@ ColumnTable cell_table(const CellFileInput& in) {
 
 ColumnTable cell_records(const CellFileInput& in) {
   ColumnTable out;
-  CellTable cell(out);
+  CellTable cell(out, in);
   for (const MergedRows& rows : in.history.kinds) {
     if (rows.kind.name != "cell") cell.add_rows(rows);
   }
@@ -249,7 +177,8 @@ ColumnTable cell_records(const CellFileInput& in) {
   cell.set("replay_mismatches", {static_cast<double>(in.history.replay_mismatches)});
   for (const auto& [count, axis] : {std::pair{"n_depth", "depth"}, std::pair{"n_layer", "layer"},
                                     std::pair{"n_position", "token_position"}}) {
-    if (cell.padded(axis) > 0) cell.set_default(count, static_cast<double>(cell.padded(axis)));
+    const std::int64_t length = cell.open_length(axis);
+    if (length > 0) cell.set_default(count, static_cast<double>(length));
   }
   const bool final = in.status == CellStatus::Completed || in.status == CellStatus::Diverged;
   cell.set_default("stopped_at", final ? static_cast<double>(cell.last_step()) : -1);

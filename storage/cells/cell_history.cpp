@@ -189,6 +189,7 @@ CellHistory read_history(const fs::path& cell_dir, std::span<const std::string_v
   for (const auto& [generation, journal] : journals) {
     history.attempts.push_back(record_of(generation, journal));
     history.events.insert(history.events.end(), journal.events.begin(), journal.events.end());
+    if (!journal.header.axes.empty()) history.axes = journal.header.axes;
     for (std::size_t k = 0; k < journal.rows.size(); ++k) {
       const RowKind& kind = journal.header.kinds[k];
       std::vector<Part>& of_kind = parts[kind.name];

@@ -36,6 +36,7 @@ struct MergedRows {
 struct CellHistory {
   std::vector<AttemptRecord> attempts;  // ascending generation
   std::vector<MergedRows> kinds;
+  std::vector<RowAxis> axes;           // of the newest attempt that names them
   std::vector<JournalEvent> events;    // ascending generation, then as written
   std::int64_t replayed_steps = 0;     // training rows that a later attempt computed again
   std::int64_t replay_mismatches = 0;  // of these, not bitwise equal

@@ -199,6 +199,8 @@ VariableColumn coordinate(const Dimension& dimension, std::int64_t size) {
     std::vector<std::string> labels;
     for (const std::string_view label : labels_of(dimension)) labels.emplace_back(label);
     out = text_column(name, {name}, labels);
+  } else if (dimension.kind == AxisKind::Labelled) {
+    throw Error("axis '" + name + "' was given no labels");
   } else {
     std::vector<std::int64_t> values(static_cast<std::size_t>(size));
     for (std::size_t i = 0; i < values.size(); ++i) {

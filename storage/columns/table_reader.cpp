@@ -9,7 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/columns/variables.hpp"
-#include "storage/hdf5/h5_handles.hpp"
+#include "storage/hdf5/h5_attributes.hpp"
 
 namespace depthgrid {
 namespace {
@@ -26,11 +26,6 @@ DataType data_type(hid_t type) {
   if (kind == H5T_INTEGER && size == 4) return DataType::Int32;
   if (kind == H5T_INTEGER && size == 8) return DataType::Int64;
   throw Error("a type that depthgrid does not write");
-}
-
-herr_t add_name(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/, void* names) {
-  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-  return 0;
 }
 
 }  // namespace
@@ -65,14 +60,11 @@ struct TableReader::Impl {
 
   static ColumnShape shape_of(const H5Dataset& set) {
     const H5Type type(h5_check(H5Dget_type(set.get()), "H5Dget_type"));
-    const H5Space space(h5_check(H5Dget_space(set.get()), "H5Dget_space"));
-    std::array<hsize_t, H5S_MAX_RANK> extents{};
-    const auto rank = static_cast<std::size_t>(
-        h5_check(H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr), "dims"));
+    const std::vector<hsize_t> extents = h5_extents(set.get());
     ColumnShape out;
     out.type = data_type(type.get());
     out.item_bytes = H5Tget_size(type.get());
-    out.extents.assign(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(rank));
+    out.extents.assign(extents.begin(), extents.end());
     return out;
   }
 
@@ -81,11 +73,6 @@ struct TableReader::Impl {
     const H5Type type(h5_check(H5Dget_type(set.get()), "H5Dget_type"));
     if (H5Tget_class(type.get()) == H5T_STRING) return h5_string_type(H5Tget_size(type.get()));
     return H5Type(h5_check(H5Tget_native_type(type.get(), H5T_DIR_ASCEND), "H5Tget_native_type"));
-  }
-
-  H5Attr open_attribute(const std::string& name) const {
-    if (h5_check(H5Aexists(file.get(), name.c_str()), "H5Aexists") == 0) return H5Attr();
-    return H5Attr(h5_check(H5Aopen(file.get(), name.c_str(), H5P_DEFAULT), "H5Aopen"));
   }
 };
 
@@ -102,9 +89,7 @@ TableReader::TableReader(const fs::path& file, SealCheck check) : impl_(std::mak
   impl_->guarded("cannot be opened", [&] {
     const H5Props access = h5_file_access();
     impl_->file.reset(h5_check(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get()), "H5Fopen"));
-    h5_check(H5Literate(impl_->file.get(), H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, &add_name,
-                        &impl_->names),
-             "H5Literate");
+    impl_->names = h5_member_names(impl_->file.get());
   });
 }
 
@@ -177,9 +162,7 @@ std::vector<std::byte> TableReader::read_rows(const std::string& name, std::int6
     h5_check(H5Sselect_hyperslab(on_disk.get(), H5S_SELECT_SET, start.data(), nullptr,
                                  extents.data(), nullptr),
              "H5Sselect_hyperslab");
-    const H5Space in_memory(
-        h5_check(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
-                 "H5Screate_simple"));
+    const H5Space in_memory = h5_space(extents);
     std::vector<std::byte> out(items * shape.item_bytes);
     const H5Type type = Impl::memory_type(set);
     h5_check(
@@ -211,31 +194,11 @@ std::optional<std::vector<std::byte>> TableReader::read_chunk(const std::string&
 }
 
 std::optional<std::string> TableReader::text_attribute(const std::string& name) const {
-  return impl_->guarded(name, [&]() -> std::optional<std::string> {
-    const H5Attr attribute = impl_->open_attribute(name);
-    if (!attribute) return std::nullopt;
-    const H5Type type(h5_check(H5Aget_type(attribute.get()), "H5Aget_type"));
-    if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
-      return std::nullopt;
-    }
-    std::string out(H5Tget_size(type.get()), '\0');
-    const H5Type memory = h5_string_type(out.size());
-    h5_check(H5Aread(attribute.get(), memory.get(), out.data()), "H5Aread");
-    out.resize(out.find_last_not_of('\0') + 1);
-    return out;
-  });
+  return impl_->guarded(name, [&] { return h5_text(impl_->file.get(), name); });
 }
 
 std::optional<std::int64_t> TableReader::integer_attribute(const std::string& name) const {
-  return impl_->guarded(name, [&]() -> std::optional<std::int64_t> {
-    const H5Attr attribute = impl_->open_attribute(name);
-    if (!attribute) return std::nullopt;
-    const H5Type type(h5_check(H5Aget_type(attribute.get()), "H5Aget_type"));
-    if (H5Tget_class(type.get()) != H5T_INTEGER) return std::nullopt;
-    std::int64_t out = 0;
-    h5_check(H5Aread(attribute.get(), H5T_NATIVE_INT64, &out), "H5Aread");
-    return out;
-  });
+  return impl_->guarded(name, [&] { return h5_integer(impl_->file.get(), name); });
 }
 
 std::string TableReader::required_text(const std::string& name) const {

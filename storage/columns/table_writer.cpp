@@ -13,7 +13,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/hdf5/h5_handles.hpp"
+#include "storage/hdf5/h5_attributes.hpp"
 #include "storage/hdf5/h5_scratch.hpp"
 
 namespace depthgrid {
@@ -31,29 +31,8 @@ H5Type file_type(DataType type, std::size_t item_bytes) {
   return H5Type(h5_check(H5Tcopy(types[static_cast<std::size_t>(type)]), "H5Tcopy"));
 }
 
-void put_attribute(hid_t owner, const std::string& name, hid_t type, hid_t space,
-                   const void* value) {
-  H5Attr attribute(h5_check(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
-                            "H5Acreate2"));
-  h5_check(H5Awrite(attribute.get(), type, value), "H5Awrite");
-  h5_close(attribute, &H5Aclose, "H5Aclose");
-}
-
 void put_attribute(hid_t owner, const std::string& name, const AttributeValue& value) {
-  const H5Space scalar(h5_check(H5Screate(H5S_SCALAR), "H5Screate"));
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    const H5Type type = h5_string_type(text->size());
-    put_attribute(owner, name, type.get(), scalar.get(), text->c_str());
-  } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
-    put_attribute(owner, name, H5T_STD_I64LE, scalar.get(), whole);
-  } else if (const auto* real = std::get_if<double>(&value)) {
-    put_attribute(owner, name, H5T_IEEE_F64LE, scalar.get(), real);
-  } else {
-    const auto& list = std::get<std::vector<std::int8_t>>(value);
-    const hsize_t size = list.size();
-    const H5Space space(h5_check(H5Screate_simple(1, &size, nullptr), "H5Screate_simple"));
-    put_attribute(owner, name, H5T_STD_I8LE, space.get(), list.data());
-  }
+  std::visit([&](const auto& known) { h5_put(owner, name, known); }, value);
 }
 
 bool is_float(DataType type) {
@@ -102,18 +81,15 @@ struct TableWriter::Impl {
       h5_check(H5Pset_deflate(props.get(), kDeflateLevel), "H5Pset_deflate");
       h5_check(H5Pset_fletcher32(props.get()), "H5Pset_fletcher32");
     }
-    const H5Space space(
-        h5_check(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
-                 "H5Screate_simple"));
+    const H5Space space = h5_space(shape);
     H5Dataset set(h5_check(H5Dcreate2(scratch.file(), column.name.c_str(), type.get(), space.get(),
                                       H5P_DEFAULT, props.get(), H5P_DEFAULT),
                            "H5Dcreate2"));
     for (const auto& [name, value] : column.attributes) put_attribute(set.get(), name, value);
     if (is_float(column.type)) {
-      const H5Space scalar(h5_check(H5Screate(H5S_SCALAR), "H5Screate"));
-      put_attribute(set.get(), "_FillValue", type.get(), scalar.get(), fill.data());
+      h5_put(set.get(), "_FillValue", type, fill.data());
     }
-    if (column.type == DataType::Text) put_attribute(set.get(), "_Encoding", std::string("utf-8"));
+    if (column.type == DataType::Text) h5_put(set.get(), "_Encoding", std::string("utf-8"));
     return set;
   }
 

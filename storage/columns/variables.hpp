@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ struct Variable {
   std::string_view long_name;  // "flag: 0 pending, 1 running" lists the meanings of a flag
   std::string_view schedule;   // when it is written
   std::string_view source;  // file of this repository that defines it, for a page also its section
+  bool optional = false;    // of a series: only some options or families record it
 };
 
 /// One value that a flag can take.
@@ -27,7 +29,8 @@ struct Flag {
   std::string meaning;  // words joined by underscores, as the CF conventions require
 };
 
-/// The table, in the order in which files hold the variables.
+/// The table, in the order in which files hold the variables: the tables of variable_tables.hpp,
+/// joined.
 std::span<const Variable> variables();
 
 /// nullptr when the name is not in the table, as for `param_*` columns, which follow from the
@@ -36,6 +39,16 @@ const Variable* find_variable(std::string_view name);
 
 /// Names of the axes: {"cell", "step", "parameter_group"}.
 std::vector<std::string> axes_of(const Variable& variable);
+
+/// True if records of all cells lie along the axis one after another: some variable begins with it.
+bool is_record_axis(std::string_view axis);
+
+/// Lengths of the axes from the `first` on. 0: open, the numbers or the job decide.
+std::vector<std::int64_t> fixed_lengths(const Variable& variable, std::size_t first);
+
+/// Numbers in a row over a step axis that every cell has: the widths of all variables over it that
+/// are not optional. 47 over `step`.
+std::int64_t row_numbers(std::string_view step_axis);
 
 /// Values and meanings of a flag, parsed from long_name; empty for anything that is not a flag.
 std::vector<Flag> flags_of(std::string_view long_name);

@@ -85,12 +85,16 @@ std::string header_text(const JournalHeader& header) {
     for (const RowColumn& c : kind.columns) columns.push_back({c.variable, c.count});
     kinds.push_back({{"name", kind.name}, {"columns", columns}});
   }
-  return json{{"format", kJournalFormat},
+  json out = {{"format", kJournalFormat},
               {"generation", header.generation},
               {"first_step", header.first_step},
               {"kinds", kinds},
-              {"attempt", header.attempt_json}}
-      .dump(-1, ' ', false, json::error_handler_t::replace);
+              {"attempt", header.attempt_json}};
+  for (const RowAxis& a : header.axes) {
+    out["axes"].push_back(
+        {{"name", a.name}, {"length", a.length}, {"labels", a.labels}, {"values", a.values}});
+  }
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::optional<JournalHeader> header_from(std::span<const std::byte> text) {
@@ -98,11 +102,14 @@ std::optional<JournalHeader> header_from(std::span<const std::byte> text) {
     const json j = json::parse(reinterpret_cast<const char*>(text.data()),
                                reinterpret_cast<const char*>(text.data()) + text.size());
     if (j.at("format") != kJournalFormat) return std::nullopt;
-    JournalHeader header{j.at("generation"), j.at("first_step"), {}, j.at("attempt")};
+    JournalHeader header{j.at("generation"), j.at("first_step"), {}, j.at("attempt"), {}};
     for (const json& k : j.at("kinds")) {
       RowKind kind{k.at("name"), {}};
       for (const json& c : k.at("columns")) kind.columns.push_back({c.at(0), c.at(1)});
       header.kinds.push_back(std::move(kind));
+    }
+    for (const json& a : j.value("axes", json::array())) {
+      header.axes.push_back({a.at("name"), a.at("length"), a.at("labels"), a.at("values")});
     }
     return header;
   } catch (const json::exception&) {

@@ -28,11 +28,22 @@ struct RowKind {
   bool operator==(const RowKind&) const = default;
 };
 
+/// An axis whose length or labels the job decides, as far as they do not follow from the numbers of
+/// a row: the lengths of a variable with two such axes, and the labels that come from a leaf.
+struct RowAxis {
+  std::string name;
+  std::int64_t length = 0;
+  std::vector<std::string> labels;  // of an axis of texts: `length` of them
+  std::vector<double> values;       // of an axis of numbers that are not counted; else empty
+  bool operator==(const RowAxis&) const = default;
+};
+
 struct JournalHeader {
   std::int64_t generation = 0;
   std::int64_t first_step = 0;  // steps done before this attempt: 0, or those of the checkpoint
   std::vector<RowKind> kinds;
   std::string attempt_json;  // host, device, start, code version, environment …; an object
+  std::vector<RowAxis> axes = {};
 };
 
 struct JournalEvent {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -11,27 +10,19 @@
 
 #include <fmt/format.h>
 
-#include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/hdf5/h5_read.hpp"
-#include "storage/hdf5/h5_write.hpp"
+#include "storage/hdf5/checkpoint_file.hpp"
 
 namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFormatName = "depthgrid-checkpoint";
-constexpr std::int64_t kFormat = 1;
 constexpr std::string_view kStem = "ckpt-";
 constexpr std::string_view kSuffix = ".h5";
-const char* const kTensors = "weights";
-const char* const kNumbers = "numbers";
-const char* const kTexts = "texts";
-const char* const kDigest = "sha256";
 
 std::string file_name(std::int64_t step, std::int64_t generation) {
   return fmt::format("{}{:08}-{:06}{}", kStem, step, generation, kSuffix);
@@ -55,73 +46,6 @@ std::optional<CheckpointFile> parse_name(const fs::path& file) {
   const auto generation = whole_number(middle.substr(dash + 1));
   if (!step || !generation) return std::nullopt;
   return CheckpointFile{*step, *generation, file};
-}
-
-std::string digest_of(std::span<const float> data) {
-  return hex(sha256(std::as_bytes(data)));
-}
-
-std::vector<std::byte> image_of(const fs::path& cell_dir, std::int64_t generation,
-                                const CheckpointData& data) {
-  std::uint64_t bytes = 0;
-  for (const TensorView& t : data.tensors) bytes += t.data.size_bytes();
-  H5Builder file(cell_dir, bytes);
-  file.attribute("", "format", std::string(kFormatName));
-  file.attribute("", "format_version", kFormat);
-  file.attribute("", "step", data.step);
-  file.attribute("", "generation", generation);
-  file.attribute("", "config_digest", data.config_digest);
-  file.group(kNumbers);
-  for (const auto& [name, value] : data.numbers) file.attribute(kNumbers, name, value);
-  file.group(kTexts);
-  for (const auto& [name, value] : data.texts) file.attribute(kTexts, name, value);
-  file.group(kTensors);
-  for (const TensorView& t : data.tensors) {
-    if (t.name.empty() || t.name.find('/') != std::string::npos) {
-      throw Error("checkpoint: '" + t.name + "' cannot be the name of a tensor");
-    }
-    const std::string path = fmt::format("{}/{}", kTensors, t.name);
-    const std::string digest = digest_of(t.data);  // of memory, before HDF5 sees it
-    file.tensor(path, t.shape, t.data);
-    file.attribute(path, kDigest, digest);
-  }
-  return file.finish_sealed(generation);
-}
-
-/// Reads all of it, checking as it goes. @throws StorageError with the reason.
-LoadedCheckpoint load(const CheckpointFile& at, const std::string& config_digest) {
-  const auto refuse = [&at](const std::string& why) -> void {
-    throw StorageError(at.file, why, ExitCode::BadData);
-  };
-  const H5Reader file(at.file);
-  if (file.required_text("format") != kFormatName) refuse("is not a checkpoint");
-  if (file.required_integer("format_version") != kFormat) refuse("unknown format version");
-  LoadedCheckpoint out;
-  out.step = file.required_integer("step");
-  out.generation = file.required_integer("generation");
-  if (out.step != at.step || out.generation != at.generation ||
-      file.seal().generation != at.generation) {
-    refuse("name and content disagree about step or generation");
-  }
-  const std::string digest = file.required_text("config_digest");
-  if (digest != config_digest) {
-    refuse(fmt::format("is of configuration {}, this cell's is {}", digest, config_digest));
-  }
-  for (const std::string& name : file.attribute_names(kNumbers)) {
-    out.numbers[name] = file.number_attribute(kNumbers, name).value();
-  }
-  for (const std::string& name : file.attribute_names(kTexts)) {
-    out.texts[name] = file.text_attribute(kTexts, name).value();
-  }
-  for (const H5VariableInfo& info : file.variables_of(kTensors)) {
-    LoadedTensor tensor{info.name.substr(info.name.find('/') + 1), info.shape,
-                        file.floats(info.name)};
-    if (digest_of(tensor.data) != file.text_attribute(info.name, kDigest).value_or("")) {
-      refuse("tensor '" + tensor.name + "' differs from its digest");
-    }
-    out.tensors.push_back(std::move(tensor));
-  }
-  return out;
 }
 
 /// Moves a bad file out of the way, with the reason beside it; if that fails it only stays.
@@ -167,7 +91,7 @@ fs::path publish_checkpoint(const fs::path& cell_dir, std::int64_t generation,
                             const CheckpointData& data, int keep_last,
                             std::span<const std::int64_t> kept_steps) {
   const fs::path target = cell_dir / file_name(data.step, generation);
-  const std::vector<std::byte> image = image_of(cell_dir, generation, data);
+  const std::vector<std::byte> image = checkpoint_image(cell_dir, generation, data);
   publish_replace(target, image);
   if (!file_equals(target, image)) {
     std::error_code gone;
@@ -182,7 +106,7 @@ CheckpointSearch newest_checkpoint(const fs::path& cell_dir, const std::string& 
   CheckpointSearch search;
   for (const CheckpointFile& file : list_checkpoints(cell_dir)) {
     try {
-      search.found = load(file, config_digest);
+      search.found = read_checkpoint(file, config_digest);
       return search;
     } catch (const StorageError& e) {
       search.rejected.push_back(file.file.filename().string() + ": " + e.what());
@@ -197,7 +121,7 @@ std::optional<LoadedCheckpoint> checkpoint_at(const fs::path& cell_dir,
   for (const CheckpointFile& file : list_checkpoints(cell_dir)) {
     if (file.step != step) continue;
     try {
-      return load(file, config_digest);
+      return read_checkpoint(file, config_digest);
     } catch (const StorageError& e) {
       log(LogLevel::Warning, e.what());
     }

@@ -43,13 +43,22 @@ std::size_t bytes_of(DataType type) noexcept {
   return kBytes[static_cast<std::size_t>(type)];
 }
 
-std::span<const Dimension> dimensions() {
+std::span<const Dimension> store_axes() {
   return kDimensions;
 }
 
+std::span<const Dimension> dimensions() {
+  static const std::vector<Dimension> kAll = [] {
+    std::vector<Dimension> all;
+    for (const auto table : axis_tables()) all.insert(all.end(), table.begin(), table.end());
+    return all;
+  }();
+  return kAll;
+}
+
 const Dimension& dimension(std::string_view name) {
-  const auto at = std::ranges::find(kDimensions, name, &Dimension::name);
-  if (at == kDimensions.end()) throw Error("no axis is called '" + std::string(name) + "'");
+  const auto at = std::ranges::find(dimensions(), name, &Dimension::name);
+  if (at == dimensions().end()) throw Error("no axis is called '" + std::string(name) + "'");
   return *at;
 }
 

@@ -24,7 +24,7 @@ enum class AxisKind : std::uint8_t {
   Padded,   // 0 ... n-1 or 1 ... n: the longest cell sets the length, others are padded
   Fixed,    // the same labels in every file
   Ragged,   // records of all cells one after another
-  Labelled  // union of names, in the order of appearance
+  Labelled  // union of names, or of values where the type is a number; the rows bring them
 };
 
 /// One axis of the files: `sweep.h5` has a coordinate variable of the same name.
@@ -36,6 +36,11 @@ struct Dimension {
   std::string_view axis;  // CF attribute: "Z", "T" or ""
   std::string_view long_name;
 };
+
+/// The tables that dimensions() joins. They stand alone in a file, so that a test can put one more
+/// table into a program of its own.
+std::vector<std::span<const Dimension>> axis_tables();
+std::span<const Dimension> store_axes();
 
 /// All axes. Source: the table of variables, docs/store-format.md.
 std::span<const Dimension> dimensions();

@@ -10,7 +10,7 @@
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
-#include "storage/hdf5/h5_read.hpp"
+#include "storage/hdf5/hdf5_version.hpp"
 #include "storage/pack/pack_axes.hpp"
 #include "storage/pack/pack_records.hpp"
 #include "storage/pack/pack_series.hpp"
@@ -138,16 +138,16 @@ class Packer {
   /// All axes, and the columns that the plan knows.
   void write_identity(TableWriter& writer) const {
     std::vector<VariableColumn> identity = identity_columns(plan_, plan_.cells);
-    const std::vector<VariableColumn> steps = axes_.step_columns();
+    const std::vector<VariableColumn> unions = axes_.coordinates();
     for (const Dimension& d : dimensions()) {
       const auto size = sizes_.find(d.name);
       if (size == sizes_.end()) continue;
-      const auto step = std::ranges::find(steps, d.name, &VariableColumn::name);
+      const auto own = std::ranges::find(unions, d.name, &VariableColumn::name);
       const VariableColumn* record = records_.find(d.name);
       if (d.kind == AxisKind::Cell) {
         writer.axis(identity.front());
-      } else if (step != steps.end()) {
-        writer.axis(*step);
+      } else if (own != unions.end()) {
+        writer.axis(*own);
       } else {
         writer.axis(record != nullptr ? *record : coordinate(d, size->second));
       }

@@ -4,19 +4,45 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
+#include "storage/columns/variables.hpp"
 
 namespace depthgrid {
+namespace {
+
+std::vector<std::int64_t> integers_of(const VariableColumn& column) {
+  std::vector<std::int64_t> out(column.items());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = column.integer(i);
+  return out;
+}
+
+template <class T>
+void sort_out(std::vector<T>& values) {
+  std::ranges::sort(values);
+  const auto doubles = std::ranges::unique(values);
+  values.erase(doubles.begin(), doubles.end());
+}
+
+template <class T>
+std::int64_t place_of(const std::vector<T>& all, const T& one, const std::string& axis) {
+  const auto at = std::ranges::lower_bound(all, one);
+  if (at == all.end() || *at != one) throw Error("a label is not on the axis '" + axis + "'");
+  return at - all.begin();
+}
+
+}  // namespace
 
 void PackAxes::add(const ColumnTable& source) {
   for (const auto& [axis, size] : source.sizes) {
-    if (dimension(axis).kind == AxisKind::Joined) {
-      const VariableColumn* own = source.find(axis);
-      if (own == nullptr) throw Error("the steps of axis '" + axis + "' are missing");
-      std::vector<std::int64_t> steps(own->items());
-      for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = own->integer(i);
-      add_steps(axis, steps);
-    } else if (dimension(axis).kind == AxisKind::Padded) {
-      add_length(axis, size);
+    const AxisKind kind = dimension(axis).kind;
+    if (kind == AxisKind::Padded) add_length(axis, size);
+    const bool labelled = kind == AxisKind::Labelled && !is_record_axis(axis);
+    if (kind != AxisKind::Joined && !labelled) continue;
+    const VariableColumn* own = source.find(axis);
+    if (own == nullptr) throw Error("the coordinate of axis '" + axis + "' is missing");
+    if (labelled) {
+      add_labels(*own);
+    } else {
+      add_steps(axis, integers_of(*own));
     }
   }
 }
@@ -35,16 +61,38 @@ void PackAxes::add_length(const std::string& axis, std::int64_t length) {
   sizes_[axis] = std::max(sizes_[axis], length);
 }
 
+void PackAxes::add_labels(const VariableColumn& own) {
+  for (std::size_t i = 0; i < own.items(); ++i) {
+    if (own.type == DataType::Text) {
+      texts_[own.name].push_back(own.text(i));
+    } else {
+      values_[own.name].push_back(own.number(i));
+    }
+  }
+}
+
 void PackAxes::finish() {
+  for (auto& [axis, labels] : texts_) {
+    sort_out(labels);
+    sizes_[axis] = static_cast<std::int64_t>(labels.size());
+  }
+  for (auto& [axis, values] : values_) {
+    sort_out(values);
+    sizes_[axis] = static_cast<std::int64_t>(values.size());
+  }
   for (const auto& [axis, steps] : steps_) sizes_[axis] = static_cast<std::int64_t>(steps.size());
 }
 
-std::vector<VariableColumn> PackAxes::step_columns() const {
+std::vector<VariableColumn> PackAxes::coordinates() const {
   std::vector<VariableColumn> out;
   for (const auto& [axis, steps] : steps_) {
     out.push_back(integer_column(axis, {axis}, DataType::Int64, steps));
-    describe(out.back());
   }
+  for (const auto& [axis, labels] : texts_) out.push_back(text_column(axis, {axis}, labels));
+  for (const auto& [axis, values] : values_) {
+    out.push_back(number_column(axis, {axis}, dimension(axis).type, values));
+  }
+  for (VariableColumn& column : out) describe(column);
   return out;
 }
 
@@ -60,6 +108,17 @@ std::vector<std::int64_t> PackAxes::positions(const std::string& axis,
       throw Error("step " + std::to_string(step) + " is not on the axis '" + axis + "'");
     }
     out.push_back(from - all.begin());
+  }
+  return out;
+}
+
+std::vector<std::int64_t> PackAxes::positions(const VariableColumn& own) const {
+  if (steps_.contains(own.name)) return positions(own.name, integers_of(own));
+  std::vector<std::int64_t> out;
+  for (std::size_t i = 0; i < own.items(); ++i) {
+    out.push_back(own.type == DataType::Text
+                      ? place_of(texts_.at(own.name), own.text(i), own.name)
+                      : place_of(values_.at(own.name), own.number(i), own.name));
   }
   return out;
 }

@@ -11,30 +11,38 @@
 
 namespace depthgrid {
 
-/// Lengths of the axes of the packed file, and the union of the steps of all cells.
+/// Lengths of the axes of the packed file, and the union of the steps and labels of all cells.
 class PackAxes {
  public:
-  /// Axes of one source: a step axis brings its steps, the others their length.
+  /// Axes of one source: a step axis brings its steps, a labelled one its labels, the others their
+  /// length.
   void add(const ColumnTable& source);
   void add_steps(const std::string& axis, std::span<const std::int64_t> steps);
   /// The longest source sets the length.
   void add_length(const std::string& axis, std::int64_t length);
 
-  /// Sorts the steps; add nothing afterwards.
+  /// Sorts steps and labels, so that the order in which cells were packed does not show; add
+  /// nothing afterwards.
   void finish();
 
   const std::map<std::string, std::int64_t, std::less<>>& sizes() const { return sizes_; }
   const std::vector<std::int64_t>& steps(const std::string& axis) const { return steps_.at(axis); }
-  /// Coordinates of the step axes.
-  std::vector<VariableColumn> step_columns() const;
+  /// Coordinates of the axes that are unions.
+  std::vector<VariableColumn> coordinates() const;
 
   /// Index of each of `own` (ascending, all of them known) among the steps of the axis.
   std::vector<std::int64_t> positions(const std::string& axis,
                                       std::span<const std::int64_t> own) const;
+  /// Of a source's coordinate among the steps or labels of its axis.
+  std::vector<std::int64_t> positions(const VariableColumn& own) const;
 
  private:
+  void add_labels(const VariableColumn& own);
+
   std::map<std::string, std::int64_t, std::less<>> sizes_;
   std::map<std::string, std::vector<std::int64_t>, std::less<>> steps_;
+  std::map<std::string, std::vector<std::string>, std::less<>> texts_;  // of labelled axes
+  std::map<std::string, std::vector<double>, std::less<>> values_;
 };
 
 /// How one axis of a source lies in the packed file.

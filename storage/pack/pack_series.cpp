@@ -17,11 +17,9 @@ AxisFit fit_of(const PackInput& input, const ColumnTable& source, const std::str
   AxisFit out{.own = source.sizes.find(axis)->second,
               .all = input.sizes.find(axis)->second,
               .positions = {}};
-  if (dimension(axis).kind == AxisKind::Joined && out.own != out.all) {
-    const VariableColumn* steps = source.find(axis);
-    std::vector<std::int64_t> own(steps->items());
-    for (std::size_t i = 0; i < own.size(); ++i) own[i] = steps->integer(i);
-    out.positions = input.axes.positions(axis, own);
+  const AxisKind kind = dimension(axis).kind;  // labels may differ in their order alone
+  if (kind == AxisKind::Labelled || (kind == AxisKind::Joined && out.own != out.all)) {
+    out.positions = input.axes.positions(*source.find(axis));
   }
   return out;
 }
@@ -134,7 +132,7 @@ bool SeriesPacker::same_shape_before(const Series& series) const {
   for (std::size_t i = 0; i < column.dims.size(); ++i) {
     if (shape.extents.at(i) != input_.sizes.find(column.dims[i])->second) return false;
   }
-  return true;  // a union of steps that has not grown holds the same steps
+  return true;  // a union of steps or labels that has not grown holds the same ones
 }
 
 SeriesPacker::Block SeriesPacker::load_block(std::int64_t first, std::int64_t end) const {
@@ -193,13 +191,14 @@ std::vector<bool> SeriesPacker::rows_without_series() const {
   std::vector<bool> out(sources.cells.size(), false);
   if (!any_packed(sources)) return out;
   std::vector<VariableColumn> counts;
-  for (const char* name : {"n_steps", "n_evals"}) {
+  for (const char* name : {"n_steps", "n_evals", "n_probes"}) {
     if (sources.previous->has(name)) counts.push_back(sources.previous->read(name));
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     const CellSource& source = sources.cells[i];
+    const auto& sizes = source.table.sizes;
     const bool now =
-        source.table.sizes.contains("step") || source.table.sizes.contains("eval_step");
+        sizes.contains("step") || sizes.contains("eval_step") || sizes.contains("probe_step");
     const bool before = std::ranges::any_of(
         counts, [i](const VariableColumn& count) { return count.integer(i) > 0; });
     out[i] = source.kind == CellSource::Kind::Unfinished && !now && !before;

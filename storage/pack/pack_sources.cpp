@@ -88,12 +88,13 @@ void add_facts_of_snapshot(const fs::path& folder, ColumnTable& table) {
   });
   for (const VariableColumn& column : snapshot.columns) {
     const bool axis = snapshot.sizes.contains(column.name);
-    const bool step_axis = axis && dimension(column.name).kind == AxisKind::Joined;
-    const bool known = table.find(column.name) != nullptr;
-    if (axis && !step_axis && dimension(column.name).kind == AxisKind::Padded) {
+    const AxisKind kind = axis ? dimension(column.name).kind : AxisKind::Cell;
+    const bool labelled = kind == AxisKind::Labelled && !is_record_axis(column.name);
+    if (kind == AxisKind::Padded) {
       auto& size = table.sizes[column.name];
       size = std::max(size, static_cast<std::int64_t>(column.items()));
-    } else if (!axis && !known) {
+    } else if ((!axis || labelled) && table.find(column.name) == nullptr) {
+      if (labelled) table.sizes[column.name] = static_cast<std::int64_t>(column.items());
       table.columns.push_back(column);
     }
   }

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "storage/columns/variables.hpp"
+
 namespace depthgrid {
 namespace {
 
-// From docs/store-format.md: head of a frame, and numbers of a row without those added by options.
+// Of docs/store-format.md: a frame's head, a number of a row, one of a series.
 constexpr double kFrame = 24, kNumber = 8, kPackedNumber = 4;
-constexpr double kTrainNumbers = 47, kEvalNumbers = 24, kSplits = 4;
 constexpr double kResultHead = 85e3;         // variables of a cell, their attributes, the plan
 constexpr double kCheckpointHead = 5e3;      // in addition to the weights
 constexpr double kCheckpointParameter = 12;  // value and two moments
@@ -21,11 +22,12 @@ double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters)
   if (!config.null("eval.every")) {
     evals = std::ceil(steps / static_cast<double>(config.integer("eval.every"))) + evals - 1;
   }
-  double eval_numbers = kEvalNumbers;
+  auto eval_numbers = static_cast<double>(row_numbers("eval_step"));
   if (config.flag("eval.by_position")) {
-    eval_numbers += kSplits * static_cast<double>(config.integer("data.seq_len"));
+    eval_numbers += static_cast<double>(split_names().size()) *
+                    static_cast<double>(config.integer("data.seq_len"));
   }
-  const double numbers = steps * kTrainNumbers + evals * eval_numbers;
+  const double numbers = steps * static_cast<double>(row_numbers("step")) + evals * eval_numbers;
   const double journal = (steps + evals) * kFrame + numbers * kNumber;
   const bool best =
       config.null("checkpoint.keep_best") || config.integer("checkpoint.keep_best") > 0;

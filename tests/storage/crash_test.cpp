@@ -6,24 +6,17 @@
 #include <unistd.h>
 
 #include "storage/cells/cell_history.hpp"
+#include "storage/columns/table_reader.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/hdf5/checkpoint.hpp"
-#include "storage/hdf5/h5_read.hpp"
+#include "tests/storage/loss_file.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
 namespace {
 
 using Numbers = std::vector<double>;
-
-void publish_metrics(const std::filesystem::path& cell, std::int64_t generation,
-                     const std::vector<std::int64_t>& steps, const Numbers& losses) {
-  H5Builder file(cell);
-  file.dimension("step", H5Kind::I8, steps);
-  file.dataset("train_loss", {"step"}, H5Kind::F8, losses);
-  file.publish_replace(cell / "metrics.h5", generation);
-}
 
 /// What an attempt does, flat out and for ever: row, acknowledgement, now and then a snapshot and a
 /// checkpoint. The acknowledgement goes through the pipe after append() has returned.
@@ -40,7 +33,7 @@ void publish_metrics(const std::filesystem::path& cell, std::int64_t generation,
     steps.push_back(step);
     losses.push_back(row[0]);
     weights[0] = static_cast<float>(step);
-    if (step % 20 == 0) publish_metrics(cell, generation, steps, losses);
+    if (step % 20 == 0) publish_losses(cell / "metrics.h5", generation, steps, losses);
     if (step % 25 == 0) {
       publish_checkpoint(cell, generation, {step, "cafe", {}, {}, {{"w", {1000}, weights}}});
     }
@@ -80,10 +73,10 @@ TEST(Crash, AfterThirtyKillsEveryFileIsReadableAndNoAcknowledgedRowIsLost) {
     EXPECT_GE(static_cast<std::int64_t>(journal.rows[0].size()), acknowledged);
     acknowledged_in_all += acknowledged;
     if (std::filesystem::exists(cell.path() / "metrics.h5")) {
-      const H5Reader metrics(cell.path() / "metrics.h5");
-      const Numbers losses = metrics.numbers("train_loss");
-      ASSERT_EQ(losses.size() % 20, 0U);
-      EXPECT_EQ(losses.back(), 1.0 / static_cast<double>(losses.size()));
+      const VariableColumn losses = TableReader(cell.path() / "metrics.h5").read("train_loss");
+      const std::size_t rows = losses.items();
+      ASSERT_EQ(rows % 20, 0U);
+      EXPECT_EQ(losses.number(rows - 1), static_cast<float>(1.0 / static_cast<double>(rows)));
       ++snapshots;
     }
     const auto search = newest_checkpoint(cell.path(), "cafe");
@@ -115,7 +108,7 @@ TEST(Crash, AReaderNeverSeesAHalfFileAndNeverGoesBack) {
     for (std::int64_t step = 1;; ++step) {
       steps.push_back(step);
       losses.push_back(static_cast<double>(step));
-      publish_metrics(cell.path(), 1, steps, losses);
+      publish_losses(cell.path() / "metrics.h5", 1, steps, losses);
       if (step == 1 && write(ends[1], "x", 1) != 1) _exit(1);
     }
   }
@@ -124,8 +117,7 @@ TEST(Crash, AReaderNeverSeesAHalfFileAndNeverGoesBack) {
   std::size_t rows = 0;
   for (int reads = 0; reads < 300 || rows <= 10; ++reads) {
     ASSERT_LT(reads, 100'000) << "the writer does not get on: " << rows << " rows";
-    const H5Reader reader(cell.path() / "metrics.h5", true);
-    const std::size_t now = reader.numbers("train_loss").size();
+    const std::size_t now = TableReader(cell.path() / "metrics.h5").read("train_loss").items();
     EXPECT_GE(now, rows);
     rows = now;
   }

@@ -17,6 +17,7 @@
 #include "core/base/error.hpp"
 #include "core/data/dataset.hpp"
 #include "core/train/trainer.hpp"
+#include "storage/columns/variables.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/publish.hpp"
 #include "worker/bench/bench_cells.hpp"
@@ -219,18 +220,17 @@ int bench_optimiser(const BenchOrder& order) {
 
 /// What a training step writes of each cell: one row of every scalar and per-group series.
 int bench_journal(const BenchOrder& order) {
-  constexpr std::int64_t kWidth = 13 + 2 * static_cast<std::int64_t>(kParameterGroupCount);
+  const std::int64_t width = row_numbers("step");
   constexpr std::int64_t kRows = 100;  // a time is of so many rows: one alone is below the clock
   const std::filesystem::path folder = scratch_name(std::filesystem::temp_directory_path());
   make_folders(folder);
   std::vector<double> milliseconds;
   {
-    Journal journal(folder / generation_name("journal", 1),
-                    {.generation = 1,
-                     .first_step = 0,
-                     .kinds = {{"train", {{"row", kWidth}}}},
-                     .attempt_json = "{}"});
-    std::vector<double> row(static_cast<std::size_t>(kWidth), 0.1);
+    Journal journal(folder / generation_name("journal", 1), {.generation = 1,
+                                                             .first_step = 0,
+                                                             .kinds = {{"train", {{"row", width}}}},
+                                                             .attempt_json = "{}"});
+    std::vector<double> row(static_cast<std::size_t>(width), 0.1);
     for (std::int64_t i = 0; i < order.steps; ++i) {
       const Stopwatch clock;
       for (std::int64_t j = 1; j <= kRows; ++j) journal.append(0, i * kRows + j, row);
@@ -238,7 +238,7 @@ int bench_journal(const BenchOrder& order) {
     }
   }
   std::filesystem::remove_all(folder);
-  print_times(std::move(milliseconds), order.json, fmt::format("journal, {} numbers", kWidth));
+  print_times(std::move(milliseconds), order.json, fmt::format("journal, {} numbers", width));
   return 0;
 }
 

@@ -15,8 +15,8 @@
 #include "core/base/error.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/train/train_options.hpp"
+#include "storage/columns/table_reader.hpp"
 #include "storage/hdf5/checkpoint.hpp"
-#include "storage/hdf5/h5_read.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 #include "worker/model/fused_model.hpp"
 
@@ -37,15 +37,14 @@ std::int64_t best_step(const Store& store, const CellId& id) {
     throw UserError(ExitCode::NoInput,
                     "--at best: cell " + id + " has no result yet; name a step, or --at final");
   }
-  const H5Reader result(store.cell_path(id) / "result.h5");
+  const TableReader result(store.cell_path(id) / "result.h5");
   const auto dev = static_cast<std::size_t>(Split::Dev);
-  const std::vector<std::int64_t> steps =
-      result.has("best_step") ? result.integers("best_step") : std::vector<std::int64_t>();
-  if (dev >= steps.size() || steps[dev] < 0) {
+  const std::int64_t step = result.has("best_step") ? result.read("best_step").integer(dev) : -1;
+  if (step < 0) {
     throw UserError(ExitCode::NoInput,
                     "--at best: cell " + id + " was not evaluated on the split dev");
   }
-  return steps[dev];
+  return step;
 }
 
 LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,

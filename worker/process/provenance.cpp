@@ -16,7 +16,7 @@
 #include "distributed/device_plugin.hpp"
 #include "distributed/mpi_env.hpp"
 #include "storage/files/process_identity.hpp"
-#include "storage/hdf5/h5_read.hpp"
+#include "storage/hdf5/hdf5_version.hpp"
 
 namespace depthgrid {
 namespace {

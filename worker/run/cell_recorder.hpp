@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,21 +17,9 @@
 #include "storage/files/lease.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
-#include "worker/eval/eval_plan.hpp"
-#include "worker/eval/mode_evaluation.hpp"
+#include "worker/run/cell_rows.hpp"
 
 namespace depthgrid {
-
-/// Which columns the rows of a job have beyond those that every cell has.
-struct RecordShape {
-  std::int64_t cells = 1;                         // E: the cost of snapshots is the whole job's
-  std::int64_t learned_scales = 0;                // L if the residual scale is a parameter, else 0
-  std::int64_t positions = 0;                     // T if losses by position are kept, else 0
-  bool published = false;                         // first study's evaluation protocol
-  std::vector<std::string_view> loss_parts = {};  // train_loss_NAME beside the language loss
-  std::int64_t layers = 0;                        // L if layers skip tokens, else 0
-  std::vector<std::string_view> probes = {};      // variables over layers, if they do
-};
 
 /// Why an attempt ended without a result.
 struct AttemptProblem {
@@ -69,8 +58,14 @@ class CellRecorder {
                 const std::optional<std::vector<double>>& published,
                 const std::optional<ModeResults>& modes);
 
-  /// What gates and routers did at an evaluation of cell e.
+  /// What gates and routers did at an evaluation of cell e; with it the row of probes is written.
   void probe_row(std::int64_t step, std::size_t e, const ModeResults& modes);
+
+  /// One of RecordShape::series, for the row of probes. @throws Error for another count of numbers.
+  void put(std::size_t series, std::span<const double> values);
+  /// Writes what probes have put since their last row, if anything. One row for each step: of two,
+  /// only the second would count.
+  void put_probes(std::int64_t step);
 
   void event(std::int64_t step, EventKind kind, double value, const std::string& message);
   void sync();
@@ -89,9 +84,6 @@ class CellRecorder {
   bool finish(CellStatus status, CellFacts facts);
 
  private:
-  /// Appends cell e's part of an (E, ...) table to the row.
-  void add_cell(const std::vector<double>& values, std::size_t e);
-
   /// The last frames of an attempt whose cell somebody else has. The journal is this attempt's own;
   /// without an end it would count as a crash.
   void end_deposed();
@@ -100,9 +92,9 @@ class CellRecorder {
   const StoredPlan& plan_;
   const StoredCell& cell_;
   Lease lease_;
-  RecordShape shape_;
+  std::int64_t cells_;  // of the job
+  CellRows rows_;
   Journal journal_;
-  std::vector<double> row_;
   Stopwatch since_snapshot_;
   double snapshot_seconds_ = 0;  // cost of the last one
   bool ended_ = false;

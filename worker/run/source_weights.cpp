@@ -8,15 +8,15 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "models/options/model_options.hpp"
+#include "storage/columns/table_reader.hpp"
 #include "storage/hdf5/checkpoint.hpp"
-#include "storage/hdf5/h5_read.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 #include "worker/model/fused_model.hpp"
 
 namespace depthgrid {
 
 std::string last_weights_digest(const Store& store, const CellId& id) {
-  return H5Reader(store.cell_path(id) / "result.h5").texts("weights_sha256").at(0);
+  return TableReader(store.cell_path(id) / "result.h5").read("weights_sha256").text(0);
 }
 
 SourceWeights source_weights(const Store& store, const StoredPlan& plan, const CellId& id) {

@@ -4,16 +4,15 @@
 
 #include "core/config/start_name.hpp"
 #include "storage/cells/cell_state.hpp"
+#include "storage/columns/table_reader.hpp"
 #include "storage/hdf5/checkpoint.hpp"
-#include "storage/hdf5/h5_read.hpp"
 
 namespace depthgrid {
 namespace {
 
 /// Empty where the result is that of a cell that has completed.
 std::string bad_end(const std::filesystem::path& result) {
-  const H5Reader reader(result);
-  const std::int64_t status = reader.integers("cell_status").at(0);
+  const std::int64_t status = TableReader(result).read("cell_status").integer(0);
   if (status == static_cast<std::int64_t>(CellStatus::Completed)) return {};
   return std::string(name_of(static_cast<CellStatus>(status)));
 }

@@ -6,7 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/files/publish.hpp"
-#include "storage/hdf5/h5_write.hpp"
+#include "tests/storage/loss_file.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -64,12 +64,9 @@ TEST(SealedFile, NoticesEveryCutAndEveryAddition) {
 
 TEST(SealedFile, NoticesZeroedSectorsAndPagesOfAnHdf5File) {
   TemporaryFolder folder;
-  H5Builder builder(folder.path());
-  const std::vector<double> values(40000, 1.5);
-  const std::vector<std::int64_t> steps(40000, 7);
-  builder.dimension("step", H5Kind::I8, steps);
-  builder.dataset("loss", {"step"}, H5Kind::F8, values);
-  const auto sound = builder.finish_sealed(1);
+  publish_losses(folder.path() / "a.h5", 1, std::vector<std::int64_t>(40000, 7),
+                 std::vector<double>(40000, 1.5));
+  const auto sound = read_file(folder.path() / "a.h5");
   ASSERT_EQ(code_of(sound), ExitCode::Done);
 
   int damages = 0;

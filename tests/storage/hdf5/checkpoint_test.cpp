@@ -12,7 +12,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/hdf5/h5_write.hpp"
+#include "storage/hdf5/hdf5_version.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -60,6 +60,34 @@ TEST(Checkpoint, GivesBackEveryBit) {
   EXPECT_TRUE(found->tensors[1].shape.empty());
   EXPECT_EQ(found->tensors[1].data, std::vector<float>{0.1F});
   EXPECT_TRUE(found->tensors[2].data.empty());
+}
+
+const std::filesystem::path kStored =
+    std::filesystem::path(DEPTHGRID_SOURCE_DIR) / "tests/golden/checkpoint";
+
+TEST(Checkpoint, OneOfAnEarlierBuildIsRead) {
+  TemporaryFolder cell;
+  std::filesystem::copy(kStored, cell.path());
+
+  const CheckpointSearch search = newest_checkpoint(cell.path(), "cafe");
+
+  ASSERT_TRUE(search.found.has_value()) << search.rejected.at(0);
+  EXPECT_EQ(search.found->step, 1200);
+  EXPECT_EQ(search.found->generation, 3);
+  EXPECT_EQ(search.found->numbers, sample(0).numbers);
+  EXPECT_EQ(search.found->texts, sample(0).texts);
+  ASSERT_EQ(search.found->tensors.size(), 3U);
+  EXPECT_EQ(search.found->tensors[0].name, "layers.0.weight");
+  EXPECT_EQ(std::memcmp(search.found->tensors[0].data.data(), kWeights.data(), 24), 0);
+}
+
+TEST(Checkpoint, HasTheBytesThatAnEarlierBuildWrote) {
+  if (hdf5_version() != "1.10.8") GTEST_SKIP() << "another HDF5 lays its files out in another way";
+  TemporaryFolder cell;
+
+  const auto file = publish_checkpoint(cell.path(), 3, sample(1200));
+
+  EXPECT_EQ(read_file(file), read_file(kStored / "ckpt-00001200-000003.h5"));
 }
 
 TEST(Checkpoint, KeepsTheNewestTwoAndTheStepsThatAreWanted) {
@@ -132,17 +160,14 @@ TEST(Checkpoint, EveryKindOfDamageIsFoundAndNothingIsLeftToLoad) {
 
 TEST(Checkpoint, AWrongTensorUnderASoundSealIsFound) {
   TemporaryFolder cell;
-  H5Builder file(cell.path());
-  file.attribute("", "format", "depthgrid-checkpoint");
-  file.attribute("", "format_version", std::int64_t{1});
-  file.attribute("", "step", std::int64_t{100});
-  file.attribute("", "generation", std::int64_t{1});
-  file.attribute("", "config_digest", "cafe");
-  for (const char* group : {"numbers", "texts", "weights"}) file.group(group);
-  const std::vector<std::int64_t> shape = {6};
-  file.tensor("weights/w", shape, kWeights);
-  file.attribute("weights/w", "sha256", hex(sha256(std::as_bytes(std::span(kNone)))));
-  file.publish_replace(cell.path() / "ckpt-00000100-000001.h5", 1);
+  const auto file = publish_checkpoint(cell.path(), 1, sample(100));
+  auto image = read_file(file);
+  const auto weights = std::as_bytes(std::span(kWeights));
+  const auto at = std::ranges::search(image, weights).begin();  // neither chunked nor filtered
+  ASSERT_NE(at, image.end());
+  *at ^= std::byte{1};
+  seal_image(image, 1);
+  overwrite(file, image);
 
   const CheckpointSearch search = newest_checkpoint(cell.path(), "cafe");
 
@@ -180,12 +205,29 @@ TEST(Checkpoint, IsAbsentWhereThereIsNone) {
   EXPECT_TRUE(list_checkpoints(cell.path() / "absent").empty());
 }
 
-TEST(Checkpoint, RefusesNamesThatWouldBeGroups) {
+TEST(Checkpoint, RefusesNamesThatWouldBeGroupsAndShapesThatDoNotFit) {
   TemporaryFolder cell;
   CheckpointData data = sample(1);
   data.tensors[0].name = "a/b";
 
   EXPECT_THROW(publish_checkpoint(cell.path(), 1, data), Error);
+
+  data = sample(1);
+  data.tensors[0].shape = {2, 4};
+  EXPECT_THROW(publish_checkpoint(cell.path(), 1, data), Error);
+  EXPECT_TRUE(list_checkpoints(cell.path()).empty());
+}
+
+TEST(Checkpoint, ASealAroundSomethingElseIsBadData) {
+  TemporaryFolder cell;
+  std::vector<std::byte> image(2000, std::byte{65});
+  seal_image(image, 1);
+  publish_replace(cell.path() / "ckpt-00000100-000001.h5", image);
+
+  const CheckpointSearch search = newest_checkpoint(cell.path(), "cafe");
+
+  ASSERT_EQ(search.rejected.size(), 1U);
+  EXPECT_NE(search.rejected[0].find("H5Fopen"), std::string::npos) << search.rejected[0];
 }
 
 TEST(Checkpoint, OfSixtyMegabytesReadsBackAsWritten) {

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/probe/probe_schedule.hpp"
+#include "core/probe/record.hpp"
+
+namespace depthgrid {
+
+/// Something that looks at a job while it trains and writes what it sees. It must not change a bit
+/// of the training; it looks at all cells of the job at once.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+
+  /// Declares every series that look() will write.
+  virtual void declare(RecordSink& out) = 0;
+
+  virtual const ProbeSchedule& schedule() const = 0;
+
+  /// Called where the schedule is due. @param step  optimiser steps done.
+  virtual void look(std::int64_t step, RecordSink& out) = 0;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,10 @@
+#include "storage/columns/variable_tables.hpp"
+
+namespace depthgrid {
+
+std::vector<std::span<const Variable>> variable_tables() {
+  return {identity_variables(), train_variables(), eval_variables(),
+          routing_variables(),  cost_variables(),  attempt_variables()};
+}
+
+}  // namespace depthgrid

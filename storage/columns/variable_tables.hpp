@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "storage/columns/variables.hpp"
+
+namespace depthgrid {
+
+/// The tables of variables by subject, one file each; a subject that grows beyond a screen or two
+/// is better two.
+std::span<const Variable> identity_variables();  // of a cell, and its parameters
+std::span<const Variable> train_variables();
+std::span<const Variable> eval_variables();
+std::span<const Variable> routing_variables();  // layers that skip tokens
+std::span<const Variable> cost_variables();     // cost, memory, time
+std::span<const Variable> attempt_variables();  // audit, attempts, events, provenance
+
+/// All of them, in the order in which files hold the variables.
+///
+/// It stands alone in its file, so that a test can put one more table into a program of its own.
+std::vector<std::span<const Variable>> variable_tables();
+
+}  // namespace depthgrid

@@ -1,0 +1,66 @@
+#include <array>
+
+#include "storage/columns/variable_tables.hpp"
+
+namespace depthgrid {
+namespace {
+
+using enum DataType;
+
+constexpr auto kVariables = std::to_array<Variable>({
+    {"train_loss", "cell, step", Float32, "nat", "language-model loss on the batch", "every step",
+     "core/train/trainer.hpp"},
+    {"train_loss_total", "cell, step", Float32, "nat", "optimised loss with all terms",
+     "every step", "core/train/trainer.hpp"},
+    {"train_learning_rate", "cell, step", Float32, "1", "learning rate of the trunk", "every step",
+     "core/train/lr_schedule.hpp"},
+    {"train_grad_norm", "cell, step", Float32, "1", "gradient norm before clip", "every step",
+     "core/train/optimizer/arena_step.hpp"},
+    {"train_grad_norm_clipped", "cell, step", Float32, "1", "gradient norm after clip",
+     "every step", "core/train/optimizer/arena_step.hpp"},
+    {"train_clip_factor", "cell, step", Float32, "1", "factor applied by the clip", "every step",
+     "core/train/optimizer/arena_step.hpp"},
+    {"train_grad_norm_group", "cell, step, parameter_group", Float32, "1",
+     "gradient norm before clip, by group", "every step", "core/train/optimizer/arena_step.hpp"},
+    {"train_grad_norm_group_clipped", "cell, step, parameter_group", Float32, "1",
+     "gradient norm after clip, by group", "every step", "core/train/optimizer/arena_step.hpp"},
+    {"train_tokens", "cell, step", Int64, "1", "tokens seen, cumulative", "every step",
+     "core/data/sampler.hpp"},
+    {"train_epoch", "cell, step", Float32, "1", "passes over the training tokens", "every step",
+     "core/data/sampler.hpp"},
+    {"train_wall_time", "cell, step", Float64, "s", "time in training of all attempts, cumulative",
+     "every step", "worker/run/job_session.hpp"},
+    {"train_loss_scale", "cell, step", Float32, "1", "loss scale", "every step",
+     "docs/configuration.md, Training"},
+    {"train_nonfinite", "cell, step", Int8, "1", "flag: 1 = non-finite, update masked",
+     "every step", "core/train/trainer.hpp"},
+    {"train_update_norm", "cell, step", Float32, "1", "norm of the parameter update", "every step",
+     "core/train/optimizer/arena_step.hpp"},
+    {"train_parameter_norm", "cell, step", Float32, "1", "norm of the parameters", "every step",
+     "core/train/optimizer/arena_step.hpp"},
+    {"train_loss_tpn", "cell, step", Float32, "1",
+     "loss of the transition networks, mean over layers and tokens, before its weight",
+     "every step", "models/families/tdt.hpp", true},
+    {"train_loss_causal", "cell, step", Float32, "nat",
+     "loss of the causal routers, mean over layers and tokens, before its weight", "every step",
+     "models/families/tdt.hpp", true},
+    {"train_loss_predictor", "cell, step", Float32, "nat",
+     "loss of the predictors of Mixture-of-Depths, before its weight", "every step",
+     "models/families/mod.hpp", true},
+    {"residual_scale", "cell, step, depth", Float32, "1", "Δt in force at each depth step",
+     "every step if learned, else first", "core/depth/depth_grid.hpp", true},
+    {"stopped_at", "cell", Int64, "1", "last step made; -1 = none", "end",
+     "worker/run/cell_recorder.hpp"},
+    {"diverged_at", "cell", Int64, "1", "step of divergence; -1 = none", "at event",
+     "core/train/trainer.hpp"},
+    {"train_loss_last50", "cell", Float32, "nat", "mean loss of the last 50 steps", "end",
+     "worker/run/cell_recorder.hpp"},
+});
+
+}  // namespace
+
+std::span<const Variable> train_variables() {
+  return kVariables;
+}
+
+}  // namespace depthgrid
