@@ -8,7 +8,7 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_program.hpp"
 #include "core/base/error.hpp"
-#include "sweeps/orders/model_sweep.hpp"
+#include "sweeps/orders/sweep_of_model.hpp"
 #include "sweeps/plan/pipe_child.hpp"
 #include "sweeps/plan/structure_audit.hpp"
 #include "sweeps/plan/structure_request.hpp"
@@ -24,7 +24,7 @@ Sweep audited_sweep(const CommandLine& line) {
   }
   for (const char* leaf : {"family", "preset"}) {
     if (line.has(leaf)) {
-      return model_sweep(leaf, line.text_of(leaf), line.list_of("set"), line.has("yes"));
+      return sweep_of_model(leaf, line.text_of(leaf), line.list_of("set"), line.has("yes"));
     }
   }
   return load_planned_sweep(line);

@@ -14,7 +14,7 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_program.hpp"
 #include "core/base/error.hpp"
-#include "sweeps/orders/model_sweep.hpp"
+#include "sweeps/orders/sweep_of_model.hpp"
 #include "sweeps/plan/pipe_child.hpp"
 
 namespace depthgrid {
@@ -88,7 +88,7 @@ void add_model(const CommandLine& line, Json& request) {
     return;
   }
   const char* const leaf = line.has("family") ? "family" : "preset";
-  const Sweep sweep = model_sweep(leaf, line.text_of(leaf), line.list_of("set"));
+  const Sweep sweep = sweep_of_model(leaf, line.text_of(leaf), line.list_of("set"));
   for (const CellPlan& cell : sweep.cells) {
     request["cells"].push_back(
         {{"alias", cell.alias}, {"config", Json::parse(cell.config.json())}});

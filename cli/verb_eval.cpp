@@ -7,7 +7,7 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_program.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/model_orders.hpp"
+#include "sweeps/orders/cell_orders.hpp"
 
 namespace depthgrid {
 namespace {

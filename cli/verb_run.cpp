@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
-#include "cli/plan_sweep.hpp"
+#include "cli/print_plan.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_program.hpp"

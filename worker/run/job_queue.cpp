@@ -32,7 +32,7 @@ JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
       leases_(leases),
       jobs_(std::move(jobs)),
       given_up_(sweep.cells.size(), false),
-      gate_(sweep, store, failed_before_),
+      start_(sweep, store, failed_before_),
       crash_budget_(crash_budget) {
   for (const CellPlan& cell : sweep.cells) {
     const auto failure = store.newest_failure(cell.id);
@@ -102,9 +102,9 @@ bool JobQueue::may_begin(const FusedJob& job) {
   for (const std::size_t row : job.cells) {
     if (!pending(row)) continue;
     std::string why;
-    const StartGate::Answer answer = gate_.ask(row, why);
-    if (answer == StartGate::Answer::Never) lose(row, why);
-    open = open && (answer == StartGate::Answer::Open || !pending(row));
+    const StartPermit::Answer answer = start_.ask(row, why);
+    if (answer == StartPermit::Answer::Never) lose(row, why);
+    open = open && (answer == StartPermit::Answer::Open || !pending(row));
   }
   return open;
 }

@@ -9,8 +9,8 @@
 #include "storage/files/lease_keeper.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/job_plan.hpp"
+#include "sweeps/queue/start_permit.hpp"
 #include "worker/run/job_session.hpp"
-#include "worker/run/start_gate.hpp"
 
 namespace depthgrid {
 
@@ -61,7 +61,7 @@ class JobQueue {
   std::vector<Claim> ready_;  // groups of a job that start at other steps
   std::vector<bool> given_up_;
   std::vector<std::int64_t> failed_before_;  // generation of the newest failure when this run began
-  StartGate gate_;
+  StartPermit start_;
   std::int64_t crash_budget_;
   std::int64_t failed_ = 0;
 };

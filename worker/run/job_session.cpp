@@ -17,6 +17,7 @@
 #include "core/base/version.hpp"
 #include "models/cost_model.hpp"
 #include "storage/cells/attempt_columns.hpp"
+#include "worker/process/memory_use.hpp"
 #include "worker/process/provenance.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/run/cell_facts_builder.hpp"
@@ -84,9 +85,9 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
       step_(job_.first_step) {
   at::globalContext().setAllowTF32CuBLAS(fused_.train.precision == Precision::Tf32);
   if (job_.first_step == 0) {
-    started_ = load_start_weights(
-        configs_, fused_.options, *fused_.arena,
-        [this](const CellId& id) { return source_weights(run_.store, run_.plan, id); });
+    started_ = warm_start(configs_, fused_.options, *fused_.arena, [this](const CellId& id) {
+      return final_weights(run_.store, run_.plan, id);
+    });
   }
   restore(claims);
   for (std::int64_t s = 0; job_.first_step > 0 && s <= job_.first_step; ++s) {

@@ -18,7 +18,7 @@
 #include "worker/run/cell_recorder.hpp"
 #include "worker/run/run_context.hpp"
 #include "worker/run/stability_watch.hpp"
-#include "worker/run/start_weights.hpp"
+#include "worker/run/warm_start.hpp"
 
 namespace depthgrid {
 

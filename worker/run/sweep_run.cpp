@@ -24,12 +24,13 @@
 #include "sweeps/plan/start_check.hpp"
 #include "sweeps/report/run_summary.hpp"
 #include "worker/process/fresh_process.hpp"
+#include "worker/process/memory_use.hpp"
 #include "worker/process/out_of_memory.hpp"
 #include "worker/process/provenance.hpp"
 #include "worker/process/run_setup.hpp"
 #include "worker/process/stop_signals.hpp"
+#include "worker/run/final_weights.hpp"
 #include "worker/run/job_queue.hpp"
-#include "worker/run/source_weights.hpp"
 
 namespace depthgrid {
 namespace {
@@ -71,7 +72,7 @@ class SweepRun {
   std::unique_ptr<RunContext> context_;
   std::unique_ptr<JobQueue> queue_;
   CostTable quick_costs_, costs_;
-  AuditGate gate_;
+  AuditPermit permit_;
   bool stopped_ = false;
   ExitCode code_ = ExitCode::Done;  // of a process for one cell
 };
@@ -189,7 +190,7 @@ SweepRun::SweepRun(const RunOrder& order, Collective& world, int local_rank, int
                  .device_name = device_.name,
                  .threads = threads_,
                  .costs = costs_,
-                 .gate = gate_,
+                 .permit = permit_,
                  .logs = gather_text(team_.group(), log_name_),
                  .warnings = warnings_,
                  .library_versions = library_versions_json(device_.device.is_cuda())});
@@ -371,9 +372,9 @@ void SweepRun::follow() {
 
 ExitCode SweepRun::run() {
   const std::vector<bool> wanted_cells = wanted();
-  gate_ =
+  permit_ =
       pass_audits(world_, sweep_, wanted_cells, usable_memory_bytes(local_size_) / 2, progress_);
-  stopped_ = gate_.stopped;
+  stopped_ = permit_.stopped;
   if (stopped_) {
     // nothing has begun
   } else if (team_.leads()) {

@@ -1,4 +1,4 @@
-#include "sweeps/plan/kept_answers.hpp"
+#include "sweeps/plan/answer_cache.hpp"
 
 #include <fstream>
 #include <sstream>
@@ -8,7 +8,7 @@
 
 namespace depthgrid {
 
-std::optional<std::string> kept_answer(const std::filesystem::path& file) {
+std::optional<std::string> cached_answer(const std::filesystem::path& file) {
   std::ifstream in(file);
   if (!in) return std::nullopt;
   std::ostringstream text;
@@ -16,7 +16,7 @@ std::optional<std::string> kept_answer(const std::filesystem::path& file) {
   return text.str();
 }
 
-void keep_answer(const std::filesystem::path& file, std::string_view text) {
+void cache_answer(const std::filesystem::path& file, std::string_view text) {
   try {
     make_folders(file.parent_path());
     publish_replace(file, text);

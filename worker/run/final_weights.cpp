@@ -1,4 +1,4 @@
-#include "worker/run/source_weights.hpp"
+#include "worker/run/final_weights.hpp"
 
 #include <algorithm>
 #include <span>
@@ -19,7 +19,7 @@ std::string last_weights_digest(const Store& store, const CellId& id) {
   return H5Reader(store.cell_path(id) / "result.h5").texts("weights_sha256").at(0);
 }
 
-SourceWeights source_weights(const Store& store, const StoredPlan& plan, const CellId& id) {
+FinalWeights final_weights(const Store& store, const StoredPlan& plan, const CellId& id) {
   const auto at = std::ranges::find(plan.cells, id, &StoredCell::id);
   if (at == plan.cells.end()) throw Error("the store has no cell " + id + " to start from");
   const auto unusable = [&](const std::string& why) {
@@ -31,7 +31,7 @@ SourceWeights source_weights(const Store& store, const StoredPlan& plan, const C
   auto state = checkpoint_at(folder, config_digest(at->changed), files.front().step);
   if (!state) throw unusable("the checkpoint of its last step is damaged");
   const auto tensor = std::ranges::find(state->tensors, "parameters", &LoadedTensor::name);
-  SourceWeights out;
+  FinalWeights out;
   out.cell = *at;
   out.step = state->step;
   const CellConfig config = resolved_config(plan, *at);

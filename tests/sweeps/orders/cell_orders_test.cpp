@@ -1,4 +1,4 @@
-#include "sweeps/orders/model_orders.hpp"
+#include "sweeps/orders/cell_orders.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include "core/config/cell_config.hpp"
 #include "core/train/optimizer/arena.hpp"
 #include "models/options/model_options.hpp"
-#include "worker/run/source_weights.hpp"
+#include "worker/run/final_weights.hpp"
 
 namespace depthgrid {
 
@@ -27,8 +27,8 @@ struct StartedFrom {
 /// @param source  reads the weights of a cell; not asked where no cell starts from one.
 /// @return  one entry a cell.
 /// @throws UserError naming the file and all that does not fit; Error for a cell that does not.
-std::vector<StartedFrom> load_start_weights(const std::vector<const CellConfig*>& cells,
-                                            const ModelOptions& options, Arena& arena,
-                                            const SourceReader& source = {});
+std::vector<StartedFrom> warm_start(const std::vector<const CellConfig*>& cells,
+                                    const ModelOptions& options, Arena& arena,
+                                    const WeightsReader& source = {});
 
 }  // namespace depthgrid

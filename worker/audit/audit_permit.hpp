@@ -11,7 +11,7 @@
 namespace depthgrid {
 
 /// What stands before training: the audits of the structures that are about to train.
-struct AuditGate {
+struct AuditPermit {
   AuditLevels levels;
   AuditTable audits = {};  // by structure
   bool stopped = false;
@@ -22,10 +22,10 @@ struct AuditGate {
 /// @param wanted        one a cell; the first rank's counts, other ranks may leave it empty.
 /// @param memory_bytes  that an audit may take on this rank.
 /// @throws UserError (Failed) on every rank if a required check has failed.
-AuditGate pass_audits(Collective& world, const Sweep& sweep, const std::vector<bool>& wanted,
-                      double memory_bytes, Progress& progress);
+AuditPermit pass_audits(Collective& world, const Sweep& sweep, const std::vector<bool>& wanted,
+                        double memory_bytes, Progress& progress);
 
 /// The variables audit_* of a cell of this structure.
-void set_audit(CellFacts& facts, const AuditGate& gate, const std::string& structure);
+void set_audit(CellFacts& facts, const AuditPermit& permit, const std::string& structure);
 
 }  // namespace depthgrid

@@ -1,5 +1,5 @@
 // Cells that start from cells: what is copied, what is drawn, who may begin.
-#include "worker/run/start_weights.hpp"
+#include "worker/run/warm_start.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,11 +13,11 @@
 #include "core/base/error.hpp"
 #include "core/train/optimizer/parameter_group.hpp"
 #include "sweeps/plan/start_check.hpp"
+#include "sweeps/queue/start_permit.hpp"
 #include "tests/core/config/sweep_files.hpp"
 #include "tests/storage/temporary_folder.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
-#include "worker/run/start_gate.hpp"
 #include "worker/weights/safetensors.hpp"
 #include "worker/weights/weight_places.hpp"
 
@@ -98,8 +98,8 @@ include:
 
 class StartingCells : public ::testing::Test {
  protected:
-  SourceWeights source(const CellPlan& cell, Built& from) const {
-    SourceWeights out;
+  FinalWeights source(const CellPlan& cell, Built& from) const {
+    FinalWeights out;
     out.cell.id = cell.id;
     out.cell.alias = cell.alias;
     out.step = 7;
@@ -124,7 +124,7 @@ TEST_F(StartingCells, BeginWithTheWeightsOfTheirSourcesToTheBit) {
   const Built job(model_options(cells), {1, 2, 3});
   const at::Tensor drawn = job.arena->values().clone();
 
-  const auto started = load_start_weights(cells, job.options, *job.arena, [&](const CellId& id) {
+  const auto started = warm_start(cells, job.options, *job.arena, [&](const CellId& id) {
     return id == a0.id ? source(a0, from0) : source(a1, from1);
   });
 
@@ -168,8 +168,8 @@ TEST_F(StartingCells, BeginWithoutTheControlThatTheirSourceLacks) {
   for (const std::string& name : controls) {
     EXPECT_GT(job.parameter(name)[1].abs().max().item<double>(), 0) << name;
   }
-  const auto started = load_start_weights({&c, &b}, job.options, *job.arena,
-                                          [&](const CellId&) { return source(a, from); });
+  const auto started =
+      warm_start({&c, &b}, job.options, *job.arena, [&](const CellId&) { return source(a, from); });
   expect_started(job, 1);
   EXPECT_TRUE(job.arena->values()[0].equal(drawn[0]));
   EXPECT_EQ(started[1].zeroed, controls);
@@ -192,7 +192,7 @@ TEST_F(StartingCells, BeginWithoutTheControlThatTheirSourceLacks) {
   leaves.emplace_back("model.init.from", file.string());
   const CellConfig by_file = make_config(leaves);
   const Built again(model_options({&by_file}), {3});
-  EXPECT_EQ(load_start_weights({&by_file}, again.options, *again.arena)[0].zeroed, controls);
+  EXPECT_EQ(warm_start({&by_file}, again.options, *again.arena)[0].zeroed, controls);
   expect_started(again, 0);
 }
 
@@ -202,8 +202,7 @@ TEST_F(StartingCells, RefuseWeightsOfAnotherShapeWithTheNames) {
   const CellConfig& b = cell_named(sweep_, "b,s0").config;
   const Built job(model_options({&b}), {1});
   try {
-    load_start_weights({&b}, job.options, *job.arena,
-                       [&](const CellId&) { return source(a, from); });
+    warm_start({&b}, job.options, *job.arena, [&](const CellId&) { return source(a, from); });
     FAIL();
   } catch (const Error& problem) {
     const std::string said = problem.what();
@@ -222,19 +221,19 @@ TEST_F(StartingCells, WaitForTheirSourceAndHearOfItsEnd) {
   store.publish_failure(a, 1, CellStatus::Failed, R"({"message": "of an earlier run"})");
   std::vector<std::int64_t> failed_before(sweep_.cells.size(), 0);
   failed_before[row("a,s0")] = 1;
-  StartGate gate(sweep_, store, failed_before);
+  StartPermit permit(sweep_, store, failed_before);
   std::string why;
-  using Answer = StartGate::Answer;
+  using Answer = StartPermit::Answer;
 
-  EXPECT_EQ(gate.ask(row("a,s0"), why), Answer::Open);
-  EXPECT_EQ(gate.ask(row("c,s1"), why), Answer::Open);
-  EXPECT_EQ(gate.ask(row("b,s0"), why), Answer::Wait);  // it is tried again
-  EXPECT_EQ(gate.ask(row("b,s1"), why), Answer::Wait);
+  EXPECT_EQ(permit.ask(row("a,s0"), why), Answer::Open);
+  EXPECT_EQ(permit.ask(row("c,s1"), why), Answer::Open);
+  EXPECT_EQ(permit.ask(row("b,s0"), why), Answer::Wait);  // it is tried again
+  EXPECT_EQ(permit.ask(row("b,s1"), why), Answer::Wait);
 
   store.publish_failure(a, 2, CellStatus::Oom, R"({"message": "too large"})");
-  EXPECT_EQ(gate.ask(row("b,s0"), why), Answer::Never);
+  EXPECT_EQ(permit.ask(row("b,s0"), why), Answer::Never);
   EXPECT_EQ(why, "starts from a,s0 (" + a + "), which ended as oom: too large");
-  EXPECT_EQ(gate.ask(row("b,s1"), why), Answer::Wait);  // its source is another cell
+  EXPECT_EQ(permit.ask(row("b,s1"), why), Answer::Wait);  // its source is another cell
 }
 
 }  // namespace

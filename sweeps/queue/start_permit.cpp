@@ -1,4 +1,4 @@
-#include "worker/run/start_gate.hpp"
+#include "sweeps/queue/start_permit.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@ std::string bad_end(const std::filesystem::path& result) {
 
 }  // namespace
 
-StartGate::StartGate(const Sweep& sweep, const Store& store,
-                     const std::vector<std::int64_t>& failed_before)
+StartPermit::StartPermit(const Sweep& sweep, const Store& store,
+                         const std::vector<std::int64_t>& failed_before)
     : sweep_(sweep), store_(store), failed_before_(failed_before) {
   for (const SweepStart& start : sweep.starts) rows_.emplace(start.source, 0);
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
@@ -30,7 +30,7 @@ StartGate::StartGate(const Sweep& sweep, const Store& store,
   }
 }
 
-StartGate::Answer StartGate::ask(std::size_t row, std::string& why) {
+StartPermit::Answer StartPermit::ask(std::size_t row, std::string& why) {
   const auto id = start_cell(sweep_.cells[row].config);
   if (!id) return Answer::Open;
   const std::size_t source = rows_.at(*id);

@@ -1,4 +1,4 @@
-#include "worker/run/start_weights.hpp"
+#include "worker/run/warm_start.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -45,7 +45,7 @@ void load_hf_gpt2(const std::filesystem::path& path, const ModelOptions& o, std:
 }
 
 /// From one layout into another, by name.
-std::vector<std::string> load_cell(const SourceWeights& source, const CellConfig& config,
+std::vector<std::string> load_cell(const FinalWeights& source, const CellConfig& config,
                                    std::size_t e, Arena& arena) {
   StartFit fit = start_fit(tensor_infos(source.layout), tensor_infos(arena.layout()));
   if (!fit.problems.empty()) {
@@ -92,11 +92,11 @@ std::string StartedFrom::line() const {
   return text + named(fresh, "drawn anew") + named(zeroed, "at zero");
 }
 
-std::vector<StartedFrom> load_start_weights(const std::vector<const CellConfig*>& cells,
-                                            const ModelOptions& options, Arena& arena,
-                                            const SourceReader& read) {
+std::vector<StartedFrom> warm_start(const std::vector<const CellConfig*>& cells,
+                                    const ModelOptions& options, Arena& arena,
+                                    const WeightsReader& read) {
   std::vector<StartedFrom> out(cells.size());
-  std::optional<SourceWeights> source;  // cells of a job often share one
+  std::optional<FinalWeights> source;  // cells of a job often share one
   for (std::size_t e = 0; e < cells.size(); ++e) {
     if (cells[e]->null("model.init.from")) continue;
     if (const auto id = start_cell(*cells[e])) {

@@ -1,4 +1,4 @@
-#include "worker/audit/audit_gate.hpp"
+#include "worker/audit/audit_permit.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -54,11 +54,11 @@ void report(const StructureAudit& audit, const AuditLevels& levels, const std::s
 }
 
 /// Text for the error; empty if everything may train.
-std::string refusal(const AuditGate& gate, const Sweep& sweep) {
+std::string refusal(const AuditPermit& permit, const Sweep& sweep) {
   std::string text;
-  for (const auto& [structure, audit] : gate.audits) {
+  for (const auto& [structure, audit] : permit.audits) {
     const auto at = std::ranges::find(sweep.cells, structure, &CellPlan::structure);
-    for (const AuditResult* c : blocking(audit, gate.levels)) {
+    for (const AuditResult* c : blocking(audit, permit.levels)) {
       text += fmt::format("\n  {} (structure {}): {}: {}; value {:.6g}, threshold {:.6g}",
                           at->alias, structure, c->name, c->note, c->value, c->threshold);
     }
@@ -89,37 +89,37 @@ double code_of(const AuditResult& check, const AuditLevels& levels) {
 
 }  // namespace
 
-AuditGate pass_audits(Collective& world, const Sweep& sweep, const std::vector<bool>& wanted,
-                      double memory_bytes, Progress& progress) {
-  AuditGate gate{.levels = audit_levels(sweep.run)};
+AuditPermit pass_audits(Collective& world, const Sweep& sweep, const std::vector<bool>& wanted,
+                        double memory_bytes, Progress& progress) {
+  AuditPermit permit{.levels = audit_levels(sweep.run)};
   const std::vector<std::size_t> rows = representatives(world, sweep, wanted);
   AuditService service(memory_bytes, false, stop_requested);
   std::vector<StructureAudit> mine;
-  for (std::size_t i = 0; i < rows.size() && !gate.stopped; ++i) {
+  for (std::size_t i = 0; i < rows.size() && !permit.stopped; ++i) {
     if (static_cast<int>(i) % world.size() != world.rank()) continue;
     const CellPlan& cell = sweep.cells.at(rows[i]);
-    const auto audit = service.audit(cell.structure, cell.config, gate.levels);
-    gate.stopped = !audit;
+    const auto audit = service.audit(cell.structure, cell.config, permit.levels);
+    permit.stopped = !audit;
     if (!audit) continue;
-    if (service.worked()) report(*audit, gate.levels, cell.alias, progress);
+    if (service.worked()) report(*audit, permit.levels, cell.alias, progress);
     mine.push_back(*audit);
   }
   for (const std::string& text : gather_text(world, audits_json(mine))) {
-    for (StructureAudit& a : parse_audits(text)) gate.audits[a.structure] = std::move(a);
+    for (StructureAudit& a : parse_audits(text)) permit.audits[a.structure] = std::move(a);
   }
-  gate.stopped = largest(world, gate.stopped ? 1 : 0) > 0;
-  const std::string text = gate.stopped ? "" : refusal(gate, sweep);
+  permit.stopped = largest(world, permit.stopped ? 1 : 0) > 0;
+  const std::string text = permit.stopped ? "" : refusal(permit, sweep);
   if (!text.empty()) throw SharedError(ExitCode::Failed, text);
-  return gate;
+  return permit;
 }
 
-void set_audit(CellFacts& facts, const AuditGate& gate, const std::string& structure) {
-  const auto at = gate.audits.find(structure);
-  if (at == gate.audits.end()) return;
+void set_audit(CellFacts& facts, const AuditPermit& permit, const std::string& structure) {
+  const auto at = permit.audits.find(structure);
+  if (at == permit.audits.end()) return;
   std::vector<double> verdicts, values, thresholds;
   for (const std::string_view name : audit_check_names()) {
     const AuditResult* check = at->second.find(name);
-    verdicts.push_back(check == nullptr ? -1 : code_of(*check, gate.levels));
+    verdicts.push_back(check == nullptr ? -1 : code_of(*check, permit.levels));
     values.push_back(check == nullptr ? kNaN : check->value);
     thresholds.push_back(check == nullptr ? kNaN : check->threshold);
   }

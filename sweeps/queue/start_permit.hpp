@@ -12,13 +12,14 @@ namespace depthgrid {
 
 /// Whether a cell may begin that starts from another one. The store is all it looks at: whoever
 /// trains the source, its result says that it is done.
-class StartGate {
+class StartPermit {
  public:
   enum class Answer : std::uint8_t { Open, Wait, Never };
 
   /// @param failed_before  by row: generation of the newest failure when this run began. What had
   ///                       failed then is tried again.
-  StartGate(const Sweep& sweep, const Store& store, const std::vector<std::int64_t>& failed_before);
+  StartPermit(const Sweep& sweep, const Store& store,
+              const std::vector<std::int64_t>& failed_before);
 
   /// @param why  set when Never: what has become of the source.
   Answer ask(std::size_t row, std::string& why);

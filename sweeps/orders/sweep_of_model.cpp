@@ -1,4 +1,4 @@
-#include "sweeps/orders/model_sweep.hpp"
+#include "sweeps/orders/sweep_of_model.hpp"
 
 #include <filesystem>
 #include <string_view>
@@ -23,8 +23,8 @@ struct ScratchFolder {
 
 }  // namespace
 
-Sweep model_sweep(const std::string& leaf, const std::string& name, std::vector<std::string> set,
-                  bool yes) {
+Sweep sweep_of_model(const std::string& leaf, const std::string& name, std::vector<std::string> set,
+                     bool yes) {
   const ScratchFolder folder;
   const std::filesystem::path file = folder.path / "model.yaml";
   const std::string text = "name: model\nmodel: {" + leaf + ": " + name + "}\n";

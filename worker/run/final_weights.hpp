@@ -13,7 +13,7 @@
 namespace depthgrid {
 
 /// The last weights of a cell that others start from.
-struct SourceWeights {
+struct FinalWeights {
   StoredCell cell;
   std::int64_t step = 0;
   std::string sha256;  // of the weights, as the cell's result says
@@ -22,12 +22,12 @@ struct SourceWeights {
 };
 
 /// How a cell's id becomes weights.
-using SourceReader = std::function<SourceWeights(const CellId&)>;
+using WeightsReader = std::function<FinalWeights(const CellId&)>;
 
 /// Weights that a completed cell of the store has ended with. Nothing in the store is changed.
 /// @throws Error (of this cell only: others are not concerned) if its checkpoint is gone or
 ///         damaged, or holds other weights than the result speaks of.
-SourceWeights source_weights(const Store& store, const StoredPlan& plan, const CellId& id);
+FinalWeights final_weights(const Store& store, const StoredPlan& plan, const CellId& id);
 
 /// Digest of the last weights of a completed cell. @throws StorageError without a sound result.
 std::string last_weights_digest(const Store& store, const CellId& id);

@@ -11,7 +11,7 @@ namespace depthgrid {
 /// @param leaf  "family" or "preset". @param set  overrides, LEAF=VALUE.
 /// @param yes   more cells than `max_cells` are wanted.
 /// @throws UserError as load_sweep() does.
-Sweep model_sweep(const std::string& leaf, const std::string& name, std::vector<std::string> set,
-                  bool yes = false);
+Sweep sweep_of_model(const std::string& leaf, const std::string& name, std::vector<std::string> set,
+                     bool yes = false);
 
 }  // namespace depthgrid
