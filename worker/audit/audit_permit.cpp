@@ -9,9 +9,9 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "distributed/agree.hpp"
 #include "storage/hdf5/dimensions.hpp"
 #include "worker/audit/audit_service.hpp"
-#include "worker/process/run_setup.hpp"
 #include "worker/process/stop_signals.hpp"
 
 namespace depthgrid {
@@ -107,7 +107,7 @@ AuditPermit pass_audits(Collective& world, const Sweep& sweep, const std::vector
   for (const std::string& text : gather_text(world, audits_json(mine))) {
     for (StructureAudit& a : parse_audits(text)) permit.audits[a.structure] = std::move(a);
   }
-  permit.stopped = largest(world, permit.stopped ? 1 : 0) > 0;
+  permit.stopped = on_any(world, permit.stopped);
   const std::string text = permit.stopped ? "" : refusal(permit, sweep);
   if (!text.empty()) throw SharedError(ExitCode::Failed, text);
   return permit;

@@ -7,10 +7,8 @@
 
 #include "core/base/clock.hpp"
 #include "core/cells/cell_set.hpp"
-#include "storage/cells/cell_history.hpp"
-#include "storage/files/lease.hpp"
-#include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
+#include "sweeps/queue/claim.hpp"
 #include "sweeps/queue/lowest_losses.hpp"
 #include "worker/eval/eval_plan.hpp"
 #include "worker/model/fused_model.hpp"
@@ -21,22 +19,6 @@
 #include "worker/run/warm_start.hpp"
 
 namespace depthgrid {
-
-/// Cells that train together from one step on.
-struct SessionJob {
-  std::string id;
-  std::vector<std::size_t> rows;  // into Sweep::cells
-  std::int64_t first_step = 0;    // steps done before
-};
-
-/// A cell that this process holds, and where it goes on.
-struct ClaimedCell {
-  std::size_t row = 0;
-  Lease lease;
-  std::optional<LoadedCheckpoint> state;  // none: from the start
-  std::vector<std::string> rejected;      // damaged checkpoints that were passed over
-  CellHistory before;                     // what earlier attempts have recorded
-};
 
 /// What an attempt at a cell of `job` says of itself, see provenance.hpp.
 std::string attempt_json(const RunContext& run, const SessionJob& job);

@@ -1,4 +1,4 @@
-// Cells that start from cells: what is copied, what is drawn, who may begin.
+// Cells that start from cells: what is copied, what is drawn.
 #include "worker/run/warm_start.hpp"
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 #include "core/base/error.hpp"
 #include "core/train/optimizer/parameter_group.hpp"
 #include "sweeps/plan/start_check.hpp"
-#include "sweeps/queue/start_permit.hpp"
 #include "tests/core/config/sweep_files.hpp"
 #include "tests/storage/temporary_folder.hpp"
 #include "tests/support/model_cases.hpp"
@@ -209,31 +208,6 @@ TEST_F(StartingCells, RefuseWeightsOfAnotherShapeWithTheNames) {
     EXPECT_NE(said.find("unknown here: layers.2.attn.qkv.weight"), std::string::npos) << said;
     EXPECT_EQ(dynamic_cast<const UserError*>(&problem), nullptr) << "other cells are not concerned";
   }
-}
-
-TEST_F(StartingCells, WaitForTheirSourceAndHearOfItsEnd) {
-  const TemporaryFolder folder;
-  const Store store = Store::open_or_create(folder.path() / "s");
-  const auto row = [&](const char* alias) {
-    return static_cast<std::size_t>(cell_named(sweep_, alias).row);
-  };
-  const CellId a = cell_named(sweep_, "a,s0").id;
-  store.publish_failure(a, 1, CellStatus::Failed, R"({"message": "of an earlier run"})");
-  std::vector<std::int64_t> failed_before(sweep_.cells.size(), 0);
-  failed_before[row("a,s0")] = 1;
-  StartPermit permit(sweep_, store, failed_before);
-  std::string why;
-  using Answer = StartPermit::Answer;
-
-  EXPECT_EQ(permit.ask(row("a,s0"), why), Answer::Open);
-  EXPECT_EQ(permit.ask(row("c,s1"), why), Answer::Open);
-  EXPECT_EQ(permit.ask(row("b,s0"), why), Answer::Wait);  // it is tried again
-  EXPECT_EQ(permit.ask(row("b,s1"), why), Answer::Wait);
-
-  store.publish_failure(a, 2, CellStatus::Oom, R"({"message": "too large"})");
-  EXPECT_EQ(permit.ask(row("b,s0"), why), Answer::Never);
-  EXPECT_EQ(why, "starts from a,s0 (" + a + "), which ended as oom: too large");
-  EXPECT_EQ(permit.ask(row("b,s1"), why), Answer::Wait);  // its source is another cell
 }
 
 }  // namespace

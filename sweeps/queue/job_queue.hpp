@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,16 +10,13 @@
 #include "storage/files/lease_keeper.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/job_plan.hpp"
+#include "sweeps/queue/claim.hpp"
 #include "sweeps/queue/start_permit.hpp"
-#include "worker/run/job_session.hpp"
 
 namespace depthgrid {
 
-/// Cells taken together from the store, ready for a session.
-struct Claim {
-  SessionJob job;
-  std::vector<ClaimedCell> cells;
-};
+/// Parameters of a cell's model: a checkpoint of another number is of no use.
+using ParameterCount = std::function<std::int64_t(const CellConfig&)>;
 
 /// Which cells of a sweep this team may train next. Its only memory is the store: a cell is done
 /// when its result is there, taken when somebody holds its lease.
@@ -26,8 +24,10 @@ class JobQueue {
  public:
   enum class State : std::uint8_t { Claimed, Waiting, Finished };
 
+  /// @param jobs          see plan_jobs(). @param parameters  of the models of this build.
+  /// @param crash_budget  leaf retry.crash. All references outlive the queue.
   JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases, std::vector<FusedJob> jobs,
-           std::int64_t crash_budget);
+           ParameterCount parameters, std::int64_t crash_budget);
 
   /// Takes the next job. Cells that go on from different steps come one group after another.
   /// @param claim  set when Claimed.
@@ -52,12 +52,13 @@ class JobQueue {
   bool lost_meanwhile(std::size_t row, const Lease& lease);
   bool may_begin(const FusedJob& job);
   void lose(std::size_t row, const std::string& why);
-  bool crashes_too_often(std::size_t row, std::int64_t generation, const CellHistory& history);
+  void report(std::size_t row, std::int64_t generation, const char* kind, const std::string& why);
 
   const Sweep& sweep_;
   const Store& store_;
   LeaseKeeper& leases_;
   std::vector<FusedJob> jobs_;
+  ParameterCount parameters_;
   std::vector<Claim> ready_;  // groups of a job that start at other steps
   std::vector<bool> given_up_;
   std::vector<std::int64_t> failed_before_;  // generation of the newest failure when this run began

@@ -1,4 +1,4 @@
-#include "worker/run/job_queue.hpp"
+#include "sweeps/queue/job_queue.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,10 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/log.hpp"
-#include "models/options/model_options.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
-#include "worker/model/fused_model.hpp"
+#include "sweeps/queue/crash_budget.hpp"
 
 namespace depthgrid {
 namespace {
@@ -26,11 +25,12 @@ bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
 }  // namespace
 
 JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
-                   std::vector<FusedJob> jobs, std::int64_t crash_budget)
+                   std::vector<FusedJob> jobs, ParameterCount parameters, std::int64_t crash_budget)
     : sweep_(sweep),
       store_(store),
       leases_(leases),
       jobs_(std::move(jobs)),
+      parameters_(std::move(parameters)),
       given_up_(sweep.cells.size(), false),
       start_(sweep, store, failed_before_),
       crash_budget_(crash_budget) {
@@ -40,25 +40,14 @@ JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
   }
 }
 
-bool JobQueue::crashes_too_often(std::size_t row, std::int64_t generation,
-                                 const CellHistory& history) {
+/// Publishes why a cell that is claimed now has failed, and gives it up.
+void JobQueue::report(std::size_t row, std::int64_t generation, const char* kind,
+                      const std::string& why) {
   const CellPlan& cell = sweep_.cells[row];
-  const auto last_failure = store_.newest_failure(cell.id);
-  std::int64_t furthest = -1, without_progress = 0;
-  for (const AttemptRecord& attempt : history.attempts) {
-    if (last_failure && attempt.generation <= last_failure->generation) continue;
-    const bool crashed = !attempt.end;
-    without_progress = crashed && attempt.last_step <= furthest ? without_progress + 1 : 0;
-    furthest = std::max(furthest, attempt.last_step);
-  }
-  if (without_progress <= crash_budget_) return false;
-  const std::string message =
-      fmt::format("died {} times without getting beyond step {} (retry.crash = {})",
-                  without_progress + 1, furthest, crash_budget_);
   store_.publish_failure(cell.id, generation, CellStatus::Failed,
-                         nlohmann::json{{"class", "crash"}, {"message", message}}.dump());
-  log(LogLevel::Error, cell.alias + ": " + message);
-  return true;
+                         nlohmann::json{{"class", kind}, {"message", why}}.dump());
+  log(LogLevel::Error, cell.alias + ": " + why);
+  give_up({row});
 }
 
 bool JobQueue::pending(std::size_t row) const {
@@ -85,14 +74,10 @@ bool JobQueue::lost_meanwhile(std::size_t row, const Lease& lease) {
 
 /// A cell whose source has ended badly: its own report says so.
 void JobQueue::lose(std::size_t row, const std::string& why) {
-  const CellPlan& cell = sweep_.cells[row];
   if (lost_elsewhere(row)) return;
-  const auto lease = leases_.try_acquire(store_.cell_dir(cell.id));
+  const auto lease = leases_.try_acquire(store_.cell_dir(sweep_.cells[row].id));
   if (!lease || !pending(row) || lost_meanwhile(row, *lease)) return;  // somebody else says it
-  store_.publish_failure(cell.id, lease->generation(), CellStatus::Failed,
-                         nlohmann::json{{"class", "source"}, {"message", why}}.dump());
-  log(LogLevel::Error, cell.alias + ": " + why);
-  give_up({row});
+  report(row, lease->generation(), "source", why);
 }
 
 /// False while a cell of the job waits for its source. Cells that wait in vain are given up.
@@ -118,13 +103,14 @@ std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
   if (store_.completed(cell.id)) return std::nullopt;  // finished while we looked
   if (lost_meanwhile(row, *lease)) return std::nullopt;
   CellHistory before = read_history(folder);
-  if (crashes_too_often(row, lease->generation(), before)) {
-    give_up({row});
+  const auto failure = store_.newest_failure(cell.id);
+  if (const auto why = died_too_often(before, failure ? failure->generation : 0, crash_budget_)) {
+    report(row, lease->generation(), "crash", *why);
     return std::nullopt;
   }
   remove_scratch(folder);
   CheckpointSearch search = newest_checkpoint(folder, config_digest(cell.config));
-  if (search.found && !fits(*search.found, layout_of(model_options({&cell.config})).size())) {
+  if (search.found && !fits(*search.found, parameters_(cell.config))) {
     search.rejected.emplace_back("the newest checkpoint holds another number of parameters");
     search.found.reset();
   }
