@@ -1,90 +1,77 @@
 #include "sweeps/orders/cell_orders.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "core/base/error.hpp"
+#include "sweeps/orders/order_json.hpp"
 
 namespace depthgrid {
-namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json cell_json(const CellChoice& from) {
-  return {{"store", from.store}, {"cell", from.cell}, {"at", from.at}};
+void to_json(nlohmann::ordered_json& out, const CellChoice& from) {
+  out = {{"store", from.store}, {"cell", from.cell}, {"at", from.at}};
 }
 
-CellChoice cell_of(const Json& j) {
-  return {j.at("store"), j.at("cell"), j.at("at")};
+void from_json(const nlohmann::ordered_json& in, CellChoice& from) {
+  from = {in.at("store"), in.at("cell"), in.at("at")};
 }
 
-template <typename Read>
-auto parsed(std::string_view text, const Read& read) {
+template <IsOrder<ExportOrder> O, typename Visit>
+void members(O& o, Visit visit) {
+  visit("from", o.from);
+  visit("layout", o.layout);
+  visit("out", o.out);
+  visit("json", o.json);
+}
+
+template <IsOrder<EvalOrder> O, typename Visit>
+void members(O& o, Visit visit) {
+  visit("from", o.from);
+  visit("data", o.data);
+  visit("split", o.split);
+  visit("windows", o.windows);
+  visit("by_position", o.by_position);
+  visit("json", o.json);
+  visit("modes", o.modes);
+  visit("deciders", o.deciders);
+}
+
+template <IsOrder<GenerateOrder> O, typename Visit>
+void members(O& o, Visit visit) {
+  visit("from", o.from);
+  visit("prompt", o.prompt);
+  visit("tokens", o.tokens);
+  visit("temperature", o.temperature);
+  visit("top_k", o.top_k);
+  visit("top_p", o.top_p);
+  visit("seed", o.seed);
+  visit("control", o.control);
+  visit("json", o.json);
+}
+
+std::string order_text(const ExportOrder& order) {
+  return order_json(order);
+}
+
+std::string order_text(const EvalOrder& order) {
+  return order_json(order);
+}
+
+std::string order_text(const GenerateOrder& order) {
   try {
-    const Json json = Json::parse(text);
-    if (json.at("schema") != 1) {
-      throw Error("order: unknown schema; are both programs of one build?");
-    }
-    return read(json);
-  } catch (const nlohmann::json::exception& e) {
-    throw Error(std::string("order: ") + e.what());
-  }
-}
-
-}  // namespace
-
-std::string order_text(const ExportOrder& o) {
-  return Json{{"schema", 1},
-              {"from", cell_json(o.from)},
-              {"layout", o.layout},
-              {"out", o.out},
-              {"json", o.json}}
-      .dump();
-}
-
-std::string order_text(const EvalOrder& o) {
-  return Json{{"schema", 1},      {"from", cell_json(o.from)}, {"data", o.data},
-              {"split", o.split}, {"windows", o.windows},      {"by_position", o.by_position},
-              {"json", o.json},   {"modes", o.modes},          {"deciders", o.deciders}}
-      .dump();
-}
-
-std::string order_text(const GenerateOrder& o) {
-  const Json json = {{"schema", 1},
-                     {"from", cell_json(o.from)},
-                     {"prompt", o.prompt},
-                     {"tokens", o.tokens},
-                     {"temperature", o.temperature},
-                     {"top_k", o.top_k},
-                     {"top_p", o.top_p},
-                     {"seed", o.seed},
-                     {"control", o.control},
-                     {"json", o.json}};
-  try {
-    return json.dump();
+    return order_json(order);
   } catch (const nlohmann::json::type_error&) {
     throw UserError(ExitCode::BadData, "--prompt is not UTF-8");
   }
 }
 
 ExportOrder parse_export_order(std::string_view json) {
-  return parsed(json, [](const Json& j) {
-    return ExportOrder{cell_of(j.at("from")), j.at("layout"), j.at("out"), j.at("json")};
-  });
+  return order_from_json<ExportOrder>(json);
 }
 
 EvalOrder parse_eval_order(std::string_view json) {
-  return parsed(json, [](const Json& j) {
-    return EvalOrder{cell_of(j.at("from")), j.at("data"), j.at("split"), j.at("windows"),
-                     j.at("by_position"),   j.at("json"), j.at("modes"), j.at("deciders")};
-  });
+  return order_from_json<EvalOrder>(json);
 }
 
 GenerateOrder parse_generate_order(std::string_view json) {
-  return parsed(json, [](const Json& j) {
-    return GenerateOrder{cell_of(j.at("from")), j.at("prompt"),  j.at("tokens"),
-                         j.at("temperature"),   j.at("top_k"),   j.at("top_p"),
-                         j.at("seed"),          j.at("control"), j.at("json")};
-  });
+  return order_from_json<GenerateOrder>(json);
 }
 
 }  // namespace depthgrid

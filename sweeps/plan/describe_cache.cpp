@@ -12,8 +12,8 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
+#include "sweeps/orders/pipe_child.hpp"
 #include "sweeps/plan/answer_cache.hpp"
-#include "sweeps/plan/pipe_child.hpp"
 #include "sweeps/plan/structure_request.hpp"
 
 namespace depthgrid {

@@ -1,4 +1,4 @@
-#include "cli/worker_program.hpp"
+#include "cli/worker_command.hpp"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-std::string worker_program() {
+std::vector<std::string> worker_command(const std::string& verb, const std::string& order) {
   const std::string worker = program_beside("depthgrid-worker").string();
   if (access(worker.c_str(), X_OK) != 0) {
     throw UserError(ExitCode::BadConfig,
@@ -15,7 +15,9 @@ std::string worker_program() {
                         ": not there, or cannot be started; training needs it beside depthgrid: "
                         "build both programs, or copy both");
   }
-  return worker;
+  std::vector<std::string> command = {worker, verb};
+  if (!order.empty()) command.push_back(order);
+  return command;
 }
 
 }  // namespace depthgrid
