@@ -6,10 +6,10 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_program.hpp"
+#include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
-#include "sweeps/orders/model_sweep.hpp"
-#include "sweeps/plan/pipe_child.hpp"
+#include "sweeps/orders/pipe_child.hpp"
+#include "sweeps/orders/sweep_of_model.hpp"
 #include "sweeps/plan/structure_audit.hpp"
 #include "sweeps/plan/structure_request.hpp"
 
@@ -24,7 +24,7 @@ Sweep audited_sweep(const CommandLine& line) {
   }
   for (const char* leaf : {"family", "preset"}) {
     if (line.has(leaf)) {
-      return model_sweep(leaf, line.text_of(leaf), line.list_of("set"), line.has("yes"));
+      return sweep_of_model(leaf, line.text_of(leaf), line.list_of("set"), line.has("yes"));
     }
   }
   return load_planned_sweep(line);
@@ -48,8 +48,8 @@ int audit_verb(const Arguments& arguments) {
   const Sweep sweep = audited_sweep(line);
   std::vector<const CellPlan*> cells;
   for (const CellPlan& cell : sweep.cells) cells.push_back(&cell);
-  const ChildOutput child = pipe_child({worker_program(), "audit"},
-                                       structure_request(cells, {{"fresh", line.has("fresh")}}));
+  const ChildOutput child =
+      pipe_child(worker_command("audit"), structure_request(cells, {{"fresh", line.has("fresh")}}));
   if (child.code != 0) return child.code;  // the worker has printed the reason
   const std::vector<StructureAudit> audits = parse_audits(child.output);
   const AuditLevels levels = audit_levels(sweep.run);

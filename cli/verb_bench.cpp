@@ -6,10 +6,10 @@
 
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_program.hpp"
+#include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/run_order.hpp"
+#include "sweeps/orders/bench_order.hpp"
 
 namespace depthgrid {
 
@@ -45,7 +45,7 @@ int bench_verb(const Arguments& arguments) {
   order.dump = line.text_of("dump");
   order.set = line.list_of("set");
   order.json = line.has("json");
-  const std::vector<std::string> worker = {worker_program(), "bench", order_text(order)};
+  const std::vector<std::string> worker = worker_command("bench", order_text(order));
   if (under_launcher()) become(worker);
   return run_child(worker);
 }

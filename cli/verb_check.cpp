@@ -12,10 +12,10 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_program.hpp"
+#include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
-#include "sweeps/orders/model_sweep.hpp"
-#include "sweeps/plan/pipe_child.hpp"
+#include "sweeps/orders/pipe_child.hpp"
+#include "sweeps/orders/sweep_of_model.hpp"
 
 namespace depthgrid {
 namespace {
@@ -88,7 +88,7 @@ void add_model(const CommandLine& line, Json& request) {
     return;
   }
   const char* const leaf = line.has("family") ? "family" : "preset";
-  const Sweep sweep = model_sweep(leaf, line.text_of(leaf), line.list_of("set"));
+  const Sweep sweep = sweep_of_model(leaf, line.text_of(leaf), line.list_of("set"));
   for (const CellPlan& cell : sweep.cells) {
     request["cells"].push_back(
         {{"alias", cell.alias}, {"config", Json::parse(cell.config.json())}});
@@ -137,7 +137,7 @@ int check_verb(const Arguments& arguments) {
                   {"cells", Json::array()},
                   {"from", nullptr}};
   if (what != "gate") add_model(line, request);
-  const ChildOutput child = pipe_child({worker_program(), "check"}, request.dump());
+  const ChildOutput child = pipe_child(worker_command("check"), request.dump());
   print(child.output);
   return child.code;
 }

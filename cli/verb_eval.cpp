@@ -5,9 +5,9 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_program.hpp"
+#include "cli/worker_command.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/model_orders.hpp"
+#include "sweeps/orders/cell_orders.hpp"
 
 namespace depthgrid {
 namespace {
@@ -51,7 +51,7 @@ int eval_verb(const Arguments& arguments) {
   order.modes = words(line.list_of("mode"));
   order.deciders = words(line.list_of("decider"));
   if (line.has("split")) order.split = line.text_of("split");
-  return run_child({worker_program(), "eval", order_text(order)});
+  return run_child(worker_command("eval", order_text(order)));
 }
 
 }  // namespace depthgrid

@@ -1,10 +1,10 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_program.hpp"
+#include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/model_orders.hpp"
+#include "sweeps/orders/cell_orders.hpp"
 
 namespace depthgrid {
 
@@ -26,7 +26,7 @@ int export_verb(const Arguments& arguments) {
   ExportOrder order{.from = {}, .out = line.required("out"), .json = line.has("json")};
   order.from = weight_choice(line);
   if (line.has("layout")) order.layout = line.text_of("layout");
-  return run_child({worker_program(), "export", order_text(order)});
+  return run_child(worker_command("export", order_text(order)));
 }
 
 }  // namespace depthgrid

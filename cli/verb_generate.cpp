@@ -5,10 +5,10 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_program.hpp"
+#include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/model_orders.hpp"
+#include "sweeps/orders/cell_orders.hpp"
 
 namespace depthgrid {
 namespace {
@@ -76,7 +76,7 @@ int generate_verb(const Arguments& arguments) {
   order.seed = line.number_of("seed", 0);
   order.control = control_of(line);
   order.json = line.has("json");
-  return run_child({worker_program(), "generate", order_text(order)});
+  return run_child(worker_command("generate", order_text(order)));
 }
 
 }  // namespace depthgrid

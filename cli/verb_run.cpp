@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
-#include "cli/plan_sweep.hpp"
+#include "cli/print_plan.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_program.hpp"
+#include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
@@ -55,7 +55,7 @@ int run_verb(const Arguments& arguments) {
 
   const RunOrder order{line.required("FILE"), store.string(),    line.list_of("set"),
                        line.has("yes"),       progress_of(line), ""};
-  const std::vector<std::string> worker = {worker_program(), "run", order_text(order)};
+  const std::vector<std::string> worker = worker_command("run", order_text(order));
   if (under_launcher()) become(worker);
   const int code = run_child(worker);
   try {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/exit_code.hpp"
@@ -11,21 +10,36 @@ namespace depthgrid {
 /// The arguments of a verb, after its name.
 using Arguments = std::vector<std::string>;
 
-// One file each: cli/verb_<name>.cpp. All throw UserError for what the user can put right.
-int audit_verb(const Arguments& arguments);
-int bench_verb(const Arguments& arguments);
-int check_verb(const Arguments& arguments);
-int eval_verb(const Arguments& arguments);
-int export_verb(const Arguments& arguments);
-int generate_verb(const Arguments& arguments);
-int logs_verb(const Arguments& arguments);
-int pack_verb(const Arguments& arguments);
-int plan_verb(const Arguments& arguments);
-int results_verb(const Arguments& arguments);
-int run_verb(const Arguments& arguments);
-int schema_verb(const Arguments& arguments);
-int status_verb(const Arguments& arguments);
-int validate_verb(const Arguments& arguments);
+/// Does what the verb says. @return exit code. @throws UserError for what the user can put right.
+using VerbFunction = int(const Arguments& arguments);
+
+struct Verb {
+  const char* name;
+  const char* arguments;
+  const char* summary;
+  VerbFunction* run;
+};
+
+// One file each: cli/verb_<name>.cpp.
+VerbFunction audit_verb, bench_verb, check_verb, eval_verb, export_verb, generate_verb, logs_verb,
+    pack_verb, plan_verb, results_verb, run_verb, schema_verb, status_verb, validate_verb;
+
+/// All verbs, as the usage shows them.
+inline constexpr Verb kVerbs[] = {
+    {"validate", "FILE", "check a sweep file", validate_verb},
+    {"plan", "FILE", "show cells, jobs, counts and costs", plan_verb},
+    {"audit", "FILE", "check models before they train", audit_verb},
+    {"run", "FILE", "train what has no result yet", run_verb},
+    {"status", "[STORE]", "count cells by state, list problems", status_verb},
+    {"results", "[STORE]", "table of metrics", results_verb},
+    {"logs", "CELL [STORE]", "what happened to one cell", logs_verb},
+    {"eval", "[STORE] --cell CELL", "loss of a cell's weights on data", eval_verb},
+    {"generate", "[STORE] --cell CELL", "continue a prompt", generate_verb},
+    {"export", "[STORE] --cell CELL", "write a cell's weights as safetensors", export_verb},
+    {"check", "gate|forward|…", "the arithmetic of a model as JSON", check_verb},
+    {"pack", "[STORE]", "bring sweep.h5 up to date", pack_verb},
+    {"schema", "", "print every key of a sweep file", schema_verb},
+    {"bench", "step|decode|…", "time training steps, decoding, the optimiser", bench_verb}};
 
 /// The exit code as a number.
 constexpr int number_of(ExitCode code) {

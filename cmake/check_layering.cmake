@@ -34,7 +34,7 @@ set(inside_core/train optimizer)
 set(inside_models ops/cpu ops context options blocks routing families decode)
 set(inside_distributed cuda)
 set(inside_storage files hdf5 columns cells pack)
-set(inside_sweeps queue orders report plan)
+set(inside_sweeps orders report plan queue)
 set(inside_worker model weights eval process bench generate audit inspect run describe)
 
 # Who owns a third-party library: its headers appear in these rooms only.

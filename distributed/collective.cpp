@@ -58,10 +58,6 @@ at::Tensor all_gather(Collective& group, const at::Tensor& mine) {
   return all;
 }
 
-bool agree(Collective& group, bool ok) {
-  return smallest(group, ok ? 1 : 0) == 1;
-}
-
 std::int64_t smallest(Collective& group, std::int64_t value) {
   return reduce(group, value, ReduceOp::Min);
 }

@@ -57,9 +57,6 @@ std::unique_ptr<Collective> make_self_collective();
 /// @param mine  (n, ...) on each rank. @return (size() * n, ...), in rank order.
 at::Tensor all_gather(Collective& group, const at::Tensor& mine);
 
-/// True iff `ok` holds on every rank: the one place where ranks compare notes about failure.
-bool agree(Collective& group, bool ok);
-
 /// The smallest, the largest and the sum of every rank's `value`. For groups of host tensors
 /// ("self" and "mpi"), as are the two below.
 std::int64_t smallest(Collective& group, std::int64_t value);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,23 +16,9 @@ struct RunOrder {
   std::string cell{};             // id of the only cell to train; empty = all
 };
 
-/// What `depthgrid bench` asks of the worker.
-struct BenchOrder {
-  std::string what = "step";  // or "optimiser"
-  std::string family = "time_indexed";
-  std::int64_t cells = 1;
-  std::int64_t parameters = 1000000;  // optimiser: of each cell
-  std::int64_t steps = 50;            // timed, after the warm-up
-  std::string dump;  // folder for initial weights, batches and losses; empty = none
-  std::vector<std::string> set;
-  bool json = false;
-};
-
 std::string order_text(const RunOrder& order);
-std::string order_text(const BenchOrder& order);
 
 /// @throws Error if the text is no such order.
 RunOrder parse_run_order(std::string_view json);
-BenchOrder parse_bench_order(std::string_view json);
 
 }  // namespace depthgrid

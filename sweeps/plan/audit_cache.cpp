@@ -4,8 +4,8 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "sweeps/plan/answer_cache.hpp"
 #include "sweeps/plan/describe_cache.hpp"
-#include "sweeps/plan/kept_answers.hpp"
 
 namespace depthgrid {
 namespace {
@@ -38,7 +38,7 @@ fs::path AuditCache::entry(const CellConfig& cell) const {
 
 std::optional<StructureAudit> AuditCache::find(const CellConfig& cell) const {
   if (folder_.empty()) return std::nullopt;
-  const std::optional<std::string> text = kept_answer(entry(cell));
+  const std::optional<std::string> text = cached_answer(entry(cell));
   if (!text) return std::nullopt;
   try {
     const std::vector<StructureAudit> kept = parse_audits(*text);
@@ -51,7 +51,7 @@ std::optional<StructureAudit> AuditCache::find(const CellConfig& cell) const {
 void AuditCache::keep(const CellConfig& cell, StructureAudit audit) const {
   if (folder_.empty()) return;
   std::erase_if(audit.checks, [](const AuditResult& c) { return !lasts(c); });
-  keep_answer(entry(cell), audits_json({audit}));
+  cache_answer(entry(cell), audits_json({audit}));
 }
 
 fs::path default_audit_folder() {

@@ -12,8 +12,8 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
-#include "sweeps/plan/kept_answers.hpp"
-#include "sweeps/plan/pipe_child.hpp"
+#include "sweeps/orders/pipe_child.hpp"
+#include "sweeps/plan/answer_cache.hpp"
 #include "sweeps/plan/structure_request.hpp"
 
 namespace depthgrid {
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 /// The kept answer about one structure; nothing if it is absent or damaged.
 CostTable read_entry(const fs::path& file) {
-  const std::optional<std::string> text = kept_answer(file);
+  const std::optional<std::string> text = cached_answer(file);
   if (!text) return {};
   try {
     return parse_costs(*text);
@@ -105,7 +105,7 @@ CostTable DescribeCache::answer(const std::vector<CellPlan>& cells, Detail detai
       throw Error("describe: no answer about structure " + cell->structure);
     table.insert(*at);
     if (!folder_.empty()) {
-      keep_answer(entry(*cell, detail), costs_json({{cell->structure, at->second}}));
+      cache_answer(entry(*cell, detail), costs_json({{cell->structure, at->second}}));
     }
   }
   return table;

@@ -102,11 +102,6 @@ TEST_P(CollectiveContract, SplitGroupsRanksOfOneColour) {
   EXPECT_EQ(total(*part, colour), colour * members);
 }
 
-TEST_P(CollectiveContract, AgreeIsFalseWhenAnyRankFails) {
-  EXPECT_TRUE(agree(group(), true));
-  EXPECT_FALSE(agree(group(), rank() != size() - 1));
-}
-
 TEST_P(CollectiveContract, ReducesNumbersOf64Bits) {
   const std::int64_t big = (std::int64_t{1} << 40) + rank();
 

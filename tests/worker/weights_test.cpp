@@ -16,7 +16,7 @@
 #include "tests/storage/temporary_folder.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
-#include "worker/run/start_weights.hpp"
+#include "worker/run/warm_start.hpp"
 #include "worker/weights/hf_gpt2.hpp"
 #include "worker/weights/safetensors.hpp"
 
@@ -51,7 +51,7 @@ std::string problem_of(const auto& work) {
 TEST(HfGpt2, AModelOfTransformersGivesItsLogitsHere) {
   const CellConfig config = reference_config();
   const Built built(model_options({&config, &config}), {1, 2});
-  load_start_weights({&config, &config}, built.options, *built.arena);
+  warm_start({&config, &config}, built.options, *built.arena);
 
   const auto reference = nlohmann::json::parse(std::ifstream(kReference / "logits.json"));
   std::vector<std::int64_t> tokens;
@@ -72,7 +72,7 @@ TEST(HfGpt2, AModelOfTransformersGivesItsLogitsHere) {
 TEST(HfGpt2, WhatIsWrittenIsTheFileThatWasRead) {
   const CellConfig config = reference_config();
   const Built built(model_options({&config}), {1});
-  load_start_weights({&config}, built.options, *built.arena);
+  warm_start({&config}, built.options, *built.arena);
   const SafetensorsFile theirs(kReference / "model.safetensors");
   const auto ours =
       weights_of(*built.arena, 0, hf_gpt2_places(built.options, built.arena->layout()));
@@ -101,7 +101,7 @@ TEST(HfGpt2, OldNamesMasksAndACopyOfTheHeadAreUnderstood) {
   std::filesystem::copy(kReference / "config.json", folder.path() / "config.json");
   const CellConfig a = reference_config(), b = reference_config(folder.path());
   const Built built(model_options({&a, &b}), {1, 2});
-  load_start_weights({&a, &b}, built.options, *built.arena);
+  warm_start({&a, &b}, built.options, *built.arena);
   EXPECT_TRUE(built.arena->values()[0].equal(built.arena->values()[1]));
 }
 
@@ -129,7 +129,7 @@ TEST(HfGpt2, AnotherModelIsRefusedWithEveryDifference) {
   o.norm_eps = {1e-6};
   const Built built(o, {1});
   const std::string problem =
-      problem_of([&] { load_start_weights({&config}, built.options, *built.arena); });
+      problem_of([&] { warm_start({&config}, built.options, *built.arena); });
   for (const char* said :
        {"n_head: 2 there, 4 here", "layer_norm_epsilon", "activation_function"}) {
     EXPECT_NE(problem.find(said), std::string::npos) << problem;

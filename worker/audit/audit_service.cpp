@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "worker/audit/audit_structure.hpp"
-#include "worker/process/provenance.hpp"
+#include "worker/process/memory_use.hpp"
 
 namespace depthgrid {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sweeps/orders/run_order.hpp"
+#include "sweeps/orders/bench_order.hpp"
 
 namespace depthgrid {
 

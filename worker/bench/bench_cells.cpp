@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "sweeps/orders/model_sweep.hpp"
+#include "sweeps/orders/sweep_of_model.hpp"
 
 namespace depthgrid {
 
@@ -19,10 +19,10 @@ std::vector<CellConfig> bench_cells(const BenchOrder& order) {
     set.emplace_back("data.synthetic.vocab_size=256");
     set.emplace_back("data.synthetic.tokens=200000");
   }
-  Sweep sweep = model_sweep("family", order.family, set);
+  Sweep sweep = sweep_of_model("family", order.family, set);
   if (sweep.cells.size() == 1 && order.cells > 1) {
     set.push_back("seeds=" + std::to_string(order.cells));
-    sweep = model_sweep("family", order.family, set);
+    sweep = sweep_of_model("family", order.family, set);
   }
   if (static_cast<std::int64_t>(sweep.cells.size()) != order.cells) {
     throw UserError(ExitCode::Usage,

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/config/cell_config.hpp"
-#include "sweeps/orders/run_order.hpp"
+#include "sweeps/orders/bench_order.hpp"
 
 namespace depthgrid {
 

@@ -16,7 +16,7 @@
 #include "models/cost_model.hpp"
 #include "sweeps/plan/structure_cost.hpp"
 #include "worker/model/fused_model.hpp"
-#include "worker/run/source_weights.hpp"
+#include "worker/run/final_weights.hpp"
 
 namespace depthgrid {
 namespace {

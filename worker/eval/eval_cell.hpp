@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sweeps/orders/model_orders.hpp"
+#include "sweeps/orders/cell_orders.hpp"
 
 namespace depthgrid {
 

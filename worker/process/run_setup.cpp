@@ -5,6 +5,7 @@
 
 #include <ATen/Parallel.h>
 
+#include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
 #include "distributed/device_map.hpp"
@@ -73,22 +74,6 @@ CostTable known_costs(const Sweep& sweep, const CostTable& quick) {
   CostTable costs = cache.known(sweep.cells);
   costs.insert(quick.begin(), quick.end());  // keeps what is there
   return costs;
-}
-
-void together(Collective& world, const std::function<void()>& work) {
-  std::string problem;
-  int code = 0;
-  try {
-    work();
-  } catch (const UserError& e) {
-    problem = e.what();
-    code = static_cast<int>(e.code());
-  }
-  const std::int64_t worst = largest(world, code);
-  if (worst == 0) return;
-  for (const std::string& text : gather_text(world, problem)) {
-    if (!text.empty()) throw SharedError(static_cast<ExitCode>(worst), text);
-  }
 }
 
 }  // namespace depthgrid

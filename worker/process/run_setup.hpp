@@ -1,13 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
-#include "core/base/error.hpp"
 #include "core/config/sweep.hpp"
 #include "distributed/collective.hpp"
 #include "sweeps/plan/structure_cost.hpp"
@@ -37,14 +35,5 @@ CostTable quick_costs(const Sweep& sweep, at::Device device);
 /// What `plan` has measured on this machine, where it is still known, else quick_costs(): for the
 /// predictions that are recorded beside what came of them.
 CostTable known_costs(const Sweep& sweep, const CostTable& quick);
-
-/// An error that all ranks of the world have in common.
-class SharedError : public UserError {
- public:
-  using UserError::UserError;
-};
-
-/// Does `work` on every rank; if one fails, all throw the first rank's SharedError.
-void together(Collective& world, const std::function<void()>& work);
 
 }  // namespace depthgrid

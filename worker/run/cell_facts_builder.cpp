@@ -12,7 +12,7 @@
 #include "models/cost_model.hpp"
 #include "sweeps/plan/job_plan.hpp"
 #include "sweeps/plan/stored_bytes.hpp"
-#include "worker/run/source_weights.hpp"
+#include "worker/run/final_weights.hpp"
 
 namespace depthgrid {
 namespace {
@@ -142,7 +142,7 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
   if (const auto source = start_cell(cell.config)) {
     facts.set("start_weights_sha256", std::string_view(last_weights_digest(run.store, *source)));
   }
-  set_audit(facts, run.gate, cell.structure);
+  set_audit(facts, run.permit, cell.structure);
   set_predictions(facts, run, o.cells, cell, stored);
   facts.library_versions = run.library_versions;
   return facts;

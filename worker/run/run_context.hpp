@@ -12,7 +12,7 @@
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/structure_cost.hpp"
-#include "worker/audit/audit_gate.hpp"
+#include "worker/audit/audit_permit.hpp"
 #include "worker/data_pool.hpp"
 #include "worker/process/progress.hpp"
 
@@ -31,7 +31,7 @@ struct RunContext {
   std::string device_name;  // for provenance
   std::int64_t threads = 1;
   const CostTable& costs;             // for predictions; every structure is there
-  const AuditGate& gate;              // what every structure that trains has passed
+  const AuditPermit& permit;          // what every structure that trains has passed
   std::vector<std::string> logs;      // of the team's ranks, for provenance
   std::vector<std::string> warnings;  // concern every cell that this rank trains
   std::string library_versions;       // JSON

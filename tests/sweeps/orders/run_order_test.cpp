@@ -26,25 +26,9 @@ TEST(RunOrder, ReadsBackWhatWasWritten) {
   EXPECT_EQ(parse_run_order(order_text(one)).cell, "98678699848f");
 }
 
-TEST(RunOrder, BenchOrdersReadBackToo) {
-  BenchOrder order;
-  order.family = "standard";
-  order.cells = 16;
-  order.dump = "/tmp/dump";
-  order.set = {"model.d_model=64"};
-  const BenchOrder back = parse_bench_order(order_text(order));
-  EXPECT_EQ(back.what, "step");
-  EXPECT_EQ(back.family, "standard");
-  EXPECT_EQ(back.cells, 16);
-  EXPECT_EQ(back.steps, 50);
-  EXPECT_EQ(back.dump, "/tmp/dump");
-  EXPECT_EQ(back.set, order.set);
-}
-
 TEST(RunOrder, AnythingElseIsAnError) {
   for (const char* text : {"", "{}", "[]", "{\"schema\":2}", "{\"schema\":1,\"file\":3}"}) {
     EXPECT_THROW(parse_run_order(text), Error) << text;
-    EXPECT_THROW(parse_bench_order(text), Error) << text;
   }
 }
 

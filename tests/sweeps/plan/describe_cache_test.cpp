@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "sweeps/orders/pipe_child.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
-#include "sweeps/plan/pipe_child.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {

@@ -1,0 +1,187 @@
+#include "sweeps/queue/job_queue.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/log.hpp"
+#include "storage/cells/cell_history.hpp"
+#include "sweeps/queue/checkpoint_policy.hpp"
+#include "sweeps/queue/crash_budget.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// A checkpoint written before the layout of the model changed is of no use.
+bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
+  return state.tensors.size() == 3 &&
+         std::ranges::all_of(state.tensors, [&](const LoadedTensor& t) {
+           return static_cast<std::int64_t>(t.data.size()) == parameters;
+         });
+}
+
+}  // namespace
+
+JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
+                   std::vector<FusedJob> jobs, ParameterCount parameters, std::int64_t crash_budget)
+    : sweep_(sweep),
+      store_(store),
+      leases_(leases),
+      jobs_(std::move(jobs)),
+      parameters_(std::move(parameters)),
+      given_up_(sweep.cells.size(), false),
+      start_(sweep, store, failed_before_),
+      crash_budget_(crash_budget) {
+  for (const CellPlan& cell : sweep.cells) {
+    const auto failure = store.newest_failure(cell.id);
+    failed_before_.push_back(failure ? failure->generation : 0);
+  }
+}
+
+/// Publishes why a cell that is claimed now has failed, and gives it up.
+void JobQueue::report(std::size_t row, std::int64_t generation, const char* kind,
+                      const std::string& why) {
+  const CellPlan& cell = sweep_.cells[row];
+  store_.publish_failure(cell.id, generation, CellStatus::Failed,
+                         nlohmann::json{{"class", kind}, {"message", why}}.dump());
+  log(LogLevel::Error, cell.alias + ": " + why);
+  give_up({row});
+}
+
+bool JobQueue::pending(std::size_t row) const {
+  return !given_up_[row] && !store_.completed(sweep_.cells[row].id);
+}
+
+/// True if another team of this run has given the cell up.
+bool JobQueue::lost_elsewhere(std::size_t row) {
+  const auto failure = store_.newest_failure(sweep_.cells[row].id);
+  if (failure && failure->generation > failed_before_[row]) given_up_[row] = true;
+  return given_up_[row];
+}
+
+/// True if another team of this run has given up a cell that is claimed now. The report moves to
+/// the claim's generation, or listings would take the claim for a newer attempt.
+bool JobQueue::lost_meanwhile(std::size_t row, const Lease& lease) {
+  const CellId& id = sweep_.cells[row].id;
+  const auto failure = store_.newest_failure(id);
+  if (!failure || failure->generation <= failed_before_[row]) return false;
+  store_.publish_failure(id, lease.generation(), failure->status, failure->json);
+  given_up_[row] = true;
+  return true;
+}
+
+/// A cell whose source has ended badly: its own report says so.
+void JobQueue::lose(std::size_t row, const std::string& why) {
+  if (lost_elsewhere(row)) return;
+  const auto lease = leases_.try_acquire(store_.cell_dir(sweep_.cells[row].id));
+  if (!lease || !pending(row) || lost_meanwhile(row, *lease)) return;  // somebody else says it
+  report(row, lease->generation(), "source", why);
+}
+
+/// False while a cell of the job waits for its source. Cells that wait in vain are given up.
+bool JobQueue::may_begin(const FusedJob& job) {
+  if (job.depth == 0) return true;  // none of its cells starts from another
+  bool open = true;
+  for (const std::size_t row : job.cells) {
+    if (!pending(row)) continue;
+    std::string why;
+    const StartPermit::Answer answer = start_.ask(row, why);
+    if (answer == StartPermit::Answer::Never) lose(row, why);
+    open = open && (answer == StartPermit::Answer::Open || !pending(row));
+  }
+  return open;
+}
+
+std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
+  const CellPlan& cell = sweep_.cells[row];
+  if (lost_elsewhere(row)) return std::nullopt;
+  const std::filesystem::path folder = store_.cell_dir(cell.id);
+  auto lease = leases_.try_acquire(folder);
+  if (!lease) return std::nullopt;
+  if (store_.completed(cell.id)) return std::nullopt;  // finished while we looked
+  if (lost_meanwhile(row, *lease)) return std::nullopt;
+  CellHistory before = read_history(folder);
+  const auto failure = store_.newest_failure(cell.id);
+  if (const auto why = died_too_often(before, failure ? failure->generation : 0, crash_budget_)) {
+    report(row, lease->generation(), "crash", *why);
+    return std::nullopt;
+  }
+  remove_scratch(folder);
+  CheckpointSearch search = newest_checkpoint(folder, config_digest(cell.config));
+  if (search.found && !fits(*search.found, parameters_(cell.config))) {
+    search.rejected.emplace_back("the newest checkpoint holds another number of parameters");
+    search.found.reset();
+  }
+  for (const std::string& reason : search.rejected) {
+    log(LogLevel::Warning, cell.alias + ": damaged checkpoint passed over: " + reason);
+  }
+  return ClaimedCell{row, std::move(*lease), std::move(search.found), std::move(search.rejected),
+                     std::move(before)};
+}
+
+JobQueue::State JobQueue::next(std::optional<Claim>& claim) {
+  const auto pop_ready = [&] {
+    claim = std::move(ready_.front());
+    ready_.erase(ready_.begin());
+    return State::Claimed;
+  };
+  if (!ready_.empty()) return pop_ready();
+  bool waiting = false;
+  for (const FusedJob& job : jobs_) {
+    if (!may_begin(job)) {
+      waiting = true;
+      continue;
+    }
+    std::map<std::int64_t, Claim> by_step;
+    bool held = false;
+    for (const std::size_t row : job.cells) {
+      if (!pending(row)) continue;
+      auto cell = take(row);
+      if (!cell) {
+        held = true;  // its owner has begun this job: leave the rest to it
+        break;
+      }
+      const std::int64_t step = cell->state ? cell->state->step : 0;
+      Claim& group = by_step[step];
+      group.job.first_step = step;
+      group.job.rows.push_back(row);
+      group.cells.push_back(std::move(*cell));
+    }
+    for (auto& [step, group] : by_step) {
+      std::vector<std::string> ids;
+      for (const std::size_t row : group.job.rows) ids.push_back(sweep_.cells[row].id);
+      group.job.id = job_id(ids);
+      ready_.push_back(std::move(group));
+    }
+    if (!ready_.empty()) return pop_ready();
+    waiting = waiting || held;
+  }
+  return waiting ? State::Waiting : State::Finished;
+}
+
+void JobQueue::give_up(const std::vector<std::size_t>& rows) {
+  for (const std::size_t row : rows) {
+    if (!given_up_[row]) ++failed_;
+    given_up_[row] = true;
+  }
+}
+
+void JobQueue::split(const std::vector<std::size_t>& rows) {
+  const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
+  FusedJob first, second;
+  first.cells.assign(rows.begin(), middle);
+  second.cells.assign(middle, rows.end());
+  for (FusedJob& job : jobs_) {
+    std::erase_if(job.cells, [&](std::size_t row) { return std::ranges::count(rows, row) > 0; });
+  }
+  jobs_.insert(jobs_.begin(), {first, second});
+}
+
+std::int64_t JobQueue::completed() const {
+  return std::ranges::count_if(sweep_.cells,
+                               [&](const CellPlan& c) { return store_.completed(c.id); });
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/config/sweep.hpp"
+#include "storage/files/lease_keeper.hpp"
+#include "storage/store.hpp"
+#include "sweeps/plan/job_plan.hpp"
+#include "sweeps/queue/claim.hpp"
+#include "sweeps/queue/start_permit.hpp"
+
+namespace depthgrid {
+
+/// Parameters of a cell's model: a checkpoint of another number is of no use.
+using ParameterCount = std::function<std::int64_t(const CellConfig&)>;
+
+/// Which cells of a sweep this team may train next. Its only memory is the store: a cell is done
+/// when its result is there, taken when somebody holds its lease.
+class JobQueue {
+ public:
+  enum class State : std::uint8_t { Claimed, Waiting, Finished };
+
+  /// @param jobs          see plan_jobs(). @param parameters  of the models of this build.
+  /// @param crash_budget  leaf retry.crash. All references outlive the queue.
+  JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases, std::vector<FusedJob> jobs,
+           ParameterCount parameters, std::int64_t crash_budget);
+
+  /// Takes the next job. Cells that go on from different steps come one group after another.
+  /// @param claim  set when Claimed.
+  /// @return Waiting: all that is left is held by others, who may die, or starts from cells that
+  ///         are not done; Finished: nothing is left.
+  State next(std::optional<Claim>& claim);
+
+  /// This team gives the cells up: they have failed for good in this run.
+  void give_up(const std::vector<std::size_t>& rows);
+
+  /// The halves of a job that did not fit in memory, next in line. Its leases must be released.
+  void split(const std::vector<std::size_t>& rows);
+
+  /// Cells without a result that this run has given up.
+  std::int64_t failed() const noexcept { return failed_; }
+  std::int64_t completed() const;
+
+ private:
+  std::optional<ClaimedCell> take(std::size_t row);
+  bool pending(std::size_t row) const;
+  bool lost_elsewhere(std::size_t row);
+  bool lost_meanwhile(std::size_t row, const Lease& lease);
+  bool may_begin(const FusedJob& job);
+  void lose(std::size_t row, const std::string& why);
+  void report(std::size_t row, std::int64_t generation, const char* kind, const std::string& why);
+
+  const Sweep& sweep_;
+  const Store& store_;
+  LeaseKeeper& leases_;
+  std::vector<FusedJob> jobs_;
+  ParameterCount parameters_;
+  std::vector<Claim> ready_;  // groups of a job that start at other steps
+  std::vector<bool> given_up_;
+  std::vector<std::int64_t> failed_before_;  // generation of the newest failure when this run began
+  StartPermit start_;
+  std::int64_t crash_budget_;
+  std::int64_t failed_ = 0;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,65 @@
+#include "cli/dispatch.hpp"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+int paint(const Arguments& arguments) {
+  return static_cast<int>(arguments.size());
+}
+
+int fail(const Arguments& /*arguments*/) {
+  throw UserError(ExitCode::NoInput, "no such file");
+}
+
+/// As a new verb is added: a function and a row.
+constexpr Verb kTwo[] = {{"paint", "FILE", "make it green", paint}, {"fail", "", "fail", fail}};
+
+std::string problem_of(Arguments words) {
+  try {
+    dispatch(kTwo, std::move(words));
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), ExitCode::Usage);
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Dispatch, AVerbGetsTheWordsBehindIt) {
+  EXPECT_EQ(dispatch(kTwo, {"paint"}), 0);
+  EXPECT_EQ(dispatch(kTwo, {"paint", "a", "--b"}), 2);
+  EXPECT_EQ(dispatch(kTwo, {"help", "paint"}), 1);  // as paint --help
+}
+
+TEST(Dispatch, AnUnknownVerbIsToldWithTheNearestAndTheUsage) {
+  const std::string said = problem_of({"pant"});
+  EXPECT_TRUE(said.starts_with("unknown verb 'pant' (did you mean 'paint'?)\n\n")) << said;
+  EXPECT_TRUE(said.ends_with(usage(kTwo))) << said;
+  EXPECT_TRUE(problem_of({"xyzzyx"}).starts_with("unknown verb 'xyzzyx'\n\n"));
+  EXPECT_TRUE(problem_of({}).starts_with("a verb is missing\n\n"));
+}
+
+TEST(Dispatch, WhatAVerbThrowsGoesOn) {
+  EXPECT_THROW(dispatch(kTwo, {"fail"}), UserError);
+}
+
+TEST(Dispatch, TheUsageHasALineForEveryVerb) {
+  EXPECT_NE(usage(kTwo).find("  paint     FILE                make it green\n"), std::string::npos)
+      << usage(kTwo);
+}
+
+TEST(Verbs, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const Verb& verb : kVerbs) {
+    EXPECT_TRUE(names.insert(verb.name).second) << verb.name;
+    EXPECT_NE(verb.run, nullptr) << verb.name;
+  }
+}
+
+}  // namespace
+}  // namespace depthgrid

@@ -1,0 +1,247 @@
+// The queue on a temporary store, without a worker: nothing here trains.
+#include "sweeps/queue/job_queue.hpp"
+
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "storage/files/lease_files.hpp"
+#include "storage/files/publish.hpp"
+#include "storage/hdf5/checkpoint.hpp"
+#include "sweeps/queue/checkpoint_policy.hpp"
+#include "tests/core/config/sweep_files.hpp"
+#include "tests/storage/synthetic_sweep.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace {
+
+using State = JobQueue::State;
+using Rows = std::vector<std::size_t>;
+
+constexpr std::int64_t kParameters = 3;
+
+FusedJob job_of(Rows rows, std::int64_t depth = 0) {
+  FusedJob job;
+  job.cells = std::move(rows);
+  job.depth = depth;
+  return job;
+}
+
+class Queue : public ::testing::Test {
+ protected:
+  JobQueue queue(std::vector<FusedJob> jobs, LeaseKeeper& leases, std::int64_t crash_budget = 0) {
+    return {sweep_,      store_, leases, std::move(jobs), [](const CellConfig&) { return 3; },
+            crash_budget};
+  }
+
+  std::filesystem::path folder(std::size_t row) const {
+    return store_.cell_dir(sweep_.cells[row].id);
+  }
+
+  /// A checkpoint of the first generation.
+  void checkpoint(std::size_t row, std::int64_t step, std::size_t parameters = kParameters) const {
+    const std::vector<float> numbers(parameters, 1.0F);
+    CheckpointData data;
+    data.step = step;
+    data.config_digest = config_digest(sweep_.cells[row].config);
+    for (const char* name : {"parameters", "first", "second"}) {
+      data.tensors.push_back({name, {static_cast<std::int64_t>(parameters)}, numbers});
+    }
+    publish_checkpoint(folder(row), 1, data);
+  }
+
+  void complete(std::size_t row, CellStatus status = CellStatus::Completed) const {
+    finish_cell(store_, plan_, row, 5, status);
+  }
+
+  TemporaryFolder scratch_;
+  Sweep sweep_ = synthetic_sweep({1e-3, 2e-3}, 2);
+  Store store_ = Store::open_or_create(scratch_.path() / "store");
+  StoredPlan plan_ = stored_plan(sweep_);
+};
+
+TEST_F(Queue, GivesJobAfterJobUntilEveryCellIsDone) {
+  LeaseKeeper leases;
+  JobQueue jobs = queue({job_of({0, 1}), job_of({2, 3})}, leases);
+  std::optional<Claim> claim;
+
+  ASSERT_EQ(jobs.next(claim), State::Claimed);
+  EXPECT_EQ(claim->job.rows, (Rows{0, 1}));
+  EXPECT_EQ(claim->job.first_step, 0);
+  EXPECT_EQ(claim->job.id, job_id({sweep_.cells[0].id, sweep_.cells[1].id}));
+  EXPECT_EQ(claim->cells.size(), 2U);
+  EXPECT_TRUE(claim->cells[0].lease.valid());
+  complete(0);
+  complete(1);
+  ASSERT_EQ(jobs.next(claim), State::Claimed);
+  EXPECT_EQ(claim->job.rows, (Rows{2, 3}));
+  EXPECT_EQ(jobs.completed(), 2);
+  complete(2);
+  complete(3);
+  EXPECT_EQ(jobs.next(claim), State::Finished);
+}
+
+TEST_F(Queue, NeverGivesACellTwice) {
+  LeaseKeeper here, there;
+  JobQueue first = queue({job_of({0, 1}), job_of({2, 3})}, here);
+  JobQueue second = queue({job_of({0, 1}), job_of({2, 3})}, there);
+  std::vector<Claim> held;
+  std::multiset<std::size_t> rows;
+  for (JobQueue* jobs : {&first, &second, &first, &second}) {
+    std::optional<Claim> claim;
+    if (jobs->next(claim) != State::Claimed) continue;
+    rows.insert(claim->job.rows.begin(), claim->job.rows.end());
+    held.push_back(std::move(*claim));
+  }
+  EXPECT_EQ(rows, (std::multiset<std::size_t>{0, 1, 2, 3}));
+  std::optional<Claim> claim;
+  EXPECT_EQ(first.next(claim), State::Waiting);  // their owners may die
+
+  held.clear();  // and give the cells back
+  EXPECT_EQ(first.next(claim), State::Claimed);
+}
+
+TEST_F(Queue, TakesOverFromAnOwnerWhoseHeartStoodStill) {
+  ProcessIdentity other = this_process();
+  other.host = "elsewhere";
+  other.boot_id = "another-boot";
+  publish_once(folder(0) / "gen-000001", to_json(other));
+  publish_once(folder(0) / "hb-000001", "0000000000000000007 beats\n");
+  LeaseKeeper leases({.ttl = std::chrono::milliseconds(30)});
+  JobQueue jobs = queue({job_of({0})}, leases);
+  std::optional<Claim> claim;
+
+  EXPECT_EQ(jobs.next(claim), State::Waiting);
+  for (int i = 0; i < 1000 && jobs.next(claim) == State::Waiting; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_TRUE(claim.has_value());
+  EXPECT_EQ(claim->cells[0].lease.generation(), 2);
+}
+
+TEST_F(Queue, CellsThatGoOnFromOtherStepsComeOneGroupAfterAnother) {
+  checkpoint(1, 10);
+  LeaseKeeper leases;
+  JobQueue jobs = queue({job_of({0, 1, 2})}, leases);
+  std::optional<Claim> first, second;
+
+  ASSERT_EQ(jobs.next(first), State::Claimed);
+  ASSERT_EQ(jobs.next(second), State::Claimed);
+  EXPECT_EQ(first->job.rows, (Rows{0, 2}));
+  EXPECT_EQ(second->job.rows, (Rows{1}));
+  EXPECT_EQ(second->job.first_step, 10);
+  ASSERT_TRUE(second->cells[0].state.has_value());
+  EXPECT_EQ(second->cells[0].state->step, 10);
+}
+
+TEST_F(Queue, PassesOverACheckpointOfAnotherNumberOfParameters) {
+  checkpoint(0, 10, kParameters + 1);
+  LeaseKeeper leases;
+  JobQueue jobs = queue({job_of({0})}, leases);
+  std::optional<Claim> claim;
+
+  ASSERT_EQ(jobs.next(claim), State::Claimed);
+  EXPECT_FALSE(claim->cells[0].state.has_value());
+  EXPECT_EQ(claim->cells[0].rejected,
+            std::vector<std::string>{"the newest checkpoint holds another number of parameters"});
+}
+
+TEST_F(Queue, GivesUpACellThatDiesTooOften) {
+  for (std::int64_t generation = 1; generation <= 3; ++generation) {
+    write_attempt(folder(0), 0, generation, 0, 5, false);
+    publish_once(folder(0) / generation_name("gen", generation), "{}");
+  }
+  publish_once(folder(0) / "hb-000003", "0000000000000000007 ended\n");
+  LeaseKeeper leases;
+  JobQueue jobs = queue({job_of({0})}, leases, 1);
+  std::optional<Claim> claim;
+
+  EXPECT_NE(jobs.next(claim), State::Claimed);
+  EXPECT_EQ(jobs.failed(), 1);
+  const auto failure = store_.newest_failure(sweep_.cells[0].id);
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_EQ(failure->generation, 4);
+  EXPECT_NE(failure->json.find("died 3 times"), std::string::npos) << failure->json;
+  EXPECT_EQ(jobs.next(claim), State::Finished);
+}
+
+TEST_F(Queue, HalvesOfAJobComeNext) {
+  LeaseKeeper leases;
+  JobQueue jobs = queue({job_of({0, 1, 2}), job_of({3})}, leases);
+  std::optional<Claim> claim;
+  ASSERT_EQ(jobs.next(claim), State::Claimed);
+  const Rows rows = claim->job.rows;
+  claim.reset();
+
+  jobs.split(rows);
+
+  ASSERT_EQ(jobs.next(claim), State::Claimed);
+  EXPECT_EQ(claim->job.rows, (Rows{0}));
+  std::optional<Claim> second;
+  ASSERT_EQ(jobs.next(second), State::Claimed);
+  EXPECT_EQ(second->job.rows, (Rows{1, 2}));
+}
+
+TEST_F(Queue, CellsThatAreGivenUpDoNotComeAgain) {
+  LeaseKeeper leases;
+  JobQueue jobs = queue({job_of({0}), job_of({1})}, leases);
+  jobs.give_up({0, 0});
+  std::optional<Claim> claim;
+
+  ASSERT_EQ(jobs.next(claim), State::Claimed);
+  EXPECT_EQ(claim->job.rows, (Rows{1}));
+  EXPECT_EQ(jobs.failed(), 1);
+}
+
+class ChainedQueue : public Queue {
+ protected:
+  ChainedQueue() {
+    sweep_ = files_.load(R"(data: {corpus: synthetic:markov, seq_len: 9}
+model: {d_model: 16, n_layers: 2, n_heads: 2, max_seq_len: 9}
+method: list
+include:
+  - {tag: a}
+  - {tag: b, train.lr: 1e-3, model.init.from: arm:a}
+)");
+    plan_ = stored_plan(sweep_);
+  }
+  std::size_t row(const char* alias) const {
+    return static_cast<std::size_t>(cell_named(sweep_, alias).row);
+  }
+  SweepFiles files_;
+};
+
+TEST_F(ChainedQueue, AJobWaitsForTheCellsThatItStartsFrom) {
+  LeaseKeeper leases;
+  const std::size_t a = row("a,s0"), b = row("b,s0");
+  JobQueue jobs = queue({job_of({b}, 1), job_of({a})}, leases);
+  std::optional<Claim> source, claim;
+
+  ASSERT_EQ(jobs.next(source), State::Claimed);
+  EXPECT_EQ(source->job.rows, Rows{a});
+  EXPECT_EQ(jobs.next(claim), State::Waiting);
+  checkpoint(a, 5);
+  complete(a);
+  ASSERT_EQ(jobs.next(claim), State::Claimed);
+  EXPECT_EQ(claim->job.rows, Rows{b});
+}
+
+TEST_F(ChainedQueue, CellsWhoseSourceHasDivergedFailWithTheReason) {
+  LeaseKeeper leases;
+  const std::size_t a = row("a,s0"), b = row("b,s0");
+  JobQueue jobs = queue({job_of({b}, 1), job_of({a})}, leases);
+  complete(a, CellStatus::Diverged);
+  std::optional<Claim> claim;
+
+  EXPECT_EQ(jobs.next(claim), State::Finished);
+  EXPECT_EQ(jobs.failed(), 1);
+  const auto failure = store_.newest_failure(sweep_.cells[b].id);
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_NE(failure->json.find("which has diverged"), std::string::npos) << failure->json;
+}
+
+}  // namespace
+}  // namespace depthgrid

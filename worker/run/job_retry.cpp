@@ -1,0 +1,66 @@
+#include "worker/run/job_retry.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "worker/process/fresh_process.hpp"
+
+namespace depthgrid {
+
+void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& generations,
+                    CellStatus status, const std::string& kind, const std::string& message) {
+  const std::string json =
+      nlohmann::json{{"class", kind}, {"message", message}, {"job", job.id}}.dump();
+  std::vector<std::size_t> lost;
+  for (std::size_t i = 0; i < job.rows.size(); ++i) {
+    const CellPlan& cell = run_.sweep.cells[job.rows[i]];
+    // It had diverged, or somebody else has finished it.
+    if (run_.store.completed(cell.id)) continue;
+    lost.push_back(job.rows[i]);
+    run_.store.publish_failure(cell.id, generations.at(i), status, json);
+    log(LogLevel::Error, cell.alias + ": " + message);
+  }
+  queue_.give_up(lost);
+}
+
+bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64_t>& generations,
+                             double peak) {
+  if (job.rows.size() > 1) {
+    run_.progress.say("job " + job.id + " does not fit in memory: split in two");
+    queue_.split(job.rows);
+    return false;
+  }
+  const CellPlan& cell = run_.sweep.cells[job.rows.front()];
+  if (!order_.cell.empty()) {  // the process that waits for this one knows what comes next
+    code_ = ExitCode::OutOfMemory;
+    queue_.give_up(job.rows);
+    return false;
+  }
+  for (std::int64_t i = 0; i < run_.sweep.run.integer("retry.oom"); ++i) {
+    run_.progress.say("job " + job.id + " does not fit in memory: tried in a fresh process");
+    const int code = train_apart(order_, cell.id, run_.device.is_cuda());
+    if (code == static_cast<int>(ExitCode::TempFail)) return true;
+    if (run_.store.completed(cell.id)) return false;
+    if (code == static_cast<int>(ExitCode::OutOfMemory)) continue;
+    const auto failure = run_.store.newest_failure(cell.id);
+    if (failure && failure->generation > generations.front()) {
+      queue_.give_up(job.rows);  // it has said why
+    } else if (code < 128) {
+      throw UserError(static_cast<ExitCode>(code),
+                      fmt::format("{}: the fresh process ended with {}; its own message stands "
+                                  "above",
+                                  cell.alias, code));
+    }
+    return false;  // of a crash: retry.crash decides at the next claim
+  }
+  // The fresh processes have claimed generations of their own; only a claim tells the newest.
+  const auto lease = leases_.try_acquire(run_.store.cell_dir(cell.id));
+  if (!lease) return false;  // somebody else is at it, and will say what comes of it
+  fail(job, {lease->generation()}, CellStatus::Oom, "oom",
+       fmt::format("out of memory with one cell alone; peak {:.0f} MB", peak / 1e6));
+  return false;
+}
+
+}  // namespace depthgrid

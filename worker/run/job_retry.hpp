@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sweeps/orders/run_order.hpp"
+#include "sweeps/queue/job_queue.hpp"
+#include "worker/run/run_context.hpp"
+
+namespace depthgrid {
+
+/// What becomes of jobs that could not be trained: they are split, tried in a fresh process, or
+/// fail for good. Their leases are released by then: the newest claim of a cell may be another
+/// owner's, who is at work.
+class JobRetry {
+ public:
+  /// All references outlive this.
+  JobRetry(const RunContext& run, const RunOrder& order, LeaseKeeper& leases, JobQueue& queue)
+      : run_(run), order_(order), leases_(leases), queue_(queue) {}
+
+  /// Publishes the report of cells without a result.
+  /// @param generations  of the attempts that have failed, one per cell of the job.
+  void fail(const SessionJob& job, const std::vector<std::int64_t>& generations, CellStatus status,
+            const std::string& kind, const std::string& message);
+
+  /// A job of several cells is split; a cell alone is tried `retry.oom` times by a process of its
+  /// own, and has failed then.
+  /// @param peak  bytes, of the attempt.
+  /// @return true if a signal came meanwhile.
+  /// @throws UserError if the fresh process ended by one that concerns every cell.
+  bool out_of_memory(const SessionJob& job, const std::vector<std::int64_t>& generations,
+                     double peak);
+
+  /// What a process that trains one cell only returns, if not Done.
+  ExitCode code() const noexcept { return code_; }
+
+ private:
+  const RunContext& run_;
+  const RunOrder& order_;
+  LeaseKeeper& leases_;
+  JobQueue& queue_;
+  ExitCode code_ = ExitCode::Done;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "sweeps/orders/run_order.hpp"
+
+namespace depthgrid {
+
+/// `depthgrid run` in the worker: run_sweep() as this process's rank of a launcher, or alone.
+/// Watches for signals. An error that all ranks share is told by one of them; any other ends the
+/// launcher's other ranks, too.
+/// @param argc, argv  of main(), for MPI.
+/// @return exit code. @throws UserError without a launcher.
+int run(const RunOrder& order, int argc, char** argv);
+
+}  // namespace depthgrid

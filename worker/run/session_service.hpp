@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/train/trainer.hpp"
+
+namespace depthgrid {
+
+/// A training step that was made.
+struct StepEvent {
+  std::int64_t step = 0;  // from 1
+  const StepReport& report;
+  double seconds = 0;  // that it took
+};
+
+/// What listens to the training loop of a job on the team's first rank: recording, evaluation,
+/// checkpoints, probes. A service acts on the steps for which it is due.
+class SessionService {
+ public:
+  virtual ~SessionService() = default;
+
+  /// Before the first step of this attempt, after `step` steps of earlier ones.
+  virtual void begin(std::int64_t /*step*/) {}
+  /// Asked after every step, when the services before it have acted.
+  virtual bool due(std::int64_t step) const = 0;
+  virtual void act(const StepEvent& event) = 0;
+  /// A signal ends the attempt after this step.
+  virtual void stop(std::int64_t /*step*/) {}
+  /// No further step is made; the last evaluation is still to come.
+  virtual void end(std::int64_t /*step*/) {}
+};
+
+/// The services of a job, told of everything in the order in which they were added.
+class SessionServices {
+ public:
+  /// @param service  outlives this.
+  void add(SessionService& service) { services_.push_back(&service); }
+
+  void begin(std::int64_t step) const;
+  void stepped(const StepEvent& event) const;
+  void stop(std::int64_t step) const;
+  void end(std::int64_t step) const;
+
+ private:
+  std::vector<SessionService*> services_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,88 @@
+#include "worker/run/sweep_plan.hpp"
+
+#include <optional>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/subprocess.hpp"
+#include "distributed/agree.hpp"
+#include "models/options/model_options.hpp"
+#include "storage/plan_file.hpp"
+#include "sweeps/plan/matched_sweep.hpp"
+#include "sweeps/plan/start_check.hpp"
+#include "worker/model/fused_model.hpp"
+#include "worker/run/final_weights.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Weights that do not fit are refused before anything is trained, or written to the store.
+void refuse_misfits(const Sweep& sweep) {
+  TensorTable tensors;
+  for (const CellPlan& cell : start_structures(sweep)) {
+    tensors.emplace(cell.structure, tensor_infos(layout_of(model_options({&cell.config}))));
+  }
+  check_starts(sweep, tensors);
+}
+
+/// Expands the sweep again with the widths of `match:`, which are in the store's plan afterwards.
+void match_widths(Sweep& sweep, const SweepRequest& request, const std::string& store_folder) {
+  const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
+  const Amounts amounts = described_amounts(cache);
+  sweep = matched_sweep(request, store_folder, amounts);
+  refuse_misfits(sweep);
+  Store store = Store::open_or_create(store_folder);
+  if (!has_plan(store)) {
+    try {
+      publish_plan(store, sweep);
+    } catch (const UserError&) {  // somebody else was faster; if not so, planned_store() says it
+      sweep = matched_sweep(request, store_folder, amounts);
+    }
+  }
+  for (const MatchedWidth& width : sweep.matched) {
+    log(LogLevel::Info, "match: " + matched_text(width));
+  }
+}
+
+}  // namespace
+
+Sweep planned_sweep(const RunOrder& order, Collective& world) {
+  SweepRequest request{.file = order.file, .set = order.set, .yes = order.yes};
+  Sweep sweep = load_sweep(request);
+  if (sweep.goals.empty()) {
+    agree_on_first(world, [&] { refuse_misfits(sweep); });
+    return sweep;
+  }
+  agree_on_first(world, [&] { match_widths(sweep, request, order.store); });
+  const std::string widths =
+      broadcast_text(world, world.rank() == 0 ? matched_json(sweep.matched) : "", 0);
+  if (world.rank() == 0) return sweep;
+  request.matched = matched_from_json(widths);
+  return load_sweep(request);
+}
+
+Store planned_store(const RunOrder& order, Collective& world, const Sweep& sweep) {
+  std::optional<Store> store;
+  agree_on_first(world, [&] {
+    store = Store::open_or_create(order.store);
+    publish_plan(*store, sweep);
+  });
+  return store ? *store : Store::open(order.store);
+}
+
+std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const Sweep& sweep,
+                               const Store& store) {
+  std::string marks;
+  if (world.rank() == 0) {
+    for (const CellPlan& cell : sweep.cells) {
+      const bool ours = order.cell.empty() || order.cell == cell.id;
+      marks += ours && !store.completed(cell.id) ? '1' : '0';
+    }
+  }
+  std::vector<bool> out;
+  for (const char mark : broadcast_text(world, marks, 0)) out.push_back(mark == '1');
+  return out;
+}
+
+}  // namespace depthgrid

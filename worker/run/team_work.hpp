@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/exit_code.hpp"
+#include "sweeps/orders/run_order.hpp"
+#include "sweeps/plan/job_plan.hpp"
+#include "worker/run/run_context.hpp"
+
+namespace depthgrid {
+
+/// What came of one rank's part of a run.
+struct TeamOutcome {
+  bool stopped = false;            // by a signal
+  std::int64_t failed = 0;         // cells that this team has given up
+  ExitCode code = ExitCode::Done;  // of a process for one cell
+};
+
+/// The first rank of a team: claims jobs in the store until every cell is done, whoever did it, or
+/// a signal comes, and trains them with its team.
+TeamOutcome lead_team(const RunContext& run, const RunOrder& order, std::vector<FusedJob> jobs);
+
+/// The other ranks: train what the first one says.
+TeamOutcome follow_team(const RunContext& run);
+
+}  // namespace depthgrid

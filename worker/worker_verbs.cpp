@@ -1,0 +1,79 @@
+#include "worker/worker_verbs.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <istream>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/exit_code.hpp"
+#include "worker/audit/audit_service.hpp"
+#include "worker/bench/bench.hpp"
+#include "worker/describe/describe.hpp"
+#include "worker/eval/eval_cell.hpp"
+#include "worker/generate/generate.hpp"
+#include "worker/inspect/inspect_service.hpp"
+#include "worker/run/run_service.hpp"
+#include "worker/weights/export_weights.hpp"
+
+namespace depthgrid {
+namespace {
+
+int answer(const std::string& json, ExitCode code = ExitCode::Done) {
+  std::puts(json.c_str());
+  return static_cast<int>(code);
+}
+
+int check_verb(const WorkerCall& call) {
+  const CheckAnswer found = check(call.order);
+  return answer(found.json, found.code);
+}
+
+using enum OrderFrom;
+using Call = const WorkerCall&;
+constexpr WorkerVerb kVerbs[] = {
+    {"run", Argument, [](Call c) { return run(parse_run_order(c.order), c.argc, c.argv); }},
+    {"bench", Argument, [](Call c) { return bench(parse_bench_order(c.order)); }},
+    {"export", Argument, [](Call c) { return export_weights(parse_export_order(c.order)); }},
+    {"eval", Argument, [](Call c) { return eval_cell(parse_eval_order(c.order)); }},
+    {"generate", Argument, [](Call c) { return generate(parse_generate_order(c.order)); }},
+    {"describe", Input, [](Call c) { return answer(describe(c.order)); }},
+    {"audit", Input, [](Call c) { return answer(audit(c.order)); }},
+    {"check", Input, check_verb}};
+
+}  // namespace
+
+std::span<const WorkerVerb> worker_verbs() {
+  return kVerbs;
+}
+
+std::string worker_usage(std::span<const WorkerVerb> verbs) {
+  std::vector<std::string_view> by_argument, by_input;
+  for (const WorkerVerb& verb : verbs) {
+    (verb.from == Argument ? by_argument : by_input).emplace_back(verb.name);
+  }
+  return fmt::format(
+      "usage: depthgrid-worker {} ORDER |\n"
+      "       {} < REQUEST.json | --version\n"
+      "It is started by depthgrid; see depthgrid --help.\n",
+      fmt::join(by_argument, "|"), fmt::join(by_input, "|"));
+}
+
+int dispatch(std::span<const WorkerVerb> verbs, int argc, char** argv, std::istream& input) {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  const auto verb = std::ranges::find(verbs, name, &WorkerVerb::name);
+  if (verb == verbs.end() || (verb->from == Argument && argc != 3)) {
+    std::fputs(worker_usage(verbs).c_str(), stderr);
+    return static_cast<int>(ExitCode::Usage);
+  }
+  WorkerCall call{"", argc, argv};
+  call.order = verb->from == Argument ? std::string(argv[2])
+                                      : std::string{std::istreambuf_iterator<char>(input), {}};
+  return verb->run(call);
+}
+
+}  // namespace depthgrid
