@@ -14,13 +14,13 @@ namespace depthgrid {
 /// Lengths of the axes of the packed file, and the union of the steps of all cells.
 class PackAxes {
  public:
-  /// Axes of one source: a step axis brings its steps, the others their length.
+  /// Axes of one source: a step axis adds its steps, the others their length.
   void add(const ColumnTable& source);
   void add_steps(const std::string& axis, std::span<const std::int64_t> steps);
   /// The longest source sets the length.
   void add_length(const std::string& axis, std::int64_t length);
 
-  /// Sorts the steps; add nothing afterwards.
+  /// Sorts the steps; no add functions may be called afterwards.
   void finish();
 
   const std::map<std::string, std::int64_t, std::less<>>& sizes() const { return sizes_; }
@@ -28,7 +28,7 @@ class PackAxes {
   /// Coordinates of the step axes.
   std::vector<VariableColumn> step_columns() const;
 
-  /// Index of each of `own` (ascending, all of them known) among the steps of the axis.
+  /// Index of each of `own` (ascending, all known) among the steps of the axis.
   std::vector<std::int64_t> positions(const std::string& axis,
                                       std::span<const std::int64_t> own) const;
 
@@ -37,19 +37,19 @@ class PackAxes {
   std::map<std::string, std::vector<std::int64_t>, std::less<>> steps_;
 };
 
-/// How one axis of a source lies in the packed file.
+/// Mapping of one axis of a source to the packed file.
 struct AxisFit {
   std::int64_t own = 1;                 // length in the source
   std::int64_t all = 1;                 // length in the packed file
   std::vector<std::int64_t> positions;  // of each own index; empty: 0 ... own-1
 };
 
-/// Copies items of `from` (row-major over the own lengths) to their places in `to` (over all
-/// lengths). Texts may be narrower in the source; the rest of the item is left as it is.
+/// Copies items of `from` (row-major, lengths `own`) to their places in `to` (lengths `all`). Texts
+/// may be narrower in the source; the rest of the item is left unchanged.
 void place_items(std::span<const std::byte> from, std::size_t from_item, std::span<std::byte> to,
                  std::size_t to_item, std::span<const AxisFit> axes);
 
-/// `items` times the absent value.
+/// `items` absent values.
 std::vector<std::byte> absent_items(DataType type, std::size_t item_bytes, std::size_t items);
 
 }  // namespace depthgrid

@@ -134,7 +134,7 @@ bool SeriesPacker::same_shape_before(const Series& series) const {
   for (std::size_t i = 0; i < column.dims.size(); ++i) {
     if (shape.extents.at(i) != input_.sizes.find(column.dims[i])->second) return false;
   }
-  return true;  // a union of steps that has not grown holds the same steps
+  return true;  // a union of steps that has not grown is unchanged
 }
 
 SeriesPacker::Block SeriesPacker::load_block(std::int64_t first, std::int64_t end) const {
@@ -155,7 +155,7 @@ SeriesPacker::Block SeriesPacker::load_block(std::int64_t first, std::int64_t en
   return out;
 }
 
-/// Cells [row, end), padded to a whole chunk; of a chunked series nothing if no cell has a number.
+/// Cells [row, end), padded to a whole chunk; empty for a chunked series if no cell has a number.
 std::vector<std::byte> SeriesPacker::build_chunk(const Block& block, const Series& series,
                                                  std::int64_t row, std::int64_t end) const {
   const DeclaredColumn& column = series.column;
@@ -207,7 +207,7 @@ std::vector<bool> SeriesPacker::rows_without_series() const {
   return out;
 }
 
-/// Hands a chunk over as it is stored, if nothing in it has changed.
+/// Copies a chunk as stored if nothing in it has changed.
 bool SeriesPacker::copy_chunk(TableWriter& writer, const Series& series, std::int64_t row,
                               const std::vector<bool>& empty) const {
   if (!series.reusable) return false;
