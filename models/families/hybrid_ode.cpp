@@ -16,7 +16,7 @@
 namespace depthgrid {
 namespace {
 
-/// What the residual scale sees: the layers that stay.
+/// Options of the residual scale: only the remaining layers.
 ModelOptions remaining_layers(ModelOptions o) {
   o.layers -= o.flow.replaced();
   return o;
@@ -86,7 +86,7 @@ class HybridOde final : public Family {
     return std::make_unique<LayerField>(options_, context, blocks_);
   }
 
-  /// A flow's step is one block under Euler's method alone.
+  /// Only under Euler's method is a flow's step a single block.
   std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
     if (flow_ && options_.flow.method->stages > 1) return {};
     std::vector<DecodeBlock> out;
@@ -126,7 +126,7 @@ class HybridOde final : public Family {
   ModelOptions remaining_;
   ResidualScale scale_;
   DepthGrid flow_grid_;               // τ and h of the flow
-  std::vector<BlockWeights> blocks_;  // one a step; of a flow's steps, nothing
+  std::vector<BlockWeights> blocks_;  // one per step; empty for a flow's steps
   std::optional<Flow> flow_;          // none: one block in its place
 };
 

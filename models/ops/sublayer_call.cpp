@@ -11,7 +11,7 @@ at::Tensor dense_inside(const at::Tensor& v) {
   return !v.defined() || v.select(0, 0).is_contiguous() ? v : v.contiguous();
 }
 
-/// Gated weights: transposed for the forward pass, as they are for the backward pass.
+/// Gated weights: transposed for the forward pass, not for the backward pass.
 at::Tensor prepared(Way way, const SublayerMap& m) {
   if (way == Way::Back && !m.gate.defined()) return m.weight;
   const std::int64_t cells = m.weight.size(0), out = m.weight.size(1), in = m.weight.size(2);
