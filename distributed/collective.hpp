@@ -56,11 +56,11 @@ std::unique_ptr<Collective> make_self_collective();
 /// @param mine  (n, ...) on each rank. @return (size() * n, ...), in rank order.
 at::Tensor all_gather(Collective& group, const at::Tensor& mine);
 
-/// True iff `ok` holds on every rank: the one way in which ranks agree on a failure.
+/// True iff `ok` holds on every rank: the one place where ranks compare notes about failure.
 bool agree(Collective& group, bool ok);
 
-/// Minimum, maximum and sum of all ranks' `value`. These and the two below need a group that
-/// carries host tensors ("self" or "mpi").
+/// The smallest, the largest and the sum of every rank's `value`. For groups of host tensors
+/// ("self" and "mpi"), as are the two below.
 std::int64_t smallest(Collective& group, std::int64_t value);
 std::int64_t largest(Collective& group, std::int64_t value);
 std::int64_t total(Collective& group, std::int64_t value);

@@ -37,7 +37,7 @@ struct DepthSegment {
   DepthGrid grid;
 };
 
-/// One architecture of depth: its parameters, its depth grid and the field on that grid.
+/// One way of letting depth act: its parameters, the grid it walks and the field on that grid.
 ///
 /// A family is one file in models/families and one row of model_factory.cpp. Embedding, readout,
 /// training, evaluation and storage are the same for all.

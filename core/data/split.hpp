@@ -6,7 +6,7 @@
 
 namespace depthgrid {
 
-/// Part of a corpus. The values give the order along dimension `split` in every result file.
+/// Part of a corpus. The numbers are the order of the dimension `split` in every result file.
 enum class Split : std::uint8_t { Train, Dev, Valid, Test };
 
 inline constexpr std::array<std::string_view, 4> kSplitNames{"train", "dev", "valid", "test"};

@@ -1,7 +1,7 @@
-// GPU counterpart of core/train/optimizer/cell_adam.cpp: one warp per (cell, block); lane j takes
+// GPU twin of core/train/optimizer/cell_adam.cpp: one warp per (cell, block), lane j of it takes
 // elements j, j + 32, ... as the lanes of the CPU's sums do, and lanes are added in the same
-// pairwise order. Two-stage reductions through memory, no atomics: bitwise reproducible.
-// Compile with --fmad=false --ftz=true and precise division and square root.
+// pairwise order. Sums go through memory in two stages, never through atomics: runs repeat to the
+// bit. Compile with --fmad=false --ftz=true and precise division and square root.
 #include <cfloat>
 
 #include <cuda_runtime.h>
@@ -22,7 +22,7 @@ __device__ double add_lanes(double x) {
   return x;  // lane 0
 }
 
-/// This warp's (cell, block); cell = -1 past the last.
+/// (cell, block) of this warp; cell = -1 beyond the last.
 struct Place {
   std::int64_t cell;
   std::int32_t block;
@@ -69,7 +69,7 @@ __device__ double scale_of(const CellAdamArgs& a, std::int64_t cell) {
   return a.gradient_scale == nullptr ? 1.0 : a.gradient_scale[cell];
 }
 
-/// One thread block per cell, one warp per group; thread 0 fills the cell's row of the report.
+/// One thread block a cell, one warp a group; the first thread fills the cell's row of the report.
 __global__ void __launch_bounds__(kKernelGroups* kWarp) cell_norms(CellAdamArgs a) {
   __shared__ double squares[kKernelGroups];
   const std::int64_t cell = blockIdx.x;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kKernelGroups* kWarp) cell_norms(CellAdamArgs 
   report[3] = isfinite(sum) ? 0 : 1;
 }
 
-/// One thread per (cell, group): this step's scalars, from the device's step counter.
+/// One thread a (cell, group): the scalars of this step, from the device's own step counter.
 __global__ void prepare_rates(CellAdamArgs a) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (at >= a.cells * kKernelGroups) return;
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kThreads) block_update(CellAdamArgs a) {
   }
 }
 
-/// Norms of the update and of the parameters; increments the step counter.
+/// Norms of the update and of the parameters, and one more step on the counter.
 __global__ void __launch_bounds__(kKernelGroups* kWarp) finish_update(CellAdamArgs a) {
   __shared__ double updates[kKernelGroups];
   __shared__ double parameters[kKernelGroups];

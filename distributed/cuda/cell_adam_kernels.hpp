@@ -7,7 +7,7 @@ namespace depthgrid {
 
 inline constexpr int kKernelGroups = 17;
 
-/// One block of SegmentTable in device memory.
+/// A block of SegmentTable as the device sees it.
 struct DeviceBlock {
   std::int64_t offset;
   std::int32_t count;
@@ -21,8 +21,8 @@ struct DeviceAdamRates {
   float gradient_factor, l2, beta1, rest1, beta2, rest2, inverse_root, eps, step_size, decay;
 };
 
-/// Arguments of the kernels; all pointers are device memory. E cells, P = row_size, N = blocks,
-/// G = kKernelGroups, S = schedule_steps.
+/// Everything the kernels read and write; all pointers are device memory. E cells, P = row_size,
+/// N = blocks, G = kKernelGroups, S = schedule_steps.
 struct CellAdamArgs {
   std::int64_t cells, row_size;
   std::int32_t blocks;
@@ -44,7 +44,7 @@ struct CellAdamArgs {
   DeviceAdamRates* rates;      ///< (E, G) workspace
 };
 
-/// Launch the kernels on `stream` (a cudaStream_t). @return a cudaError_t.
+/// Queue the kernels on `stream` (a cudaStream_t). @return a cudaError_t.
 int launch_gradient_norms(const CellAdamArgs& args, void* stream);
 int launch_adam_update(const CellAdamArgs& args, void* stream);
 

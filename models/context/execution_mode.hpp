@@ -11,23 +11,23 @@ namespace depthgrid {
 /// How the layers that may skip tokens are executed in one pass.
 enum class ExecutionMode : std::uint8_t {
   Dense,             ///< every token passes through every block
-  TeacherTopk,       ///< the k highest scores of the sequence: looks ahead
+  TeacherTopk,       ///< the k highest of the sequence's scores: looks ahead
   TeacherThreshold,  ///< a score after the block against a threshold: causal, saves nothing
   Student,           ///< a causal router decides before the block
-  Random,            ///< each token with probability γ, independent of its content
+  Random,            ///< each token with probability γ, whatever it holds
   SkipAll,           ///< no token
-  Forced             ///< masks given by the caller
+  Forced             ///< masks from outside
 };
 
 /// How a student turns a router's probability into a decision.
 enum class Decider : std::uint8_t {
   Threshold,    ///< above a fixed threshold
-  Calibrated,   ///< above the layer's threshold, the (1 − γ)-quantile on held-out text
+  Calibrated,   ///< above a threshold of the layer, the (1 − γ)-quantile on held-out text
   RunningTopk,  ///< among the k(t) highest of the tokens so far; decisions are never revised
-  Forced        ///< masks given by the caller
+  Forced        ///< masks from outside
 };
 
-/// Words of `eval.modes`, in the order of the enumeration; `forced` is not configurable.
+/// Words of `eval.modes`, in the order of the enumeration; `forced` has no leaf.
 constexpr std::array<std::string_view, 7> kExecutionModeNames = {
     "dense", "teacher_topk", "teacher_threshold", "student", "random", "skip_all", "forced"};
 

@@ -86,7 +86,7 @@ class HybridOde final : public Family {
     return std::make_unique<LayerField>(options_, context, blocks_);
   }
 
-  /// Only under Euler's method is a flow's step a single block.
+  /// A flow's step is one block under Euler's method alone.
   std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
     if (flow_ && options_.flow.method->stages > 1) return {};
     std::vector<DecodeBlock> out;

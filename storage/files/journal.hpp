@@ -31,10 +31,10 @@ struct JournalHeader {
   std::int64_t generation = 0;
   std::int64_t first_step = 0;  // steps done before this attempt: 0, or the checkpoint's
   std::vector<RowKind> kinds;
-  std::string attempt_json;  // JSON object: host, device, start, code version, environment …
+  std::string attempt_json;  // host, device, start, code version, environment …; an object
 };
 
-/// The values are those of the flag `event_kind` in the packed file.
+/// Numbers are those of the flag `event_kind` in the packed file.
 enum class EventKind : std::uint8_t {
   ResumeSeam,
   Checkpoint,
@@ -58,7 +58,7 @@ struct JournalEvent {
   std::string message;
 };
 
-/// The values are those of the flag `attempt_outcome` in the packed file.
+/// Numbers are those of the flag `attempt_outcome` in the packed file.
 enum class AttemptOutcome : std::uint8_t {
   Done,
   Preempted,
@@ -71,7 +71,7 @@ enum class AttemptOutcome : std::uint8_t {
   Diverged
 };
 
-/// Last frame of an attempt, unless it ended too abruptly to write one.
+/// The last frame of an attempt that could say how it ended.
 struct AttemptEnd {
   double time = 0;
   AttemptOutcome outcome = AttemptOutcome::Done;

@@ -14,13 +14,13 @@ namespace depthgrid {
 /// Lengths of the axes of the packed file, and the union of the steps of all cells.
 class PackAxes {
  public:
-  /// Axes of one source: a step axis adds its steps, the others their length.
+  /// Axes of one source: a step axis brings its steps, the others their length.
   void add(const ColumnTable& source);
   void add_steps(const std::string& axis, std::span<const std::int64_t> steps);
   /// The longest source sets the length.
   void add_length(const std::string& axis, std::int64_t length);
 
-  /// Sorts the steps; no add functions may be called afterwards.
+  /// Sorts the steps; add nothing afterwards.
   void finish();
 
   const std::map<std::string, std::int64_t, std::less<>>& sizes() const { return sizes_; }

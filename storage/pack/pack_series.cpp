@@ -134,7 +134,7 @@ bool SeriesPacker::same_shape_before(const Series& series) const {
   for (std::size_t i = 0; i < column.dims.size(); ++i) {
     if (shape.extents.at(i) != input_.sizes.find(column.dims[i])->second) return false;
   }
-  return true;  // a union of steps that has not grown is unchanged
+  return true;  // a union of steps that has not grown holds the same steps
 }
 
 SeriesPacker::Block SeriesPacker::load_block(std::int64_t first, std::int64_t end) const {
