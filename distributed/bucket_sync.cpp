@@ -42,7 +42,7 @@ void BucketSync::sum_slices(Collective& carrier, at::Tensor bucket) {
   carrier.all_gather_into(bucket, sum);
 }
 
-/// Fewer elements than ranks: every rank gathers all of them and adds them itself.
+/// Fewer elements than ranks: every rank gathers all of them and sums locally.
 void BucketSync::sum_tail(Collective& carrier, at::Tensor tail) {
   const std::int64_t count = tail.numel();
   at::Tensor all = workspace(tail, count * carrier.size());

@@ -11,21 +11,19 @@ namespace depthgrid {
 
 /// GradientSync over a Collective, in few buckets and with a fixed order of summation.
 ///
-/// Each bucket is cut in R slices; rank r receives every rank's slice r (all-to-all), adds them in
-/// rank order in the tensor's own dtype, and the sums are gathered. Moves as many bytes as a ring
-/// all-reduce, but the bits depend neither on the library's algorithm nor on timing:
+/// Each bucket is cut into R slices; rank r receives every rank's slice r (all-to-all), adds them
+/// in rank order in the tensor's own dtype, and the sums are gathered. Moves as many bytes as a
+/// ring all-reduce, but the bits depend neither on the library's algorithm nor on timing:
 /// ((x0 + x1) + x2) + ... as one rank would accumulate them.
 class BucketSync final : public GradientSync {
  public:
   static constexpr std::int64_t kBucketBytes = std::int64_t{32} << 20;
 
-  /// @param tensors       carries tensors on a GPU: "nccl", or "mpi", which stages them through
-  /// host
-  ///                      memory; outlives this.
+  /// @param tensors       carries GPU tensors: "nccl", or "mpi", which stages them through host
+  ///                      memory. Must outlive this.
   /// @param control       the same ranks in the same order, "mpi" or "self": carries host tensors
-  /// and
-  ///                      largest(); may be `tensors` unless that is nccl; outlives this.
-  /// @param bucket_bytes  largest bucket; as much memory is kept as workspace.
+  ///                      and largest(). May be `tensors` unless that is nccl. Must outlive this.
+  /// @param bucket_bytes  size of the largest bucket, and of the workspace that is kept.
   BucketSync(Collective& tensors, Collective& control, std::int64_t bucket_bytes = kBucketBytes);
 
   int rank() const noexcept override { return tensors_.rank(); }

@@ -13,11 +13,11 @@ namespace depthgrid {
 
 enum class ReduceOp : std::uint8_t { Sum, Mean, Min, Max };
 
-/// The group of ranks this process works with.
+/// A group of ranks that includes this process.
 ///
-/// Every call is collective: all ranks make it, in the same order, with equal shapes. A group of
-/// one is legal and every call on it is the identity, so callers never branch on size(). Tensors
-/// are contiguous; dtypes are float32, float64, int32, int64 and uint8 (nccl: bfloat16 too).
+/// Every call is collective: all ranks make it, in the same order, with equal shapes. In a group
+/// of one every call is the identity, so callers never branch on size(). Tensors are contiguous;
+/// dtypes are float32, float64, int32, int64 and uint8 (nccl: also bfloat16).
 class Collective {
  public:
   virtual ~Collective() = default;
@@ -26,28 +26,27 @@ class Collective {
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
 
-  /// In place. Ordered after earlier work on the current stream; see wait(). The order of a sum is
-  /// the library's choice: for the same bits in every run use BucketSync.
-  /// @throws BackendError if the library reports a failure; ShapeError for a tensor it cannot take.
+  /// In place, ordered after earlier work on the current stream; see wait(). The library chooses
+  /// the order of summation: use BucketSync for the same bits in every run.
+  /// @throws BackendError if the library reports a failure; ShapeError for an unsupported tensor.
   virtual void all_reduce(at::Tensor& x, ReduceOp op) = 0;
   virtual void broadcast(at::Tensor& x, int root) = 0;
 
   /// @param mine  (n, ...) on each rank. @param all  (size() * n, ...), filled in rank order.
   virtual void all_gather_into(at::Tensor& all, const at::Tensor& mine) = 0;
 
-  /// Slice r of `mine` goes to rank r; slice s of `theirs` has come from rank s.
+  /// Slice r of `mine` goes to rank r; slice s of `theirs` comes from rank s.
   /// @param mine, theirs  (size() * n, ...), different memory.
   virtual void all_to_all(at::Tensor& theirs, const at::Tensor& mine) = 0;
 
   /// Ranks with equal `color` (>= 0) form a group, ordered by `key`.
   virtual std::unique_ptr<Collective> split(int color, int key) = 0;
 
-  /// Returns when every rank has called it.
+  /// Returns once every rank has called it.
   virtual void barrier() = 0;
 
   /// Returns once this rank's queued collectives are complete.
-  /// @throws BackendError after `timeout`, when the group has been aborted and cannot be used
-  /// again.
+  /// @throws BackendError after `timeout`; the group is then aborted and unusable.
   virtual void wait(std::chrono::milliseconds timeout) = 0;
 };
 
@@ -63,7 +62,7 @@ std::int64_t smallest(Collective& group, std::int64_t value);
 std::int64_t largest(Collective& group, std::int64_t value);
 std::int64_t total(Collective& group, std::int64_t value);
 
-/// Every rank returns `root`'s text; any bytes, any length.
+/// Returns `root`'s text on every rank; any bytes, any length.
 std::string broadcast_text(Collective& group, const std::string& text, int root);
 
 /// Every rank's text, in rank order, on every rank.

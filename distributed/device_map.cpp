@@ -12,7 +12,7 @@
 namespace depthgrid {
 namespace {
 
-/// "NAME=value", or "NAME is not set", of what decides which GPUs a rank sees.
+/// "NAME=value" or "NAME is not set" for each variable that decides which GPUs a rank sees.
 std::string device_environment() {
   constexpr std::array kNames = {"CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_GPUS_PER_TASK",
                                  "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"};
@@ -25,7 +25,7 @@ std::string device_environment() {
   return text;
 }
 
-/// The number of ranks that the launcher of this process says it has started.
+/// Number of ranks that this process's launcher reports, if any.
 std::optional<std::pair<std::string, int>> launched_ranks() {
   const auto read = [](const char* name) -> std::optional<std::pair<std::string, int>> {
     const char* const value = std::getenv(name);
@@ -33,7 +33,7 @@ std::optional<std::pair<std::string, int>> launched_ranks() {
     return std::pair(std::string(name), std::atoi(value));
   };
   if (const auto mpirun = read("OMPI_COMM_WORLD_SIZE")) return mpirun;
-  // A batch script has SLURM_NTASKS too; only a step that srun started has SLURM_STEP_ID.
+  // A batch script has SLURM_NTASKS too; only a step started by srun has SLURM_STEP_ID.
   if (std::getenv("SLURM_STEP_ID") == nullptr) return std::nullopt;
   return read("SLURM_STEP_NUM_TASKS");
 }

@@ -32,7 +32,7 @@ Plugin open_plugin() {
   return {abi, ""};
 }
 
-/// The plug-in of a machine with a GPU.
+/// The plug-in, on a machine that has a GPU.
 const PluginAbi& usable_plugin(const char* call) {
   const Plugin plugin = open_plugin();
   if (plugin.abi == nullptr) throw BackendError("CUDA", call, 0, plugin.problem);

@@ -62,7 +62,7 @@ MPI_Op mpi_op(ReduceOp op) {
   }
 }
 
-/// Host memory that stands for a tensor during one call: the tensor's own on the CPU, else a copy.
+/// Host memory of a tensor during one call: the tensor's own on the CPU, else a copy.
 class Staged {
  public:
   explicit Staged(const at::Tensor& x)
@@ -76,7 +76,7 @@ class Staged {
   std::int64_t count() const { return host_.numel(); }
   MPI_Datatype type() const { return type_; }
 
-  /// Brings what the call has written back to where the tensor lives.
+  /// Copies what the call wrote back to the tensor's device.
   void write_back() {
     if (!original_.device().is_cpu()) original_.copy_(host_);
   }
@@ -149,7 +149,7 @@ class MpiCollective final : public Collective {
     const Staged from(mine);
     Staged to(theirs);
     const std::int64_t stride = from.count() / size_;
-    // In round k every rank sends to the one k places on: pairs never wait in a circle.
+    // In round k every rank sends to the rank k places ahead: no cycle of waiting ranks.
     for (int k = 0; k < size_; ++k) {
       const int target = (rank_ + k) % size_;
       const int source = (rank_ - k + size_) % size_;
@@ -181,7 +181,7 @@ class MpiCollective final : public Collective {
     }
   }
 
-  /// Counts of MPI calls are ints.
+  /// MPI takes counts as int.
   template <class Call>
   void in_pieces(std::int64_t count, const Call& call) const {
     for (std::int64_t begin = 0; begin < count; begin += largest_count_) {

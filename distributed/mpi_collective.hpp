@@ -7,12 +7,10 @@
 
 namespace depthgrid {
 
-/// A group of its own, with the ranks of MPI_COMM_WORLD. MPI must be initialised (MpiEnv) and must
-/// outlive it. Calls block; CUDA tensors are staged through host memory; bfloat16 is refused,
-/// because MPI has no such type.
-/// @param largest_count  elements handed to one MPI call, 1 ... INT_MAX; longer tensors go in
-///                       pieces.
-/// @throws BackendError if MPI reports a failure.
+/// A duplicate of MPI_COMM_WORLD. MPI must be initialised (MpiEnv) and must outlive it. Calls
+/// block; CUDA tensors are staged through host memory; MPI has no bfloat16, so it is refused.
+/// @param largest_count  most elements per MPI call, 1 ... INT_MAX; longer tensors are split.
+/// @throws BackendError if MPI reports a failure; Error for a `largest_count` out of range.
 std::unique_ptr<Collective> make_mpi_world(std::int64_t largest_count);
 
 }  // namespace depthgrid

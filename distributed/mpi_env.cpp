@@ -17,7 +17,7 @@ std::string mpi_version() {
   int length = 0;
   check_mpi(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
   const std::string all(text.data(), static_cast<std::size_t>(length));
-  return all.substr(0, all.find_first_of(",\n"));  // the rest is of the package that it came in
+  return all.substr(0, all.find_first_of(",\n"));  // the rest describes the package
 }
 
 MpiEnv::MpiEnv(int& argc, char**& argv) {

@@ -9,13 +9,13 @@
 
 namespace depthgrid {
 
-/// Tokens that each layer has executed of those that it saw, added up over passes.
+/// Tokens executed by each layer and tokens seen, summed over passes.
 struct ExecutedCount {
   at::Tensor executed;      // (E, L) float64 on the host; undefined before the first pass
-  std::int64_t tokens = 0;  // of a cell, a layer
+  std::int64_t tokens = 0;  // seen, per cell and layer
 };
 
-/// The LanguageModel that a Model is: cross-entropy of the next token, and what the family adds.
+/// A Model as a LanguageModel: next-token cross-entropy plus the family's own loss terms.
 class CellLanguageModel final : public LanguageModel {
  public:
   /// @param model  must outlive this. @param seeds  (E) model seeds, for draws in training.
@@ -26,17 +26,17 @@ class CellLanguageModel final : public LanguageModel {
   std::vector<std::string_view> loss_parts() const override;
   Scores score(const Batch& batch) override;
 
-  /// Told of each depth step of training passes that they want.
+  /// Notified of each depth step of the training passes that they want.
   std::vector<Observer*> watch;
 
-  /// How layers that may skip tokens are executed in evaluation; none: as the family does by
-  /// itself, which is causal.
+  /// How layers that may skip tokens are executed in evaluation; none: the family's default, which
+  /// is causal.
   std::optional<Execution> execution;
 
-  /// The same in training, where a check forces masks; none: as the family trains.
+  /// The same in training, for checks that force masks; none: as the family trains.
   std::optional<Execution> training_execution;
 
-  /// What evaluation has executed since this was last reset; families without such layers leave it.
+  /// Tokens executed in evaluation since the last reset; unused by families without such layers.
   ExecutedCount executed;
 
  private:

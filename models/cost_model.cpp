@@ -10,8 +10,8 @@ std::int64_t block_weights(const ModelOptions& o) {
   return o.width * (4 * o.width + o.up_rows() + o.hidden);
 }
 
-/// Entries that the generators make for one depth: the weights and, where they are generated, the
-/// biases; or A, Δ, B, C and D of a generated state-space layer.
+/// Entries generated for one depth: the weights and, if generated, the biases; or A, Δ, B, C and D
+/// of a generated state-space layer.
 std::int64_t generated_entries(const ModelOptions& o) {
   if (o.mixer == Mixer::Ssm && o.ssm.generated) {
     const std::int64_t skip[] = {o.width, o.width * o.width, 0};  // diagonal, full, none
@@ -52,7 +52,7 @@ double block_attention(const ModelOptions& o, double t) {
   return 2 * t * static_cast<double>(o.width);
 }
 
-/// Multiply-adds per token of what decides in front of a dynamic layer.
+/// Multiply-adds per token of the decision before a dynamic layer.
 double decision(const ModelOptions& o) {
   const auto c = static_cast<double>(o.width), h = static_cast<double>(o.mod.predictor_hidden);
   return o.family == "mod" ? c * h + h : 2 * c;
@@ -67,7 +67,7 @@ double dynamic_layers(const ModelOptions& o) {
   return static_cast<double>(o.routing.layers.size());
 }
 
-/// Numbers per token and layer that it keeps for the way back.
+/// Numbers per token and layer that it saves for the backward pass.
 double second_sublayer_kept(const ModelOptions& o) {
   if (o.mixer == Mixer::Ssm) return static_cast<double>(2 * o.ssm.states + o.width);
   return 2 * static_cast<double>(o.up_rows()) + static_cast<double>(o.hidden);
@@ -118,17 +118,16 @@ double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t t
   const auto n = static_cast<double>(rows * tokens);
   const auto c = static_cast<double>(o.width);
   // A layer keeps its input, two normalised copies, qkv and its head views, the attention output,
-  // both increments (about 12 C) and what the second sublayer computes on its way: up before and
-  // after its activation, or the driven and the running states of a state-space layer.
+  // both increments (about 12 C) and the second sublayer's intermediates: up before and after its
+  // activation, or the inputs and the states of a state-space layer's recurrence.
   const double layer = 12 * c + second_sublayer_kept(o);
-  // Layers that mask what they skip write their scores out; a dense pass beside theirs keeps
-  // nothing.
+  // Layers that mask skipped tokens materialise their scores; a teacher's dense pass saves nothing.
   const bool masks = !o.routing.layers.empty() && !o.routing.gathered;
   const bool squares = o.attention == AttentionKind::Explicit || masks;
   const double scores =
       squares ? 3 * static_cast<double>(o.heads) * static_cast<double>(tokens) : 0.0;
   const double readout = 3 * static_cast<double>(o.vocabulary) + 3 * c;
-  // The generated weights of all depths, and their gradients, which meet before the generators'.
+  // The generated weights of all depths and their gradients, complete before the generators' start.
   const double weights = 2 * static_cast<double>(o.layers * generated_entries(o));
   const std::int64_t blocks =
       o.flow.replaced() > 0 ? o.layers - o.flow.replaced() + o.flow.evaluations() : o.layers;

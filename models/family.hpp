@@ -16,16 +16,15 @@
 
 namespace depthgrid {
 
-/// A term that a family adds to the language-model loss in training: weight · mean over its layers
-/// and over tokens.
+/// A term that a family adds to the training loss: weight · mean over its layers and tokens.
 struct LossTerm {
   std::string_view name;            // recorded as train_loss_NAME, before its weight
   std::vector<double> weight = {};  // (E)
-  /// It is zero: its gradient brings averages what was seen, and nobody records it. Comes last.
+  /// A zero term, not recorded: its gradient carries observations to averages. Comes last.
   bool observes = false;
 };
 
-/// A parameter that is there and that the training loss does not reach.
+/// A parameter that receives no gradient from the training loss.
 struct DeadParameter {
   std::string name;
   std::string reason;
@@ -34,12 +33,12 @@ struct DeadParameter {
 /// One way of letting depth act: its parameters, the grid it walks and the field on that grid.
 ///
 /// A family is one file in models/families and one row of model_factory.cpp. Embedding, readout,
-/// training, evaluation and storage do not know which one they serve.
+/// training, evaluation and storage are the same for all.
 class Family {
  public:
   virtual ~Family() = default;
 
-  /// Nodes and step lengths of one pass, of the whole depth.
+  /// Nodes and step lengths of one pass over the whole depth.
   virtual DepthGrid grid(const ForwardContext& context) const = 0;
 
   /// The same steps with what runs them, cut where method or field change: one run of Euler's
@@ -49,33 +48,33 @@ class Family {
   virtual std::vector<DepthSegment> segments(const ForwardContext& context) const = 0;
 
   /// The blocks that the field runs at the nodes of an evaluation grid, for decoding token by token
-  /// (models/decode): one a step; none where a step is more than one block.
+  /// (models/decode): one per step; empty if a step is more than one block.
   virtual std::vector<DecodeBlock> blocks(const DepthGrid& /*grid*/) const { return {}; }
 
-  /// Depth-time features at the readout, for a temporal final norm: (E, 1, F); undefined where the
+  /// Depth-time features at the readout, for a temporal final norm: (E, 1, F); undefined if the
   /// family has no depth-time.
   virtual at::Tensor readout_features() const { return {}; }
 
   /// Discrete transitions Ā of the state-space layers at the nodes of the evaluation grid, for
-  /// diagnostics: (E, L, N) or (E, L, N, N); undefined where the family has none.
+  /// diagnostics: (E, L, N) or (E, L, N, N); undefined without such layers.
   virtual at::Tensor transitions() const { return {}; }
 
-  /// Terms of the training loss beyond the language model's; a pass hands their sums to
+  /// Training loss terms besides the language model's; a pass adds their sums to
   /// ForwardContext::losses in this order.
   virtual std::vector<LossTerm> loss_terms() const { return {}; }
 
-  /// What a training pass does, and whether its logits see the future.
+  /// Execution mode of a training pass, and whether its logits are causal.
   virtual DeclaredMode training_mode() const { return {"dense", ExecutionMode::Dense}; }
 
-  /// The ways in which the family can be evaluated, each with its declaration. Where there is more
-  /// than one, a pass without ForwardContext::execution is a student's, which is causal.
+  /// The execution modes of evaluation. If there are several, a pass without
+  /// ForwardContext::execution runs the student, which is causal.
   virtual std::vector<DeclaredMode> modes() const { return {{"dense", ExecutionMode::Dense}}; }
 
-  /// Parameters that training does not reach, and why; empty for most.
+  /// Parameters without gradient in training, and why; empty for most families.
   virtual std::vector<DeadParameter> dead_parameters() const { return {}; }
 };
 
-/// How a family is made over its parameters.
+/// Builds a family over its parameters.
 using FamilyBuilder = std::function<std::unique_ptr<Family>(ParameterSource&, const ModelOptions&)>;
 
 }  // namespace depthgrid

@@ -12,12 +12,12 @@
 
 namespace depthgrid {
 
-/// A language model over E cells: embed, walk the depth, norm, read out.
+/// A language model over E cells: embedding, depth, norm, readout.
 ///
-/// Built twice by the same code: over a ParameterLayout, which only counts, and over an Arena.
+/// The same code builds it over a ParameterLayout, which only counts, and over an Arena.
 class Model {
  public:
-  /// @param build  the family; none: the one that the options name.
+  /// @param build  builds the family; empty: the one named by the options.
   Model(ParameterSource& source, ModelOptions options, const FamilyBuilder& build = {});
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -29,7 +29,7 @@ class Model {
   /// States before the readout norm. @return (E, B, T, C) float32
   at::Tensor states(const at::Tensor& tokens, const ForwardContext& context) const;
 
-  /// What the depth starts from. @param first  position of the first token.
+  /// Input of the first depth step. @param first  position of the first token.
   /// @return (E, B, T, C). @throws ShapeError beyond the table of learned positions.
   at::Tensor embed(const at::Tensor& tokens, std::int64_t first = 0) const;
 

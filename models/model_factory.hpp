@@ -16,7 +16,7 @@ struct FamilyEntry {
   std::unique_ptr<Family> (*build)(ParameterSource&, const ModelOptions&);
 };
 
-/// All families. A test fails as long as a row has no cases for the tests of fusion, causality and
+/// All families. A test requires cases of every row for the tests of fusion, causality and
 /// gradients.
 std::span<const FamilyEntry> families();
 

@@ -5,7 +5,7 @@
 
 namespace depthgrid {
 
-/// Seconds of a monotonic clock since this object was made.
+/// Seconds on a monotonic clock since construction.
 class Stopwatch {
  public:
   double seconds() const;
@@ -14,11 +14,10 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Seconds since 1970-01-01T00:00:00Z, for provenance only: instants of two hosts are never
-/// compared.
+/// Seconds since 1970-01-01T00:00:00Z. For provenance only: never compare times of two hosts.
 double unix_time();
 
-/// "2026-03-01T12:00:00Z" of an instant as unix_time() gives it.
+/// Formats a unix_time() as "2026-03-01T12:00:00Z".
 std::string iso_utc(double unix_seconds);
 
 }  // namespace depthgrid

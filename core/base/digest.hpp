@@ -13,7 +13,7 @@ namespace depthgrid {
 
 using Sha256 = std::array<std::uint8_t, 32>;
 
-/// SHA-256 of bytes that come in pieces. Source: FIPS 180-4; computed by libcrypto.
+/// Incremental SHA-256. Source: FIPS 180-4; computed by libcrypto.
 class Sha256Stream {
  public:
   Sha256Stream();
@@ -23,7 +23,7 @@ class Sha256Stream {
 
   void update(std::span<const std::byte> bytes);
 
-  /// The digest; the stream takes no more bytes afterwards.
+  /// The digest; update() must not be called afterwards.
   Sha256 finish();
 
  private:
@@ -34,10 +34,10 @@ class Sha256Stream {
 Sha256 sha256(std::span<const std::byte> bytes);
 Sha256 sha256(std::string_view text);
 
-/// Reads the file in pieces. @throws StorageError if it cannot be read.
+/// Reads the file in chunks. @throws StorageError if it cannot be read.
 Sha256 sha256_file(const std::filesystem::path& file);
 
-/// Lower-case hexadecimal of the first `digits` half-bytes (64 = all).
+/// The first `digits` lower-case hexadecimal digits (64 = all).
 std::string hex(const Sha256& digest, std::size_t digits = 64);
 
 }  // namespace depthgrid

@@ -7,8 +7,8 @@
 
 namespace depthgrid {
 
-/// Base of everything depthgrid throws. what() is the message alone; where() is "file:line" of
-/// ours.
+/// Base of everything depthgrid throws. what() is the message alone; where() is the "file:line"
+/// that threw it.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, const char* file = __builtin_FILE(),
@@ -19,8 +19,8 @@ class Error : public std::runtime_error {
   std::string where_;
 };
 
-/// Something the user can put right. The message names the place, the value, what was expected and
-/// what to do; main() prints it alone and returns code().
+/// Something the user can fix. The message names the place, the value, what was expected and what
+/// to do; main() prints only the message and returns code().
 class UserError : public Error {
  public:
   UserError(ExitCode code, const std::string& message, const char* file = __builtin_FILE(),
@@ -34,7 +34,7 @@ class UserError : public Error {
 /// A file of the store is missing, damaged or in the way.
 class StorageError : public UserError {
  public:
-  /// @param code  BadData for damage, NoInput for absence, CantCreate for a failed write.
+  /// @param code  BadData if damaged, NoInput if missing, CantCreate for a failed write.
   StorageError(const std::string& path, const std::string& message,
                ExitCode code = ExitCode::CantCreate, const char* file = __builtin_FILE(),
                int line = __builtin_LINE());

@@ -2,15 +2,15 @@
 
 namespace depthgrid {
 
-/// What the programs return; the numbers are a contract with scripts (docs/cli.md).
-/// 65 and up are those of sysexits.h; a child that died of signal n gives 128 + n.
+/// Exit codes of both programs; the numbers are a contract with scripts (docs/cli.md).
+/// 65 and up follow sysexits.h; a child killed by signal n gives 128 + n.
 enum class ExitCode : int {
   Done = 0,
   Failed = 1,
   Usage = 2,         // wrong command line or invalid sweep file
   Unfinished = 3,    // status: cells are still pending or running
   Partial = 4,       // finished, but some cells failed
-  BadData = 65,      // input is there but wrong: another corpus, a damaged file
+  BadData = 65,      // input exists but is wrong: another corpus, a damaged file
   NoInput = 66,      // input is missing
   CantCreate = 73,   // the store cannot be written
   TempFail = 75,     // stopped by a signal, checkpointed: run the same command again

@@ -71,7 +71,7 @@ void log(LogLevel level, const std::string& text) noexcept {
     l->log(spdlog_level(level), "{}{}", head, text);
     l->flush();
     to_file(level, text);
-  } catch (...) {  // a log line is never worth a crash
+  } catch (...) {  // no log line is worth a crash
   }
 }
 

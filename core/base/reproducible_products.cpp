@@ -5,7 +5,7 @@
 namespace depthgrid {
 
 void reproducible_products() {
-  // "The code path of this processor, and always the same one": oneMKL developer guide, chapter
+  // This processor's code path, and always the same one: oneMKL developer guide, chapter
   // "Obtaining numerically reproducible results".
   setenv("MKL_CBWR", "AUTO", /*overwrite=*/0);
 }

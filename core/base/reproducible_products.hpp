@@ -2,12 +2,12 @@
 
 namespace depthgrid {
 
-/// Asks the matrix library for products whose bits do not depend on where their operands lie.
+/// Makes the bits of matrix products independent of how their operands are aligned.
 ///
-/// Without it MKL multiplies small matrices on AMD's processors in another order when a row does
-/// not start at a multiple of 64 bytes: the rows of a fused job then differ from the same cells
-/// alone in the last bits. Costs nothing measurable. A value of MKL_CBWR in the environment stays.
-/// To be called before the first product of the process.
+/// By default MKL on AMD processors multiplies small matrices in another order when a row does not
+/// start at a multiple of 64 bytes: the cells of a fused job would differ in the last bits from the
+/// same cells trained alone. No measurable cost. MKL_CBWR in the environment takes precedence.
+/// Call before the first matrix product of the process.
 void reproducible_products();
 
 }  // namespace depthgrid

@@ -15,7 +15,7 @@
 namespace depthgrid {
 namespace {
 
-/// Corpora that are a folder with known files. Without a file for valid, train is the whole text.
+/// Corpora with a folder of known files. Without a file for valid, train is the whole text.
 struct NamedCorpus {
   std::string_view name, train, valid;
 };
@@ -24,7 +24,7 @@ constexpr std::array<NamedCorpus, 2> kNamed{{
     {"tiny-shakespeare", "input.txt", ""},
 }};
 
-/// Texts that several sources have under one name.
+/// Different texts that are published under one name.
 struct KnownText {
   std::string_view sha256, variant;  // of the first file read
 };
@@ -48,7 +48,7 @@ RawText read_raw(const std::filesystem::path& file, bool utf8) {
   return raw;
 }
 
-/// The text of a user's file, fields of a JSONL file included.
+/// The text of a user's file; of a JSONL file, its text fields.
 std::string user_text(const RawText& raw, const std::string& text_key) {
   if (raw.source.path.extension() != ".jsonl") return raw.text;
   return jsonl_text(raw.text, text_key, raw.source.path.string());
@@ -58,7 +58,7 @@ void put(Corpus& corpus, Split split, std::string_view text, bool join) {
   corpus.texts[static_cast<std::size_t>(split)] = join ? join_published_2(text) : std::string(text);
 }
 
-/// Train (and dev, where the split has one) out of `text`, of which `whole_lines` is the measure.
+/// Cuts `text` into train and, if asked for, dev, whose share refers to `whole_lines`.
 void put_train(Corpus& corpus, std::string_view text, std::size_t whole_lines,
                const DataOptions& options) {
   const double fraction = options.published_split ? 0.0 : options.dev_fraction;

@@ -23,24 +23,24 @@ struct SourceFile {
 struct Corpus {
   std::array<std::string, 4> texts;  // by Split; empty = no such split
   std::vector<SourceFile> files;     // in the order read, the test text excluded
-  std::string sha256;                // of the raw files: of the one, or of the list of digests
+  std::string sha256;                // of the raw files, see combined_sha256()
   std::string test_sha256;           // of the user's test text, empty if there is none
-  std::string variant;               // what the digest says about the text, may be empty
+  std::string variant;               // known variant of the text by its digest, may be empty
 
   const std::string& text(Split split) const { return texts[static_cast<std::size_t>(split)]; }
 };
 
 /// Reads wikitext-2, tiny-shakespeare, self or the user's text files.
 ///
-/// Published splits (wikitext-2) stay; dev is the last `dev_fraction` of train's lines. A corpus of
-/// one text gives its last 2 % of lines to valid, the `dev_fraction` before them to dev.
-/// @param frozen_self_text  text of `self` as a store keeps it; null = read it from the sources.
+/// Published splits (wikitext-2) are kept; dev is the last `dev_fraction` of train's lines. Of a
+/// corpus of one text, the last 2 % of lines are valid and the `dev_fraction` before them dev.
+/// @param frozen_self_text  text of `self` as kept in a store; null = read it from the sources.
 /// @param utf8              check that the texts are UTF-8.
-/// @throws UserError (NoInput) for what is missing, (BadData) for what is not a text.
+/// @throws UserError (NoInput) for missing files, (BadData) for files that are not text.
 Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_text, bool utf8);
 
-/// Lines of `text` for the second study: blank ones dropped, each other one with its newline, and a
-/// further newline between them.
+/// Lines of `text` as the second study joins them: blank lines dropped, the others with their
+/// newline and one more newline in between.
 std::string join_published_2(std::string_view text);
 
 /// The `text_key` field of every line of a JSONL text, each followed by a newline.
@@ -48,7 +48,7 @@ std::string join_published_2(std::string_view text);
 std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
                        const std::string& place);
 
-/// Digest of several files: of their digests, one a line. One file: its own digest.
+/// Digest of several files: that of their digests, one per line. Of one file: its own digest.
 std::string combined_sha256(const std::vector<SourceFile>& files);
 
 }  // namespace depthgrid

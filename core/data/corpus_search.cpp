@@ -15,7 +15,7 @@ namespace {
 
 struct Place {
   std::filesystem::path folder;
-  std::string from;  // how it came to be looked at
+  std::string from;  // why it is searched
 };
 
 std::vector<Place> places(const std::string& name, const std::string& leaf,

@@ -9,14 +9,14 @@ namespace depthgrid {
 
 /// The folder of a named corpus (or of `gpt2-bpe`): `given`, else $DEPTHGRID_DATA/NAME, else
 /// ./data/NAME; the first that has all `files`.
-/// @param leaf   the leaf that `given` comes from, for the message ("data.path").
-/// @param given  empty = not given; if given, nothing else is tried.
-/// @throws UserError (NoInput): lists each place with what is missing there, and says
+/// @param leaf   leaf that `given` comes from, for the message ("data.path").
+/// @param given  empty = not given; otherwise the only place searched.
+/// @throws UserError (NoInput) listing each place, what is missing there, and
 ///         `scripts/fetch_data.sh NAME`.
 std::filesystem::path find_corpus(const std::string& name, const std::vector<std::string>& files,
                                   const std::string& leaf, const std::filesystem::path& given);
 
-/// The same, nothing instead of an error.
+/// The same, but returns nothing instead of throwing.
 std::optional<std::filesystem::path> try_find_corpus(const std::string& name,
                                                      const std::vector<std::string>& files,
                                                      const std::filesystem::path& given = {});

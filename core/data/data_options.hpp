@@ -19,7 +19,7 @@ struct SyntheticOptions {
   std::int64_t lag = 32;
 };
 
-/// Leaves `data.*` of one structure, typed; everything that decides the token streams.
+/// Typed leaves `data.*` of one structure: everything that determines the token streams.
 struct DataOptions {
   std::string corpus = "wikitext-2";
   std::vector<std::filesystem::path> paths;  // empty = search order
@@ -29,15 +29,15 @@ struct DataOptions {
   std::int64_t word_vocab_size = 4096;  // V of `word`
   bool join_published_2 = false;
   std::filesystem::path tokenizer_path;  // empty = search order
-  bool published_split = false;          // all of train for gradients, no dev
+  bool published_split = false;          // no dev: all of train is trained on
   double dev_fraction = 0.02;
   std::optional<std::int64_t> train_tokens;
   std::int64_t seq_len = 128;
-  std::filesystem::path cache;  // empty = where the caller says
+  std::filesystem::path cache;  // empty = the caller's default
   SyntheticOptions synthetic;
   std::optional<std::int64_t> model_vocab_size;  // none = the tokeniser's own
 
-  /// True for the corpora that need no file and no tokeniser.
+  /// True for corpora that need neither files nor a tokeniser.
   bool is_synthetic() const { return corpus.starts_with("synthetic:"); }
 };
 

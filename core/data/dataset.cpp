@@ -22,7 +22,7 @@ bool is_token_file(const std::filesystem::path& path) {
   return path.extension() == ".bin";
 }
 
-/// All or none of the user's files may be tokenised already.
+/// Either all or none of the user's files must be tokenised already.
 bool reads_token_files(const DataOptions& options) {
   if (!options.corpus.starts_with("file")) return false;
   const auto n = std::count_if(options.paths.begin(), options.paths.end(), is_token_file);

@@ -16,7 +16,7 @@
 
 namespace depthgrid {
 
-/// The token streams of one structure's data, ready to be read by window.
+/// The token streams of one structure's data, ready to be read in windows.
 struct Dataset {
   std::array<TokenStream, 4> streams;  // by Split; empty = no such split
   std::int64_t vocab_size = 0;         // V of the data: of its tokeniser or source
@@ -24,7 +24,7 @@ struct Dataset {
   std::string corpus_sha256;           // of the raw files; synthetic: empty (identity by name)
   std::string test_sha256;             // of the user's test text, else empty
   std::string tokens_sha256;           // of the training ids as used
-  std::string variant;                 // what the digest says about the text, may be empty
+  std::string variant;                 // known variant of the text, may be empty
   std::vector<SourceFile> files;
   std::optional<double> entropy_rate;          // nats per token, of synthetic sources
   std::shared_ptr<const Tokenizer> tokenizer;  // null: synthetic or pre-tokenised
@@ -34,11 +34,11 @@ struct Dataset {
   const TokenStream& valid() const { return split(Split::Valid); }
 };
 
-/// Reads, tokenises (or finds in the cache) and checks everything before a step is made.
+/// Reads, tokenises (or takes from the cache) and checks all data before the first step.
 /// @param cache             folder of token files unless `options.cache` names one; empty = memory.
-/// @param frozen_self_text  text of `self` as the store keeps it; null = the sources.
-/// @throws UserError: a missing corpus, not UTF-8, a training text shorter than one window of
-///         seq_len + 1 tokens, ids that `model.vocab_size` has no row for.
+/// @param frozen_self_text  text of `self` as kept in the store; null = read from the sources.
+/// @throws UserError for a missing corpus, invalid UTF-8, a training text shorter than one window
+///         of seq_len + 1 tokens, or ids of `model.vocab_size` and more.
 Dataset open_dataset(const DataOptions& options, const std::filesystem::path& cache = {},
                      const std::string* frozen_self_text = nullptr);
 

@@ -10,22 +10,22 @@
 
 namespace depthgrid {
 
-/// Some windows of an evaluation, ready for the model.
+/// A batch of evaluation windows, ready for the model.
 struct EvalBatch {
   at::Tensor tokens;           // (n, T + 1) int64, zeros after a partial window's end
   at::Tensor mask;             // (n, T) float32: 1 where the prediction counts
-  at::Tensor counts;           // (n) int64: predictions that count
+  at::Tensor counts;           // (n) int64: predictions that count, per window
   std::int64_t first = 0;      // index of the first window
   std::int64_t length = 0;     // positions in use, the same for all rows: T, or fewer
   std::int64_t n_counted = 0;  // sum of counts
 };
 
-/// Cuts the windows of an evaluation into batches; a partial window stands alone, so every batch
-/// has one length.
+/// Groups the windows of an evaluation into batches of equal length; a partial window is a batch of
+/// its own.
 class EvalBatches {
  public:
-  /// @param stream, windows  referred to: they must outlive this.
-  /// @param batch_size       windows a batch, at most.
+  /// @param stream, windows  must outlive this.
+  /// @param batch_size       most windows per batch.
   EvalBatches(const TokenStream& stream, const EvalWindows& windows, std::int64_t batch_size);
 
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(begins_.size()) - 1; }

@@ -34,7 +34,7 @@ EvalWindows all_windows(std::int64_t tokens, std::int64_t seq_len,
   EvalWindows windows;
   windows.seq_len = seq_len;
   const std::int64_t targets = tokens - 1;
-  // `done` targets are predicted; the next window counts up to `step` more (the first: all of its).
+  // `done` targets are predicted; the next window counts up to `step` more (the first: all).
   for (std::int64_t done = 0; done < targets;) {
     const std::int64_t fresh = std::min(done == 0 ? seq_len : step, targets - done);
     const std::int64_t context = done == 0 || step == seq_len ? 0 : seq_len - fresh;

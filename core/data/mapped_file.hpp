@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// A file's bytes as memory, read-only, for as long as the object lives.
+/// A read-only memory map of a file, valid for the object's lifetime.
 class MappedFile {
  public:
   /// @throws StorageError (NoInput) if the file cannot be opened or mapped.

@@ -19,7 +19,7 @@ constexpr std::int64_t kMaxEliminated = 2048;                 // states; the wor
 constexpr double kMaxIterated = 2e9;                          // multiplications
 constexpr double kSettled = 1e-14;                            // change of pi in one iteration
 
-/// Logarithm of a draw of the gamma distribution; its own scale would underflow for small shapes.
+/// Logarithm of a gamma variate; the variate itself would underflow for small shapes.
 /// Source: Marsaglia & Tsang (2000), ACM Trans. Math. Softw. 26, 363; shapes below 1: section 6.
 double log_gamma_draw(double shape, const RandomWords& random, std::uint32_t column,
                       std::uint32_t row) {
@@ -137,7 +137,7 @@ void MarkovChain::iterate() {
   const auto v = static_cast<std::size_t>(vocab_size_);
   std::vector<double> next(n);
   for (double work = 0; work < kMaxIterated; work += static_cast<double>(n * v)) {
-    // Half a step: (1 + P) / 2 has the same pi and no oscillation.
+    // Lazy chain: (1 + P) / 2 has the same pi and does not oscillate.
     for (std::size_t s = 0; s < n; ++s) next[s] = stationary_[s] / 2;
     for (std::size_t s = 0; s < n; ++s) {
       const double half = stationary_[s] / 2;
@@ -176,7 +176,7 @@ std::vector<std::uint32_t> MarkovChain::draw(std::int64_t tokens, std::string_vi
   std::int64_t state = pick(start, random.unit(0, 0, 1));
   std::vector<std::uint32_t> ids;
   ids.reserve(static_cast<std::size_t>(tokens));
-  // The first symbols are those that the state stands for, the oldest first.
+  // The first symbols are those of the initial state, the oldest first.
   for (std::int64_t place = states_ / vocab_size_; order_ > 0 && place > 0; place /= vocab_size_) {
     ids.push_back(static_cast<std::uint32_t>(state / place % vocab_size_));
   }

@@ -8,7 +8,7 @@
 
 namespace depthgrid {
 
-/// Numbers of one named stream of a key, each a pure function of where it is asked for.
+/// Random numbers of one named stream, each a pure function of key and position.
 ///
 /// Layout as for tensors: Philox4x32-10, key = seed, counter = (index, row, step, stream).
 class RandomWords {
@@ -29,7 +29,7 @@ class RandomWords {
     return (std::uint64_t{w[1]} << 32U) | w[0];
   }
 
-  /// An integer of [0, n), biased by less than n / 2^64.
+  /// An integer in [0, n), biased by less than n / 2^64.
   /// Source: Lemire (2019), Fast random integer generation in an interval, ACM TOMACS 29, eq. 3.
   std::uint64_t below(std::uint64_t n, std::uint32_t index, std::uint32_t row,
                       std::uint32_t step) const {
@@ -37,7 +37,7 @@ class RandomWords {
     return static_cast<std::uint64_t>((static_cast<Wide>(word64(index, row, step)) * n) >> 64U);
   }
 
-  /// A real number of [0, 1) with 53 bits.
+  /// A real number in [0, 1) with 53 bits.
   double unit(std::uint32_t index, std::uint32_t row, std::uint32_t step) const {
     return static_cast<double>(word64(index, row, step) >> 11U) * 0x1p-53;
   }

@@ -67,8 +67,8 @@ Sampler::Sampler(SamplerKind kind, std::int64_t tokens, std::int64_t seq_len, st
   }
 }
 
-/// A permutation of [0, places): a Feistel network over the next power of four, entered again until
-/// it comes out below `places` (each entry is a bijection, so the walk is one too).
+/// A permutation of [0, places): a Feistel network over the next power of four, iterated until the
+/// result is below `places` (cycle walking, itself a bijection).
 /// Source: Black & Rogaway (2002), Ciphers with arbitrary finite domains, CT-RSA, section 3.
 std::int64_t Sampler::permuted(std::uint64_t seed, std::int64_t epoch, std::int64_t index) const {
   const RandomWords random(seed, "data/epoch");

@@ -15,20 +15,20 @@ enum class SamplerKind : std::uint8_t { Iid, Epoch, Published1, Published2 };
 /// @throws UserError for an unknown word.
 SamplerKind sampler_kind(std::string_view word);
 
-/// Where the windows of a training batch begin: a pure function of (data seed, step, global row).
+/// Starts of the windows of a training batch: a pure function of (data seed, step, global row).
 ///
-/// So a batch is the same for every number of ranks, accumulation steps, cells and for a resumed
-/// run. A window has T + 1 tokens (inputs and targets shifted by one).
+/// So a batch does not depend on the number of ranks, accumulation steps or cells, nor on resuming.
+/// A window has T + 1 tokens (inputs and targets shifted by one).
 /// - iid, published_2: uniform with replacement.
-/// - epoch: a permutation of the non-overlapping windows, another one each epoch. Windows are taken
-///   in the order of step * B + row; the last, partial window is left out.
-/// - published_1: one uniform start a step; row r is the r-th of B consecutive windows.
+/// - epoch: a new permutation of the non-overlapping windows in every epoch, taken in the order of
+///   step * B + row; the last, partial window is left out.
+/// - published_1: one uniform start per step; row r is the r-th of B consecutive windows.
 class Sampler {
  public:
-  /// @param tokens   of the training stream.
+  /// @param tokens   length of the training stream.
   /// @param seq_len  T.
   /// @param batch    B, rows of the global batch.
-  /// @throws UserError if the stream has no window (published_1: no B windows in a row).
+  /// @throws UserError if the stream has no full window (published_1: no B consecutive windows).
   Sampler(SamplerKind kind, std::int64_t tokens, std::int64_t seq_len, std::int64_t batch);
 
   /// Starts of rows [first_row, first_row + out.size()) of the global batch of `step`.
@@ -39,7 +39,7 @@ class Sampler {
   std::int64_t batch() const noexcept { return batch_; }
   std::int64_t seq_len() const noexcept { return seq_len_; }
 
-  /// Passes over the training stream after `steps` steps: tokens drawn over tokens there are.
+  /// Passes over the training stream after `steps` steps: tokens drawn / tokens in the stream.
   double epochs(std::int64_t steps) const noexcept;
 
  private:
@@ -49,11 +49,11 @@ class Sampler {
   std::int64_t tokens_;
   std::int64_t seq_len_;
   std::int64_t batch_;
-  std::int64_t places_;  // starts to choose from, or windows of an epoch
+  std::int64_t places_;  // possible starts, or windows per epoch
 };
 
-/// Digest of the batch stream: the tokens' digest and the starts of the first `steps` steps; 16
-/// hexadecimal digits. Equal digests mean paired cells.
+/// Digest of the sequence of batches: of the tokens' digest and the starts of the first `steps`
+/// steps; 16 hexadecimal digits. Cells with equal digests are paired.
 std::string data_order_digest(const Sampler& sampler, std::uint64_t seed, std::int64_t steps,
                               std::string_view tokens_sha256);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 12> kSuffixes{
     ".md", ".hpp", ".cpp", ".cu", ".h", ".cmake", ".txt", ".yaml", ".yml", ".sh", ".py", ".in"};
 
-/// At the top of a checkout: made by building and running, not written by anybody.
+/// Folders at the top of a checkout that hold products of builds and runs, not sources.
 constexpr std::array<std::string_view, 3> kMadeFolders{"build", "data", "results"};
 
 constexpr std::string_view kBundled = "share/depthgrid/self.txt";

@@ -12,7 +12,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::uint64_t kKey = 0;  // a corpus is the same for every seed
+constexpr std::uint64_t kKey = 0;  // the same corpus for every seed
 constexpr std::int64_t kHeldOutShare = 20;
 
 using Draw = std::vector<std::uint32_t> (*)(std::int64_t, const SyntheticOptions&,

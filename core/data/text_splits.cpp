@@ -19,7 +19,7 @@ TextCut cut_last_lines(std::string_view text, double fraction, std::size_t of_li
   std::size_t cut = text.size();
   if (text.back() == '\n') --cut;
   for (std::size_t i = 0; i < wanted; ++i) {
-    cut = text.rfind('\n', cut - 1);  // there is one: wanted < lines
+    cut = text.rfind('\n', cut - 1);  // exists: wanted < lines
   }
   return {text.substr(0, cut + 1), text.substr(cut + 1)};
 }

@@ -21,7 +21,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "token files are little-endian");
 
-/// Head of a token file; the ids follow.
+/// Header of a token file; the ids follow.
 struct Head {
   std::array<char, 8> magic{'D', 'G', 'T', 'O', 'K', 'E', 'N', '1'};
   std::uint64_t width = 2;

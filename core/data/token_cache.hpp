@@ -10,18 +10,18 @@ namespace depthgrid {
 
 /// Tokenises each text once: token files named by the SHA-256 of text and tokeniser.
 ///
-/// A file is written aside, renamed into place and afterwards memory-mapped. It carries the digest
-/// of its ids, checked at every opening: a short or damaged one is written again. Processes may
-/// share the folder. A folder that cannot be written costs a warning, not the run.
+/// A file is written aside, renamed into place and then memory-mapped. It holds the digest of its
+/// ids, checked at every opening: a truncated or damaged file is written again. Processes may share
+/// the folder. If it cannot be written, the ids stay in memory and a warning is logged.
 class TokenCache {
  public:
-  /// @param folder  made when it is first needed; empty = keep everything in memory.
+  /// @param folder  created when first needed; empty = keep everything in memory.
   explicit TokenCache(std::filesystem::path folder = {});
 
-  /// The ids of `text`, which is UTF-8 if the tokeniser needs that.
+  /// The ids of `text`, which must be UTF-8 if the tokeniser needs it.
   TokenStream tokens(std::string_view text, const Tokenizer& tokenizer) const;
 
-  /// Where the ids of `text` are, or would be.
+  /// The file that holds, or would hold, the ids of `text`.
   std::filesystem::path file_of(std::string_view text, const Tokenizer& tokenizer) const;
 
  private:

@@ -10,19 +10,19 @@
 
 namespace depthgrid {
 
-/// Ids that somebody tokenised before: NAME.bin, little-endian, with NAME.json beside it.
+/// A pre-tokenised text: NAME.bin, little-endian ids, and its side-car NAME.json.
 ///
-/// The side-car: `dtype` ("uint16" or "uint32") and `vocab_size` (both needed), `tokenizer` (must
-/// be the sweep's if it is there), `tokens` (checked against the file's size if it is there) and
-/// `bytes` (UTF-8 bytes of the text, for bits per byte).
+/// The side-car has `dtype` ("uint16" or "uint32") and `vocab_size`; optionally `tokenizer` (must
+/// be the sweep's), `tokens` (checked against the file's size) and `bytes` (UTF-8 bytes of the
+/// text, for bits per byte).
 struct TokenFile {
   TokenStream tokens;
   std::int64_t vocab_size = 0;
-  std::string tokenizer;  // empty = not said
+  std::string tokenizer;  // empty = not stated
   SourceFile source;      // digest over both files
 };
 
-/// @throws UserError (NoInput, BadData) naming file, field and what was expected.
+/// @throws UserError (NoInput, BadData) naming the file, the field and what was expected.
 TokenFile read_token_file(const std::filesystem::path& bin);
 
 /// Writes ids and side-car; for tests and for programs that prepare data.

@@ -12,7 +12,7 @@ namespace {
 
 template <class Id>
 const Id* ids_of(const std::byte* tokens) {
-  return reinterpret_cast<const Id*>(tokens);  // files are written aligned to 8 bytes
+  return reinterpret_cast<const Id*>(tokens);  // ids in a file are aligned to 8 bytes
 }
 
 }  // namespace

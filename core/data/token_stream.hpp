@@ -9,7 +9,7 @@
 
 namespace depthgrid {
 
-/// A run of token ids, two or four bytes each, in a mapped file or in memory. Cheap to copy.
+/// A sequence of token ids, two or four bytes each, in a mapped file or in memory. Cheap to copy.
 class TokenStream {
  public:
   /// An empty stream: the split does not exist.
@@ -18,7 +18,7 @@ class TokenStream {
   /// @param owner   keeps the memory alive.
   /// @param tokens  `size` ids of `width` bytes, little-endian.
   /// @param width   2 or 4.
-  /// @param bytes   UTF-8 bytes of the text that the ids came from; 0 = there is none.
+  /// @param bytes   UTF-8 bytes of the text behind the ids; 0 = unknown.
   TokenStream(std::shared_ptr<const void> owner, const std::byte* tokens, std::int64_t size,
               int width, std::int64_t bytes);
 
@@ -38,10 +38,10 @@ class TokenStream {
 
   std::uint32_t operator[](std::int64_t i) const noexcept;
 
-  /// Copies ids [first, first + out.size()). @throws Error unless all of them are inside.
+  /// Copies ids [first, first + out.size()). @throws Error if any is out of range.
   void copy(std::int64_t first, std::span<std::int64_t> out) const;
 
-  /// The first `size` ids (all, if there are fewer); bytes() in proportion, rounded.
+  /// The first `size` ids (all if there are fewer); bytes() in proportion, rounded.
   TokenStream first(std::int64_t size) const;
 
   /// Ids [begin, end); bytes() in proportion, rounded.
@@ -50,10 +50,10 @@ class TokenStream {
   /// Greatest id, -1 for an empty stream.
   std::int64_t max_id() const noexcept;
 
-  /// SHA-256 over the ids as they are stored, 64 hexadecimal digits.
+  /// SHA-256 of the ids as stored, 64 hexadecimal digits.
   std::string sha256() const;
 
-  /// The ids as they are stored.
+  /// The ids as stored.
   std::span<const std::byte> raw() const noexcept;
 
  private:

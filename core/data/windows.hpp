@@ -15,7 +15,7 @@ namespace depthgrid {
 at::Tensor gather_windows(const TokenStream& stream, std::span<const std::int64_t> starts,
                           std::int64_t length);
 
-/// The same into memory of n * length numbers.
+/// The same into `out`, memory for n * length numbers.
 void gather_windows(const TokenStream& stream, std::span<const std::int64_t> starts,
                     std::int64_t length, std::int64_t* out);
 

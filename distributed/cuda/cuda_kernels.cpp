@@ -45,7 +45,7 @@ struct MemoryTraits {
   static void release(Handle memory) noexcept { cudaFree(memory); }
 };
 
-/// `count` values of device memory; at least one, so that the pointer is never null.
+/// Device memory for `count` values, at least one so that the pointer is never null.
 template <class T>
 class DeviceArray {
  public:

@@ -36,7 +36,7 @@ DeviceKernels* new_kernels(const BlockSpans& blocks, std::string_view optimizer,
   return make_cuda_kernels(blocks, optimizer, clip_by_group, cells).release();
 }
 
-/// 12080 of CUDA is 12.8.
+/// "12.8" for CUDA's 12080.
 std::string cuda_version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }

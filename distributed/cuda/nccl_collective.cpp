@@ -49,7 +49,7 @@ void settle(NcclComm& comm, const char* call, Clock::time_point deadline) {
   }
 }
 
-/// Non-blocking: the only kind that can be aborted at any point.
+/// Non-blocking: only such a communicator can be aborted at any point.
 NcclComm connect(Collective& bootstrap, std::chrono::milliseconds timeout) {
   at::Tensor bytes = at::empty({NCCL_UNIQUE_ID_BYTES}, at::TensorOptions().dtype(at::kByte));
   auto* id = static_cast<ncclUniqueId*>(bytes.data_ptr());
@@ -166,7 +166,7 @@ class NcclCollective final : public Collective {
     wait(timeout_);
   }
 
-  /// A plain cudaStreamSynchronize would hang for ever when a peer dies.
+  /// A plain cudaStreamSynchronize would hang forever if a peer dies.
   void wait(std::chrono::milliseconds timeout) override {
     const auto deadline = Clock::now() + timeout;
     for (;;) {
@@ -194,7 +194,7 @@ class NcclCollective final : public Collective {
 
   static cudaStream_t stream() { return c10::cuda::getCurrentCUDAStream().stream(); }
 
-  /// A non-blocking communicator may answer "in progress" to the enqueueing call itself.
+  /// A non-blocking communicator may return "in progress" from the enqueueing call itself.
   void queued(ncclResult_t code, const char* call) {
     check(code, call);
     if (code == ncclInProgress) settle(comm_, call, Clock::now() + timeout_);

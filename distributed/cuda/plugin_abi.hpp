@@ -17,9 +17,9 @@ inline constexpr const char* kPluginEntry = "depthgrid_cuda_plugin";
 /// Raised with every change of PluginAbi or of a class that crosses it.
 inline constexpr int kPluginVersion = 3;
 
-/// What the GPU plug-in offers: its one exported function, `const PluginAbi*
-/// depthgrid_cuda_plugin()`, returns it. Host and plug-in are built together, by one compiler;
-/// objects returned are the caller's to delete. All but device_count() throw BackendError.
+/// Interface of the GPU plug-in, returned by its one exported function `const PluginAbi*
+/// depthgrid_cuda_plugin()`. Host and plug-in are built together, by one compiler; the caller owns
+/// returned objects. All functions but device_count() throw BackendError.
 struct PluginAbi {
   int version;
   int (*device_count)();  ///< 0 without a driver

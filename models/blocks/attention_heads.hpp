@@ -10,22 +10,22 @@
 
 namespace depthgrid {
 
-/// Queries, keys and values of some tokens, (R, H, T, D) each with R = E·B; views of a projection
-/// where nothing was rotated.
+/// Queries, keys and values, (R, H, T, D) each with R = E·B; views of the projection unless
+/// rotated.
 struct Heads {
   at::Tensor q, k, v;
 };
 
-/// In float32 at least, also where the projections are bf16; queries and keys are rotated.
-/// @param qkv     (E, B, T, 3C). @param angles  of the T tokens; undefined: none.
+/// In float32 at least, even if the projections are bf16; queries and keys are rotated.
+/// @param qkv     (E, B, T, 3C). @param angles  of the T tokens; undefined: no rotation.
 Heads split_heads(const ModelOptions& o, const at::Tensor& qkv, const RotaryAngles& angles);
 
-/// Puts the heads of each token beside each other again.
+/// Concatenates the heads of each token.
 /// @param mixed  (R, H, T, D). @param like  (E, B, T, ·), for its first sizes. @return (E, B, T, C)
 at::Tensor join_heads(const at::Tensor& mixed, const at::Tensor& like);
 
-/// Softmax attention written out, with dropout of its weights.
-/// @param hidden  bool, against (R, H, T, T): keys that a query must not read; never all of a row.
+/// Softmax attention with explicit scores, for masks and for dropout of its weights.
+/// @param hidden  bool, broadcastable to (R, H, T, T): keys that a query must not read; never all.
 /// @param layer   keys the draws.
 /// @return        (R, H, T, D)
 /// Source: Vaswani et al. (2017), eq. 1.

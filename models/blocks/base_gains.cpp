@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kOfAttention = 4;
 
-/// The matrices that stand below each other in `map`, each under its factor.
+/// The matrices stacked by rows in `map`, each times its factor.
 /// @param gains  (E, n)
 void scale(AffineMap& map, const at::Tensor& gains) {
   const at::Tensor& w = map.weight;

@@ -8,8 +8,8 @@
 
 namespace depthgrid {
 
-/// A learned factor of each base matrix, from 1 on: W_eff(t) = (s W) ⊙ gate(t). It lets training
-/// choose how large the shared weights start out to be (`model.init.gain: learned`).
+/// A learned factor of each base matrix, initially 1: W_eff(t) = (s W) ⊙ gate(t). It lets training
+/// choose the scale of the shared weights (`model.init.gain: learned`).
 ///
 /// One parameter block.gain: q, k, v, out and, with a feed-forward sublayer, up and down.
 /// Source: first study, section 9 ("learnable base weight initialization").
@@ -18,8 +18,8 @@ class BaseGains {
   BaseGains() = default;
   BaseGains(ParameterSource& source, const ModelOptions& o);
 
-  /// Weights (E, out, in) under their factors; norms and biases as they are. Once a pass, whatever
-  /// the depth.
+  /// Weights (E, out, in) times their factors; norms and biases unchanged. Once per pass, for all
+  /// depths.
   BlockWeights scaled(const BlockWeights& base) const;
 
  private:

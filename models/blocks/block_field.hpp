@@ -8,12 +8,12 @@
 
 namespace depthgrid {
 
-/// A transformer block as a field; a family says which weights are in force at a depth.
+/// A transformer block as a field; a family supplies the weights at each depth.
 ///
 /// Parallel:   F = Attn(N1 x) + FFN(N2 x).
 /// Sequential: F = Attn(N1 x) + FFN(N2(x + h Attn(N1 x))), so that a step of Euler scales each
 /// sublayer's increment by h: x <- x + h Attn(N1 x), then x <- x + h FFN(N2 x).
-/// The state stays float32 whatever the dtype of the weights; products are cast, the sum is not.
+/// The state stays float32 for every dtype of the weights: products are cast, the sum is not.
 class BlockField : public VectorField {
  public:
   /// Both arguments must outlive the field.
@@ -24,18 +24,15 @@ class BlockField : public VectorField {
   bool depends_on_h() const override { return options_.sublayers == Sublayers::Sequential; }
 
  protected:
-  /// F. @param own  angles of the tokens of each sequence, where they are not the first T of a
-  /// text.
+  /// F. @param own  angles of each sequence's tokens if they are not the first T of a text.
   at::Tensor increment(const at::Tensor& x, const DepthPoint& at,
                        const RotaryAngles& own = {}) const;
 
-  /// The second sublayer on the normed state (E, B, T, C): up, activation, down, unless a family
-  /// has another.
+  /// The second sublayer on the normed state (E, B, T, C): up, activation, down, unless overridden.
   virtual at::Tensor second_sublayer(const BlockWeights& w, const at::Tensor& normed,
                                      const DepthPoint& at) const;
 
-  /// The second sublayer is the feed-forward one of `second_sublayer` above; false where a family
-  /// has another.
+  /// False if a family overrides `second_sublayer`.
   virtual bool feeds_forward() const { return true; }
 
   /// Weights at `at.step` (step-indexed families) or `at.t`.
@@ -45,7 +42,7 @@ class BlockField : public VectorField {
   const ForwardContext& context() const noexcept { return context_; }
 
  private:
-  /// Attn(N1 x), in one node where there is a kernel for it.
+  /// Attn(N1 x), as one graph node if there is a kernel for it.
   at::Tensor attention_branch(const BlockWeights& w, const at::Tensor& x, std::int64_t layer,
                               const RotaryAngles& own) const;
   /// attention + second sublayer(N2 y), likewise.

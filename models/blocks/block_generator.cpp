@@ -10,18 +10,18 @@ namespace {
 
 using Generated = WeightGenerator::Generated;
 
-/// Gives each node its map; the gradients of unbind() are one stack.
+/// One map per node; unbind()'s backward is a single stack.
 void spread(std::vector<BlockWeights>& nodes, AffineMap BlockWeights::* map, const Generated& all) {
   const std::vector<at::Tensor> weights = all.weight.unbind(1);
   for (std::size_t i = 0; i < nodes.size(); ++i) (nodes[i].*map).weight = weights[i];
   if (!all.bias.defined()) return;
-  const std::vector<at::Tensor> biases = all.bias.unbind(1);  // one where it is not generated
+  const std::vector<at::Tensor> biases = all.bias.unbind(1);  // one if not generated
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     (nodes[i].*map).bias = biases[biases.size() == 1 ? 0 : i].unsqueeze(1);
   }
 }
 
-/// q, k and v below each other.
+/// q, k and v, stacked by rows.
 Generated stacked(const std::vector<WeightGenerator>& generators, const at::Tensor& features) {
   if (generators.size() == 1) return generators.front().evaluate(features);
   std::vector<at::Tensor> weights, biases;

@@ -11,13 +11,13 @@
 
 namespace depthgrid {
 
-/// A transformer block whose six weights are generated from depth-time. Norms are the same at all
-/// depths unless they are temporal.
+/// A transformer block whose six weights are generated from depth-time. Norms are shared by all
+/// depths unless temporal.
 class BlockGenerator {
  public:
-  /// Parameters of a WeightGenerator each under NAME.attn.q, NAME.attn.k, NAME.attn.v (or
-  /// NAME.attn.qkv where one serves all three), NAME.attn.out, NAME.mlp.up and NAME.mlp.down; norms
-  /// under NAME.norm1 and NAME.norm2.
+  /// One WeightGenerator each under NAME.attn.q, NAME.attn.k, NAME.attn.v (or NAME.attn.qkv if all
+  /// three share one), NAME.attn.out, NAME.mlp.up and NAME.mlp.down; norms under NAME.norm1 and
+  /// NAME.norm2.
   BlockGenerator(ParameterSource& source, const ModelOptions& o, const std::string& name);
 
   /// @param features  (E, L, F) of time_features(). @return the block at each of the L nodes.

@@ -11,7 +11,7 @@ struct AffineMap {
   at::Tensor gate = {};  // (E, out, 1), a factor of each row of the weight; or undefined for 1
 };
 
-/// The weight under its gate.
+/// gate · weight.
 at::Tensor effective_weight(const AffineMap& map);
 
 /// Affine part of a norm.
@@ -20,8 +20,8 @@ struct NormWeights {
   at::Tensor shift;  // (E, C), or undefined for 0
 };
 
-/// The weights of one transformer block in force at one depth. Where they come from (parameters of
-/// a layer, shared ones under a gate, a generator) is what tells one family from another.
+/// The weights of one transformer block at one depth. Families differ in where they come from: a
+/// layer's own parameters, shared ones times a gate, or a generator.
 struct BlockWeights {
   NormWeights norm1;
   AffineMap qkv;  // C -> 3C

@@ -12,24 +12,22 @@
 
 namespace depthgrid {
 
-/// How a layer that may skip tokens decides before it runs, from what it knows when a token comes.
+/// How a layer that may skip tokens decides causally, before it runs.
 struct TokenRouting {
   std::int64_t dynamic = 0;  // index among the layers that skip
-  /// Logits (E, B, T) from states x (E, B, T, C) in front of the block; the second argument is what
-  /// the tokens so far have left for the next ones, undefined at the start, and is brought up to
-  /// date.
+  /// Logits (E, B, T) from states x (E, B, T, C) before the block; the second argument is the
+  /// router's memory of earlier tokens, undefined at the start, and is updated.
   std::function<at::Tensor(const at::Tensor&, at::Tensor&)> logits = {};
   /// Factor (E, B, T) of F, from x; none: 1.
   std::function<at::Tensor(const at::Tensor&)> gate = {};
 };
 
-/// The block in force at one depth step of the evaluation grid, for what runs it token by token.
+/// The block at one depth step of the evaluation grid, for decoding token by token.
 struct DecodeBlock {
   BlockWeights weights;
   std::optional<SsmSystem> ssm = {};  // the second sublayer; none: up and down of `weights`
   std::shared_ptr<const TokenRouting> routing = {};  // none: every token is executed
-  /// F of the step over new tokens x (E, B, T, C) under a control signal, where it is more than a
-  /// block's.
+  /// F of the step over new tokens x (E, B, T, C) under a control signal; none: that of the block.
   std::function<at::Tensor(const at::Tensor&, const Attend&, const Control&)> field = {};
 };
 

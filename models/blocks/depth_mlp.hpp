@@ -10,16 +10,16 @@
 
 namespace depthgrid {
 
-/// A small network of depth-time, evaluated at all L nodes at once: one batched product a layer
-/// instead of L. The activation stands between its affine maps, not behind the last.
+/// A small network of depth-time, evaluated at all L nodes at once: one batched product per layer
+/// instead of L. The activation comes between the affine maps, not after the last.
 class DepthMlp {
  public:
   DepthMlp() = default;
 
   /// Parameters NAME.w1 (hidden[0], in), NAME.b1, ... up to the map to `out`; without hidden layers
-  /// NAME.w2 (out, in) and NAME.b2 alone.
+  /// only NAME.w2 (out, in) and NAME.b2.
   /// @param hidden     widths between `in` and `out`; may be empty.
-  /// @param last_bias  start of the last bias, (E) or empty for the scheme's own.
+  /// @param last_bias  initial value of the last bias, (E), or empty for the scheme's default.
   DepthMlp(ParameterSource& source, const ModelOptions& o, const std::string& name, std::int64_t in,
            const std::vector<std::int64_t>& hidden, std::int64_t out, Activation activation,
            ParameterGroup group, const std::vector<double>& last_bias);

@@ -10,10 +10,10 @@
 
 namespace depthgrid {
 
-/// Drops entries with probability p of their cell and scales the others by 1/(1 - p); the identity
-/// outside training or where every p is 0.
+/// Drops entries with their cell's probability p and scales the others by 1/(1 - p); the identity
+/// outside training or if every p is 0.
 ///
-/// Draws are keyed by (model seed, use and layer, step, global row): never by rank or neighbours.
+/// Draws are keyed by (model seed, use and layer, step, global row), never by rank or other cells.
 /// @param x  (E, B, ...)   @param p  (E)
 /// Source: Srivastava et al. (2014), JMLR 15, 1929.
 at::Tensor dropout(const at::Tensor& x, const std::vector<double>& p, std::string_view use,

@@ -26,7 +26,7 @@ ModelOptions inner_options(ModelOptions o) {
   return o;
 }
 
-/// One block at every depth.
+/// The same block at every depth.
 class FlowBlock final : public BlockField {
  public:
   FlowBlock(const Flow& flow, const ForwardContext& c)

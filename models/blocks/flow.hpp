@@ -16,16 +16,16 @@
 
 namespace depthgrid {
 
-/// The dynamics of a flow through depth, whose own time τ runs from 0 to 1:
+/// The dynamics of a flow through depth, with its own time τ from 0 to 1:
 ///
 ///   attention_mlp:  f(x, τ, u) = α [Attn(N1 y) + FFN(N2 y)],  y = x + e(τ) + c(u)
 ///   time_indexed:   the same with the weights of both under gates: W ⊙ gate(g(τ))
 ///   mlp:            f(x, τ, u) = α [W2 σ(W1 [y; u] + b1) + b2],  y = x + e(τ), without norm
 ///
 /// e is a network 1 -> C -> C of τ itself, c an affine map of the control signal; without a signal
-/// c(u) is left out, and u is zero. α is one number a cell. The second sublayer of a sequential
-/// field reads y + Attn(N1 y). Nothing depends on the step length, so every method may run it.
-/// Source: second study, section 3, and its program (attention_mlp is what that trains).
+/// c(u) is left out, and u is zero. α is one number per cell. The second sublayer of a sequential
+/// field reads y + Attn(N1 y). Nothing depends on the step length, so any method may run it.
+/// Source: second study, section 3, and its program (which trains attention_mlp).
 class Flow {
  public:
   /// Parameters flow.block, flow.modulation or flow.mlp, flow.time, flow.control and flow.alpha.
@@ -35,7 +35,7 @@ class Flow {
   /// @param context  must outlive the field.
   FieldPtr field(const ForwardContext& context) const;
 
-  /// The field at τ over new tokens alone. @param t  (E).
+  /// The field at τ over new tokens only. @param t  (E).
   DecodeBlock decode_block(const at::Tensor& t) const;
 
   /// e(τ) + c(u): (E, 1 or B, 1 or T, C), undefined where there is neither. @param t  (E).
@@ -44,11 +44,11 @@ class Flow {
   at::Tensor scaled(const at::Tensor& f) const;
   /// W2 σ(W1 [y; u] + b1) + b2. @param y  (E, B, T, C).
   at::Tensor mlp(const at::Tensor& y, const Control& u) const;
-  /// Number of an evaluation among all uses of dropout: a step's stages draw apart, or the whole
-  /// solve draws once.
+  /// Dropout's layer key for an evaluation: each stage draws its own mask, or the solve one for
+  /// all.
   std::int64_t mask(const DepthPoint& at) const;
 
-  /// The weights of the block inside the field, in force at τ. @param t  (E).
+  /// The weights at τ of the block inside the field. @param t  (E).
   BlockWeights block(const at::Tensor& t) const;
   /// Sizes and kind of the block inside the field.
   const ModelOptions& block_options() const noexcept { return block_options_; }
@@ -67,7 +67,7 @@ class Flow {
   at::Tensor alpha_;   // (E, 1)
 };
 
-/// Everything that is asked for becomes a parameter of one group, whatever it is there.
+/// Puts every requested parameter into one group, whatever its specification says.
 class GroupedSource final : public ParameterSource {
  public:
   GroupedSource(ParameterSource& source, ParameterGroup group) : source_(source), group_(group) {}

@@ -6,11 +6,11 @@
 
 namespace depthgrid {
 
-/// Blocks chosen by the index of the step: the ordinary transformer under Euler. Those that share
-/// parameters hold the same tensors.
+/// Blocks indexed by the step: the ordinary transformer under Euler. Blocks that share parameters
+/// hold the same tensors.
 class LayerField final : public BlockField {
  public:
-  /// @param layers  one a step of the depth; must outlive the field.
+  /// @param layers  one per depth step; must outlive the field.
   LayerField(const ModelOptions& o, const ForwardContext& c,
              const std::vector<BlockWeights>& layers)
       : BlockField(o, c), layers_(layers) {}

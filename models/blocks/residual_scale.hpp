@@ -7,14 +7,14 @@
 
 namespace depthgrid {
 
-/// The residual scale and the nodes of a step-indexed family: what its grid is made of.
+/// Residual scale and nodes of a step-indexed family: the source of its grid.
 class ResidualScale {
  public:
-  /// Parameter residual.scale (1) or (L) where the scale is learned.
+  /// Parameter residual.scale (1) or (L) if the scale is learned.
   ResidualScale(ParameterSource& source, const ModelOptions& o);
 
-  /// Nodes i/L or (i-1)/L, or one constant time; jittered in training where asked for.
-  /// Draws of the jitter are keyed by (model seed, step).
+  /// Nodes i/L or (i-1)/L, or one constant time; jittered in training if configured, with draws
+  /// keyed by (model seed, step).
   DepthGrid grid(const ModelOptions& o, const ForwardContext& context) const;
 
  private:

@@ -8,9 +8,9 @@
 
 namespace depthgrid {
 
-/// Rotations of consecutive absolute positions, of each cell's base: made once, used by all layers.
+/// Rotations of consecutive absolute positions with each cell's base: computed once for all layers.
 struct RotaryAngles {
-  at::Tensor cosine, sine;  // (E, 1, 1, T, D/2), or (E, B, 1, T, D/2) where sequences differ
+  at::Tensor cosine, sine;  // (E, 1, 1, T, D/2), or (E, B, 1, T, D/2) if sequences differ
 };
 
 /// Angle position · base^(−2c/D) of channel pair c at the positions first … first + tokens − 1.
@@ -19,11 +19,11 @@ struct RotaryAngles {
 RotaryAngles rotary_angles(const ModelOptions& o, std::int64_t first, std::int64_t tokens,
                            const at::Tensor& like);
 
-/// Those of some of the positions. @param all  (E, 1, 1, T, D/2), or undefined.
+/// Selects positions. @param all  (E, 1, 1, T, D/2), or undefined.
 /// @param places  (E, B, k) int64, indices into the T. @return (E, B, 1, k, D/2), contiguous
 RotaryAngles at_places(const RotaryAngles& all, const at::Tensor& places);
 
-/// Turns each pair of channels (c, c + D/2). @param x  (E·B, H, T, D). @return the same shape.
+/// Rotates each pair of channels (c, c + D/2). @param x  (E·B, H, T, D). @return the same shape.
 at::Tensor rotate(const RotaryAngles& angles, const at::Tensor& x);
 
 }  // namespace depthgrid

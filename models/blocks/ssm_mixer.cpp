@@ -9,7 +9,7 @@
 namespace depthgrid {
 namespace {
 
-/// One system for every node, out of tensors with all of them.
+/// Splits tensors over all nodes into one system per node.
 std::vector<SsmSystem> spread(const at::Tensor& transition, const at::Tensor& input,
                               const at::Tensor& output, const at::Tensor& skip) {
   const std::vector<at::Tensor> a = transition.unbind(1), b = input.unbind(1), c = output.unbind(1);
@@ -46,7 +46,7 @@ std::vector<SsmSystem> discretise(Discretisation rule, const SsmAtNodes& nodes) 
 at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state) {
   const at::Tensor& a = system.transition;
   at::Tensor driven = apply(system.input, x).to(a.scalar_type());
-  if (state != nullptr && state->defined()) {  // what was before acts as more input to the first
+  if (state != nullptr && state->defined()) {  // the earlier state acts as input to the first token
     driven = driven.clone();
     driven.select(2, 0).add_(a.dim() == 2 ? *state * a.unsqueeze(1)
                                           : at::bmm(*state, a.transpose(1, 2)));
@@ -56,7 +56,7 @@ at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state) 
   at::Tensor y = apply(system.output, hidden).to(x.scalar_type());
   if (system.skip.weight.defined()) y = y + apply(system.skip, x).to(x.scalar_type());
   if (system.diagonal_skip.defined()) {
-    // Rows as one dimension, so that the gradient of D is a sum over one dimension.
+    // Rows flattened, so that the gradient of D is a sum over one dimension.
     const at::Tensor rows = x.flatten(1, 2) * system.diagonal_skip.unsqueeze(1);
     y = y + rows.view(x.sizes());
   }

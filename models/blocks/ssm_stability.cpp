@@ -12,7 +12,7 @@ namespace depthgrid {
 at::Tensor spectral_radius(const at::Tensor& transition) {
   const at::Tensor host = transition.detach().cpu().to(at::kDouble);
   if (host.dim() == 3) return at::amax(host.abs(), -1);
-  const at::Tensor finite = host.isfinite().flatten(2).all(-1);  // eigenvalues of others: refused
+  const at::Tensor finite = host.isfinite().flatten(2).all(-1);  // eigvals refuses others
   const at::Tensor sound = at::where(finite.unsqueeze(-1).unsqueeze(-1), host, 0.0);
   const at::Tensor radius = at::amax(at::linalg_eigvals(sound).abs(), -1);
   return at::where(finite, radius, std::numeric_limits<double>::quiet_NaN());

@@ -4,13 +4,13 @@
 
 namespace depthgrid {
 
-/// Largest absolute eigenvalue of transitions: below one, the recurrence forgets; NaN where the
-/// transition is not finite.
+/// Spectral radius of transitions: below one, the recurrence forgets; NaN if the transition is not
+/// finite.
 /// @param transition  (E, L, N) diagonal or (E, L, N, N) dense; Family::transitions().
 /// @return            (E, L) float64, on the host.
 at::Tensor spectral_radius(const at::Tensor& transition);
 
-/// Tokens until the slowest state falls to 1/e: −1/ln ρ; infinite from ρ = 1 on.
+/// Tokens until the slowest state decays to 1/e: −1/ln ρ; infinite for ρ >= 1.
 at::Tensor memory_horizon(const at::Tensor& radius);
 
 }  // namespace depthgrid

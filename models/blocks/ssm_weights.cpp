@@ -13,16 +13,15 @@
 namespace depthgrid {
 namespace {
 
-/// Widths between the features and a gate: one layer, or none.
+/// Hidden widths between the features and a gate: one or none.
 std::vector<std::int64_t> hidden_widths(const ModulationOptions& m) {
   return std::vector<std::int64_t>(m.hidden > 0 ? 1 : 0, m.hidden);
 }
 
 constexpr std::array<std::string_view, 5> kNames = {"A", "B", "C", "D", "delta"};
 
-/// Rates of decay start spread over softplus(−4) … softplus(4) = 0.018 … 4.0 (half of that without
-/// a discretisation, where they are the transition itself and have to stay below one), about evenly
-/// in their logarithm below one.
+/// Decay rates start between softplus(−4) = 0.018 and softplus(4) = 4.0, about log-uniform below
+/// one; without discretisation only up to softplus(0), as the transition must stay below one.
 struct Rates {
   double centre, reach;
 };
@@ -39,8 +38,8 @@ Init decay_init(const ModelOptions& o) {
   if (!o.ssm.dense) {
     return {.draw = Init::Draw::Uniform, .scale = {r.reach}, .fill = {r.centre}};
   }
-  // Off the diagonal a row sums to less than half of the slowest rate, so that by Gershgorin's
-  // circles every eigenvalue starts with a negative real part.
+  // The off-diagonal entries of a row sum to less than half of the slowest rate, so by Gershgorin's
+  // circle theorem every eigenvalue starts with a negative real part.
   const std::int64_t n = o.ssm.states;
   const double slowest = softplus_of(r.centre - r.reach);
   Init init{.draw = Init::Draw::Uniform, .scale = {slowest / (2 * static_cast<double>(n))}};
@@ -90,7 +89,7 @@ SsmWeights::SsmWeights(ParameterSource& source, const ModelOptions& o)
 }
 
 void SsmWeights::shared(ParameterSource& source, const ModelOptions& o) {
-  // D starts as the diagonal of a full matrix would.
+  // D starts like the diagonal of a full matrix.
   const std::array<Init, 4> start = {decay_init(o), weight_init(o, o.width, o.ssm.states),
                                      weight_init(o, o.ssm.states, o.width, 2 * o.layers),
                                      weight_init(o, o.width, o.width, 2 * o.layers)};
@@ -148,7 +147,7 @@ SsmAtNodes SsmWeights::evaluate(const ModelOptions& o, const at::Tensor& feature
   };
   const auto factor = [&](Part part) {
     at::Tensor value = raw(part);
-    // Shared factors of products have their type already; gates do not change it.
+    // Shared matrix factors already have that dtype; gates do not change it.
     if (o.ssm.generated && value.size(3) > 1) value = value.to(products);
     return gated(o, part, value, features)
         .expand({features.size(0), features.size(1), value.size(2), value.size(3)});

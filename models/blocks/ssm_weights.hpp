@@ -9,7 +9,7 @@
 
 namespace depthgrid {
 
-/// The continuous system h' = Δ (A h + B x), y = C h + D x at each of the L nodes of a grid.
+/// The continuous system h' = Δ (A h + B x), y = C h + D x at the L nodes of a grid.
 struct SsmAtNodes {
   at::Tensor a;      // (E, L, N) or (E, L, N, N)
   at::Tensor b;      // (E, L, N, C)
@@ -18,23 +18,23 @@ struct SsmAtNodes {
   at::Tensor delta;  // (E, L, N) tokens, or undefined without discretisation
 };
 
-/// What A, B, C, D and Δ are made of, and how depth-time modulates them.
+/// Parameters of A, B, C, D and Δ and their modulation by depth-time.
 ///
-/// Shared: block.ssm.{A,B,C,D} under gates modulation.ssm.{A,B,C,D}, per row or per entry:
-/// A = −softplus(block.ssm.A) ⊙ gate where it is diagonal, block.ssm.A ⊙ gate where it is dense,
+/// Shared: block.ssm.{A,B,C,D} times gates modulation.ssm.{A,B,C,D}, per row or per entry:
+/// A = −softplus(block.ssm.A) ⊙ gate if diagonal, block.ssm.A ⊙ gate if dense,
 /// B, C, D ⊙ gate, Δ = softplus(g_Δ(e(t))) + dt_min with the network modulation.ssm.delta and no
 /// gate (first study, section 2.4.2).
 /// Generated: the same from m = W2 silu(W1 e(t) + b1) + b2 by hypernet.ssm.{A,B,C,D,delta}, one
-/// affine map each, and Δ under a gate too (the study's published program, whose shapes these are).
-/// A diagonal A is stable whatever the weights as long as its gate is not negative; a dense one
-/// starts stable and is free.
+/// affine map each, with a gate on Δ, too (shapes as in the study's published program).
+/// A diagonal A is stable for all weights if its gate is non-negative; a dense one starts stable
+/// and is unconstrained.
 class SsmWeights {
  public:
   SsmWeights() = default;
   SsmWeights(ParameterSource& source, const ModelOptions& o);
 
   /// @param features  (E, L, F).
-  /// @param products  type of generated factors of matrix products: that of the model's weights.
+  /// @param products  dtype of generated matrix factors: that of the model's weights.
   SsmAtNodes evaluate(const ModelOptions& o, const at::Tensor& features,
                       at::ScalarType products) const;
 

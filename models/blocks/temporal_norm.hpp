@@ -11,8 +11,8 @@
 namespace depthgrid {
 
 /// Layer norm whose scale and shift are generated from depth-time:
-/// m = W2 silu(W1 e(t) + b1) + b2, scale = 1 + S m, shift = B m (the published program's; its
-/// generators S and B have no bias).
+/// m = W2 silu(W1 e(t) + b1) + b2, scale = 1 + S m, shift = B m, where S and B have no bias.
+/// Source: first study's published program.
 class TemporalNorm {
  public:
   TemporalNorm() = default;

@@ -23,7 +23,7 @@ std::size_t index(WeightType type) {
   return static_cast<std::size_t>(type);
 }
 
-/// Where the gate of q, k or v comes from: the network of q serves all three when they share it.
+/// Source of a gate: if q, k and v share one, the network of q.
 WeightType source_of(const ModelOptions& o, WeightType type) {
   const bool shares = o.modulation.share_qkv && (type == WeightType::K || type == WeightType::V);
   return shares ? WeightType::Q : type;
@@ -78,11 +78,11 @@ std::vector<WeightGates::AtNode> WeightGates::evaluate(const ModelOptions& o,
   std::vector<AtNode> nodes(layers);
   if (m.gate == GateKind::Constant) return nodes;
   const auto spread = [&](const at::Tensor& all, at::Tensor AtNode::* member) {
-    const std::vector<at::Tensor> each = all.unbind(1);  // its gradient is one stack
+    const std::vector<at::Tensor> each = all.unbind(1);  // its backward is one stack
     for (std::size_t i = 0; i < layers; ++i) nodes[i].*member = each[i];
   };
   const auto targeted = [&](WeightType type) { return m.target[index(type)]; };
-  // q, k and v stand below each other in one matrix: rows (E, L, 3C, 1) or (E, L, 3C, C).
+  // q, k and v are stacked by rows in one matrix: (E, L, 3C, 1) or (E, L, 3C, C).
   if (targeted(WeightType::Q) || targeted(WeightType::K) || targeted(WeightType::V)) {
     const bool shared = m.share_qkv;
     std::vector<at::Tensor> parts;

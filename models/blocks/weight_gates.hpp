@@ -10,14 +10,13 @@
 
 namespace depthgrid {
 
-/// Gates of the six weight types at every node of a grid, and the gated weights at one of them.
+/// Gates of the six weight types at every node of a grid.
 ///
-/// The gate of a weight is applied to the weight, not to the product: a weight has fewer entries
-/// than a batch has activations at every size this program is for, and one path serves rows,
-/// columns and elements.
+/// A gate is applied to the weight, not to the product: at all relevant sizes a weight has fewer
+/// entries than a batch has activations, and one path serves rows, columns and elements.
 class WeightGates {
  public:
-  /// One table entry a step: the gate of each matrix, broadcastable against (E, out, in).
+  /// The gate of each matrix at one step, broadcastable against (E, out, in).
   struct AtNode {
     at::Tensor qkv, out, up, down;  // undefined = not gated
   };
@@ -33,7 +32,7 @@ class WeightGates {
   std::array<DepthMlp, kWeightTypes> networks_;
 };
 
-/// `base` under the gates of one node; norms and biases as they are.
+/// `base` times the gates of one node; norms and biases unchanged.
 BlockWeights gated(const BlockWeights& base, const WeightGates::AtNode& gates);
 
 }  // namespace depthgrid

@@ -8,20 +8,20 @@
 
 namespace depthgrid {
 
-/// A weight matrix, and its bias, as a function of depth-time: m(t) = g(e(t)) by a time network of
-/// its own, then W(t) = m(t) G + W₀ and b(t) = m(t) B.
+/// A weight matrix and its bias as functions of depth-time: m(t) = g(e(t)) by its own time network,
+/// then W(t) = m(t) G + W₀ and b(t) = m(t) B.
 ///
-/// The weights of all L nodes are materialised, once a pass, by one product (L, h)·(h, out·in).
+/// The weights of all L nodes are materialised once per pass by one product (L, h)·(h, out·in).
 /// Contracting through the hidden vector instead, y = Σ_k m_k (G_k x), costs h products of the size
-/// of W with N = B·T tokens a node, 2·N·h·out·in operations against 2·(h + N)·out·in: h times
-/// dearer for any N worth training with. In bytes, G is read once for all nodes, and the L matrices
+/// of W with N = B·T tokens per node: 2·N·h·out·in operations instead of 2·(h + N)·out·in, about h
+/// times as many for any realistic N. In bytes, G is read once for all nodes, and the L matrices
 /// are L/h of it.
 ///
-/// Start: W₀ as the weight itself would be drawn by `model.init`, G and the time network as maps
-/// by the same scheme, B as a bias; so W(t) starts as an ordinary block's weight plus a part that
-/// depends on depth. (The study gives no start; its published program starts W₀ at zero.)
-/// Source: Tong et al. (2025), "Neural ODE Transformers", ICLR; first study, section 2.2; shapes
-/// and the missing activation behind the time network: the study's published program.
+/// Initialisation: W₀ like an ordinary weight under `model.init`, G and the time network as maps of
+/// the same scheme, B as a bias; so W(t) starts as an ordinary block's weight plus a part that
+/// depends on depth. (The study gives none; its published program starts W₀ at zero.)
+/// Source: Tong et al. (2025), "Neural ODE Transformers", ICLR; first study, section 2.2; shapes,
+/// and no activation after the time network: the study's published program.
 class WeightGenerator {
  public:
   struct Spec {
@@ -35,13 +35,13 @@ class WeightGenerator {
   /// The matrix at every node.
   struct Generated {
     at::Tensor weight;  // (E, L, out, in)
-    at::Tensor bias;    // (E, L, out), (E, 1, out) if it is not generated, or undefined
+    at::Tensor bias;    // (E, L, out), (E, 1, out) if not generated, or undefined
   };
 
   WeightGenerator() = default;
 
   /// Parameters NAME.time.{w1,b1,...}, NAME.generator (h, out·in), NAME.base (1, out·in) and
-  /// NAME.bias_generator (h, out), or NAME.bias (1, out) where biases are not generated.
+  /// NAME.bias_generator (h, out), or NAME.bias (1, out) if biases are not generated.
   WeightGenerator(ParameterSource& source, const ModelOptions& o, const Spec& spec);
 
   /// @param features  (E, L, F) of time_features().

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::int64_t kFirstAngles = 256;
 
-/// The blocks over new tokens alone. Unlike other fields it remembers: each step of a
-/// piece is evaluated once, which Euler's method does.
+/// The blocks over new tokens only. Unlike other fields it has state, so each step may be evaluated
+/// only once per call, as by Euler's method.
 class CachedField final : public VectorField {
  public:
   CachedField(const ModelOptions& o, const std::vector<DecodeBlock>& blocks,
@@ -74,7 +74,7 @@ Decoder::Decoder(const Model& model, std::optional<Execution> execution, Control
   const at::NoGradGuard no_grad;
   grid_ = model.family().grid({});
   blocks_ = model.family().blocks(grid_);
-  for (DecodeBlock& block : blocks_) {  // gates are applied here, not with every token
+  for (DecodeBlock& block : blocks_) {  // gates are applied once, not per token
     BlockWeights& w = block.weights;
     for (AffineMap* map : {&w.qkv, &w.out, &w.up, &w.down}) {
       if (map->gate.defined()) *map = {effective_weight(*map), map->bias};

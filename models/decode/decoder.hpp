@@ -16,21 +16,21 @@
 
 namespace depthgrid {
 
-/// What earlier tokens have left in one layer.
+/// State of one layer after the tokens so far.
 struct DecodeState {
-  KvCache cache = {};           // of a layer that executes every token
-  at::Tensor recurrent = {};    // (E, B, N) of a state-space layer after the last token
-  SkippingState skipping = {};  // of a layer that may skip tokens
+  KvCache cache = {};           // layers that execute every token
+  at::Tensor recurrent = {};    // (E, B, N) state-space layers, after the last token
+  SkippingState skipping = {};  // layers that may skip tokens
 };
 
-/// Runs a model a few tokens at a time, keeping what earlier tokens have left: keys and values of
-/// each layer, or the state of its recurrence.
+/// Runs a model a few tokens at a time, caching each layer's keys and values, or the state of its
+/// recurrence.
 ///
-/// Weights that depend on depth-time alone (gates, generated blocks, discretised systems) are made
-/// once, at the start. Layers that may skip tokens compute and keep those that they execute. Logits
-/// are those of Model::logits() over all tokens so far, however these
-/// are cut into pieces; sequences of a batch do not see each other. A family that offers no blocks
-/// is run over all tokens so far each time: right, and slow.
+/// Weights that depend only on depth-time (gates, generated blocks, discretised systems) are
+/// computed once, at the start. Layers that may skip tokens compute and cache only the executed
+/// ones. Logits equal those of Model::logits() over all tokens so far, however these were split;
+/// sequences of a batch do not see each other. A family that offers no blocks is run over all
+/// tokens so far each time: correct, but slow.
 class Decoder {
  public:
   /// @param model      must outlive this; its parameters must not change meanwhile.
@@ -41,7 +41,7 @@ class Decoder {
   explicit Decoder(const Model& model, std::optional<Execution> execution = {},
                    Control control = {});
 
-  /// The next tokens of every sequence.
+  /// Feeds the next tokens of every sequence.
   /// @param tokens  (E, B, T) int64, T >= 1; E and B as in the first call.
   /// @return        (E, B, T, C) states before the readout: see Model::readout().
   /// @throws ShapeError if learned positions end before the last token: see room().
@@ -50,20 +50,20 @@ class Decoder {
   /// Tokens of each sequence so far.
   std::int64_t length() const noexcept { return length_; }
 
-  /// Tokens that may still come; learned positions bound it, other ones do not.
+  /// Number of tokens that may still follow; only learned positions limit it.
   std::int64_t room() const;
 
-  /// Forgets all tokens, not the weights.
+  /// Forgets all tokens, but keeps the weights.
   void restart();
 
-  /// Depth steps that are decoded block by block, those of a flow among them; 0 where the family
-  /// offers no blocks.
+  /// Depth steps that are decoded block by block, including those of a flow; 0 if the family offers
+  /// no blocks.
   std::int64_t steps() const noexcept { return static_cast<std::int64_t>(blocks_.size()); }
 
-  /// Tokens whose keys and values one of these steps keeps, zero where it does not attend: (E·B).
+  /// Number of tokens in a step's cache, zero if it has no attention: (E·B).
   std::vector<std::int64_t> lengths(std::int64_t step) const;
-  /// Which of the tokens of the last advance() a step has executed: (E, B, T) bool; undefined for
-  /// one that never skips.
+  /// Tokens of the last advance() that a step executed: (E, B, T) bool; undefined if it never
+  /// skips.
   const at::Tensor& executed(std::int64_t step) const {
     return states_.at(static_cast<std::size_t>(step)).skipping.executed;
   }
@@ -71,7 +71,7 @@ class Decoder {
   std::int64_t bytes() const;
 
  private:
-  /// Of the next tokens; undefined where positions are not rotary.
+  /// Angles of the next tokens; undefined if positions are not rotary.
   RotaryAngles angles(std::int64_t tokens, const at::Tensor& like);
 
   const Model& model_;
@@ -79,9 +79,9 @@ class Decoder {
   std::vector<DecodeBlock> blocks_;
   Execution execution_;
   Control control_;
-  std::vector<DecodeState> states_;  // one a step
-  RotaryAngles angles_;              // of positions 0, 1, …, more than were asked for
-  at::Tensor tokens_;                // (E, B, T) all so far, where there are no blocks
+  std::vector<DecodeState> states_;  // one per step
+  RotaryAngles angles_;              // of positions 0, 1, …, more than used so far
+  at::Tensor tokens_;                // (E, B, T) all so far, if there are no blocks
   std::int64_t length_ = 0;
   std::int64_t rows_ = 0;  // E·B of the tokens so far
 };

@@ -17,7 +17,7 @@ namespace depthgrid {
 namespace {
 
 constexpr std::int64_t kFirstSlots = 64;
-constexpr std::int64_t kGrain = 1 << 16;  // numbers of a cache that are worth a thread
+constexpr std::int64_t kGrain = 1 << 16;  // numbers of a cache per thread
 
 }  // namespace
 

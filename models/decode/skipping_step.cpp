@@ -16,7 +16,7 @@
 namespace depthgrid {
 namespace {
 
-/// Masks (E, B, T) out of masks for all tokens of the text, (E, B, all, layers).
+/// Masks (E, B, T) of the new tokens from masks of the whole text, (E, B, all, layers).
 at::Tensor given_mask(const Execution& execution, const at::Tensor& like, std::int64_t layer,
                       std::int64_t first) {
   const at::Tensor& all = execution.forced;
@@ -55,8 +55,8 @@ at::Tensor decide(const RoutingOptions& o, const Execution& e, const at::Tensor&
   }
 }
 
-/// Which of N = B·T tokens each cell executes: their places in order, then as many skipped ones as
-/// make all cells equal.
+/// Which of its N = B·T tokens each cell executes: their indices in order, padded with skipped ones
+/// to equal numbers per cell.
 struct Gathered {
   explicit Gathered(const at::Tensor& executed)
       : cells(executed.size(0)), rows(executed.size(1)), tokens(executed.size(2)) {
@@ -85,10 +85,10 @@ struct Gathered {
   bool whole() const { return std::ranges::find(valid, 0) == valid.end(); }
 
   std::int64_t cells, rows, tokens;
-  std::int64_t width = 0;                 // tokens a cell, with those that fill up
+  std::int64_t width = 0;                 // tokens per cell, including padding
   std::vector<std::int64_t> counts = {};  // (E·B) executed tokens of each sequence
   std::vector<std::int64_t> places = {};  // (E, width) in B·T
-  std::vector<std::int64_t> valid = {};   // (E, width) 0: fills up
+  std::vector<std::int64_t> valid = {};   // (E, width) 0: padding
 };
 
 /// Angles of gathered tokens: (E, 1, 1, width, D/2).
@@ -112,7 +112,7 @@ at::Tensor attend_rows(const ModelOptions& o, const at::Tensor& qkv, const Rotar
       const std::int64_t n = g.counts[r];
       if (n == 0) continue;
       const auto own = [&](const at::Tensor& x) { return x.narrow(0, e, 1).narrow(2, at, n); };
-      const auto turned = [&](const at::Tensor& x) {  // (E, 1, 1, T, D/2); one place serves all
+      const auto turned = [&](const at::Tensor& x) {  // (E, 1, 1, T, D/2), the same for all
         if (!x.defined()) return x;
         return x.narrow(0, e, 1).narrow(3, x.size(3) == 1 ? 0 : at, x.size(3) == 1 ? 1 : n);
       };

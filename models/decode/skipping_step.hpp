@@ -14,22 +14,22 @@
 
 namespace depthgrid {
 
-/// What earlier tokens have left in a layer that may skip tokens. Sequences execute different
-/// tokens, so each has a cache of its own.
+/// State of a layer that may skip tokens. Sequences execute different tokens, so each has its own
+/// cache.
 struct SkippingState {
-  std::vector<KvCache> rows = {};  // (E·B) keys and values of executed tokens alone
-  at::Tensor memory = {};          // what the router keeps of the tokens so far
-  at::Tensor earlier = {};         // (E, B, n) logits of all tokens, for running TopK alone
-  at::Tensor executed = {};        // (E, B, T) bool: the newest tokens that were executed
+  std::vector<KvCache> rows = {};  // (E·B) keys and values of executed tokens
+  at::Tensor memory = {};          // the router's memory of earlier tokens
+  at::Tensor earlier = {};         // (E, B, n) logits of all tokens, only for running TopK
+  at::Tensor executed = {};        // (E, B, T) bool: which of the newest tokens were executed
 };
 
-/// F of a layer that may skip tokens over new ones: the layer decides, and computes the tokens that
-/// it executes and no others. A skipped token gets zeros and leaves neither key nor value;
-/// positions are those of the text.
+/// F over new tokens of a layer that may skip tokens: the layer decides and computes only the
+/// executed ones. A skipped token gets zeros and leaves no key or value; positions are those of the
+/// text.
 /// @param x          (E, B, T, C). @param first  position of the first of the T tokens.
-/// @param angles     of the T positions; undefined where positions are not rotary.
+/// @param angles     of the T positions; undefined if positions are not rotary.
 /// @param execution  student, random, skip_all or forced (masks of the whole text).
-/// @throws Error for other modes: they rank a whole text, or know their score after the block.
+/// @throws Error for other modes: they rank a whole text, or need a score from after the block.
 /// Source: third study, section 4.
 at::Tensor skipping_step(const ModelOptions& o, const DecodeBlock& block, const at::Tensor& x,
                          const DepthPoint& at, const RotaryAngles& angles,

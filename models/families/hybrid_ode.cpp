@@ -16,7 +16,7 @@
 namespace depthgrid {
 namespace {
 
-/// What the residual scale sees: the layers that stay.
+/// Options of the residual scale: only the remaining layers.
 ModelOptions remaining_layers(ModelOptions o) {
   o.layers -= o.flow.replaced();
   return o;
@@ -122,7 +122,7 @@ class HybridOde final : public Family {
   ModelOptions remaining_;
   ResidualScale scale_;
   DepthGrid flow_grid_;               // τ and h of the flow
-  std::vector<BlockWeights> blocks_;  // one a step; of a flow's steps, nothing
+  std::vector<BlockWeights> blocks_;  // one per step; empty for a flow's steps
   std::optional<Flow> flow_;          // none: one block in its place
 };
 

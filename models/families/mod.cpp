@@ -46,7 +46,7 @@ struct ModLayer {
   /// r = w · x, written as product and sum: see CausalRouter. (E, B, T)
   at::Tensor weight(const at::Tensor& x) const { return (x * router.unsqueeze(1)).sum(-1); }
 
-  /// Logits of being among the k highest, from the token's own state. (E, B, T)
+  /// Logits of being among the k highest, from each token's own state. (E, B, T)
   at::Tensor predict(const ModelOptions& o, const at::Tensor& x) const {
     const at::Tensor normed = per_cell_norm(NormKind::Rms, x.detach(), {}, {}, o.norm_eps);
     const at::Tensor y = apply(out, activate(Activation::Silu, apply(hidden, normed)));

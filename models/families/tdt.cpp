@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kTpn = 0, kCausal = 1, kLevel = 2;  // rows of loss_terms()
 
-/// What a dynamic layer has beyond its block.
+/// Parts of a dynamic layer besides its block.
 struct TdtLayer {
   TdtLayer(ParameterSource& source, const ModelOptions& o, const std::string& name)
       : network(source, o, name + ".tpn"), router(source, o, name + ".router") {
@@ -75,7 +75,7 @@ struct TdtLayer {
   at::Tensor level;  // (E, 1) average of D_st over training, or undefined
 };
 
-/// The dense pass of a layer and what it says of every token.
+/// The dense pass of a layer and its signals for every token.
 struct Teacher {
   at::Tensor f;                    // (E, B, T, C) F of the dense pass
   at::Tensor residual, predicted;  // Δx = h F and Δx̂
@@ -106,7 +106,7 @@ class TdtField final : public RoutedField {
            mode() == ExecutionMode::TeacherThreshold || asked_to_teach();
   }
 
-  /// What stop-gradients take, if not what this pass computes.
+  /// Values for stop-gradients, if not those of this pass.
   const LayerRouting* held(std::int64_t dynamic) const {
     if (!context().execution || !context().execution->held) return nullptr;
     return &context().execution->held->layers.at(static_cast<std::size_t>(dynamic));
@@ -117,7 +117,7 @@ class TdtField final : public RoutedField {
   at::Tensor mask(const Teacher& teacher, const at::Tensor& logits, const at::Tensor& like,
                   const DepthPoint& at, std::int64_t dynamic) const;
   at::Tensor gate(const Teacher& teacher, std::int64_t dynamic) const;
-  /// (E, 1, 1) bool: cells that still train on everything; undefined when there are none.
+  /// (E, 1, 1) bool: cells still in their dense first steps; undefined if there are none.
   at::Tensor dense_phase(const at::Tensor& like) const;
 
   const std::vector<TdtLayer>& layers_;

@@ -49,7 +49,7 @@ class GatedField : public BlockField {
   std::vector<NormWeights> norm2_;
 };
 
-/// The same with a state-space layer as its second sublayer.
+/// The same with a state-space layer as the second sublayer.
 class SsmField final : public GatedField {
  public:
   SsmField(GatedField block, std::vector<SsmSystem> systems)

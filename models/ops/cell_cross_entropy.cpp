@@ -18,20 +18,20 @@ at::Tensor picked(const at::Tensor& log_probabilities, const at::Tensor& targets
   return log_probabilities.gather(-1, targets.unsqueeze(-1)).squeeze(-1).neg();
 }
 
-/// One node of the graph: the log-probabilities become the gradient in place.
+/// A single graph node: the log-probabilities become the gradient in place.
 class CrossEntropy : public torch::autograd::Function<CrossEntropy> {
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& logits,
                             const at::Tensor& targets) {
     const at::Tensor log_p = at::_log_softmax(logits, -1, /*half_to_float=*/false);
     ctx->save_for_backward({log_p, targets});
-    // In two stages: one reduction to a single number would be split by threads.
+    // In two stages: a single full reduction would be split among threads.
     return picked(log_p, targets).sum(-1, false, at::kDouble).sum(-1).to(logits.scalar_type());
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
-    at::Tensor d = saved[0].exp_();  // softmax; this graph is walked once
+    at::Tensor d = saved[0].exp_();  // softmax; backward runs only once
     const at::Tensor target = saved[1].unsqueeze(-1);
     d.scatter_add_(-1, target, at::Tensor(target.to(d.options())).fill_(-1));
     d.mul_(per_cell(grads[0], d));

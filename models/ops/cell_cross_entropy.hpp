@@ -4,13 +4,13 @@
 
 namespace depthgrid {
 
-/// Sum of the next-token losses of each cell, in nats, over this rank's rows.
+/// Sum of the next-token losses of each cell over this rank's rows.
 ///
 /// The caller divides by the tokens of the whole step, so that parts of a batch (micro-batches,
-/// ranks) add up to its mean. Rows are summed in double precision, in their order.
-/// @param logits   (E, B, T, V) float32 or float64; with gradients on, its memory is reused.
+/// ranks) add up to its mean. Rows are summed in double precision, in order.
+/// @param logits   (E, B, T, V) float32 or float64; with gradients enabled its memory is reused.
 /// @param targets  (E, B, T) int64 in [0, V).
-/// @return         (E) of the dtype of logits, nats.
+/// @return         (E) in the dtype of logits, nats.
 at::Tensor cell_cross_entropy(const at::Tensor& logits, const at::Tensor& targets);
 
 /// Loss of every token, without gradients. @return (E, B, T) float32, nats.

@@ -46,7 +46,7 @@ at::Tensor look_up(const at::Tensor& table, const at::Tensor& ids) {
   return out;
 }
 
-/// Adds each token's gradient to its row; a cell's rows are one thread's affair.
+/// Adds each token's gradient to its row; one thread per cell.
 void scatter_add(const at::Tensor& into, const at::Tensor& ids, const at::Tensor& grad) {
   if (!into.device().is_cpu()) {
     for (std::int64_t e = 0; e < into.size(0); ++e) {

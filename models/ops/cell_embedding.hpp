@@ -6,8 +6,8 @@ namespace depthgrid {
 
 /// Rows of each cell's table.
 ///
-/// Gradients are added straight into table.grad(), in the order of the tokens: a dense gradient of
-/// the table would cost a pass over (E, V, C) for every step.
+/// Gradients are added directly to table.grad(), in the order of the tokens: a dense gradient would
+/// cost a pass over (E, V, C) in every step.
 /// @param table  (E, V, C) leaf whose .grad is preset (an arena view), or any tensor without
 ///               gradients.
 /// @param ids    (E, B, T) int64 in [0, V).

@@ -21,14 +21,14 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kGrain = 4;  // blocks a thread takes at least
+constexpr std::int64_t kGrain = 4;  // least blocks per thread
 
 bool has_kernel(const at::Tensor& generator) {
   const bool wide = generator.scalar_type() == at::kFloat || generator.scalar_type() == at::kDouble;
   return generator.device().is_cpu() && wide && generator[0].is_contiguous();
 }
 
-/// Runs `work(cell, number of the block, block)` for every block of every cell. m is contiguous.
+/// Runs `work(cell, block index, block)` for every block of every cell. m must be contiguous.
 template <class T, class Work>
 void for_blocks(const at::Tensor& generator, const at::Tensor& base, const at::Tensor& m,
                 const Work& work) {
@@ -69,7 +69,7 @@ at::Tensor product(const at::Tensor& generator, const at::Tensor& base, const at
   return y;
 }
 
-/// Adds to the gradients of G and base. @return that of m.
+/// Adds to the gradients of G and base. @return the gradient of m.
 at::Tensor gradients_by_kernel(const at::Tensor& generator, const at::Tensor& dgenerator,
                                const at::Tensor& dbase, const at::Tensor& m, const at::Tensor& dy) {
   const std::int64_t layers = m.size(1), hidden = m.size(2), entries = generator.size(2);

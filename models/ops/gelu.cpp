@@ -18,14 +18,14 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kGeluGrain = 1 << 14;  // elements a thread takes at least
+constexpr std::int64_t kGeluGrain = 1 << 14;  // least elements per thread
 
 template <class T>
 T* data_of(const at::Tensor& x) {
   return static_cast<T*>(x.data_ptr());
 }
 
-/// Runs `work(T*(), begin, end)` in parallel with the element type of x.
+/// Runs `work(T*(), begin, end)` in parallel, T the element type of x.
 template <class Work>
 void for_elements(const at::Tensor& x, const Work& work) {
   at::parallel_for(0, x.numel(), kGeluGrain, [&](std::int64_t begin, std::int64_t end) {

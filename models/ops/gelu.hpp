@@ -6,9 +6,9 @@
 
 namespace depthgrid {
 
-/// GELU, elementwise, any shape. On the CPU, float and bfloat16 run through one pass forward and
-/// one backward (models/ops/cpu/gelu_kernel.hpp), whose result at an element never depends on its
-/// place; at::gelu(x, "tanh") rounds its vector tails otherwise. Other types and devices: ATen's
+/// GELU, elementwise, any shape. On the CPU, float and bfloat16 use own kernels
+/// (models/ops/cpu/gelu_kernel.hpp), whose result for an element never depends on its position;
+/// at::gelu(x, "tanh") rounds its vector tails differently. Other dtypes and devices use ATen's
 /// operations, which can be differentiated any number of times.
 at::Tensor gelu(GeluForm form, const at::Tensor& x);
 

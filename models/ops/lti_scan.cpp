@@ -23,7 +23,7 @@ bool is_dense(const at::Tensor& transition) {
   return transition.dim() == 3;
 }
 
-/// Σ over sequences and tokens of l_t h_{t−1}ᵀ, of both (E, B, T, N). @return (E, N, N)
+/// Σ over sequences and tokens of l_t h_{t−1}ᵀ; both (E, B, T, N). @return (E, N, N)
 at::Tensor outer_sum(const at::Tensor& l, const at::Tensor& h) {
   const std::int64_t pairs = l.size(2) - 1;
   const at::Tensor now = l.narrow(2, 1, pairs).flatten(1, 2);  // (E, B(T-1), N)
@@ -31,7 +31,7 @@ at::Tensor outer_sum(const at::Tensor& l, const at::Tensor& h) {
   return at::bmm(now.transpose(1, 2), last);
 }
 
-/// One sequence after the other, shared out among threads. A backward scan is that of Aᵀ.
+/// Scans sequence by sequence, distributed over threads. A backward scan is that of Aᵀ.
 at::Tensor by_kernel(ScanOrder order, const at::Tensor& transition, const at::Tensor& u) {
   const bool dense = is_dense(transition);
   const std::int64_t batch = u.size(1), tokens = u.size(2), states = u.size(3);
@@ -57,7 +57,7 @@ at::Tensor by_kernel(ScanOrder order, const at::Tensor& transition, const at::Te
   return h;
 }
 
-/// dA of a diagonal scan, (E, N); a cell's sequences are added in their order.
+/// dA of a diagonal scan, (E, N); a cell's sequences are added in order.
 at::Tensor diagonal_gradient(const at::Tensor& l, const at::Tensor& h) {
   const std::int64_t batch = l.size(1), tokens = l.size(2), states = l.size(3);
   const at::Tensor each = at::empty({l.size(0), batch, states}, l.options());
@@ -134,7 +134,7 @@ at::Tensor lti_scan(const at::Tensor& transition, const at::Tensor& u, ScanMetho
   if (transition.scalar_type() != u.scalar_type() || transition.size(-1) != u.size(-1)) {
     throw ShapeError("lti_scan: transition and input differ in their type or number of states");
   }
-  // One state: a matrix of one entry, whose products would go another way than others.
+  // One state: a 1 x 1 matrix, whose products would take another code path.
   if (is_dense(transition) && transition.size(-1) == 1) {
     return lti_scan(transition.squeeze(-1), u, method);
   }

@@ -16,9 +16,9 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kPackedTokens = 256;  // beyond, the squares of a head leave the cache
+constexpr std::int64_t kPackedTokens = 256;  // beyond, a head's scores leave the cache
 
-/// Where the heads of (E, B, T, 3C) and (E, B, T, C) lie.
+/// Addresses of the heads in (E, B, T, 3C) and (E, B, T, C).
 struct Heads {
   std::int64_t cells, rows, tokens, width, heads, channels;
   const float* cosine = nullptr;
@@ -42,7 +42,7 @@ struct Heads {
   std::int64_t count() const { return cells * rows * heads; }
   std::int64_t sequence(std::int64_t head) const { return head / heads; }
 
-  /// Rows of the matrix `which` (0 q, 1 k, 2 v) of `parts` that lie beside each other.
+  /// Rows of matrix `which` (0 q, 1 k, 2 v) of `parts` packed side by side.
   template <class T>
   HeadRows<T> at(T* data, std::int64_t head, std::int64_t which, std::int64_t parts) const {
     return {

@@ -21,7 +21,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// How the rows of (E, B, T, C) fall into blocks that never cross a cell.
+/// Blocks of rows of (E, B, T, C) that never cross a cell.
 struct Blocks {
   std::int64_t cells, rows, channels, per_cell;
 
@@ -57,7 +57,7 @@ NormRows<T> block_of(const Blocks& blocks, std::int64_t block, const at::Tensor&
           centred};
 }
 
-/// Adds the sums of a cell's blocks in their order. partial (E, blocks, C) -> (E, C)
+/// Adds the sums of a cell's blocks in order. partial (E, blocks, C) -> (E, C)
 template <class T>
 at::Tensor in_order(const at::Tensor& partial) {
   const at::Tensor out = at::zeros({partial.size(0), partial.size(2)}, partial.options());
@@ -72,12 +72,12 @@ at::Tensor in_order(const at::Tensor& partial) {
   return out;
 }
 
-/// y with the statistics of each row, (E · rows), which the way back reads.
+/// y with the statistics of each row, (E · rows), for the backward pass.
 struct Normed {
   at::Tensor y, mean, inverse;
 };
 
-/// @param x  contiguous. @param eps  (E). @param keep  also the statistics.
+/// @param x  contiguous. @param eps  (E). @param keep  whether to save the statistics.
 Normed norm_rows(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                  const double* eps, bool centred, bool keep) {
   const Blocks blocks(x);
@@ -104,7 +104,7 @@ Normed norm_rows(const at::Tensor& x, const at::Tensor& scale, const at::Tensor&
 
 class CpuNorm : public torch::autograd::Function<CpuNorm> {
  public:
-  // Optional, because an undefined tensor may not be an input of a node.
+  // Optional, because an undefined tensor must not be an input of a graph node.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input,
                             const std::optional<at::Tensor>& scale_if,
                             const std::optional<at::Tensor>& shift_if, const at::Tensor& eps,
@@ -156,7 +156,7 @@ class CpuNorm : public torch::autograd::Function<CpuNorm> {
   }
 };
 
-/// The same from ATen's operations, where there is no kernel of ours.
+/// The same in ATen's operations, where we have no kernel.
 at::Tensor composed(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
                     const at::Tensor& shift, const at::Tensor& eps) {
   const at::Tensor e = eps.to(x.options()).view({-1, 1, 1, 1});

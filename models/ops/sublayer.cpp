@@ -20,7 +20,7 @@ constexpr std::int64_t kRowsOfRun = 64;  // rows of a feed-forward run
 constexpr std::int64_t kSublayerTokens = 256;
 constexpr std::int64_t kWidest = 128;  // beyond, a large library's blocking pays
 
-/// What is not a tensor of a call.
+/// The non-tensor arguments of a call.
 struct Plan {
   NormRow::Form form = NormRow::Form::Layer;
   std::int64_t heads = 0;  // 0: feed-forward
@@ -44,8 +44,8 @@ SublayerInputs first_inputs(const Tensors&... tensors) {
   return inputs;
 }
 
-/// Calls apply with each tensor as an argument of its own; an undefined one may not be an input of
-/// a node, so they are optional.
+/// Calls apply with each tensor as a separate argument; they are optional, because an undefined
+/// tensor must not be an input of a graph node.
 template <class Apply>
 at::Tensor with_tensors(const SublayerTensors& w, const at::Tensor& addend, const Apply& apply) {
   std::array<OptionalTensor, kSublayerInputs + 1> all;

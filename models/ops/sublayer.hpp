@@ -9,14 +9,14 @@
 
 namespace depthgrid {
 
-/// One affine map of E cells under a gate of its rows: y = x (gate_o W)^T + b.
+/// One affine map of E cells with a gate per row: y = x (gate_o W)^T + b.
 struct SublayerMap {
   at::Tensor weight;  // (E, out, in)
   at::Tensor gate;    // (E, out, 1), or undefined for 1
   at::Tensor bias;    // (E, 1, out), or undefined for 0
 };
 
-/// A norm and two affine maps of E cells: what both sublayers of a block are made of.
+/// A norm and two affine maps of E cells: the parts of either sublayer of a block.
 struct SublayerTensors {
   NormRow::Form form = NormRow::Form::Layer;
   at::Tensor scale, shift;  // (E, C), or undefined for 1 and 0
@@ -25,22 +25,22 @@ struct SublayerTensors {
   SublayerMap second;       // C or hidden -> C
 };
 
-/// W_o attention(W_qkv N(x)), causal, as one node of the graph on the CPU.
+/// W_o attention(W_qkv N(x)), causal, as one graph node on the CPU.
 ///
-/// A cell's sequences go one by one through norm, projection, heads and projection while they lie
-/// in the caches (sublayer_kernel.hpp); only what the way back needs is written down: q, k, v, the
-/// heads' result and the norm's statistics. Gradients of weights are summed over the sequences of
-/// each half of the batch, then over the two: the same bits for every number of threads and cells.
+/// A cell's sequences go one by one through norm, projection, heads and projection while in cache
+/// (sublayer_kernel.hpp); only what the backward pass needs is saved: q, k, v, the heads' result
+/// and the norm's statistics. Gradients of weights are summed over the sequences of each half of
+/// the batch, then over the halves: the same bits for every number of threads and cells.
 /// @param x  (E, B, T, C) float, CPU. @return (E, B, T, C)
 at::Tensor attention_sublayer(const at::Tensor& x, const SublayerTensors& w, std::int64_t heads,
                               const RotaryTables& rotary);
 
-/// addend + W_down act(W_up N(x)), likewise, in runs of rows. @param addend  like x, or undefined
+/// addend + W_down act(W_up N(x)), likewise, by runs of rows. @param addend  like x, or undefined
 at::Tensor feed_forward_sublayer(const at::Tensor& x, const SublayerTensors& w, RowActivation act,
                                  const at::Tensor& addend);
 
-/// Whether the kernels serve such a call, and serve it at least as fast as the composed sublayer.
-/// @param heads  0 for a feed-forward one.
+/// Whether the kernels support such a call and are at least as fast as the composed sublayer.
+/// @param heads  0 for feed-forward.
 bool sublayer_serves(const at::Tensor& x, const SublayerTensors& w, std::int64_t heads);
 
 }  // namespace depthgrid

@@ -6,12 +6,12 @@
 namespace depthgrid {
 namespace {
 
-/// Inner dimensions side by side; cells may lie apart, as in an arena.
+/// Contiguous within each cell; cells may be strided, as in an arena.
 at::Tensor dense_inside(const at::Tensor& v) {
   return !v.defined() || v.select(0, 0).is_contiguous() ? v : v.contiguous();
 }
 
-/// Gated weights: transposed on the way there, as they lie on the way back.
+/// Gated weights: transposed for the forward pass, not for the backward pass.
 at::Tensor prepared(Way way, const SublayerMap& m) {
   if (way == Way::Back && !m.gate.defined()) return m.weight;
   const std::int64_t cells = m.weight.size(0), out = m.weight.size(1), in = m.weight.size(2);
@@ -75,7 +75,7 @@ SublayerGradients::SublayerGradients(const SublayerTensors& t, const RowRuns& ru
   all_ = at::empty({runs.cells, kHalves, total}, at::kFloat);
 }
 
-/// Elements a cell; biases are summed whether or not the map has one.
+/// Elements per cell; bias gradients are summed whether or not the map has one.
 std::int64_t SublayerGradients::size(std::size_t i) const {
   if (i == 4 || i == 7) return inputs_[i == 4 ? 2 : 5].size(1);
   return inputs_[i].defined() ? inputs_[i].numel() / inputs_[i].size(0) : 0;

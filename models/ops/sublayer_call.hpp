@@ -14,15 +14,15 @@
 
 namespace depthgrid {
 
-// What the nodes of whole sublayers and blocks share: between tensors of E cells and the kernels'
-// pointers of one cell.
+// Shared by the graph nodes of whole sublayers and blocks: from tensors of E cells to the kernels'
+// pointers for one cell.
 
-/// Gradients of a cell's weights are summed in this many parts, which may run side by side and are
+/// Gradients of a cell's weights are summed in this many parts, which may run in parallel and are
 /// added in order: the same bits for every number of threads.
 constexpr std::int64_t kHalves = 2;
 
-/// Everything of a sublayer that a graph sees, in one order: scale, shift, then weight, gate and
-/// bias of both maps; undefined where there is none.
+/// A sublayer's graph inputs, in this order: scale, shift, then weight, gate and bias of both maps;
+/// undefined if absent.
 constexpr std::size_t kSublayerInputs = 8;
 using SublayerInputs = std::array<at::Tensor, kSublayerInputs>;
 SublayerInputs inputs_of(const SublayerTensors& t);
@@ -30,7 +30,7 @@ SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const Subl
 
 enum class Way : std::uint8_t { There, Back };
 
-/// A sublayer's weights as the kernels want them: dense, gated, transposed on the way there.
+/// A sublayer's weights as the kernels need them: dense, gated, transposed for the forward pass.
 class PreparedSublayer {
  public:
   PreparedSublayer(Way way, const SublayerTensors& w);
@@ -44,25 +44,25 @@ class PreparedSublayer {
   at::Tensor first_, second_, zeros_;
 };
 
-/// The rows of (E, B, T, C), run by run within each half of a cell.
+/// Iterates over the rows of (E, B, T, C) in runs within each half of a cell.
 struct RowRuns {
-  std::int64_t cells, rows, run;  // E, B T, rows of a run
+  std::int64_t cells, rows, run;  // E, B T, rows per run
 
   RowRuns(const at::Tensor& x, std::int64_t rows_of_run)
       : cells(x.size(0)), rows(x.size(1) * x.size(2)), run(rows_of_run) {}
 
   std::int64_t count() const { return (rows + run - 1) / run; }
   std::int64_t longest() const { return std::min(run, rows); }
-  /// With a single run, the second half has none.
+  /// With a single run, the second half is empty.
   std::int64_t halves() const { return std::min(count(), kHalves); }
 
   struct Run {
-    std::int64_t cell, task, index;  // task: cell and half; index: of the run in its task
+    std::int64_t cell, task, index;  // task: cell and half; index: of the run within the task
     std::int64_t row, rows;          // first row among all cells' rows
     float* workspace;
   };
 
-  /// Calls work(Run) for every run; those of a task come in their order, with one workspace.
+  /// Calls work(Run) for every run; those of a task in order, with one workspace.
   template <class Work>
   void for_each(std::int64_t workspace, const Work& work) const {
     const std::int64_t runs = count();
@@ -81,7 +81,7 @@ struct RowRuns {
   }
 };
 
-/// Gradients of a sublayer's weights: apart for each task, added up at the end.
+/// Gradients of a sublayer's weights: separate for each task, summed at the end.
 class SublayerGradients {
  public:
   /// @param t  must outlive this.
@@ -89,7 +89,7 @@ class SublayerGradients {
 
   SublayerSums of(const RowRuns::Run& run) const;
 
-  /// In the order of `inputs_of`; undefined where the input is.
+  /// In the order of `inputs_of`; undefined if the input is.
   SublayerInputs result() const;
 
  private:
@@ -102,13 +102,13 @@ class SublayerGradients {
   at::Tensor all_;
 };
 
-/// What a sublayer keeps for the way back, rows of all cells below each other.
+/// What a sublayer saves for the backward pass, rows of all cells stacked.
 struct KeptRows {
   at::Tensor x, inner, mixed, normaliser, statistics;
 
   /// @param heads  of attention, else 0
   KeptRows(const at::Tensor& x, std::int64_t inner, std::int64_t heads);
-  /// From what `list` gave.
+  /// From the result of `list`.
   explicit KeptRows(const std::vector<at::Tensor>& saved, std::size_t from);
   static constexpr std::size_t kTensors = 5;
 
@@ -119,17 +119,17 @@ struct KeptRows {
 HeadOptions heads_of(std::int64_t heads, std::int64_t tokens, const RotaryTables& rotary,
                      const RowRuns::Run& run);
 
-/// Rows of a run: whole sequences where they are T long, at least 64 rows where B T has them.
+/// Rows per run: whole sequences of T tokens, together at least 64 rows if B T has as many.
 std::int64_t rows_of_run(std::int64_t tokens);
 
 using OptionalTensor = std::optional<at::Tensor>;
 
-/// Undefined tensors may not be inputs of a node of the graph: they are optional there.
+/// Undefined tensors must not be inputs of a graph node: they are optional there.
 inline OptionalTensor if_defined(const at::Tensor& v) {
   return v.defined() ? OptionalTensor(v) : std::nullopt;
 }
 
-/// Floats that a cell's part of `v` begins with; null where `v` is undefined.
+/// Data of cell `cell` in `v`; null if `v` is undefined.
 const float* cell_data(const at::Tensor& v, std::int64_t cell);
 
 }  // namespace depthgrid

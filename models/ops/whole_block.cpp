@@ -18,7 +18,7 @@ using torch::autograd::variable_list;
 constexpr std::int64_t kBlockTokens = 128;  // beyond, a sequence leaves the second-level cache
 constexpr std::size_t kBoth = 2 * kSublayerInputs;
 
-/// What is not differentiated of a call.
+/// The non-differentiable arguments of a call.
 struct Fixed {
   NormRow::Form first, second;
   std::int64_t heads;
@@ -27,7 +27,7 @@ struct Fixed {
   RotaryTables rotary;
 };
 
-/// The two prepared sublayers, their rows and everything per cell.
+/// The two prepared sublayers, their rows and per-cell arguments.
 struct Prepared {
   PreparedSublayer attention, feed_forward;
   RowRuns runs;

@@ -8,7 +8,7 @@
 
 namespace depthgrid {
 
-/// Both sublayers of a block and how they meet.
+/// Both sublayers of a block and how they are combined.
 struct WholeBlock {
   SublayerTensors attention, feed_forward;
   std::int64_t heads = 1;
@@ -17,13 +17,13 @@ struct WholeBlock {
   at::Tensor h;  // (E) step lengths of sequential sublayers, CPU; undefined for parallel ones
 };
 
-/// F = Attn(N1 x) + FFN(N2 x), or FFN(N2(x + h Attn(N1 x))) where h is defined, as one node of the
-/// graph on the CPU: a sequence goes through the whole block while it lies in the caches. The same
-/// numbers as `attention_sublayer` and `feed_forward_sublayer` one after the other, to rounding.
+/// F = Attn(N1 x) + FFN(N2 x), or Attn(N1 x) + FFN(N2(x + h Attn(N1 x))) if h is defined, as one
+/// graph node on the CPU: a sequence goes through the whole block while in cache. Equal to
+/// `attention_sublayer` followed by `feed_forward_sublayer`, up to rounding.
 /// @param x  (E, B, T, C) float. @return (E, B, T, C)
 at::Tensor whole_block(const at::Tensor& x, const WholeBlock& block);
 
-/// Whether the kernels serve such a call, and serve it at least as fast as two sublayers.
+/// Whether the kernels support such a call and are at least as fast as two sublayers.
 bool whole_block_serves(const at::Tensor& x, const WholeBlock& block);
 
 }  // namespace depthgrid

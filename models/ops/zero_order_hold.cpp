@@ -80,7 +80,7 @@ class ElementwiseHold : public torch::autograd::Function<ElementwiseHold> {
     if (ctx->saved_data["composed"].toBool()) {
       const at::Tensor wide = z.to(at::kDouble);
       const at::Tensor near = wide.abs().lt(kSeriesBelow);
-      const at::Tensor far = at::where(near, 1.0, wide);  // its value is not used where near
+      const at::Tensor far = at::where(near, 1.0, wide);  // unused where near
       const at::Tensor slope =
           at::where(near, slope_series(wide), (far.exp() - at::expm1(far) / far) / far);
       return {(d_transition * wide.exp() + d_response * slope).to(z.scalar_type()), {}};

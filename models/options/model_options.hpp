@@ -37,13 +37,13 @@ constexpr std::size_t kWeightTypes = 6;
 constexpr std::array<std::string_view, kWeightTypes> kWeightTypeNames = {"q",   "k",  "v",
                                                                          "out", "up", "down"};
 
-/// Δt, the residual scale: a number of each cell, or where a learned one starts.
+/// Δt, the residual scale: one number per cell, or the initial value of a learned one.
 struct ResidualOptions {
   ScaleKind kind = ScaleKind::Fixed;
   std::vector<double> scale;  // (E)
 };
 
-/// Where on the depth axis a step-indexed field is evaluated, and what it sees of it.
+/// Where on the depth axis a step-indexed field is evaluated, and its depth-time features.
 struct TimeOptions {
   std::vector<Nodes> nodes;    // (E)
   std::vector<bool> constant;  // (E) t = value in every layer
@@ -58,7 +58,7 @@ struct TimeOptions {
   std::int64_t features() const { return 2 * frequencies + (include_t ? 1 : 0); }
 };
 
-/// g_phi and how its gate meets a weight.
+/// g_phi and how its gate is applied to a weight.
 struct ModulationOptions {
   std::int64_t hidden = 64;  // h_mod; 0 = one linear map
   Activation activation = Activation::Relu;
@@ -71,7 +71,7 @@ struct ModulationOptions {
 
 /// The networks that generate a block's weights from depth-time.
 struct HypernetOptions {
-  std::int64_t hidden = 64;  // E_t, width of a time network and of what the generator sees
+  std::int64_t hidden = 64;  // E_t, width of a time network and of the generator's input
   std::int64_t depth = 2;    // affine maps of a time network
   Activation activation = Activation::Silu;
   bool generate_bias = true;
@@ -79,19 +79,19 @@ struct HypernetOptions {
   bool per_layer = false;  // L sets of generators in place of one (`model.share: none`)
 };
 
-/// The state-space layer that stands in for the feed-forward sublayer.
+/// The state-space layer that replaces the feed-forward sublayer.
 struct SsmOptions {
   std::int64_t states = 64;  // N
   bool dense = false;        // A has N x N entries, not N
   SsmSkip skip = SsmSkip::Diagonal;
   Discretisation discretisation = Discretisation::Zoh;
   bool element = false;             // gates of A, B, C, D per entry, not per row
-  bool generated = false;           // A, B, C, D, Δ are made from depth-time, not shared
-  std::int64_t generator = 64;      // hidden width of what makes them
+  bool generated = false;           // A, B, C, D, Δ are generated from depth-time, not shared
+  std::int64_t generator = 64;      // hidden width of their generator
   std::vector<double> dt_min = {};  // (E) added to softplus of Δ
 };
 
-/// The flow that stands in for the layers [first, last); none where they are equal.
+/// The flow that replaces the layers [first, last); none if they are equal.
 struct FlowOptions {
   std::int64_t first = 0, last = 0;
   FieldKind field = FieldKind::AttentionMlp;
@@ -100,16 +100,16 @@ struct FlowOptions {
   Sublayers sublayers = Sublayers::Parallel;
   bool time_embedding = true;
   bool alpha_learned = true;
-  std::vector<double> alpha;       // (E) start of a learned one
-  std::vector<double> output_std;  // (E) start of the last matrix of field mlp
-  bool mask_per_solve = false;     // dropout draws once a solve, not once an evaluation
+  std::vector<double> alpha;       // (E) initial value if learned
+  std::vector<double> output_std;  // (E) initial std of the last matrix of field mlp
+  bool mask_per_solve = false;     // dropout draws once per solve, not per evaluation
   const Tableau* method = &kEuler;
   std::int64_t steps = 4;     // m
-  std::int64_t control = 0;   // axes of the control signal; 0: it has no parameters
-  bool control_bias = false;  // of the map of the signal: u = 0 is then not "no signal"
+  std::int64_t control = 0;   // axes of the control signal; 0: no parameters for it
+  bool control_bias = false;  // of the signal's map: u = 0 then differs from no signal
 
   std::int64_t replaced() const { return last - first; }
-  /// Evaluations of the field a solve.
+  /// Evaluations of the field per solve.
   std::int64_t evaluations() const { return steps * static_cast<std::int64_t>(method->stages); }
 };
 
@@ -121,7 +121,7 @@ struct InitOptions {
   bool learned_gain = false;           // time_indexed: a factor of each base matrix
 };
 
-/// Everything a family reads, of E cells of equal structure: structural leaves once, per-cell
+/// Everything a family reads, for E cells of equal structure: structural leaves once, per-cell
 /// leaves as vectors of E.
 struct ModelOptions {
   std::string family;
@@ -160,15 +160,15 @@ struct ModelOptions {
   FlowOptions flow;
   InitOptions init;
 
-  /// Rows of the up projection: twice the hidden width where the activation gates.
+  /// Rows of the up projection: twice the hidden width for a gated activation.
   std::int64_t up_rows() const { return activation == Activation::Swiglu ? 2 * hidden : hidden; }
-  /// Steps of the depth: a layer each, m of a flow.
+  /// Depth steps: one per layer, m for a flow.
   std::int64_t depth_steps() const {
     return flow.replaced() > 0 ? layers - flow.replaced() + flow.steps : layers;
   }
-  /// The family sees depth-time.
+  /// The family depends on depth-time.
   bool timed() const { return family == "time_indexed" || family == "tong"; }
-  /// One set of parameters makes the block of every depth.
+  /// One set of parameters yields the blocks of all depths.
   bool shared() const { return timed() ? !hypernet.per_layer : share == Share::All; }
 };
 

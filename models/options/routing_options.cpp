@@ -9,7 +9,7 @@
 namespace depthgrid {
 namespace {
 
-/// odd, even, all, or the list itself, as `model.*.layers` says.
+/// Layers of `model.*.layers`: odd, even, all, or a list.
 std::vector<std::int64_t> layers_of(const CellConfig& c, std::string_view path) {
   std::vector<std::int64_t> out;
   const std::int64_t layers = c.integer("model.n_layers");

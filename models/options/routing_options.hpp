@@ -18,27 +18,27 @@ struct RoutingOptions {
   std::vector<double> threshold = {};  // (E) τ, strict >
   std::int64_t calibration_tokens = 65536;
   bool always_first = false;         // token 1 is never skipped
-  bool gathered = false;             // the tokens of a TopK alone pass through a block
-  std::int64_t gathered_length = 0;  // T at which they do, where cells of equal k may be of
-                                     // different γ; 0: every T
+  bool gathered = false;             // only a TopK's tokens pass through a block
+  std::int64_t gathered_length = 0;  // T at which they do, if cells of equal k may differ in γ;
+                                     // 0: every T
 
-  /// What the model does by itself at inference: it asks its students, where it has any.
+  /// Default mode at inference: the student's, if there are dynamic layers.
   ExecutionMode own_mode() const noexcept {
     return layers.empty() ? ExecutionMode::Dense : ExecutionMode::Student;
   }
 
-  /// Index of a dynamic layer among those that are; none for an ordinary layer.
+  /// Index of a layer among the dynamic ones; none for an ordinary layer.
   std::optional<std::int64_t> index(std::int64_t layer) const;
 };
 
-/// What the blocks of a temporal dynamic transformer do in training.
+/// What the blocks of a temporal dynamic transformer compute in training.
 enum class TrainPath : std::uint8_t {
   Dense,      ///< x + Δx for all tokens; the gate only teaches the router
   GatedSoft,  ///< selected tokens: x + g Δx
   GatedSt     ///< selected tokens: x + Δx, with the gradient of g (straight through)
 };
 
-/// `model.tdt.*` beyond what routing families share.
+/// `model.tdt.*` besides the options common to routing families.
 struct TdtOptions {
   TrainPath path = TrainPath::GatedSt;
   std::vector<std::int64_t> dense_steps = {};  // (E) first training steps that execute everything
@@ -60,13 +60,13 @@ struct TdtOptions {
   std::vector<double> lambda_tpn = {}, lambda_causal = {};  // (E)
 };
 
-/// `model.mod.*` beyond what routing families share.
+/// `model.mod.*` besides the options common to routing families.
 struct ModOptions {
   std::int64_t predictor_hidden = 0;
   std::vector<double> lambda_predictor = {};  // (E)
 };
 
-/// Even hidden width of a transition network: ratio · width, but no less than `least`.
+/// Even hidden width of a transition network: ratio · width, at least `least`.
 std::int64_t transition_width(double ratio, std::int64_t least, std::int64_t width);
 
 using CellConfigs = std::vector<const CellConfig*>;

@@ -29,7 +29,7 @@ at::Tensor calibrated_thresholds(const Model& model, const std::vector<at::Tenso
       model.logits(text.to(o.device).unsqueeze(0).expand({o.cells, text.size(0), text.size(1)}),
                    {.execution = execution, .routing = &record});
       const LayerRouting& layer = record.layers.at(static_cast<std::size_t>(i));
-      // The token at the edge and its equals are skipped, however their logits are rounded later.
+      // The token at the threshold and its ties are skipped, however their logits round later.
       const at::Tensor edge = student ? layer.logits + tie_width(layer.logits) : layer.score;
       seen.push_back(edge.flatten(1).to(at::kDouble));
     }

@@ -9,8 +9,8 @@
 namespace depthgrid {
 
 /// Thresholds above which each dynamic layer executes the share γ of held-out tokens: the
-/// (1 − γ)-quantile of what `execution` decides by (a student's logits, a teacher's score), layer
-/// after layer, since what a layer skips moves what the next ones see.
+/// (1 − γ)-quantile of the quantity that `execution` decides by (a student's logits, a teacher's
+/// score), layer after layer, as skipping in one changes the inputs of the next.
 /// @param texts      (n, T) int64 each, the same for all cells; at least one.
 /// @param execution  Student or TeacherThreshold; its thresholds are not read.
 /// @return           (E, dynamic layers) float64 on the model's device.

@@ -26,7 +26,7 @@ CausalRouter::CausalRouter(ParameterSource& source, const ModelOptions& o,
 at::Tensor CausalRouter::logits(const ModelOptions& o, const at::Tensor& x,
                                 at::Tensor* memory) const {
   const at::Tensor w = weight_.view({weight_.size(0), 2, o.width});
-  at::Tensor says;  // (E, B, T, 2) of itself, of the next
+  at::Tensor says;  // (E, B, T, 2) contributions to its own and the next token's logit
   if (o.tdt.router_norm && !at::GradMode::is_enabled()) {
     says = normed_products(NormKind::Rms, x, w, o.norm_eps);
   } else {
@@ -42,7 +42,7 @@ at::Tensor CausalRouter::logits(const ModelOptions& o, const at::Tensor& x,
 }
 
 at::Tensor token_sum(const at::Tensor& x) {
-  // In two stages: one reduction to a single number would be split by threads.
+  // In two stages: a single full reduction would be split among threads.
   return x.sum(-1, false, at::kDouble).sum(-1).to(x.scalar_type());
 }
 

@@ -9,18 +9,18 @@
 
 namespace depthgrid {
 
-/// Says before a block runs whether a token needs it: one linear map of the token's state and of
-/// the state of the token before, [x_t ‖ x_(t-1)], with zeros before the first token.
+/// Decides before a block runs whether a token needs it: one linear map of its state and that of
+/// the previous token, [x_t ‖ x_(t-1)], with zeros before the first token.
 /// Source: third study, section 3.4.2.
 class CausalRouter {
  public:
-  /// Parameters NAME.weight (1, 2C) and, if asked for, NAME.bias (1).
+  /// Parameters NAME.weight (1, 2C) and, if configured, NAME.bias (1).
   CausalRouter(ParameterSource& source, const ModelOptions& o, const std::string& name);
 
-  /// @param x       (E, B, T, C) states in front of the block.
-  /// @param memory  of a text that comes in pieces: what the token in front of the first one,
-  ///                executed or not, says of it, (E, B, 1); undefined at the start. Gets what the
-  ///                last token says of the next one.
+  /// @param x       (E, B, T, C) states before the block.
+  /// @param memory  for a text in pieces: contribution (E, B, 1) of the previous token, executed or
+  ///                not, to the first one's logit; undefined at the start. Updated with the last
+  ///                token's contribution to the next.
   /// @return        (E, B, T) logits.
   at::Tensor logits(const ModelOptions& o, const at::Tensor& x, at::Tensor* memory = nullptr) const;
 
@@ -33,7 +33,7 @@ class CausalRouter {
 /// @param logits  (E, B, T), with its graph. @param target (E, B, T) bool. @return (E) nats
 at::Tensor routing_loss(const at::Tensor& logits, const at::Tensor& target);
 
-/// Sum over rows and tokens, in float64 and in their order. x (E, B, T) -> (E) of the dtype of x
+/// Sum over rows and tokens, in float64 and in order. x (E, B, T) -> (E) in the dtype of x
 at::Tensor token_sum(const at::Tensor& x);
 
 }  // namespace depthgrid

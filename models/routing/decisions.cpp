@@ -42,7 +42,7 @@ at::Tensor random_mask(const RoutingOptions& o, const at::Tensor& like, std::int
                        std::int64_t first_row) {
   const at::TensorOptions plain = like.options().dtype(at::kFloat).requires_grad(false);
   const at::Tensor draw = at::empty(like.sizes(), plain);
-  // The same draws for all cells, so that they are compared on the same tokens.
+  // The same draws for all cells, so that these are compared on the same tokens.
   fill_uniform(draw, std::vector<std::uint64_t>(o.capacity.size(), 0),
                {.stream = stream_id("routing/random/" + std::to_string(layer)),
                 .step = 0,

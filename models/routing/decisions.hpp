@@ -9,29 +9,29 @@
 
 namespace depthgrid {
 
-/// Executes what lies above a threshold, strictly.
+/// Executes tokens with a score strictly above a threshold.
 /// @param score      (E, B, T). @param threshold (E) in the unit of the score. @return bool
 at::Tensor above(const at::Tensor& score, const at::Tensor& threshold);
 
-/// A student's decisions, from what it knew when each token came.
-/// @param logits   (E, B, T) of the router in front of the block.
+/// A student's causal decisions.
+/// @param logits   (E, B, T) of the router before the block.
 /// @param dynamic  index of the layer among those that skip.
-/// @param earlier  (E, B, n) logits of the tokens in front of the first one; undefined: none.
-/// @return         (E, B, T) bool. A calibrated decider without thresholds takes the fixed one.
+/// @param earlier  (E, B, n) logits of preceding tokens; undefined: none.
+/// @return         (E, B, T) bool. A calibrated decider without thresholds uses the fixed one.
 /// Source: third study, section 4.1.
 at::Tensor student_mask(const RoutingOptions& o, const Execution& execution,
                         const at::Tensor& logits, std::int64_t dynamic,
                         const at::Tensor& earlier = {});
 
-/// Each token with probability γ: a function of the layer, the row and the position alone.
+/// Each token with probability γ: a function of layer, row and position only.
 /// @param like  (E, B, T), for its shape and device. @return (E, B, T) bool
 at::Tensor random_mask(const RoutingOptions& o, const at::Tensor& like, std::int64_t layer,
                        std::int64_t first_row);
 
-/// What `execution.forced` says of a layer. @throws ShapeError unless it fits. @return (E, B, T)
+/// The mask of a layer in `execution.forced`. @throws ShapeError unless it fits. @return (E, B, T)
 at::Tensor forced_mask(const Execution& execution, const at::Tensor& like, std::int64_t layer);
 
-/// Adds a sequence's first token where it is always executed.
+/// Adds each sequence's first token if it is always executed.
 at::Tensor with_first(const RoutingOptions& o, const at::Tensor& mask);
 
 }  // namespace depthgrid

@@ -10,12 +10,12 @@
 
 namespace depthgrid {
 
-/// What families of L separate blocks have in common, of which the dynamic ones (RoutingOptions)
-/// skip tokens: their parameters, layer after layer, their grid, field and blocks.
+/// Common part of families of L separate blocks of which the dynamic ones (RoutingOptions) skip
+/// tokens: parameters layer by layer, grid, field and blocks.
 ///
-/// Layer: what a dynamic layer has beyond its block. It is made of (source, options, name), and
-/// `TokenRouting decides(options)` says how it decides before it runs; the routing must not outlive
-/// the family. Field: made of (options, context, blocks, dynamic layers).
+/// Layer: a dynamic layer's parts besides its block, constructed from (source, options, name); its
+/// `TokenRouting decides(options)` describes the decision before the block, and must not outlive
+/// the family. Field: constructed from (options, context, blocks, dynamic layers).
 template <class Layer, class Field>
 class RoutedFamily : public Family {
  public:

@@ -41,7 +41,7 @@ std::optional<std::int64_t> RoutedField::gathered_count(const at::Tensor& mask, 
   }
   const std::int64_t k = std::max<std::int64_t>(each.front(), o.always_first ? 1 : 0);
   if (ranked) return k;
-  // Masks from outside, such as those that an audit holds, may be any: reads a number on the host.
+  // A caller's masks, such as an audit's, may have any count: reads a number on the host.
   if (!forced() || !mask.sum(-1).eq(k).all().item<bool>()) return std::nullopt;
   return k;
 }

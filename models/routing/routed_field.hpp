@@ -9,10 +9,10 @@
 
 namespace depthgrid {
 
-/// L separate blocks, some of which execute a part of the tokens: a skipped token keeps its state
-/// to the bit, an executed one gets x + h · gate · F with F over the executed tokens alone.
+/// L separate blocks, some of which execute only a part of the tokens: a skipped token keeps its
+/// state to the bit, an executed one becomes x + h · gate · F, with F over executed tokens only.
 ///
-/// The field's gate, which observers see, is 1 where a token was executed.
+/// The field's gate, which observers see, is 1 for executed tokens, else 0.
 class RoutedField : public BlockField {
  public:
   /// All arguments must outlive the field.
@@ -27,7 +27,7 @@ class RoutedField : public BlockField {
     return blocks_.at(static_cast<std::size_t>(at.step));
   }
 
-  /// A dynamic layer. @param dynamic  its index among those that are.
+  /// A dynamic layer. @param dynamic  its index among dynamic layers.
   virtual FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
                             const Control& u) const = 0;
 
@@ -36,31 +36,31 @@ class RoutedField : public BlockField {
     return BlockField::evaluate(x, at, u).dx;
   }
 
-  /// gate · F where executed, zero elsewhere. @param gate (E, B, T), or undefined for 1.
-  /// @param ranked  the mask is a TopK's: where tokens are to be gathered, these are.
+  /// gate · F for executed tokens, else zero. @param gate (E, B, T), or undefined for 1.
+  /// @param ranked  the mask is a TopK's, so that tokens are gathered if configured.
   FieldValue executed(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
                       const at::Tensor& gate, bool ranked) const;
 
   /// Nothing is executed.
   FieldValue skipped(const at::Tensor& x) const;
 
-  /// Hands the layer's record over, without graphs, if somebody asks for it.
+  /// Records the layer's routing, detached, if the pass asks for it.
   void report(LayerRouting&& routing) const;
 
-  /// Adds the mean over dynamic layers of a loss. @param sum (E) over tokens.
+  /// Adds a layer's share of a loss averaged over dynamic layers. @param sum (E) over tokens.
   void add_loss(std::size_t term, const at::Tensor& sum) const;
 
-  /// Hands what training saw to a parameter that is an average of it (ParameterSpec::average): adds
-  /// a loss of zero, whose gradient of the average is `sum`. @param average (E, 1). @param sum (E)
+  /// Passes an observation to a parameter that is a running average (ParameterSpec::average): adds
+  /// a zero loss whose gradient by the average is `sum`. @param average (E, 1). @param sum (E)
   void observe(std::size_t term, const at::Tensor& average, const at::Tensor& sum) const;
 
   /// (E, B, T) masks of modes that need neither teacher nor student; undefined for the others.
   at::Tensor plain_mask(const at::Tensor& like, std::int64_t layer) const;
 
-  /// (E, B, T) mask of mode student, by the router's logits or, with decider forced, from outside.
+  /// (E, B, T) mask of mode student: by the router's logits or, with decider forced, the caller's.
   at::Tensor student(const at::Tensor& logits, std::int64_t layer, std::int64_t dynamic) const;
 
-  /// The mask comes from outside (`Execution::forced`), in training too.
+  /// The mask is the caller's (`Execution::forced`), in training, too.
   bool forced() const {
     return context().execution && context().execution->mode == ExecutionMode::Forced;
   }
@@ -68,10 +68,10 @@ class RoutedField : public BlockField {
   bool asked_to_teach() const;
 
  private:
-  /// Tokens k of each sequence that are gathered; none where all of them pass and are masked.
+  /// Number k of tokens gathered per sequence; none if all pass and are masked.
   std::optional<std::int64_t> gathered_count(const at::Tensor& mask, bool ranked) const;
 
-  /// `executed` by way of the k tokens of each sequence alone, in the order of the text.
+  /// `executed`, computed on only k tokens per sequence, in the order of the text.
   at::Tensor gathered(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
                       const at::Tensor& gate, std::int64_t k) const;
 

@@ -9,12 +9,12 @@
 
 namespace depthgrid {
 
-/// What one dynamic layer did in one pass; tensors without graphs, undefined where there is none.
+/// Record of one dynamic layer in one pass; tensors are detached, undefined if not applicable.
 struct LayerRouting {
   std::int64_t layer = 0;     // 0-based block
   at::Tensor executed;        // (E, B, T) bool: tokens that passed through the block
   at::Tensor logits;          // (E, B, T) of the router that decides before the block
-  at::Tensor score;           // (E, B, T) what a teacher's TopK ranks
+  at::Tensor score;           // (E, B, T) ranked by a teacher's TopK
   at::Tensor target;          // (E, B, T) bool: the teacher's choice
   GateSignals signals;        // tdt
   GateScalars scalars;        // tdt
@@ -23,9 +23,9 @@ struct LayerRouting {
   at::Tensor execution_gate;  // (E, B, T) σ(r); mod
 };
 
-/// Filled by the layers of a pass, in their order.
+/// Filled by the layers of a pass, in order.
 struct RoutingRecord {
-  bool teach = false;  // in: run the teacher too, in modes that do without it
+  bool teach = false;  // in: run the teacher, too, in modes that do not need it
   std::vector<LayerRouting> layers;
 };
 

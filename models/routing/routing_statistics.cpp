@@ -17,13 +17,13 @@
 namespace depthgrid {
 namespace {
 
-/// (E, N) float64 of anything that has a number a token.
+/// (E, N) float64 from a tensor with one number per token.
 at::Tensor flat(const at::Tensor& x) {
   return x.flatten(1).to(at::kDouble);
 }
 
 at::Tensor quantile(const at::Tensor& x, double q) {
-  // All four arguments: with three, the flag would be taken for the dimension.
+  // All four arguments: with three, the flag would be read as the dimension.
   const at::Tensor sorted =
       std::get<0>(at::sort(flat(x), /*stable=*/true, 1, /*descending=*/false));
   const auto last = static_cast<double>(sorted.size(1) - 1);
@@ -34,12 +34,13 @@ at::Tensor share(const at::Tensor& mask) {
   return flat(mask).mean(1);
 }
 
-/// Share of `of` among the tokens where it could be.
+/// Fraction of the tokens in `among` that are in `of`, too.
 at::Tensor share_of(const at::Tensor& of, const at::Tensor& among) {
   return flat(of.logical_and(among)).sum(1) / flat(among).sum(1);
 }
 
-/// Area under the ROC curve: the chance that an executed token's logit is above a skipped one's.
+/// Area under the ROC curve: the probability that an executed token's logit exceeds a skipped
+/// one's.
 at::Tensor area(const at::Tensor& logits, const at::Tensor& target) {
   const at::Tensor order =
       std::get<1>(at::sort(flat(logits), /*stable=*/true, 1, /*descending=*/false));
@@ -70,13 +71,13 @@ at::Tensor cross_entropy(const LayerRouting& r) {
   return (softplus(flat(r.logits)) - flat(r.logits) * flat(r.target)).mean(1);
 }
 
-/// Entropy of the rate at which the teacher selects.
+/// Entropy of the teacher's selection rate.
 at::Tensor base_entropy(const LayerRouting& r) {
   const at::Tensor p = share(r.target).clamp(1e-12, 1 - 1e-12);
   return -(p * p.log() + (1 - p) * (1 - p).log());
 }
 
-/// Distance of predicted from observed rates over ten bins of the prediction.
+/// Expected calibration error of predicted against observed rates, over ten bins of the prediction.
 at::Tensor calibration_error(const LayerRouting& r) {
   const at::Tensor p = logistic(flat(r.logits)), yes = flat(r.target);
   at::Tensor sum = p.select(1, 0) * 0;
@@ -87,14 +88,14 @@ at::Tensor calibration_error(const LayerRouting& r) {
   return sum / static_cast<double>(p.size(1));
 }
 
-/// Share of the teacher's tokens that a TopK of the same size by another score selects.
+/// Fraction of the teacher's tokens selected by a TopK of the same size on another score.
 at::Tensor overlap(const LayerRouting& r, const at::Tensor& score) {
   const at::Tensor counts = r.target.select(1, 0).sum(-1).to(at::kCPU);
   const std::int64_t* k = counts.const_data_ptr<std::int64_t>();
   return share_of(top_k_mask(score, {k, k + counts.numel()}), r.target);
 }
 
-/// Rank k less rank k + 1 of the score, averaged over sequences.
+/// Score of rank k minus that of rank k + 1, averaged over sequences.
 at::Tensor score_gap(const LayerRouting& r) {
   const at::Tensor in = r.score.to(at::kDouble);
   const double far = std::numeric_limits<double>::infinity();
@@ -103,7 +104,7 @@ at::Tensor score_gap(const LayerRouting& r) {
   return (low - high).mean(1);
 }
 
-/// The part of softplus(a) + softplus(b) that an expected event makes, of selected tokens.
+/// Share of expected events in softplus(a) + softplus(b), over selected tokens.
 at::Tensor expected_share(const LayerRouting& r) {
   const at::Tensor a = -(1 - flat(r.signals.s_ce)).clamp_min(1e-12).log();
   const at::Tensor b = -(1 - flat(r.signals.s_cu)).clamp_min(1e-12).log();

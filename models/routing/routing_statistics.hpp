@@ -10,18 +10,18 @@
 
 namespace depthgrid {
 
-/// One number a layer and cell; the name is that of the stored variable.
+/// One number per layer and cell; the name is that of the stored variable.
 struct RoutingStatistic {
   std::string_view name;
-  std::vector<double> values;  // (E, L), NaN at layers that skip nothing
+  std::vector<double> values;  // (E, L), NaN for layers that do not skip
 };
 
-/// Names of what routing_statistics() gives, in its order; empty for families that skip nothing.
+/// Names of the results of routing_statistics(), in order; empty for families that do not skip.
 std::vector<std::string_view> routing_statistic_names(const ModelOptions& o);
 
-/// What a pass on teacher states and one on student states say of gate, network and router.
+/// Statistics of gate, network and router from a pass on teacher states and one on student states.
 /// @param teacher  record of a pass whose layers executed the teacher's choice.
-/// @param student  the same texts under the student, with `teach` on.
+/// @param student  record of the same texts under the student, with `teach` on.
 std::vector<RoutingStatistic> routing_statistics(const ModelOptions& o,
                                                  const RoutingRecord& teacher,
                                                  const RoutingRecord& student);

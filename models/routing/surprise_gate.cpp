@@ -22,7 +22,7 @@ at::Tensor window_sums(const at::Tensor& s, std::int64_t window) {
   return s - before;
 }
 
-/// d over its level, where it has one. A layer that never moved a state has the level 0.
+/// d divided by its level, if any. A layer that has never changed a state has level 0.
 at::Tensor over(const at::Tensor& d, const at::Tensor& level) {
   if (!level.defined()) return d;
   return d / level.to(d.scalar_type()).clamp_min(1e-12).unsqueeze(-1);

@@ -10,29 +10,29 @@
 
 namespace depthgrid {
 
-/// capacity_of each cell. @return (E)
+/// Tokens k to execute per sequence, for each cell. @return (E)
 std::vector<std::int64_t> capacities(const RoutingOptions& o, std::int64_t tokens);
 
-/// The k[e] highest scores of each sequence of cell e; of equal ones those that come first.
-/// @param score  (E, B, T), without a graph.
+/// The k[e] highest scores of each sequence of cell e; ties go to earlier tokens.
+/// @param score  (E, B, T), detached.
 /// @param k      (E)
-/// @return       (E, B, T) bool; exactly k[e] a sequence.
+/// @return       (E, B, T) bool; exactly k[e] per sequence.
 at::Tensor top_k_mask(const at::Tensor& score, const std::vector<std::int64_t>& k);
 
-/// How far apart two predicted scores are that differ by rounding alone. Tokens with equal states
-/// (the same token, several times, at the start of a text) have equal scores, but a product rounds
-/// with the number of tokens that come at once; a student must not decide by that.
+/// Largest difference of two predicted scores due to rounding alone. Tokens with equal states (the
+/// same token, repeated, at the start of a text) have equal scores, but the rounding of a product
+/// depends on the number of tokens processed at once; a student must not decide by that.
 at::Tensor tie_width(const at::Tensor& score);
 
-/// Token t is executed if fewer than k(t) = capacity_of(γ, t) of the tokens before it score as
-/// high, or less by no more than tie_width(): decided when it comes, never revised.
-/// @param score    (E, B, T), without a graph.
-/// @param earlier  (E, B, n) scores of the tokens in front of the first one; undefined: none.
+/// Token t is executed if fewer than k(t) = capacity_of(γ, t) of the preceding tokens score at
+/// least as high, up to tie_width(). Decisions are causal and never revised.
+/// @param score    (E, B, T), detached.
+/// @param earlier  (E, B, n) scores of preceding tokens; undefined: none.
 /// @return         (E, B, T) bool
 at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score,
                               const at::Tensor& earlier = {});
 
-/// x of the token before; zeros, or `first`, before the first one.
+/// x of the previous token; zeros, or `first`, for the first one.
 /// @param x      (E, B, T, ...)
 /// @param first  (E, B, 1, ...), or undefined for zeros.
 /// @return       (E, B, T, ...)

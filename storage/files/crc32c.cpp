@@ -12,8 +12,8 @@ static_assert(std::endian::native == std::endian::little, "files of the store ar
 constexpr std::size_t kSlices = 8;
 using Tables = std::array<std::array<std::uint32_t, 256>, kSlices>;
 
-/// tables[k][b]: what byte b does to the CRC when k more bytes follow it, so that eight bytes are
-/// taken at once ("slicing by 8").
+/// tables[k][b]: effect of byte b on the CRC when k more bytes follow, so that eight bytes are
+/// processed at once ("slicing by 8").
 constexpr Tables make_tables() {
   Tables tables{};
   for (std::uint32_t b = 0; b < 256; ++b) {

@@ -27,7 +27,7 @@ constexpr std::uint64_t kLittleSpace = 256U << 20U;
 constexpr std::uint64_t kFewInodes = 10000;
 constexpr double kClockSkew = 60;  // s
 
-/// Files that one probing uses; all go when it ends.
+/// Files used by one probe; all are removed when it ends.
 struct Trial {
   fs::path folder;
   fs::path a = scratch_name(folder);
@@ -79,7 +79,7 @@ struct Capability {
   bool (*works)(const Trial&);
 };
 
-/// In this order: each uses the files that the one before has left.
+/// In this order: each uses the files left by the one before.
 constexpr std::array<Capability, 5> kCapabilities = {{
     {"exclusive creation (O_EXCL)", &creates_exclusively},
     {"hard links that refuse an existing name", &links_without_replacing},
@@ -122,7 +122,7 @@ FsReport probe_filesystem(const fs::path& folder) {
     const int code = errno;
     report.missing.push_back(std::string(capability.name) +
                              (code == 0 ? "" : fmt::format(" ({})", std::strerror(code))));
-    break;  // the rest would fail for want of its files
+    break;  // the rest needs its files
   }
   look_at_space(folder, report);
   look_at_clock(trial, report);

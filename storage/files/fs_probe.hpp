@@ -7,18 +7,17 @@
 
 namespace depthgrid {
 
-/// What the store's filesystem can do, tried out in the folder itself.
+/// What the store's filesystem supports, found by trying in the folder itself.
 struct FsReport {
-  std::vector<std::string> missing;  // named capabilities that the store cannot do without
-  std::vector<std::string>
-      warnings;  // what may hurt: little space, few inodes, a clock that differs
+  std::vector<std::string> missing;   // names of required capabilities
+  std::vector<std::string> warnings;  // little space, few inodes, clock skew
   std::uint64_t free_bytes = 0;
-  std::uint64_t free_inodes = 0;  // 0 with no report of it
+  std::uint64_t free_inodes = 0;  // 0 if not reported
 };
 
 /// Tries in `folder`: exclusive creation, hard links that refuse an existing name, rename over an
-/// existing file, fsync of a file and of a folder; reads free space, inodes and the clock of the
-/// file server. Leaves nothing behind.
+/// existing file, fsync of a file and of a folder; reads free space, free inodes and the file
+/// server's clock. Leaves nothing behind.
 FsReport probe_filesystem(const std::filesystem::path& folder);
 
 /// @throws StorageError (CantCreate) naming every missing capability; logs the warnings.

@@ -54,7 +54,7 @@ T get_raw(std::span<const std::byte> bytes) {
   return value;
 }
 
-/// Fills in length and CRC of the frame that starts at `at` and ends with the vector.
+/// Fills in length and CRC of the frame from `at` to the end of the vector.
 void close_frame(std::vector<std::byte>& bytes, std::size_t at) {
   const auto length = static_cast<std::uint32_t>(bytes.size() - at - kFrameBytes);
   std::memcpy(bytes.data() + at, &length, sizeof length);
@@ -64,7 +64,7 @@ void close_frame(std::vector<std::byte>& bytes, std::size_t at) {
   std::memcpy(bytes.data() + at + sizeof length, &crc, sizeof crc);
 }
 
-/// The payload at the head of `rest`, which is moved behind it; nothing if it is cut or damaged.
+/// Takes the first frame's payload off `rest`; nothing if it is truncated or damaged.
 std::optional<std::span<const std::byte>> take_frame(std::span<const std::byte>& rest) {
   if (rest.size() < kFrameBytes) return std::nullopt;
   const auto length = get_raw<std::uint32_t>(rest);
@@ -117,7 +117,7 @@ std::optional<JournalHeader> header_from(std::span<const std::byte> text) {
   }
 }
 
-/// Adds one frame to what was read. @return false if it fits nothing that the header announced.
+/// Adds one frame to what was read. @return false if it does not match the header.
 bool take(JournalContents& out, std::span<const std::byte> payload) {
   if (payload.size() < kHeadBytes) return false;
   const auto type = get_raw<std::uint32_t>(payload);
@@ -194,7 +194,7 @@ void Journal::put(std::uint32_t type, std::int64_t step, std::span<const std::by
   try {
     write_all(fd_.get(), frame_, file_);
   } catch (...) {
-    fd_.reset();  // a torn frame hides all that would follow it
+    fd_.reset();  // frames behind a torn one would never be read
     throw;
   }
 }

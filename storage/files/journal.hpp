@@ -40,7 +40,7 @@ struct RowAxis {
 
 struct JournalHeader {
   std::int64_t generation = 0;
-  std::int64_t first_step = 0;  // steps done before this attempt: 0, or those of the checkpoint
+  std::int64_t first_step = 0;  // steps done before this attempt: 0, or the checkpoint's
   std::vector<RowKind> kinds;
   std::string attempt_json;  // host, device, start, code version, environment …; an object
   std::vector<RowAxis> axes = {};
@@ -63,20 +63,21 @@ struct AttemptEnd {
 
 /// Append-only log of one cell and attempt, file `journal-<generation>`.
 ///
-/// A frame is its length, its CRC-32C and its payload, written by one call (a few microseconds), so
-/// that a torn tail is seen and left alone. What append() has taken survives the death of the
-/// process; what sync() has taken survives that of the machine. One writer, not thread-safe.
+/// A frame is length, CRC-32C and payload, written by one call (a few microseconds), so that a torn
+/// tail is detected and ignored. Appended rows survive a crash of the process, synced rows a crash
+/// of the machine. One writer, not thread-safe.
 class Journal {
  public:
-  /// @throws StorageError if the file is there already: no journal has two writers.
+  /// @throws StorageError if the file exists: no journal has two writers.
   Journal(const std::filesystem::path& file, const JournalHeader& header);
 
-  /// @param values  as many as the kind's columns hold, in their order. @throws Error otherwise.
+  /// @param values  the values of the kind's columns, in their order.
+  /// @throws Error for a wrong number of values; StorageError, as all writes here.
   void append(std::size_t kind, std::int64_t step, std::span<const double> values);
   void event(std::int64_t step, EventKind kind, double value, std::string_view message);
   void end(AttemptOutcome outcome, std::int32_t exit_code);
 
-  /// fdatasync. @throws StorageError; the journal takes nothing more after that.
+  /// fdatasync. @throws StorageError; the journal is closed then.
   void sync();
 
   const std::filesystem::path& file() const { return file_; }
@@ -87,7 +88,7 @@ class Journal {
   std::filesystem::path file_;
   Fd fd_;
   std::vector<std::int64_t> widths_;
-  std::vector<std::byte> frame_;  // reused, so that a row costs no allocation
+  std::vector<std::byte> frame_;  // reused: a row needs no allocation
 };
 
 /// Rows of one kind, in the order written: row i has step steps[i] and `width` values.
@@ -105,17 +106,17 @@ struct JournalContents {
   std::vector<RowTable> rows;  // by kind, as header.kinds
   std::vector<JournalEvent> events;
   std::optional<AttemptEnd> end;
-  bool torn = false;  // there are bytes behind the last good frame
+  bool torn = false;  // bytes follow the last good frame
 };
 
-/// Everything up to the first bad frame; a damaged header gives empty contents and torn = true.
+/// Reads up to the first bad frame; a damaged header gives empty contents and torn = true.
 /// @throws StorageError only if the file cannot be read at all.
 JournalContents read_journal(const std::filesystem::path& file);
 
-/// "journal-000003" and the like: the name of a file that carries a generation.
+/// Name of a file of one generation: "journal-000003".
 std::string generation_name(std::string_view stem, std::int64_t generation);
 
-/// 3 from "journal-000003" for the stem "journal"; nothing for other names.
+/// 3 for "journal-000003" and the stem "journal"; nothing for other names.
 std::optional<std::int64_t> generation_of(std::string_view name, std::string_view stem);
 
 }  // namespace depthgrid

@@ -57,8 +57,8 @@ void Lease::Held::beat(bool last) {
   if (ended) return;
   ended = last;
   ++beats;
-  // Always the same length, written by one call and closed: a network filesystem shows other hosts
-  // what was closed.
+  // Constant length, written by one call, then closed: on a network filesystem other hosts see a
+  // file's content once it is closed.
   const std::string line = fmt::format("{:019} {}\n", beats, last ? kEndedWord : kBeatingWord);
   const fs::path file = cell_dir / generation_name("hb", generation);
   const Fd fd(open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640));
@@ -69,7 +69,7 @@ void Lease::Held::beat(bool last) {
 
 bool Lease::Held::look() {
   struct stat about{};
-  // Whoever takes over claims exactly the next generation.
+  // A successor claims exactly the next generation.
   const fs::path next = cell_dir / generation_name("gen", generation + 1);
   if (stat(next.c_str(), &about) == 0) deposed.store(true, std::memory_order_relaxed);
   return deposed.load(std::memory_order_relaxed);

@@ -11,32 +11,32 @@
 
 namespace depthgrid {
 
-/// One process's claim of one cell; made by LeaseKeeper, whose thread keeps it alive.
+/// One process's claim to one cell; made by LeaseKeeper, whose thread keeps it alive.
 ///
-/// The lease saves double work; correctness does not depend on it: every file of an attempt carries
-/// the generation, and a result is published once. So an owner that finds itself deposed only
-/// stops. Source: a generation log observed on the observer's own clock.
+/// The lease avoids duplicate work; correctness does not depend on it: every file of an attempt
+/// carries the generation, and a result is published once. So a deposed owner simply stops.
+/// Protocol: a log of generations; liveness is judged on the observer's own clock.
 class Lease {
  public:
   Lease(Lease&&) noexcept = default;
   Lease& operator=(Lease&&) noexcept;
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  /// Releases.
+  /// Calls release().
   ~Lease();
 
-  /// False once it was moved from.
+  /// False if moved from.
   bool valid() const { return held_ != nullptr; }
   std::int64_t generation() const { return held_->generation; }
   const std::filesystem::path& cell_dir() const { return held_->cell_dir; }
 
-  /// True once a higher generation was seen: somebody else has the cell.
+  /// True once a higher generation was seen: another process has the cell.
   bool deposed() const { return held_->deposed.load(std::memory_order_relaxed); }
 
-  /// Looks now instead of at the next heartbeat; for the moment before a publication.
+  /// Checks now instead of at the next heartbeat; for use just before publishing.
   bool check_deposed();
 
-  /// Marks the heartbeat as ended, so that others may take the cell at once; the claim stays.
+  /// Marks the heartbeat as ended, so that others may take the cell at once; the claim file stays.
   void release() noexcept;
 
  private:
@@ -56,8 +56,8 @@ class Lease {
   std::shared_ptr<Held> held_;
 };
 
-/// Who has a cell, for listings. Without having watched the heartbeat, an owner on another machine
-/// counts as holding.
+/// Who holds a cell, for listings. An owner on another machine counts as alive, as its heartbeat
+/// has not been observed over time.
 struct LeaseState {
   enum class Kind : std::uint8_t { Free, Held, Dead } kind = Kind::Free;
   std::int64_t generation = 0;  // highest claimed; 0 = never claimed

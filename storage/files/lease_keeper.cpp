@@ -13,18 +13,18 @@
 namespace depthgrid {
 namespace {
 
-/// Beats in one time to live: an owner that misses a few is still seen.
+/// Heartbeats per time to live: an owner may miss a few.
 constexpr int kBeatsPerTtl = 9;
-/// A pause between two looks counts for this part of the time to live at most. So no single pause
-/// of the observer deposes a living owner, who beats several times in such a part, and an observer
-/// who can only look seldom still takes over in the end.
+/// A pause between two looks counts for at most 1/kPauseParts of the time to live. So no single
+/// pause of the observer deposes a living owner, which beats several times in between, and an
+/// observer that looks only rarely still takes over eventually.
 constexpr int kPauseParts = 3;
 
 }  // namespace
 
 LeaseKeeper::LeaseKeeper(const LeaseOptions& options)
     : options_(options), identity_(this_process()) {
-  // Signals are the main thread's: this one must not be picked to run their handlers.
+  // Signals belong to the main thread: their handlers must not run on this one.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -77,7 +77,7 @@ std::optional<Lease> LeaseKeeper::try_acquire(const std::filesystem::path& cell_
       return std::nullopt;
     }
   } catch (const StorageError&) {
-    // A faster one may have swept our unfinished claim away, below.
+    // A faster process may have removed our unfinished claim (below).
     if (highest_claim(cell_dir) > last) return std::nullopt;
     throw;
   }

@@ -17,27 +17,27 @@
 namespace depthgrid {
 
 struct LeaseOptions {
-  /// A lease is dead when its heartbeat stood still so long on the observer's clock.
+  /// A lease is dead after this long without a heartbeat, on the observer's clock.
   std::chrono::milliseconds ttl = std::chrono::seconds(90);
 };
 
-/// Takes leases for this process and keeps them alive: one per process, safe to call from several
-/// threads. Its thread beats every ttl/9 for all leases held and looks for higher generations. It
-/// remembers, on its own monotonic clock, what it saw of other owners; no two hosts' clocks are
-/// ever compared.
+/// Takes leases for this process and keeps them alive; one per process, thread-safe.
+///
+/// Its thread beats every ttl/9 for all leases held and looks for higher generations. Heartbeats of
+/// other owners are timed on its own monotonic clock; clocks of two hosts are never compared.
 class LeaseKeeper {
  public:
   explicit LeaseKeeper(const LeaseOptions& options = {});
-  /// Ends the thread; leases that are still held are no longer kept alive.
+  /// Ends the thread; leases still held are no longer kept alive.
   ~LeaseKeeper();
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
   /// Claims the cell if it is free, released, its owner surely dead (same machine), or its owner's
-  /// heartbeat stood still for ttl over the calls made so far. The time between two calls counts
-  /// for a third of ttl at most: in a longer pause this process, or the filesystem, may itself have
-  /// stood still, and the owner with it. Never waits: call again later.
-  /// @return  nothing if somebody else has it or was faster.
+  /// heartbeat unchanged for ttl over the calls made so far. The time between two calls counts for
+  /// at most ttl/3: in a longer pause this process or the filesystem may itself have stalled, and
+  /// the owner with it. Never waits: call again later.
+  /// @return  nothing if another process has the cell or was faster.
   /// @throws  StorageError if the folder cannot be written.
   std::optional<Lease> try_acquire(const std::filesystem::path& cell_dir);
 

@@ -39,7 +39,7 @@ struct ProcStat {
 };
 
 /// Fields 3 and 22 of /proc/PID/stat; nothing if there is no such process. The name (field 2) may
-/// hold anything, so fields are counted from its closing bracket. Source: proc(5).
+/// contain anything, so fields are counted from its closing bracket. Source: proc(5).
 std::optional<ProcStat> proc_stat(std::int64_t pid) {
   const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
   const std::size_t close = line.rfind(')');

@@ -7,29 +7,29 @@
 
 namespace depthgrid {
 
-/// Which process on which boot of which machine; enough to tell on the same machine whether it
-/// still lives, although process numbers are used again.
+/// A process, the boot and the machine; enough to tell on the same machine whether it is still
+/// alive, although process ids are reused.
 struct ProcessIdentity {
-  std::string uuid;  // random, made with this object
+  std::string uuid;  // random
   std::string host;
   std::string boot_id;        // /proc/sys/kernel/random/boot_id
-  std::string pid_namespace;  // containers on one machine have process numbers of their own
+  std::string pid_namespace;  // containers on one machine have their own process ids
   std::int64_t pid = 0;
   std::int64_t start_time = 0;  // field 22 of /proc/PID/stat, clock ticks since boot
   std::string scheduler_job;    // "1234.0" under Slurm, else empty
 };
 
-/// Of the calling process, with a fresh uuid.
+/// Identity of the calling process, with a new uuid.
 ProcessIdentity this_process();
 
 /// One JSON object on one line.
 std::string to_json(const ProcessIdentity& identity);
 
-/// Nothing if the text is not such an object.
+/// Inverse of to_json(); nothing if the text is not such an object.
 std::optional<ProcessIdentity> identity_from_json(std::string_view text);
 
-/// True only if it ran on this boot of this machine, in this process namespace, and is gone (or a
-/// zombie, or its number belongs to a later process). Of other machines nothing is known: false.
+/// True only if it ran in this boot of this machine, in this process namespace, and is gone (or a
+/// zombie, or its id belongs to a later process). Always false for other machines.
 bool surely_dead(const ProcessIdentity& identity);
 
 /// A random (version 4) UUID in lower case.

@@ -25,12 +25,12 @@ constexpr mode_t kFileMode = 0640;
 constexpr mode_t kFolderMode = 0750;
 constexpr std::string_view kScratchPrefix = ".tmp-";
 
-/// How often a file is written again that another process has swept away.
+/// How often a file that another process removed is written again.
 constexpr int kTimesAgain = 3;
 
 enum class How : std::uint8_t { Replace, Once };
 
-/// What became of a complete file that was to get its final name.
+/// Result of giving a complete file its final name.
 enum class Installed : std::uint8_t { Yes, NotFirst, Swept };
 
 fs::path folder_of(const fs::path& file) {
@@ -47,7 +47,8 @@ void sync_or_throw(int fd, const fs::path& path, std::uint64_t bytes = 0) {
   if (fsync(fd) != 0) throw_errno(path, "cannot sync", errno, bytes);
 }
 
-/// True when `name` is the very file that `fd` is: a rename or link that was reported as failed.
+/// True if `name` is the file open as `fd`: a rename or link that happened, but was reported as
+/// failed.
 bool is_file(int folder, const std::string& name, int fd) {
   struct stat at{};
   struct stat ours{};
@@ -55,10 +56,10 @@ bool is_file(int folder, const std::string& name, int fd) {
          at.st_ino == ours.st_ino && at.st_dev == ours.st_dev;
 }
 
-/// True when the file has no name any more: whoever took the folder over has swept it away.
+/// True if the file has no name any more: the folder's next owner removed it.
 bool is_swept(int fd) {
   struct stat ours{};
-  if (fstat(fd, &ours) != 0) return errno == ESTALE;  // as a network filesystem says it
+  if (fstat(fd, &ours) != 0) return errno == ESTALE;  // on a network filesystem
   return ours.st_nlink == 0;
 }
 
@@ -197,7 +198,7 @@ void make_folders(const fs::path& folder) {
   if (name.empty()) return;
   int code = mkdir(name.c_str(), kFolderMode) == 0 ? 0 : errno;
   if (code == ENOENT && name.has_parent_path()) {
-    make_folders(name.parent_path());  // that is no error where somebody else was faster
+    make_folders(name.parent_path());  // no error if another process was faster
     code = mkdir(name.c_str(), kFolderMode) == 0 ? 0 : errno;
   }
   if (code == 0) return sync_folder(folder_of(name));

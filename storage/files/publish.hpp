@@ -18,47 +18,48 @@ struct FdTraits {
 };
 using Fd = UniqueHandle<FdTraits>;
 
-/// Publishing: a reader sees the old file or the new one, whole, whatever is killed when.
+/// Atomic publication: readers see the whole old file or the whole new one, whatever is killed
+/// when.
 ///
 /// Bytes go to ".tmp-PID-RANDOM" beside the target (O_EXCL, O_NOFOLLOW, mode 0640), are synced,
 /// then renamed or linked, and the folder is synced. After any error the temporary file is removed,
 /// the old file stays, and StorageError (CantCreate) names path, errno and, on a full disk, the
 /// bytes needed and free. A failed fsync is never repeated on the same descriptor.
-/// An error that a network filesystem reports for a rename or link which took place is recognised
-/// by looking at the target. A temporary file that another process has swept away
-/// (remove_scratch()) is written and installed again, at most three times: an owner whose folder
-/// was taken over may still leave files of its own there.
+/// If a network filesystem reports an error for a rename or link that did happen, the target shows
+/// it. A temporary file that another process removed (remove_scratch()) is written and installed
+/// again, at most three times: an owner whose folder was taken over may still publish there.
 void publish_replace(const std::filesystem::path& target, std::span<const std::byte> bytes);
 
-/// @return  false if the target was there before; it is left as it is.
+/// @return  false if the target existed; it is left unchanged.
 bool publish_once(const std::filesystem::path& target, std::span<const std::byte> bytes);
 
 void publish_replace(const std::filesystem::path& target, std::string_view text);
 bool publish_once(const std::filesystem::path& target, std::string_view text);
 
-/// The same for a complete file `scratch` of ours on the same filesystem; it is gone afterwards.
-/// One that was swept away is an error: only its maker could write it again.
+/// The same for a complete file `scratch` on the same filesystem; it is gone afterwards. If another
+/// process removed it, StorageError is thrown: only the caller could write it again.
 void install_replace(const std::filesystem::path& target, const std::filesystem::path& scratch);
 bool install_once(const std::filesystem::path& target, const std::filesystem::path& scratch);
 
 /// A fresh name ".tmp-PID-RANDOM" in `folder`.
 std::filesystem::path scratch_name(const std::filesystem::path& folder);
 
-/// Removes files ".tmp-*" that killed processes left in `folder`. Only for a folder that the caller
-/// holds the lease of. Errors are ignored: such files do no harm.
+/// Removes files ".tmp-*" that killed processes left in `folder`. The caller must hold the folder's
+/// lease. Errors are ignored: such files do no harm.
 void remove_scratch(const std::filesystem::path& folder) noexcept;
 
-/// Writes all bytes, going on after short writes and EINTR.
+/// Writes all bytes, continuing after short writes and EINTR.
 /// @throws StorageError (CantCreate) with errno; on ENOSPC or EDQUOT with needed and free bytes.
 void write_all(int fd, std::span<const std::byte> bytes, const std::filesystem::path& file);
 
 /// @throws StorageError (CantCreate) if the folder cannot be synced.
 void sync_folder(const std::filesystem::path& folder);
 
-/// Makes the folder and its missing parents, mode 0750; fine if it is there.
+/// Creates the folder and its missing parents, mode 0750; no error if it exists.
 void make_folders(const std::filesystem::path& folder);
 
-/// The error of a failed call on `path`: "No space left on device (needed 12 bytes, free 0)".
+/// Throws StorageError for a failed call on `path`: "No space left on device (needed 12 bytes, free
+/// 0)".
 [[noreturn]] void throw_errno(const std::filesystem::path& path, const std::string& what, int code,
                               std::uint64_t needed_bytes = 0);
 

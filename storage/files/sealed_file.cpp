@@ -26,7 +26,7 @@ constexpr std::uint32_t kSealFormat = 1;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 constexpr std::size_t kCrcAt = kSealBytes - 4;
 
-/// The used part of the block, as it lies on disk.
+/// The used part of the block, as on disk.
 struct Header {
   std::array<char, 16> magic = kSealMagic;
   std::uint32_t format = kSealFormat;
@@ -41,7 +41,7 @@ static_assert(sizeof(Header) == 72);
   throw StorageError(name, why, ExitCode::BadData);
 }
 
-/// The seal's own block, checked; the digest of the rest is not.
+/// The seal's own block, checked; the digest of the rest is not checked.
 SealInfo parse_block(std::span<const std::byte> block, const fs::path& name) {
   if (block.size() < kSealBytes) {
     bad(name, fmt::format("too short for a sealed file ({} bytes)", block.size()));
@@ -71,7 +71,7 @@ Fd open_regular(const fs::path& file, std::uint64_t& size) {
   return fd;
 }
 
-/// Reads up to `bytes.size()`; @return how many there were.
+/// Reads up to `bytes.size()` bytes; @return how many.
 std::size_t read_up_to(int fd, std::span<std::byte> bytes, const fs::path& file) {
   std::size_t done = 0;
   while (done < bytes.size()) {

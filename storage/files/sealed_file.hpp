@@ -15,32 +15,32 @@ namespace depthgrid {
 /// Bytes of the seal: the HDF5 user block, which HDF5 itself, h5py and xarray skip.
 ///
 /// Layout (little-endian): "depthgrid-seal\n\0", u32 format = 1, u32 size = 512, u64 length of the
-/// rest, i64 generation, SHA-256 of the rest, zeros, u32 CRC-32C of the 508 bytes before it. So
-/// `tail -c +513 FILE | sha256sum` gives the digest, and every byte of the file is covered.
+/// rest, i64 generation, SHA-256 of the rest, zeros, u32 CRC-32C of the preceding 508 bytes. So
+/// `tail -c +513 FILE | sha256sum` prints the digest, and every byte of the file is covered.
 inline constexpr std::size_t kSealBytes = 512;
 
 struct SealInfo {
-  std::int64_t generation = 0;  // of the attempt that wrote the file; 0 = of no attempt
+  std::int64_t generation = 0;  // of the attempt that wrote the file; 0 = none
   std::uint64_t length = 0;     // bytes after the seal
   Sha256 digest{};              // of these bytes
 };
 
-/// Writes the seal into the first 512 bytes of `file`, the image of a whole HDF5 file with such a
-/// user block. @throws Error if it is shorter than that.
+/// Writes the seal into the first 512 bytes of `file`, the image of a whole HDF5 file with a user
+/// block of that size. @throws Error if it is shorter.
 SealInfo seal_image(std::span<std::byte> file, std::int64_t generation);
 
 /// The 512 bytes of a seal.
 std::vector<std::byte> seal_block(const SealInfo& info);
 
 /// @param name  of the file, for messages.
-/// @throws StorageError (BadData) that says what is wrong: no seal, other format, cut, damaged.
+/// @throws StorageError (BadData) with the reason: no seal, unknown format, truncated, damaged.
 SealInfo check_seal(std::span<const std::byte> file, const std::filesystem::path& name);
 
 /// Reads the whole file and checks its seal. @throws StorageError (NoInput, BadData).
 SealInfo verify_sealed_file(const std::filesystem::path& file);
 
-/// The seal alone, unchecked against the rest: tells cheaply whether a file has changed.
-/// Nothing if the file is absent, too short or has no sound seal block.
+/// The seal alone, not checked against the rest: a cheap way to tell whether a file has changed.
+/// Nothing if the file is missing, too short or has no valid seal block.
 std::optional<SealInfo> peek_seal(const std::filesystem::path& file);
 
 /// All bytes of a regular file; symbolic links are not followed.
@@ -48,7 +48,7 @@ std::optional<SealInfo> peek_seal(const std::filesystem::path& file);
 std::vector<std::byte> read_file(const std::filesystem::path& file);
 std::string read_text_file(const std::filesystem::path& file);
 
-/// True when the file holds exactly these bytes; it is read in pieces. Errors as read_file().
+/// True if the file holds exactly these bytes; read in chunks. Errors as for read_file().
 bool file_equals(const std::filesystem::path& file, std::span<const std::byte> bytes);
 
 }  // namespace depthgrid

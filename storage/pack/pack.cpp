@@ -19,7 +19,7 @@
 namespace depthgrid {
 namespace {
 
-/// How often one pack() writes the file again because the cells have moved on.
+/// How often one pack() writes the file again because cells progressed meanwhile.
 constexpr int kTimesAgain = 3;
 
 /// Writes one packed file from its sources.
@@ -63,7 +63,7 @@ class Packer {
   }
 
  private:
-  /// Identity comes from the plan, records are gathered apart.
+  /// Identity comes from the plan; records are gathered separately.
   bool present(const Variable& v) const {
     return names_.contains(std::string(v.name)) && v.dims.starts_with("cell");
   }
@@ -232,7 +232,7 @@ PackReport pack(const Store& store) {
     Packer(store, plan, sources).write();
     out.written = true;
     // While we wrote, another process may have packed a newer view, which ours has replaced. Each
-    // looks again after its own writing, so the last one to write leaves nothing out.
+    // looks again after writing, so the last one to write leaves nothing out.
     if (settled_digest(store, plan) == sources.settled) break;
   }
   return out;

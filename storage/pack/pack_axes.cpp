@@ -49,7 +49,7 @@ void PackAxes::add(const ColumnTable& source) {
 
 void PackAxes::add_steps(const std::string& axis, std::span<const std::int64_t> steps) {
   std::vector<std::int64_t>& all = steps_[axis];
-  // Most cells have the same steps: nothing to remember then.
+  // Most cells have the same steps: nothing to add.
   if (std::ranges::includes(all, steps)) return;
   const auto middle = static_cast<std::ptrdiff_t>(all.size());
   all.insert(all.end(), steps.begin(), steps.end());

@@ -30,7 +30,7 @@ class PackAxes {
   /// Coordinates of the axes that are unions.
   std::vector<VariableColumn> coordinates() const;
 
-  /// Index of each of `own` (ascending, all of them known) among the steps of the axis.
+  /// Index of each of `own` (ascending, all known) among the steps of the axis.
   std::vector<std::int64_t> positions(const std::string& axis,
                                       std::span<const std::int64_t> own) const;
   /// Of a source's coordinate among the steps or labels of its axis.
@@ -45,19 +45,19 @@ class PackAxes {
   std::map<std::string, std::vector<double>, std::less<>> values_;
 };
 
-/// How one axis of a source lies in the packed file.
+/// Mapping of one axis of a source to the packed file.
 struct AxisFit {
   std::int64_t own = 1;                 // length in the source
   std::int64_t all = 1;                 // length in the packed file
   std::vector<std::int64_t> positions;  // of each own index; empty: 0 ... own-1
 };
 
-/// Copies items of `from` (row-major over the own lengths) to their places in `to` (over all
-/// lengths). Texts may be narrower in the source; the rest of the item is left as it is.
+/// Copies items of `from` (row-major, lengths `own`) to their places in `to` (lengths `all`). Texts
+/// may be narrower in the source; the rest of the item is left unchanged.
 void place_items(std::span<const std::byte> from, std::size_t from_item, std::span<std::byte> to,
                  std::size_t to_item, std::span<const AxisFit> axes);
 
-/// `items` times the absent value.
+/// `items` absent values.
 std::vector<std::byte> absent_items(DataType type, std::size_t item_bytes, std::size_t items);
 
 }  // namespace depthgrid

@@ -12,7 +12,7 @@
 namespace depthgrid {
 namespace {
 
-/// One record: a row of the ragged columns of some table.
+/// One record: a row of a table's ragged columns.
 struct Record {
   const ColumnTable* table = nullptr;
   std::size_t row = 0;
@@ -20,7 +20,7 @@ struct Record {
   double order = 0;      // generation or time
 };
 
-/// Ragged columns of the packed file before.
+/// Ragged columns of the previous packed file.
 ColumnTable previous_records(const TableReader& previous) {
   ColumnTable out;
   for (const std::string& name : previous.names()) {
@@ -34,7 +34,7 @@ ColumnTable previous_records(const TableReader& previous) {
   return out;
 }
 
-/// Puts the rows of `records` together, column by column.
+/// Concatenates the rows of `records`, column by column.
 void gather(ColumnTable& out, const std::string& axis, const std::vector<Record>& records) {
   if (records.empty()) return;
   out.sizes[axis] = static_cast<std::int64_t>(records.size());
@@ -67,7 +67,7 @@ void gather(ColumnTable& out, const std::string& axis, const std::vector<Record>
   }
 }
 
-/// @param cell_name, order_name  columns that say whose a record is and what it is sorted by.
+/// @param cell_name, order_name  columns with a record's cell and its sort key.
 std::vector<Record> collect(const PackSources& sources, const ColumnTable& previous,
                             const std::map<std::string, std::size_t>& rows,
                             std::string_view cell_name, std::string_view order_name) {
@@ -90,7 +90,7 @@ std::vector<Record> collect(const PackSources& sources, const ColumnTable& previ
 }
 
 std::vector<Record> jobs_of(const PackSources& sources, const ColumnTable& previous) {
-  std::map<std::string, Record> by_id;  // sorted: the same jobs whatever was packed first
+  std::map<std::string, Record> by_id;  // sorted: independent of packing order
   const auto add = [&by_id](const ColumnTable& table) {
     const VariableColumn* ids = table.find("job");
     if (ids == nullptr) return;

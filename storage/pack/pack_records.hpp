@@ -5,8 +5,8 @@
 
 namespace depthgrid {
 
-/// The records that belong to no single row of the packed file: attempts (by cell, then
-/// generation), events (in order of time) and fused jobs (by id), of all sources one after another.
+/// The records that belong to no single row of the packed file, concatenated over all sources:
+/// attempts (by cell, then generation), events (by time) and fused jobs (by id).
 ColumnTable packed_records(const PackSources& sources, const StoredPlan& plan);
 
 }  // namespace depthgrid

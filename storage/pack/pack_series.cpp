@@ -153,7 +153,7 @@ SeriesPacker::Block SeriesPacker::load_block(std::int64_t first, std::int64_t en
   return out;
 }
 
-/// Cells [row, end), padded to a whole chunk; of a chunked series nothing if no cell has a number.
+/// Cells [row, end), padded to a whole chunk; empty for a chunked series if no cell has a number.
 std::vector<std::byte> SeriesPacker::build_chunk(const Block& block, const Series& series,
                                                  std::int64_t row, std::int64_t end) const {
   const DeclaredColumn& column = series.column;
@@ -206,7 +206,7 @@ std::vector<bool> SeriesPacker::rows_without_series() const {
   return out;
 }
 
-/// Hands a chunk over as it is stored, if nothing in it has changed.
+/// Copies a chunk as stored if nothing in it has changed.
 bool SeriesPacker::copy_chunk(TableWriter& writer, const Series& series, std::int64_t row,
                               const std::vector<bool>& empty) const {
   if (!series.reusable) return false;

@@ -14,41 +14,41 @@
 
 namespace depthgrid {
 
-/// What the packed file is made of, as pack() has it in hand.
+/// Inputs of the packed file, as gathered by pack().
 struct PackInput {
   const Store& store;
   const StoredPlan& plan;
   const PackSources& sources;
-  const ColumnTable& previous;  // axes of the packed file before; empty if nothing is taken from it
+  const ColumnTable& previous;  // axes of the previous packed file; empty if it is not used
   const PackAxes& axes;
   const std::map<std::string, std::int64_t, std::less<>>& sizes;  // of every axis
 };
 
-/// True if some cell's numbers come from the packed file before.
+/// True if some cell's numbers come from the previous packed file.
 bool any_packed(const PackSources& sources);
 
-/// How the axes behind `cell` of a source lie in the packed file.
+/// Mapping to the packed file of a source's axes after `cell`.
 std::vector<AxisFit> fits_of(const PackInput& input, const ColumnTable& source,
                              const std::vector<std::string>& dims);
 
-/// Items of one cell: the product of the axes behind `cell`.
+/// Items of one cell: the product of the axes after `cell`.
 std::size_t inner_items(const PackInput& input, const std::vector<std::string>& dims);
 
-/// The variables over a step axis: nearly all bytes of the packed file.
+/// Writes the variables over a step axis: nearly all bytes of the packed file.
 ///
-/// They are built a block of cells at a time, and compressed on other threads meanwhile. Chunks of
-/// which no cell has changed go over from the packed file before as they are stored.
+/// Built one block of cells at a time while other threads compress. Chunks in which no cell has
+/// changed are copied from the previous packed file as stored.
 class SeriesPacker {
  public:
   explicit SeriesPacker(const PackInput& input) : input_(input) {}
 
-  /// Plans a series; must come before bytes() and declare().
+  /// Plans a series; call before bytes() and declare().
   void add(std::string_view variable);
-  /// Uncompressed.
+  /// Uncompressed size of all series.
   std::uint64_t bytes() const;
-  /// Makes the dataset.
+  /// Creates the dataset.
   void declare(TableWriter& writer, std::string_view variable);
-  /// Writes all that were declared.
+  /// Writes all declared series.
   void write(TableWriter& writer);
 
  private:
@@ -56,10 +56,10 @@ class SeriesPacker {
     DeclaredColumn column;
     std::size_t number = 0;           // of the writer
     std::size_t row_bytes = 0;        // of one cell
-    bool reusable = false;            // chunks of the packed file before have the same shape
+    bool reusable = false;            // chunks of the previous packed file have the same shape
     std::vector<std::byte> gathered;  // of a column too small for chunks
   };
-  /// The cells [first, first + rows.size()): where the series of each are.
+  /// The cells [first, first + rows.size()) and the sources of their series.
   struct Block {
     std::int64_t first = 0;
     std::vector<ColumnTable> files;

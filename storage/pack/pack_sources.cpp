@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Columns of the plan are taken from the plan, whatever a cell file says.
+/// Columns of the plan are taken from the plan, not from cell files.
 bool is_identity(const std::string& name) {
   static const std::vector<std::string> kNames = {"cell",        "cell_alias",       "cell_row",
                                                   "cell_config", "structure_digest", "arm",
@@ -25,7 +25,7 @@ bool is_identity(const std::string& name) {
   return name.starts_with("param_") || std::ranges::find(kNames, name) != kNames.end();
 }
 
-/// Reads what `wanted` accepts, with the lengths of all axes in sight.
+/// Reads the variables that `wanted` accepts, with the lengths of all their axes.
 template <class Wanted>
 ColumnTable read_columns(const TableReader& reader, Wanted wanted) {
   ColumnTable out;
@@ -42,7 +42,7 @@ ColumnTable read_columns(const TableReader& reader, Wanted wanted) {
   return out;
 }
 
-/// The packed file before this one, unless its bytes, its version or its cells are others.
+/// The previous packed file, unless it is damaged or its version or cells differ.
 std::optional<TableReader> open_previous(const Store& store, const StoredPlan& plan,
                                          std::vector<std::string>& problems) {
   const fs::path file = store.packed_file();
@@ -62,7 +62,7 @@ std::optional<TableReader> open_previous(const Store& store, const StoredPlan& p
   return std::nullopt;
 }
 
-/// Names and sizes of the files of an unfinished cell: what a journal gains shows in them.
+/// Names and sizes of an unfinished cell's files: they change with every row of a journal.
 std::string fingerprint(const fs::path& folder) {
   std::map<std::string, std::uintmax_t> files;
   std::error_code error;
@@ -78,7 +78,7 @@ std::string fingerprint(const fs::path& folder) {
   return out;
 }
 
-/// Numbers that only the worker knows (parameters, costs so far) are in the newest snapshot.
+/// Numbers known only to the worker (parameters, costs so far) are in the newest snapshot.
 void add_facts_of_snapshot(const fs::path& folder, ColumnTable& table) {
   const fs::path file = folder / "metrics.h5";
   if (!fs::exists(file)) return;
@@ -120,7 +120,7 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
   }
 }
 
-/// All cells of the plan as they are found at one time.
+/// All cells of the plan as found at one moment.
 struct CellsView {
   std::vector<CellOutcome> cells;
   std::string digest, settled;  // as PackSources says

@@ -12,12 +12,12 @@
 
 namespace depthgrid {
 
-/// Where the numbers of one cell of the packed file come from.
+/// Source of one cell's numbers in the packed file.
 struct CellSource {
   enum class Kind : std::uint8_t {
     Unfinished,  // journals; `table` has everything
     File,        // result.h5; `table` has everything but the series
-    Packed       // the packed file before, same row; `table` is empty
+    Packed       // the previous packed file, same row; `table` is empty
   };
   Kind kind = Kind::Unfinished;
   std::string seal;  // SHA-256 of result.h5, hex; empty for unfinished cells
@@ -27,7 +27,7 @@ struct CellSource {
 
 struct PackSources {
   std::vector<CellSource> cells;        // in the order of the plan
-  std::optional<TableReader> previous;  // the packed file before, if it is sound and of this plan
+  std::optional<TableReader> previous;  // previous packed file, if valid and of this plan
   /// Changes when anything that goes into the packed file does.
   std::string digest;
   std::string settled;           // settled_digest() of the same view
@@ -35,18 +35,18 @@ struct PackSources {
   std::vector<std::string> problems;
 };
 
-/// True for variables over a step axis: they are read when their chunk is built, not before.
+/// True for variables over a step axis, which are read only when their chunk is built.
 bool is_series(const std::vector<std::string>& dims);
 
-/// Looks at every cell of the plan: the seal of its result, or its journals. Nothing is read of
-/// cells that the packed file holds already; the rest only if the digest has changed.
+/// Looks at every cell of the plan: the seal of its result, or its journals. Cells already in the
+/// packed file are not read; the others only if the digest has changed.
 PackSources gather_sources(const Store& store, const StoredPlan& plan);
 
-/// Changes when a cell comes to a result or another state, and with what is recorded of cells that
-/// nobody is at work on. What running cells record does not count: that changes all the time.
+/// Changes when a cell gets a result or another state, and with the records of cells that are not
+/// running. Records of running cells do not count: they change all the time.
 std::string settled_digest(const Store& store, const StoredPlan& plan);
 
-/// The series of a result, as bytes of the file. Its seal has been verified by gather_sources().
+/// The series of a result, as stored bytes. gather_sources() has verified its seal.
 ColumnTable read_series(const Store& store, const StoredCell& cell);
 
 }  // namespace depthgrid

@@ -4,7 +4,7 @@
 
 namespace depthgrid {
 
-/// One id per byte, V = 256: takes any file.
+/// One id per byte, V = 256; accepts any file.
 class ByteTokenizer final : public Tokenizer {
  public:
   using Tokenizer::encode;

@@ -4,8 +4,7 @@
 
 namespace depthgrid {
 
-/// id = min(code point, 255): the first study's map, V = 256. Characters from U+00FF on share an
-/// id.
+/// id = min(code point, 255), as in the first study; V = 256. All characters from U+00FF share one.
 class Char256Tokenizer final : public Tokenizer {
  public:
   using Tokenizer::encode;

@@ -4,7 +4,7 @@
 
 namespace depthgrid {
 
-/// The characters of a text, sorted by code point: ids 1, 2, ...; 0 is every other character.
+/// The characters of a text, sorted by code point: ids 1, 2, ...; 0 stands for every other.
 class CharTokenizer final : public Tokenizer {
  public:
   using Tokenizer::encode;
@@ -16,7 +16,7 @@ class CharTokenizer final : public Tokenizer {
   std::int64_t vocab_size() const override;
   void encode(std::string_view text, std::vector<std::uint32_t>& out) const override;
 
-  /// The unknown character comes back as U+FFFD.
+  /// Id 0 decodes to U+FFFD.
   std::string decode(std::span<const std::uint32_t> ids) const override;
 
  private:

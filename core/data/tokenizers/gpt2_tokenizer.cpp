@@ -18,11 +18,11 @@
 namespace depthgrid {
 namespace {
 
-/// The published pattern, to the letter.
+/// The published pattern, verbatim.
 constexpr std::string_view kPattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-/// Longer pieces are rare and would fill the cache.
+/// Longer pieces are rare and would only fill the cache.
 constexpr std::size_t kCachedBytes = 64;
 constexpr std::size_t kCachedPieces = 1U << 20U;
 
@@ -172,7 +172,7 @@ void Gpt2Tokenizer::Tables::compile() {
   pattern.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(kPattern.data()), kPattern.size(),
                               PCRE2_UTF | PCRE2_UCP, &code, &offset, nullptr));
   if (!pattern) throw BackendError("PCRE2", "pcre2_compile", code, pcre2_message(code));
-  // Without JIT (a hardened kernel may forbid it) the same matches come out, more slowly.
+  // Without JIT (a hardened kernel may forbid it) the matches are the same, only slower.
   pcre2_jit_compile(pattern.get(), PCRE2_JIT_COMPLETE);
   match.reset(pcre2_match_data_create_from_pattern(pattern.get(), nullptr));
 }
@@ -196,8 +196,8 @@ void Gpt2Tokenizer::Tables::merge(std::string_view piece, std::vector<std::uint3
       if (next[i].rank < next[best].rank) best = i;
     }
     if (next[best].rank == kNone.rank) break;
-    // One occurrence at a time, leftmost first: a pair that a merge makes anew has a higher rank,
-    // so this equals merging all occurrences at once.
+    // One occurrence at a time, leftmost first: a pair created by a merge has a higher rank, so
+    // this equals merging all occurrences at once.
     ids[best] = next[best].id;
     ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(best) + 1);
     next.erase(next.begin() + static_cast<std::ptrdiff_t>(best) + 1);
@@ -239,7 +239,7 @@ std::int64_t Gpt2Tokenizer::vocab_size() const {
 }
 
 void Gpt2Tokenizer::encode(std::string_view text, std::vector<std::uint32_t>& out) const {
-  require_utf8(text, "gpt2");  // the matcher is told not to check again
+  require_utf8(text, "gpt2");  // so the matcher need not check
   const auto* const subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   const PCRE2_SIZE* const range = pcre2_get_ovector_pointer(tables_->match.get());
   for (std::size_t at = 0; at < text.size(); at = range[1]) {

@@ -9,8 +9,8 @@ namespace depthgrid {
 
 /// GPT-2's byte-pair encoding, from its two published files.
 ///
-/// Text is cut by the published Unicode pattern, each piece's bytes are merged in the order of
-/// vocab.bpe. Pieces met before come from a cache. `<|endoftext|>` in a text is plain text.
+/// Text is split by the published Unicode pattern; each piece's bytes are merged in the order of
+/// vocab.bpe. Pieces are cached. `<|endoftext|>` in a text is plain text.
 /// Source: Radford et al. (2019), Language Models are Unsupervised Multitask Learners, section 2.2;
 /// Sennrich, Haddow & Birch (2016), ACL, algorithm 1.
 class Gpt2Tokenizer final : public Tokenizer {
@@ -18,7 +18,7 @@ class Gpt2Tokenizer final : public Tokenizer {
   using Tokenizer::encode;
 
   /// @param folder  holds encoder.json and vocab.bpe.
-  /// @throws UserError (NoInput) if a file is missing, (BadData) if it is not what it should be.
+  /// @throws UserError (NoInput) if a file is missing, (BadData) if it is malformed.
   explicit Gpt2Tokenizer(const std::filesystem::path& folder);
   ~Gpt2Tokenizer() override;
 

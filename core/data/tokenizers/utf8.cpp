@@ -10,7 +10,7 @@
 namespace depthgrid {
 namespace {
 
-/// Length of the run of ASCII bytes at `position`: most texts are little else.
+/// Length of the run of ASCII bytes at `position`: fast path, as most texts are mostly ASCII.
 std::size_t ascii_end(std::string_view text, std::size_t position) {
   while (position < text.size() && static_cast<unsigned char>(text[position]) < 0x80) ++position;
   return position;

@@ -7,9 +7,8 @@
 
 namespace depthgrid {
 
-/// Words between ASCII white space: the V - 1 most frequent of a text, 0 for every other.
-///
-/// Equally frequent words are taken in the order of their bytes.
+/// Words separated by ASCII white space: ids 1 .. V - 1 for the most frequent of a text, 0 for
+/// every other. Equally frequent words are ordered by their bytes.
 class WordTokenizer final : public Tokenizer {
  public:
   using Tokenizer::encode;
@@ -19,7 +18,7 @@ class WordTokenizer final : public Tokenizer {
   std::int64_t vocab_size() const override { return vocab_size_; }
   void encode(std::string_view text, std::vector<std::uint32_t>& out) const override;
 
-  /// Words joined by single spaces; the unknown word comes back as "<unk>".
+  /// Words joined by single spaces; id 0 decodes to "<unk>".
   std::string decode(std::span<const std::uint32_t> ids) const override;
 
  private:

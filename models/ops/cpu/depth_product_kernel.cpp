@@ -3,7 +3,7 @@
 namespace depthgrid {
 namespace {
 
-// Built as row_norm_kernel.cpp: plain loops, once for each level of the instruction set.
+// Built like row_norm_kernel.cpp: plain loops, compiled once per instruction-set level.
 #define DEPTHGRID_CLONES \
   __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 #define DEPTHGRID_INLINE inline __attribute__((always_inline))

@@ -6,8 +6,8 @@ namespace depthgrid {
 
 constexpr std::int64_t kDepthBlock = 512;  // entries computed together
 
-/// A block of entries of y = m G + base of one cell. Pointers into rows of N entries stand at the
-/// block's first entry. A block's bits depend on nothing but what it holds.
+/// A block of entries of y = m G + base of one cell. Pointers into rows of N entries point to the
+/// block's first entry. A block's bits depend only on its own inputs.
 template <class T>
 struct DepthBlock {
   const T* generator;  // (h, N)

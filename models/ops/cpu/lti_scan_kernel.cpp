@@ -5,14 +5,14 @@
 namespace depthgrid {
 namespace {
 
-// Built with -O3 -fopenmp-simd; each entry exists once for each level of the instruction set.
+// Built with -O3 -fopenmp-simd; each entry is compiled once per instruction-set level.
 #define DEPTHGRID_CLONES \
   __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 #define DEPTHGRID_INLINE inline __attribute__((always_inline))
 
 constexpr std::int64_t kTile = 32;  // states whose sums stay in registers
 
-/// Calls step(row, row before it or -1) for every token in the order of the recurrence.
+/// Calls step(row, preceding row or -1) for every token in the order of the recurrence.
 template <class Step>
 DEPTHGRID_INLINE void each_token(ScanOrder order, std::int64_t tokens, const Step& step) {
   const bool forward = order == ScanOrder::Forward;

@@ -7,10 +7,10 @@ namespace depthgrid {
 /// Direction of a recurrence over the tokens of one sequence.
 enum class ScanOrder : bool { Forward, Backward };
 
-// Each of these runs over one sequence, whose rows are tokens and whose columns are states, and
-// computes it in one order whatever the number of sequences or threads. `float` or `double`.
+// Each of these runs over one sequence (rows: tokens, columns: states) in a fixed order, whatever
+// the number of sequences or threads. `float` or `double`.
 
-/// h_t = a ⊙ h_{t−1} + u_t (Backward: h_{t+1} in place of h_{t−1}), with zero before the first.
+/// h_t = a ⊙ h_{t−1} + u_t (Backward: h_{t+1} in place of h_{t−1}), starting from zero.
 /// @param a (states)  @param u, h (tokens, states); h is written.
 void diagonal_scan(ScanOrder order, const float* a, const float* u, float* h, std::int64_t tokens,
                    std::int64_t states);

@@ -6,8 +6,7 @@ namespace depthgrid {
 namespace {
 
 // Plain loops, vectorised by the compiler (this file is built with -fopenmp-simd and without
-// errno); each function exists once for each level of the instruction set, chosen when the program
-// starts.
+// errno); each function is compiled once per instruction-set level, chosen at program start.
 #define DEPTHGRID_CLONES \
   __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 

@@ -4,11 +4,11 @@
 
 namespace depthgrid {
 
-/// Rows of one cell whose gradient sums are kept apart: a constant, so that sums never depend on
-/// how rows are shared out among threads.
+/// Rows per separate gradient sum: a constant, so that sums do not depend on how rows are
+/// distributed over threads.
 constexpr std::int64_t kNormRowsPerBlock = 32;
 
-/// What the kernels need of one block of rows; `float` or `double`.
+/// Inputs for one block of rows; `float` or `double`.
 template <class T>
 struct NormRows {
   const T* x;      // (rows, channels)
@@ -20,8 +20,8 @@ struct NormRows {
   bool centred;  // layer norm; else root mean square
 };
 
-/// y (rows, channels); mean and inverse deviation of each row, if not null, are kept for the way
-/// back.
+/// y (rows, channels); mean and inverse deviation of each row, if not null, are saved for the
+/// backward pass.
 template <class T>
 void norm_forward(const NormRows<T>& in, T* y, T* mean, T* inverse);
 
@@ -31,7 +31,7 @@ void norm_backward(const NormRows<T>& in, const T* dy, const T* mean, const T* i
                    T* dscale, T* dshift);
 
 /// out (rows, count): products of each normed row, without scale and shift, with the rows of w
-/// (count, channels). Rows are independent of each other to the bit.
+/// (count, channels). Rows are bitwise independent of each other.
 template <class T>
 void norm_products(const NormRows<T>& in, const T* w, std::int64_t count, T* out);
 

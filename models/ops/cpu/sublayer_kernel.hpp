@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// The norm of one cell at the head of a sublayer.
+/// The norm at the start of one cell's sublayer.
 struct NormRow {
   enum class Form : std::uint8_t { None, Rms, Layer } form;
   const float* scale;  // (C), or null for 1
@@ -17,19 +17,19 @@ struct NormRow {
 
 /// One affine map of one cell: y = x weight^T + bias.
 struct AffineRows {
-  const float* weight;  // (out, in), read on the way back
-  const float* turned;  // (in, out), its transpose, read on the way there
-  const float* bias;    // (out), zeros where the map has none
+  const float* weight;  // (out, in), read by the backward pass
+  const float* turned;  // (in, out), its transpose, read by the forward pass
+  const float* bias;    // (out), zeros if the map has none
   std::int64_t in, out;
 };
 
-/// Where gradients of one affine map are added up.
+/// Accumulators for the gradients of one affine map.
 struct AffineSums {
   float* weight;  // (out, in)
   float* bias;    // (out)
 };
 
-/// Where gradients of a norm's weights are added up; (C) each.
+/// Accumulators for the gradients of a norm's weights; (C) each.
 struct NormSums {
   float* scale;
   float* shift;
@@ -37,7 +37,7 @@ struct NormSums {
 
 enum class RowActivation : std::uint8_t { GeluErf, GeluTanh, Relu, Silu };
 
-/// What a sublayer of one cell is made of. Channels and hidden width are multiples of 16.
+/// One cell's sublayer. Channels and hidden width are multiples of 16.
 struct SublayerWeights {
   NormRow norm;
   AffineRows first;   // C -> 3C, or C -> hidden
@@ -47,10 +47,10 @@ struct SublayerWeights {
 struct SublayerSums {
   NormSums norm;
   AffineSums first, second;
-  bool fresh;  // the first run of a task: what is there is overwritten, not added to
+  bool fresh;  // the first run of a task: overwrite instead of adding
 };
 
-/// What one sequence (or any run of rows) keeps for the way back, rows of the whole tensors.
+/// What one sequence (or any run of rows) saves for the backward pass, as rows of whole tensors.
 struct SublayerRows {
   std::int64_t rows;
   const float* x;     // (rows, C)
@@ -69,8 +69,8 @@ void turn_weights(const float* weight, const float* gate, std::int64_t out, std:
 void gate_weights(const float* weight, const float* gate, std::int64_t out, std::int64_t in,
                   float* gated);
 
-/// The way back of `gate_weights`: `gradient` of the gated weight becomes that of the weight;
-/// d_gate (out) is written.
+/// Backward of `gate_weights`: `gradient` of the gated weight becomes that of the weight; d_gate
+/// (out) is written.
 void gate_weights_backward(const float* weight, const float* gate, std::int64_t out,
                            std::int64_t in, float* gradient, float* d_gate);
 
@@ -82,20 +82,20 @@ struct HeadOptions {
   std::int64_t tokens;  // T; a run holds whole sequences
   const float* cosine;  // (T, D/2) rotary positions, or null
   const float* sine;
-  bool own;  // (rows of the run, D/2) instead: each sequence has its own
+  bool own;  // angles are (rows of the run, D/2): each sequence has its own
 };
 
-/// Floats aside for `rows` rows; a block needs those of its wider sublayer and 2 rows C.
+/// Workspace for `rows` rows, in floats; a block needs that of its wider sublayer plus 2 rows C.
 /// @param heads  0 for feed-forward. @param tokens  of one sequence
 std::int64_t sublayer_workspace(std::int64_t rows, std::int64_t channels, std::int64_t inner,
                                 std::int64_t heads, std::int64_t tokens);
 
-/// y = W_o attention(W_qkv N(x)) of whole sequences, every step in the caches: only x, the
-/// result and what the way back needs touch memory.
+/// y = W_o attention(W_qkv N(x)) for whole sequences, in cache: only x, the result and what the
+/// backward pass needs touch memory.
 void attention_rows_forward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
                             float* y, float* workspace);
 
-/// dx of it; gradients of weights are added to `sums`, or begun there.
+/// Its dx; gradients of weights are added to `sums`, or overwrite them if `fresh`.
 void attention_rows_backward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
                              const float* dy, float* dx, const SublayerSums& sums,
                              float* workspace);
@@ -113,16 +113,16 @@ struct BlockWeightsOfCell {
   SublayerWeights attention, feed_forward;
   HeadOptions heads;
   RowActivation act;
-  float h;  // step length, where the second sublayer reads x + h Attn(N1 x)
+  float h;  // step length, if the second sublayer reads x + h Attn(N1 x)
 };
 
 struct BlockRows {
   SublayerRows attention;
-  SublayerRows feed_forward;  // its x is `middle` where there is one
-  float* middle;              // (rows, C) x + h Attn(N1 x), kept; null for parallel sublayers
+  SublayerRows feed_forward;  // its x is `middle`, if any
+  float* middle;              // (rows, C) x + h Attn(N1 x), saved; null for parallel sublayers
 };
 
-/// y = Attn(N1 x) + FFN(N2 x), or with x + h Attn(N1 x) in the second place.
+/// y = Attn(N1 x) + FFN(N2 x), or FFN of x + h Attn(N1 x) for sequential sublayers.
 void block_rows_forward(const BlockWeightsOfCell& w, const BlockRows& at, float* y,
                         float* workspace);
 
