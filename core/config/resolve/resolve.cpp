@@ -47,7 +47,7 @@ bool Resolver::drop_unread(Slots& slots, bool drop, std::string* dropped) {
   bool again = false;
   for (std::size_t leaf = 0; leaf < execution_.size(); ++leaf) {
     if (slots.origins[leaf] == Origin::Default) continue;
-    if (readers_.reads(leaf, slots)) {
+    if (read_conditions_.reads(leaf, slots)) {
       if (execution_[leaf]) execution_read_[leaf] = true;
       continue;
     }
@@ -59,8 +59,8 @@ bool Resolver::drop_unread(Slots& slots, bool drop, std::string* dropped) {
       }
       slots.reset(leaf, *pool_);
       again = true;
-    } else if (readers_.certain(leaf, diagnostics_)) {
-      diagnostics_.error(slots.places[leaf], readers_.explain(leaf, slots));
+    } else if (read_conditions_.certain(leaf, diagnostics_)) {
+      diagnostics_.error(slots.places[leaf], read_conditions_.explain(leaf, slots));
     }
   }
   return again;
@@ -135,8 +135,8 @@ void Resolver::find_start(Slots& slots, Place arm) {
 void Resolver::finish(const Slots& base) {
   for (std::size_t leaf = 0; leaf < execution_.size(); ++leaf) {
     if (execution_[leaf] && base.origins[leaf] > Origin::Preset && !execution_read_[leaf] &&
-        readers_.certain(leaf, diagnostics_)) {
-      diagnostics_.error(base.places[leaf], readers_.explain(leaf, base));
+        read_conditions_.certain(leaf, diagnostics_)) {
+      diagnostics_.error(base.places[leaf], read_conditions_.explain(leaf, base));
     }
   }
 }

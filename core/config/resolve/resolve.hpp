@@ -7,7 +7,7 @@
 
 #include "core/config/resolve/derive.hpp"
 #include "core/config/resolve/presets.hpp"
-#include "core/config/resolve/readers.hpp"
+#include "core/config/resolve/read_conditions.hpp"
 
 namespace depthgrid {
 
@@ -35,7 +35,9 @@ class Resolver {
   /// Refuses leaves of class Execution that no settled cell reads.
   void finish(const Slots& base);
 
-  bool reads(std::size_t leaf, const Slots& slots) const { return readers_.reads(leaf, slots); }
+  bool reads(std::size_t leaf, const Slots& slots) const {
+    return read_conditions_.reads(leaf, slots);
+  }
   ValuePool& pool() { return *pool_; }
   const std::shared_ptr<ValuePool>& shared_pool() const { return pool_; }
 
@@ -47,7 +49,7 @@ class Resolver {
   std::shared_ptr<ValuePool> pool_;
   Diagnostics& diagnostics_;
   Deriver deriver_;
-  Readers readers_;
+  ReadConditions read_conditions_;
   std::map<const PooledValue*, std::vector<PresetLeaf>> presets_;
   std::map<const PooledValue*, const PooledValue*> corpora_;  // path -> digest
   std::map<const PooledValue*, const PooledValue*> starts_;   // path -> digest

@@ -39,24 +39,24 @@ Grid::Grid(const SweepDocument& document, Resolver& resolver, Diagnostics& diagn
 
 void Grid::choose_center() {
   if (!document_.baseline) {
-    by_match_ = false;
+    by_selection_ = false;
     return;
   }
-  by_match_ = !document_.baseline->tag.empty();
-  for (const LeafMatch& match : document_.baseline->match) {
+  by_selection_ = !document_.baseline->tag.empty();
+  for (const LeafCondition& one : document_.baseline->conditions) {
     bool found = false;
     for (std::size_t f = 0; f < document_.factors.size() && !found; ++f) {
       for (const Column& column : document_.factors[f].columns) {
-        if (column.leaf != match.leaf) continue;
+        if (column.leaf != one.leaf) continue;
         const auto level = std::find_first_of(column.values.begin(), column.values.end(),
-                                              match.values.begin(), match.values.end());
+                                              one.values.begin(), one.values.end());
         if (level != column.values.end()) {
           center_[f] = static_cast<std::size_t>(level - column.values.begin());
           found = true;
         }
       }
     }
-    by_match_ = by_match_ || !found;
+    by_selection_ = by_selection_ || !found;
   }
 }
 
@@ -199,8 +199,7 @@ void Grid::assign(Slots& slots, const Arm& arm) const {
   for (const WhenBlock& block : document_.when) {
     Slots seen = slots;
     resolver_.fill(seen);
-    if (!std::all_of(block.condition.begin(), block.condition.end(),
-                     [&](const LeafMatch& match) { return matches(match, seen); })) {
+    if (!hold(block.condition, seen)) {
       continue;
     }
     for (const Factor& factor : block.factors) {
@@ -210,9 +209,11 @@ void Grid::assign(Slots& slots, const Arm& arm) const {
   }
 }
 
-bool Grid::matches(const LeafMatch& match, const Slots& slots) {
-  return std::any_of(match.values.begin(), match.values.end(), [&](const PooledValue* value) {
-    return slots.written[match.leaf] == value || slots.values[match.leaf] == value;
+bool Grid::hold(const std::vector<LeafCondition>& conditions, const Slots& slots) {
+  return std::ranges::all_of(conditions, [&](const LeafCondition& one) {
+    return std::ranges::any_of(one.values, [&](const PooledValue* value) {
+      return slots.written[one.leaf] == value || slots.values[one.leaf] == value;
+    });
   });
 }
 
@@ -222,8 +223,7 @@ bool Grid::complete(Arm arm, std::size_t block, bool every_level, const Visit& v
     Slots seen = base_;
     assign(seen, arm);
     resolver_.fill(seen);
-    if (!std::all_of(when.condition.begin(), when.condition.end(),
-                     [&](const LeafMatch& match) { return matches(match, seen); })) {
+    if (!hold(when.condition, seen)) {
       continue;
     }
     std::vector<std::size_t> digits(when.factors.size(), 0);
@@ -274,9 +274,7 @@ bool Grid::finish(const Arm& arm, const Visit& visit) {
   if (arm.include == nullptr && !document_.exclude.empty()) {
     resolver_.fill(scratch_);
     for (std::size_t i = 0; i < hits_.size(); ++i) {
-      const auto& match = document_.exclude[i].match;
-      if (std::all_of(match.begin(), match.end(),
-                      [&](const LeafMatch& one) { return matches(one, scratch_); })) {
+      if (hold(document_.exclude[i].conditions, scratch_)) {
         ++hits_[i];
         return true;
       }
@@ -289,7 +287,7 @@ bool Grid::finish(const Arm& arm, const Visit& visit) {
 }
 
 bool Grid::is_baseline(const Arm& arm, const Slots& slots) const {
-  if (!by_match_) {
+  if (!by_selection_) {
     if (document_.method == "list") {
       return arm.include == &document_.include.front();
     }
@@ -301,8 +299,7 @@ bool Grid::is_baseline(const Arm& arm, const Slots& slots) const {
 bool Grid::selects(const ArmSelection& selection, const Arm& arm, const Slots& slots) {
   const std::string& tag = selection.tag;
   if (!tag.empty() && (arm.include == nullptr || arm.include->tag != tag)) return false;
-  return std::all_of(selection.match.begin(), selection.match.end(),
-                     [&](const LeafMatch& match) { return matches(match, slots); });
+  return hold(selection.conditions, slots);
 }
 
 }  // namespace depthgrid

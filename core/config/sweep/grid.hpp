@@ -32,7 +32,7 @@ class Grid {
   void walk(const Visit& visit);
 
   /// True if the baseline is found by what the settled cells are, not by levels of factors.
-  bool baseline_by_match() const { return by_match_; }
+  bool baseline_by_selection() const { return by_selection_; }
   bool is_baseline(const Arm& arm, const Slots& slots) const;
   /// True if a selection names the arm. @param slots  of the arm, settled.
   static bool selects(const ArmSelection& selection, const Arm& arm, const Slots& slots);
@@ -51,7 +51,7 @@ class Grid {
   bool overridden(const Slots& slots, std::size_t leaf) const;
   /// Leaves of the fixed part win over a preset that is a factor's level; that is not obvious.
   void note_what_presets_lose(const Slots& slots);
-  static bool matches(const LeafMatch& match, const Slots& slots);
+  static bool hold(const std::vector<LeafCondition>& conditions, const Slots& slots);
   static void add_level(std::vector<WrittenLeaf>& levels, const Factor& factor, std::size_t i);
 
   const SweepDocument& document_;
@@ -60,7 +60,7 @@ class Grid {
   Slots base_;
   Slots scratch_;
   std::vector<std::size_t> center_;  // level of each factor
-  bool by_match_ = false;
+  bool by_selection_ = false;
   std::vector<std::size_t> hits_;  // of each exclude row
 };
 

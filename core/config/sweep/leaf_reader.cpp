@@ -255,8 +255,9 @@ std::optional<Column> LeafReader::column(std::size_t leaf, Place key, const Yaml
   return out;
 }
 
-std::optional<LeafMatch> LeafReader::match(std::size_t leaf, Place key, const YamlNode& node) {
-  LeafMatch out;
+std::optional<LeafCondition> LeafReader::condition(std::size_t leaf, Place key,
+                                                   const YamlNode& node) {
+  LeafCondition out;
   out.leaf = leaf;
   out.place = key;
   const ValueKind kind = schema()[leaf].kind;

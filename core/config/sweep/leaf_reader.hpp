@@ -25,8 +25,8 @@ class LeafReader {
   const PooledValue* value(std::size_t leaf, const YamlNode& node);
   /// A factor's levels: a list, a scalar, or {values}, {value}, {linspace}, {logspace}.
   std::optional<Column> column(std::size_t leaf, Place key, const YamlNode& node);
-  /// A value, or a list of which one must match.
-  std::optional<LeafMatch> match(std::size_t leaf, Place key, const YamlNode& node);
+  /// A value, or a list of which one must be equal.
+  std::optional<LeafCondition> condition(std::size_t leaf, Place key, const YamlNode& node);
 
   /// True if the leaf may differ between cells; reports if not.
   bool may_vary(std::size_t leaf, Place place);

@@ -103,7 +103,8 @@ ArmSelection read_selection(const YamlNode& node, std::string_view what, LeafRea
   ArmSelection selection;
   selection.place = node.place;
   leaves.walk_map(node, "tag", [&](std::size_t leaf, Place key, const YamlNode& value) {
-    if (auto match = leaves.match(leaf, key, value)) selection.match.push_back(std::move(*match));
+    if (auto one = leaves.condition(leaf, key, value))
+      selection.conditions.push_back(std::move(*one));
   });
   if (const YamlNode* tag = node.find("tag")) {
     const std::string name = std::string(what) + ".tag";

@@ -47,19 +47,19 @@ struct Factor {
 };
 
 /// A leaf has one of these values.
-struct LeafMatch {
+struct LeafCondition {
   std::size_t leaf = 0;
   std::vector<const PooledValue*> values;
   Place place;
 };
 
 struct WhenBlock {
-  std::vector<LeafMatch> condition;
+  std::vector<LeafCondition> condition;
   std::vector<Factor> factors;
 };
 
 struct ExcludeRow {
-  std::vector<LeafMatch> match;
+  std::vector<LeafCondition> conditions;
   Place place;
 };
 
@@ -71,7 +71,7 @@ struct IncludeRow {
 
 /// Arms by what they are: all leaves match, and the tag of the include row if one is given.
 struct ArmSelection {
-  std::vector<LeafMatch> match;
+  std::vector<LeafCondition> conditions;
   std::string tag;
   Place place;
 };

@@ -340,16 +340,17 @@ void SweepReader::read_when(SweepDocument& document, const YamlNode& node) {
       continue;
     }
     WhenBlock block;
-    block.condition = read_matches(*condition, "");
+    block.condition = read_conditions(*condition, "");
     read_parameters(block.factors, *parameters);
     if (!block.factors.empty()) document.when.push_back(std::move(block));
   }
 }
 
-std::vector<LeafMatch> SweepReader::read_matches(const YamlNode& node, std::string_view skip) {
-  std::vector<LeafMatch> out;
+std::vector<LeafCondition> SweepReader::read_conditions(const YamlNode& node,
+                                                        std::string_view skip) {
+  std::vector<LeafCondition> out;
   leaves_.walk_map(node, skip, [&](std::size_t leaf, Place key, const YamlNode& value) {
-    if (auto match = leaves_.match(leaf, key, value)) out.push_back(std::move(*match));
+    if (auto one = leaves_.condition(leaf, key, value)) out.push_back(std::move(*one));
   });
   return out;
 }
@@ -357,8 +358,8 @@ std::vector<LeafMatch> SweepReader::read_matches(const YamlNode& node, std::stri
 void SweepReader::read_exclude(SweepDocument& document, const YamlNode& node) {
   if (!expect_rows(node, "exclude", "- {leaf: value}")) return;
   for (const auto& row : node.items) {
-    ExcludeRow exclude{read_matches(row, ""), row.place};
-    if (exclude.match.empty()) {
+    ExcludeRow exclude{read_conditions(row, ""), row.place};
+    if (exclude.conditions.empty()) {
       diagnostics_.error(row.place, "`exclude`: a row without a leaf would drop every cell");
     } else {
       document.exclude.push_back(std::move(exclude));

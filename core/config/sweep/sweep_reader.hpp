@@ -40,7 +40,7 @@ class SweepReader {
   void read_exclude(SweepDocument& document, const YamlNode& node);
   void read_include(SweepDocument& document, const YamlNode& node);
   void read_baseline(SweepDocument& document, const YamlNode& node);
-  std::vector<LeafMatch> read_matches(const YamlNode& node, std::string_view skip);
+  std::vector<LeafCondition> read_conditions(const YamlNode& node, std::string_view skip);
   bool expect_rows(const YamlNode& node, std::string_view what, std::string_view row);
 
   ValuePool& pool_;

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/config/resolve/readers.hpp"
+#include "core/config/resolve/read_conditions.hpp"
 #include "core/config/schema/grid_keys.hpp"
 
 namespace depthgrid {
@@ -53,7 +53,7 @@ TEST(Schema, TheClassesAreThoseOfTheDesign) {
 }
 
 TEST(Schema, ConditionsOfReadingNameLeavesThatExist) {
-  EXPECT_NO_THROW(Readers());  // an unknown path throws
+  EXPECT_NO_THROW(ReadConditions());  // an unknown path throws
 }
 
 TEST(Schema, JsonListsEveryLeaf) {

@@ -1,4 +1,4 @@
-#include "core/config/resolve/readers.hpp"
+#include "core/config/resolve/read_conditions.hpp"
 
 #include <algorithm>
 
@@ -35,7 +35,7 @@ std::size_t shared_parts(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Readers::Readers() {
+ReadConditions::ReadConditions() {
   for (const Leaf& leaf : schema()) {
     auto& condition = conditions_.emplace_back();
     if (leaf.read_when.empty()) continue;
@@ -46,7 +46,7 @@ Readers::Readers() {
   }
 }
 
-Readers::Term Readers::parse_term(std::string_view text) {
+ReadConditions::Term ReadConditions::parse_term(std::string_view text) {
   Term term;
   auto equals = text.find('=');
   const auto words = text.substr(equals + 1);
@@ -61,7 +61,7 @@ Readers::Term Readers::parse_term(std::string_view text) {
   return term;
 }
 
-bool Readers::holds(const Term& term, const Slots& slots) {
+bool ReadConditions::holds(const Term& term, const Slots& slots) {
   for (const std::size_t leaf : term.leaves) {
     for (const auto& word : term.words) {
       if (has_value(*slots.values[leaf], word)) return !term.negated;
@@ -70,7 +70,7 @@ bool Readers::holds(const Term& term, const Slots& slots) {
   return term.negated;
 }
 
-bool Readers::reads(std::size_t leaf, const Slots& slots) const {
+bool ReadConditions::reads(std::size_t leaf, const Slots& slots) const {
   const auto& condition = conditions_[leaf];
   if (condition.empty()) return true;
   return std::any_of(condition.begin(), condition.end(), [&](const Conjunction& conjunction) {
@@ -79,7 +79,7 @@ bool Readers::reads(std::size_t leaf, const Slots& slots) const {
   });
 }
 
-bool Readers::certain(std::size_t leaf, const Diagnostics& diagnostics) const {
+bool ReadConditions::certain(std::size_t leaf, const Diagnostics& diagnostics) const {
   for (const Conjunction& conjunction : conditions_[leaf]) {
     for (const Term& term : conjunction) {
       for (const std::size_t one : term.leaves) {
@@ -90,7 +90,7 @@ bool Readers::certain(std::size_t leaf, const Diagnostics& diagnostics) const {
   return true;
 }
 
-std::string Readers::explain(std::size_t leaf, const Slots& slots) const {
+std::string ReadConditions::explain(std::size_t leaf, const Slots& slots) const {
   const auto leaves = schema();
   std::string wanted;
   std::string here;

@@ -9,9 +9,9 @@
 namespace depthgrid {
 
 /// Answers whether a cell reads a leaf, from the `read_when` column of the schema.
-class Readers {
+class ReadConditions {
  public:
-  Readers();
+  ReadConditions();
 
   bool reads(std::size_t leaf, const Slots& slots) const;
 
