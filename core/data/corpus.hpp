@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/axis_labels.hpp"
 #include "core/data/data_options.hpp"
-#include "core/data/split.hpp"
 
 namespace depthgrid {
 

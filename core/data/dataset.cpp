@@ -146,7 +146,7 @@ void check_lengths(const Dataset& data, const DataOptions& options) {
     throw UserError(ExitCode::BadData,
                     fmt::format("corpus {}: the split '{}' has {} tokens; a prediction needs two: "
                                 "use a longer text",
-                                options.corpus, split_name(split), size));
+                                options.corpus, name_of(split), size));
   }
 }
 

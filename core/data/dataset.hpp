@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/config/axis_labels.hpp"
 #include "core/data/corpus.hpp"
 #include "core/data/data_options.hpp"
-#include "core/data/split.hpp"
 #include "core/data/token_stream.hpp"
 #include "core/data/tokenizers/tokenizer.hpp"
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "core/config/axis_labels.hpp"
 #include "core/config/cell_config.hpp"
 #include "core/config/schema.hpp"
 #include "core/train/lr_schedule.hpp"
 #include "core/train/optimizer/cell_adam.hpp"
-#include "core/train/optimizer/parameter_group.hpp"
 
 namespace depthgrid {
 

@@ -31,9 +31,9 @@ std::vector<std::int64_t> layers_of(const CellConfig& c, std::string_view path) 
 }
 
 Decider decider_of(std::string_view word) {
-  const auto at = std::ranges::find(kDeciderNames, word);
-  if (at == kDeciderNames.end()) throw Error("no decider '" + std::string(word) + "'");
-  return static_cast<Decider>(at - kDeciderNames.begin());
+  const std::size_t at = label_index(kDeciderNames, word);
+  if (at == kDeciderNames.size()) throw Error("no decider '" + std::string(word) + "'");
+  return static_cast<Decider>(at);
 }
 
 }  // namespace

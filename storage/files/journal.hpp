@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/axis_labels.hpp"
 #include "storage/files/publish.hpp"
 
 namespace depthgrid {
@@ -34,41 +35,12 @@ struct JournalHeader {
   std::string attempt_json;  // host, device, start, code version, environment …; an object
 };
 
-/// Numbers are those of the flag `event_kind` in the packed file.
-enum class EventKind : std::uint8_t {
-  ResumeSeam,
-  Checkpoint,
-  CheckpointRejected,
-  Diverged,
-  Failure,
-  EarlyStop,
-  LeaseLost,
-  TeamSizeChanged,
-  SolverStatus,
-  PhaseChange,
-  Warning,
-  StartWeights
-};
-
 struct JournalEvent {
   std::int64_t step = 0;
   double time = 0;  // seconds since 1970
   EventKind kind = EventKind::Warning;
   double value = 0;
   std::string message;
-};
-
-/// Numbers are those of the flag `attempt_outcome` in the packed file.
-enum class AttemptOutcome : std::uint8_t {
-  Done,
-  Preempted,
-  Crash,
-  Hang,
-  Oom,
-  Infrastructure,
-  Error,
-  Deposed,
-  Diverged
 };
 
 /// The last frame of an attempt that could say how it ended.

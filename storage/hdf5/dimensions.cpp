@@ -4,30 +4,10 @@
 #include <array>
 
 #include "core/base/error.hpp"
+#include "core/config/axis_labels.hpp"
 
 namespace depthgrid {
 namespace {
-
-constexpr std::array<std::string_view, 17> kParameterGroups = {
-    "trunk", "embedding", "head", "norm",    "bias", "modulation", "hypernet", "ssm",      "field",
-    "alpha", "residual",  "gain", "control", "tpn",  "scalars",    "router",   "predictor"};
-
-constexpr std::array<std::string_view, 4> kSplits = {"train", "dev", "valid", "test"};
-
-constexpr std::array<std::string_view, 9> kAuditChecks = {
-    "causality",    "declaration",   "batch_independence", "parameter_count", "gradient_flow",
-    "initial_loss", "overfit_batch", "entropy_floor",      "fusion"};
-
-constexpr std::array<std::string_view, 10> kEvalModes = {"dense",
-                                                         "teacher_topk",
-                                                         "teacher_threshold",
-                                                         "student_threshold",
-                                                         "student_calibrated",
-                                                         "student_running_topk",
-                                                         "random",
-                                                         "skip_all",
-                                                         "predictor",
-                                                         "topk"};
 
 using enum DataType;
 using enum AxisKind;
@@ -73,27 +53,11 @@ const Dimension& dimension(std::string_view name) {
   return *at;
 }
 
-std::span<const std::string_view> parameter_groups() {
-  return kParameterGroups;
-}
-
-std::span<const std::string_view> split_names() {
-  return kSplits;
-}
-
-std::span<const std::string_view> audit_check_names() {
-  return kAuditChecks;
-}
-
-std::span<const std::string_view> eval_mode_names() {
-  return kEvalModes;
-}
-
 std::span<const std::string_view> labels_of(const Dimension& dimension) {
-  if (dimension.name == "parameter_group") return kParameterGroups;
-  if (dimension.name == "split") return kSplits;
-  if (dimension.name == "audit_check") return kAuditChecks;
-  if (dimension.name == "eval_mode") return kEvalModes;
+  if (dimension.name == "parameter_group") return kParameterGroupNames;
+  if (dimension.name == "split") return kSplitNames;
+  if (dimension.name == "audit_check") return kAuditCheckNames;
+  if (dimension.name == "eval_mode") return kEvalModeNames;
   return {};
 }
 

@@ -43,19 +43,6 @@ std::span<const Dimension> dimensions();
 /// @throws Error for an unknown name (a bug).
 const Dimension& dimension(std::string_view name);
 
-/// Names of the parameter groups, in the order of every array over them (17).
-std::span<const std::string_view> parameter_groups();
-
-/// Names of the splits, in the order of every array over them (4): train dev valid test.
-std::span<const std::string_view> split_names();
-
-/// Names of the audit's checks, in the order of every array over them (9).
-std::span<const std::string_view> audit_check_names();
-
-/// Names of the ways of executing layers that skip tokens, in the order of every array over them
-/// (10).
-std::span<const std::string_view> eval_mode_names();
-
 /// Labels of a Fixed axis; empty for every other.
 std::span<const std::string_view> labels_of(const Dimension& dimension);
 

@@ -9,13 +9,13 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
+#include "core/config/axis_labels.hpp"
 
 namespace depthgrid {
 namespace {
 
-// Of core/train/optimizer/parameter_group.hpp.
-constexpr std::array<std::string_view, 5> kAddedGroups = {"control", "tpn", "scalars", "router",
-                                                          "predictor"};
+using enum ParameterGroup;
+constexpr std::array kAddedGroups = {Control, Tpn, Scalars, Router, Predictor};
 constexpr std::size_t kShown = 12;  // differences of a pair in a message
 
 std::map<CellId, const CellPlan*> by_id(const Sweep& sweep) {
@@ -27,7 +27,8 @@ std::map<CellId, const CellPlan*> by_id(const Sweep& sweep) {
 }  // namespace
 
 bool is_added_module(std::string_view group) {
-  return std::ranges::find(kAddedGroups, group) != kAddedGroups.end();
+  return std::ranges::find(kAddedGroups, group, [](auto one) { return name_of(one); }) !=
+         kAddedGroups.end();
 }
 
 StartFit start_fit(const std::vector<TensorInfo>& source, const std::vector<TensorInfo>& target) {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/config/axis_labels.hpp"
 #include "core/config/resolve/preset_deviations.hpp"
-#include "storage/hdf5/dimensions.hpp"
 
 namespace depthgrid {
 namespace {
@@ -113,7 +113,7 @@ std::string_view name_of(AuditVerdict verdict) noexcept {
 
 AuditLevels audit_levels(const CellConfig& run) {
   AuditLevels levels;
-  for (const std::string_view check : audit_check_names()) {
+  for (const std::string_view check : kAuditCheckNames) {
     const std::string& word = run.word("audit." + std::string(check));
     levels[std::string(check)] = word == "required" ? AuditLevel::Required
                                  : word == "warn"   ? AuditLevel::Warn

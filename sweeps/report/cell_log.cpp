@@ -1,10 +1,10 @@
 #include "sweeps/report/cell_log.hpp"
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,18 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// In the order of AttemptOutcome and EventKind.
-constexpr std::array kOutcomes = {"done",           "preempted", "crash",   "hang",    "oom",
-                                  "infrastructure", "error",     "deposed", "diverged"};
-constexpr std::array kEvents = {"resume_seam",  "checkpoint",        "checkpoint_rejected",
-                                "diverged",     "failure",           "early_stop",
-                                "lease_lost",   "team_size_changed", "solver_status",
-                                "phase_change", "warning",           "start_weights"};
-
-template <typename Names, typename Kind>
-std::string name_in(const Names& names, Kind kind) {
+template <typename Kind>
+std::string name_in(std::span<const std::string_view> names, Kind kind) {
   const auto at = static_cast<std::size_t>(kind);
-  return at < names.size() ? names[at] : std::to_string(at);
+  return at < names.size() ? std::string(names[at]) : std::to_string(at);
 }
 
 /// Logs may hold bytes that are not UTF-8.
@@ -46,15 +38,16 @@ Json attempt_json(const AttemptRecord& attempt) {
   if (!facts.is_object()) facts = Json::object();
   const auto start = facts.find("start");
   const bool known = start != facts.end() && start->is_number();
-  return {{"generation", attempt.generation},
-          {"first_step", attempt.first_step},
-          {"last_step", attempt.last_step},
-          {"start", known ? Json(iso_utc(start->get<double>())) : Json()},
-          {"end", attempt.end ? Json(iso_utc(attempt.end->time)) : Json()},
-          {"outcome", attempt.end ? Json(name_in(kOutcomes, attempt.end->outcome)) : Json()},
-          {"exit_code", attempt.end ? Json(attempt.end->exit_code) : Json()},
-          {"torn", attempt.torn},
-          {"facts", facts}};
+  return {
+      {"generation", attempt.generation},
+      {"first_step", attempt.first_step},
+      {"last_step", attempt.last_step},
+      {"start", known ? Json(iso_utc(start->get<double>())) : Json()},
+      {"end", attempt.end ? Json(iso_utc(attempt.end->time)) : Json()},
+      {"outcome", attempt.end ? Json(name_in(kAttemptOutcomeNames, attempt.end->outcome)) : Json()},
+      {"exit_code", attempt.end ? Json(attempt.end->exit_code) : Json()},
+      {"torn", attempt.torn},
+      {"facts", facts}};
 }
 
 /// The last lines of a worker log; none if it is gone.
@@ -95,7 +88,7 @@ Json log_json(const Store& store, const CellSummary& cell, std::size_t lines) {
   for (const JournalEvent& event : history.events) {
     events.push_back({{"step", event.step},
                       {"time", iso_utc(event.time)},
-                      {"kind", name_in(kEvents, event.kind)},
+                      {"kind", name_in(kEventKindNames, event.kind)},
                       {"value", event.value},
                       {"message", event.message}});
   }

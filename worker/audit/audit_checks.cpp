@@ -1,6 +1,9 @@
 #include "worker/audit/audit_checks.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "core/config/axis_labels.hpp"
 
 namespace depthgrid {
 
@@ -16,6 +19,7 @@ std::span<const AuditCheckRow> audit_checks() {
       {"entropy_floor", check_entropy_floor},
       {"fusion", check_fusion},
   }};
+  static_assert(std::ranges::equal(kChecks, kAuditCheckNames, {}, &AuditCheckRow::name));
   return kChecks;
 }
 

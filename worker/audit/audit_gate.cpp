@@ -9,7 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "storage/hdf5/dimensions.hpp"
+#include "core/config/axis_labels.hpp"
 #include "worker/audit/audit_service.hpp"
 #include "worker/process/run_setup.hpp"
 #include "worker/process/stop_signals.hpp"
@@ -117,7 +117,7 @@ void set_audit(CellFacts& facts, const AuditGate& gate, const std::string& struc
   const auto at = gate.audits.find(structure);
   if (at == gate.audits.end()) return;
   std::vector<double> verdicts, values, thresholds;
-  for (const std::string_view name : audit_check_names()) {
+  for (const std::string_view name : kAuditCheckNames) {
     const AuditResult* check = at->second.find(name);
     verdicts.push_back(check == nullptr ? -1 : code_of(*check, gate.levels));
     values.push_back(check == nullptr ? kNaN : check->value);

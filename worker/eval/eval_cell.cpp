@@ -40,12 +40,12 @@ struct ModeRow {
 };
 
 Split split_of(const std::string& name) {
-  const auto* const at = std::ranges::find(kSplitNames, name);
-  if (at == kSplitNames.end()) {
+  const std::size_t at = label_index(kSplitNames, name);
+  if (at == kSplitNames.size()) {
     throw UserError(ExitCode::Usage,
                     fmt::format("--split {}: there are {}", name, fmt::join(kSplitNames, ", ")));
   }
-  return static_cast<Split>(at - kSplitNames.begin());
+  return static_cast<Split>(at);
 }
 
 /// Text of a file, or of the split of a named corpus.

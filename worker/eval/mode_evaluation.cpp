@@ -6,10 +6,10 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 
+#include "core/config/axis_labels.hpp"
 #include "core/data/eval_batches.hpp"
 #include "models/routing/calibration.hpp"
 #include "models/routing/routing_record.hpp"
-#include "storage/hdf5/dimensions.hpp"
 
 namespace depthgrid {
 namespace {
@@ -21,8 +21,7 @@ bool names(const std::vector<std::string>& words, std::string_view word) {
 }
 
 std::size_t place(std::string_view mode) {
-  const auto all = eval_mode_names();
-  return static_cast<std::size_t>(std::ranges::find(all, mode) - all.begin());
+  return label_index(kEvalModeNames, mode);
 }
 
 bool is_teacher(const DeclaredMode& mode) {
@@ -124,7 +123,7 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
                                                     const std::function<bool()>& stop) const {
   const ModelOptions& o = model_.options();
   const auto cells = static_cast<std::size_t>(o.cells), layers = static_cast<std::size_t>(o.layers);
-  const std::size_t width = eval_mode_names().size();
+  const std::size_t width = kEvalModeNames.size();
   ModeResults out;
   out.loss.assign(cells * width, kNaN);
   out.executed = out.loss;

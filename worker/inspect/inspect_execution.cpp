@@ -31,8 +31,7 @@ ExecutionMode mode_of(const Model& model, const CheckCase& c) {
   if (!routing.layers.empty()) known.push_back(name_of(ExecutionMode::Forced));
   known.push_back(kTrainingMode);
   if (std::ranges::find(known, *c.mode) == known.end()) refuse(model, "mode", *c.mode, known);
-  const auto* const at = std::ranges::find(kExecutionModeNames, *c.mode);
-  return static_cast<ExecutionMode>(at - kExecutionModeNames.begin());
+  return static_cast<ExecutionMode>(label_index(kExecutionModeNames, *c.mode));
 }
 
 void require_decider(const Model& model, const CheckCase& c, ExecutionMode mode) {
@@ -74,7 +73,8 @@ at::Tensor masks_of(const ModelOptions& o, const CheckCase& c, const at::Tensor&
 
 }  // namespace
 
-CheckExecution inspect_execution(const CheckModel& m, const CheckCase& c, const at::Tensor& tokens) {
+CheckExecution inspect_execution(const CheckModel& m, const CheckCase& c,
+                                 const at::Tensor& tokens) {
   const Model& model = m.model;
   const ModelOptions& o = model.options();
   if (c.mode == kTrainingMode) {

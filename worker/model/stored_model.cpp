@@ -13,7 +13,7 @@
 #include <ATen/ops/from_blob.h>
 
 #include "core/base/error.hpp"
-#include "core/data/split.hpp"
+#include "core/config/axis_labels.hpp"
 #include "core/train/train_options.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "storage/hdf5/h5_read.hpp"

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "core/base/digest.hpp"
+#include "core/config/axis_labels.hpp"
 #include "core/config/start_name.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/cost_model.hpp"
-#include "storage/hdf5/dimensions.hpp"
 #include "sweeps/plan/job_plan.hpp"
 #include "sweeps/plan/stored_bytes.hpp"
 #include "worker/run/source_weights.hpp"
@@ -65,11 +65,9 @@ std::int64_t rows_of(const FusedModel& fused) {
 void set_declarations(CellFacts& facts, const FusedModel& fused) {
   const std::vector<DeclaredMode> modes = fused.model->family().modes();
   if (modes.size() < 2) return;
-  const auto names = eval_mode_names();
-  std::vector<double> flags(names.size(), -1);
+  std::vector<double> flags(kEvalModeNames.size(), -1);
   for (const DeclaredMode& mode : modes) {
-    const auto at = std::ranges::find(names, mode.name) - names.begin();
-    flags.at(static_cast<std::size_t>(at)) = mode.causal ? 0 : 1;
+    flags.at(label_index(kEvalModeNames, mode.name)) = mode.causal ? 0 : 1;
   }
   facts.set("eval_mode_noncausal", flags);
 }
@@ -87,7 +85,7 @@ void set_predictions(CellFacts& facts, const RunContext& run, std::int64_t cells
 
 void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fused, std::size_t e,
                std::int64_t tokens) {
-  const std::size_t width = eval_mode_names().size();
+  const std::size_t width = kEvalModeNames.size();
   const auto of_cell = [&](const std::vector<double>& all) {
     const auto from = all.begin() + static_cast<std::ptrdiff_t>(e * width);
     return std::vector<double>(from, from + static_cast<std::ptrdiff_t>(width));

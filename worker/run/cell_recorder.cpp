@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/base/log.hpp"
+#include "core/config/axis_labels.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
-#include "storage/hdf5/dimensions.hpp"
 
 namespace depthgrid {
 namespace {
@@ -50,7 +50,7 @@ std::vector<RowKind> row_kinds(const RecordShape& shape) {
   if (shape.positions > 0) eval.columns.push_back({"eval_loss_position", 4 * shape.positions});
   if (shape.published) eval.columns.push_back({"eval_loss_published"});
   if (shape.layers == 0) return {train, eval};
-  const auto modes = static_cast<std::int64_t>(eval_mode_names().size());
+  const auto modes = static_cast<std::int64_t>(kEvalModeNames.size());
   eval.columns.push_back({"eval_loss_mode", modes});
   eval.columns.push_back({"eval_executed_share", modes});
   eval.columns.push_back({"eval_mismatch_gap"});

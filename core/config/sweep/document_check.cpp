@@ -2,6 +2,7 @@
 #include <array>
 #include <map>
 
+#include "core/config/axis_labels.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
 #include "core/config/sweep/sweep_reader.hpp"
@@ -28,7 +29,6 @@ constexpr std::array<Metric, 12> kMetrics = {{
     {"train_loss_total", false},
     {"train_loss_last50", false},
 }};
-constexpr std::array<std::string_view, 4> kSplits = {"train", "dev", "valid", "test"};
 
 bool known_metric(const std::string& metric) {
   const auto dot = metric.find('.');
@@ -37,9 +37,7 @@ bool known_metric(const std::string& metric) {
   for (const Metric& one : kMetrics) {
     if (one.name != name) continue;
     if (!one.split) return dot == std::string::npos;
-    for (const auto known : kSplits) {
-      if (known == split) return true;
-    }
+    return label_index(kSplitNames, split) < kSplitNames.size();
   }
   return false;
 }
@@ -167,7 +165,7 @@ void check_document(SweepDocument& document, Diagnostics& diagnostics) {
     std::vector<std::string> names;
     for (const Metric& metric : kMetrics) {
       if (!metric.split) names.emplace_back(metric.name);
-      for (const auto split : kSplits) {
+      for (const auto split : kSplitNames) {
         if (metric.split) names.push_back(std::string(metric.name) + "." + std::string(split));
       }
     }

@@ -6,7 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/train/optimizer/parameter_group.hpp"
+#include "core/config/axis_labels.hpp"
 
 namespace depthgrid {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/train/optimizer/parameter_group.hpp"
+#include "core/config/axis_labels.hpp"
 
 namespace depthgrid {
 

@@ -53,15 +53,6 @@ TEST(Variables, FlagsAreParsedFromTheirMeaning) {
   EXPECT_TRUE(flags_of("readable name").empty());
 }
 
-TEST(Variables, GroupsAndSplitsHaveTheirFixedOrder) {
-  ASSERT_EQ(parameter_groups().size(), 17U);
-  EXPECT_EQ(parameter_groups()[0], "trunk");
-  EXPECT_EQ(parameter_groups()[10], "residual");
-  EXPECT_EQ(parameter_groups()[16], "predictor");
-  ASSERT_EQ(split_names().size(), 4U);
-  EXPECT_EQ(split_names()[2], "valid");
-}
-
 TEST(Variables, SourcesAreFilesOfThisRepositoryAndSectionsOfThem) {
   const std::filesystem::path root(DEPTHGRID_SOURCE_DIR);
   for (const Variable& v : variables()) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/config/axis_labels.hpp"
 #include "core/config/preset_changes.hpp"
 #include "core/config/resolve/preset_deviations.hpp"
 #include "core/config/resolve/presets.hpp"
@@ -86,7 +87,7 @@ TEST(StructureAudit, OnlyRequiredChecksBlock) {
 TEST(StructureAudit, EveryCheckHasALeaf) {
   const AuditLevels levels = audit_levels(CellConfig());
 
-  ASSERT_EQ(levels.size(), audit_check_names().size());
+  ASSERT_EQ(levels.size(), kAuditCheckNames.size());
   EXPECT_EQ(levels.at("causality"), AuditLevel::Required);
   EXPECT_EQ(levels.at("gradient_flow"), AuditLevel::Warn);
 }

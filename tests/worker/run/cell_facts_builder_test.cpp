@@ -24,7 +24,7 @@ CellConfig skipping_config() {
 /// Results of two cells of which the students have executed these shares, layer by layer.
 ModeResults results(std::vector<double> student) {
   ModeResults out;
-  out.loss.assign(2 * eval_mode_names().size(), 1.5);
+  out.loss.assign(2 * kEvalModeNames.size(), 1.5);
   out.executed.assign(out.loss.size(), 0.5);
   out.student = std::move(student);
   return out;
@@ -46,8 +46,7 @@ TEST(CellFacts, AStudentThatWasNotEvaluatedLeavesItsCostAsExpected) {
 
   set_modes(facts, modes, fused, 1, 8);
   EXPECT_EQ(facts.numbers.at("cost_flops_token_executed"), std::vector<double>{70000});
-  EXPECT_EQ(facts.numbers.at("final_loss_mode"),
-            std::vector<double>(eval_mode_names().size(), 1.5));
+  EXPECT_EQ(facts.numbers.at("final_loss_mode"), std::vector<double>(kEvalModeNames.size(), 1.5));
 
   set_modes(facts, modes, fused, 0, 8);
   EXPECT_NE(facts.numbers.at("cost_flops_token_executed"), std::vector<double>{70000});

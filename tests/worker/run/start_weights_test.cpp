@@ -11,7 +11,7 @@
 #include <ATen/TensorOperators.h>
 
 #include "core/base/error.hpp"
-#include "core/train/optimizer/parameter_group.hpp"
+#include "core/config/axis_labels.hpp"
 #include "sweeps/plan/start_check.hpp"
 #include "tests/core/config/sweep_files.hpp"
 #include "tests/storage/temporary_folder.hpp"

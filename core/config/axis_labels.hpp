@@ -1,0 +1,142 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace depthgrid {
+
+// The one vocabulary of the program. Enumerations and their names stand together, in one order:
+// that of the axes and flags of the store. New names go to the end; the names of two enumerators
+// never change places, or the columns of older files would be read under a wrong label.
+
+/// Place of a label among others; labels.size() if it is none of them.
+constexpr std::size_t label_index(std::span<const std::string_view> labels,
+                                  std::string_view label) noexcept {
+  return static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
+}
+
+/// What a parameter is for: axis `parameter_group`. Rates, decay, freezing and gradient norms go by
+/// group.
+enum class ParameterGroup : std::uint8_t {
+  Trunk,
+  Embedding,
+  Head,
+  Norm,
+  Bias,
+  Modulation,
+  Hypernet,
+  Ssm,
+  Field,
+  Alpha,
+  Residual,
+  Gain,
+  Control,
+  Tpn,
+  Scalars,
+  Router,
+  Predictor
+};
+inline constexpr std::size_t kParameterGroupCount = 17;
+inline constexpr std::array<std::string_view, kParameterGroupCount> kParameterGroupNames = {
+    "trunk", "embedding", "head", "norm",    "bias", "modulation", "hypernet", "ssm",      "field",
+    "alpha", "residual",  "gain", "control", "tpn",  "scalars",    "router",   "predictor"};
+constexpr std::string_view name_of(ParameterGroup group) noexcept {
+  return kParameterGroupNames[static_cast<std::size_t>(group)];
+}
+
+/// Part of a corpus: axis `split`.
+enum class Split : std::uint8_t { Train, Dev, Valid, Test };
+inline constexpr std::array<std::string_view, 4> kSplitNames = {"train", "dev", "valid", "test"};
+constexpr std::string_view name_of(Split split) noexcept {
+  return kSplitNames[static_cast<std::size_t>(split)];
+}
+
+/// Checks of the audit, in the order of the axis `audit_check`; the leaves are audit.NAME.
+inline constexpr std::array<std::string_view, 9> kAuditCheckNames = {
+    "causality",    "declaration",   "batch_independence", "parameter_count", "gradient_flow",
+    "initial_loss", "overfit_batch", "entropy_floor",      "fusion"};
+
+/// How the layers that may skip tokens are executed in one pass: words of `eval.modes`; `forced`
+/// has no leaf.
+enum class ExecutionMode : std::uint8_t {
+  Dense,             ///< every token passes through every block
+  TeacherTopk,       ///< the k highest of the sequence's scores: looks ahead
+  TeacherThreshold,  ///< a score after the block against a threshold: causal, saves nothing
+  Student,           ///< a causal router decides before the block
+  Random,            ///< each token with probability γ, whatever it holds
+  SkipAll,           ///< no token
+  Forced             ///< masks from outside
+};
+inline constexpr std::array<std::string_view, 7> kExecutionModeNames = {
+    "dense", "teacher_topk", "teacher_threshold", "student", "random", "skip_all", "forced"};
+constexpr std::string_view name_of(ExecutionMode mode) noexcept {
+  return kExecutionModeNames[static_cast<std::size_t>(mode)];
+}
+
+/// How a student turns a router's probability into a decision: words of `eval.deciders` and
+/// `model.tdt.decider`.
+enum class Decider : std::uint8_t {
+  Threshold,    ///< above a fixed threshold
+  Calibrated,   ///< above a threshold of the layer, the (1 − γ)-quantile on held-out text
+  RunningTopk,  ///< among the k(t) highest of the tokens so far; decisions are never revised
+  Forced        ///< masks from outside
+};
+inline constexpr std::array<std::string_view, 4> kDeciderNames = {"threshold", "calibrated",
+                                                                  "running_topk", "forced"};
+constexpr std::string_view name_of(Decider decider) noexcept {
+  return kDeciderNames[static_cast<std::size_t>(decider)];
+}
+
+/// What families call their ways of execution: a mode, a student with its decider, or a word of
+/// their own; in the order of the axis `eval_mode`.
+inline constexpr std::array<std::string_view, 10> kEvalModeNames = {"dense",
+                                                                    "teacher_topk",
+                                                                    "teacher_threshold",
+                                                                    "student_threshold",
+                                                                    "student_calibrated",
+                                                                    "student_running_topk",
+                                                                    "random",
+                                                                    "skip_all",
+                                                                    "predictor",
+                                                                    "topk"};
+
+/// What happens to a cell while it trains: flag `event_kind`.
+enum class EventKind : std::uint8_t {
+  ResumeSeam,
+  Checkpoint,
+  CheckpointRejected,
+  Diverged,
+  Failure,
+  EarlyStop,
+  LeaseLost,
+  TeamSizeChanged,
+  SolverStatus,
+  PhaseChange,
+  Warning,
+  StartWeights
+};
+inline constexpr std::array<std::string_view, 12> kEventKindNames = {
+    "resume_seam", "checkpoint",   "checkpoint_rejected", "diverged",      "failure",
+    "early_stop",  "lease_lost",   "team_size_changed",   "solver_status", "phase_change",
+    "warning",     "start_weights"};
+
+/// How an attempt ends: flag `attempt_outcome`.
+enum class AttemptOutcome : std::uint8_t {
+  Done,
+  Preempted,
+  Crash,
+  Hang,
+  Oom,
+  Infrastructure,
+  Error,
+  Deposed,
+  Diverged
+};
+inline constexpr std::array<std::string_view, 9> kAttemptOutcomeNames = {
+    "done", "preempted", "crash", "hang", "oom", "infrastructure", "error", "deposed", "diverged"};
+
+}  // namespace depthgrid
