@@ -27,8 +27,7 @@ struct LeafRows {
   std::size_t markov_order, synthetic_vocab, synthetic_tokens, lag;
   std::size_t steps, batch_size, accumulation, lr, weight_decay, no_decay;
   std::size_t clip_scope, tdt_layers, mod_layers, predictor_hidden, modes, deciders;
-  std::size_t tdt_capacity, tdt_min_k, tdt_dense_fraction, tdt_execution, mod_capacity,
-      mod_execution;
+  std::size_t tdt_capacity, tdt_min_k;
   std::size_t schedule, warmup, decay_steps, patience;
   std::size_t every, splits, final_splits, stride, keep_best, keep_final;
 };
@@ -59,6 +58,10 @@ struct Slots {
   void reset(std::size_t leaf, const ValuePool& pool);
 
   bool is(std::size_t leaf, std::string_view word) const;
+  /// The resolved values, as conditions ask for them. Refers to these slots.
+  auto lookup() const {
+    return [this](std::size_t leaf) -> const PooledValue& { return *values[leaf]; };
+  }
   bool null(std::size_t leaf) const { return values[leaf]->is_null(); }
   std::int64_t integer(std::size_t leaf) const;
   double number(std::size_t leaf) const { return values[leaf]->number(); }

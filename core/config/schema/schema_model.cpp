@@ -58,7 +58,7 @@ constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=tempora
 constexpr Leaf start_from(std::string_view path, std::string_view doc) {
   Leaf leaf = text(path, "null", doc);
   leaf.leaf_class = PerCellUnion;
-  return leaf;
+  return fused(leaf, FusionPart::ChainLength);
 }
 
 constexpr double kLargestSeed = 9223372036854775807.0;

@@ -11,10 +11,19 @@ namespace depthgrid {
 inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 /// Builders of table rows; the tables are constants of the program.
+constexpr FusionPart fusion_of(LeafClass leaf_class) {
+  if (leaf_class == LeafClass::PerCellUnion) return FusionPart::Alternative;
+  return leaf_class == LeafClass::Structural || leaf_class == LeafClass::Observation
+             ? FusionPart::Whole
+             : FusionPart::Nothing;
+}
+
 constexpr Leaf make_row(std::string_view path, ValueKind kind, std::string_view unit,
                         std::string_view default_text, LeafClass leaf_class, std::string_view doc) {
-  return {path,  kind, -kUnlimited,  kUnlimited, false,      false, "",
-          false, unit, default_text, "",         leaf_class, doc,   ""};
+  return {path,  kind,       -kUnlimited, kUnlimited, false,
+          false, "",         false,       unit,       default_text,
+          "",    leaf_class, doc,         "",         fusion_of(leaf_class),
+          ""};
 }
 
 constexpr Leaf integer(std::string_view path, double min, double max, std::string_view unit,
@@ -84,6 +93,13 @@ constexpr Leaf below(Leaf leaf) {
 
 constexpr Leaf read(Leaf leaf, std::string_view condition) {
   leaf.read_when = condition;
+  return leaf;
+}
+
+/// Fuses otherwise than its class says.
+constexpr Leaf fused(Leaf leaf, FusionPart part, std::string_view condition = "") {
+  leaf.fusion = part;
+  leaf.fused_when = condition;
   return leaf;
 }
 
