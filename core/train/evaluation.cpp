@@ -1,18 +1,16 @@
 #include "core/train/evaluation.hpp"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 
+#include "core/base/nan.hpp"
 #include "core/data/eval_batches.hpp"
 
 namespace depthgrid {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Sums of one cell; window sums are kept for the standard error.
 struct Sums {

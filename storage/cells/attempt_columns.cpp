@@ -1,16 +1,14 @@
 #include "storage/cells/attempt_columns.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/nan.hpp"
 #include "storage/columns/variables.hpp"
 
 namespace depthgrid {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::string text_of(const nlohmann::json& object, const char* key) {
   const auto at = object.find(key);

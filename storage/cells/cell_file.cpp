@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "core/base/version.hpp"
 #include "storage/cells/attempt_columns.hpp"
 #include "storage/columns/param_columns.hpp"
@@ -17,8 +17,6 @@ namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Values of one variable before the lengths of all axes are known.
 struct Values {

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
+#include "core/base/nan.hpp"
 #include "core/config/schema.hpp"
 #include "storage/columns/variables.hpp"
 
 namespace depthgrid {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// One leaf over all cells of a plan.
 class LeafColumn {

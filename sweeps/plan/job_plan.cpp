@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -11,6 +10,7 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "core/config/gathered_execution.hpp"
 #include "core/config/identity.hpp"
 #include "core/config/schema.hpp"
@@ -20,7 +20,6 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // Cells of a job whose structure nobody has described.
 constexpr std::int64_t kUnknownMaxFused = 8;
 
@@ -81,7 +80,7 @@ FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
   job.why = reason(group, rows.size(), options);
   job.predicted_seconds /= static_cast<double>(options.ranks_per_job);
   job.predicted_bytes =
-      cost == nullptr ? kNan
+      cost == nullptr ? kNaN
                       : cost->fixed_bytes + cost->bytes_per_cell * static_cast<double>(rows.size());
   job.cells = std::move(rows);
   return job;
@@ -242,7 +241,7 @@ std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::v
     const auto cost = costs.find(cell.structure);
     simple.push_back(
         {cell.id, cell.structure,
-         cost == costs.end() ? kNan : predicted_cell_seconds(cell.config, cost->second),
+         cost == costs.end() ? kNaN : predicted_cell_seconds(cell.config, cost->second),
          start_cell(cell.config).value_or(""), start_depth(cell.config)});
   }
   std::vector<FusedJob> jobs = plan_jobs(simple, wanted, options, costs);
@@ -285,7 +284,7 @@ double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams)
   std::map<std::string, double> ends;
   double last = 0;
   for (const FusedJob& job : jobs) {
-    if (std::isnan(job.predicted_seconds)) return kNan;
+    if (std::isnan(job.predicted_seconds)) return kNaN;
     double& team = *std::ranges::min_element(free);
     for (const std::string& id : job.after) team = std::max(team, ends[id]);
     team += job.predicted_seconds;

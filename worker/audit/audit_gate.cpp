@@ -1,7 +1,6 @@
 #include "worker/audit/audit_gate.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "worker/audit/audit_service.hpp"
 #include "worker/process/run_setup.hpp"
@@ -16,8 +16,6 @@
 
 namespace depthgrid {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Rows of the first cell of each structure that has a wanted cell, as the first rank sees it.
 std::vector<std::size_t> representatives(Collective& world, const Sweep& sweep,

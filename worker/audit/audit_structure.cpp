@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 #include <map>
 
 #include "core/base/clock.hpp"
+#include "core/base/nan.hpp"
 #include "core/train/train_options.hpp"
 #include "models/closed_form.hpp"
 #include "models/cost_model.hpp"
@@ -16,7 +16,6 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kRows = 8;  // sequences that generated weights are shared out among
 
 /// "layers.3.attn.qkv.weight" -> "layers.*.attn"; "modulation.q.w1" -> "modulation.q".

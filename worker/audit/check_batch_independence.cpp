@@ -1,18 +1,17 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include <ATen/TensorOperators.h>
 
+#include "core/base/nan.hpp"
 #include "worker/audit/audit_checks.hpp"
 #include "worker/audit/audited_mode.hpp"
 
 namespace depthgrid {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTolerance = 1e-5;
 constexpr std::int64_t kSequences = 3;
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include "core/base/nan.hpp"
 #include "worker/audit/audit_checks.hpp"
 #include "worker/audit/audited_mode.hpp"
 #include "worker/audit/suffix_probe.hpp"
@@ -12,7 +12,6 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kCutsAlone = 3;
 
 }  // namespace

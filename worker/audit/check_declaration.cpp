@@ -1,17 +1,15 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include "core/base/nan.hpp"
 #include "worker/audit/audit_checks.hpp"
 #include "worker/audit/audited_mode.hpp"
 #include "worker/audit/suffix_probe.hpp"
 
 namespace depthgrid {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// What is wrong with a mode that looks ahead; empty: nothing.
 std::string problem_of(const AuditModel& model, const AuditedMode& mode, std::int64_t rows,

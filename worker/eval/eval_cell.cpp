@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "core/data/corpus.hpp"
 #include "core/data/tokenizers/utf8.hpp"
 #include "worker/data_pool.hpp"
@@ -28,7 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kCorpora[] = {"wikitext-2", "tiny-shakespeare", "self"};
 
 /// One way to run the model over the tokens, and what came of it.

@@ -1,11 +1,11 @@
 #include "worker/eval/mode_evaluation.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 
+#include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/data/eval_batches.hpp"
 #include "models/routing/calibration.hpp"
@@ -13,8 +13,6 @@
 
 namespace depthgrid {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 bool names(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();

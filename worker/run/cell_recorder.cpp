@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "core/base/log.hpp"
+#include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
@@ -14,7 +14,6 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kTrain = 0, kEval = 1, kProbe = 2;
 constexpr double kSnapshotSeconds = 30, kSnapshotShare = 0.002;
 const auto kGroups = static_cast<std::int64_t>(kParameterGroupCount);

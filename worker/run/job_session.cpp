@@ -14,6 +14,7 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/nan.hpp"
 #include "core/base/version.hpp"
 #include "models/cost_model.hpp"
 #include "storage/cells/attempt_columns.hpp"
@@ -23,8 +24,6 @@
 
 namespace depthgrid {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<const CellConfig*> configs_of(const Sweep& sweep,
                                           const std::vector<std::size_t>& rows) {
