@@ -5,8 +5,6 @@ namespace {
 
 using enum LeafClass;
 
-constexpr std::string_view kTdt = "model.family=tdt";
-constexpr std::string_view kMod = "model.family=mod";
 constexpr std::string_view kGated = "model.family=tdt & model.tdt.train_path=gated_soft|gated_st";
 
 // Cells whose layers gather the tokens that they execute.

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <initializer_list>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -102,6 +105,43 @@ constexpr Leaf fused(Leaf leaf, FusionPart part, std::string_view condition = ""
   leaf.fused_when = condition;
   return leaf;
 }
+
+/// A text that is put together at compile time; literals and constants only.
+class FixedText {
+ public:
+  constexpr FixedText(std::initializer_list<std::string_view> parts) {
+    for (const std::string_view part : parts) *this += part;
+  }
+  constexpr FixedText& operator+=(std::string_view more) {
+    for (const char letter : more) letters_.at(size_++) = letter;
+    return *this;
+  }
+  constexpr operator std::string_view() const { return {letters_.data(), size_}; }
+
+ private:
+  std::array<char, 512> letters_{};
+  std::size_t size_ = 0;
+};
+
+/// "a & x or b & x" of "a or b" and "x": conditions have no brackets.
+constexpr FixedText with_each(std::string_view alternatives, std::string_view term) {
+  constexpr std::string_view kOr = " or ";
+  FixedText out{};
+  for (;;) {
+    const std::size_t end = alternatives.find(kOr);
+    out += alternatives.substr(0, end);
+    out += " & ";
+    out += term;
+    if (end == std::string_view::npos) return out;
+    out += kOr;
+    alternatives.remove_prefix(end + kOr.size());
+  }
+}
+
+// Conditions of rows in several parts of the table.
+inline constexpr std::string_view kSsm = "model.mixer=ssm";
+inline constexpr std::string_view kTdt = "model.family=tdt";
+inline constexpr std::string_view kMod = "model.family=mod";
 
 /// One part of the table and of the documentation.
 struct SchemaSection {
