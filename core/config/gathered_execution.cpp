@@ -4,8 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "core/base/error.hpp"
-
 namespace depthgrid {
 
 std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k) {
@@ -21,30 +19,10 @@ std::optional<std::int64_t> capacity_count(const CellConfig& config) {
                      least);
 }
 
-std::optional<std::size_t> gathered_capacity_leaf(const Slots& slots) {
+std::int64_t capacity_count(const Slots& slots, std::size_t capacity) {
   const LeafRows& row = leaf_rows();
-  if (slots.is(row.family, "tdt") && slots.is(row.tdt_execution, "gathered")) {
-    return row.tdt_capacity;
-  }
-  if (slots.is(row.family, "mod") && slots.is(row.mod_execution, "gathered")) {
-    return row.mod_capacity;
-  }
-  return std::nullopt;
-}
-
-std::int64_t gathered_count(const Slots& slots) {
-  const LeafRows& row = leaf_rows();
-  const std::optional<std::size_t> capacity = gathered_capacity_leaf(slots);
-  if (!capacity) throw Error("gathered_count: the cell gathers no tokens");
-  const std::int64_t least = *capacity == row.tdt_capacity ? slots.integer(row.tdt_min_k) : 0;
-  return capacity_of(slots.number(*capacity), slots.integer(row.seq_len), least);
-}
-
-std::optional<std::int64_t> gathered_count(const CellConfig& config) {
-  const std::optional<std::int64_t> count = capacity_count(config);
-  if (!count) return std::nullopt;
-  const std::string under = "model." + config.word("model.family");
-  return config.word(under + ".execution") == "gathered" ? count : std::nullopt;
+  const std::int64_t least = capacity == row.tdt_capacity ? slots.integer(row.tdt_min_k) : 0;
+  return capacity_of(slots.number(capacity), slots.integer(row.seq_len), least);
 }
 
 }  // namespace depthgrid

@@ -17,15 +17,7 @@ std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k =
 /// whose layers execute every token.
 std::optional<std::int64_t> capacity_count(const CellConfig& config);
 
-/// The leaf of the cell's capacity, in whose place the fusion key has the number of tokens that
-/// layers execute of a sequence of `data.seq_len`, because they are gathered
-/// (`model.tdt.execution`, `model.mod.execution`); none for other cells.
-std::optional<std::size_t> gathered_capacity_leaf(const Slots& slots);
-
-/// The number in its place. @throws Error for a cell whose tokens are not gathered.
-std::int64_t gathered_count(const Slots& slots);
-
-/// The same of a resolved configuration; none for a cell whose tokens are not gathered.
-std::optional<std::int64_t> gathered_count(const CellConfig& config);
+/// The same while the configuration is resolved. @param capacity  row of the family's capacity.
+std::int64_t capacity_count(const Slots& slots, std::size_t capacity);
 
 }  // namespace depthgrid

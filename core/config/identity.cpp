@@ -5,6 +5,7 @@
 
 #include "core/config/gathered_execution.hpp"
 #include "core/config/resolve/identity_text.hpp"
+#include "core/config/resolve/schema_condition.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
@@ -13,11 +14,9 @@ namespace {
 /// What identity needs to know of a leaf, in the order of the paths.
 struct IdentityLeaf {
   std::size_t leaf;
-  std::string json_key;  // "\"train.lr\":"
-  bool hashed;           // part of the cell's identity
-  bool structural;       // part of the fusion key as it is
-  bool alternative;      // part of the fusion key by its alternative
-  bool words;            // the alternatives are words, not zero or not
+  std::string json_key;   // "\"train.lr\":"
+  bool hashed;            // part of the cell's identity
+  SchemaCondition fuses;  // where the row's FusionPart holds
 };
 
 const std::vector<IdentityLeaf>& identity_leaves() {
@@ -28,8 +27,7 @@ const std::vector<IdentityLeaf>& identity_leaves() {
       const LeafClass c = leaf.leaf_class;
       if (c == LeafClass::Execution) continue;
       out.push_back({i, canonical_json(Value(leaf.path)) + ":", c != LeafClass::Observation,
-                     c == LeafClass::Structural || c == LeafClass::Observation,
-                     c == LeafClass::PerCellUnion, !leaf.words.empty()});
+                     SchemaCondition(leaf.fused_when)});
     }
     std::sort(out.begin(), out.end(), [](const IdentityLeaf& a, const IdentityLeaf& b) {
       return schema()[a.leaf].path < schema()[b.leaf].path;
@@ -84,30 +82,42 @@ std::string identity_text(const Slots& slots) {
 
 std::string structure_text(const Slots& slots) {
   std::string out = "{\"leaves\":{";
-  const std::optional<std::size_t> gathers = gathered_capacity_leaf(slots);
   for (const IdentityLeaf& leaf : identity_leaves()) {
     const PooledValue* value = slots.values[leaf.leaf];
-    if (leaf.leaf == gathers) {  // the default γ too is another number of tokens than others
-      append(out, leaf, std::to_string(gathered_count(slots)));
-      continue;
-    }
-    if (value == slots.defaults[leaf.leaf]) continue;
-    // While a share of the steps is dense, a sequence's every token is executed.
-    const bool counts = gathers && leaf.leaf == leaf_rows().tdt_dense_fraction;
-    if (leaf.leaf == leaf_rows().init_from) {
-      append_start(out, leaf, slots);
-    } else if (leaf.structural || counts) {
-      append_value(out, leaf, slots);
-    } else if (leaf.alternative) {
-      const bool is_word = value->get_if<std::string>() != nullptr;
-      if (is_word) {
-        append(out, leaf, value->json);
-      } else if (!leaf.words && value->number() != 0) {
-        append(out, leaf, "\"on\"");
-      }
+    const Leaf& row = schema()[leaf.leaf];
+    const bool by_itself = value == slots.defaults[leaf.leaf];
+    // The default capacity, too, is another number of tokens than others.
+    if (by_itself && row.fusion != FusionPart::TokenCount) continue;
+    if (!leaf.fuses.holds(slots.lookup())) continue;
+    switch (row.fusion) {
+      case FusionPart::Nothing:
+      case FusionPart::InCount:
+        break;
+      case FusionPart::Whole:
+        append_value(out, leaf, slots);
+        break;
+      case FusionPart::Alternative:
+        if (value->get_if<std::string>() != nullptr) {
+          append(out, leaf, value->json);
+        } else if (row.words.empty() && value->number() != 0) {
+          append(out, leaf, "\"on\"");
+        }
+        break;
+      case FusionPart::TokenCount:
+        append(out, leaf, std::to_string(capacity_count(slots, leaf.leaf)));
+        break;
+      case FusionPart::ChainLength:
+        append_start(out, leaf, slots);
+        break;
     }
   }
   return out + ending();
+}
+
+FusionPart fusion_part(std::size_t leaf, const CellConfig& config) {
+  const Leaf& row = schema()[leaf];
+  const auto value_of = [&](std::size_t at) -> const PooledValue& { return config.slot(at); };
+  return SchemaCondition(row.fused_when).holds(value_of) ? row.fusion : FusionPart::Nothing;
 }
 
 std::string structure_digest(const std::string& text) {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "core/base/cell.hpp"
 #include "core/base/digest.hpp"
 #include "core/config/cell_config.hpp"
+#include "core/config/schema.hpp"
 
 namespace depthgrid {
 
@@ -13,9 +15,13 @@ namespace depthgrid {
 Sha256 cell_digest(const CellConfig& config);
 CellId cell_id(const CellConfig& config);
 
-/// Fusion key, 16 hex digits: Structural and Observation leaves, and the alternative of PerCell*
+/// Fusion key, 16 hex digits: of each leaf that differs from its default what the schema's column
+/// `fusion` says: Structural and Observation leaves as they are, the alternative of PerCell*
 /// ones. Cells of equal key can be trained as one batched model.
 std::string structure_key(const CellConfig& config);
+
+/// What of a leaf's value is in that key. @param leaf  row of the schema.
+FusionPart fusion_part(std::size_t leaf, const CellConfig& config);
 
 /// What CellConfig::json() holds beside the leaves, where it is known: digests of the user's own
 /// files ("data.corpus@sha256", "model.init.from@sha256"), which are identity in place of their

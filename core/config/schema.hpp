@@ -22,6 +22,16 @@ enum class LeafClass : std::uint8_t {
   Observation    // fusion key only: changes no number
 };
 
+/// What of a leaf's value makes cells unequal in structure: what the fusion key holds.
+enum class FusionPart : std::uint8_t {
+  Nothing,
+  Whole,        // the value
+  Alternative,  // which word; without words, whether the number is zero
+  TokenCount,   // of a capacity, the number of tokens that a layer executes of a sequence
+  InCount,      // nothing by itself: it is in the TokenCount of another leaf
+  ChainLength   // of a start, how many cells are trained one after another before this one
+};
+
 /// What a leaf holds.
 enum class ValueKind : std::uint8_t {
   Bool,
@@ -53,6 +63,8 @@ struct Leaf {
   /// When a cell reads the leaf: "model.positions=rope", alternatives with " or ", conjunctions
   /// with " & ", "!=" negates, "a|b=x|y" any of the leaves has any of the values. Empty: always.
   std::string_view read_when;
+  FusionPart fusion;            // follows from the class, but for a few rows
+  std::string_view fused_when;  // as read_when: where `fusion` holds; elsewhere Nothing
 
   /// "int", "real", "int or word", "list of words", ...
   std::string type() const;

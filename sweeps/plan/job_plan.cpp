@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -11,7 +10,9 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "core/config/gathered_execution.hpp"
+#include "core/config/identity.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
 #include "sweeps/plan/job_balance.hpp"
@@ -19,7 +20,6 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // Cells per job where the structure's costs are unknown.
 constexpr std::int64_t kUnknownMaxFused = 8;
 
@@ -80,7 +80,7 @@ FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
   job.why = reason(group, rows.size(), options);
   job.predicted_seconds /= static_cast<double>(options.ranks_per_job);
   job.predicted_bytes =
-      cost == nullptr ? kNan
+      cost == nullptr ? kNaN
                       : cost->fixed_bytes + cost->bytes_per_cell * static_cast<double>(rows.size());
   job.cells = std::move(rows);
   return job;
@@ -102,28 +102,28 @@ void set_after(std::vector<FusedJob>& jobs, const std::vector<JobCell>& cells) {
   }
 }
 
-/// Leaves that separate cells which gather the tokens they execute.
-bool counts_tokens(std::string_view path) {
-  return path == "model.tdt.capacity" || path == "model.mod.capacity" ||
-         path == "model.tdt.min_k" || path == "model.tdt.dense_fraction";
-}
-
-/// The part of a leaf's value that enters the fusion key: for a union the word, or whether the
-/// number is zero; for a capacity by which tokens are gathered, the number of tokens.
-std::string fusion_part(const Leaf& leaf, const CellConfig& config) {
-  const Value& value = config.at(leaf.path);
-  if (counts_tokens(leaf.path)) {
-    const auto count = gathered_count(config);
-    if (!count) return {};
-    if (leaf.path == "model.tdt.dense_fraction") return plain_text(value);
-    return fmt::format("{} gathered tokens", *count);
+/// What of a leaf's value is in the fusion key, in words.
+std::string shown_part(std::size_t leaf, const CellConfig& config) {
+  const Value& value = config.at(schema()[leaf].path);
+  switch (fusion_part(leaf, config)) {
+    case FusionPart::Nothing:
+      return {};
+    case FusionPart::Whole:
+      return plain_text(value);
+    case FusionPart::Alternative:
+      if (!value.is_number()) return plain_text(value);
+      return value.number() == 0 ? "0" : "a number";
+    case FusionPart::TokenCount:
+    case FusionPart::InCount:
+      return fmt::format("{} gathered tokens", *capacity_count(config));
+    case FusionPart::ChainLength: {
+      const std::int64_t depth = start_depth(config);
+      return depth == 0   ? "none"
+             : depth == 1 ? "a cell"
+                          : fmt::format("a chain of {} cells", depth);
+    }
   }
-  if (leaf.path == "model.init.from") {
-    const std::int64_t depth = start_depth(config);
-    return depth == 0 ? "none" : depth == 1 ? "a cell" : fmt::format("a chain of {} cells", depth);
-  }
-  if (leaf.leaf_class != LeafClass::PerCellUnion || !value.is_number()) return plain_text(value);
-  return value.number() == 0 ? "0" : "a number";
+  return {};
 }
 
 /// "model.modulation.hidden=32, model.n_layers=6" by structure.
@@ -135,7 +135,7 @@ std::map<std::string, std::string> labels(const std::vector<CellPlan>& cells,
     std::vector<std::string> parts;
     for (const std::string& leaf : leaves) {
       if (find_key(cell.overrides, leaf) == nullptr) continue;  // not read by this arm
-      parts.push_back(leaf + "=" + fusion_part(schema()[leaf_index(leaf)], cell.config));
+      parts.push_back(leaf + "=" + shown_part(leaf_index(leaf), cell.config));
     }
     out[cell.structure] = fmt::format("{}", fmt::join(parts, ", "));
   }
@@ -241,7 +241,7 @@ std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::v
     const auto cost = costs.find(cell.structure);
     simple.push_back(
         {cell.id, cell.structure,
-         cost == costs.end() ? kNan : predicted_cell_seconds(cell.config, cost->second),
+         cost == costs.end() ? kNaN : predicted_cell_seconds(cell.config, cost->second),
          start_cell(cell.config).value_or(""), start_depth(cell.config)});
   }
   std::vector<FusedJob> jobs = plan_jobs(simple, wanted, options, costs);
@@ -259,24 +259,21 @@ std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
     for (const auto& [path, value] : cell.overrides) {
       const std::size_t at = find_leaf(path);
       if (at == schema().size()) continue;
-      const LeafClass kind = schema()[at].leaf_class;
-      const bool structural = kind != LeafClass::PerCell && kind != LeafClass::Execution;
-      if (structural || (counts_tokens(path) && gathered_count(cell.config))) candidates.insert(at);
+      if (fusion_part(at, cell.config) != FusionPart::Nothing) candidates.insert(at);
     }
   }
   std::vector<std::string> out;
   for (const std::size_t at : candidates) {
-    const Leaf& leaf = schema()[at];
     std::map<std::string, std::string> by_structure;
     std::set<std::string> values;
     bool one_each = true;  // a leaf that varies inside a structure does not distinguish it
     for (const CellPlan& cell : cells) {
-      const std::string value = fusion_part(leaf, cell.config);
+      const std::string value = shown_part(at, cell.config);
       const auto [known, fresh] = by_structure.try_emplace(cell.structure, value);
       one_each = one_each && (fresh || known->second == value);
       values.insert(value);
     }
-    if (one_each && values.size() > 1) out.emplace_back(leaf.path);
+    if (one_each && values.size() > 1) out.emplace_back(schema()[at].path);
   }
   return out;
 }
@@ -287,7 +284,7 @@ double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams)
   std::map<std::string, double> ends;
   double last = 0;
   for (const FusedJob& job : jobs) {
-    if (std::isnan(job.predicted_seconds)) return kNan;
+    if (std::isnan(job.predicted_seconds)) return kNaN;
     double& team = *std::ranges::min_element(free);
     for (const std::string& id : job.after) team = std::max(team, ends[id]);
     team += job.predicted_seconds;

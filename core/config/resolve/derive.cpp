@@ -8,8 +8,6 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::int64_t kGpt2Vocab = 50257;
-
 bool synthetic(const Slots& slots) {
   const auto* corpus = slots.values[leaf_rows().corpus]->get_if<std::string>();
   return corpus != nullptr && corpus->starts_with("synthetic:");
@@ -31,41 +29,6 @@ Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
     groups_.push_back({path.substr(kUnder.size()), leaf_index(leaf.path),
                        leaf_index(std::string(path) + ".weight_decay")});
   }
-  zero_ = pool_->intern(0);
-  zero_real_ = pool_->intern(0.0);
-  one_ = pool_->intern(1);
-  one_real_ = pool_->intern(1.0);
-  small_ = pool_->intern(0.02);
-  true_ = pool_->intern(true);
-  false_ = pool_->intern(false);
-  sequential_ = pool_->intern("sequential");
-  parallel_ = pool_->intern("parallel");
-  layer_norm_ = pool_->intern("layer_norm");
-  none_ = pool_->intern("none");
-  all_ = pool_->intern("all");
-  sdpa_ = pool_->intern("sdpa");
-  explicit_ = pool_->intern("explicit");
-  bytes_ = pool_->intern(256);
-  gpt2_ = pool_->intern(kGpt2Vocab);
-  all_splits_ = pool_->intern(ValueList{"train", "dev", "valid"});
-  no_dev_ = pool_->intern(ValueList{"train", "valid"});
-  all_targets_ = pool_->intern(ValueList{"q", "k", "v", "out", "up", "down"});
-  attention_targets_ = pool_->intern(ValueList{"q", "k", "v", "out"});
-  learned_ = pool_->intern("learned");
-  rope_ = pool_->intern("rope");
-  global_ = pool_->intern("global");
-  group_ = pool_->intern("group");
-  router_lr_ = pool_->intern(3e-3);
-  scalars_lr_ = pool_->intern(1e-3);
-  tdt_modes_ = pool_->intern(
-      ValueList{"dense", "teacher_topk", "teacher_threshold", "student", "random", "skip_all"});
-  mod_modes_ = pool_->intern(ValueList{"dense", "teacher_topk", "student", "random", "skip_all"});
-  pytorch_ = pool_->intern("pytorch");
-  gpt2_scheme_ = pool_->intern("gpt2");
-  gelu_ = pool_->intern("gelu");
-  softplus_ = pool_->intern("softplus");
-  mlp_ = pool_->intern("mlp");
-  all_deciders_ = pool_->intern(ValueList{"calibrated", "threshold", "running_topk"});
 }
 
 void Deriver::settle(Slots& slots, std::size_t leaf, const PooledValue* derived) {

@@ -36,12 +36,44 @@ class Deriver {
   };
   std::shared_ptr<ValuePool> pool_;
   std::vector<Group> groups_;  // every train.groups.<g> of the schema
-  const PooledValue *zero_, *zero_real_, *one_, *one_real_, *small_, *true_, *false_;
-  const PooledValue *sequential_, *parallel_, *layer_norm_, *none_, *all_, *sdpa_, *explicit_;
-  const PooledValue *bytes_, *gpt2_, *all_splits_, *no_dev_, *all_targets_, *attention_targets_;
-  const PooledValue *learned_, *rope_, *global_, *group_, *router_lr_, *scalars_lr_;
-  const PooledValue *tdt_modes_, *mod_modes_, *all_deciders_;
-  const PooledValue *pytorch_, *gpt2_scheme_, *gelu_, *softplus_, *mlp_;
+  // Values that leaves are derived to.
+  const PooledValue* zero_ = pool_->intern(0);
+  const PooledValue* zero_real_ = pool_->intern(0.0);
+  const PooledValue* one_ = pool_->intern(1);
+  const PooledValue* one_real_ = pool_->intern(1.0);
+  const PooledValue* small_ = pool_->intern(0.02);
+  const PooledValue* true_ = pool_->intern(true);
+  const PooledValue* false_ = pool_->intern(false);
+  const PooledValue* sequential_ = pool_->intern("sequential");
+  const PooledValue* parallel_ = pool_->intern("parallel");
+  const PooledValue* layer_norm_ = pool_->intern("layer_norm");
+  const PooledValue* none_ = pool_->intern("none");
+  const PooledValue* all_ = pool_->intern("all");
+  const PooledValue* sdpa_ = pool_->intern("sdpa");
+  const PooledValue* explicit_ = pool_->intern("explicit");
+  const PooledValue* bytes_ = pool_->intern(256);
+  const PooledValue* gpt2_ = pool_->intern(50257);  // tokens of its vocabulary
+  const PooledValue* all_splits_ = pool_->intern(ValueList{"train", "dev", "valid"});
+  const PooledValue* no_dev_ = pool_->intern(ValueList{"train", "valid"});
+  const PooledValue* all_targets_ = pool_->intern(ValueList{"q", "k", "v", "out", "up", "down"});
+  const PooledValue* attention_targets_ = pool_->intern(ValueList{"q", "k", "v", "out"});
+  const PooledValue* learned_ = pool_->intern("learned");
+  const PooledValue* rope_ = pool_->intern("rope");
+  const PooledValue* global_ = pool_->intern("global");
+  const PooledValue* group_ = pool_->intern("group");
+  const PooledValue* router_lr_ = pool_->intern(3e-3);
+  const PooledValue* scalars_lr_ = pool_->intern(1e-3);
+  const PooledValue* tdt_modes_ = pool_->intern(
+      ValueList{"dense", "teacher_topk", "teacher_threshold", "student", "random", "skip_all"});
+  const PooledValue* mod_modes_ =
+      pool_->intern(ValueList{"dense", "teacher_topk", "student", "random", "skip_all"});
+  const PooledValue* pytorch_ = pool_->intern("pytorch");
+  const PooledValue* gpt2_scheme_ = pool_->intern("gpt2");
+  const PooledValue* gelu_ = pool_->intern("gelu");
+  const PooledValue* softplus_ = pool_->intern("softplus");
+  const PooledValue* mlp_ = pool_->intern("mlp");
+  const PooledValue* all_deciders_ =
+      pool_->intern(ValueList{"calibrated", "threshold", "running_topk"});
 };
 
 /// True where the cell has a `dev` split.

@@ -1,29 +1,9 @@
 #include "core/config/resolve/read_conditions.hpp"
 
-#include <algorithm>
-
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
 namespace {
-
-std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const auto end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + separator.size());
-  }
-}
-
-bool has_value(const PooledValue& value, const std::string& word) {
-  const auto* text = value.get_if<std::string>();
-  const std::string& found = text != nullptr ? *text : value.json;
-  if (word.back() == '*')
-    return found.starts_with(std::string_view(word).substr(0, word.size() - 1));
-  return found == word;
-}
 
 std::size_t shared_parts(std::string_view a, std::string_view b) {
   const auto left = split(a, ".");
@@ -36,52 +16,16 @@ std::size_t shared_parts(std::string_view a, std::string_view b) {
 }  // namespace
 
 ReadConditions::ReadConditions() {
-  for (const Leaf& leaf : schema()) {
-    auto& condition = conditions_.emplace_back();
-    if (leaf.read_when.empty()) continue;
-    for (const auto alternative : split(leaf.read_when, " or ")) {
-      auto& conjunction = condition.emplace_back();
-      for (const auto term : split(alternative, " & ")) conjunction.push_back(parse_term(term));
-    }
-  }
-}
-
-ReadConditions::Term ReadConditions::parse_term(std::string_view text) {
-  Term term;
-  auto equals = text.find('=');
-  const auto words = text.substr(equals + 1);
-  if (text[equals - 1] == '!') {
-    term.negated = true;
-    --equals;
-  }
-  for (const auto leaf : split(text.substr(0, equals), "|")) {
-    term.leaves.push_back(leaf_index(leaf));
-  }
-  for (const auto word : split(words, "|")) term.words.emplace_back(word);
-  return term;
-}
-
-bool ReadConditions::holds(const Term& term, const Slots& slots) {
-  for (const std::size_t leaf : term.leaves) {
-    for (const auto& word : term.words) {
-      if (has_value(*slots.values[leaf], word)) return !term.negated;
-    }
-  }
-  return term.negated;
+  for (const Leaf& leaf : schema()) conditions_.emplace_back(leaf.read_when);
 }
 
 bool ReadConditions::reads(std::size_t leaf, const Slots& slots) const {
-  const auto& condition = conditions_[leaf];
-  if (condition.empty()) return true;
-  return std::any_of(condition.begin(), condition.end(), [&](const Conjunction& conjunction) {
-    return std::all_of(conjunction.begin(), conjunction.end(),
-                       [&](const Term& term) { return holds(term, slots); });
-  });
+  return conditions_[leaf].holds(slots.lookup());
 }
 
 bool ReadConditions::certain(std::size_t leaf, const Diagnostics& diagnostics) const {
-  for (const Conjunction& conjunction : conditions_[leaf]) {
-    for (const Term& term : conjunction) {
+  for (const auto& conjunction : conditions_[leaf].alternatives()) {
+    for (const auto& term : conjunction) {
       for (const std::size_t one : term.leaves) {
         if (!diagnostics.trusts(one)) return false;
       }
@@ -94,7 +38,7 @@ std::string ReadConditions::explain(std::size_t leaf, const Slots& slots) const 
   const auto leaves = schema();
   std::string wanted;
   std::string here;
-  for (const Term& term : conditions_[leaf].front()) {
+  for (const auto& term : conditions_[leaf].alternatives().front()) {
     std::string text;
     for (const std::size_t one : term.leaves) {
       std::string words;
@@ -103,7 +47,7 @@ std::string ReadConditions::explain(std::size_t leaf, const Slots& slots) const 
               (term.negated ? "not " : "") + words + "`";
     }
     wanted += (wanted.empty() ? "" : " and ") + text;
-    if (here.empty() && !holds(term, slots)) {
+    if (here.empty() && !term.holds(slots.lookup())) {
       for (const std::size_t one : term.leaves) {
         here += (here.empty() ? "`" : ", `") + std::string(leaves[one].path) + "` is `" +
                 plain_text(*slots.values[one]) + "`";

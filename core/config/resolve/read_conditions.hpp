@@ -1,9 +1,10 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "core/config/resolve/schema_condition.hpp"
 #include "core/config/resolve/slots.hpp"
 
 namespace depthgrid {
@@ -23,17 +24,7 @@ class ReadConditions {
   std::string explain(std::size_t leaf, const Slots& slots) const;
 
  private:
-  struct Term {
-    std::vector<std::size_t> leaves;  // any of them has ...
-    std::vector<std::string> words;   // ... any of these values; "x*" is a prefix
-    bool negated = false;
-  };
-  using Conjunction = std::vector<Term>;
-
-  static Term parse_term(std::string_view text);
-  static bool holds(const Term& term, const Slots& slots);
-
-  std::vector<std::vector<Conjunction>> conditions_;  // by leaf; empty: always read
+  std::vector<SchemaCondition> conditions_;  // by leaf
 };
 
 }  // namespace depthgrid

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/schema.hpp"
 #include "core/config/schema/value_pool.hpp"
 #include "core/config/yaml/diagnostics.hpp"
 
@@ -14,23 +15,80 @@ namespace depthgrid {
 
 /// Rows of the leaves that rules look at, found once.
 struct LeafRows {
-  LeafRows();
-  std::size_t seed, model_seed, data_seed;
-  std::size_t preset, family, share, d_model, n_layers, n_heads, d_ff, vocab_size, max_seq_len,
-      sublayers;
-  std::size_t mixer, ssm_a, ssm_parameters;
-  std::size_t norm, norm_kind, final_norm, positions, implementation, attention_dropout;
-  std::size_t include_t, scale, scale_init, granularity, targets, share_qkv;
-  std::size_t init_scheme, embedding_std, residual_scaling, init_from, init_layout;
-  std::size_t replaced_layers, field_kind, field_hidden, field_activation, time_embedding;
-  std::size_t corpus, data_path, data_test, tokenizer, word_vocab, split, dev_fraction, seq_len;
-  std::size_t markov_order, synthetic_vocab, synthetic_tokens, lag;
-  std::size_t steps, batch_size, accumulation, lr, weight_decay, no_decay;
-  std::size_t clip_scope, tdt_layers, mod_layers, predictor_hidden, modes, deciders;
-  std::size_t tdt_capacity, tdt_min_k, tdt_dense_fraction, tdt_execution, mod_capacity,
-      mod_execution;
-  std::size_t schedule, warmup, decay_steps, patience;
-  std::size_t every, splits, final_splits, stride, keep_best, keep_final;
+  std::size_t seed = leaf_index("seed");
+  std::size_t model_seed = leaf_index("model.seed");
+  std::size_t data_seed = leaf_index("data.seed");
+  std::size_t preset = leaf_index("model.preset");
+  std::size_t family = leaf_index("model.family");
+  std::size_t share = leaf_index("model.share");
+  std::size_t d_model = leaf_index("model.d_model");
+  std::size_t n_layers = leaf_index("model.n_layers");
+  std::size_t n_heads = leaf_index("model.n_heads");
+  std::size_t d_ff = leaf_index("model.d_ff");
+  std::size_t vocab_size = leaf_index("model.vocab_size");
+  std::size_t max_seq_len = leaf_index("model.max_seq_len");
+  std::size_t sublayers = leaf_index("model.sublayers");
+  std::size_t mixer = leaf_index("model.mixer");
+  std::size_t ssm_a = leaf_index("model.ssm.A");
+  std::size_t ssm_parameters = leaf_index("model.ssm.parameters");
+  std::size_t norm = leaf_index("model.norm");
+  std::size_t norm_kind = leaf_index("model.norm_kind");
+  std::size_t final_norm = leaf_index("model.final_norm");
+  std::size_t positions = leaf_index("model.positions");
+  std::size_t implementation = leaf_index("model.attention.implementation");
+  std::size_t attention_dropout = leaf_index("model.dropout.attention");
+  std::size_t include_t = leaf_index("model.time_features.include_t");
+  std::size_t scale = leaf_index("model.residual.scale");
+  std::size_t scale_init = leaf_index("model.residual.init");
+  std::size_t granularity = leaf_index("model.modulation.granularity");
+  std::size_t targets = leaf_index("model.modulation.targets");
+  std::size_t share_qkv = leaf_index("model.modulation.share_qkv");
+  std::size_t init_scheme = leaf_index("model.init.scheme");
+  std::size_t embedding_std = leaf_index("model.init.embedding_std");
+  std::size_t residual_scaling = leaf_index("model.init.residual_scaling");
+  std::size_t init_from = leaf_index("model.init.from");
+  std::size_t init_layout = leaf_index("model.init.layout");
+  std::size_t replaced_layers = leaf_index("model.replaced_layers");
+  std::size_t field_kind = leaf_index("model.field.kind");
+  std::size_t field_hidden = leaf_index("model.field.hidden");
+  std::size_t field_activation = leaf_index("model.field.activation");
+  std::size_t time_embedding = leaf_index("model.field.time_embedding");
+  std::size_t corpus = leaf_index("data.corpus");
+  std::size_t data_path = leaf_index("data.path");
+  std::size_t data_test = leaf_index("data.test");
+  std::size_t tokenizer = leaf_index("data.tokenizer");
+  std::size_t word_vocab = leaf_index("data.vocab_size");
+  std::size_t split = leaf_index("data.split");
+  std::size_t dev_fraction = leaf_index("data.dev_fraction");
+  std::size_t seq_len = leaf_index("data.seq_len");
+  std::size_t markov_order = leaf_index("data.synthetic.order");
+  std::size_t synthetic_vocab = leaf_index("data.synthetic.vocab_size");
+  std::size_t synthetic_tokens = leaf_index("data.synthetic.tokens");
+  std::size_t lag = leaf_index("data.synthetic.lag");
+  std::size_t steps = leaf_index("train.steps");
+  std::size_t batch_size = leaf_index("train.batch_size");
+  std::size_t accumulation = leaf_index("train.accumulation");
+  std::size_t lr = leaf_index("train.lr");
+  std::size_t weight_decay = leaf_index("train.weight_decay");
+  std::size_t no_decay = leaf_index("train.no_decay");
+  std::size_t clip_scope = leaf_index("train.clip_scope");
+  std::size_t tdt_layers = leaf_index("model.tdt.layers");
+  std::size_t mod_layers = leaf_index("model.mod.layers");
+  std::size_t predictor_hidden = leaf_index("model.mod.predictor_hidden");
+  std::size_t modes = leaf_index("eval.modes");
+  std::size_t deciders = leaf_index("eval.deciders");
+  std::size_t tdt_capacity = leaf_index("model.tdt.capacity");
+  std::size_t tdt_min_k = leaf_index("model.tdt.min_k");
+  std::size_t schedule = leaf_index("train.schedule.kind");
+  std::size_t warmup = leaf_index("train.schedule.warmup_steps");
+  std::size_t decay_steps = leaf_index("train.schedule.decay_steps");
+  std::size_t patience = leaf_index("train.early_stop.patience");
+  std::size_t every = leaf_index("eval.every");
+  std::size_t splits = leaf_index("eval.splits");
+  std::size_t final_splits = leaf_index("eval.final_splits");
+  std::size_t stride = leaf_index("eval.stride");
+  std::size_t keep_best = leaf_index("checkpoint.keep_best");
+  std::size_t keep_final = leaf_index("checkpoint.keep_final");
 };
 const LeafRows& leaf_rows();
 
@@ -59,6 +117,10 @@ struct Slots {
   void reset(std::size_t leaf, const ValuePool& pool);
 
   bool is(std::size_t leaf, std::string_view word) const;
+  /// The resolved values, as conditions ask for them. Refers to these slots.
+  auto lookup() const {
+    return [this](std::size_t leaf) -> const PooledValue& { return *values[leaf]; };
+  }
   bool null(std::size_t leaf) const { return values[leaf]->is_null(); }
   std::int64_t integer(std::size_t leaf) const;
   double number(std::size_t leaf) const { return values[leaf]->number(); }

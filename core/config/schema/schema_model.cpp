@@ -21,35 +21,15 @@ constexpr std::string_view kLayerTimes =  // the same but for a flow, whose time
     "model.family=time_indexed & model.modulation.gate!=constant or model.family=time_indexed & "
     "model.norm_kind|model.final_norm=temporal_layer_norm or model.mixer=ssm & "
     "model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated or model.family=tong";
-constexpr std::string_view kPerLayerTime =
-    "model.family=time_indexed & model.modulation.gate!=constant & model.time.dependence=layer or "
-    "model.family=time_indexed & model.norm_kind|model.final_norm=temporal_layer_norm & "
-    "model.time.dependence=layer or model.mixer=ssm & "
-    "model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated & "
-    "model.time.dependence=layer or model.family=tong & model.time.dependence=layer";
-constexpr std::string_view kConstantTime =
-    "model.family=time_indexed & model.modulation.gate!=constant & "
-    "model.time.dependence=constant or model.family=time_indexed & "
-    "model.norm_kind|model.final_norm=temporal_layer_norm & model.time.dependence=constant or "
-    "model.mixer=ssm & model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated & "
-    "model.time.dependence=constant or model.family=tong & model.time.dependence=constant";
-constexpr std::string_view kGeometric =
-    "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant & "
-    "model.time_features.kind=geometric or model.family=time_indexed & "
-    "model.norm_kind|model.final_norm=temporal_layer_norm & model.time_features.kind=geometric or "
-    "model.mixer=ssm & model.ssm.discretisation|model.ssm.parameters=zoh|euler|generated & "
-    "model.time_features.kind=geometric or model.family=tong & model.time_features.kind=geometric";
+constexpr FixedText kPerLayerTime = with_each(kLayerTimes, "model.time.dependence=layer");
+constexpr FixedText kConstantTime = with_each(kLayerTimes, "model.time.dependence=constant");
+constexpr FixedText kGeometric = with_each(kFeatures, "model.time_features.kind=geometric");
 constexpr std::string_view kNetwork =
     "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant or "
     "model.mixer=ssm & "
     "model.ssm.parameters=shared & model.ssm.discretisation!=none";
-constexpr std::string_view kHiddenNetwork =
-    "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant & "
-    "model.modulation.hidden!=0 or "
-    "model.mixer=ssm & model.ssm.parameters=shared & model.ssm.discretisation!=none & "
-    "model.modulation.hidden!=0";
+constexpr FixedText kHiddenNetwork = with_each(kNetwork, "model.modulation.hidden!=0");
 constexpr std::string_view kFeedForward = "model.mixer=mlp";
-constexpr std::string_view kSsm = "model.mixer=ssm";
 constexpr std::string_view kTong = "model.family=tong";
 constexpr std::string_view kSharing = "model.family=standard|tong";
 constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=temporal_layer_norm";
@@ -58,7 +38,7 @@ constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=tempora
 constexpr Leaf start_from(std::string_view path, std::string_view doc) {
   Leaf leaf = text(path, "null", doc);
   leaf.leaf_class = PerCellUnion;
-  return leaf;
+  return fused(leaf, FusionPart::ChainLength);
 }
 
 constexpr double kLargestSeed = 9223372036854775807.0;

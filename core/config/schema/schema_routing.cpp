@@ -8,6 +8,10 @@ using enum LeafClass;
 constexpr std::string_view kGatedPath =
     "model.family=tdt & model.tdt.train_path=gated_soft|gated_st";
 
+// Cells whose layers gather the tokens that they execute.
+constexpr std::string_view kTdtGathers = "model.family=tdt & model.tdt.execution=gathered";
+constexpr std::string_view kModGathers = "model.family=mod & model.mod.execution=gathered";
+
 constexpr Leaf layers(std::string_view path, std::string_view condition) {
   return read(word(path, "odd even all", "odd", Structural,
                    "0-based layers that may skip tokens: a word, or a list such as [1, 3]",
@@ -17,17 +21,21 @@ constexpr Leaf layers(std::string_view path, std::string_view condition) {
 
 constexpr Leaf kTdtRows[] = {
     layers("model.tdt.layers", kTdt),
-    read(real("model.tdt.capacity", 0, 1, "–", "0.25", PerCell,
-              "γ, share of tokens that a dynamic layer executes: k = ⌊γT + 1e-9⌋ a sequence"),
-         kTdt),
-    read(integer("model.tdt.min_k", 0, 1, "tokens", "0", PerCell, "smallest k"), kTdt),
+    fused(read(real("model.tdt.capacity", 0, 1, "–", "0.25", PerCell,
+                    "γ, share of tokens that a dynamic layer executes: k = ⌊γT + 1e-9⌋ a sequence"),
+               kTdt),
+          FusionPart::TokenCount, kTdtGathers),
+    fused(read(integer("model.tdt.min_k", 0, 1, "tokens", "0", PerCell, "smallest k"), kTdt),
+          FusionPart::InCount, kTdtGathers),
     read(word("model.tdt.train_path", "dense gated_soft gated_st", "gated_st", Structural,
               "dense: all tokens pass, the study's text; gated: selected ones only, scaled by the "
               "gate, or unscaled with the gate's gradient (straight through)"),
          kTdt),
-    read(real("model.tdt.dense_fraction", 0, 1, "–", "0", PerCell,
-              "share of the steps, the first ones, that execute every token"),
-         kGatedPath),
+    // While a share of the steps is dense, a sequence's every token is executed.
+    fused(read(real("model.tdt.dense_fraction", 0, 1, "–", "0", PerCell,
+                    "share of the steps, the first ones, that execute every token"),
+               kGatedPath),
+          FusionPart::Whole, kTdtGathers),
     read(word("model.tdt.execution", "masked gathered", "masked", Structural,
               "how the k tokens of a TopK pass through a block: all are computed and masked, or "
               "those alone, which saves time; then only cells of equal k are fused"),
@@ -108,9 +116,10 @@ constexpr Leaf kTdtRows[] = {
 
 constexpr Leaf kModRows[] = {
     layers("model.mod.layers", kMod),
-    read(real("model.mod.capacity", 0, 1, "–", "0.25", PerCell,
-              "γ, share of tokens that a dynamic layer executes: k = ⌊γT + 1e-9⌋ a sequence"),
-         kMod),
+    fused(read(real("model.mod.capacity", 0, 1, "–", "0.25", PerCell,
+                    "γ, share of tokens that a dynamic layer executes: k = ⌊γT + 1e-9⌋ a sequence"),
+               kMod),
+          FusionPart::TokenCount, kModGathers),
     read(word("model.mod.execution", "masked gathered", "masked", Structural,
               "as `model.tdt.execution`"),
          kMod),

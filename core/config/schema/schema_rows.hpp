@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <initializer_list>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -16,10 +19,19 @@ inline constexpr std::string_view kTdt = "model.family=tdt";
 inline constexpr std::string_view kMod = "model.family=mod";
 
 /// Builders of table rows; the tables are constants of the program.
+constexpr FusionPart fusion_of(LeafClass leaf_class) {
+  if (leaf_class == LeafClass::PerCellUnion) return FusionPart::Alternative;
+  return leaf_class == LeafClass::Structural || leaf_class == LeafClass::Observation
+             ? FusionPart::Whole
+             : FusionPart::Nothing;
+}
+
 constexpr Leaf make_row(std::string_view path, ValueKind kind, std::string_view unit,
                         std::string_view default_text, LeafClass leaf_class, std::string_view doc) {
-  return {path,  kind, -kUnlimited,  kUnlimited, false,      false, "",
-          false, unit, default_text, "",         leaf_class, doc,   ""};
+  return {path,  kind,       -kUnlimited, kUnlimited, false,
+          false, "",         false,       unit,       default_text,
+          "",    leaf_class, doc,         "",         fusion_of(leaf_class),
+          ""};
 }
 
 constexpr Leaf integer(std::string_view path, double min, double max, std::string_view unit,
@@ -91,6 +103,50 @@ constexpr Leaf read(Leaf leaf, std::string_view condition) {
   leaf.read_when = condition;
   return leaf;
 }
+
+/// Fuses otherwise than its class says.
+constexpr Leaf fused(Leaf leaf, FusionPart part, std::string_view condition = "") {
+  leaf.fusion = part;
+  leaf.fused_when = condition;
+  return leaf;
+}
+
+/// A text that is put together at compile time; literals and constants only.
+class FixedText {
+ public:
+  constexpr FixedText(std::initializer_list<std::string_view> parts) {
+    for (const std::string_view part : parts) *this += part;
+  }
+  constexpr FixedText& operator+=(std::string_view more) {
+    for (const char letter : more) letters_.at(size_++) = letter;
+    return *this;
+  }
+  constexpr operator std::string_view() const { return {letters_.data(), size_}; }
+
+ private:
+  std::array<char, 512> letters_{};
+  std::size_t size_ = 0;
+};
+
+/// "a & x or b & x" of "a or b" and "x": conditions have no brackets.
+constexpr FixedText with_each(std::string_view alternatives, std::string_view term) {
+  constexpr std::string_view kOr = " or ";
+  FixedText out{};
+  for (;;) {
+    const std::size_t end = alternatives.find(kOr);
+    out += alternatives.substr(0, end);
+    out += " & ";
+    out += term;
+    if (end == std::string_view::npos) return out;
+    out += kOr;
+    alternatives.remove_prefix(end + kOr.size());
+  }
+}
+
+// Conditions of rows in several parts of the table.
+inline constexpr std::string_view kSsm = "model.mixer=ssm";
+inline constexpr std::string_view kTdt = "model.family=tdt";
+inline constexpr std::string_view kMod = "model.family=mod";
 
 /// One part of the table and of the documentation.
 struct SchemaSection {

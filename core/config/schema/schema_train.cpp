@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <array>
+
+#include "core/config/axis_labels.hpp"
 #include "core/config/schema/schema_rows.hpp"
 
 namespace depthgrid {
@@ -60,23 +64,32 @@ constexpr Leaf kTrain[] = {
          "same ranks and threads: same bits; kept as provenance"),
 };
 
-constexpr Leaf group_lr(std::string_view path, std::string_view condition = "",
-                        std::string_view derived = "train.lr") {
-  return read(
-      or_null(real(path, 0, kUnlimited, "–", "null", PerCell, "rate of the group"), derived),
-      condition);
+/// Paths of the leaves of a group.
+template <ParameterGroup G>
+constexpr std::array<FixedText, 3> kPaths = {
+    FixedText{"train.groups.", name_of(G), ".lr"},
+    FixedText{"train.groups.", name_of(G), ".weight_decay"},
+    FixedText{"train.groups.", name_of(G), ".frozen"}};
+
+template <ParameterGroup G>
+constexpr std::array<Leaf, 3> group(
+    std::string_view condition = "", std::string_view rate = "train.lr",
+    std::string_view decay = "train.weight_decay; 0 if no_decay lists it") {
+  const auto& [lr_path, decay_path, frozen_path] = kPaths<G>;
+  const Leaf lr = real(lr_path, 0, kUnlimited, "–", "null", PerCell, "rate of the group");
+  const Leaf weight_decay =
+      real(decay_path, 0, kUnlimited, "–", "null", PerCell, "decay of the group");
+  const Leaf frozen = flag(frozen_path, "false", Structural, "no gradient, no update");
+  return {read(or_null(lr, rate), condition), read(or_null(weight_decay, decay), condition),
+          read(frozen, condition)};
 }
 
-constexpr Leaf group_decay(
-    std::string_view path, std::string_view condition = "",
-    std::string_view derived = "train.weight_decay; 0 if no_decay lists it") {
-  return read(
-      or_null(real(path, 0, kUnlimited, "–", "null", PerCell, "decay of the group"), derived),
-      condition);
-}
-
-constexpr Leaf group_frozen(std::string_view path, std::string_view condition = "") {
-  return read(flag(path, "false", Structural, "no gradient, no update"), condition);
+template <class... Rows>
+constexpr auto joined(const Rows&... groups) {
+  std::array<Leaf, 3 * sizeof...(Rows)> all{};
+  auto* to = all.begin();
+  ((to = std::ranges::copy(groups, to).out), ...);
+  return all;
 }
 
 constexpr std::string_view kUntiedHead = "model.tie_embeddings=false";
@@ -99,60 +112,16 @@ constexpr std::string_view kControl =
 constexpr std::string_view kGain = "model.init.gain=learned";
 constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
 
-constexpr Leaf kGroups[] = {
-    group_lr("train.groups.trunk.lr", kTrunk),
-    group_decay("train.groups.trunk.weight_decay", kTrunk),
-    group_frozen("train.groups.trunk.frozen", kTrunk),
-    group_lr("train.groups.embedding.lr"),
-    group_decay("train.groups.embedding.weight_decay"),
-    group_frozen("train.groups.embedding.frozen"),
-    group_lr("train.groups.head.lr", kUntiedHead),
-    group_decay("train.groups.head.weight_decay", kUntiedHead),
-    group_frozen("train.groups.head.frozen", kUntiedHead),
-    group_lr("train.groups.norm.lr", kNorm),
-    group_decay("train.groups.norm.weight_decay", kNorm),
-    group_frozen("train.groups.norm.frozen", kNorm),
-    group_lr("train.groups.bias.lr", kBias),
-    group_decay("train.groups.bias.weight_decay", kBias),
-    group_frozen("train.groups.bias.frozen", kBias),
-    group_lr("train.groups.modulation.lr", kGates),
-    group_decay("train.groups.modulation.weight_decay", kGates),
-    group_frozen("train.groups.modulation.frozen", kGates),
-    group_lr("train.groups.hypernet.lr", kGenerators),
-    group_decay("train.groups.hypernet.weight_decay", kGenerators),
-    group_frozen("train.groups.hypernet.frozen", kGenerators),
-    group_lr("train.groups.ssm.lr", kSharedStateSpace),
-    group_decay("train.groups.ssm.weight_decay", kSharedStateSpace),
-    group_frozen("train.groups.ssm.frozen", kSharedStateSpace),
-    group_lr("train.groups.field.lr", kFlow),
-    group_decay("train.groups.field.weight_decay", kFlow),
-    group_frozen("train.groups.field.frozen", kFlow),
-    group_lr("train.groups.alpha.lr", kAlpha),
-    group_decay("train.groups.alpha.weight_decay", kAlpha),
-    group_frozen("train.groups.alpha.frozen", kAlpha),
-    group_lr("train.groups.gain.lr", kGain),
-    group_decay("train.groups.gain.weight_decay", kGain),
-    group_frozen("train.groups.gain.frozen", kGain),
-    group_lr("train.groups.control.lr", kControl),
-    group_decay("train.groups.control.weight_decay", kControl),
-    group_frozen("train.groups.control.frozen", kControl),
-    group_lr("train.groups.residual.lr", kScale),
-    group_decay("train.groups.residual.weight_decay", kScale),
-    group_frozen("train.groups.residual.frozen", kScale),
-    group_lr("train.groups.tpn.lr", kTdt),
-    group_decay("train.groups.tpn.weight_decay", kTdt),
-    group_frozen("train.groups.tpn.frozen", kTdt),
-    group_lr("train.groups.scalars.lr", kTdt, "1e-3"),
-    group_decay("train.groups.scalars.weight_decay", kTdt, "0, whatever no_decay lists"),
-    group_frozen("train.groups.scalars.frozen", kTdt),
-    group_lr("train.groups.router.lr", kRouter, "train.lr; tdt: 3e-3"),
-    group_decay("train.groups.router.weight_decay", kRouter,
-                "train.weight_decay; 0 if no_decay lists it; tdt: 0, whatever it lists"),
-    group_frozen("train.groups.router.frozen", kRouter),
-    group_lr("train.groups.predictor.lr", kMod),
-    group_decay("train.groups.predictor.weight_decay", kMod),
-    group_frozen("train.groups.predictor.frozen", kMod),
-};
+using enum ParameterGroup;
+constexpr auto kGroups =
+    joined(group<Trunk>(kTrunk), group<Embedding>(), group<Head>(kUntiedHead), group<Norm>(kNorm),
+           group<Bias>(kBias), group<Modulation>(kGates), group<Hypernet>(kGenerators),
+           group<Ssm>(kSharedStateSpace), group<Field>(kField), group<Alpha>(kAlpha),
+           group<Gain>(kGain), group<Control>(kControl), group<Residual>(kScale), group<Tpn>(kTdt),
+           group<Scalars>(kTdt, "1e-3", "0, whatever no_decay lists"),
+           group<Router>(kRouter, "train.lr; tdt: 3e-3",
+                         "train.weight_decay; 0 if no_decay lists it; tdt: 0, whatever it lists"),
+           group<Predictor>(kMod));
 
 constexpr SchemaSection kTrainSections[] = {{"Training", kTrain},
                                             {"Training: groups of parameters", kGroups}};

@@ -154,8 +154,8 @@ class Overrider {
   /// A level that is gone can no longer name the baseline.
   void forget_baseline(std::size_t leaf, const std::vector<const PooledValue*>& levels) {
     if (!document_.baseline) return;
-    auto& match = document_.baseline->match;
-    for (auto one = match.begin(); one != match.end(); ++one) {
+    auto& conditions = document_.baseline->conditions;
+    for (auto one = conditions.begin(); one != conditions.end(); ++one) {
       if (one->leaf != leaf) continue;
       const bool there =
           std::any_of(one->values.begin(), one->values.end(), [&](const auto* value) {
@@ -164,8 +164,8 @@ class Overrider {
       if (there) return;
       diagnostics_.note(one->place, "`baseline`: `" + std::string(schema()[leaf].path) +
                                         "` was overridden: this entry is left out");
-      match.erase(one);
-      if (match.empty() && document_.baseline->tag.empty()) document_.baseline.reset();
+      conditions.erase(one);
+      if (conditions.empty() && document_.baseline->tag.empty()) document_.baseline.reset();
       return;
     }
   }

@@ -6,12 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/nan.hpp"
 #include "core/config/identity.hpp"
 
 namespace depthgrid {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// `counts[s]` cells of structure s, in the order of the structures, one second each.
 std::vector<JobCell> cells_of(const std::vector<int>& counts, double seconds = 1) {
@@ -136,7 +135,7 @@ TEST(JobPlan, LongestJobsComeFirstUnlessTheFileOrders) {
 }
 
 TEST(JobPlan, UnknownCostsStillGiveAPlan) {
-  const auto jobs = plan(cells_of({20}, kNan), {}, {});
+  const auto jobs = plan(cells_of({20}, kNaN), {}, {});
   EXPECT_EQ(sizes(jobs), (Sizes{7, 7, 6}));
   EXPECT_TRUE(std::isnan(jobs[0].predicted_seconds));
   EXPECT_TRUE(std::isnan(jobs[0].predicted_bytes));

@@ -1,13 +1,13 @@
 #include "sweeps/plan/structure_audit.hpp"
 
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/preset_changes.hpp"
 #include "core/config/resolve/preset_deviations.hpp"
@@ -17,8 +17,6 @@
 
 namespace depthgrid {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 StructureAudit example() {
   StructureAudit a;
