@@ -15,20 +15,18 @@ std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k) 
 
 std::optional<std::int64_t> capacity_count(const CellConfig& config) {
   const std::string family = config.word("model.family");
-  if (family != "tdt" && family != "mod") return std::nullopt;
-  const std::int64_t least = family == "tdt" ? config.integer("model.tdt.min_k") : 0;
+  const FamilyFacts& facts = facts_of(family);
+  if (!facts.skips) return std::nullopt;
+  const std::int64_t least = facts.teaches ? config.integer("model.tdt.min_k") : 0;
   return capacity_of(config.real("model." + family + ".capacity"), config.integer("data.seq_len"),
                      least);
 }
 
 std::optional<std::size_t> gathered_capacity_leaf(const Slots& slots) {
   const LeafRows& row = leaf_rows();
-  if (slots.is(row.family, "tdt") && slots.is(row.tdt_execution, "gathered")) {
-    return row.tdt_capacity;
-  }
-  if (slots.is(row.family, "mod") && slots.is(row.mod_execution, "gathered")) {
-    return row.mod_capacity;
-  }
+  const FamilyFacts& family = slots.family();
+  if (family.teaches && slots.is(row.tdt_execution, "gathered")) return row.tdt_capacity;
+  if (family.predicts && slots.is(row.mod_execution, "gathered")) return row.mod_capacity;
   return std::nullopt;
 }
 

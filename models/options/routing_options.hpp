@@ -71,7 +71,7 @@ std::int64_t transition_width(double ratio, std::int64_t least, std::int64_t wid
 
 using CellConfigs = std::vector<const CellConfig*>;
 
-/// Layers and capacities of families `tdt` and `mod`; empty for others.
+/// Layers and capacities of families that skip tokens (`tdt`, `mod`); empty for others.
 RoutingOptions routing_options(const CellConfigs& cells);
 TdtOptions tdt_options(const CellConfigs& cells);
 ModOptions mod_options(const CellConfigs& cells);
