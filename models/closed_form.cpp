@@ -1,7 +1,10 @@
 #include "models/closed_form.hpp"
 
+#include <algorithm>
 #include <array>
 #include <vector>
+
+#include "models/model_factory.hpp"
 
 namespace depthgrid {
 namespace {
@@ -48,14 +51,7 @@ std::int64_t feed_forward(const ModelOptions& o) {
   return affine(o.width, o.up_rows(), o.mlp_bias) + affine(o.hidden, o.width, o.mlp_bias);
 }
 
-std::int64_t standard(const ModelOptions& o) {
-  const bool one_attention = o.share == Share::All || o.share == Share::Attention;
-  const bool one_second = o.share == Share::All || o.share == Share::FeedForward;
-  return residual(o) + (one_attention ? 1 : o.layers) * (norm(o, o.norm) + attention(o)) +
-         (one_second ? 1 : o.layers) * (norm(o, o.norm) + feed_forward(o));
-}
-
-/// One network of depth-time with `out` gates as output.
+/// One network of depth-time with `out` gates at its end.
 std::int64_t gate(const ModelOptions& o, std::int64_t out) {
   const std::int64_t h = o.modulation.hidden;
   return h > 0 ? chain(o.time.features(), {h, out}) : chain(o.time.features(), {out});
@@ -110,14 +106,7 @@ std::int64_t state_space(const ModelOptions& o) {
   return sum;
 }
 
-std::int64_t time_indexed(const ModelOptions& o) {
-  const std::int64_t second = o.mixer == Mixer::Mlp ? feed_forward(o) : state_space(o);
-  const std::int64_t matrices = o.mixer == Mixer::Mlp ? 6 : 4;
-  const std::int64_t gains = o.init.learned_gain ? matrices : 0;
-  return residual(o) + 2 * norm(o, o.norm) + attention(o) + second + weight_gates(o) + gains;
-}
-
-/// A map whose weights (and bias, if generated) are affine in the output of a time network.
+/// A map whose weights, and bias if it is generated, are affine in the output of a time network.
 std::int64_t generated_map(const ModelOptions& o, std::int64_t in, std::int64_t out, bool bias) {
   const HypernetOptions& h = o.hypernet;
   const std::vector<std::int64_t> widths(static_cast<std::size_t>(h.depth), h.hidden);
@@ -125,7 +114,23 @@ std::int64_t generated_map(const ModelOptions& o, std::int64_t in, std::int64_t 
   return chain(o.time.features(), widths) + (h.hidden + 1) * in * out + (bias ? biases : 0);
 }
 
-std::int64_t tong(const ModelOptions& o) {
+}  // namespace
+
+std::int64_t standard_parameters(const ModelOptions& o) {
+  const bool one_attention = o.share == Share::All || o.share == Share::Attention;
+  const bool one_second = o.share == Share::All || o.share == Share::FeedForward;
+  return residual(o) + (one_attention ? 1 : o.layers) * (norm(o, o.norm) + attention(o)) +
+         (one_second ? 1 : o.layers) * (norm(o, o.norm) + feed_forward(o));
+}
+
+std::int64_t time_indexed_parameters(const ModelOptions& o) {
+  const std::int64_t second = o.mixer == Mixer::Mlp ? feed_forward(o) : state_space(o);
+  const std::int64_t matrices = o.mixer == Mixer::Mlp ? 6 : 4;
+  const std::int64_t gains = o.init.learned_gain ? matrices : 0;
+  return residual(o) + 2 * norm(o, o.norm) + attention(o) + second + weight_gates(o) + gains;
+}
+
+std::int64_t tong_parameters(const ModelOptions& o) {
   const std::int64_t c = o.width;
   const bool ab = o.attention_bias, mb = o.mlp_bias;
   const std::int64_t qkv =
@@ -137,32 +142,32 @@ std::int64_t tong(const ModelOptions& o) {
 }
 
 /// A transition network C -> 2 w -> C without biases, a router over two states, four scalars and,
-/// if surprise is normalised, its average.
-std::int64_t tdt(const ModelOptions& o) {
+/// where surprise is normalised, its average.
+std::int64_t tdt_parameters(const ModelOptions& o) {
   const std::int64_t router = 2 * o.width + (o.tdt.router_bias ? 1 : 0);
   const auto dynamic = static_cast<std::int64_t>(o.routing.layers.size());
   const std::int64_t scalars = o.tdt.layer_rms ? 5 : 4;
-  return standard(o) + dynamic * (3 * o.width * o.tdt.tpn_width + router + scalars);
+  return standard_parameters(o) + dynamic * (3 * o.width * o.tdt.tpn_width + router + scalars);
 }
 
 /// A router's weights and a predictor of its choice.
-std::int64_t mod(const ModelOptions& o) {
+std::int64_t mod_parameters(const ModelOptions& o) {
   const auto dynamic = static_cast<std::int64_t>(o.routing.layers.size());
-  return standard(o) + dynamic * (o.width + chain(o.width, {o.mod.predictor_hidden, 1}));
+  return standard_parameters(o) + dynamic * (o.width + chain(o.width, {o.mod.predictor_hidden, 1}));
 }
 
-/// The remaining layers and one flow: a block with the embedding of τ, gates, a map of the control
-/// signal and α; two affine maps over state and signal; or only a block.
-std::int64_t hybrid_ode(const ModelOptions& o) {
+/// The layers that stay and one flow: a block with the embedding of τ, gates, a map of the control
+/// signal and α; two affine maps over state and signal; or a block alone.
+std::int64_t hybrid_ode_parameters(const ModelOptions& o) {
   const FlowOptions& flow = o.flow;
   ModelOptions rest = o;
   rest.layers -= flow.replaced();
   const std::int64_t block = 2 * norm(o, o.norm) + attention(o);
-  if (flow.field == FieldKind::Block) return standard(rest) + block + feed_forward(o);
+  if (flow.field == FieldKind::Block) return standard_parameters(rest) + block + feed_forward(o);
   const std::int64_t time = flow.time_embedding ? chain(1, {o.width, o.width}) : 0;
   const std::int64_t own = time + (flow.alpha_learned ? 1 : 0);
   if (flow.field == FieldKind::Mlp) {
-    return standard(rest) + own + chain(o.width + flow.control, {flow.hidden, o.width});
+    return standard_parameters(rest) + own + chain(o.width + flow.control, {flow.hidden, o.width});
   }
   const std::int64_t maps =
       affine(o.width, flow.hidden, o.mlp_bias) + affine(flow.hidden, o.width, o.mlp_bias);
@@ -172,29 +177,15 @@ std::int64_t hybrid_ode(const ModelOptions& o) {
   inner.hidden = flow.hidden;
   inner.activation = flow.activation;
   const std::int64_t gates = flow.field == FieldKind::TimeIndexed ? weight_gates(inner) : 0;
-  return standard(rest) + block + maps + own + control + gates;
+  return standard_parameters(rest) + block + maps + own + control + gates;
 }
 
-struct Row {
-  std::string_view family;
-  std::int64_t (*count)(const ModelOptions&);
-};
-constexpr std::array<Row, 6> kRows = {{{"standard", standard},
-                                       {"hybrid_ode", hybrid_ode},
-                                       {"time_indexed", time_indexed},
-                                       {"tong", tong},
-                                       {"tdt", tdt},
-                                       {"mod", mod}}};
-
-}  // namespace
-
 std::optional<std::int64_t> closed_form_parameters(const ModelOptions& o) {
+  const auto row = std::ranges::find(families(), o.family, &FamilyEntry::name);
+  if (row == families().end() || row->parameters == nullptr) return std::nullopt;
   const std::int64_t tables = o.positions == Positions::Learned ? o.max_tokens * o.width : 0;
   const std::int64_t ends = (o.tie_embeddings ? 1 : 2) * o.vocabulary * o.width;
-  for (const Row& row : kRows) {
-    if (row.family == o.family) return row.count(o) + tables + ends + norm(o, o.final_norm);
-  }
-  return std::nullopt;
+  return row->parameters(o) + tables + ends + norm(o, o.final_norm);
 }
 
 }  // namespace depthgrid

@@ -17,7 +17,7 @@ std::int64_t generated_entries(const ModelOptions& o) {
     const std::int64_t skip[] = {o.width, o.width * o.width, 0};  // diagonal, full, none
     return 2 * o.ssm.states * (1 + o.width) + skip[static_cast<std::size_t>(o.ssm.skip)];
   }
-  if (o.family != "tong") return 0;
+  if (!o.facts().generated) return 0;
   const std::int64_t attention = o.attention_bias ? 4 * o.width : 0;
   const std::int64_t mlp = o.mlp_bias ? o.up_rows() + o.width : 0;
   return block_weights(o) + (o.hypernet.generate_bias ? attention + mlp : 0);
@@ -55,12 +55,12 @@ double block_attention(const ModelOptions& o, double t) {
 /// Multiply-adds per token of the decision before a dynamic layer.
 double decision(const ModelOptions& o) {
   const auto c = static_cast<double>(o.width), h = static_cast<double>(o.mod.predictor_hidden);
-  return o.family == "mod" ? c * h + h : 2 * c;
+  return o.facts().predicts ? c * h + h : 2 * c;
 }
 
 /// Multiply-adds per token of the factor of a dynamic layer's increment.
 double increment_gate(const ModelOptions& o) {
-  return o.family == "mod" ? static_cast<double>(o.width) : 0;
+  return o.facts().predicts ? static_cast<double>(o.width) : 0;
 }
 
 double dynamic_layers(const ModelOptions& o) {
@@ -107,7 +107,7 @@ double training_flops_per_token(const ModelOptions& o, std::int64_t rows, std::i
                                 std::size_t e) {
   const StudentFlops student = student_flops(o, rows, tokens);
   const double executed = student.at(o.routing.gathered ? capacity_share(o, tokens, e) : 1.0);
-  if (o.family != "tdt") return 3 * executed;
+  if (!o.facts().teaches) return 3 * executed;
   const double network = 2 * dynamic_layers(o) * static_cast<double>(3 * o.width * o.tdt.tpn_width);
   if (o.tdt.path == TrainPath::Dense) return 3 * (student.at(1) + network);
   const double times = o.tdt.gate_grad_to_trunk || !o.tdt.tpn_detach_input ? 3 : 1;

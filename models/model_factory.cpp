@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "models/closed_form.hpp"
 #include "models/families/hybrid_ode.hpp"
 #include "models/families/mod.hpp"
 #include "models/families/standard.hpp"
@@ -15,12 +16,12 @@ namespace depthgrid {
 
 std::span<const FamilyEntry> families() {
   static constexpr std::array<FamilyEntry, 6> kFamilies = {{
-      {"hybrid_ode", make_hybrid_ode},
-      {"mod", make_mod},
-      {"standard", make_standard},
-      {"tdt", make_tdt},
-      {"time_indexed", make_time_indexed},
-      {"tong", make_tong},
+      {"hybrid_ode", make_hybrid_ode, hybrid_ode_parameters},
+      {"mod", make_mod, mod_parameters},
+      {"standard", make_standard, standard_parameters},
+      {"tdt", make_tdt, tdt_parameters},
+      {"time_indexed", make_time_indexed, time_indexed_parameters},
+      {"tong", make_tong, tong_parameters},
   }};
   return kFamilies;
 }

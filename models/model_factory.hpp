@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -14,6 +15,7 @@ namespace depthgrid {
 struct FamilyEntry {
   std::string_view name;  // `model.family`
   std::unique_ptr<Family> (*build)(ParameterSource&, const ModelOptions&);
+  std::int64_t (*parameters)(const ModelOptions&);  // closed form, see closed_form.hpp; or null
 };
 
 /// All families. A test requires cases of every row for the tests of fusion, causality and

@@ -13,8 +13,9 @@ std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k) 
 
 std::optional<std::int64_t> capacity_count(const CellConfig& config) {
   const std::string family = config.word("model.family");
-  if (family != "tdt" && family != "mod") return std::nullopt;
-  const std::int64_t least = family == "tdt" ? config.integer("model.tdt.min_k") : 0;
+  const FamilyFacts& facts = facts_of(family);
+  if (!facts.skips) return std::nullopt;
+  const std::int64_t least = facts.teaches ? config.integer("model.tdt.min_k") : 0;
   return capacity_of(config.real("model." + family + ".capacity"), config.integer("data.seq_len"),
                      least);
 }

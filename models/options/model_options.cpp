@@ -149,7 +149,7 @@ FlowOptions flow(const CellConfigs& cells) {
       {"mlp", FieldKind::Mlp},
       {"block", FieldKind::Block}};
   const CellConfig& first = *cells[0];
-  if (first.word("model.family") != "hybrid_ode") return {};
+  if (!facts_of(first.word("model.family")).flow) return {};
   const ValueList& range = *first.at("model.replaced_layers").get_if<ValueList>();
   return {.first = *range.at(0).get_if<std::int64_t>(),
           .last = *range.at(1).get_if<std::int64_t>(),
@@ -198,7 +198,7 @@ ModelOptions model_options(const std::vector<const CellConfig*>& cells) {
   o.hidden = first.integer("model.d_ff");
   o.vocabulary = first.integer("model.vocab_size");
   o.max_tokens = first.integer("model.max_seq_len");
-  if (o.family == "standard") o.share = share(first.word("model.share"));
+  if (o.facts().plain) o.share = share(first.word("model.share"));
   o.sublayers =
       first.word("model.sublayers") == "parallel" ? Sublayers::Parallel : Sublayers::Sequential;
   o.norm = first.word("model.norm") == "none" ? NormChoice::None

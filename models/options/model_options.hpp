@@ -8,6 +8,7 @@
 #include <c10/core/Device.h>
 
 #include "core/config/cell_config.hpp"
+#include "core/config/family_facts.hpp"
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/tableau.hpp"
 #include "models/ops/per_cell_norm.hpp"
@@ -166,9 +167,11 @@ struct ModelOptions {
   std::int64_t depth_steps() const {
     return flow.replaced() > 0 ? layers - flow.replaced() + flow.steps : layers;
   }
-  /// The family depends on depth-time.
-  bool timed() const { return family == "time_indexed" || family == "tong"; }
-  /// One set of parameters yields the blocks of all depths.
+  /// What the table of families says of this one.
+  const FamilyFacts& facts() const { return facts_of(family); }
+  /// The family sees depth-time.
+  bool timed() const { return facts().timed; }
+  /// One set of parameters makes the block of every depth.
   bool shared() const { return timed() ? !hypernet.per_layer : share == Share::All; }
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/config/family_facts.hpp"
 
 namespace depthgrid {
 namespace {
@@ -54,7 +55,8 @@ RoutingOptions routing_options(const CellConfigs& cells) {
   const CellConfig& first = *cells.at(0);
   const std::string family = first.word("model.family");
   RoutingOptions o;
-  if (family != "tdt" && family != "mod") return o;
+  const FamilyFacts& facts = facts_of(family);
+  if (!facts.skips) return o;
   const std::string under = "model." + family;
   o.layers = layers_of(first, under + ".layers");
   o.capacity = reals(cells, under + ".capacity");
@@ -62,7 +64,7 @@ RoutingOptions routing_options(const CellConfigs& cells) {
   o.gathered_length = first.integer("data.seq_len");
   o.min_k.assign(cells.size(), 0);
   o.threshold.assign(cells.size(), 0.5);
-  if (family == "mod") return o;
+  if (!facts.teaches) return o;
   o.threshold = reals(cells, "model.tdt.threshold");
   for (std::size_t e = 0; e < cells.size(); ++e) o.min_k[e] = cells[e]->integer("model.tdt.min_k");
   o.decider = decider_of(first.word("model.tdt.decider"));
@@ -74,7 +76,7 @@ RoutingOptions routing_options(const CellConfigs& cells) {
 TdtOptions tdt_options(const CellConfigs& cells) {
   const CellConfig& first = *cells.at(0);
   TdtOptions o;
-  if (first.word("model.family") != "tdt") return o;
+  if (!facts_of(first.word("model.family")).teaches) return o;
   const std::string path = first.word("model.tdt.train_path");
   o.path = path == "dense"        ? TrainPath::Dense
            : path == "gated_soft" ? TrainPath::GatedSoft
@@ -113,7 +115,7 @@ TdtOptions tdt_options(const CellConfigs& cells) {
 
 ModOptions mod_options(const CellConfigs& cells) {
   ModOptions o;
-  if (cells.at(0)->word("model.family") != "mod") return o;
+  if (!facts_of(cells.at(0)->word("model.family")).predicts) return o;
   o.predictor_hidden = cells[0]->integer("model.mod.predictor_hidden");
   o.lambda_predictor = reals(cells, "model.mod.lambda_predictor");
   return o;

@@ -74,7 +74,7 @@ using CellConfigs = std::vector<const CellConfig*>;
 /// The real leaf `path` of each cell, (E).
 std::vector<double> reals(const CellConfigs& cells, std::string_view path);
 
-/// Layers and capacities of families `tdt` and `mod`; empty for others.
+/// Layers and capacities of families that skip tokens (`tdt`, `mod`); empty for others.
 RoutingOptions routing_options(const CellConfigs& cells);
 TdtOptions tdt_options(const CellConfigs& cells);
 ModOptions mod_options(const CellConfigs& cells);

@@ -236,8 +236,8 @@ constexpr Row kModRows[] = {
 };
 
 std::span<const Row> rows_of(const ModelOptions& o) {
-  if (o.family == "tdt") return kTdtRows;
-  if (o.family == "mod") return kModRows;
+  if (o.facts().teaches) return kTdtRows;
+  if (o.facts().predicts) return kModRows;
   return {};
 }
 

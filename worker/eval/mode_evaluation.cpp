@@ -26,6 +26,13 @@ bool is_teacher(const DeclaredMode& mode) {
   return mode.mode == ExecutionMode::TeacherTopk;
 }
 
+/// Students by thresholds of their own are among what the family offers.
+bool calibrates(const Model& model) {
+  return std::ranges::any_of(model.family().modes(), [](const DeclaredMode& mode) {
+    return mode.decider == Decider::Calibrated;
+  });
+}
+
 }  // namespace
 
 std::vector<DeclaredMode> configured_modes(const CellConfig& config, const Model& model) {
@@ -33,8 +40,10 @@ std::vector<DeclaredMode> configured_modes(const CellConfig& config, const Model
   if (model.options().routing.layers.empty()) return out;
   const std::vector<std::string> wanted = config.words("eval.modes");
   const std::vector<std::string> deciders = config.words("eval.deciders");
-  const bool chooses = model.options().family == "tdt";
-  for (const DeclaredMode& mode : model.family().modes()) {
+  const std::vector<DeclaredMode> all = model.family().modes();
+  const auto students = std::ranges::count(all, ExecutionMode::Student, &DeclaredMode::mode);
+  const bool chooses = students > 1;
+  for (const DeclaredMode& mode : all) {
     const bool decides = !chooses || !mode.decider || names(deciders, name_of(*mode.decider));
     if (names(wanted, name_of(mode.mode)) && decides) out.push_back(mode);
   }
@@ -67,7 +76,7 @@ ModeEvaluation::ModeEvaluation(const Dataset& data, const EvalPlan& plan, const 
 
 std::vector<std::string_view> ModeEvaluation::statistics() const {
   std::vector<std::string_view> out = routing_statistic_names(model_.options());
-  if (model_.options().family == "tdt") out.push_back("router_threshold");
+  if (calibrates(model_)) out.push_back("router_threshold");
   return out;
 }
 
@@ -176,7 +185,7 @@ std::vector<RoutingStatistic> ModeEvaluation::probe() const {
   student.thresholds = student_;
   std::vector<RoutingStatistic> out =
       routing_statistics(o, look(Execution{.mode = ExecutionMode::TeacherTopk}), look(student));
-  if (o.family != "tdt") return out;
+  if (!calibrates(model_)) return out;
   RoutingStatistic threshold{"router_threshold", {}};
   threshold.values.assign(static_cast<std::size_t>(o.cells * o.layers), kNaN);
   if (student_.defined()) {

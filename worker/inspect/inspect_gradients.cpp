@@ -39,9 +39,7 @@ std::optional<Execution> held_execution(const CheckModel& m, const at::Tensor& t
   for (const LayerRouting& layer : record->layers) {
     masks.select(3, layer.layer).copy_(layer.executed);
   }
-  Execution out{.mode = ExecutionMode::Forced, .forced = masks};
-  if (m.model.options().family == "tdt") out.held = record;
-  return out;
+  return Execution{.mode = ExecutionMode::Forced, .forced = masks, .held = record};
 }
 
 /// The training loss a token: the language model's first, then the family's terms, weighted.
@@ -88,7 +86,7 @@ std::vector<std::string> silent(const GroupGradients& row, const CheckModel& m) 
 }  // namespace
 
 CheckReport inspect_gradients(CheckSubject& subject, const CheckCase& c) {
-  if (subject.options().tdt.gate_grad_to_trunk && subject.options().family == "tdt") {
+  if (subject.options().tdt.gate_grad_to_trunk) {
     throw UserError(ExitCode::Usage,
                     "check gradcheck: model.tdt.gate_grad_to_trunk: the moving average has no "
                     "gradient, but moves; differences cannot tell the two apart");

@@ -44,7 +44,7 @@ std::vector<std::string> hf_gpt2_obstacles(const ModelOptions& o, std::size_t e)
     bool holds;
     const char* why;
   } checks[] = {
-      {o.family == "standard", "model.family is not standard"},
+      {o.facts().plain, "model.family is not standard"},
       {o.positions == Positions::Learned, "model.positions is not learned"},
       {o.norm == NormChoice::Layer, "model.norm is not pre with model.norm_kind: layer_norm"},
       {o.final_norm == NormChoice::Layer, "model.final_norm is not layer_norm"},

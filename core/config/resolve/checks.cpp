@@ -59,13 +59,12 @@ void check_sizes(const Slots& s, const Report& report) {
                                                ": learned positions need a row for each");
   }
   for (const auto norm : {row.norm_kind, row.final_norm}) {
-    const bool timed = s.is(row.family, "time_indexed") || s.is(row.family, "tong");
-    if (s.is(norm, "temporal_layer_norm") && !timed) {
+    if (s.is(norm, "temporal_layer_norm") && !s.family().timed) {
       report({norm, row.family},
              report.shown(norm) + " needs depth-time: `model.family: time_indexed` or `tong`");
     }
   }
-  if (s.is(row.family, "tong") && (s.is(row.share, "attention") || s.is(row.share, "ffn"))) {
+  if (s.family().generated && (s.is(row.share, "attention") || s.is(row.share, "ffn"))) {
     report({row.share, row.family}, report.shown(row.share) +
                                         " shares a sublayer of `model.family: standard`; tong has "
                                         "one set of generators (all) or one a layer (none)");
@@ -144,8 +143,8 @@ void check_state_space(const Slots& s, const Report& report) {
 
 void check_routing(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
-  const bool tdt = s.is(row.family, "tdt");
-  if (!tdt && !s.is(row.family, "mod")) return;
+  const bool tdt = s.family().teaches;
+  if (!s.family().skips) return;
   const std::size_t leaf = tdt ? row.tdt_layers : row.mod_layers;
   const std::int64_t layers = s.integer(row.n_layers);
   if (const auto* list = s.values[leaf]->get_if<ValueList>()) {
@@ -166,7 +165,7 @@ void check_routing(const Slots& s, const Report& report) {
 
 void check_flow(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
-  if (!s.is(row.family, "hybrid_ode")) return;
+  if (!s.family().flow) return;
   const ValueList& range = *s.values[row.replaced_layers]->get_if<ValueList>();
   const std::int64_t layers = s.integer(row.n_layers);
   const std::int64_t last = *range.back().get_if<std::int64_t>();

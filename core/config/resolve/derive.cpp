@@ -69,18 +69,16 @@ void Deriver::model(Slots& slots) const {
   settle(slots, row.d_ff, number(4 * slots.integer(row.d_model)));
   settle(slots, row.vocab_size, vocabulary(slots));
   settle(slots, row.max_seq_len, slots.values[row.seq_len]);
-  const bool tong = slots.is(row.family, "tong");
-  settle(slots, row.share, slots.is(row.family, "standard") ? none_ : all_);
-  settle(slots, row.sublayers,
-         tong || slots.is(row.family, "time_indexed") ? parallel_ : sequential_);
-  const bool skips = slots.is(row.family, "tdt") || slots.is(row.family, "mod");
-  settle(slots, row.positions, skips ? rope_ : learned_);
-  settle(slots, row.include_t, tong ? false_ : true_);
+  const FamilyFacts& family = slots.family();
+  settle(slots, row.share, family.plain ? none_ : all_);
+  settle(slots, row.sublayers, family.timed ? parallel_ : sequential_);
+  settle(slots, row.positions, family.skips ? rope_ : learned_);
+  settle(slots, row.include_t, family.generated ? false_ : true_);
   settle(slots, row.final_norm, slots.is(row.norm, "none") ? none_ : layer_norm_);
   if (slots.is(row.implementation, "auto")) slots.values[row.implementation] = pool_->null();
   settle(slots, row.implementation, slots.number(row.attention_dropout) > 0 ? explicit_ : sdpa_);
   const PooledValue* step = pool_->intern(1.0 / static_cast<double>(slots.integer(row.n_layers)));
-  settle(slots, row.scale, tong ? step : one_real_);
+  settle(slots, row.scale, family.generated ? step : one_real_);
   for (const std::size_t leaf : {row.scale, row.scale_init}) {
     if (slots.is(leaf, "1/L")) slots.values[leaf] = step;
   }
@@ -100,7 +98,7 @@ void Deriver::flow(Slots& slots) const {
   settle(slots, row.field_hidden, number((mlp ? 2 : 4) * width));
   settle(slots, row.field_activation, mlp ? softplus_ : gelu_);
   settle(slots, row.time_embedding, mlp || slots.is(row.field_kind, "time_indexed") ? none_ : mlp_);
-  settle(slots, row.init_scheme, slots.is(row.family, "hybrid_ode") ? pytorch_ : gpt2_scheme_);
+  settle(slots, row.init_scheme, slots.family().flow ? pytorch_ : gpt2_scheme_);
 }
 
 void Deriver::modulation(Slots& slots) const {
@@ -131,7 +129,7 @@ void Deriver::modulation(Slots& slots) const {
 
 void Deriver::routing(Slots& slots) const {
   const LeafRows& row = leaf_rows();
-  const bool tdt = slots.is(row.family, "tdt");
+  const bool tdt = slots.family().teaches;
   settle(slots, row.predictor_hidden, number(slots.integer(row.d_model) / 2));
   settle(slots, row.clip_scope, tdt ? group_ : global_);
   settle(slots, row.modes, tdt ? tdt_modes_ : mod_modes_);
@@ -140,7 +138,7 @@ void Deriver::routing(Slots& slots) const {
 
 void Deriver::train(Slots& slots) const {
   const LeafRows& row = leaf_rows();
-  const bool tdt = slots.is(row.family, "tdt");
+  const bool tdt = slots.family().teaches;
   const PooledValue* decay = pool_->null();
   const std::int64_t steps = slots.integer(row.steps);
   if (slots.is(row.schedule, "wsd")) {

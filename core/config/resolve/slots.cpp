@@ -43,6 +43,11 @@ void Slots::reset(std::size_t leaf, const ValuePool& pool) {
   origins[leaf] = Origin::Default;
 }
 
+const FamilyFacts& Slots::family() const {
+  const auto* text = values[leaf_rows().family]->get_if<std::string>();
+  return facts_of(text != nullptr ? *text : std::string_view());
+}
+
 bool Slots::is(std::size_t leaf, std::string_view word) const {
   const auto* text = values[leaf]->get_if<std::string>();
   return text != nullptr && *text == word;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/family_facts.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/schema/value_pool.hpp"
 #include "core/config/yaml/diagnostics.hpp"
@@ -121,6 +122,7 @@ struct Slots {
   auto lookup() const {
     return [this](std::size_t leaf) -> const PooledValue& { return *values[leaf]; };
   }
+  const FamilyFacts& family() const;  // of `model.family`
   bool null(std::size_t leaf) const { return values[leaf]->is_null(); }
   std::int64_t integer(std::size_t leaf) const;
   double number(std::size_t leaf) const { return values[leaf]->number(); }

@@ -1,3 +1,4 @@
+#include "core/config/family_facts.hpp"
 #include "core/config/schema/schema_rows.hpp"
 
 namespace depthgrid {
@@ -64,7 +65,7 @@ constexpr Leaf kBlock[] = {
              "row only those of the row, and --set); identity is the resolved leaves, not the "
              "name"),
         "no preset"),
-    word("model.family", "standard time_indexed tong hybrid_ode tdt mod", "standard", Structural,
+    word("model.family", kFamilyWords, "standard", Structural,
          "separate blocks; one block whose weights depth-time modulates; one whose weights "
          "networks of depth-time generate; separate blocks with a flow in place of some; separate "
          "blocks of which some skip tokens: temporal dynamic transformer, or Mixture-of-Depths"),

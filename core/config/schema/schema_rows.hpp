@@ -13,11 +13,6 @@ namespace depthgrid {
 
 inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-/// Conditions that several tables of leaves read.
-inline constexpr std::string_view kFlow = "model.family=hybrid_ode";
-inline constexpr std::string_view kTdt = "model.family=tdt";
-inline constexpr std::string_view kMod = "model.family=mod";
-
 /// Builders of table rows; the tables are constants of the program.
 constexpr FusionPart fusion_of(LeafClass leaf_class) {
   if (leaf_class == LeafClass::PerCellUnion) return FusionPart::Alternative;
@@ -144,6 +139,7 @@ constexpr FixedText with_each(std::string_view alternatives, std::string_view te
 }
 
 // Conditions of rows in several parts of the table.
+inline constexpr std::string_view kFlow = "model.family=hybrid_ode";
 inline constexpr std::string_view kSsm = "model.mixer=ssm";
 inline constexpr std::string_view kTdt = "model.family=tdt";
 inline constexpr std::string_view kMod = "model.family=mod";

@@ -116,7 +116,7 @@ using enum ParameterGroup;
 constexpr auto kGroups =
     joined(group<Trunk>(kTrunk), group<Embedding>(), group<Head>(kUntiedHead), group<Norm>(kNorm),
            group<Bias>(kBias), group<Modulation>(kGates), group<Hypernet>(kGenerators),
-           group<Ssm>(kSharedStateSpace), group<Field>(kField), group<Alpha>(kAlpha),
+           group<Ssm>(kSharedStateSpace), group<Field>(kFlow), group<Alpha>(kAlpha),
            group<Gain>(kGain), group<Control>(kControl), group<Residual>(kScale), group<Tpn>(kTdt),
            group<Scalars>(kTdt, "1e-3", "0, whatever no_decay lists"),
            group<Router>(kRouter, "train.lr; tdt: 3e-3",

@@ -18,6 +18,7 @@
 
 #include "core/base/error.hpp"
 #include "core/depth/observer.hpp"
+#include "models/blocks/flow.hpp"
 #include "tests/support/gradient_check.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
@@ -232,6 +233,55 @@ TEST(HybridOde, ASignalMovesItsOwnSequenceAndNoSignalIsNeutral) {
     const Control wrong{at::zeros({2, 1, 1, 2})};
     EXPECT_THROW(built.model->logits(tokens, {.control = wrong}), ShapeError);
   }
+}
+
+TEST(HybridOde, ASignalOfOneTokenMovesItAndWhatFollows) {
+  for (const bool mlp : {false, true}) {
+    ModelOptions o = small_options("hybrid_ode", 2);
+    if (mlp) with_mlp_field(o);
+    o.flow.control = 3;
+    const Built built(o, {3, 4});
+    const at::Tensor tokens = some_tokens(o);
+    const at::Tensor plain = built.model->logits(tokens, {});
+    const Control u{at::zeros({2, 2, 7, 3})};
+    EXPECT_TRUE(at::equal(built.model->logits(tokens, {.control = u}), plain));
+
+    u.u.select(0, 1).select(0, 0).select(0, 4).fill_(2);
+    const at::Tensor moved = built.model->logits(tokens, {.control = u}) - plain;
+
+    EXPECT_LT(moved[1][0].narrow(0, 0, 4).abs().max().item<float>(), 1e-6);
+    for (std::int64_t t = 4; t < 7; ++t) {
+      EXPECT_GT(moved[1][0][t].abs().max().item<float>(), t == 4 ? 1e-3 : 1e-6) << t;
+    }
+    EXPECT_LT(moved[1][1].abs().max().item<float>(), 1e-6);
+    EXPECT_LT(moved[0].abs().max().item<float>(), 1e-6);
+  }
+}
+
+TEST(HybridOde, AConstantSignalHasTheBitsOfOneShiftForAllTokens) {
+  ModelOptions o = small_options("hybrid_ode", 2);
+  o.flow.control = 3;
+  o.flow.control_bias = true;
+  ParameterLayout layout;
+  Flow(layout, o);
+  Arena arena(layout, {3, 4}, at::kFloat);
+  const Flow flow(arena, o);
+  const at::NoGradGuard no_grad;
+  arena.values().add_(at::randn(arena.values().sizes()));
+  const at::Tensor u = at::randn({2, 2, 3}), t = at::full({2}, 0.25);
+  const auto parameter = [&](const char* name) {
+    return slot_view(arena.values(), arena.layout().find(name));
+  };
+  const AffineMap map{parameter("flow.control.weight"), parameter("flow.control.bias")};
+
+  const at::Tensor once = flow.shift(t, {}) + apply(map, u).unsqueeze(2);  // (E, B, 1, C)
+
+  const at::Tensor wide = u.unsqueeze(2);
+  EXPECT_TRUE(at::equal(flow.shift(t, {wide}), once));
+  EXPECT_TRUE(at::equal(flow.shift(t, {wide.expand({2, 2, 7, 3})}), once));
+  EXPECT_TRUE(at::allclose(flow.shift(t, {wide.expand({2, 2, 7, 3}).contiguous()}),
+                           once.expand({2, 2, 7, o.width}), 1e-6, 1e-6));
+  EXPECT_THROW(flow.shift(t, {u}), ShapeError);
 }
 
 TEST(HybridOde, ABiasMakesASignalOfZeroDifferFromNone) {
