@@ -5,8 +5,8 @@
 namespace depthgrid {
 
 /// `depthgrid eval`: loss, perplexity and bits per byte of a cell's weights on a split of its own
-/// corpus, on a split of another one, or on a text file, as a table with one row a mode of
-/// execution. On its own corpus the figures are those that `run` has recorded, to the bit.
+/// corpus, on a split of another one, or on a text file, as a table with one row per mode of
+/// execution. On its own corpus the figures equal those recorded by `run`, to the bit.
 /// @return exit code.
 int eval_cell(const EvalOrder& order);
 
