@@ -9,7 +9,9 @@ namespace depthgrid {
 /// steps: configuration, initial weights and batches, and the losses of the first twenty steps.
 /// `depthgrid bench optimiser`: times norm pass, clip and update alone.
 /// `depthgrid bench journal`: times one training row of one cell, in the temporary folder.
-/// @return exit code.
+/// @return exit code. @throws UserError (Usage) for anything else to benchmark, or cells that do
+/// not
+///         form one structure.
 int bench(const BenchOrder& order);
 
 }  // namespace depthgrid

@@ -20,6 +20,7 @@ using SplitResults = std::array<std::vector<EvalResult>, 4>;
 /// how many at a time.
 class EvalPlan {
  public:
+  /// @param data  must outlive this object. @param cells  E.
   EvalPlan(const CellConfig& config, const Dataset& data, std::int64_t cells);
 
   /// Whether an evaluation is due after `step` of `steps` steps (0: before the first).

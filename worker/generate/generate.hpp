@@ -36,6 +36,9 @@ Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& p
                           std::optional<Execution> execution = {}, Control control = {});
 
 /// `depthgrid generate`: continues a prompt and prints both. @return exit code.
+/// @throws UserError (Usage) if the prompt is empty or has unknown tokens, or the control signal
+/// does
+///         not fit the cell.
 int generate(const GenerateOrder& order);
 
 }  // namespace depthgrid

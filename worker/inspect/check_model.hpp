@@ -33,7 +33,9 @@ struct CheckModel {
 /// the seed that a case asks for.
 class CheckSubject {
  public:
+  /// An untrained cell.
   explicit CheckSubject(CheckCell cell);
+  /// A cell of a store with the weights of a checkpoint. @throws UserError as StoredModel
   explicit CheckSubject(const CellChoice& choice);
 
   const std::string& alias() const noexcept { return cell_.alias; }

@@ -17,9 +17,8 @@ namespace depthgrid {
 /// The model of one cell of a store with the weights of one of its checkpoints, on the CPU; E = 1.
 /// Does not change the store.
 struct StoredModel {
-  /// @throws UserError if there is no such cell, or no checkpoint of that step (the message lists
-  /// the
-  ///         available ones).
+  /// @throws UserError if there is no such cell (Usage), no such checkpoint (Usage, NoInput; the
+  ///         message lists the available ones), or it does not fit the model (BadData).
   explicit StoredModel(const CellChoice& choice);
 
   Store store;
