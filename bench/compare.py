@@ -171,7 +171,7 @@ def main() -> None:
     p.add_argument("--program", type=Path, default=HERE.parent / "build/release/depthgrid")
     p.add_argument("--out", type=Path, default=HERE.parent / "build/bench")
     p.add_argument("--rounds", type=int, default=5, help="at least 5 for a figure that is published")
-    p.add_argument("--cores", type=int, help="cores everybody may use (default: see bench/README.md)")
+    p.add_argument("--cores", type=int, help="cores that each contender may use (default: see bench/README.md)")
     p.add_argument("--only", default="", help="cases whose name contains this")
     p.add_argument("--rivals", default="", help="only these, by their names in the table, with commas between")
     p.add_argument("--text", type=Path, help="text of the makespan (default: this repository's documentation)")

@@ -20,6 +20,7 @@ class CommandLine {
 
   /// `name` as "json" or "quiet,q".
   CommandLine& flag(const char* name, const char* help);
+  /// Options with a value; `placeholder` names the value in --help.
   CommandLine& text(const char* name, const char* placeholder, const char* help);
   CommandLine& number(const char* name, std::int64_t fallback, const char* help);
   CommandLine& list(const char* name, const char* placeholder,

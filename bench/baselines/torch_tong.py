@@ -75,7 +75,7 @@ class Tong(Model):
 
     @classmethod
     def state(cls, weights: Weights) -> Weights:
-        """q, k and v behind each other, linear maps as (in, out), rows as (1, n)."""
+        """q, k and v concatenated, linear maps as (in, out), rows as (1, n)."""
         state = {}
         for name, value in weights.items():
             if not any(part in name for part in (".attn.", ".mlp.")):

@@ -16,6 +16,7 @@ namespace depthgrid {
 
 /// Attribute of a file or a variable; the list of small integers is for flags.
 using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int8_t>>;
+/// Attributes by name, in the order of the file.
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 
 /// One variable in memory, with the same bytes as in the file.
@@ -41,19 +42,23 @@ struct ColumnTable {
   std::vector<VariableColumn> columns;
   Attributes attributes;
 
+  /// nullptr if there is no column of that name.
   const VariableColumn* find(std::string_view name) const;
-  /// Product of the lengths of `dims`, the axes of a column.
+  /// Product of the lengths of `dims`, the axes of a column. @throws Error for an axis without one.
   std::size_t items(const std::vector<std::string>& dims) const;
   /// Text of a root attribute; empty if there is none.
   std::string text_attribute(std::string_view name) const;
 };
 
-/// Numbers as items of `type`: NaN becomes -1 in integers, other values are rounded to nearest.
+/// Numbers as items of `type`, row-major over `dims`: NaN becomes -1 in integers, other values are
+/// rounded to nearest. @throws Error for type Text.
 VariableColumn number_column(std::string name, std::vector<std::string> dims, DataType type,
                              std::span<const double> values);
+/// The same from integers, without rounding to double.
 VariableColumn integer_column(std::string name, std::vector<std::string> dims, DataType type,
                               std::span<const std::int64_t> values);
-/// Width: the longest value rounded up to a multiple of 8, never below 8.
+/// Texts of fixed width in bytes: that of the longest value rounded up to a multiple of 8, at
+/// least 8.
 VariableColumn text_column(std::string name, std::vector<std::string> dims,
                            std::span<const std::string> values);
 

@@ -39,13 +39,16 @@ class TableReader {
   TableReader(TableReader&&) noexcept;
   TableReader& operator=(TableReader&&) noexcept;
 
+  /// Seal of the file, already verified.
   const SealInfo& seal() const;
 
   /// Names of all columns and coordinates, in the order in which they were written.
   const std::vector<std::string>& names() const;
   bool has(std::string_view name) const;
 
+  /// Shape of a column, without reading it.
   ColumnShape shape(const std::string& name) const;
+  /// A whole column with its axes, without attributes.
   VariableColumn read(const std::string& name) const;
   /// Rows [first, first + count) of the first axis, as in the file.
   std::vector<std::byte> read_rows(const std::string& name, std::int64_t first,

@@ -40,6 +40,7 @@ std::int64_t chunk_rows(std::size_t row_bytes, std::int64_t rows);
 /// unpublished file. @throws BackendError from HDF5, StorageError when publishing fails.
 class TableWriter {
  public:
+  /// @param expected_bytes  estimate of the file's size, which decides where it is built.
   TableWriter(const std::filesystem::path& target, std::uint64_t expected_bytes);
   ~TableWriter();
   TableWriter(const TableWriter&) = delete;

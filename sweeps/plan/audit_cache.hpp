@@ -20,7 +20,9 @@ class AuditCache {
   /// @param folder  see default_audit_folder(); empty = keep nothing.
   AuditCache(const std::filesystem::path& worker, std::filesystem::path folder);
 
+  /// The audit of a cell's structure; nothing if it is not in the cache.
   std::optional<StructureAudit> find(const CellConfig& cell) const;
+  /// Stores an audit, without checks that were off or did not fit in memory.
   void keep(const CellConfig& cell, StructureAudit audit) const;
 
  private:

@@ -63,7 +63,7 @@ double predicted_cell_seconds(const CellConfig& config, const StructureCost& cos
 /// as that lets all teams end sooner. Pure: the same arguments give the same jobs on every rank and
 /// machine. Every wanted cell is in exactly one job. Cells that others start from come first, then
 /// the longest jobs.
-/// @param wanted  one flag per cell.
+/// @param wanted  one flag per cell. @throws Error if it has another size than `cells`.
 std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::vector<bool>& wanted,
                                 const PackingOptions& options, const CostTable& costs);
 

@@ -15,6 +15,7 @@ Amounts described_amounts(const DescribeCache& cache);
 /// Widths sealed in the plan of a store; none without a plan. @param folder  of the store.
 std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder);
 
+/// Which amounts of `match:` are computed.
 enum class MatchEffort : std::uint8_t {
   Counts,  // parameters and FLOPs are matched, times left open (Sweep::goals)
   All

@@ -24,6 +24,7 @@ PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<C
                             const PackingOptions& packing, CostTable costs,
                             std::vector<std::string> notes);
 
+/// The text that `depthgrid plan` prints.
 std::string plan_text(const Sweep& sweep, const PlanReport& report);
 
 /// The contract `plan --json` of docs/cli.md.

@@ -30,6 +30,7 @@ class Filter {
   Filter(Filter&&) noexcept;
   Filter& operator=(Filter&&) noexcept;
 
+  /// Whether a cell meets the condition.
   bool matches(const Lookup& cell) const;
 
   struct Node;

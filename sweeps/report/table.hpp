@@ -6,8 +6,10 @@
 
 namespace depthgrid {
 
+/// Alignment of a column's entries.
 enum class Align : std::uint8_t { Left, Right };
 
+/// Title and alignment of a column.
 struct TableColumn {
   std::string title;
   Align align = Align::Left;

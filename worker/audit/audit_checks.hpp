@@ -7,37 +7,40 @@
 
 namespace depthgrid {
 
-/// Changes the tokens from each of 8 cut points on, in training and evaluation, in batches of other
-/// compositions and alone: no logit before the cut may change a bit. Value: largest change.
+/// Changes the tokens from each of 8 cut points onwards, in training and evaluation, in a batch
+/// with a different cut in every row and in sequences alone: no logit before the cut may change in
+/// any bit. Value: largest change.
 AuditResult check_causality(AuditRoom& room);
 
-/// The same for modes that are declared to look ahead, with the masks of their routing held: then
-/// the routing is the whole leak. Evaluation must not be among them.
+/// The same for modes that are declared non-causal, with the masks of their routing held fixed, to
+/// show that the routing is the only leak. Evaluation must not be among them.
 AuditResult check_declaration(AuditRoom& room);
 
-/// A sequence alone against the same sequence in a batch. Value: largest difference over the
-/// largest logit, or over 1.
+/// Compares a sequence alone with the same sequence in a batch. Value: largest difference relative
+/// to the largest logit, or to 1.
 AuditResult check_batch_independence(AuditRoom& room);
 
-/// Value: parameters of the layout; threshold: the family's closed form.
+/// Value: number of parameters in the layout; threshold: the family's closed form.
 AuditResult check_parameter_count(AuditRoom& room);
 
-/// Value: parameters of the twin whose gradient is not finite, or zero without being declared dead.
+/// Value: number of parameters of the twin whose gradient is not finite, or is zero although they
+/// are not declared dead.
 AuditResult check_gradient_flow(AuditRoom& room);
 
-/// Value: loss of the start values on random tokens less ln V.
+/// Value: loss of the initial weights on random tokens minus ln V, in nats.
 AuditResult check_initial_loss(AuditRoom& room);
 
-/// Value: loss of the twin on one batch that it learns by heart.
+/// Value: loss of the twin on one batch that it memorises, in nats.
 AuditResult check_overfit_batch(AuditRoom& room);
 
-/// Trains the twin on a Markov chain. Value: its validation loss, with the chain's own surprise on
-/// the same tokens as control variate; threshold: the entropy rate less 0.01. Undecided if the twin
-/// has not come near the rate: one that has learned nothing cannot be told from an honest one.
+/// Trains the twin on a Markov chain. Value: its validation loss in nats, with the chain's own
+/// surprise on the same tokens as control variate; threshold: the entropy rate minus 0.01.
+/// Undecided if the loss has not come near the rate: a cheating twin that has learned nothing looks
+/// like an honest one.
 AuditResult check_entropy_floor(AuditRoom& room);
 
-/// Four cells that differ in seed, rate and residual scale, together and each alone, and beside a
-/// cell of NaN. Value: largest difference of a loss, a gradient or a weight after two steps.
+/// Runs four cells of different seed, rate and residual scale together, each alone, and with a cell
+/// of NaN. Value: largest difference of a loss, a gradient or a weight after two steps.
 AuditResult check_fusion(AuditRoom& room);
 
 /// One row of the table of checks.

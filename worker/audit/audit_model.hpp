@@ -15,15 +15,15 @@
 
 namespace depthgrid {
 
-/// A structure under audit, and how its models are made.
+/// A structure under audit, and how to build its models.
 struct AuditSubject {
   /// Options of E cells that all have the structure's values.
   std::function<ModelOptions(std::int64_t cells)> options;
   std::int64_t tokens = 128;                           // T, data.seq_len
   std::uint64_t seed = 0;                              // model.seed
   std::array<bool, kParameterGroupCount> frozen = {};  // groups that do not train
-  double memory_bytes = 4e9;                           // what the audit may take
-  FamilyBuilder family = {};                           // none: the one that the options name
+  double memory_bytes = 4e9;                           // memory that the audit may take
+  FamilyBuilder family = {};                           // none: the one named by the options
   /// The loss; none: cross-entropy of the next token.
   std::function<std::unique_ptr<LanguageModel>(const Model&, std::vector<std::uint64_t> seeds)>
       language = {};
@@ -32,7 +32,7 @@ struct AuditSubject {
 /// E cells of a subject with their own arena, in float32 on the CPU; without_dense_start().
 class AuditModel {
  public:
-  /// @param o      sizes, maybe of the structure's twin. @param seeds  (E) model seeds.
+  /// @param o  sizes, possibly those of the structure's twin. @param seeds  (E) model seeds.
   AuditModel(const AuditSubject& subject, ModelOptions o, std::vector<std::uint64_t> seeds);
 
   const ModelOptions& options() const noexcept { return model_->options(); }
@@ -41,7 +41,8 @@ class AuditModel {
   Arena& arena() noexcept { return *arena_; }
   const ParameterLayout& layout() const noexcept { return arena_->layout(); }
 
-  /// Logits of one way of execution, without a graph; step 1 and this model's seeds key its draws.
+  /// Logits of one mode of execution, without a graph; draws are keyed by step 1 and this model's
+  /// seeds.
   /// @param tokens  (E, B, T). @return (E, B, T, V)
   at::Tensor logits(const at::Tensor& tokens, ForwardContext context) const;
 
@@ -55,13 +56,14 @@ class AuditModel {
 /// The layout of a subject's parameters at these sizes.
 ParameterLayout layout_of(const AuditSubject& subject, const ModelOptions& o);
 
-/// Token ids drawn evenly from [0, below): a function of the arguments alone. @return (sizes) int64
+/// Token ids drawn uniformly from [0, below), as a function of the arguments alone.
+/// @return (sizes) int64
 at::Tensor audit_tokens(std::int64_t below, std::vector<std::int64_t> sizes, std::uint64_t key);
 
-/// The same bits, NaN included. @param a, b  float32 of one shape.
+/// Whether all bits are equal, including those of NaN. @param a, b  float32 of the same shape.
 bool same_bits(const at::Tensor& a, const at::Tensor& b);
 
-/// Largest |a - b|; NaN where one is NaN and the other is not; 0 of nothing.
+/// Largest |a - b|; NaN if one is NaN where the other is not; 0 for empty tensors.
 double largest_difference(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace depthgrid

@@ -17,7 +17,7 @@
 namespace depthgrid {
 namespace {
 
-/// Rows of the first cell of each structure that has a wanted cell, as the first rank sees it.
+/// Row of the first cell of each structure that has a wanted cell, according to the first rank.
 std::vector<std::size_t> representatives(Collective& world, const Sweep& sweep,
                                          const std::vector<bool>& wanted) {
   std::set<std::string> structures;
@@ -32,7 +32,7 @@ std::vector<std::size_t> representatives(Collective& world, const Sweep& sweep,
   return nlohmann::json::parse(text).get<std::vector<std::size_t>>();
 }
 
-/// What the log says of one structure that has just been audited.
+/// Logs the result of an audit that has just finished.
 void report(const StructureAudit& audit, const AuditLevels& levels, const std::string& alias,
             Progress& progress) {
   std::int64_t passed = 0, made = 0;
@@ -45,13 +45,13 @@ void report(const StructureAudit& audit, const AuditLevels& levels, const std::s
   const auto stops = blocking(audit, levels);
   for (const AuditResult& c : audit.checks) {
     if (c.verdict == AuditVerdict::Pass || c.verdict == AuditVerdict::Off) continue;
-    if (std::ranges::find(stops, &c) != stops.end()) continue;  // the error says it
+    if (std::ranges::find(stops, &c) != stops.end()) continue;  // part of the error
     log(LogLevel::Warning,
         fmt::format("audit of {}: {} {}: {}", alias, c.name, name_of(c.verdict), c.note));
   }
 }
 
-/// Text for the error; empty if everything may train.
+/// Text of the error; empty if everything may train.
 std::string refusal(const AuditPermit& permit, const Sweep& sweep) {
   std::string text;
   for (const auto& [structure, audit] : permit.audits) {

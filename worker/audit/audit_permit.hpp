@@ -10,17 +10,19 @@
 
 namespace depthgrid {
 
-/// What stands before training: the audits of the structures that are about to train.
+/// The audits of the structures that are about to train, without which training does not start.
 struct AuditPermit {
   AuditLevels levels;
   AuditTable audits = {};  // by structure
   bool stopped = false;
 };
 
-/// Audits the structures of the wanted cells, each on one rank, and shares what came of it.
-/// Collective over `world`.
-/// @param wanted        one a cell; the first rank's counts, other ranks may leave it empty.
-/// @param memory_bytes  that an audit may take on this rank.
+/// Audits the structures of the wanted cells, each on one rank, and shares the results. Collective
+/// over `world`.
+/// @param wanted        one flag per cell; only that of the first rank is used, other ranks may
+/// pass
+///                      an empty one.
+/// @param memory_bytes  memory that an audit may take on this rank.
 /// @throws UserError (Failed) on every rank if a required check has failed.
 AuditPermit pass_audits(Collective& world, const Sweep& sweep, const std::vector<bool>& wanted,
                         double memory_bytes, Progress& progress);

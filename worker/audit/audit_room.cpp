@@ -10,7 +10,7 @@ namespace depthgrid {
 namespace {
 
 constexpr std::int64_t kMostRows = 8;
-constexpr double kPassBytes = 256e6;  // more rows a pass would not make it faster
+constexpr double kPassBytes = 256e6;  // more rows per pass would not be faster
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 
 namespace depthgrid {
 
-/// Sizes at which gradients and fusion are looked at, and those at which a twin learns.
+/// Sizes of the twin for gradients and fusion, and of the twin that is trained.
 inline constexpr TwinSize kPassTwin{.width = 64, .layers = 4, .tokens = 13, .vocabulary = 61};
 inline constexpr TwinSize kLearningTwin{.width = 32, .layers = 3, .tokens = 16, .vocabulary = 16};
 
@@ -20,23 +20,23 @@ class AuditRoom {
   explicit AuditRoom(AuditSubject subject);
 
   const AuditSubject& subject() const noexcept { return subject_; }
-  /// One cell at the structure's own size, without a number of it.
+  /// Options of one cell at the structure's own size; allocates no values.
   const ModelOptions& options() const noexcept { return options_; }
 
-  /// The structure itself, E = 1, made at the first call; null where it would take more memory than
-  /// there is.
+  /// The structure itself, E = 1, built at the first call; null if it would take more memory than
+  /// allowed.
   AuditModel* full();
   /// Why full() is null.
   std::string too_large() const;
-  /// Sequences of T tokens that one pass of the structure itself may have: 1 ... 8.
+  /// Number of sequences of T tokens in one pass of the structure itself: 1 ... 8.
   std::int64_t rows() const;
-  /// T of passes at size.
+  /// T of passes at the structure's own size.
   std::int64_t tokens() const noexcept { return subject_.tokens; }
 
-  /// E cells of the twin with the subject's seed and those after it.
+  /// `cells` cells of the twin, with consecutive seeds from the subject's.
   AuditModel twin(const TwinSize& size, std::int64_t cells = 1) const;
 
-  /// One cell of the twin that learns, without noise.
+  /// One cell of the twin that is trained, without noise.
   AuditModel learner() const;
 
  private:
@@ -48,9 +48,9 @@ class AuditRoom {
   std::optional<AuditModel> full_;
 };
 
-/// Pass or Fail with its numbers.
+/// A result that is Pass or Fail.
 AuditResult judged(bool pass, double value, double threshold, std::string note);
-/// Neither: the check could not tell, or was not made. NaN for numbers that there are none of.
+/// A result that is neither: the check could not decide, or was not run. NaN for absent numbers.
 AuditResult unjudged(AuditVerdict verdict, double value, double threshold, std::string note);
 
 }  // namespace depthgrid

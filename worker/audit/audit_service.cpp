@@ -17,7 +17,7 @@ bool is_off(const AuditLevels& levels, const AuditResult& check) {
   return at != levels.end() && at->second == AuditLevel::Off;
 }
 
-/// Every check that is wanted has an answer that lasts.
+/// Whether every wanted check has a lasting result.
 bool complete(const StructureAudit& audit, const AuditLevels& levels) {
   for (const auto& [name, level] : levels) {
     if (level != AuditLevel::Off && audit.find(name) == nullptr) return false;

@@ -9,19 +9,20 @@
 
 namespace depthgrid {
 
-/// Audits structures for this machine: from the cache where it knows them.
+/// Audits structures on this machine, using cached results where there are any.
 class AuditService {
  public:
-  /// @param fresh  repeat what the cache has. @param memory_bytes  that an audit may take.
+  /// @param fresh  ignore cached results. @param memory_bytes  memory that an audit may take.
+  /// @param stop   asked between checks.
   AuditService(double memory_bytes, bool fresh, std::function<bool()> stop = {});
 
   /// @param config   of the cell that represents the structure.
-  /// @param levels   checks that are off are not made, and shown as off.
-  /// @return nothing if `stop` said so.
+  /// @param levels   checks that are off are not run, and reported as off.
+  /// @return nothing if `stop` returned true.
   std::optional<StructureAudit> audit(const std::string& structure, const CellConfig& config,
                                       const AuditLevels& levels);
 
-  /// True if the last audit() had to make a check.
+  /// True if the last audit() ran at least one check.
   bool worked() const noexcept { return worked_; }
 
  private:
@@ -32,7 +33,7 @@ class AuditService {
   std::function<bool()> stop_;
 };
 
-/// What `depthgrid audit` asks: JSON in, JSON out (docs/cli.md).
+/// Answers an order of `depthgrid audit`: JSON in, JSON out (docs/cli.md).
 /// @param request  {"schema": 1, "fresh": false, "structures": [{"structure": key, "config":
 /// {…}}]};
 ///                 levels are the leaves audit.* of each configuration.

@@ -16,7 +16,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::int64_t kRows = 8;  // sequences that generated weights are shared out among
+constexpr std::int64_t kRows = 8;  // sequences over which the cost of generated weights is spread
 
 /// "layers.3.attn.qkv.weight" -> "layers.*.attn"; "modulation.q.w1" -> "modulation.q".
 std::string module_of(const std::string& parameter) {
@@ -63,8 +63,8 @@ void count(StructureAudit& audit, const AuditSubject& subject, const ModelOption
   audit.flops_per_token = flops_per_token(o, kRows, subject.tokens);
 }
 
-/// A check for which memory does not suffice is skipped, as one of a structure that is known to be
-/// too large: whether it can train is for training to say.
+/// A check that runs out of memory is skipped, like that of a structure known to be too large:
+/// training will show whether the structure can train.
 AuditResult made(const AuditCheckRow& row, AuditRoom& room) {
   try {
     return row.run(room);
@@ -90,7 +90,7 @@ AuditSubject subject_of(const CellConfig& config, double memory_bytes) {
 StructureAudit audit_facts(const AuditSubject& subject) {
   StructureAudit audit;
   count(audit, subject, subject.options(1));
-  // The family of a twin says the same about modes and costs no memory.
+  // The family of a twin declares the same modes and takes little memory.
   const AuditModel twin = AuditRoom(subject).twin(kPassTwin);
   for (const AuditedMode& c : audited_modes(twin.model().family())) {
     audit.modes.push_back({c.name, c.causal, c.reason});

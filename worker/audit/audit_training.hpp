@@ -8,14 +8,14 @@
 
 namespace depthgrid {
 
-/// Adam on an audited model: no decay, clip at 1, a short warm-up and a cosine to a tenth.
+/// Adam on an audited model: no decay, clip at 1, a short warm-up, cosine decay to a tenth.
 class AuditTraining {
  public:
   /// @param model  must outlive this. @param lr  (E) peak rates.
   AuditTraining(AuditModel& model, const std::vector<double>& lr, std::int64_t steps);
 
   /// Gradients of the mean loss. @param windows  (E, B, T + 1).
-  /// @return (E) nats per token, of the next tokens alone
+  /// @return (E) nats per token, cross-entropy of the next tokens only
   at::Tensor backward(const at::Tensor& windows, std::int64_t step);
   /// @param step  from 1.
   void update(std::int64_t step);

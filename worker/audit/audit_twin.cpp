@@ -14,7 +14,7 @@ void at_most(std::int64_t& value, std::int64_t bound) {
   value = std::min(value, bound);
 }
 
-/// The most heads, up to as many as there were, that cut the width into even parts of 8 or more.
+/// The most heads, up to the original number, that divide the width into even parts of at least 8.
 std::int64_t heads_for(std::int64_t width, std::int64_t heads) {
   while (heads > 1 && (width % (2 * heads) != 0 || width / heads < kLeastHead)) --heads;
   return heads;

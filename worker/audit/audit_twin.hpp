@@ -14,17 +14,17 @@ struct TwinSize {
   std::int64_t vocabulary = 256;
 };
 
-/// The same model with smaller sizes: width, layers, vocabulary and positions are cut to `size`,
-/// inner widths in the proportion of the width, networks of depth-time to 16; every other option
-/// stays as it is. A structure that is small enough is its own twin.
+/// The same model with smaller sizes: width, layers, vocabulary and positions are limited to
+/// `size`, inner widths shrink in proportion to the width, networks of depth-time to 16; every
+/// other option is unchanged. A structure that is small enough is its own twin.
 ModelOptions twin_of(ModelOptions o, const TwinSize& size);
 
-/// The model as it trains once its layers skip: without the steps in which a temporal dynamic
-/// transformer trains on everything first (`model.tdt.dense_fraction`). In these nothing is routed,
-/// and the first steps of a training are all that a check runs.
+/// The model as it trains once its layers skip: without the initial steps in which a temporal
+/// dynamic transformer trains on all tokens (`model.tdt.dense_fraction`). Nothing is routed in
+/// these, and a check runs only the first steps of a training.
 ModelOptions without_dense_start(ModelOptions o);
 
-/// A twin that learns without noise: no dropout, no jitter of depth-time.
+/// The model without noise in training: no dropout, no jitter of depth-time.
 ModelOptions without_noise(ModelOptions o);
 
 }  // namespace depthgrid

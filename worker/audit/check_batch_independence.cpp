@@ -29,7 +29,7 @@ AuditResult check_batch_independence(AuditRoom& room) {
     const at::Tensor together = model->logits(tokens, claim.context);
     const double scale = std::max(1.0, together.abs().max().item<double>());
     for (std::int64_t r = 0; r < rows; ++r) {
-      claim.context.first_row = r;  // the draws of its place in the batch
+      claim.context.first_row = r;  // draws belong to its place in the batch
       const at::Tensor alone = model->logits(tokens.narrow(1, r, 1), claim.context);
       const double d = largest_difference(together.narrow(1, r, 1), alone) / scale;
       if (d > worst || std::isnan(d)) {

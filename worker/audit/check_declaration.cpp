@@ -11,7 +11,7 @@
 namespace depthgrid {
 namespace {
 
-/// What is wrong with a mode that looks ahead; empty: nothing.
+/// The problem with a mode that looks ahead; empty if none.
 std::string problem_of(const AuditModel& model, const AuditedMode& mode, std::int64_t rows,
                        std::int64_t tokens, double& worst) {
   if (mode.reason.empty()) return mode.name + " looks ahead without a reason";

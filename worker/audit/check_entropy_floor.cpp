@@ -15,7 +15,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kMargin = 0.01;  // nats below the entropy rate that are not yet an answer seen
+constexpr double kMargin = 0.01;  // tolerance below the entropy rate, nats
 constexpr double kNear = 0.15;    // nats above it within which the twin has learned the chain
 constexpr double kFloorRate = 1e-2;
 constexpr std::int64_t kFloorRows = 16;
@@ -23,7 +23,7 @@ constexpr std::int64_t kFloorSteps = 200;
 constexpr std::int64_t kTrainTokens = 40000;
 constexpr std::int64_t kValidWindows = 512;
 
-/// Windows of a stream at starts drawn evenly. @return (rows, T + 1) int64
+/// Windows of a stream at uniformly drawn starts. @return (rows, T + 1) int64
 at::Tensor windows_of(const std::vector<std::uint32_t>& stream, std::int64_t rows,
                       std::int64_t tokens, std::uint64_t key) {
   const auto places = static_cast<std::int64_t>(stream.size()) - tokens;
@@ -69,8 +69,8 @@ AuditResult check_entropy_floor(AuditRoom& room) {
   }
   const at::Tensor windows = windows_of(valid, kValidWindows, tokens, 0);
   const double h = chain.entropy_rate();
-  // The chain's own loss on these tokens differs from h by the luck of the draw, and so does the
-  // model's, by nearly the same.
+  // The chain's own loss on these tokens differs from h by sampling noise, and the model's loss by
+  // nearly the same noise.
   const double loss = training.evaluate(windows) - (surprise(chain, windows) - h);
   const double floor = h - kMargin;
   const std::string note =

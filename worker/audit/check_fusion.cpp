@@ -20,7 +20,7 @@ constexpr std::size_t kPoisoned = 1;
 constexpr std::array<double, kCells> kRates = {1e-3, 3e-3, 1e-2, 5e-4};
 constexpr std::array<double, kCells> kScales = {1, 0.5, 1.0 / 3, 1.5};
 
-/// Some of the four cells, as the twin has them.
+/// Some of the four cells, at the sizes of the twin.
 ModelOptions options_of(const AuditRoom& room, const std::vector<std::size_t>& cells) {
   ModelOptions o =
       twin_of(room.subject().options(static_cast<std::int64_t>(cells.size())), kPassTwin);

@@ -14,8 +14,7 @@ namespace depthgrid {
 namespace {
 
 constexpr std::int64_t kFlowRows = 8;
-constexpr std::int64_t kFlowSteps =
-    3;  // what starts behind a zero is reached after the first update
+constexpr std::int64_t kFlowSteps = 3;  // after one update, gradients also pass initial zeros
 constexpr std::size_t kNamed = 3;
 
 /// "a, b, c and 4 more"

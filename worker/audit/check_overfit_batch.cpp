@@ -16,7 +16,7 @@ constexpr double kOverfitRate = 5e-3;
 constexpr std::int64_t kOverfitRows = 2;
 constexpr std::int64_t kOverfitSteps = 400;
 constexpr std::int64_t kLook = 25;
-constexpr double kStillFalling = 0.9;  // of the loss a hundred steps ago
+constexpr double kStillFalling = 0.9;  // relative to the loss a hundred steps ago
 
 }  // namespace
 
@@ -28,7 +28,7 @@ AuditResult check_overfit_batch(AuditRoom& room) {
       audit_tokens(twin.options().vocabulary, {1, kOverfitRows, tokens + 1}, 41);
   std::vector<double> seen;
   for (std::int64_t step = 1; step <= kOverfitSteps; ++step) {
-    // In training mode: what chooses tokens in evaluation need not have learned the batch.
+    // In training mode: the decider used in evaluation need not have learned the batch.
     const double loss = training.backward(windows, step).item<double>();
     training.update(step);
     if (step % kLook != 0) continue;

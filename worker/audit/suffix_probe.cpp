@@ -20,7 +20,7 @@ std::vector<std::int64_t> spread(const std::vector<std::int64_t>& cuts, std::siz
   return out;
 }
 
-/// Every token from the cut on is another one.
+/// Replaces every token from the cut onwards by a different one.
 void change_from(const at::Tensor& row, std::int64_t cut, std::int64_t vocabulary) {
   at::Tensor tail = row.narrow(-1, cut, row.size(-1) - cut);
   const at::Tensor shift =

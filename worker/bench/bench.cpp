@@ -29,9 +29,9 @@ namespace depthgrid {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::int64_t kLossSteps = 20;  // whose losses are compared between programs
+constexpr std::int64_t kLossSteps = 20;  // steps whose losses are compared between programs
 
-/// Names under which the baselines read a parameter: q, k and v apart.
+/// Names by which the baselines read a parameter: q, k and v separately.
 std::vector<std::string> names_of(const ParameterSlot& slot) {
   const std::string& name = slot.spec.name;
   const std::size_t at = name.find(".attn.qkv.");
@@ -218,10 +218,10 @@ int bench_optimiser(const BenchOrder& order) {
   return 0;
 }
 
-/// What a training step writes of each cell: one row of every scalar and per-group series.
+/// The row that a training step writes for each cell: every scalar and per-group series.
 int bench_journal(const BenchOrder& order) {
   const std::int64_t width = row_numbers("step");
-  constexpr std::int64_t kRows = 100;  // a time is of so many rows: one alone is below the clock
+  constexpr std::int64_t kRows = 100;  // per measurement: a single row is too fast to time
   const std::filesystem::path folder = scratch_name(std::filesystem::temp_directory_path());
   make_folders(folder);
   std::vector<double> milliseconds;

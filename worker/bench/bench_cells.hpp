@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// The cells of a bench: those that the overrides make, or E copies with seeds 0 … E − 1.
+/// The cells of a benchmark: those defined by the overrides, or E copies with seeds 0 … E − 1.
 /// @throws UserError if these are not --cells cells of one structure.
 std::vector<CellConfig> bench_cells(const BenchOrder& order);
 

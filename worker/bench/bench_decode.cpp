@@ -38,13 +38,13 @@ double median(std::vector<double> x) {
   return x[x.size() / 2];
 }
 
-/// One of the two ways to get a token's logits that are timed in turns.
+/// One of the two ways to get a token's logits, which are timed alternately.
 struct Way {
   std::function<void()> start;             // reads the prompt
-  std::function<void(std::int64_t)> next;  // the token at a place
+  std::function<void(std::int64_t)> next;  // the token at a position
 };
 
-/// Tokens a second of each round, and how much faster the first way was in it.
+/// Tokens per second in each round, and the speedup of the first way.
 struct Rates {
   std::vector<double> first, second, ratio;
 };
@@ -67,7 +67,7 @@ Rates in_turns(const Way& first, const Way& second, std::int64_t steps) {
   return out;
 }
 
-/// A decoder that reads the prompt, then token after token.
+/// A decoder that reads the prompt, then one token at a time.
 Way decoding(Decoder& decoder, const Model& model, const at::Tensor& ids) {
   return {[&] {
             decoder.restart();
@@ -91,8 +91,8 @@ at::Tensor drawn_masks(std::int64_t tokens, std::int64_t layers, double share) {
   return at::rand({1, 1, tokens, layers}).argsort(2, false).argsort(2, false).lt(k);
 }
 
-/// A student whose decisions are drawn, its router asked all the same, against the same weights
-/// with every token executed.
+/// Compares a student with random decisions, whose router is evaluated all the same, with the same
+/// weights executing every token.
 int against_dense(const BenchOrder& order, const Model& model, const at::Tensor& ids) {
   const RoutingOptions& o = model.options().routing;
   const std::int64_t layers = model.options().layers;

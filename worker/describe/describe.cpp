@@ -35,7 +35,7 @@ double best_of(const auto& work) {
   return best;
 }
 
-/// Times of one cell, measured fused; `rows` sequences of the batch are enough to tell.
+/// Times of one cell, measured fused, on `rows` sequences of the batch.
 void calibrate(StructureCost& cost, const CellConfig& config) {
   const std::int64_t tokens = config.integer("data.seq_len");
   const std::int64_t batch = config.integer("train.batch_size");
@@ -53,7 +53,7 @@ void calibrate(StructureCost& cost, const CellConfig& config) {
     fused.language->losses({windows, 1}).total.backward(weight);
     fused.arena->zero_gradients();
   });
-  const bool trains = fused.train.steps > 0;  // else there is no first step to take
+  const bool trains = fused.train.steps > 0;  // else there is no step to time
   const double update = trains ? best_of([&] { fused.optimizer->step(1, active); }) : 0;
   const double score = best_of([&] { fused.language->score({windows.narrow(0, 0, 1)}); });
   const auto e = static_cast<double>(cells);

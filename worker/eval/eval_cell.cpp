@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kCorpora[] = {"wikitext-2", "tiny-shakespeare", "self"};
 
-/// One way to run the model over the tokens, and what came of it.
+/// One mode of execution and its results.
 struct ModeRow {
   DeclaredMode mode;
   EvalResult result;
@@ -67,7 +67,7 @@ std::string text_of(const EvalOrder& order, const CellConfig& config, bool utf8)
   return text;
 }
 
-/// Other tokens than the cell's own, cut by its tokeniser.
+/// Tokens of another text, made by the cell's tokeniser.
 TokenStream other_stream(const EvalOrder& order, const StoredModel& stored, const Dataset& data) {
   if (!data.tokenizer) {
     throw UserError(ExitCode::Usage, fmt::format("--data: corpus {} has no tokeniser that could "
@@ -88,7 +88,7 @@ bool holds(const Words& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-/// The words of `given` must be among `known`.
+/// Checks that the words of `given` are among `known`.
 void require_known(const char* option, const std::vector<std::string>& given,
                    const std::vector<std::string_view>& known) {
   for (const std::string& word : given) {
@@ -98,7 +98,7 @@ void require_known(const char* option, const std::vector<std::string>& given,
   }
 }
 
-/// What --mode and --decider choose of the family's modes; without them the way in which the cell
+/// The family's modes selected by --mode and --decider; without them the mode in which the cell
 /// itself is evaluated.
 std::vector<DeclaredMode> chosen_modes(const EvalOrder& order, const Model& model) {
   const RoutingOptions& o = model.options().routing;
@@ -142,13 +142,13 @@ Json row_json(const ModeRow& row, bool by_position) {
   return json;
 }
 
-/// Its name, with a mark where its figures are not those of a prediction.
+/// Name of a mode, with a mark if its figures are not those of a prediction.
 std::string shown(const DeclaredMode& mode) {
   return std::string(mode.name) + (mode.causal ? "" : " *");
 }
 
-/// Runs the modes one after another, under thresholds calibrated as `run` has them: as at its end,
-/// or, on as many windows as its periodic evaluations take, as there.
+/// Runs the modes one after another with thresholds calibrated as in `run`: as at its end, or, for
+/// the number of windows of its periodic evaluations, as in those.
 std::vector<ModeRow> evaluate_modes(const EvalOrder& order, const StoredModel& stored,
                                     const Dataset& data, const TokenStream& stream) {
   const EvalPlan plan(stored.config, data, 1);

@@ -14,8 +14,8 @@ std::array<bool, 4> splits_of(const CellConfig& c, const char* path) {
   return out;
 }
 
-/// Windows a forward pass: enough rows for the matrix products, logits of a cell within 64 MB. It
-/// does not depend on the number of cells: a cell's figures are its own to the bit.
+/// Windows per forward pass: enough rows for the matrix products, logits of a cell within 64 MB.
+/// Independent of the number of cells, so that a cell's figures do not depend on it either.
 std::int64_t automatic_batch(const CellConfig& c) {
   const std::int64_t tokens = c.integer("data.seq_len");
   const double logits = 4.0 * static_cast<double>(c.integer("model.vocab_size") * tokens);

@@ -13,32 +13,36 @@
 
 namespace depthgrid {
 
-/// Figures of all splits of one evaluation: [split][cell]; an absent split is empty.
+/// Results of one evaluation by split: [split][cell]; an absent split is empty.
 using SplitResults = std::array<std::vector<EvalResult>, 4>;
 
-/// Leaves `eval.*` of one structure over its data: when, on which windows, how many at a time.
+/// The leaves `eval.*` of one structure applied to its data: when to evaluate, on which windows,
+/// how many at a time.
 class EvalPlan {
  public:
+  /// @param data  must outlive this object. @param cells  E.
   EvalPlan(const CellConfig& config, const Dataset& data, std::int64_t cells);
 
-  /// True after `step` steps of `steps` (0: before the first).
+  /// Whether an evaluation is due after `step` of `steps` steps (0: before the first).
   bool due(std::int64_t step, std::int64_t steps) const;
 
   /// The periodic evaluation: a fixed, evenly spaced subset of each split's windows.
   SplitResults periodic(LanguageModel& model) const;
 
-  /// The last one: all windows of the final splits, or as many as `eval.final_windows` says.
-  /// @param stop  asked before every batch. @return nothing once it has said yes.
+  /// The final evaluation: all windows of the final splits, or `eval.final_windows` of them.
+  /// @param stop  asked before every batch. @return nothing once it has returned true.
   std::optional<SplitResults> final(LanguageModel& model, const std::function<bool()>& stop) const;
 
-  /// `windows` windows of one stream, evenly spaced, or all; nothing for a stream without any. (E)
+  /// Evaluates `windows` evenly spaced windows of one stream, or all. @return (E); empty for a
+  /// stream without windows.
   std::vector<EvalResult> on(LanguageModel& model, const TokenStream& stream,
                              std::optional<std::int64_t> windows) const;
 
-  /// The first study's protocol on `valid`: 80 random windows. Nothing unless asked for. (E) nats.
+  /// The first study's protocol on `valid`: 80 random windows. @return (E) nats per token; nothing
+  /// unless configured.
   std::optional<std::vector<double>> published(LanguageModel& model, std::int64_t index) const;
 
-  /// Windows of a split as the periodic evaluation, or the last one, takes them.
+  /// Windows of a split in the periodic or the final evaluation.
   EvalWindows windows(Split split, bool final) const;
   std::int64_t batch_size() const noexcept { return batch_size_; }
 

@@ -11,33 +11,34 @@
 
 namespace depthgrid {
 
-/// Ways of executing a family that skips tokens, side by side on `valid`, and what its gates and
-/// routers do. Values are (E, ...), the modes in the order of the store's axis; NaN: not evaluated.
+/// Comparison of the execution modes of a family that skips tokens on `valid`, and statistics of
+/// its gates and routers. Values are (E, ...), modes in the order of the store's axis; NaN: not
+/// evaluated.
 struct ModeResults {
   std::vector<double> loss;                  // (E, modes) nats per token
   std::vector<double> executed;              // (E, modes) share of the dynamic layers' tokens
-  std::vector<double> rate;                  // (E, L, modes)
-  std::vector<double> mismatch;              // (E) student less teacher, nats per token
-  std::vector<double> student;               // (E, dynamic layers) of them, by the default decider
-  std::vector<RoutingStatistic> statistics;  // (E, L) each; of periodic evaluations
+  std::vector<double> rate;                  // (E, L, modes) share of each layer's tokens
+  std::vector<double> mismatch;              // (E) student minus teacher, nats per token
+  std::vector<double> student;               // (E, dynamic layers) shares with the default decider
+  std::vector<RoutingStatistic> statistics;  // (E, L) each; in periodic evaluations
 };
 
-/// The ways of executing the family that leaves `eval.modes` and `eval.deciders` name; none for
-/// families whose layers execute every token.
+/// The execution modes selected by the leaves `eval.modes` and `eval.deciders`; none for families
+/// whose layers execute every token.
 std::vector<DeclaredMode> configured_modes(const CellConfig& config, const Model& model);
 
-/// Share of the tokens seen that each layer of a cell has executed. @return (L)
+/// Share of the tokens seen that each layer of a cell executed. @return (L)
 std::vector<double> executed_shares(const ExecutedCount& count, std::int64_t cell);
 
 /// Mean of executed_shares() over the dynamic layers.
 double dynamic_share(const RoutingOptions& o, const std::vector<double>& shares);
 
-/// Evaluates ways of executing one structure. Does nothing for families whose layers execute every
-/// token.
+/// Evaluates the execution modes of one structure. Does nothing for families whose layers execute
+/// every token.
 class ModeEvaluation {
  public:
-  /// @param language  the default evaluation, which calibrate() sets.
-  /// All but `modes` must outlive it.
+  /// @param language  its default evaluation is set by calibrate().
+  /// All arguments except `modes` must outlive this object.
   ModeEvaluation(const Dataset& data, const EvalPlan& plan, const Model& model,
                  CellLanguageModel& language, std::vector<DeclaredMode> modes);
 
@@ -46,15 +47,15 @@ class ModeEvaluation {
   /// Names of ModeResults::statistics.
   std::vector<std::string_view> statistics() const;
 
-  /// Takes thresholds from held-out text (dev, or train where there is none) and puts the model's
-  /// default evaluation under them. Call it before every evaluation.
-  /// @param final  from as many tokens as configured, else from no more than a periodic evaluation.
+  /// Calibrates thresholds on held-out text (dev, or train without a dev split) and applies them to
+  /// the model's default evaluation. Call it before every evaluation.
+  /// @param final  use as many tokens as configured; else no more than in a periodic evaluation.
   void calibrate(bool final);
 
-  /// @param stop  asked before every batch. @return nothing once it has said yes.
+  /// @param stop  asked before every batch. @return nothing once it has returned true.
   std::optional<ModeResults> evaluate(bool final, const std::function<bool()>& stop) const;
 
-  /// How a mode is run, with the thresholds of the last calibrate().
+  /// Execution of a mode, with the thresholds of the last calibrate().
   Execution execution(const DeclaredMode& mode) const;
 
  private:
@@ -67,7 +68,7 @@ class ModeEvaluation {
   CellLanguageModel& language_;
   std::vector<DeclaredMode> modes_;
   at::Tensor student_, teacher_;  // (E, dynamic layers) thresholds
-  at::Tensor text_;               // (n, T) what is looked at
+  at::Tensor text_;               // (n, T) text for the statistics
 };
 
 }  // namespace depthgrid

@@ -78,7 +78,7 @@ std::vector<std::int64_t> token_ids(const std::string& prompt, const Dataset& da
   return out;
 }
 
-/// The signal of a cell that has an input for it. @throws UserError naming what the cell has.
+/// The signal for a cell with a control input. @throws UserError naming the cell's own dimension.
 Control control_of(const std::vector<double>& u, const CellConfig& config) {
   if (u.empty()) return {};
   const std::int64_t axes = config.integer_if("model.control.dim").value_or(0);
@@ -96,7 +96,7 @@ Control control_of(const std::vector<double>& u, const CellConfig& config) {
   return {at::tensor(u, at::kFloat).view({1, 1, 1, axes})};
 }
 
-/// As text; as numbers where there is no tokeniser.
+/// Tokens as text; as numbers if there is no tokeniser.
 std::string text_of(const std::vector<std::int64_t>& tokens, const Dataset& data) {
   if (data.tokenizer) {
     const std::vector<std::uint32_t> ids(tokens.begin(), tokens.end());

@@ -13,9 +13,9 @@ namespace depthgrid {
 namespace {
 
 constexpr double kStep = 3e-4;
-constexpr double kSmall = 1e-3;  // of a tensor's largest gradient: less is compared to this
+constexpr double kSmall = 1e-3;  // least denominator, relative to a tensor's largest gradient
 
-/// (terms, slots): does a term reach a tensor?
+/// (terms, slots): whether a term reaches a tensor.
 std::vector<std::vector<bool>> reach(Arena& arena, const LossUnderCheck& loss) {
   std::vector<std::vector<bool>> out;
   for (std::size_t i = 0; i < loss.names.size(); ++i) {
@@ -30,7 +30,7 @@ std::vector<std::vector<bool>> reach(Arena& arena, const LossUnderCheck& loss) {
   return out;
 }
 
-/// What rounding of the loss may change of a difference.
+/// Effect of rounding the loss on a difference.
 double rounding(const LossUnderCheck& loss) {
   const at::NoGradGuard no_grad;
   double size = 0;
@@ -38,7 +38,7 @@ double rounding(const LossUnderCheck& loss) {
   return 4 * std::numeric_limits<double>::epsilon() * size / kStep;
 }
 
-/// The central difference of some of the terms by one element.
+/// The central difference of some of the terms with respect to one element.
 double difference(const LossUnderCheck& loss, const std::vector<bool>& wanted,
                   const at::Tensor& element) {
   const at::NoGradGuard no_grad;
@@ -57,7 +57,7 @@ double difference(const LossUnderCheck& loss, const std::vector<bool>& wanted,
   return (8 * near - far) / (12 * kStep);
 }
 
-/// Elements of a tensor to look at: that of the largest gradient first.
+/// Elements of a tensor to compare: the one of largest gradient first.
 std::vector<std::int64_t> chosen(const at::Tensor& gradient, std::int64_t samples,
                                  at::Generator& random) {
   std::vector<std::int64_t> out = {gradient.abs().argmax().item<std::int64_t>()};

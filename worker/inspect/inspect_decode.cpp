@@ -17,7 +17,7 @@
 namespace depthgrid {
 namespace {
 
-/// How many tokens come at once: the prefill, then the chunks, then one by one.
+/// Number of tokens processed at once: the prefill, then the chunks, then one by one.
 std::vector<std::int64_t> pieces_of(const CheckCase& c, std::int64_t tokens) {
   std::vector<std::int64_t> out;
   if (c.prefill > 0) out.push_back(c.prefill);
@@ -33,7 +33,7 @@ std::vector<std::int64_t> pieces_of(const CheckCase& c, std::int64_t tokens) {
   return out;
 }
 
-/// What a decoder has made of the sequences.
+/// Output of a decoder.
 struct Decoded {
   at::Tensor logits;              // (1, B, T, V)
   std::vector<at::Tensor> masks;  // (1, B, T) of each dynamic layer

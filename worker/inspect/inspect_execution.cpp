@@ -20,7 +20,7 @@ template <typename Words>
                                                model.options().family, fmt::join(known, ", ")));
 }
 
-/// The mode that a case names, or that in which the family is evaluated by itself.
+/// The mode named by a case, or the family's default evaluation.
 ExecutionMode mode_of(const Model& model, const CheckCase& c) {
   const RoutingOptions& routing = model.options().routing;
   if (!c.mode) return c.masks.defined() ? ExecutionMode::Forced : routing.own_mode();
@@ -52,7 +52,7 @@ void require_decider(const Model& model, const CheckCase& c, ExecutionMode mode)
   }
 }
 
-/// (1, B, T, L) of masks of the dynamic layers (D, B, T), or of one value for all.
+/// Masks (1, B, T, L) from those of the dynamic layers (D, B, T), or from one value for all.
 at::Tensor masks_of(const ModelOptions& o, const CheckCase& c, const at::Tensor& tokens) {
   const std::vector<std::int64_t>& layers = o.routing.layers;
   const std::vector<std::int64_t> want = {static_cast<std::int64_t>(layers.size()), tokens.size(1),

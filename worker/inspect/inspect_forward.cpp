@@ -14,7 +14,7 @@
 namespace depthgrid {
 namespace {
 
-/// Keeps the state in front of every depth step.
+/// Keeps the state before every depth step.
 class StateKeeper final : public Observer {
  public:
   bool wants(std::int64_t) const override { return true; }
@@ -31,7 +31,7 @@ CheckReport scalars_report(const GateScalars& s) {
   return out;
 }
 
-/// Everything about one dynamic layer; of a mode that asks no router, or no teacher, less.
+/// Everything about one dynamic layer; less for a mode that evaluates no router or no teacher.
 void add_signals(CheckReport& out, const LayerRouting& layer) {
   const auto add = [&](const char* name, const at::Tensor& x) {
     if (x.defined()) out.add(name, x[0]);

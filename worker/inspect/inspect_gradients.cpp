@@ -23,11 +23,11 @@ namespace depthgrid {
 namespace {
 
 constexpr TwinSize kTwin = {.width = 32, .layers = 4, .tokens = 16, .vocabulary = 32};
-constexpr double kMoved = 0.02;         // away from start values, some of which are zero
-constexpr double kFloat32Limit = 1e-3;  // of a group's norm
+constexpr double kMoved = 0.02;         // distance from initial values, some of which are zero
+constexpr double kFloat32Limit = 1e-3;  // relative to a group's norm
 
-/// Which tokens a training pass executes, and what its stop-gradients have seen, to be held while
-/// parameters move; nothing where no layer skips.
+/// The tokens that a training pass executes and the values behind its stop-gradients, to be held
+/// while parameters change; nothing if no layer skips tokens.
 std::optional<Execution> held_execution(const CheckModel& m, const at::Tensor& tokens) {
   if (m.model.options().routing.layers.empty()) return std::nullopt;
   const at::NoGradGuard no_grad;
@@ -42,7 +42,7 @@ std::optional<Execution> held_execution(const CheckModel& m, const at::Tensor& t
   return Execution{.mode = ExecutionMode::Forced, .forced = masks, .held = record};
 }
 
-/// The training loss a token: the language model's first, then the family's terms, weighted.
+/// The training loss per token: the language model's first, then the family's weighted terms.
 LossUnderCheck training_loss(const CheckModel& m, CellLanguageModel& language,
                              const at::Tensor& windows) {
   LossUnderCheck out;
@@ -53,7 +53,7 @@ LossUnderCheck training_loss(const CheckModel& m, CellLanguageModel& language,
     const auto tokens = static_cast<double>(windows.size(1) * (windows.size(2) - 1));
     std::vector<at::Tensor> terms = {losses.loss / tokens};
     const std::vector<LossTerm> weights = m.model.family().loss_terms();
-    for (std::size_t i = 0; i < losses.parts.size(); ++i) {  // terms that observe come behind them
+    for (std::size_t i = 0; i < losses.parts.size(); ++i) {  // observing terms come after them
       terms.push_back(losses.parts[i] * (weights[i].weight.front() / tokens));
     }
     return terms;
@@ -73,8 +73,8 @@ double float32_error(Arena& narrow, Arena& wide, const std::string& group) {
   return all > 0 ? std::sqrt(off / all) : 0;
 }
 
-/// Parameters that nothing reaches though the family has not declared them dead. An average has no
-/// gradient of the loss: training moves it to what it has seen.
+/// Parameters that no gradient reaches although the family has not declared them dead. Averages are
+/// left out: they are updated from observed values, not by a gradient of the loss.
 std::vector<std::string> silent(const GroupGradients& row, const CheckModel& m) {
   std::vector<std::string> out = row.unreached;
   for (const DeadParameter& dead : m.model.family().dead_parameters()) std::erase(out, dead.name);
@@ -119,7 +119,7 @@ CheckReport inspect_gradients(CheckSubject& subject, const CheckCase& c) {
       gradient_report(wide.arena, training_loss(wide, language, windows), c.samples, seed);
 
   CellLanguageModel single(narrow.model, narrow.seeds);
-  if (language.training_execution) {  // its own stop-gradients: nothing moves here
+  if (language.training_execution) {  // its own stop-gradients: no parameter changes here
     single.training_execution = language.training_execution;
     single.training_execution->held.reset();
   }

@@ -18,7 +18,7 @@
 namespace depthgrid {
 namespace {
 
-/// Puts a case's parameters over those of the model.
+/// Replaces values of the model's parameters by those of a case.
 void put(const std::map<std::string, at::Tensor>& parameters, Arena& arena) {
   const at::NoGradGuard no_grad;
   for (const auto& [name, value] : parameters) {

@@ -20,7 +20,7 @@ namespace depthgrid {
 
 /// One cell in one arithmetic, E = 1.
 struct CheckModel {
-  /// @param values  (1, P) weights; undefined: those that `seed` starts.
+  /// @param values  (1, P) weights; undefined: initial values from `seed`.
   CheckModel(const ModelOptions& options, std::uint64_t seed, CheckDtype dtype,
              const at::Tensor& values = {});
 
@@ -29,27 +29,28 @@ struct CheckModel {
   Model model;
 };
 
-/// A cell under check, untrained or with the weights of a checkpoint, in the arithmetics and from
-/// the seeds that cases ask for.
+/// A cell under check, untrained or with the weights of a checkpoint, in the arithmetic and with
+/// the seed that a case asks for.
 class CheckSubject {
  public:
+  /// An untrained cell.
   explicit CheckSubject(CheckCell cell);
+  /// A cell of a store with the weights of a checkpoint. @throws UserError as StoredModel
   explicit CheckSubject(const CellChoice& choice);
 
   const std::string& alias() const noexcept { return cell_.alias; }
   const ModelOptions& options() const noexcept { return options_; }
   bool stored() const noexcept { return stored_ != nullptr; }
 
-  /// The model of a case, with its parameters put in.
-  /// @throws UserError if one of these is unknown or of another shape.
+  /// The model of a case, with the case's parameter values.
+  /// @throws UserError if one of these is unknown or has the wrong shape.
   const CheckModel& model(const CheckCase& c);
 
   /// Sequences of a case: its own, or drawn from its seed. @return (1, B, T)
-  /// @throws UserError (BadData) for tokens outside the vocabulary, or more than there are
-  ///         positions.
+  /// @throws UserError (BadData) for tokens outside the vocabulary, or more tokens than positions.
   at::Tensor tokens(const CheckCase& c) const;
 
-  /// Seed of a case's start values. @return that of the cell, where the case names none
+  /// Seed of a case's initial values: that of the cell if the case names none.
   std::uint64_t seed(const CheckCase& c) const;
 
  private:
@@ -57,17 +58,18 @@ class CheckSubject {
   std::unique_ptr<StoredModel> stored_;  // none: untrained
   ModelOptions options_;
   std::map<std::pair<CheckDtype, std::uint64_t>, std::unique_ptr<CheckModel>> models_;
-  std::unique_ptr<CheckModel> changed_;  // the last one with other parameters
+  std::unique_ptr<CheckModel> changed_;  // the last one with parameters of a case
 };
 
-/// Masks, thresholds and mode of a case as a pass wants them.
+/// Masks, thresholds and mode of a case, in the form that a pass needs.
 struct CheckExecution {
   bool training = false;
   std::optional<Execution> execution = {};  // none: as the family trains
   bool causal = true;
 };
 
-/// @param tokens  (1, B, T): thresholds of a calibrated decider are taken from them, unless given.
+/// @param tokens  (1, B, T): a calibrated decider is calibrated on them unless thresholds are
+/// given.
 /// @throws UserError if the family has no such mode or decider, or masks or thresholds do not fit.
 CheckExecution inspect_execution(const CheckModel& m, const CheckCase& c, const at::Tensor& tokens);
 

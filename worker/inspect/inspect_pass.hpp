@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// What every pass over tokens reports first: which cell, how it was executed, and its loss.
+/// The first members of the report of any pass over tokens: cell, execution and loss.
 /// @param tokens  (1, B, T). @param logits (1, B, T, V)
 CheckReport pass_report(const CheckSubject& subject, const CheckCase& c, const CheckExecution& e,
                         const at::Tensor& tokens, const at::Tensor& logits);

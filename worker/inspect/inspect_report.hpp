@@ -11,7 +11,7 @@
 
 namespace depthgrid {
 
-/// A JSON object that is being written: what `check` answers, in the order of its members.
+/// A JSON object under construction, the answer of `check`; members keep their order.
 ///
 /// Tensors become nested lists: booleans 0 and 1, numbers with all their digits (float32 widened),
 /// null where one is not finite. An undefined tensor is null.
@@ -31,7 +31,7 @@ class CheckReport {
   }
   CheckReport& add_null(const std::string& name) { return add(name, std::monostate()); }
 
-  /// One line.
+  /// The object as one line of JSON.
   std::string json() const;
 
   const std::vector<std::pair<std::string, Value>>& members() const noexcept { return members_; }

@@ -22,12 +22,12 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<std::string_view, 4> kKinds = {"gate", "forward", "decode", "gradcheck"};
 constexpr std::array<std::string_view, 3> kDtypes = {"f32", "f64", "bf16"};
 
-/// What a member was expected to be; the reader of the case adds its place.
+/// The expected form of a member; the reader of the case adds its place.
 [[noreturn]] void expected(const std::string& what) {
   throw UserError(ExitCode::BadData, "expected " + what);
 }
 
-/// Sizes of nested lists of numbers; all lists of a level must be of one length.
+/// Sizes of nested lists of numbers; all lists of a level must have the same length.
 std::vector<std::int64_t> sizes_of(const Json& j) {
   if (!j.is_array()) return {};
   std::vector<std::int64_t> out = {static_cast<std::int64_t>(j.size())};

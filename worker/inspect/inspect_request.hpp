@@ -15,22 +15,23 @@
 
 namespace depthgrid {
 
+/// The checks, one for each word after `depthgrid check`.
 enum class CheckKind : std::uint8_t { Gate, Forward, Decode, Gradients };
 
-/// Arithmetic of a check. The weights are those of float32 in all three.
+/// Arithmetic of a check. All three use the float32 weights.
 enum class CheckDtype : std::uint8_t {
   F32,
   F64,
   Bf16  ///< float32 with the products of training under `train.precision: bf16`
 };
 
-/// One thing to compute. What the request leaves out stays at its default.
+/// One computation. Members absent from the request keep their defaults.
 struct CheckCase {
   CheckDtype dtype = CheckDtype::F32;
 
   // gate
   at::Tensor dx, dx_hat;   // (1, B, T, C) float64; (1, 1, T, C) from a list of tokens
-  bool rows_given = true;  // dx has had three levels
+  bool rows_given = true;  // dx was given with three levels
   std::int64_t window = 100;
   bool exclusive = false;
   std::optional<double> gamma = {};
@@ -38,36 +39,36 @@ struct CheckCase {
   double o_ce = 1.025, m_cu = 1.1, beta_ce = -0.3, beta_cu = -0.6;
 
   // forward, decode, gradcheck
-  std::optional<std::uint64_t> seed = {};  // of start values and random tokens; none: the cell's
+  std::optional<std::uint64_t> seed = {};  // of initial values and random tokens; none: the cell's
   std::int64_t rows = 2;
   std::optional<std::int64_t> length = {};  // T of random tokens; none: the cell's
   at::Tensor tokens = {};                   // (1, B, T) int64; undefined: random ones
 
   // forward, decode
-  std::optional<std::string> mode = {};  // none: as the model runs by itself
+  std::optional<std::string> mode = {};  // none: the default evaluation
   std::optional<Decider> decider = {};
-  at::Tensor masks = {};       // (B, T) bools of each dynamic layer (D, B, T), or one for all
+  at::Tensor masks = {};       // bools of the D dynamic layers (D, B, T), or one for all
   at::Tensor thresholds = {};  // (D)
   std::int64_t step = 1;       // of mode training
   bool dump = false;
-  std::map<std::string, at::Tensor> parameters = {};  // values put into the model first
+  std::map<std::string, at::Tensor> parameters = {};  // values that replace the model's
 
   // decode
   std::int64_t prefill = 0;
   std::vector<std::int64_t> chunks = {};
 
   // gradcheck
-  std::int64_t samples = 2;  // elements a tensor
+  std::int64_t samples = 2;  // elements per tensor
   double threshold = 1e-4;
 };
 
-/// A model to check: a cell of the sweep that the command line stands for.
+/// A model to check: a cell of the sweep defined by the command line.
 struct CheckCell {
   std::string alias;
   CellConfig config;
 };
 
-/// What `depthgrid check` asks of the worker.
+/// A request of `depthgrid check` to the worker.
 struct CheckRequest {
   CheckKind kind = CheckKind::Gate;
   std::vector<CheckCase> cases = {};
@@ -82,10 +83,10 @@ std::string_view name_of(CheckDtype dtype);
 std::string_view name_of(CheckKind kind);
 
 /// Reads {"schema": 1, "what": KIND, "defaults": {}, "input": {}, "cells": [{alias, config}],
-/// "from": {store, cell, at} or null}. Members of `input` come before those of `defaults`, and
-/// those of an entry of input.cases before both.
-/// @throws UserError naming the case and the member: Usage for one that is not known, BadData for a
-///         value that is not what is expected.
+/// "from": {store, cell, at} or null}. Members of `input` take precedence over those of `defaults`,
+/// and those of an entry of input.cases over both.
+/// @throws UserError naming the case and the member: Usage for an unknown member, BadData for an
+///         unexpected value.
 CheckRequest parse_check_request(std::string_view text);
 
 }  // namespace depthgrid

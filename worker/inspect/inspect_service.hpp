@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// What `depthgrid check` prints and returns.
+/// Output and exit code of `depthgrid check`.
 struct CheckAnswer {
   std::string json;
   ExitCode code = ExitCode::Done;

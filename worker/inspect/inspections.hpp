@@ -7,15 +7,15 @@
 namespace depthgrid {
 
 /// The gate of models/routing/surprise_gate and the choice of top_k on given arrays: criteria, gate
-/// and mask of every token, and the gradients of the mean gate by the four scalars.
+/// and mask of every token, and the gradients of the mean gate with respect to the four scalars.
 CheckReport inspect_gate(const CheckCase& c);
 
-/// One pass over whole sequences: loss, what each dynamic layer has executed and, with `dump`,
-/// every number on the way.
-/// @throws UserError: the family has no such mode, or masks or thresholds do not fit.
+/// One pass over whole sequences: loss, tokens executed by each dynamic layer and, with `dump`,
+/// every intermediate number.
+/// @throws UserError if the family has no such mode, or masks or thresholds do not fit.
 CheckReport inspect_forward(CheckSubject& subject, const CheckCase& c);
 
-/// The same by a Decoder, tokens coming in pieces, and how far it is from one pass.
+/// The same with a Decoder that gets the tokens in pieces, and its difference from one pass.
 /// @throws UserError as inspect_forward(); and for modes that rank a whole text.
 CheckReport inspect_decode(CheckSubject& subject, const CheckCase& c);
 

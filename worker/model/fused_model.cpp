@@ -37,8 +37,8 @@ ParameterLayout layout_of(const ModelOptions& options) {
 
 std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std::int64_t tokens,
                             at::Device device) {
-  // What one sublayer hands to the next should stay within a core's caches; the bounds are a
-  // measured (CPU) and a first guess (GPU), see docs/performance.md.
+  // The output of one sublayer should stay in a core's caches until the next one reads it; the
+  // bound is measured for CPUs and a first guess for GPUs, see docs/performance.md.
   const double entries = static_cast<double>(rows * tokens * options.width);
   const double room = device.is_cpu() ? 512.0 * 64 : 64.0 * 1024 * 256;
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / entries), 1, 64);

@@ -16,10 +16,10 @@
 
 namespace depthgrid {
 
-/// E cells of equal structure as one model, with arena and optimiser: what a job trains.
+/// E cells of equal structure as one model with arena and optimiser, as trained by a job.
 struct FusedModel {
   /// @param cells   configurations of equal structure; cell e starts as it would alone.
-  /// @param device  where tensors live; on a GPU the optimiser's kernels come from the plug-in.
+  /// @param device  of all tensors; on a GPU the optimiser's kernels come from the plug-in.
   FusedModel(const std::vector<const CellConfig*>& cells, at::Device device);
 
   ModelOptions options;
@@ -30,11 +30,12 @@ struct FusedModel {
   std::unique_ptr<CellOptimizer> optimizer;
 };
 
-/// Slots of a structure's parameters, without allocating one.
+/// Slots of a structure's parameters; allocates no values.
 ParameterLayout layout_of(const ModelOptions& options);
 
-/// Cells beyond which fusing no longer pays on this device: on a CPU small matrices gain from being
-/// many, while large ones fill a core alone and only lose cache.
+/// Number of cells beyond which fusing is no longer efficient on this device: on a CPU small
+/// matrices gain from batching, while large ones occupy a core alone and batching only wastes
+/// cache.
 std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std::int64_t tokens,
                             at::Device device);
 

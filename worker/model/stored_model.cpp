@@ -31,7 +31,7 @@ StoredCell cell_of(const StoredPlan& plan, const CellId& id) {
   return *at;
 }
 
-/// Step of the lowest dev loss, as the cell's result says.
+/// Step of the lowest dev loss according to the cell's result.
 std::int64_t best_step(const Store& store, const CellId& id) {
   if (!store.completed(id)) {
     throw UserError(ExitCode::NoInput,

@@ -15,16 +15,16 @@
 namespace depthgrid {
 
 /// The model of one cell of a store with the weights of one of its checkpoints, on the CPU; E = 1.
-/// Nothing in the store is changed.
+/// Does not change the store.
 struct StoredModel {
-  /// @throws UserError: no such cell, or no checkpoint of that step (the message lists those that
-  ///         there are).
+  /// @throws UserError if there is no such cell (Usage), no such checkpoint (Usage, NoInput; the
+  ///         message lists the available ones), or it does not fit the model (BadData).
   explicit StoredModel(const CellChoice& choice);
 
   Store store;
   StoredCell cell;
   CellConfig config;
-  std::int64_t step = 0;  // optimiser steps behind the weights
+  std::int64_t step = 0;  // optimiser steps done
   ModelOptions options;
   std::unique_ptr<Arena> arena;
   std::unique_ptr<Model> model;

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kGpt2Vocabulary = 50257;
 constexpr std::string_view kPrefix = "transformer.";
 
-/// One map or norm of a block, there and here; weight and bias, or scale and shift.
+/// Names of one map or norm of a block in both formats; weight and bias, or scale and shift.
 struct BlockName {
   std::string_view theirs, ours;
   bool norm;
@@ -150,7 +150,7 @@ std::vector<WeightPlace> hf_gpt2_places_in(const SafetensorsFile& file, const Mo
       if (place.name.starts_with(kPrefix)) place.name.erase(0, kPrefix.size());
     }
   }
-  for (std::int64_t i = 0; i < o.layers; ++i) {  // masks that older versions have saved
+  for (std::int64_t i = 0; i < o.layers; ++i) {  // masks saved by older versions
     for (const char* mask : {"bias", "masked_bias"}) {
       ignored.push_back(fmt::format("{}h.{}.attn.{}", root, i, mask));
     }

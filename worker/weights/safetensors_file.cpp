@@ -26,7 +26,7 @@ constexpr int kDeepest = 4;
 struct FileType {
   std::string_view name;
   std::uint64_t bytes;
-  std::optional<at::ScalarType> type;  // none: known, but not read
+  std::optional<at::ScalarType> type;  // none: a valid type that is not read
 };
 constexpr FileType kTypes[] = {{"F64", 8, at::kDouble}, {"F32", 4, at::kFloat},
                                {"F16", 2, at::kHalf},   {"BF16", 2, at::kBFloat16},
@@ -42,7 +42,7 @@ const FileType* type_of(std::string_view name) {
   return at == std::end(kTypes) ? nullptr : at;
 }
 
-/// What is wrong with the file; the caller knows its name.
+/// An error in the file, without its name, which the caller adds.
 struct Refusal {
   std::string why;
 };
@@ -51,7 +51,7 @@ struct Refusal {
   throw Refusal{std::move(why)};
 }
 
-/// Parses, refusing repeated keys and deep nesting, which a parser would let pass.
+/// Parses JSON, rejecting repeated keys and deep nesting, which the parser would accept.
 SortedJson parse_header(const std::string& text) {
   if (text.empty() || text.front() != '{') refuse("its header is no JSON object");
   std::vector<std::set<std::string>> keys(kDeepest + 2);

@@ -16,30 +16,30 @@ struct SafetensorsEntry {
   std::string name;
   std::string dtype;  // "F32", "BF16", ...
   std::vector<std::int64_t> shape;
-  std::uint64_t begin = 0, end = 0;  // bytes behind the header
+  std::uint64_t begin = 0, end = 0;  // byte offsets from the end of the header
 };
 
 /// Reads a safetensors file, trusting nothing in it.
 ///
-/// The header is refused unless it lies inside the file, is one JSON object of UTF-8 text without
-/// repeated keys, and describes tensors of known types whose bytes follow each other without gap or
-/// overlap to the end of the file, as many as their shapes say. Nothing in such a file can run.
-/// Source: the format description of the safetensors library, version 0.4.
+/// The header is rejected unless it lies inside the file, is one JSON object of UTF-8 text without
+/// repeated keys, and describes tensors of known types whose bytes, as many as their shapes
+/// require, follow each other without gap or overlap to the end of the file. Nothing in the file is
+/// executed. Source: the format description of the safetensors library, version 0.4.
 class SafetensorsFile {
  public:
-  /// Reads and checks the header alone. @throws StorageError: NoInput if the file cannot be opened,
-  /// BadData with the reason for which it is refused.
+  /// Reads and checks only the header. @throws StorageError: NoInput if the file cannot be opened,
+  /// BadData with the reason if it is rejected.
   explicit SafetensorsFile(std::filesystem::path file);
 
   const std::filesystem::path& path() const noexcept { return path_; }
   const std::vector<SafetensorsEntry>& entries() const noexcept { return entries_; }
   const std::map<std::string, std::string>& metadata() const noexcept { return metadata_; }
 
-  /// Null if there is none of that name.
+  /// Null if there is no tensor of that name.
   const SafetensorsEntry* find(std::string_view name) const;
 
-  /// One tensor of F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL, in that type.
-  /// @throws StorageError (BadData) for another type, or if the file has become shorter.
+  /// Reads one tensor of type F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL, in that type.
+  /// @throws StorageError (BadData) for any other type, or if the file has become shorter.
   at::Tensor read(const SafetensorsEntry& entry) const;
 
  private:

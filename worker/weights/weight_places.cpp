@@ -16,7 +16,7 @@ namespace depthgrid {
 namespace {
 
 constexpr std::string_view kFloatTypes[] = {"F64", "F32", "F16", "BF16"};
-constexpr std::size_t kShown = 40;  // problems in a message
+constexpr std::size_t kShown = 40;  // problems listed in a message
 
 }  // namespace
 
