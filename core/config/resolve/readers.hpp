@@ -15,7 +15,7 @@ class Readers {
 
   bool reads(std::size_t leaf, const Slots& slots) const;
 
-  /// False where a leaf of the condition has no value that can be relied on.
+  /// False if a leaf of the condition has no trusted value.
   bool certain(std::size_t leaf, const Diagnostics& diagnostics) const;
 
   /// "`model.rope_base` is read with `model.positions: rope`; here `model.positions` is `learned`:
