@@ -33,7 +33,7 @@ struct DecodeState {
 /// tokens so far each time: correct, but slow.
 class Decoder {
  public:
-  /// @param model      must outlive this; its parameters must not change meanwhile.
+  /// @param model      must outlive this; its parameters must not change during that time.
   /// @param execution  of layers that may skip tokens, see skipping_step(); none: as the family
   ///                   decides by itself, a calibrated decider by its fixed threshold.
   /// @param control    the same for all tokens; of a family that has no input for it, unread.
