@@ -55,7 +55,7 @@ std::int64_t standard(const ModelOptions& o) {
          (one_second ? 1 : o.layers) * (norm(o, o.norm) + feed_forward(o));
 }
 
-/// One network of depth-time with `out` gates as output.
+/// One network of depth-time with `out` gates at its end.
 std::int64_t gate(const ModelOptions& o, std::int64_t out) {
   const std::int64_t h = o.modulation.hidden;
   return h > 0 ? chain(o.time.features(), {h, out}) : chain(o.time.features(), {out});
@@ -117,7 +117,7 @@ std::int64_t time_indexed(const ModelOptions& o) {
   return residual(o) + 2 * norm(o, o.norm) + attention(o) + second + weight_gates(o) + gains;
 }
 
-/// A map whose weights (and bias, if generated) are affine in the output of a time network.
+/// A map whose weights, and bias if it is generated, are affine in the output of a time network.
 std::int64_t generated_map(const ModelOptions& o, std::int64_t in, std::int64_t out, bool bias) {
   const HypernetOptions& h = o.hypernet;
   const std::vector<std::int64_t> widths(static_cast<std::size_t>(h.depth), h.hidden);
@@ -137,7 +137,7 @@ std::int64_t tong(const ModelOptions& o) {
 }
 
 /// A transition network C -> 2 w -> C without biases, a router over two states, four scalars and,
-/// if surprise is normalised, its average.
+/// where surprise is normalised, its average.
 std::int64_t tdt(const ModelOptions& o) {
   const std::int64_t router = 2 * o.width + (o.tdt.router_bias ? 1 : 0);
   const auto dynamic = static_cast<std::int64_t>(o.routing.layers.size());
@@ -151,8 +151,8 @@ std::int64_t mod(const ModelOptions& o) {
   return standard(o) + dynamic * (o.width + chain(o.width, {o.mod.predictor_hidden, 1}));
 }
 
-/// The remaining layers and one flow: a block with the embedding of τ, gates, a map of the control
-/// signal and α; two affine maps over state and signal; or only a block.
+/// The layers that stay and one flow: a block with the embedding of τ, gates, a map of the control
+/// signal and α; two affine maps over state and signal; or a block alone.
 std::int64_t hybrid_ode(const ModelOptions& o) {
   const FlowOptions& flow = o.flow;
   ModelOptions rest = o;

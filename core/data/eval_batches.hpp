@@ -25,7 +25,7 @@ struct EvalBatch {
 class EvalBatches {
  public:
   /// @param stream, windows  must outlive this.
-  /// @param batch_size       most windows per batch.
+  /// @param batch_size       most windows per batch. @throws Error if it is below 1.
   EvalBatches(const TokenStream& stream, const EvalWindows& windows, std::int64_t batch_size);
 
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(begins_.size()) - 1; }

@@ -21,7 +21,7 @@ class GradientSync {
   /// Replaces `x` (any shape, contiguous, float32 or float64) by its sum over the ranks; the
   /// optimiser applies 1/R. Summed in rank order: all ranks get the same bits in every run, equal
   /// to those of one rank that accumulates R micro-batches.
-  /// @throws BackendError if a peer is lost.
+  /// @throws BackendError if a peer is lost; ShapeError for another kind of tensor.
   virtual void sum(at::Tensor& x) = 0;
 
   /// The team's largest `value`: how ranks agree to stop (a signal reaches them at different steps)

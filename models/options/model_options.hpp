@@ -166,9 +166,9 @@ struct ModelOptions {
   std::int64_t depth_steps() const {
     return flow.replaced() > 0 ? layers - flow.replaced() + flow.steps : layers;
   }
-  /// The family depends on depth-time.
+  /// The family sees depth-time.
   bool timed() const { return family == "time_indexed" || family == "tong"; }
-  /// One set of parameters yields the blocks of all depths.
+  /// One set of parameters makes the block of every depth.
   bool shared() const { return timed() ? !hypernet.per_layer : share == Share::All; }
 };
 

@@ -19,6 +19,7 @@ namespace depthgrid {
 ///
 /// HDF5 has one global lock and compresses on the caller's thread; this function may run on any
 /// number of threads. Source: HDF5 File Format Specification, filter pipeline messages.
+/// @throws BackendError if zlib fails.
 std::vector<std::byte> encode_chunk(std::span<const std::byte> raw, std::size_t item_bytes);
 
 /// A chunk to be written.
