@@ -20,8 +20,7 @@ struct EvalBatch {
   std::int64_t n_counted = 0;  // sum of counts
 };
 
-/// Groups the windows of an evaluation into batches of equal length; a partial window is a batch of
-/// its own.
+/// Groups evaluation windows into batches of equal length; a partial window is a separate batch.
 class EvalBatches {
  public:
   /// @param stream, windows  must outlive this.

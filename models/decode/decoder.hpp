@@ -61,8 +61,7 @@ class Decoder {
 
   /// Number of tokens in a step's cache, zero if it has no attention: (E·B).
   std::vector<std::int64_t> lengths(std::int64_t step) const;
-  /// Tokens of the last advance() that a step executed: (E, B, T) bool; undefined if it never
-  /// skips.
+  /// Tokens of the last advance() executed by a step: (E, B, T) bool; undefined if it never skips.
   const at::Tensor& executed(std::int64_t step) const {
     return states_.at(static_cast<std::size_t>(step)).skipping.executed;
   }

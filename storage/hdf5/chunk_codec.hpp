@@ -14,8 +14,7 @@
 
 namespace depthgrid {
 
-/// Encodes a chunk for H5Dwrite_chunk, as HDF5's own filters shuffle, deflate (level 4) and
-/// Fletcher32 would.
+/// Encodes a chunk for H5Dwrite_chunk like HDF5's filters shuffle, deflate (level 4), Fletcher32.
 ///
 /// HDF5 has one global lock and compresses on the caller's thread; this function may run on any
 /// number of threads. Source: HDF5 File Format Specification, filter pipeline messages.

@@ -28,8 +28,7 @@ class PackAxes {
   /// Coordinates of the step axes.
   std::vector<VariableColumn> step_columns() const;
 
-  /// Index of each of `own` (ascending) among the steps of the axis. @throws Error if one is
-  /// absent.
+  /// Index of each of `own` (ascending) among the axis's steps. @throws Error if one is absent.
   std::vector<std::int64_t> positions(const std::string& axis,
                                       std::span<const std::int64_t> own) const;
 

@@ -190,8 +190,7 @@ void Deriver::train(Slots& slots) const {
     const bool router = tdt && group.name == "router";
     const bool scalars = tdt && group.name == "scalars";
     settle(slots, group.lr, router ? router_lr_ : scalars ? scalars_lr_ : slots.values[row.lr]);
-    // On the dense path the scalars have no gradient: only decay would change them, so it never
-    // applies.
+    // On the dense path the scalars have no gradient, and decay alone must not change them.
     const bool exempt = router || scalars || slots.has_word(row.no_decay, group.name);
     settle(slots, group.weight_decay, exempt ? zero_real_ : slots.values[row.weight_decay]);
   }

@@ -86,8 +86,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (anchor != 0) {
       diagnostics_.error(place(mark), "anchors (&name) are not allowed: write the value out");
     }
-    // yaml-cpp reports "?" for plain and "!" for quoted scalars; an explicit "!" is visible only in
-    // the text.
+    // yaml-cpp reports "?" for plain and "!" for quoted scalars; only the text shows an explicit
+    // "!".
     const bool explicit_mark = !mark.is_null() &&
                                static_cast<std::size_t>(mark.pos) < text_.size() &&
                                text_[static_cast<std::size_t>(mark.pos)] == '!';

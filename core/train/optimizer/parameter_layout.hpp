@@ -49,8 +49,7 @@ struct ParameterSlot {
   std::int64_t count;
 };
 
-/// Names, shapes and offsets of a model's parameters, without allocating values; `describe` counts
-/// them.
+/// Names, shapes and offsets of a model's parameters without allocating values; for `describe`.
 class ParameterLayout final : public ParameterSource {
  public:
   /// @throws Error if the name, or its random stream, is taken.
