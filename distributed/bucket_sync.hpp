@@ -24,6 +24,7 @@ class BucketSync final : public GradientSync {
   /// @param control       the same ranks in the same order, "mpi" or "self": carries host tensors
   ///                      and largest(). May be `tensors` unless that is nccl. Must outlive this.
   /// @param bucket_bytes  size of the largest bucket, and of the workspace that is kept.
+  /// @throws Error if the two groups have different ranks.
   BucketSync(Collective& tensors, Collective& control, std::int64_t bucket_bytes = kBucketBytes);
 
   int rank() const noexcept override { return tensors_.rank(); }

@@ -53,7 +53,8 @@ class Collective {
 /// A group of one.
 std::unique_ptr<Collective> make_self_collective();
 
-/// @param mine  (n, ...) on each rank. @return (size() * n, ...), in rank order.
+/// @param mine  (n, ...) on each rank, no scalar (ShapeError).
+/// @return (size() * n, ...), in rank order.
 at::Tensor all_gather(Collective& group, const at::Tensor& mine);
 
 /// The smallest, the largest and the sum of every rank's `value`. For groups of host tensors

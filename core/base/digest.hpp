@@ -13,7 +13,7 @@ namespace depthgrid {
 
 using Sha256 = std::array<std::uint8_t, 32>;
 
-/// Incremental SHA-256. Source: FIPS 180-4; computed by libcrypto.
+/// Incremental SHA-256 by libcrypto. Source: FIPS 180-4. @throws BackendError if libcrypto fails.
 class Sha256Stream {
  public:
   Sha256Stream();

@@ -38,7 +38,7 @@ std::shared_ptr<spdlog::logger> logger() {
 void to_file(LogLevel level, std::string text) {
   const auto file = spdlog::get(kFileName);
   if (!file) return;
-  std::ranges::replace(text, '\n', ' ');  // every line has its time
+  std::ranges::replace(text, '\n', ' ');  // one time stamp per line
   file->log(spdlog_level(level), "{}", text);
   file->flush();
 }

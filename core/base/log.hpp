@@ -13,7 +13,7 @@ enum class LogLevel : std::uint8_t { Debug, Info, Warning, Error };
 void configure_log(LogLevel lowest, const std::string& tag);
 
 /// From now on every line, shown or not, is also appended to `file` with its time (UTC) and level,
-/// unbuffered. Replaces the previous file.
+/// unbuffered. A later call switches to its file.
 /// @throws StorageError if the file cannot be opened.
 void log_to_file(const std::filesystem::path& file);
 

@@ -16,7 +16,7 @@ struct SideKey {
   std::string_view key;
   std::size_t (*slot)();
 };
-/// What stands beside the leaves, as json() names it.
+/// Entries beside the leaves, as named by json().
 constexpr SideKey kSideKeys[] = {{"data.corpus@sha256", digest_slot},
                                  {"model.init.from@sha256", start_digest_slot},
                                  {"model.init.from@depth", start_depth_slot}};
@@ -126,7 +126,7 @@ ValueMap beside_leaves(const CellConfig& config) {
 Slots slots_of(const CellConfig& config, ValuePool& pool) {
   Slots slots(pool);
   for (std::size_t i = 0; i < slot_count(); ++i) slots.written[i] = pool.intern(config.slot(i));
-  // The pool outlives the deriver: it is lent, not shared.
+  // The pool outlives the deriver: borrowed, not shared.
   Deriver(std::shared_ptr<ValuePool>(std::shared_ptr<ValuePool>(), &pool)).derive(slots);
   return slots;
 }

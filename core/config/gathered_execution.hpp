@@ -9,11 +9,11 @@
 
 namespace depthgrid {
 
-/// Tokens that a layer of capacity γ executes of a sequence: floor(γ T + 1e-9), so that 0.29 · 100
-/// is 29; at least `min_k`, at most T.
+/// Tokens per sequence executed by a layer of capacity γ: floor(γ T + 1e-9), so that 0.29 · 100 is
+/// 29; at least `min_k`, at most T.
 std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k = 0);
 
-/// That number of a sequence of `data.seq_len`, of a resolved configuration; none for families
+/// That number for sequences of `data.seq_len`, of a resolved configuration; none for families
 /// whose layers execute every token.
 std::optional<std::int64_t> capacity_count(const CellConfig& config);
 

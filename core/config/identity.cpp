@@ -11,7 +11,7 @@
 namespace depthgrid {
 namespace {
 
-/// What identity needs to know of a leaf, in the order of the paths.
+/// Identity-related properties of a leaf, ordered by path.
 struct IdentityLeaf {
   std::size_t leaf;
   std::string json_key;   // "\"train.lr\":"
@@ -43,7 +43,7 @@ void append(std::string& out, const IdentityLeaf& leaf, std::string_view json) {
   out += json;
 }
 
-/// "file:" and the digest, where the leaf names a file of the user's: its content is identity.
+/// "file:" and the digest if the leaf names a user's file: its content is the identity.
 std::optional<std::string> content_of(std::size_t leaf, const Slots& slots) {
   const bool corpus = leaf == leaf_rows().corpus;
   if (!corpus && leaf != leaf_rows().init_from) return std::nullopt;
@@ -57,8 +57,8 @@ void append_value(std::string& out, const IdentityLeaf& leaf, const Slots& slots
   append(out, leaf, content ? '"' + *content + '"' : slots.values[leaf.leaf]->json);
 }
 
-/// A cell and those that start from it never share a job: the length of the chain is in the fusion
-/// key, not the id at its end.
+/// A cell and those that start from it must not share a job, so the length of the chain is in the
+/// fusion key; the id at its end is not.
 void append_start(std::string& out, const IdentityLeaf& leaf, const Slots& slots) {
   const PooledValue& depth = *slots.values[start_depth_slot()];
   if (!depth.is_null()) append(out, leaf, "\"cell+" + depth.json + '"');

@@ -11,7 +11,7 @@
 namespace depthgrid {
 
 /// Digest of {"leaves": leaves that differ from the default, "schema": version} as canonical JSON.
-/// Adding a leaf with a default never changes it. Its first 12 hex digits are the cell's id.
+/// Unchanged by new leaves with defaults. Its first 12 hex digits are the cell's id.
 Sha256 cell_digest(const CellConfig& config);
 CellId cell_id(const CellConfig& config);
 

@@ -112,7 +112,7 @@ MatchGoal::MatchGoal(MatchedWidth open, MatchCandidate reference,
   if (leaf == row.d_model) {
     step_ = slots_->integer(row.n_heads) * (slots_->is(row.positions, "rope") ? 2 : 1);
   }
-  // Where zero is allowed, it is another kind of model, not a narrow one.
+  // If zero is allowed, it means another kind of model, not a narrow one.
   const auto least = std::max<std::int64_t>(1, static_cast<std::int64_t>(schema()[leaf].min));
   const auto most = static_cast<std::int64_t>(schema()[leaf].max);
   smallest_ = (least + step_ - 1) / step_ * step_;

@@ -16,44 +16,44 @@ namespace depthgrid {
 struct Slots;
 class ValuePool;
 
-/// What `match:` makes equal: parameters of a cell, floating-point operations of a token's forward
-/// pass, seconds of a training step on this machine.
+/// Quantity that `match:` equalises: parameters of a cell, floating-point operations per token of a
+/// forward pass, or seconds per training step on this machine.
 enum class MatchOn : std::uint8_t { Parameters, Flops, Time };
 inline constexpr std::array<std::string_view, 3> kMatchOnNames = {"parameters", "flops", "time"};
 
-/// A width that `match:` has found. Once it is in the plan of a store it is read from there, so
-/// that neither another machine nor another measurement changes the identity of a cell.
+/// A width found for `match:`. Once in a store's plan, it is read from there, so that neither
+/// another machine nor another measurement changes the identity of a cell.
 struct MatchedWidth {
   std::string arm, reference;  // names of arms
   std::string leaf;            // path of the free leaf
   MatchOn on = MatchOn::Parameters;
   std::int64_t value = 0;           // of the leaf
   double wanted = 0, achieved = 0;  // amounts of the reference and of the arm
-  double tolerance = 0;             // relative distance allowed
+  double tolerance = 0;             // allowed relative difference
   bool sealed = false;              // read from the plan of a store
 
   /// achieved / wanted - 1
   double difference() const { return achieved / wanted - 1; }
 };
 
-/// JSON list of widths, without `sealed`, and back. @throws Error if the text is no such list.
+/// Widths to and from a JSON list, without `sealed`. @throws Error if the text is not such a list.
 std::string matched_json(const std::vector<MatchedWidth>& widths);
 std::vector<MatchedWidth> matched_from_json(std::string_view json);
 
 /// "gpt has model.d_model = 120: 1,123,200 parameters, -0.5 % of 1,129,216 of mlp (allowed: 3 %)".
 std::string matched_text(const MatchedWidth& width);
 
-/// An arm as it would be with one width.
+/// An arm with one candidate width.
 struct MatchCandidate {
   std::string structure;  // fusion key
   CellConfig config;
 };
 
-/// An arm whose width is still to be found.
+/// An arm whose width is yet to be found.
 class MatchGoal {
  public:
-  /// @param slots  the arm as it is written, settled. @param leaf  row of the free leaf.
-  /// @param open   arm, reference, leaf, what is matched and the tolerance.
+  /// @param slots  the arm as written, settled. @param leaf  row of the free leaf.
+  /// @param open   arm, reference, leaf, matched quantity and tolerance.
   /// @param where  the rule in the file.
   MatchGoal(MatchedWidth open, MatchCandidate reference, std::shared_ptr<const Slots> slots,
             std::shared_ptr<ValuePool> pool, std::size_t leaf, Diagnostic where);
@@ -66,7 +66,7 @@ class MatchGoal {
   std::int64_t smallest() const { return smallest_; }
   std::int64_t largest() const { return largest_; }
   std::int64_t step() const { return step_; }
-  /// The width that the file gives, rounded to one of the above.
+  /// The width given in the file, rounded to one of the above.
   std::int64_t written() const { return written_; }
 
   /// The arm with this width; nothing if a rule between leaves forbids it.
@@ -82,7 +82,7 @@ class MatchGoal {
   std::int64_t smallest_, largest_, step_ = 1, written_;
 };
 
-/// What settled slots are as a cell.
+/// Settled slots as a cell.
 MatchCandidate candidate_of(const Slots& slots, std::shared_ptr<ValuePool> pool);
 
 }  // namespace depthgrid

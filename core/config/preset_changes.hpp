@@ -7,15 +7,15 @@
 
 namespace depthgrid {
 
-/// A leaf that a cell has otherwise than the preset that it names.
+/// A leaf whose value in a cell differs from the cell's preset.
 struct PresetChange {
   std::string leaf;
   std::string preset;  // canonical JSON of the preset's value, resolved
-  std::string here;    // and of the cell's
+  std::string here;    // canonical JSON of the cell's value
 };
 
-/// In the order of the preset's leaves; empty where the cell is the preset, or names none.
-/// A model that differs is not the published one, whatever the preset is called.
+/// In the order of the preset's leaves; empty if the cell equals its preset or names none.
+/// A model that differs is not the published one, whatever the preset's name.
 /// @throws Error for a preset that the schema does not list (a bug).
 std::vector<PresetChange> preset_changes(const CellConfig& config);
 

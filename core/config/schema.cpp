@@ -35,7 +35,7 @@ const std::vector<Leaf>& table() {
   return leaves;
 }
 
-/// Defaults are null, a scalar or a list of words: too little to start a YAML parser for.
+/// Defaults are null, a scalar or a list of words: too simple to need a YAML parser.
 YamlNode default_node(std::string_view text) {
   YamlNode node;
   if (text == "null") return node;

@@ -10,16 +10,17 @@
 
 namespace depthgrid {
 
-/// Number of the schema; it is part of every cell's identity. Adding a leaf does not change it.
+/// Version of the schema, part of every cell's identity. Adding a leaf does not change it.
 inline constexpr int kSchemaVersion = 1;
 
-/// What a leaf means for identity and fusion.
+/// Role of a leaf in identity and fusion.
 enum class LeafClass : std::uint8_t {
   PerCell,       // identity; may differ inside one fused job
-  PerCellUnion,  // as PerCell, but the alternative (a word, or zero or not) is in the fusion key
+  PerCellUnion,  // as PerCell, but the alternative (which word, or whether zero) is in the fusion
+                 // key
   Structural,    // identity and fusion key
   Execution,     // neither: belongs to the run
-  Observation    // fusion key only: changes no number
+  Observation    // fusion key only: does not affect results
 };
 
 /// What of a leaf's value makes cells unequal in structure: what the fusion key holds.
@@ -57,11 +58,11 @@ struct Leaf {
   bool nullable;            // null is allowed: the derived default
   std::string_view unit;
   std::string_view default_text;  // as YAML; "null" where the default is derived
-  std::string_view derived;       // what null stands for, in words
+  std::string_view derived;       // meaning of null, in words
   LeafClass leaf_class;
   std::string_view doc;
-  /// When a cell reads the leaf: "model.positions=rope", alternatives with " or ", conjunctions
-  /// with " & ", "!=" negates, "a|b=x|y" any of the leaves has any of the values. Empty: always.
+  /// Condition under which a cell reads the leaf: "model.positions=rope"; " or ", " & " and "!=";
+  /// "a|b=x|y": any of the leaves has any of the values. Empty: always.
   std::string_view read_when;
   FusionPart fusion;            // follows from the class, but for a few rows
   std::string_view fused_when;  // as read_when: where `fusion` holds; elsewhere Nothing
@@ -77,15 +78,15 @@ std::span<const Leaf> schema();
 
 /// Row of a path, or schema().size() if there is none.
 std::size_t find_leaf(std::string_view path);
-/// Row of a path that must exist. @throws Error for an unknown path (a bug of the caller).
+/// Row of a path that must exist. @throws Error for an unknown path (a caller's bug).
 std::size_t leaf_index(std::string_view path);
 
-/// Typed default of a row: of derived defaults, null.
+/// Typed default of a row; null if derived.
 const Value& default_value(std::size_t leaf);
 
 std::string_view name_of(LeafClass leaf_class);
 
-/// `depthgrid schema`: one line a leaf.
+/// Output of `depthgrid schema`: one line per leaf.
 std::string schema_text();
 /// {"schema":1,"leaves":[{path,type,range,unit,default,class,read_when,doc}],"sweep":[...]}
 std::string schema_json();

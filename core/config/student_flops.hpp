@@ -2,15 +2,15 @@
 
 namespace depthgrid {
 
-/// Forward operations per token of a student, by the share r of the tokens that its dynamic layers
-/// execute: products grow by r, attention, which sees executed tokens alone, by r². What counts
-/// stands in models/cost_model.hpp.
+/// Forward operations per token of a student as a function of the share r of tokens executed by its
+/// dynamic layers: products scale with r, attention among executed tokens with r². For what is
+/// counted, see models/cost_model.hpp.
 struct StudentFlops {
-  double always = 0;     // whatever is executed
-  double products = 0;   // of all dynamic layers together, with every token
+  double always = 0;     // independent of the share
+  double products = 0;   // of all dynamic layers together, for r = 1
   double attention = 0;  // likewise
 
-  /// Layers of different shares cost the mean of this over the layers.
+  /// Layers with different shares cost the mean of this over the layers.
   double at(double share) const { return always + share * (products + share * attention); }
 };
 

@@ -106,7 +106,7 @@ Sweep load_sweep(const SweepRequest& request) {
   const std::string text = diagnostics.text(document.place.file);
   apply_overrides(request.set, reader, document, *pool, diagnostics);
   check_document(document, diagnostics);
-  // Counted before anything of the grid exists in memory.
+  // Counted before the grid takes any memory.
   const std::size_t before = diagnostics.errors();
   limit_size(document, request, diagnostics);
   if (diagnostics.errors() > before) diagnostics.throw_if_failed();

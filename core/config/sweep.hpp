@@ -22,16 +22,16 @@ struct CellPlan {
   std::int64_t row = 0;  // position in the plan; for display
   std::int64_t replicate = 0;  // index of the seed
   std::int64_t seed = 0;
-  bool baseline = false;  // belongs to the arm that others are compared with
+  bool baseline = false;  // belongs to the baseline arm
   std::string structure;  // fusion key, 16 hex
-  ValueMap overrides;     // resolved value of each leaf that varies in this sweep and is read here
+  ValueMap overrides;     // resolved values of the leaves that vary in this sweep and are read here
   CellConfig config;
 };
 
-/// A cell that starts from the last weights of another one (`model.init.from: arm:` or `cell:`).
+/// A cell that starts from another's final weights (`model.init.from: arm:` or `cell:`).
 struct SweepStart {
   CellId cell, source;
-  Diagnostic where;  // the line that says so, without a message
+  Diagnostic where;  // its line in the file, without a message
 };
 
 /// A sweep file, expanded.
@@ -41,7 +41,7 @@ struct Sweep {
   std::string metric, goal;  // "eval_loss.valid", "minimize"
   std::string yaml;          // text of the file as read
   std::string file;          // as given
-  std::string id;            // 16 hex: name, metric and the cells in their order
+  std::string id;            // 16 hex: of name, metric and the cells in order
   std::string order;         // "file" or "shuffled(n)"
   std::string baseline_arm;  // arm of the baseline cells
   std::vector<std::string> tags;
@@ -49,22 +49,22 @@ struct Sweep {
   std::vector<std::string> notes;     // merged duplicates, dropped leaves, excludes without effect
   std::vector<SweepSource> sources;   // the file, its bases, the overrides
   std::int64_t seeds = 1;             // replicates
-  std::vector<MatchedWidth> matched;  // widths that `match:` has set
-  std::vector<MatchGoal> goals;       // arms that still lack one: their cells are not final
-  std::vector<SweepStart> starts;     // sources before those that start from them
-  CellConfig run;                     // answers leaves of class Execution for the whole sweep
+  std::vector<MatchedWidth> matched;  // widths set by `match:`
+  std::vector<MatchGoal> goals;       // arms still without a width: their cells are not final
+  std::vector<SweepStart> starts;     // each source before those that start from it
+  CellConfig run;                     // leaves of class Execution for the whole sweep
 };
 
 struct SweepRequest {
   std::filesystem::path file;
   std::vector<std::string> set;            // "key=value[,value...]"; a comma makes a factor
-  bool yes = false;                        // more than 10,000 cells are meant
+  bool yes = false;                        // accept more than 10,000 cells
   std::vector<MatchedWidth> matched = {};  // widths found before, see matched_sweep()
 };
 
-/// Reads, checks and expands a sweep file. It needs no corpus and has no side effects. Widths of
-/// `match:` are taken from the request; matched_sweep() of sweeps/ finds those that are missing.
-/// @throws SweepErrors (Usage) with all problems; StorageError (NoInput) if the file is not there.
+/// Reads, checks and expands a sweep file. Needs no corpus and has no side effects. Widths of
+/// `match:` are taken from the request; matched_sweep() of sweeps/ finds missing ones.
+/// @throws SweepErrors (Usage) with all problems; StorageError (NoInput) if the file is missing.
 Sweep load_sweep(const SweepRequest& request);
 
 }  // namespace depthgrid

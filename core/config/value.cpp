@@ -70,7 +70,7 @@ std::string shortest(double number) {
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
   std::string text(buffer.data(), end);
-  // "3e-04" -> "3e-4", "1e+06" -> "1e6": as people write it, and still JSON.
+  // "3e-04" -> "3e-4", "1e+06" -> "1e6": as people write it, and valid JSON.
   if (const auto e = text.find('e'); e != std::string::npos) {
     std::size_t digits = e + 1;
     if (text[digits] == '+') {

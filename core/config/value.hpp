@@ -17,8 +17,8 @@ using ValueMap = std::vector<std::pair<std::string, Value>>;
 
 /// One typed value of a leaf: null, bool, integer, real, text, list or map.
 ///
-/// Integers and reals are different values even where they are numerically equal; the schema
-/// decides which of the two a leaf holds, so values of one leaf always compare as expected.
+/// Integers and reals are different values even if numerically equal; the schema decides which of
+/// the two a leaf holds, so values of one leaf always compare as expected.
 struct Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, ValueList, ValueMap> data;
 
@@ -45,16 +45,15 @@ struct Value {
   bool is_null() const { return data.index() == 0; }
   /// Integer or real.
   bool is_number() const { return data.index() == 2 || data.index() == 3; }
-  /// The number as a real. @throws Error if this is not a number.
+  /// The number as a real. @throws Error if it is not a number.
   double number() const;
 };
 
-/// Sorted keys, no blanks, shortest numbers that read back the same: 1e-4 and 0.0001 give one text.
+/// Sorted keys, no blanks, shortest round-trip numbers: 1e-4 and 0.0001 give the same text.
 std::string canonical_json(const Value& value);
 void append_canonical_json(std::string& out, const Value& value);
 
-/// The shortest text that reads back as this number; integral reals have no fraction ("1", not
-/// "1.0").
+/// The shortest text that round-trips; integral reals have no fraction ("1", not "1.0").
 std::string shortest(double number);
 
 /// As a person writes it: bare words, "q+k" for lists, "q:row+up:column" for maps, "null".
@@ -65,7 +64,7 @@ std::string plain_text(const Value& value);
 Value value_from_json(std::string_view text);
 
 void sort_map(ValueMap& map);
-/// The value of a key, or null pointer.
+/// The value of a key, or a null pointer.
 const Value* find_key(const ValueMap& map, std::string_view key);
 
 }  // namespace depthgrid

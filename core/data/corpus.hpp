@@ -36,7 +36,8 @@ struct Corpus {
 /// corpus of one text, the last 2 % of lines are valid and the `dev_fraction` before them dev.
 /// @param frozen_self_text  text of `self` as kept in a store; null = read it from the sources.
 /// @param utf8              check that the texts are UTF-8.
-/// @throws UserError (NoInput) for missing files, (BadData) for files that are not text.
+/// @throws UserError (NoInput) for missing files, (BadData) for files that are not text, (Usage)
+///         for an unknown corpus.
 Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_text, bool utf8);
 
 /// Lines of `text` as the second study joins them: blank lines dropped, the others with their

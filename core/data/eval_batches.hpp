@@ -20,12 +20,11 @@ struct EvalBatch {
   std::int64_t n_counted = 0;  // sum of counts
 };
 
-/// Groups the windows of an evaluation into batches of equal length; a partial window is a batch of
-/// its own.
+/// Groups evaluation windows into batches of equal length; a partial window is a separate batch.
 class EvalBatches {
  public:
   /// @param stream, windows  must outlive this.
-  /// @param batch_size       most windows per batch.
+  /// @param batch_size       most windows per batch. @throws Error if it is below 1.
   EvalBatches(const TokenStream& stream, const EvalWindows& windows, std::int64_t batch_size);
 
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(begins_.size()) - 1; }

@@ -31,10 +31,12 @@ struct EvalWindows {
 /// @param tokens   length of the stream; fewer than two give no window.
 /// @param seq_len  T.
 /// @param stride   1 .. T; none = T: no overlap, last window possibly partial.
+/// @throws Error if seq_len or stride is out of range.
 EvalWindows all_windows(std::int64_t tokens, std::int64_t seq_len,
                         std::optional<std::int64_t> stride = {});
 
 /// `n` evenly spaced windows of the M in `all`: those at floor((2i + 1) M / (2n)); all if n >= M.
+/// @throws Error if n < 1.
 EvalWindows spaced_windows(const EvalWindows& all, std::int64_t n);
 
 /// `n` windows with uniformly drawn starts, as in the first study's evaluation (n = 80).

@@ -20,7 +20,7 @@ class MarkovChain {
   /// @param concentration  of the Dirichlet distribution; none = every symbol equally likely.
   /// @param key            of the random numbers: equal keys give equal chains.
   /// @throws UserError if V^order > 65536 or V^(order + 1) > 2^24, or if the chain is so close to
-  ///         reducible that pi cannot be computed.
+  ///         reducible that pi cannot be computed; Error if order < 0 or V < 2.
   MarkovChain(std::int64_t order, std::int64_t vocab_size, std::optional<double> concentration,
               std::uint64_t key = 0);
 

@@ -44,7 +44,7 @@ class TokenStream {
   /// The first `size` ids (all if there are fewer); bytes() in proportion, rounded.
   TokenStream first(std::int64_t size) const;
 
-  /// Ids [begin, end); bytes() in proportion, rounded.
+  /// Ids [begin, end); bytes() in proportion, rounded. @throws Error if any is out of range.
   TokenStream slice(std::int64_t begin, std::int64_t end) const;
 
   /// Greatest id, -1 for an empty stream.

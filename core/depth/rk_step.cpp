@@ -14,7 +14,7 @@ namespace {
 
 using Weights = std::array<double, Tableau::kMaxStages>;
 
-/// y + sum_j w_j h k_j over the first `stages` slopes: one pass over the state for each.
+/// y + sum_j w_j h k_j over the first `stages` slopes: one pass over the state per slope.
 at::Tensor advance(at::Tensor y, const Weights& w, const at::Tensor& h,
                    const std::vector<at::Tensor>& k, std::size_t stages) {
   for (std::size_t j = 0; j < stages; ++j) {
@@ -27,7 +27,8 @@ at::Tensor advance(at::Tensor y, const Weights& w, const at::Tensor& h,
 
 RkStep rk_step(const Tableau& m, const VectorField& field, const at::Tensor& x,
                const DepthPoint& at, const at::Tensor& span, const Control& u) {
-  const at::Tensor h = per_cell(at.h.to(x.scalar_type()), x);  // never the state to h's dtype
+  const at::Tensor h =
+      per_cell(at.h.to(x.scalar_type()), x);  // h to the state's dtype, not vice versa
   RkStep out;
   out.k.resize(m.stages);
   for (std::size_t s = 0; s < m.stages; ++s) {

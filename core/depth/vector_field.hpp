@@ -11,12 +11,12 @@ namespace depthgrid {
 //   E cells, B batch, T tokens, C channels (d_model), H heads, L depth steps, U control channels,
 //   K frequencies, M tangent directions, V vocabulary, R ranks.
 
-/// Where on the depth axis an evaluation happens.
+/// Position of an evaluation on the depth axis.
 struct DepthPoint {
   at::Tensor t;            // (E) depth, dimensionless, 0 at the embedding and 1 at the readout
   at::Tensor h;            // (E) step length, the residual scale: the step is x <- x + h F
   std::int64_t step = 0;   // index of the step being taken; layer-indexed fields read this
-  std::int64_t stage = 0;  // evaluation of the step: 0 under Euler
+  std::int64_t stage = 0;  // evaluation within the step: 0 under Euler
 };
 
 /// External control of every token. An undefined tensor means "uncontrolled".
@@ -33,13 +33,13 @@ struct Control {
 /// What a field returns at one point.
 struct FieldValue {
   at::Tensor dx;    // (E, B, T, C) dx/dt
-  at::Tensor gate;  // (E, B, T, 1) in [0, 1]; undefined when the field has no gate
+  at::Tensor gate;  // (E, B, T, 1) in [0, 1]; undefined if the field has no gate
 };
 
-/// Depth dynamics dx/dt = f(x, t, u): every family, from one block to a whole stack, is one.
+/// Depth dynamics dx/dt = f(x, t, u), implemented by every family.
 ///
-/// Implementations are pure functions of their arguments and parameters: no hidden state, so that
-/// an integrator may evaluate a point twice and a tangent map may differentiate it.
+/// Implementations are pure functions of their arguments and parameters, without hidden state: an
+/// integrator may evaluate a point twice, and a tangent map may differentiate it.
 class VectorField {
  public:
   virtual ~VectorField() = default;
@@ -51,8 +51,8 @@ class VectorField {
   virtual FieldValue evaluate(const at::Tensor& x, const DepthPoint& at,
                               const Control& u) const = 0;
 
-  /// True when dx depends on at.h, as in a sequential block: such a field is a step of Euler's
-  /// method and has no meaning in another.
+  /// True if dx depends on at.h, as in a sequential block: such a field is meaningful only under
+  /// Euler's method.
   virtual bool depends_on_h() const { return false; }
 };
 

@@ -21,11 +21,11 @@ SegmentTable segment_table(const ParameterLayout& layout, const TrainOptions& op
 /// Moments, rates and schedules of E cells over one arena: one norm pass, one update pass.
 class CellOptimizer {
  public:
-  /// What one step found and did.
+  /// Result of one step.
   struct Report {
     GradientNorms norms;
     UpdateNorms update;
-    std::vector<double> lr;  // (E) rate of the trunk at this step
+    std::vector<double> lr;  // (E) learning rate of the trunk at this step
   };
 
   /// @param arena   must outlive the optimiser.
@@ -34,7 +34,7 @@ class CellOptimizer {
                 std::unique_ptr<DeviceKernels> kernels = nullptr);
 
   /// Applies the gradients of step `step` (from 1) and zeroes them.
-  /// @param active  (E) 0: the cell keeps its bits whatever its gradient.
+  /// @param active  (E) 0: the cell is not updated and keeps its bits.
   Report step(std::int64_t step, const std::vector<std::uint8_t>& active);
 
   /// What the optimiser keeps beside the parameters; a checkpoint writes it under its name.

@@ -21,7 +21,7 @@ constexpr std::array<std::pair<std::string_view, ScheduleKind>, 4> kWords = {{
 
 constexpr double kWsdShare = 0.2;
 
-/// Part of the decay that is done: (s - start) / length, within 0 ... 1.
+/// Progress of the decay: (s - start) / length, clamped to 0 ... 1.
 double progress(std::int64_t step, std::int64_t start, std::int64_t length) {
   if (step <= start) return 0;
   if (step >= start + length) return 1;

@@ -13,7 +13,7 @@
 
 namespace depthgrid {
 
-/// What one training step says of each cell.
+/// Result of one training step for each cell.
 struct StepReport {
   std::vector<double> loss;   // (E) nats per token, mean over the global batch
   std::vector<double> total;  // (E) what was minimised: loss and the objective's other terms
@@ -22,12 +22,12 @@ struct StepReport {
   CellOptimizer::Report optimizer;
 };
 
-/// One optimiser step after another over E fused cells and the R ranks of a team.
+/// Runs optimiser steps over E fused cells and the R ranks of a team.
 ///
 /// Each rank takes its share of the global batch, in micro-batches; losses are divided by the
-/// tokens of the global batch before they are summed, so gradients add up over micro-batches and
-/// ranks to those of the whole batch. A cell whose loss or gradient is not finite, or whose loss is
-/// beyond its bound, is retired as diverged: it keeps its bits, its neighbours go on.
+/// tokens of the global batch before summation, so gradients add up over micro-batches and ranks to
+/// those of the whole batch. A cell whose loss or gradient is not finite, or whose loss exceeds its
+/// bound, is retired as diverged: it keeps its bits, the other cells continue.
 class Trainer {
  public:
   /// All references must outlive the trainer.

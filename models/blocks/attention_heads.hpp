@@ -10,8 +10,7 @@
 
 namespace depthgrid {
 
-/// Queries, keys and values, (R, H, T, D) each with R = E·B; views of the projection unless
-/// rotated.
+/// Queries, keys and values, (R, H, T, D) each, R = E·B; views of the projection unless rotated.
 struct Heads {
   at::Tensor q, k, v;
 };

@@ -18,8 +18,7 @@ class BaseGains {
   BaseGains() = default;
   BaseGains(ParameterSource& source, const ModelOptions& o);
 
-  /// Weights (E, out, in) times their factors; norms and biases unchanged. Once per pass, for all
-  /// depths.
+  /// Weights (E, out, in) times their factors; norms and biases unchanged. Once per pass.
   BlockWeights scaled(const BlockWeights& base) const;
 
  private:

@@ -45,7 +45,7 @@ class BlockField : public VectorField {
   /// Attn(N1 x), as one graph node if there is a kernel for it.
   at::Tensor attention_branch(const BlockWeights& w, const at::Tensor& x, std::int64_t layer,
                               const RotaryAngles& own) const;
-  /// attention + second sublayer(N2 y), likewise.
+  /// attention + second sublayer(N2 y), as one graph node if there is a kernel for it.
   at::Tensor second_branch(const BlockWeights& w, const at::Tensor& y, const at::Tensor& attention,
                            const DepthPoint& at) const;
 

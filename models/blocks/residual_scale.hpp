@@ -14,7 +14,7 @@ class ResidualScale {
   ResidualScale(ParameterSource& source, const ModelOptions& o);
 
   /// Nodes i/L or (i-1)/L, or one constant time; jittered in training if configured, with draws
-  /// keyed by (model seed, step).
+  /// keyed by (model seed, step). @throws Error if jitter finds no seeds in the context.
   DepthGrid grid(const ModelOptions& o, const ForwardContext& context) const;
 
  private:

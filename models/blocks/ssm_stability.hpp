@@ -4,8 +4,7 @@
 
 namespace depthgrid {
 
-/// Spectral radius of transitions: below one, the recurrence forgets; NaN if the transition is not
-/// finite.
+/// Spectral radius of transitions: below one, the recurrence forgets; NaN for non-finite ones.
 /// @param transition  (E, L, N) diagonal or (E, L, N, N) dense; Family::transitions().
 /// @return            (E, L) float64, on the host.
 at::Tensor spectral_radius(const at::Tensor& transition);

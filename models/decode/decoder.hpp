@@ -33,7 +33,7 @@ struct DecodeState {
 /// tokens so far each time: correct, but slow.
 class Decoder {
  public:
-  /// @param model      must outlive this; its parameters must not change meanwhile.
+  /// @param model      must outlive this; its parameters must not change during that time.
   /// @param execution  of layers that may skip tokens, see skipping_step(); none: as the family
   ///                   decides by itself, a calibrated decider by its fixed threshold.
   /// @param control    of as many tokens as will come, or the same for all; of a family that has no
@@ -62,8 +62,7 @@ class Decoder {
 
   /// Number of tokens in a step's cache, zero if it has no attention: (E·B).
   std::vector<std::int64_t> lengths(std::int64_t step) const;
-  /// Tokens of the last advance() that a step executed: (E, B, T) bool; undefined if it never
-  /// skips.
+  /// Tokens of the last advance() executed by a step: (E, B, T) bool; undefined if it never skips.
   const at::Tensor& executed(std::int64_t step) const {
     return states_.at(static_cast<std::size_t>(step)).skipping.executed;
   }

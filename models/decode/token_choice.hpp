@@ -14,7 +14,7 @@ struct TokenChoice {
 
 /// Picks a token: temperature, then top_k, then top_p, then a draw among the rest, most probable
 /// first. Ties go to the lower id. Deterministic given `draw`.
-/// @param logits  (V), finite.
+/// @param logits  (V). @throws Error if they are empty or not finite.
 /// @param draw    uniform in [0, 1).
 /// Source: Fan, Lewis & Dauphin (2018), ACL (top-k); Holtzman et al. (2020), ICLR, section 3.1
 /// (top-p).

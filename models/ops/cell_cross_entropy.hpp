@@ -10,7 +10,7 @@ namespace depthgrid {
 /// ranks) add up to its mean. Rows are summed in double precision, in order.
 /// @param logits   (E, B, T, V) float32 or float64; with gradients enabled its memory is reused.
 /// @param targets  (E, B, T) int64 in [0, V).
-/// @return         (E) in the dtype of logits, nats.
+/// @return         (E) nats, in the dtype of logits.
 at::Tensor cell_cross_entropy(const at::Tensor& logits, const at::Tensor& targets);
 
 /// Loss of every token, without gradients. @return (E, B, T) float32, nats.

@@ -12,6 +12,7 @@ namespace depthgrid {
 ///               gradients.
 /// @param ids    (E, B, T) int64 in [0, V).
 /// @return       (E, B, T, C)
+/// @throws Error if a table that needs a gradient has none preset.
 at::Tensor cell_embedding(const at::Tensor& table, const at::Tensor& ids);
 
 }  // namespace depthgrid

@@ -9,8 +9,7 @@ namespace depthgrid {
 /// The gradient of G is a sum of L outer products, Σ_l m_l ⊗ dy_l. It is added directly to
 /// G.grad(): a separate tensor would cost another write and read of (E, h, N), and G is most of a
 /// model with generated weights. In float32 and float64 on a CPU, own kernels work on blocks of
-/// entries: LibTorch splits matrix products among threads, so the bits would depend on their
-/// number.
+/// entries, as LibTorch splits products among threads and bits would depend on their number.
 /// @param generator  G, (E, h, N) leaf whose .grad is preset (an arena view), or any tensor without
 ///                   gradients.
 /// @param base       (E, 1, N), as `generator`; may be undefined.

@@ -20,6 +20,7 @@ enum class ScanMethod : std::uint8_t {
 /// @param transition  A: (E, N) diagonal or (E, N, N) dense.
 /// @param u           (E, B, T, N), in the dtype of `transition`: float32 or float64.
 /// @return            (E, B, T, N)
+/// @throws ShapeError if the dtypes or the numbers of states differ.
 at::Tensor lti_scan(const at::Tensor& transition, const at::Tensor& u,
                     ScanMethod method = ScanMethod::Automatic);
 

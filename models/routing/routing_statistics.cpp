@@ -39,8 +39,7 @@ at::Tensor share_of(const at::Tensor& of, const at::Tensor& among) {
   return flat(of.logical_and(among)).sum(1) / flat(among).sum(1);
 }
 
-/// Area under the ROC curve: the probability that an executed token's logit exceeds a skipped
-/// one's.
+/// Area under the ROC curve: probability that an executed token's logit exceeds a skipped one's.
 at::Tensor area(const at::Tensor& logits, const at::Tensor& target) {
   const at::Tensor order =
       std::get<1>(at::sort(flat(logits), /*stable=*/true, 1, /*descending=*/false));

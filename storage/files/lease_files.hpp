@@ -21,8 +21,7 @@ std::int64_t highest_claim(const std::filesystem::path& cell_dir);
 std::optional<ProcessIdentity> read_claim(const std::filesystem::path& cell_dir,
                                           std::int64_t generation);
 
-/// Content of `hb-<generation>`; "" if unreadable. Observers only compare it and look for the end
-/// mark.
+/// Content of `hb-<generation>`; "" if unreadable. Observers compare it and look for the end mark.
 std::string read_heartbeat(const std::filesystem::path& cell_dir, std::int64_t generation);
 bool heartbeat_ended(const std::string& heartbeat);
 

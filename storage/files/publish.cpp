@@ -47,8 +47,7 @@ void sync_or_throw(int fd, const fs::path& path, std::uint64_t bytes = 0) {
   if (fsync(fd) != 0) throw_errno(path, "cannot sync", errno, bytes);
 }
 
-/// True if `name` is the file open as `fd`: a rename or link that happened, but was reported as
-/// failed.
+/// True if `name` is the file open as `fd`: a rename or link that happened despite an error.
 bool is_file(int folder, const std::string& name, int fd) {
   struct stat at{};
   struct stat ours{};

@@ -18,8 +18,7 @@ struct FdTraits {
 };
 using Fd = UniqueHandle<FdTraits>;
 
-/// Atomic publication: readers see the whole old file or the whole new one, whatever is killed
-/// when.
+/// Atomic publication: readers see the whole old or the whole new file, whatever is killed when.
 ///
 /// Bytes go to ".tmp-PID-RANDOM" beside the target (O_EXCL, O_NOFOLLOW, mode 0640), are synced,
 /// then renamed or linked, and the folder is synced. After any error the temporary file is removed,
@@ -58,8 +57,7 @@ void sync_folder(const std::filesystem::path& folder);
 /// Creates the folder and its missing parents, mode 0750; no error if it exists.
 void make_folders(const std::filesystem::path& folder);
 
-/// Throws StorageError for a failed call on `path`: "No space left on device (needed 12 bytes, free
-/// 0)".
+/// @throws StorageError for a failed call: "No space left on device (needed 12 bytes, free 0)".
 [[noreturn]] void throw_errno(const std::filesystem::path& path, const std::string& what, int code,
                               std::uint64_t needed_bytes = 0);
 

@@ -67,7 +67,7 @@ void prune(const fs::path& cell_dir, int keep_last, std::span<const std::int64_t
     const bool new_step = steps.insert(file.step).second;
     const bool wanted = std::ranges::find(kept_steps, file.step) != kept_steps.end();
     if (new_step && (steps.size() <= newest || wanted)) continue;
-    std::error_code stays;  // a file too many does no harm
+    std::error_code stays;  // a surplus file does no harm
     fs::remove(file.file, stays);
   }
 }

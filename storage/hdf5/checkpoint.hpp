@@ -17,18 +17,18 @@ struct TensorView {
   std::span<const float> data;
 };
 
-/// State after `step` optimiser steps; with the configuration it determines all that follows.
+/// State after `step` optimiser steps; with the configuration it determines all later steps.
 struct CheckpointData {
   std::int64_t step = 0;
-  std::string config_digest;              // of the cell; another one is never loaded
+  std::string config_digest;              // of the cell; with another one it is never loaded
   std::map<std::string, double> numbers;  // integers up to 2^53 stay exact
   std::map<std::string, std::string> texts;
   std::vector<TensorView> tensors;
 };
 
-/// Writes `ckpt-<step>-<generation>.h5`: sealed, each tensor with the SHA-256 of its bytes in
-/// memory; reads it back and compares, and only then removes older ones: the newest `keep_last`
-/// steps (at least 2) and `kept_steps` stay, of each step the newest generation.
+/// Writes `ckpt-<step>-<generation>.h5`, sealed, each tensor with the SHA-256 of its bytes in
+/// memory; reads it back, compares, and only then removes older ones: the newest `keep_last` steps
+/// (at least 2) and `kept_steps` stay, each in its newest generation.
 /// @return  the file.
 /// @throws  StorageError (CantCreate) naming path, needed and free bytes; nothing is removed then.
 std::filesystem::path publish_checkpoint(const std::filesystem::path& cell_dir,
@@ -55,12 +55,12 @@ struct CheckpointSearch {
   std::vector<std::string> rejected;  // "ckpt-00001200-000003.h5: reason", newest first
 };
 
-/// Newest by (step, generation) that passes seal, configuration digest and every tensor's digest.
-/// Damaged ones are moved to `corrupt/`, each with a file that gives the reason.
+/// The newest by (step, generation) with valid seal, configuration digest and tensor digests.
+/// Damaged ones are moved to `corrupt/`, each with a file that states the reason.
 CheckpointSearch newest_checkpoint(const std::filesystem::path& cell_dir,
                                    const std::string& config_digest);
 
-/// One given step, newest generation first, by the same checks; nothing is moved.
+/// The checkpoint of one step, newest valid generation, by the same checks; nothing is moved.
 std::optional<LoadedCheckpoint> checkpoint_at(const std::filesystem::path& cell_dir,
                                               const std::string& config_digest, std::int64_t step);
 

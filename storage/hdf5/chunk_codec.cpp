@@ -29,7 +29,7 @@ std::uint32_t folded(std::uint32_t sum) {
   return (sum & 0xffffU) + (sum >> 16U);
 }
 
-/// HDF5's variant: 16-bit words are big-endian whatever the machine.
+/// HDF5's variant: 16-bit words are big-endian on every machine.
 std::uint32_t fletcher32(std::span<const std::byte> bytes) {
   constexpr std::size_t kWordsBeforeOverflow = 360;
   std::uint32_t sum1 = 0;
@@ -74,7 +74,7 @@ ChunkEncoder::ChunkEncoder(unsigned threads) {
   threads_.reserve(std::max(1U, threads));
   try {
     while (threads_.size() < std::max(1U, threads)) threads_.emplace_back([this] { run(); });
-  } catch (const std::system_error&) {  // a limit of the user: fewer will do, one is needed
+  } catch (const std::system_error&) {  // the user's limit: fewer suffice, one is required
     if (threads_.empty()) throw;
   }
 }

@@ -14,22 +14,22 @@
 
 namespace depthgrid {
 
-/// What HDF5's own filters shuffle, deflate (level 4) and Fletcher32 would make of a chunk, so that
-/// the bytes can be handed to H5Dwrite_chunk.
+/// Encodes a chunk for H5Dwrite_chunk like HDF5's filters shuffle, deflate (level 4), Fletcher32.
 ///
-/// HDF5 has one lock for everything and compresses on the caller's thread; this function may run on
-/// any number of threads. Source: HDF5 File Format Specification, filter pipeline messages.
+/// HDF5 has one global lock and compresses on the caller's thread; this function may run on any
+/// number of threads. Source: HDF5 File Format Specification, filter pipeline messages.
+/// @throws BackendError if zlib fails.
 std::vector<std::byte> encode_chunk(std::span<const std::byte> raw, std::size_t item_bytes);
 
-/// A chunk on its way to the file.
+/// A chunk to be written.
 struct PendingChunk {
-  std::size_t column = 0;      // as the caller numbers them
+  std::size_t column = 0;      // in the caller's numbering
   std::int64_t first_row = 0;  // of the chunk
   std::size_t item_bytes = 0;
   std::vector<std::byte> bytes;  // raw when submitted, encoded when taken
 };
 
-/// Encodes chunks on threads of its own, while the caller reads the next ones.
+/// Encodes chunks on its own threads while the caller reads the next ones.
 class ChunkEncoder {
  public:
   explicit ChunkEncoder(unsigned threads);
@@ -39,9 +39,9 @@ class ChunkEncoder {
 
   void submit(PendingChunk chunk);
 
-  /// Chunks come back in the order of submission. Blocks when `wait` is set or when so much is in
-  /// flight that memory matters. @return nothing if none is ready (or none is left).
-  /// @throws what encoding threw.
+  /// Returns chunks in the order of submission. Blocks if `wait` is set or too many bytes are in
+  /// flight. @return nothing if none is ready (or none is left).
+  /// @throws the exception of a failed encoding.
   std::optional<PendingChunk> take(bool wait);
 
  private:

@@ -8,20 +8,20 @@
 
 namespace depthgrid {
 
-/// Type of the numbers of a column as the file holds them: i1 i4 i8 f4 f8, or fixed-length UTF-8.
+/// Type of a column in the file: i1 i4 i8 f4 f8, or fixed-length UTF-8.
 enum class DataType : std::uint8_t { Int8, Int32, Int64, Float32, Float64, Text };
 
-/// "i1", "i4", "i8", "f4", "f8" or "S": the spelling of NumPy.
+/// NumPy's spelling: "i1", "i4", "i8", "f4", "f8" or "S".
 std::string_view name_of(DataType type) noexcept;
 
-/// Bytes of one number; 0 for Text, whose width is a property of the column.
+/// Bytes per number; 0 for Text, whose width is a property of the column.
 std::size_t bytes_of(DataType type) noexcept;
 
-/// How an axis behaves when files of cells are put together.
+/// How an axis behaves when files of cells are merged.
 enum class AxisKind : std::uint8_t {
-  Cell,     // one row a cell, in the order of the plan
+  Cell,     // one row per cell, in the order of the plan
   Joined,   // outer join: the coordinate holds optimiser steps, rows are matched by value
-  Padded,   // 0 ... n-1 or 1 ... n: the longest cell sets the length, others are padded
+  Padded,   // 0 ... n-1 or 1 ... n: as long as the longest cell, others are padded
   Fixed,    // the same labels in every file
   Ragged,   // records of all cells one after another
   Labelled  // union of names, or of values where the type is a number; the rows bring them

@@ -25,14 +25,14 @@ using H5Attr = UniqueHandle<H5Traits<&H5Aclose>>;
 using H5Props = UniqueHandle<H5Traits<&H5Pclose>>;
 using H5Object = UniqueHandle<H5Traits<&H5Oclose>>;
 
-/// Switches off, for the calling thread, that HDF5 prints its error stack to stderr: ours carry it.
+/// Stops HDF5 from printing its error stack to stderr on this thread: our exceptions carry it.
 void h5_quiet() noexcept;
 
-/// @return  `id` or status as it came.
-/// @throws  BackendError carrying HDF5's own error stack, if it is negative.
+/// @return  `id` (or status) unchanged.
+/// @throws  BackendError with HDF5's own error stack if it is negative.
 hid_t h5_check(hid_t id, const char* call);
 
-/// Closes now and reports what the destructor would have to swallow: HDF5 writes in its closes.
+/// Closes now and reports errors that a destructor would swallow: HDF5 writes when closing.
 template <class Handle>
 void h5_close(Handle& handle, herr_t (*close)(hid_t), const char* call) {
   if (handle) h5_check(close(handle.detach()), call);
@@ -41,7 +41,7 @@ void h5_close(Handle& handle, herr_t (*close)(hid_t), const char* call) {
 /// Access properties of every file: format V18, no file locks (exclusion comes from the lease).
 H5Props h5_file_access();
 
-/// A fixed-length UTF-8 string type, null-padded; a length of 0 is made 1.
+/// A fixed-length UTF-8 string type, null-padded; a length of 0 becomes 1.
 H5Type h5_string_type(std::size_t length);
 
 }  // namespace depthgrid

@@ -19,10 +19,10 @@ namespace fs = std::filesystem;
 
 /// Larger files do not go through memory.
 constexpr std::uint64_t kLargeBytes = 512U << 20U;
-/// What has to stay free where small files are built.
+/// Bytes that must stay free where small files are built.
 constexpr std::uint64_t kSpareBytes = 32U << 20U;
 
-/// A folder for a file of that size, off the target's disk; empty if there is none.
+/// A folder for a file of that size, not on the target's disk; empty if there is none.
 fs::path fast_folder(std::uint64_t bytes) {
   if (bytes > kLargeBytes) return {};
   const char* tmp = std::getenv("TMPDIR");

@@ -10,11 +10,11 @@
 
 namespace depthgrid {
 
-/// The private file in which a builder works.
+/// The private file of a builder.
 ///
-/// A small one lies in /dev/shm or $TMPDIR and loses its name as soon as it is open, so that
-/// nothing is left of it when this process is killed. A large one lies beside the target under a
-/// name that the next owner of the folder sweeps away.
+/// A small one is in /dev/shm or $TMPDIR and unlinked as soon as it is open, so that nothing is
+/// left if this process is killed. A large one is beside the target under a name that the folder's
+/// next owner removes.
 class H5Scratch {
  public:
   H5Scratch(const std::filesystem::path& beside, std::uint64_t expected_bytes);
@@ -28,13 +28,13 @@ class H5Scratch {
   /// Flushes and closes the HDF5 file, checking every step; idempotent.
   void close();
 
-  /// All bytes, after close().
+  /// All bytes; call after close().
   std::vector<std::byte> bytes() const;
 
-  /// Seals a named file where it lies: hashes what can be read back, then writes the seal.
+  /// Seals a named file in place: hashes what is read back, then writes the seal.
   void seal_in_place(std::int64_t generation);
 
-  /// Gives up a named file to who installs it under its final name.
+  /// Releases a named file to the caller, who installs it under its final name.
   std::filesystem::path hand_over();
 
  private:

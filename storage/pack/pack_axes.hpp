@@ -30,7 +30,7 @@ class PackAxes {
   /// Coordinates of the axes that are unions.
   std::vector<VariableColumn> coordinates() const;
 
-  /// Index of each of `own` (ascending, all known) among the steps of the axis.
+  /// Index of each of `own` (ascending) among the axis's steps. @throws Error if one is absent.
   std::vector<std::int64_t> positions(const std::string& axis,
                                       std::span<const std::int64_t> own) const;
   /// Of a source's coordinate among the steps or labels of its axis.

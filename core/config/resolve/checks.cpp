@@ -17,7 +17,7 @@ class Report {
   Report(const Slots& slots, Place arm, Diagnostics& diagnostics)
       : slots_(slots), arm_(arm), diagnostics_(diagnostics) {}
 
-  /// Blames the first of the leaves that a file names.
+  /// Reports at the first of the leaves that a file names.
   void operator()(std::initializer_list<std::size_t> leaves, const std::string& message) const {
     for (const std::size_t leaf : leaves) {
       if (!diagnostics_.trusts(leaf)) return;

@@ -5,8 +5,8 @@
 
 namespace depthgrid {
 
-/// Rules between leaves (d_model is a multiple of n_heads, ...). Each failure is reported at the
-/// line of a leaf that takes part in it, or at `arm` if none is in a file.
+/// Checks rules between leaves (d_model is a multiple of n_heads, ...). Each failure is reported at
+/// the line of a leaf involved, or at `arm` if none is in a file.
 void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics);
 
 }  // namespace depthgrid

@@ -49,7 +49,7 @@ void Deriver::derive(Slots& slots) const {
 void Deriver::seeds(Slots& slots) const {
   const LeafRows& row = leaf_rows();
   const PooledValue* seed = slots.values[row.seed];
-  slots.defaults[row.seed] = seed;  // identity is by what it resolves to
+  slots.defaults[row.seed] = seed;  // the resolved seeds are the identity
   for (const std::size_t leaf : {row.model_seed, row.data_seed}) {
     settle(slots, leaf, seed);
     slots.defaults[leaf] = zero_;
@@ -106,7 +106,7 @@ void Deriver::modulation(Slots& slots) const {
   settle(slots, row.targets, slots.is(row.mixer, "ssm") ? attention_targets_ : all_targets_);
   const auto* given = slots.values[row.granularity]->get_if<ValueMap>();
   if (given == nullptr) return;
-  // A map names every target, and one word for all of them is that word.
+  // A map names every target; one word for all targets is written as that word.
   ValueMap full;
   bool same = true;
   for (const auto& target : *slots.values[row.targets]->get_if<ValueList>()) {
@@ -151,7 +151,7 @@ void Deriver::train(Slots& slots) const {
     const bool router = tdt && group.name == "router";
     const bool scalars = tdt && group.name == "scalars";
     settle(slots, group.lr, router ? router_lr_ : scalars ? scalars_lr_ : slots.values[row.lr]);
-    // Without a gradient, on the dense path, decay alone would move the scalars: no list lets it.
+    // On the dense path the scalars have no gradient, and decay alone must not change them.
     const bool exempt = router || scalars || slots.has_word(row.no_decay, group.name);
     settle(slots, group.weight_decay, exempt ? zero_real_ : slots.values[row.weight_decay]);
   }

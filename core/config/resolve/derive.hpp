@@ -8,13 +8,13 @@
 
 namespace depthgrid {
 
-/// Fills in derived defaults (null = from another leaf, `auto`, `1/L`) and brings values that mean
-/// the same into one form. What a leaf would be by itself is kept beside it, so that a value that
-/// equals its derivation is not part of the identity, whether it was written or not.
+/// Fills in derived defaults (null = from another leaf, `auto`, `1/L`) and normalises equivalent
+/// values to one form. Each leaf's derived default is kept beside it, so that a value equal to its
+/// default is not part of the identity, whether written or not.
 class Deriver {
  public:
   explicit Deriver(std::shared_ptr<ValuePool> pool);
-  /// Recomputes values and defaults from what is written.
+  /// Recomputes values and defaults from the written values.
   void derive(Slots& slots) const;
 
  private:
@@ -76,7 +76,7 @@ class Deriver {
       pool_->intern(ValueList{"calibrated", "threshold", "running_topk"});
 };
 
-/// True where the cell has a `dev` split.
+/// True if the cell has a `dev` split.
 bool has_dev(const Slots& slots);
 
 }  // namespace depthgrid

@@ -7,16 +7,16 @@
 
 namespace depthgrid {
 
-/// Canonical text whose SHA-256 is a cell's identity: hashed leaves that differ from what they
-/// would be by themselves, and the schema's version.
+/// Canonical text whose SHA-256 is a cell's identity: hashed leaves that differ from their derived
+/// defaults, and the schema's version.
 std::string identity_text(const Slots& slots);
-/// The same of the fusion key.
+/// The same for the fusion key.
 std::string structure_text(const Slots& slots);
 std::string structure_digest(const std::string& text);
 /// The leaves in identity_text().
 ValueMap changed_leaves(const Slots& slots);
 
-/// Slots of a resolved configuration, in a pool of the caller.
+/// Slots of a resolved configuration, in the caller's pool.
 Slots slots_of(const CellConfig& config, ValuePool& pool);
 
 }  // namespace depthgrid

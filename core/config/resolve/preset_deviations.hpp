@@ -5,12 +5,12 @@
 
 namespace depthgrid {
 
-/// Where a preset with the shapes of a published program differs from that program.
+/// A difference between a preset with a published program's shapes and that program.
 struct PresetDeviation {
   std::string_view preset;     // "published/tong"
   std::string_view what;       // "attention"
-  std::string_view published;  // how the program has it
-  std::string_view here;       // how it is here, and which leaf says so
+  std::string_view published;  // in the program
+  std::string_view here;       // here, with the leaf that decides it
 };
 
 /// All rows, preset by preset; presets without a published program have none.

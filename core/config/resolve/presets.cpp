@@ -49,14 +49,14 @@ constexpr Row kGpt2[] = {
     {"model.residual.scale", "1"},
 };
 
-/// The six blocks that the second study's hybrid is compared with: 30,503,424 parameters. A table
-/// of 128 positions, dropout 0.1 on attention and behind the MLP, PyTorch's own start values.
+/// The six-block baseline of the second study's hybrid: 30,503,424 parameters. A table of 128
+/// positions, dropout 0.1 on attention and after the MLP, PyTorch's initialisation.
 constexpr Row kHybridBaseline[] = {
     {"model.family", "standard"},
     {"model.share", "none"},
 };
 
-/// What both arms of the second study have.
+/// Common to both arms of the second study.
 constexpr Row kHybridSizes[] = {
     {"model.d_model", "256"},
     {"model.n_layers", "6"},
@@ -80,8 +80,8 @@ constexpr Row kHybridSizes[] = {
     {"model.init.scheme", "pytorch"},
 };
 
-/// The second study's hybrid: the baseline with a flow in place of the layers 2 and 3, four steps
-/// of Euler over a field with attention, time and control inputs: 29,781,249 parameters.
+/// The second study's hybrid: the baseline with a flow in place of layers 2 and 3, four Euler steps
+/// over a field with attention, time and control inputs: 29,781,249 parameters.
 constexpr Row kHybridOde[] = {
     {"model.family", "hybrid_ode"},
     {"model.replaced_layers", "[2, 4]"},
@@ -99,7 +99,7 @@ constexpr Row kHybridOde[] = {
     {"model.control.neutral", "bias"},
 };
 
-/// The shapes of the first study's public code: one linear gate a weight type, on the input of
+/// The shapes of the first study's public code: one linear gate per weight type, on the input of
 /// q, k, v (shared), up and down, on the output of out; feed-forward of width d; three temporal
 /// norms; sequential sublayers. 715,840 parameters with V = 256.
 constexpr Row kPublishedTimeIndexedMlp[] = {
@@ -135,8 +135,8 @@ constexpr Row kPublishedTimeIndexedMlp[] = {
     {"model.modulation.share_qkv", "true"},
 };
 
-/// What the public program of the first study has in both of its models with generated weights:
-/// temporal linears and temporal norms of width 64 over 65 geometric features.
+/// Common to both models with generated weights in the first study's public program: temporal
+/// linears and temporal norms of width 64 over 65 geometric features.
 constexpr Row kPublishedGenerated[] = {
     {"model.family", "tong"},
     {"model.d_model", "256"},
@@ -173,7 +173,7 @@ constexpr Row kPublishedTong[] = {
     {"model.residual.scale", "1/L"},
 };
 
-/// What that study calls its standard transformer: six blocks of generated weights, each at its own
+/// That study's "standard transformer": six blocks of generated weights, each at its own
 /// depth-time, with sequential sublayers. 308,460,480 parameters with V = 256.
 constexpr Row kPublishedStandard[] = {
     {"model.share", "none"},
@@ -183,7 +183,7 @@ constexpr Row kPublishedStandard[] = {
 };
 
 /// The state-space arm of the same code: A (diagonal), B, C, D and Δ are generated from depth-time,
-/// not shared, each under a linear gate per entry; B̄ = Δ B. 4,901,760 parameters with V = 256.
+/// not shared, each with a linear gate per entry; B̄ = Δ B. 4,901,760 parameters with V = 256.
 constexpr Row kPublishedTimeIndexedSsm[] = {
     {"model.family", "time_indexed"},
     {"model.mixer", "ssm"},
@@ -221,8 +221,8 @@ constexpr Row kPublishedTimeIndexedSsm[] = {
     {"model.hypernet.hidden", "64"},
 };
 
-/// The text of the third study: all tokens pass in training, raw scalars, unit weights, no norms in
-/// front of network and router, only the targets detached, a student with threshold 0.5.
+/// The third study as its text has it: all tokens pass in training, raw scalars, unit weights, no
+/// norms before network and router, only the targets detached, a student with threshold 0.5.
 constexpr Row kTdtLiteral[] = {
     {"model.family", "tdt"},
     {"model.tdt.train_path", "dense"},
@@ -239,7 +239,7 @@ constexpr Row kTdtLiteral[] = {
     {"model.tdt.threshold", "0.5"},
 };
 
-/// The form of it that learns to skip: what the defaults are.
+/// Its variant that learns to skip: the defaults.
 constexpr Row kTdtDefault[] = {
     {"model.family", "tdt"},
     {"model.tdt.layers", "odd"},

@@ -7,13 +7,13 @@
 
 namespace depthgrid {
 
-/// What a preset fills in: leaves and values, for one pool.
+/// A leaf filled in by a preset; the value belongs to one pool.
 struct PresetLeaf {
   std::size_t leaf;
   const PooledValue* value;
 };
 
-/// Leaves of a preset named in the schema (`model.preset`); leaves that a file names win over them.
+/// Leaves of a preset named in the schema (`model.preset`); leaves given in a file override them.
 /// @throws Error for a name that the schema does not list (a bug).
 std::vector<PresetLeaf> preset_leaves(std::string_view name, ValuePool& pool);
 

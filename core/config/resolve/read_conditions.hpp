@@ -16,7 +16,7 @@ class ReadConditions {
 
   bool reads(std::size_t leaf, const Slots& slots) const;
 
-  /// False where a leaf of the condition has no value that can be relied on.
+  /// False if a leaf of the condition has no trusted value.
   bool certain(std::size_t leaf, const Diagnostics& diagnostics) const;
 
   /// "`model.rope_base` is read with `model.positions: rope`; here `model.positions` is `learned`:

@@ -11,7 +11,7 @@
 
 namespace depthgrid {
 
-/// Turns what is written for a cell into what it means, and refuses what it would not read.
+/// Resolves a cell's written leaves to values, and refuses leaves that it would not read.
 class Resolver {
  public:
   Resolver(std::shared_ptr<ValuePool> pool, Diagnostics& diagnostics);
@@ -22,14 +22,13 @@ class Resolver {
   /// Fills the preset and derived defaults; checks nothing.
   void fill(Slots& slots);
 
-  /// What the preset that is written fills in; empty without one.
+  /// Leaves filled in by the written preset; empty without one.
   const std::vector<PresetLeaf>& preset(const Slots& slots);
 
-  /// As fill(), then refuses leaves that the cell does not read and checks the rules between
-  /// leaves.
-  /// @param arm   where the cell is written, for problems that no leaf in a file explains.
-  /// @param drop  leaves that the arm does not name itself (Origin below Row) and does not read are
-  ///              dropped with a note instead: include rows and the changes of an ablation.
+  /// As fill(), then refuses leaves that the cell does not read and checks rules between leaves.
+  /// @param arm   where the cell is written, for problems without a leaf in a file.
+  /// @param drop  unread leaves that the arm does not name itself (Origin below Row) are dropped
+  ///              with a note instead: for include rows and the changes of an ablation.
   void settle(Slots& slots, Place arm, bool drop);
 
   /// Refuses leaves of class Execution that no settled cell reads.

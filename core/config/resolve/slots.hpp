@@ -14,7 +14,7 @@
 
 namespace depthgrid {
 
-/// Rows of the leaves that rules look at, found once.
+/// Rows of the leaves used by rules, looked up once.
 struct LeafRows {
   std::size_t seed = leaf_index("seed");
   std::size_t model_seed = leaf_index("model.seed");
@@ -93,27 +93,27 @@ struct LeafRows {
 };
 const LeafRows& leaf_rows();
 
-/// Slot behind the leaves that holds the digest of a user's own corpus (null without one).
+/// Slot after the leaves for the digest of a user's own corpus (null without one).
 std::size_t digest_slot();
-/// The one behind it, of the weights that a cell starts from (`model.init.from`).
+/// The next slot, for the digest of the weights that a cell starts from (`model.init.from`).
 std::size_t start_digest_slot();
-/// The one behind it: cells before this one in a chain of starts (null = none).
+/// The next slot: cells before this one in a chain of starts (null = none).
 std::size_t start_depth_slot();
 std::size_t slot_count();
 
-/// Where the value of a leaf comes from; later ones win.
+/// Origin of a leaf's value; later ones override earlier ones.
 enum class Origin : std::uint8_t { Default, Preset, Fixed, Level, Row };
 
-/// The leaves of one cell while it is being resolved. All vectors have slot_count() entries.
+/// The leaves of one cell during resolution. All vectors have slot_count() entries.
 struct Slots {
-  std::vector<const PooledValue*> written;   // as given: null, auto and 1/L still there
+  std::vector<const PooledValue*> written;   // as given, with null, auto and 1/L
   std::vector<const PooledValue*> values;    // resolved
-  std::vector<const PooledValue*> defaults;  // what each leaf would be if it were not given
+  std::vector<const PooledValue*> defaults;  // value of each leaf if not given
   std::vector<Place> places;
   std::vector<Origin> origins;
 
   explicit Slots(const ValuePool& pool);
-  /// Takes the value unless a stronger origin has set the leaf.
+  /// Sets the value unless a stronger origin has set the leaf.
   void assign(std::size_t leaf, const PooledValue* value, Place place, Origin origin);
   void reset(std::size_t leaf, const ValuePool& pool);
 
@@ -129,7 +129,7 @@ struct Slots {
   bool has_word(std::size_t list_leaf, std::string_view word) const;
 };
 
-/// What the configurations of a sweep share.
+/// Shared by all configurations of a sweep.
 struct ConfigBase {
   std::shared_ptr<ValuePool> pool;
   std::vector<const PooledValue*> values;

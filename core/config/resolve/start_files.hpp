@@ -6,10 +6,9 @@
 
 namespace depthgrid {
 
-/// Files that a `model.init.from` means: the file itself, or config.json (if it is there) and
-/// model.safetensors of a folder, in this order.
-/// @throws StorageError (NoInput) if there is none; UserError (BadData) for a file of a kind that
-/// is
+/// Files meant by `model.init.from`: the file itself, or a folder's config.json (if any) and
+/// model.safetensors, in this order.
+/// @throws StorageError (NoInput) if there is none; UserError (BadData) for a kind of file that is
 ///         never read (pickles).
 std::vector<std::filesystem::path> start_files(const std::filesystem::path& path);
 

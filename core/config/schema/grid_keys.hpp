@@ -5,7 +5,7 @@
 
 namespace depthgrid {
 
-/// A key at the top of a sweep file that is not a leaf: how the grid is made.
+/// A top-level key of a sweep file that is not a leaf but describes the grid.
 struct GridKey {
   std::string_view name, type, default_text, doc;
 };

@@ -9,7 +9,7 @@
 namespace depthgrid {
 namespace {
 
-/// How a plain scalar reads: the number or truth value it is, or why it is none.
+/// Reading of a plain scalar: its number or boolean, or why it is none.
 struct Scalar {
   enum class Kind : std::uint8_t { Null, Bool, Int, Real, Text, Faulty };
   Kind kind = Kind::Text;

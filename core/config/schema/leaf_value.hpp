@@ -11,12 +11,12 @@
 
 namespace depthgrid {
 
-/// Types a node as a value of a leaf: the one place where text becomes a value. Integers have no
-/// leading zero, underscore or colon; booleans are true and false only; numbers are finite.
-/// @return nothing after reporting what is wrong at the node's place.
+/// Converts a node to a typed value of a leaf: the one place where text becomes a value. Integers
+/// have no leading zero, underscore or colon; booleans are only true and false; numbers are finite.
+/// @return nothing after reporting a problem at the node's place.
 std::optional<Value> leaf_value(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics);
 
-/// A value as a node, so that values from JSON and from callers are checked by the same code.
+/// A value as a node, so that values from JSON and callers are checked by the same code.
 YamlNode node_of(const Value& value, Place place);
 
 /// Scalars of sweep-level keys. `what` names the key in the message.

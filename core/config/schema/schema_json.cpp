@@ -27,7 +27,7 @@ Json number_schema(const Leaf& leaf) {
   Json out = {{"type", integer ? "integer" : "number"}};
   const auto bound = [&](const char* name, double number) {
     if (std::isinf(number)) return;
-    // The bound of seeds, 2^63 - 1, is no double; the type says enough.
+    // The bound of seeds, 2^63 - 1, is not a double; the type suffices.
     if (integer && std::abs(number) < 9e18) {
       out[name] = static_cast<std::int64_t>(number);
     } else if (!integer) {
@@ -39,7 +39,7 @@ Json number_schema(const Leaf& leaf) {
   return out;
 }
 
-/// What one value of the leaf may be.
+/// Schema of one value of the leaf.
 Json value_schema(const Leaf& leaf) {
   Json alternatives = Json::array();
   switch (leaf.kind) {
@@ -105,7 +105,7 @@ Json described(const Leaf& leaf) {
   return out;
 }
 
-/// A reference, so that each leaf is spelt out once.
+/// A reference, so that each leaf is defined once.
 Json reference(const Leaf& leaf) {
   return {{"$ref", "#/definitions/" + std::string(leaf.path)}};
 }

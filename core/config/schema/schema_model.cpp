@@ -35,7 +35,7 @@ constexpr std::string_view kTong = "model.family=tong";
 constexpr std::string_view kSharing = "model.family=standard|tong";
 constexpr std::string_view kTemporal = "model.norm_kind|model.final_norm=temporal_layer_norm";
 
-/// A text that is identity: what its file holds.
+/// A text whose identity is the content of its file.
 constexpr Leaf start_from(std::string_view path, std::string_view doc) {
   Leaf leaf = text(path, "null", doc);
   leaf.leaf_class = PerCellUnion;

@@ -8,7 +8,7 @@
 namespace depthgrid {
 namespace {
 
-/// Blanks so that columns line up; characters, not bytes, are counted.
+/// Padding that aligns columns, counted in characters, not bytes.
 std::string padded(std::string text, std::size_t width) {
   const auto count = static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
@@ -40,7 +40,7 @@ std::vector<SchemaSection> all_sections() {
   return out;
 }
 
-/// A table cell: a bar would end it.
+/// Text of a table cell, with bars escaped.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -62,7 +62,7 @@ constexpr Leaf text(std::string_view path, std::string_view default_text, std::s
   return make_row(path, kind, "–", default_text, LeafClass::Execution, doc);
 }
 
-/// Null is the default and stands for what `derived` says.
+/// Null is the default; `derived` describes its meaning.
 constexpr Leaf or_null(Leaf leaf, std::string_view derived) {
   leaf.nullable = true;
   leaf.default_text = "null";

@@ -16,7 +16,7 @@ const PooledValue* ValuePool::intern(Value value) {
     if (found != integers_.end()) return found->second;
   }
   std::string json = canonical_json(value);
-  // An integer and a real may have one text; they are different values.
+  // An integer and a real may have the same text, but are different values.
   std::string key = std::to_string(value.data.index()) + json;
   const auto found = index_.find(key);
   if (found != index_.end()) return found->second;

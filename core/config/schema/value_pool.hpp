@@ -14,7 +14,7 @@ struct PooledValue : Value {
   std::string json;
 };
 
-/// Keeps each value once: within a pool equal values have equal addresses, so that thousands of
+/// Interns values: within a pool, equal values have equal addresses, so that thousands of
 /// configurations are compared and copied as arrays of pointers.
 class ValuePool {
  public:
@@ -24,7 +24,7 @@ class ValuePool {
 
   const PooledValue* intern(Value value);
   const PooledValue* null() const { return null_; }
-  /// Typed default of each leaf of the schema (null where it is derived).
+  /// Typed default of each leaf of the schema (null if derived).
   const std::vector<const PooledValue*>& defaults() const { return defaults_; }
 
  private:

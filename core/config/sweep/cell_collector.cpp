@@ -93,7 +93,7 @@ void CellCollector::finish() {
   std::erase_if(cells, [](const CellPlan& cell) { return cell.id.empty(); });
 }
 
-/// The id of a draft, now that the cell it starts from has one.
+/// Sets a draft's id once the cell it starts from has one.
 std::size_t CellCollector::settle(const WaitingCell& waiting, std::size_t source) {
   CellPlan& cell = cells[waiting.row];
   Slots& slots = scratch_;

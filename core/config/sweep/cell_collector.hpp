@@ -16,25 +16,25 @@
 
 namespace depthgrid {
 
-/// Turns settled arms into cells: one a seed, each once.
+/// Turns settled arms into cells: one per seed, without duplicates.
 ///
-/// A cell that starts from another one is a draft without an id until finish(): its source may come
+/// A cell that starts from another is a draft without an id until finish(): its source may come
 /// later in the grid.
 class CellCollector {
  public:
-  /// @param limit  most cells; more of them set too_many().
+  /// @param limit  most cells; exceeding it sets too_many().
   CellCollector(const SweepDocument& document, Grid& grid, Resolver& resolver,
                 Diagnostics& diagnostics, const SweepRequest& request, std::uint64_t limit);
 
-  /// @return false if no further arm is wanted.
+  /// @return false if no further arm is needed.
   bool take(const Arm& arm, const Slots& written);
 
-  /// Resolves what cells start from, and reports what is wrong with that.
+  /// Resolves the cells that others start from, and reports problems.
   void finish();
 
   Matching matching;
   std::vector<CellPlan> cells;
-  std::vector<SweepStart> starts;  // of finish()
+  std::vector<SweepStart> starts;  // set by finish()
 
   bool found_baseline() const { return found_baseline_; }
   bool too_many() const { return too_many_; }

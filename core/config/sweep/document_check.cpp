@@ -10,7 +10,7 @@
 namespace depthgrid {
 namespace {
 
-/// Variables that cells can be ranked by; `split` says that a split follows behind a dot.
+/// Variables by which cells can be ranked; `split`: a split follows after a dot.
 struct Metric {
   std::string_view name;
   bool split;
@@ -42,7 +42,7 @@ bool known_metric(const std::string& metric) {
   return false;
 }
 
-/// Notes where each leaf is swept, and refuses a second place.
+/// Records where each leaf is swept, and refuses a second place.
 class Sweeping {
  public:
   explicit Sweeping(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
@@ -119,7 +119,7 @@ void check_document(SweepDocument& document, Diagnostics& diagnostics) {
   }
   for (const WhenBlock& block : document.when) {
     for (const Factor& factor : block.factors) {
-      // Two blocks may hold one leaf, for different cells.
+      // Two blocks may have the same leaf, for different cells.
       const Column& column = factor.columns.front();
       if (sweeping.places().contains(column.leaf)) sweeping.add(column);
     }

@@ -8,7 +8,7 @@
 namespace depthgrid {
 namespace {
 
-/// Beyond so many problems a grid has one cause; expanding the rest would only repeat it.
+/// This many problems have a common cause; expanding the rest would only repeat it.
 constexpr std::size_t kEnoughErrors = 200;
 
 void replace(std::vector<WrittenLeaf>& levels, const WrittenLeaf& change) {
@@ -187,7 +187,7 @@ void Grid::assign(Slots& slots, const Arm& arm) const {
     slots.assign(one.leaf, one.value, one.place, Origin::Row);
   }
   if (slots.origins[leaf_rows().preset] == Origin::Row) {
-    // The row's preset is closer to the row than the fixed part and the baseline's levels.
+    // The row's preset takes precedence over the fixed part and the baseline's levels.
     for (const auto& [leaf, value] : resolver_.preset(slots)) {
       const Origin origin = slots.origins[leaf];
       if ((origin == Origin::Fixed || origin == Origin::Level) && !overridden(slots, leaf)) {
@@ -195,7 +195,7 @@ void Grid::assign(Slots& slots, const Arm& arm) const {
       }
     }
   }
-  // A row starts from what its condition gives, unless it says otherwise itself.
+  // A row starts from the values of its condition, unless it sets them itself.
   for (const WhenBlock& block : document_.when) {
     Slots seen = slots;
     resolver_.fill(seen);

@@ -18,8 +18,8 @@ struct Arm {
   Place place;
 };
 
-/// Walks the grid in its order: parameters and zip as a product (the first factor slowest), then
-/// `when`, `exclude`, and at last `include` rows. Only one arm exists at a time.
+/// Walks the grid in order: parameters and zip as a product (the first factor slowest), then
+/// `when`, `exclude`, and finally `include` rows. Only one arm exists at a time.
 class Grid {
  public:
   Grid(const SweepDocument& document, Resolver& resolver, Diagnostics& diagnostics);
@@ -27,14 +27,14 @@ class Grid {
   /// The fixed part of the document.
   const Slots& base() const { return base_; }
 
-  /// Return false to stop. The slots are settled: resolved and checked.
+  /// Returns false to stop. The slots are settled: resolved and checked.
   using Visit = std::function<bool(const Arm& arm, const Slots& slots)>;
   void walk(const Visit& visit);
 
   /// True if the baseline is found by what the settled cells are, not by levels of factors.
   bool baseline_by_selection() const { return by_selection_; }
   bool is_baseline(const Arm& arm, const Slots& slots) const;
-  /// True if a selection names the arm. @param slots  of the arm, settled.
+  /// True if a selection includes the arm. @param slots  of the arm, settled.
   static bool selects(const ArmSelection& selection, const Arm& arm, const Slots& slots);
 
  private:
@@ -43,13 +43,13 @@ class Grid {
   bool ablation(const Visit& visit);
   bool includes(const Visit& visit);
   Arm centered() const;
-  /// Expands `when` from a block on, drops what `exclude` names, visits the rest.
+  /// Expands `when` from the given block on, drops excluded arms, visits the rest.
   bool complete(Arm arm, std::size_t block, bool every_level, const Visit& visit);
   bool finish(const Arm& arm, const Visit& visit);
   void assign(Slots& slots, const Arm& arm) const;
-  /// True if the leaf was given on the command line, which wins over every file.
+  /// True if the leaf was given on the command line, which overrides every file.
   bool overridden(const Slots& slots, std::size_t leaf) const;
-  /// Leaves of the fixed part win over a preset that is a factor's level; that is not obvious.
+  /// Notes leaves of the fixed part that override a preset at a factor's level: not obvious.
   void note_what_presets_lose(const Slots& slots);
   static bool hold(const std::vector<LeafCondition>& conditions, const Slots& slots);
   static void add_level(std::vector<WrittenLeaf>& levels, const Factor& factor, std::size_t i);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kLongestRange = 1000000000;
 
-/// Names that other tools and older files use.
+/// Names used by other tools and older files.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kOtherNames = {{
     {"model.depth", "model.n_layers"},
     {"model.layers", "model.n_layers"},
@@ -77,7 +77,7 @@ std::string suggestion(const std::string& path) {
   for (const auto& name : names) consider(name, name);
   for (const auto& [other, ours] : kOtherNames) consider(other, ours);
   if (!best.empty()) return best;
-  // The right name in a wrong place: train.d_model, or d_model alone.
+  // The right name in the wrong place: train.d_model, or just d_model.
   std::size_t nearest_place = std::string::npos;
   for (const auto& name : names) {
     if (last_part(name) != last) continue;

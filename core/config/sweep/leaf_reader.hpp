@@ -10,7 +10,7 @@
 
 namespace depthgrid {
 
-/// Reads leaves and their levels out of nodes. Everything wrong is reported, nothing thrown.
+/// Reads leaves and their levels from nodes. Problems are reported, never thrown.
 class LeafReader {
  public:
   LeafReader(ValuePool& pool, Diagnostics& diagnostics) : pool_(pool), diagnostics_(diagnostics) {}
@@ -19,7 +19,7 @@ class LeafReader {
 
   /// Calls `visit` for each leaf of a nested or dotted key, and reports unknown ones.
   void walk(const std::string& path, Place key, const YamlNode& value, const Visit& visit);
-  /// The same for all entries of a map; `skip` is a key that the caller reads itself.
+  /// The same for all entries of a map; `skip` is a key that the caller reads.
   void walk_map(const YamlNode& map, std::string_view skip, const Visit& visit);
 
   const PooledValue* value(std::size_t leaf, const YamlNode& node);
@@ -43,7 +43,7 @@ class LeafReader {
   Diagnostics& diagnostics_;
 };
 
-/// Keys at the top of a sweep file that are not leaves.
+/// Top-level keys of a sweep file that are not leaves.
 const std::vector<std::string>& sweep_keys();
 
 }  // namespace depthgrid

@@ -28,7 +28,7 @@ std::optional<double> read_tolerance(const YamlNode& node, Diagnostics& diagnost
   return share;
 }
 
-/// The row of a leaf that can be a width: an integer that is part of the structure.
+/// Row of a leaf that can be a width: a structural integer.
 std::optional<std::size_t> read_width(const YamlNode& node, LeafReader& leaves,
                                       Diagnostics& diagnostics) {
   const auto path = read_text(node, "match.vary", diagnostics);

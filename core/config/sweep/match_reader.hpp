@@ -8,8 +8,8 @@
 
 namespace depthgrid {
 
-/// {leaf: value, ..., tag: name}: what an arm must be. Everything wrong is reported.
-/// @param what  the key that holds it, for messages.
+/// {leaf: value, ..., tag: name}: selects arms. Problems are reported.
+/// @param what  its key, for messages.
 ArmSelection read_selection(const YamlNode& node, std::string_view what, LeafReader& leaves,
                             Diagnostics& diagnostics);
 

@@ -9,23 +9,23 @@
 
 namespace depthgrid {
 
-/// Applies the rules of `match:` while the arms of a grid go by: a rule's reference is remembered,
-/// an arm that it is about gets the width that has been found for it, or becomes a goal.
+/// Applies the rules of `match:` while a grid is walked: remembers each rule's reference; an arm
+/// subject to a rule gets the width found for it, or becomes a goal.
 class Matching {
  public:
-  /// @param known  widths found before; those of another rule are passed over.
+  /// @param known  widths found before; those of other rules are ignored.
   Matching(const SweepDocument& document, Resolver& resolver, Diagnostics& diagnostics,
            const std::vector<MatchedWidth>& known);
 
-  /// @param name  of the arm; of several arms of one name only the first keeps it.
-  /// @return  the arm with the width found for it, settled, until the next call; null where the arm
-  ///          stays as it is.
+  /// @param name  of the arm; of several arms with one name only the first keeps it.
+  /// @return  the arm with the width found for it, settled, valid until the next call; null if the
+  ///          arm is unchanged.
   const Slots* apply(const Arm& arm, const std::string& name, bool baseline, const Slots& settled);
 
   /// Reports rules without a reference or without an arm.
   void finish();
 
-  /// Of finish(): arms without a width; widths that were taken, in the order of the arms.
+  /// Set by finish(): arms without a width; widths used, in the order of the arms.
   std::vector<MatchGoal> goals;
   std::vector<MatchedWidth> taken;
 

@@ -8,13 +8,13 @@
 
 namespace depthgrid {
 
-/// Short, readable names of arms: the last part of each leaf that varies and its value.
+/// Short, readable names of arms: the last part of each varying leaf and its value.
 class Naming {
  public:
   explicit Naming(const SweepDocument& document);
 
-  /// "hidden=64,scale=1/L"; the tag of an include row that has one; what an ablation changes;
-  /// "baseline" where nothing varies.
+  /// "hidden=64,scale=1/L"; the tag of an include row, if any; the changes of an ablation;
+  /// "baseline" if nothing varies.
   std::string arm(const Arm& arm) const;
 
   /// Leaves changed by an ablation, joined by "+"; else empty.
@@ -26,7 +26,7 @@ class Naming {
  private:
   bool ablation_;
   std::vector<std::size_t> varying_;
-  std::map<std::size_t, std::string> short_names_;  // of leaves that names show
+  std::map<std::size_t, std::string> short_names_;  // of leaves shown in names
 };
 
 }  // namespace depthgrid

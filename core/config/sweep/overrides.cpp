@@ -7,7 +7,7 @@
 namespace depthgrid {
 namespace {
 
-/// One override, read.
+/// One parsed override.
 struct Setting {
   std::string key;
   Place place;
@@ -151,7 +151,7 @@ class Overrider {
     document_.factors.push_back({{std::move(column)}});
   }
 
-  /// A level that is gone can no longer name the baseline.
+  /// A removed level can no longer define the baseline.
   void forget_baseline(std::size_t leaf, const std::vector<const PooledValue*>& levels) {
     if (!document_.baseline) return;
     auto& conditions = document_.baseline->conditions;
@@ -191,7 +191,7 @@ void apply_overrides(const std::vector<std::string>& settings, SweepReader& read
     Setting setting;
     setting.key = text.substr(0, equals);
     setting.place = {file, 1, 1};
-    // Inside brackets YAML itself tells the commas between values from those within.
+    // Within brackets, YAML itself distinguishes commas between values from those inside them.
     const Place at{file, 1, static_cast<int>(equals) + 1};
     auto list = read_yaml_fragment(diagnostics, at, "[" + text.substr(equals + 1) + "]");
     if (!list) continue;

@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// What messages call the text of an override; a file cannot have this name.
+/// Name of an override's text in messages; no file can have it.
 inline constexpr const char* kOverrideName = "--set";
 
 /// Applies "key=value[,value...]" texts to a document. One value fixes a leaf, several make it a

@@ -39,9 +39,9 @@ std::vector<std::size_t> StartCells::beginning_with(const std::string& name) con
   return out;
 }
 
-/// Row of the cell that is named, whether or not it has an id yet.
-/// @param beginnings  the beginning of a name will do: only where no whole name is left, so that
-///                    the answer does not depend on the order in which ids become known.
+/// Row of the named cell, whether or not it has an id yet.
+/// @param beginnings  accept a prefix of a name: only once no full name is left, so that the result
+///                    does not depend on the order in which ids become known.
 std::optional<std::size_t> StartCells::source_of(const WaitingCell& cell, bool beginnings) {
   if (cell.name.kind == StartName::Kind::Arm) {
     const auto arm = tagged_.find(cell.name.name);
@@ -101,7 +101,7 @@ void StartCells::report_cycle(std::size_t index, Diagnostics& diagnostics) {
   for (std::size_t at = index;;) {
     const auto seen = std::ranges::find(path, at);
     if (seen != path.end()) {
-      // Of a cycle one cell speaks; cells that only lead to it have nothing wrong of their own.
+      // One cell reports a cycle; cells that merely lead to it have no problem of their own.
       if (seen != path.begin() || *std::ranges::min_element(path) != index) return;
       std::string text;
       for (const std::size_t i : path) text += (*cells_)[waiting_[i].row].arm + " -> ";
@@ -137,7 +137,7 @@ void StartCells::resolve(const std::vector<CellPlan>& cells, const Settle& settl
       report(waiting_[i], diagnostics);
     }
   }
-  for (const auto& [name, cell] : by_beginning_) {  // ids that became known later count as well
+  for (const auto& [name, cell] : by_beginning_) {  // including ids that became known later
     if (beginning_with(name).size() > 1) report(*cell, diagnostics);
   }
 }

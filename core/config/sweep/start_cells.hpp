@@ -14,7 +14,7 @@
 
 namespace depthgrid {
 
-/// A cell whose identity waits for that of the cell it starts from.
+/// A cell whose identity depends on that of the cell it starts from.
 struct WaitingCell {
   std::size_t row = 0;                 // of its draft
   std::size_t replicate = 0;           // index of its seed
@@ -23,17 +23,17 @@ struct WaitingCell {
   Place place;  // of `model.init.from`
 };
 
-/// Finds the cells that `model.init.from: arm:` and `cell:` name, sources first: an id hashes the
-/// id of the cell it starts from.
+/// Finds the cells named by `model.init.from: arm:` and `cell:`, sources first: an id hashes the id
+/// of the cell it starts from.
 class StartCells {
  public:
-  /// The cell of a tagged arm with one of the seeds.
+  /// Adds the cell of a tagged arm with one seed.
   void add_tagged(const std::string& tag, std::size_t replicate, std::size_t row);
   void add(WaitingCell cell);
 
-  /// @param cells   drafts by row; ids are filled in by `settle`, until then they are empty.
-  /// @param settle  gives a cell its id. @return its row, or that of the cell it turned out to be.
   /// Unknown and ambiguous names and cycles are reported at their lines.
+  /// @param cells   drafts by row; their ids are empty until set by `settle`.
+  /// @param settle  sets a cell's id and returns its row, or that of the cell it duplicates.
   using Settle = std::function<std::size_t(const WaitingCell& cell, std::size_t source)>;
   void resolve(const std::vector<CellPlan>& cells, const Settle& settle, Diagnostics& diagnostics);
 

@@ -24,8 +24,8 @@ std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? kSaturated : sum;
 }
 
-/// Twelve significant digits: what a person would have written (0.001, not 0.0010000000000000002),
-/// so a range and a written list of the same numbers give the same cells.
+/// Twelve significant digits, as a person would write (0.001, not 0.0010000000000000002), so that a
+/// range and a written list of the same numbers give the same cells.
 double rounded(double number) {
   std::array<char, 40> text;
   const int length = std::snprintf(text.data(), text.size(), "%.12g", number);

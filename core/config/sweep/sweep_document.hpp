@@ -19,7 +19,7 @@ struct WrittenLeaf {
   Place place;
 };
 
-/// linspace or logspace, not yet filled in: a grid is counted before it costs memory.
+/// linspace or logspace, not yet expanded: a grid is counted before it takes memory.
 struct NumberRange {
   double from = 0, to = 0;
   std::int64_t count = 0;
@@ -69,7 +69,7 @@ struct IncludeRow {
   Place place;
 };
 
-/// Arms by what they are: all leaves match, and the tag of the include row if one is given.
+/// Selects arms: all leaves match, and the tag of the include row, if one is given.
 struct ArmSelection {
   std::vector<LeafCondition> conditions;
   std::string tag;
@@ -114,7 +114,7 @@ struct SweepDocument {
 /// saturates at the largest integer.
 std::uint64_t count_combinations(const SweepDocument& document);
 
-/// Fills linspace and logspace in. @param errors  problems of type and range go there.
+/// Expands linspace and logspace. @param errors  receives problems of type and range.
 void fill_ranges(SweepDocument& document, ValuePool& pool, Diagnostics& errors);
 
 }  // namespace depthgrid

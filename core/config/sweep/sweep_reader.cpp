@@ -25,8 +25,8 @@ bool is_name(std::string_view text) {
                      [&](char c) { return letter(c) || c == '.' || c == '_' || c == '-'; });
 }
 
-/// Text of a file; nothing if it is no readable regular file. Larger files are cut behind the
-/// limit, which the reader then refuses.
+/// Text of a file; nothing if it is not a readable regular file. Larger files are cut just past the
+/// limit, and then refused by the reader.
 std::optional<std::string> read_file(const fs::path& file) {
   std::error_code problem;
   if (!fs::is_regular_file(file, problem)) return std::nullopt;

@@ -10,7 +10,7 @@
 
 namespace depthgrid {
 
-/// Reads a sweep file and what it is based on into a document.
+/// Reads a sweep file and its bases into a document.
 class SweepReader {
  public:
   SweepReader(ValuePool& pool, Diagnostics& diagnostics);
@@ -18,10 +18,10 @@ class SweepReader {
   /// @throws StorageError (NoInput) if the file itself cannot be read; all else is reported.
   SweepDocument read(const std::filesystem::path& file);
 
-  /// False if a text could not be read whole: what it lacks would be reported as missing.
+  /// False if a text could not be read completely: the rest would be reported as missing.
   bool complete() const { return complete_; }
 
-  /// One sweep-level key, of a file or of an override. @return false if it is none.
+  /// Reads one sweep-level key of a file or override. @return false if it is not one.
   bool read_key(SweepDocument& document, const std::string& key, Place place,
                 const YamlNode& value);
 
@@ -51,7 +51,7 @@ class SweepReader {
   std::set<std::size_t> written_;  // leaves of the text being read
 };
 
-/// Contradictions inside a document: a leaf that is fixed and swept, swept twice, a grid in
+/// Reports contradictions in a document: a leaf that is fixed and swept, or swept twice, a grid in
 /// `method: list`, a metric of a split that is not evaluated.
 void check_document(SweepDocument& document, Diagnostics& diagnostics);
 

@@ -52,7 +52,7 @@ std::string Diagnostic::text() const {
   if (line == 0) return file + ": " + message;
   const std::string number = std::to_string(line);
   std::string out = file + ':' + number + ':' + std::to_string(column) + ": " + message;
-  // Long lines are shown around the place.
+  // Of long lines, only the part around the place is shown.
   std::size_t begin = 0;
   if (source_line.size() > kLongestQuote) {
     std::size_t at = 0;

@@ -42,41 +42,41 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-/// A text that a sweep was read from.
+/// One of the texts that a sweep was read from.
 struct SweepSource {
   std::string file;  // as named on the command line or by `base:`; "--set" for overrides
   std::string text;
 };
 
-/// So many problems are listed; a file with more is not a sweep file.
+/// Most problems listed; a file with more is not a sweep file.
 inline constexpr std::size_t kMostErrors = 500;
 
-/// Collects problems and notes; knows the texts, so that it can quote them.
+/// Collects problems and notes, and keeps the texts to quote them.
 class Diagnostics {
  public:
-  /// Registers a text; `name` is how messages call it. @return its index.
+  /// Registers a text under its name in messages. @return its index.
   int add_text(std::string name, std::string text);
   const std::string& name(int file) const { return texts_[static_cast<std::size_t>(file)].file; }
   const std::string& text(int file) const { return texts_[static_cast<std::size_t>(file)].text; }
 
-  /// The same message at the same place is kept once; at most kMostErrors are kept.
+  /// Equal messages at the same place are kept once, and at most kMostErrors.
   void error(Place place, const std::string& message);
   void note(Place place, const std::string& message);
 
-  /// The value of this leaf is unknown because what was written for it was refused: rules that
-  /// look at it stay silent, so that one mistake is one message.
+  /// Marks the leaf's value as unknown because the written one was refused: rules that involve it
+  /// stay silent, so that one mistake gives one message.
   void distrust(std::size_t leaf) { distrusted_.insert(leaf); }
   bool trusts(std::size_t leaf) const { return !distrusted_.contains(leaf); }
 
   bool failed() const { return !errors_.empty(); }
   std::size_t errors() const { return errors_.size(); }
-  /// Further problems are counted no more: whoever explains at length may stop.
+  /// True once the list is full; callers may skip long explanations.
   bool full() const { return errors_.size() >= kMostErrors; }
-  /// @throws SweepErrors, in the order of the texts, if there is any error.
+  /// @throws SweepErrors, in the order of the texts, if there are errors.
   void throw_if_failed() const;
   /// All texts, in the order in which they were read.
   const std::vector<SweepSource>& sources() const { return texts_; }
-  /// A problem that somebody else will report.
+  /// A problem for the caller to report.
   Diagnostic at(Place place, const std::string& message) const {
     return diagnostic({place, message});
   }
@@ -96,8 +96,8 @@ class Diagnostics {
   std::set<std::size_t> distrusted_;
 };
 
-/// The candidate nearest to a misspelt word, or "" if none is near (Damerau–Levenshtein distance of
-/// at most a third of the length, and at least one).
+/// nearest(): the candidate closest to a misspelt word, or "" if none is close (Damerau–Levenshtein
+/// distance of at most a third of the length, but at least one).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 

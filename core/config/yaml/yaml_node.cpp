@@ -13,7 +13,7 @@ namespace {
 
 struct StopReading {};
 
-/// Builds the tree from events, so that what yaml-cpp would accept silently is seen and refused.
+/// Builds the tree from events, to detect and refuse what yaml-cpp would silently accept.
 class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(Diagnostics& diagnostics, Place origin, std::string_view text)
@@ -86,8 +86,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (anchor != 0) {
       diagnostics_.error(place(mark), "anchors (&name) are not allowed: write the value out");
     }
-    // yaml-cpp gives "?" to plain and "!" to quoted scalars; an explicit "!" shows in the text
-    // only.
+    // yaml-cpp reports "?" for plain and "!" for quoted scalars; only the text shows an explicit
+    // "!".
     const bool explicit_mark = !mark.is_null() &&
                                static_cast<std::size_t>(mark.pos) < text_.size() &&
                                text_[static_cast<std::size_t>(mark.pos)] == '!';
@@ -180,7 +180,7 @@ class TreeBuilder : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-/// Length of the well-formed UTF-8 character at the head of `text`; 0 if there is none.
+/// Length of the well-formed UTF-8 character at the start of `text`; 0 if there is none.
 /// Source: RFC 3629, section 4.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) -> unsigned {

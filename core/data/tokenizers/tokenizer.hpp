@@ -28,7 +28,7 @@ class Tokenizer {
   /// False only if any bytes are accepted.
   virtual bool needs_utf8() const { return true; }
 
-  /// Appends the ids of `text`. @param text  UTF-8 if needs_utf8(), already checked.
+  /// Appends the ids of `text`. @param text  UTF-8 if needs_utf8(), already checked (else Error).
   virtual void encode(std::string_view text, std::vector<std::uint32_t>& out) const = 0;
 
   /// The text of `ids`; for `byte` and `gpt2` exactly what was encoded.

@@ -13,21 +13,21 @@ namespace depthgrid {
 /// All parameters of E cells in one (E, P) tensor, and their gradients in another.
 ///
 /// Blocks hold leaf views whose .grad is a view of the gradient arena, so backward accumulates in
-/// place and clip, optimizer, all-reduce, checkpoint and digest are one pass each. What breaks it:
-/// replacing a .grad, set_to_none, backward with create_graph (use autograd::grad).
+/// place and clip, optimizer, all-reduce, checkpoint and digest are one pass each. This breaks if a
+/// .grad is replaced: set_to_none, or backward with create_graph (use autograd::grad).
 ///
-/// With `mixed` a bf16 copy of the values stands beside them: parameters that are factors of matrix
-/// products are handed out as views of that copy, with float32 gradients; the optimizer rewrites
-/// the copy with each update. Source of the mixed scheme: Micikevicius et al. (2018), ICLR,
+/// With `mixed` there is also a bf16 copy of the values: parameters that are factors of matrix
+/// products are returned as views of that copy, with float32 gradients; the optimizer rewrites the
+/// copy with each update. Source of the mixed scheme: Micikevicius et al. (2018), ICLR,
 /// section 3.1.
 class Arena final : public ParameterSource {
  public:
-  /// @param seeds  (E); cell e starts exactly as it would alone.
+  /// @param seeds  (E); cell e is initialised exactly as it would be alone.
   /// @param mixed  keep the bf16 copy. Needs float32 options.
   Arena(ParameterLayout layout, std::vector<std::uint64_t> seeds, const at::TensorOptions& options,
         bool mixed = false);
 
-  /// The leaf view of one slot, initialised. @throws Error unless the layout has it in this shape.
+  /// The initialised leaf view of one slot. @throws Error unless the layout has it in this shape.
   at::Tensor parameter(const ParameterSpec& spec) override;
 
   const ParameterLayout& layout() const noexcept { return layout_; }
@@ -37,15 +37,15 @@ class Arena final : public ParameterSource {
   at::Tensor& gradients() noexcept { return gradients_; }  // (E, P)
   at::Tensor& shadow() noexcept { return shadow_; }        // (E, P) bf16; undefined unless mixed
 
-  /// Copies the values into the bf16 copy; call it after writing values() by hand.
+  /// Updates the bf16 copy; call it after writing to values() directly.
   void refresh_shadow();
 
-  /// The views handed out so far, in the order of asking.
+  /// The views returned by parameter() so far, in order.
   const std::vector<at::Tensor>& leaves() const noexcept { return leaves_; }
 
   void zero_gradients();
 
-  /// Costs one look a leaf; call it after backward in tests and debug builds.
+  /// One pointer comparison per leaf; call it after backward in tests and debug builds.
   /// @throws Error if a leaf's .grad has left the gradient arena.
   void expect_intact() const;
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kGroups = kParameterGroupCount;
 constexpr double kClipEpsilon = 1e-6;
-constexpr std::int64_t kGrain = 16;  // blocks a thread takes at least: 32768 parameters
+constexpr std::int64_t kGrain = 16;  // least blocks per thread: 32768 parameters
 
 void expect_size(const char* name, std::size_t have, std::size_t want) {
   if (have != want) {

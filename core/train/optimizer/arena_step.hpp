@@ -11,8 +11,8 @@
 namespace depthgrid {
 
 enum class ClipScope : std::uint8_t {
-  Global,  ///< one norm and one factor a cell
-  Group    ///< one norm and one factor a cell and parameter group
+  Global,  ///< one norm and one factor per cell
+  Group    ///< one norm and one factor per cell and parameter group
 };
 
 /// What the optimiser works on: (E, P) row-major arrays in memory, one row a cell.
@@ -36,7 +36,7 @@ struct StepRates {
   std::span<const double> gradient_scale = {};
 };
 
-/// What the norm pass found, per cell; norms are of the scaled gradient.
+/// Result of the norm pass, per cell; norms are of the scaled gradient.
 struct GradientNorms {
   std::vector<double> norm;                ///< (E) before clip
   std::vector<double> norm_clipped;        ///< (E) after clip
@@ -47,9 +47,9 @@ struct GradientNorms {
   std::vector<std::uint8_t> nonfinite;     ///< (E) 1: NaN or infinite, this cell is not updated
 };
 
-/// What the update did, per cell.
+/// Norms of an update, per cell.
 struct UpdateNorms {
-  std::vector<double> update_norm;     ///< (E) ||p_new - p_old||; 0 for a cell that was held
+  std::vector<double> update_norm;     ///< (E) ||p_new - p_old||; 0 if the cell was not updated
   std::vector<double> parameter_norm;  ///< (E) ||p_new||
 };
 
@@ -67,7 +67,7 @@ class ArenaStep {
   const SegmentTable& table() const noexcept { return table_; }
 
   /// Sums of squares per cell and group in fixed blocks, then the clip's factors
-  /// min(1, clip / (norm + 1e-6)). A |g| beyond 1e19 counts as non-finite: its square is.
+  /// min(1, clip / (norm + 1e-6)). A |g| beyond 1e19 counts as non-finite, as its square overflows.
   /// @throws ShapeError unless every span of `rates` fits the arena.
   GradientNorms gradient_norms(const StepArena& arena, const StepRates& rates);
 

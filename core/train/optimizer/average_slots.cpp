@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLeastWeight = 0.01;
 
-/// (E, n): the entries of a slot in every cell.
+/// (E, n): a slot's entries in every cell.
 at::Tensor entries(const at::Tensor& arena, const ParameterSlot& slot) {
   return arena.narrow(1, slot.offset, slot.count);
 }

@@ -9,11 +9,11 @@
 
 namespace depthgrid {
 
-/// The parameters of an arena that are averages of what training sees (ParameterSpec::average).
+/// The parameters of an arena that are running averages of training (ParameterSpec::average).
 ///
-/// A step's gradient of such a parameter is the mean of what the step saw, over all rows,
-/// micro-batches and ranks, since gradients are summed over these. The average is the plain mean
-/// over the first 100 steps and then an exponential one: v += max(0.01, 1 / step) (seen - v).
+/// The gradient of such a parameter is the step's mean observation over all rows, micro-batches and
+/// ranks, as gradients are summed over these. The average is a plain mean over the first 100 steps
+/// and exponential afterwards: v += max(0.01, 1 / step) (seen - v).
 class AverageSlots {
  public:
   /// @param arena  must outlive this.
@@ -21,12 +21,12 @@ class AverageSlots {
 
   bool empty() const noexcept { return slots_.empty(); }
 
-  /// What the step saw; to be read before gradients are zeroed.
+  /// Observations of the step; read them before gradients are zeroed.
   /// @return  a tensor (E, n) for each average.
   std::vector<at::Tensor> seen() const;
 
-  /// Moves the averages. @param step  from 1. @param seen  as of seen().
-  /// @param scale   (E) by which gradients are too large.
+  /// Updates the averages. @param step  from 1. @param seen  result of seen().
+  /// @param scale   (E) loss scale to divide out.
   /// @param moves   (E) 0: the cell keeps its bits.
   void update(std::int64_t step, const std::vector<at::Tensor>& seen,
               const std::vector<double>& scale, const std::vector<std::uint8_t>& moves) const;

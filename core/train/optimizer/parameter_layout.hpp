@@ -10,8 +10,8 @@
 
 namespace depthgrid {
 
-/// How a parameter starts: `fill` plus `scale` times a draw, plus `diagonal` where it is a square
-/// matrix. Scale and fill may differ between cells, since start values are data, not structure.
+/// Initialisation of a parameter: `fill` plus `scale` times a draw, plus `diagonal` for a square
+/// matrix. Scale and fill may differ between cells: initial values are data, not structure.
 struct Init {
   enum class Draw : std::uint8_t { None, Normal, Uniform };  // N(0, 1), U[-1, 1)
   Draw draw = Draw::None;
@@ -20,20 +20,20 @@ struct Init {
   std::vector<double> diagonal = {};  // (n) of an (n, n) parameter; empty = 0
 };
 
-/// One parameter, as a block asks for it.
+/// One parameter, as requested by a block.
 struct ParameterSpec {
   std::string name;                 // unique in the model: "layers.0.mlp.up.weight"
   std::vector<std::int64_t> shape;  // without the leading E
   ParameterGroup group = ParameterGroup::Trunk;
   Init init = {};
-  bool factor = false;  // a factor of matrix products: held in bf16 too when precision is bf16
-  /// No weight, but an average that training keeps: its gradient is what a step saw of it, and the
-  /// optimiser moves it there (AverageSlots). Has no part in norms, clip, rates and decay.
+  bool factor = false;  // a factor of matrix products: also kept in bf16 if precision is bf16
+  /// Not a weight, but a running average: its gradient is the step's observation, and the optimiser
+  /// moves it towards that (AverageSlots). Excluded from norms, clip, rates and decay.
   bool average = false;
 };
 
-/// Where a block gets its parameters. A model is built twice by the same code: once from a
-/// ParameterLayout, which only counts, and once from an Arena, which owns the numbers.
+/// Source of a block's parameters. A model is built twice by the same code: from a ParameterLayout,
+/// which only counts, and from an Arena, which owns the values.
 class ParameterSource {
  public:
   virtual ~ParameterSource() = default;
@@ -49,7 +49,7 @@ struct ParameterSlot {
   std::int64_t count;
 };
 
-/// Names, shapes and offsets of a model, without a number of it: what `describe` counts.
+/// Names, shapes and offsets of a model's parameters without allocating values; for `describe`.
 class ParameterLayout final : public ParameterSource {
  public:
   /// @throws Error if the name, or its random stream, is taken.
@@ -69,8 +69,8 @@ class ParameterLayout final : public ParameterSource {
   std::int64_t size_ = 0;
 };
 
-/// Stream of a parameter's start values: of its name alone, so that two models that share a
-/// parameter and a seed start it alike.
+/// Random stream of a parameter's initial values: a function of its name only, so that two models
+/// with the same parameter and seed initialise it alike.
 std::uint32_t init_stream(const std::string& name);
 
 }  // namespace depthgrid

@@ -9,18 +9,18 @@
 
 namespace depthgrid {
 
-/// A contiguous part of one row (one cell) of the arena whose parameters are treated alike.
+/// A contiguous part of one row (cell) of the arena whose parameters are treated alike.
 struct Segment {
-  std::int64_t offset = 0;  ///< first parameter, counted from the start of the row
+  std::int64_t offset = 0;  ///< of the first parameter in the row
   std::int64_t count = 0;
   ParameterGroup group = ParameterGroup::Trunk;
   bool frozen = false;  ///< true: not part of any gradient norm, never updated
 };
 
-/// How the optimiser sees a row of P parameters: segments, cut into blocks of at most kBlockSize.
+/// The optimiser's view of a row of P parameters: segments, cut into blocks of at most kBlockSize.
 ///
-/// The cut depends on the structure alone, never on threads, on E or on a cell's neighbours: sums
-/// over blocks are taken in this order on every device, which is what makes norms bit-equal.
+/// The blocks depend only on the structure, never on threads, E or other cells: every device sums
+/// over them in this order, which makes norms bitwise equal.
 class SegmentTable {
  public:
   static constexpr std::int64_t kBlockSize = 2048;
@@ -28,7 +28,7 @@ class SegmentTable {
   /// @param row_size  P.
   /// @param segments  in order of offset, covering 0 ... P without gap or overlap; neighbours with
   ///                  equal attributes are merged.
-  /// @throws Error if they do not.
+  /// @throws Error if they do not cover it so.
   SegmentTable(std::int64_t row_size, std::span<const Segment> segments);
 
   std::int64_t row_size() const noexcept { return row_size_; }
@@ -40,8 +40,8 @@ class SegmentTable {
   /// Indices into blocks() of one group, in order of offset.
   std::span<const std::int32_t> blocks_of(ParameterGroup group) const;
 
-  /// Indices into blocks(), all groups one after another, and where each group begins (one more
-  /// entry than groups): what blocks_of() cuts from, for a device that wants it in one piece.
+  /// Indices into blocks(), concatenated over groups, and the start of each group (one entry more
+  /// than groups): the data of blocks_of() in one piece, for devices.
   std::span<const std::int32_t> block_order() const noexcept { return order_; }
   std::span<const std::int32_t> group_begin() const noexcept { return group_begin_; }
 
