@@ -179,7 +179,8 @@ TEST_F(CellRecorderTest, EveryVariableIsReadBackUnderItsName) {
 }
 
 TEST_F(CellRecorderTest, ARowWithoutOptionsHasTheWidthThatPlannersReckonWith) {
-  const std::vector<RowKind>& kinds = CellRows(RecordShape{}).layout().kinds();
+  const CellRows rows{RecordShape{}};
+  const std::vector<RowKind>& kinds = rows.layout().kinds();
 
   ASSERT_EQ(kinds.size(), 2U);
   EXPECT_EQ(kinds[CellRows::kTrain].width(), row_numbers("step"));
