@@ -1,8 +1,10 @@
 #include "worker/run/cell_rows.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -111,14 +113,17 @@ std::vector<RowSlot> slots_of(const Table& table, const RecordShape& shape, RowL
   return out;
 }
 
-template <class Table, class Row>
-std::span<const double> filled(const Table& table, const std::vector<RowSlot>& slots,
-                               const Row& row, std::vector<double>& numbers) {
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (slots[i].count > 0) {
-      table[i].put(row, Out(numbers).subspan(slots[i].first, slots[i].count));
-    }
-  }
+/// Unrolled, so that each line of the table is inlined: this runs for every cell and step.
+template <const auto& kTable, class Row>
+std::span<const double> filled(const std::vector<RowSlot>& slots, const Row& row,
+                               std::vector<double>& numbers) {
+  const auto put = [&]<std::size_t i>() {
+    const RowSlot& slot = slots[i];
+    if (slot.count > 0) kTable[i].put(row, Out(numbers.data() + slot.first, slot.count));
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (put.template operator()<i>(), ...);
+  }(std::make_index_sequence<std::size(kTable)>());
   return numbers;
 }
 
@@ -161,7 +166,7 @@ std::span<double> CellRows::out(const RowSlot& slot) {
 }
 
 std::span<const double> CellRows::train(const TrainRow& row) {
-  filled(kTrainSeries, train_, row, rows_[kTrain]);
+  filled<kTrainSeries>(train_, row, rows_[kTrain]);
   for (std::size_t i = 0; i < parts_.size(); ++i) out(parts_[i])[0] = row.report.parts[i][row.e];
   if (learned_scales_) {
     const Out scales = out(*learned_scales_);
@@ -175,7 +180,7 @@ std::span<const double> CellRows::train(const TrainRow& row) {
 }
 
 std::span<const double> CellRows::eval(const EvalRow& row) {
-  return filled(kEvalSeries, eval_, row, rows_[kEval]);
+  return filled<kEvalSeries>(eval_, row, rows_[kEval]);
 }
 
 void CellRows::put(const ModeResults& modes, std::size_t e) {

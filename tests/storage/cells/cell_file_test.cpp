@@ -131,6 +131,25 @@ TEST_F(CellFile, NamesAndShapesThatTheTableLacksAreBugs) {
   EXPECT_THROW(cell_table(wrong_count), Error);
 }
 
+TEST_F(CellFile, VariablesOfACellAgreeOnTheLengthOfAnAxis) {
+  const CellHistory history;
+  CellFileInput input{.plan = plan_.cells[0],
+                      .sweep = plan_,
+                      .history = history,
+                      .status = CellStatus::Pending,
+                      .facts = synthetic_facts()};
+  input.facts.set("depth_layer", std::vector<double>{0, 1, 2});
+
+  try {
+    cell_table(input);
+    FAIL() << "three depth steps beside two";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("depth 3 as in depth_layer"), std::string::npos) << text;
+    EXPECT_NE(text.find("'depth_time'"), std::string::npos) << text;
+  }
+}
+
 TEST_F(CellFile, ResultIsSealedOnceAndHoldsItsConfiguration) {
   write_attempt(folder_.path(), 0, 4, 0, 12, true);
   const CellHistory history = read_history(folder_.path());

@@ -38,6 +38,15 @@ TEST(Variables, KnowsALossAndItsAxes) {
   EXPECT_EQ(find_variable("train_los"), nullptr);
 }
 
+TEST(Variables, TheWidthOfARowThatEveryCellHasFollowsFromTheTable) {
+  EXPECT_EQ(row_numbers("step"), 13 + 2 * 17);
+  EXPECT_EQ(row_numbers("eval_step"), 6 * 4);
+  EXPECT_TRUE(is_record_axis("job"));
+  EXPECT_TRUE(is_record_axis("event"));
+  EXPECT_FALSE(is_record_axis("cell"));
+  EXPECT_FALSE(is_record_axis("split"));
+}
+
 TEST(Variables, FlagsAreParsedFromTheirMeaning) {
   const std::vector<Flag> status = flags_of(find_variable("cell_status")->long_name);
   const std::vector<Flag> masked = flags_of(find_variable("train_nonfinite")->long_name);

@@ -41,6 +41,22 @@ std::vector<std::byte> sample(const std::filesystem::path& file) {
   return read_file(file);
 }
 
+TEST(Journal, NamesTheAxesOfItsRowsIfThereAreAny) {
+  TemporaryFolder folder;
+  JournalHeader named = header();
+  named.axes = {
+      {"depth_edge", 7, {}, {}}, {"class", 2, {"all", "rare"}, {}}, {"bin", 1, {}, {0.5}}};
+
+  Journal(folder.path() / "a", named);
+  Journal(folder.path() / "b", header());
+
+  EXPECT_EQ(read_journal(folder.path() / "a").header.axes, named.axes);
+  EXPECT_TRUE(read_journal(folder.path() / "b").header.axes.empty());
+  const auto bytes = read_file(folder.path() / "b");
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_EQ(text.find("axes"), std::string::npos) << "as it was before there were any";
+}
+
 JournalContents read_bytes(const std::filesystem::path& file, std::span<const std::byte> bytes) {
   overwrite(file, bytes);
   return read_journal(file);
