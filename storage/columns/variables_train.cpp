@@ -29,7 +29,7 @@ constexpr auto kVariables = std::to_array<Variable>({
     {"train_epoch", "cell, step", Float32, "1", "passes over the training tokens", "every step",
      "core/data/sampler.hpp"},
     {"train_wall_time", "cell, step", Float64, "s", "time in training of all attempts, cumulative",
-     "every step", "worker/run/job_session.hpp"},
+     "every step", "worker/run/session_recorder.hpp"},
     {"train_loss_scale", "cell, step", Float32, "1", "loss scale", "every step",
      "docs/configuration.md, Training"},
     {"train_nonfinite", "cell, step", Int8, "1", "flag: 1 = non-finite, update masked",

@@ -13,8 +13,8 @@
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
 #include "sweeps/orders/pipe_child.hpp"
+#include "sweeps/orders/structure_request.hpp"
 #include "sweeps/plan/answer_cache.hpp"
-#include "sweeps/plan/structure_request.hpp"
 
 namespace depthgrid {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/config/identity.hpp"
 #include "models/cost_model.hpp"
 #include "sweeps/plan/structure_cost.hpp"
-#include "sweeps/plan/structure_request.hpp"
+#include "sweeps/orders/structure_request.hpp"
 
 namespace depthgrid::testing {
 namespace {

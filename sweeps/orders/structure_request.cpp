@@ -1,4 +1,4 @@
-#include "sweeps/plan/structure_request.hpp"
+#include "sweeps/orders/structure_request.hpp"
 
 #include <set>
 
