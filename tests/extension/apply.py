@@ -17,7 +17,7 @@ import re
 import sys
 from pathlib import Path
 
-UNWATCHED = {"build", "results", "data", ".git", ".venv", ".cache", ".bench", ".ruff_cache", "__pycache__"}
+UNWATCHED = {"build", "results", "data", ".git", ".venv", ".cache", ".bench", ".ruff_cache"}
 
 
 def sources(root):
@@ -27,7 +27,7 @@ def sources(root):
         if top.name in UNWATCHED or top.name.startswith("build"):
             continue
         for path in [top] if top.is_file() else sorted(top.rglob("*")):
-            if path.is_file() and not UNWATCHED & set(path.relative_to(root).parts):
+            if path.is_file() and "__pycache__" not in path.parts:
                 found[str(path.relative_to(root))] = path.read_bytes()
     return found
 
