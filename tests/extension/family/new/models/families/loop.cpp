@@ -5,6 +5,7 @@
 #include "models/blocks/block_parameters.hpp"
 #include "models/blocks/layer_field.hpp"
 #include "models/blocks/residual_scale.hpp"
+#include "models/closed_form.hpp"
 
 namespace depthgrid {
 namespace {
@@ -42,6 +43,12 @@ class Loop final : public Family {
 
 std::unique_ptr<Family> make_loop(ParameterSource& source, const ModelOptions& o) {
   return std::make_unique<Loop>(source, o);
+}
+
+std::int64_t loop_parameters(const ModelOptions& o) {
+  ModelOptions one = o;
+  one.share = Share::All;
+  return standard_parameters(one);
 }
 
 }  // namespace depthgrid

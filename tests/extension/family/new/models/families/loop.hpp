@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "core/train/optimizer/parameter_layout.hpp"
@@ -11,5 +12,8 @@ namespace depthgrid {
 /// Source: Dehghani et al. (2019), section 2, without step embeddings and halting.
 /// @param o  must outlive the family.
 std::unique_ptr<Family> make_loop(ParameterSource& source, const ModelOptions& o);
+
+/// Parameters of its depth: those of one block, however often it is run.
+std::int64_t loop_parameters(const ModelOptions& o);
 
 }  // namespace depthgrid
