@@ -6,6 +6,7 @@
 build=$1
 extensions=$(cd "$2/tests/extension" && pwd)
 chosen=("${@:3}")
+cache=${CCACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ccache} # of all checkouts
 set -- "$1" "$2"
 source "$extensions/../e2e/common.sh" "$@"
 if ((${#chosen[@]} == 0)); then
@@ -18,11 +19,10 @@ python3 "$extensions/apply.py" "$sources" "$copy" "${chosen[@]}" || fail "an ext
 [ -z "${COUNT_ONLY:-}" ] || exit 0
 [ -e "$copy/.venv" ] || ln -s "$(readlink -f "$sources/.venv")" "$copy/.venv"
 
-# One cache for all checkouts; the GPU part is not what is tried here.
-unset XDG_CACHE_HOME
-DEPTHGRID_CUDA=OFF "$copy/scripts/build.sh" release depthgrid depthgrid-worker >"$scratch/out" 2>"$scratch/err" ||
+# The GPU part is not what is tried here.
+CCACHE_DIR=$cache DEPTHGRID_CUDA=OFF "$copy/scripts/build.sh" release depthgrid depthgrid-worker >"$scratch/out" 2>"$scratch/err" ||
   fail "the copy does not build: see $copy/build/logs"
-export XDG_CACHE_HOME=$scratch/cache OMP_NUM_THREADS=1
+export OMP_NUM_THREADS=1
 depthgrid=$copy/build/release/depthgrid
 while read -r page words; do
   # shellcheck disable=SC2086  # a verb and its options
