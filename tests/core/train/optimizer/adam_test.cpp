@@ -1,20 +1,15 @@
 #include "core/train/optimizer/adam.hpp"
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "core/train/optimizer/block_sums.hpp"
-
 namespace depthgrid {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::int64_t kCount = 1999;  // no multiple of a vector or of a chunk
 
 std::vector<float> waves(int kind) {
@@ -23,42 +18,6 @@ std::vector<float> waves(int kind) {
     x[i] = static_cast<float>(std::sin(0.37 * static_cast<double>(i + 1) * kind));
   }
   return x;
-}
-
-TEST(BlockSums, ShadowIsTheParameterRoundedToNearestEven) {
-  // bfloat16 keeps 8 significant bits: 1 + 2^-8 is half way between 1 and 1 + 2^-7.
-  const std::vector<float> x = {1.0F,
-                                1.0F + 0x1p-8F,
-                                1.0F + 0x3p-8F,
-                                1.0F + 0x1p-8F + 0x1p-20F,
-                                -1.0F - 0x1p-8F,
-                                3.4e38F,
-                                std::numeric_limits<float>::infinity(),
-                                kNan};
-  std::vector<std::uint16_t> bits(x.size());
-
-  round_to_bfloat16(x.data(), bits.data(), static_cast<std::int64_t>(x.size()));
-
-  EXPECT_EQ(bits, (std::vector<std::uint16_t>{0x3f80, 0x3f80, 0x3f82, 0x3f81, 0xbf80, 0x7f80,
-                                              0x7f80, 0x7fc0}));
-}
-
-TEST(BlockSums, SumsTheSquaresOfABlockAsItsDefinitionSays) {
-  const std::vector<float> x = waves(1);
-  float lanes[kSumLanes] = {};
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const volatile float square = x[i] * x[i];  // rounded by itself: no fused multiply-add
-    lanes[i % kSumLanes] += square;
-  }
-  double wide[kSumLanes];
-  for (int j = 0; j < kSumLanes; ++j) wide[j] = lanes[j];
-  for (int half = kSumLanes / 2; half > 0; half /= 2) {
-    for (int j = 0; j < half; ++j) wide[j] += wide[j + half];
-  }
-
-  const double sum = sum_of_squares(x.data(), kCount);
-
-  EXPECT_EQ(std::bit_cast<std::uint64_t>(sum), std::bit_cast<std::uint64_t>(wide[0]));
 }
 
 TEST(Adam, EveryVariantOfTheInnerLoopsHasTheSameBits) {

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/probe/probe.hpp"
+
+namespace depthgrid {
+
+/// Numbers over the edges of the depth, two by two, and over classes of tokens that a leaf names.
+class EdgeProbe final : public Probe {
+ public:
+  /// What it looks at, of one cell: a number for the edges i and j.
+  using Look = std::function<double(std::size_t cell, std::int64_t i, std::int64_t j)>;
+
+  /// @param edges    L + 1.
+  /// @param classes  labels, from the leaf `probes.edges.classes`.
+  EdgeProbe(ProbeSchedule schedule, std::int64_t cells, std::int64_t edges,
+            std::vector<std::string> classes, Look look);
+
+  void declare(RecordSink& out) override;
+  const ProbeSchedule& schedule() const override { return schedule_; }
+  void look(std::int64_t step, RecordSink& out) override;
+
+ private:
+  ProbeSchedule schedule_;
+  std::int64_t cells_, edges_;
+  std::vector<std::string> classes_;
+  Look look_;
+  std::size_t matrix_ = 0, mean_ = 0;
+};
+
+}  // namespace depthgrid
