@@ -1,0 +1,59 @@
+#include "core/base/subprocess.hpp"
+
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace {
+
+std::vector<std::string> shell(const std::string& script) {
+  return {"/bin/sh", "-c", script};
+}
+
+bool never() {
+  return false;
+}
+
+TEST(Subprocess, ReturnsTheExitCodeOfTheChild) {
+  EXPECT_EQ(run_child(shell("exit 0")), 0);
+  EXPECT_EQ(run_child(shell("exit 75")), 75);
+  EXPECT_EQ(run_apart(shell("exit 77"), never), 77);
+}
+
+TEST(Subprocess, ReturnsTheSignalThatEndedTheChild) {
+  EXPECT_EQ(run_child(shell("kill -KILL $$")), 128 + SIGKILL);
+  EXPECT_EQ(run_apart(shell("kill -TERM $$"), never), 128 + SIGTERM);
+}
+
+TEST(Subprocess, SaysThatAProgramIsNotThere) {
+  EXPECT_THROW(run_child({"/no/such/program"}), Error);
+  EXPECT_THROW(run_apart({"/no/such/program"}, never), Error);
+  EXPECT_THROW(become({"/no/such/program"}), Error);
+}
+
+TEST(Subprocess, EndsAChildOnceItIsTold) {
+  const TemporaryFolder folder;
+  const std::filesystem::path ready = folder.path() / "ready";  // the trap is set: no race
+  const std::string script =
+      "trap 'exit 5' TERM; : > " + ready.string() + "; while :; do sleep 0.05; done";
+  EXPECT_EQ(run_apart(shell(script), [&] { return std::filesystem::exists(ready); }), 5);
+}
+
+TEST(Subprocess, HidesTheLauncherFromAChildApartOnly) {
+  ASSERT_EQ(setenv("OMPI_COMM_WORLD_SIZE", "4", 1), 0);
+  ASSERT_EQ(setenv("OMPI_COMM_WORLD_RANK", "3", 1), 0);
+  const auto seen = shell("test \"$OMPI_COMM_WORLD_SIZE\" = 4");
+  EXPECT_TRUE(under_launcher());
+  EXPECT_EQ(launcher_rank(), 3);
+  EXPECT_EQ(run_child(seen), 0);
+  EXPECT_EQ(run_apart(seen, never), 1);
+  unsetenv("OMPI_COMM_WORLD_RANK");
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+}
+
+}  // namespace
+}  // namespace depthgrid
