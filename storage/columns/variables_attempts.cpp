@@ -7,7 +7,7 @@ namespace {
 
 using enum DataType;
 
-constexpr auto kVariables = std::to_array<Variable>({
+constexpr auto kAttemptsVariables = std::to_array<Variable>({
     // Audit
     {"audit_verdict", "cell, audit_check", Int8, "1",
      "flag: -1 not run, 0 pass, 1 warn, 2 fail, 3 off, 4 undecided", "before training",
@@ -85,7 +85,7 @@ constexpr auto kVariables = std::to_array<Variable>({
 }  // namespace
 
 std::span<const Variable> attempt_variables() {
-  return kVariables;
+  return kAttemptsVariables;
 }
 
 }  // namespace depthgrid

@@ -7,7 +7,7 @@ namespace {
 
 using enum DataType;
 
-constexpr auto kVariables = std::to_array<Variable>({
+constexpr auto kCostVariables = std::to_array<Variable>({
     {"cost_flops_token", "cell", Float64, "1", "forward floating-point operations per token, dense",
      "plan", "models/cost_model.hpp"},
     {"cost_flops_token_executed", "cell", Float64, "1",
@@ -47,7 +47,7 @@ constexpr auto kVariables = std::to_array<Variable>({
 }  // namespace
 
 std::span<const Variable> cost_variables() {
-  return kVariables;
+  return kCostVariables;
 }
 
 }  // namespace depthgrid

@@ -7,7 +7,7 @@ namespace {
 
 using enum DataType;
 
-constexpr auto kVariables = std::to_array<Variable>({
+constexpr auto kEvalVariables = std::to_array<Variable>({
     {"eval_loss", "cell, eval_step, split", Float32, "nat", "mean loss per token", "eval",
      "core/train/evaluation.hpp"},
     {"eval_loss_error", "cell, eval_step, split", Float32, "nat", "standard error over windows",
@@ -58,7 +58,7 @@ constexpr auto kVariables = std::to_array<Variable>({
 }  // namespace
 
 std::span<const Variable> eval_variables() {
-  return kVariables;
+  return kEvalVariables;
 }
 
 }  // namespace depthgrid

@@ -7,7 +7,7 @@ namespace {
 
 using enum DataType;
 
-constexpr auto kVariables = std::to_array<Variable>({
+constexpr auto kIdentityVariables = std::to_array<Variable>({
     {"cell_alias", "cell", Text, "1", "readable name", "plan", "docs/configuration.md"},
     {"cell_row", "cell", Int64, "1", "row in the order of the file", "plan",
      "docs/configuration.md"},
@@ -63,7 +63,7 @@ constexpr auto kVariables = std::to_array<Variable>({
 }  // namespace
 
 std::span<const Variable> identity_variables() {
-  return kVariables;
+  return kIdentityVariables;
 }
 
 }  // namespace depthgrid

@@ -7,7 +7,7 @@ namespace {
 
 using enum DataType;
 
-constexpr auto kVariables = std::to_array<Variable>({
+constexpr auto kRoutingVariables = std::to_array<Variable>({
     {"tdt_d_st_mean", "cell, probe_step, layer", Float32, "1", "static surprise D_st, mean", "eval",
      "models/routing/routing_statistics.hpp"},
     {"tdt_d_st_std", "cell, probe_step, layer", Float32, "1", "D_st, spread", "eval",
@@ -134,7 +134,7 @@ constexpr auto kVariables = std::to_array<Variable>({
 }  // namespace
 
 std::span<const Variable> routing_variables() {
-  return kVariables;
+  return kRoutingVariables;
 }
 
 }  // namespace depthgrid

@@ -7,7 +7,7 @@ namespace {
 
 using enum DataType;
 
-constexpr auto kVariables = std::to_array<Variable>({
+constexpr auto kTrainVariables = std::to_array<Variable>({
     {"train_loss", "cell, step", Float32, "nat", "language-model loss on the batch", "every step",
      "core/train/trainer.hpp"},
     {"train_loss_total", "cell, step", Float32, "nat", "optimised loss with all terms",
@@ -60,7 +60,7 @@ constexpr auto kVariables = std::to_array<Variable>({
 }  // namespace
 
 std::span<const Variable> train_variables() {
-  return kVariables;
+  return kTrainVariables;
 }
 
 }  // namespace depthgrid
