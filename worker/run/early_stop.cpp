@@ -1,6 +1,6 @@
 #include "worker/run/early_stop.hpp"
 
-#include "core/data/split.hpp"
+#include "core/config/axis_labels.hpp"
 
 namespace depthgrid {
 
