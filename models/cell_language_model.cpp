@@ -16,7 +16,8 @@ struct Shifted {
   at::Tensor inputs, targets;  // (E, B, T)
 };
 
-Shifted shifted(const at::Tensor& windows) {
+Shifted shifted(const ModelOptions& o, const Batch& batch) {
+  const at::Tensor windows = batch.windows.to(o.device).expand({o.cells, -1, -1});
   const std::int64_t tokens = windows.size(-1) - 1;
   return {windows.narrow(-1, 0, tokens), windows.narrow(-1, 1, tokens)};
 }
@@ -27,7 +28,7 @@ Objective::Losses CellLanguageModel::losses(const Batch& batch) {
   const std::vector<LossTerm> terms = model_.family().loss_terms();
   Losses out;
   out.parts.resize(terms.size());
-  const Shifted rows = shifted(batch.windows);
+  const Shifted rows = shifted(model_.options(), batch);
   const ForwardContext context{.training = true,
                                .step = batch.step,
                                .first_row = batch.first_row,
@@ -61,7 +62,7 @@ std::vector<std::string_view> CellLanguageModel::loss_parts() const {
 
 LanguageModel::Scores CellLanguageModel::score(const Batch& batch) {
   const ModelOptions& o = model_.options();
-  const Shifted rows = shifted(batch.windows.to(o.device).expand({o.cells, -1, -1}));
+  const Shifted rows = shifted(o, batch);
   RoutingRecord record;
   const bool routes = !o.routing.layers.empty();
   const at::Tensor logits = model_.logits(rows.inputs, {.first_row = batch.first_row,

@@ -5,8 +5,8 @@
 
 namespace depthgrid {
 
-/// What one has to know of a family of models besides its own files: options, defaults, checks and
-/// costs ask for a fact, and nobody compares names.
+/// What must be known of a family of models outside of its own files: options, defaults, checks and
+/// costs ask for a fact and never compare names.
 struct FamilyFacts {
   std::string_view name;   // `model.family`
   bool plain = false;      // ordinary blocks, one a layer, which may share parameters

@@ -21,8 +21,8 @@ struct DepthPoint {
 
 /// External control of every token. An undefined tensor means "uncontrolled".
 ///
-/// Of size 1 along B or T, or of stride 0 along T, it is one signal for all of them: a constant
-/// costs no more than its sequences, and the bits are those of one shift for all tokens.
+/// Size 1 along B or T, or stride 0 along T, means one signal for all of them: it is mapped once,
+/// so a constant control costs no more than one token's.
 struct Control {
   at::Tensor u;  // (E, B, T, U), (E, B, 1, U), (E, 1, T, U) or (E, 1, 1, U)
 

@@ -9,13 +9,14 @@
 
 namespace depthgrid {
 
-/// What a training step minimises, of each cell by itself. The Trainer knows nothing else of what
-/// it trains: the loss of a language model is one, a loss of its answers to a control another.
+/// What a training step minimises for each cell. The Trainer knows nothing else of what it trains:
+/// the loss of a language model is the first objective.
 class Objective {
  public:
   virtual ~Objective() = default;
 
-  /// Sums over the rows of a batch, which the trainer divides by the tokens of the whole one.
+  /// Sums over the tokens of these rows; the trainer divides them by the tokens of the global
+  /// batch.
   struct Losses {
     at::Tensor total;               // (E), with a graph behind it
     at::Tensor loss;                // (E) nats, the part that is reported as the training loss

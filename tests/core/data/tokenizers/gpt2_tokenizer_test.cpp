@@ -9,7 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/data/corpus.hpp"
 #include "core/data/corpus_search.hpp"
-#include "data_test_support.hpp"
+#include "tests/core/data/data_test_support.hpp"
 
 namespace depthgrid {
 namespace {

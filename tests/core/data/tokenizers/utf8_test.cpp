@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
-#include "data_test_support.hpp"
+#include "tests/core/data/data_test_support.hpp"
 
 namespace depthgrid {
 namespace {
