@@ -16,8 +16,8 @@
 #include "models/routing/routing_record.hpp"
 #include "worker/audit/audit_model.hpp"
 #include "worker/audit/audit_twin.hpp"
-#include "worker/inspect/inspections.hpp"
 #include "worker/inspect/gradient_report.hpp"
+#include "worker/inspect/inspections.hpp"
 
 namespace depthgrid {
 namespace {
