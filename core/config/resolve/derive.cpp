@@ -22,12 +22,10 @@ bool has_dev(const Slots& slots) {
 }
 
 Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
-  constexpr std::string_view kUnder = "train.groups.", kRate = ".lr";
-  for (const Leaf& leaf : schema()) {
-    if (!leaf.path.starts_with(kUnder) || !leaf.path.ends_with(kRate)) continue;
-    const std::string_view path = leaf.path.substr(0, leaf.path.size() - kRate.size());
-    groups_.push_back({path.substr(kUnder.size()), leaf_index(leaf.path),
-                       leaf_index(std::string(path) + ".weight_decay")});
+  for (std::size_t g = 0; g < kParameterGroupCount; ++g) {
+    const std::string under = "train.groups." + std::string(kParameterGroupNames[g]);
+    groups_.push_back({static_cast<ParameterGroup>(g), leaf_index(under + ".lr"),
+                       leaf_index(under + ".weight_decay")});
   }
 }
 
@@ -148,11 +146,11 @@ void Deriver::train(Slots& slots) const {
   }
   settle(slots, row.decay_steps, decay);
   for (const Group& group : groups_) {
-    const bool router = tdt && group.name == "router";
-    const bool scalars = tdt && group.name == "scalars";
+    const bool router = tdt && group.kind == ParameterGroup::Router;
+    const bool scalars = tdt && group.kind == ParameterGroup::Scalars;
     settle(slots, group.lr, router ? router_lr_ : scalars ? scalars_lr_ : slots.values[row.lr]);
     // On the dense path the scalars have no gradient, and decay alone must not change them.
-    const bool exempt = router || scalars || slots.has_word(row.no_decay, group.name);
+    const bool exempt = router || scalars || slots.has_word(row.no_decay, name_of(group.kind));
     settle(slots, group.weight_decay, exempt ? zero_real_ : slots.values[row.weight_decay]);
   }
 }

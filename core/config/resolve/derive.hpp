@@ -1,9 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 #include <vector>
 
+#include "core/config/axis_labels.hpp"
 #include "core/config/resolve/slots.hpp"
 
 namespace depthgrid {
@@ -31,11 +31,11 @@ class Deriver {
   const PooledValue* number(std::int64_t value) const { return pool_->intern(Value(value)); }
 
   struct Group {
-    std::string_view name;
+    ParameterGroup kind;
     std::size_t lr, weight_decay;
   };
   std::shared_ptr<ValuePool> pool_;
-  std::vector<Group> groups_;  // every train.groups.<g> of the schema
+  std::vector<Group> groups_;
   // Values that leaves are derived to.
   const PooledValue* zero_ = pool_->intern(0);
   const PooledValue* zero_real_ = pool_->intern(0.0);
