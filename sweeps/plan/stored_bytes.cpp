@@ -24,7 +24,7 @@ double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters)
   }
   auto eval_numbers = static_cast<double>(row_numbers("eval_step"));
   if (config.flag("eval.by_position")) {
-    eval_numbers += static_cast<double>(split_names().size()) *
+    eval_numbers += static_cast<double>(labels_of(dimension("split")).size()) *
                     static_cast<double>(config.integer("data.seq_len"));
   }
   const double numbers = steps * static_cast<double>(row_numbers("step")) + evals * eval_numbers;
