@@ -116,7 +116,7 @@ StepReport step_report() {
 }
 
 ModeResults mode_results() {
-  const std::size_t modes = eval_mode_names().size();
+  constexpr std::size_t modes = 10;  // of the axis eval_mode
   return {.loss = counted(2 * modes, 300),
           .executed = counted(2 * modes, 400),
           .rate = counted(2 * 3 * modes, 500),
