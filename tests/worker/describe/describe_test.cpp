@@ -6,8 +6,8 @@
 
 #include "core/config/identity.hpp"
 #include "models/cost_model.hpp"
-#include "sweeps/plan/structure_cost.hpp"
 #include "sweeps/orders/structure_request.hpp"
+#include "sweeps/plan/structure_cost.hpp"
 
 namespace depthgrid::testing {
 namespace {
