@@ -4,8 +4,7 @@
 
 namespace depthgrid {
 
-template <IsOrder<BenchOrder> O, typename Visit>
-void members(O& o, Visit visit) {
+static void members(BenchOrder& o, OrderVisitor& visit) {
   visit("what", o.what);
   visit("family", o.family);
   visit("cells", o.cells);

@@ -1,29 +1,29 @@
 #include "sweeps/orders/cell_orders.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/error.hpp"
 #include "sweeps/orders/order_json.hpp"
 
 namespace depthgrid {
 
-void to_json(nlohmann::ordered_json& out, const CellChoice& from) {
-  out = {{"store", from.store}, {"cell", from.cell}, {"at", from.at}};
+static void from(CellChoice& cell, OrderVisitor& visit) {
+  visit.object("from", [&](OrderVisitor& inner) {
+    inner("store", cell.store);
+    inner("cell", cell.cell);
+    inner("at", cell.at);
+  });
 }
 
-void from_json(const nlohmann::ordered_json& in, CellChoice& from) {
-  from = {in.at("store"), in.at("cell"), in.at("at")};
-}
-
-template <IsOrder<ExportOrder> O, typename Visit>
-void members(O& o, Visit visit) {
-  visit("from", o.from);
+static void members(ExportOrder& o, OrderVisitor& visit) {
+  from(o.from, visit);
   visit("layout", o.layout);
   visit("out", o.out);
   visit("json", o.json);
 }
 
-template <IsOrder<EvalOrder> O, typename Visit>
-void members(O& o, Visit visit) {
-  visit("from", o.from);
+static void members(EvalOrder& o, OrderVisitor& visit) {
+  from(o.from, visit);
   visit("data", o.data);
   visit("split", o.split);
   visit("windows", o.windows);
@@ -33,9 +33,8 @@ void members(O& o, Visit visit) {
   visit("deciders", o.deciders);
 }
 
-template <IsOrder<GenerateOrder> O, typename Visit>
-void members(O& o, Visit visit) {
-  visit("from", o.from);
+static void members(GenerateOrder& o, OrderVisitor& visit) {
+  from(o.from, visit);
   visit("prompt", o.prompt);
   visit("tokens", o.tokens);
   visit("temperature", o.temperature);

@@ -1,53 +1,52 @@
 #pragma once
 
-#include <concepts>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
-#include <type_traits>
-
-#include <nlohmann/json.hpp>
-
-#include "core/base/error.hpp"
+#include <vector>
 
 namespace depthgrid {
 
 // The protocol between the two programs: `depthgrid-worker VERB` is given one JSON object with
 // "schema": 1, and answers by its exit code and on stdout. Orders of a few options come as one
 // argument; requests about structures and models, which may be long, come by stdin.
-//
-// An order is a struct beside which stands one list of its members, by which it is written and
-// read:
-//   template <IsOrder<RunOrder> O, typename Visit> void members(O& order, Visit visit) {
-//     visit("file", order.file);
-//   }
-// For the .cpp of orders only: what includes their headers need not know of nlohmann/json.
 
-/// `Order`, for writing or for reading.
-template <typename O, typename Order>
-concept IsOrder = std::same_as<std::remove_const_t<O>, Order>;
+/// Is shown the members of an order, one after another, and writes or reads them.
+class OrderVisitor {
+ public:
+  using Members = std::function<void(OrderVisitor&)>;
+
+  virtual ~OrderVisitor() = default;
+  virtual void operator()(const char* name, bool& value) = 0;
+  virtual void operator()(const char* name, std::int64_t& value) = 0;
+  virtual void operator()(const char* name, double& value) = 0;
+  virtual void operator()(const char* name, std::string& value) = 0;
+  virtual void operator()(const char* name, std::vector<double>& value) = 0;
+  virtual void operator()(const char* name, std::vector<std::string>& value) = 0;
+  /// An object inside the order.
+  virtual void object(const char* name, const Members& inner) = 0;
+};
 
 /// @throws nlohmann::json::type_error for text that is not UTF-8.
-template <typename Order>
-std::string order_json(const Order& order) {
-  nlohmann::ordered_json out = {{"schema", 1}};
-  members(order, [&](const char* name, const auto& value) { out[name] = value; });
-  return out.dump();
-}
+std::string write_order(const OrderVisitor::Members& members);
 
 /// @throws Error naming what is wrong with the order.
+void read_order(std::string_view text, const OrderVisitor::Members& members);
+
+// Both by the one list of members that stands beside an order:
+//   void members(RunOrder& order, OrderVisitor& visit) { visit("file", order.file); … }
+
+template <typename Order>
+std::string order_json(Order order) {
+  return write_order([&](OrderVisitor& visit) { members(order, visit); });
+}
+
 template <typename Order>
 Order order_from_json(std::string_view text) {
-  try {
-    const auto json = nlohmann::ordered_json::parse(text);
-    if (json.at("schema") != 1) {
-      throw Error("order: unknown schema; are both programs of one build?");
-    }
-    Order out;
-    members(out, [&](const char* name, auto& value) { json.at(name).get_to(value); });
-    return out;
-  } catch (const nlohmann::json::exception& e) {
-    throw Error(std::string("order: ") + e.what());
-  }
+  Order out;
+  read_order(text, [&](OrderVisitor& visit) { members(out, visit); });
+  return out;
 }
 
 }  // namespace depthgrid

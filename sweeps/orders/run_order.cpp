@@ -4,8 +4,7 @@
 
 namespace depthgrid {
 
-template <IsOrder<RunOrder> O, typename Visit>
-void members(O& o, Visit visit) {
+static void members(RunOrder& o, OrderVisitor& visit) {
   visit("file", o.file);
   visit("store", o.store);
   visit("set", o.set);
