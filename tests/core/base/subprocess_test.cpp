@@ -30,7 +30,6 @@ TEST(Subprocess, ReturnsTheSignalThatEndedTheChild) {
 }
 
 TEST(Subprocess, SaysThatAProgramIsNotThere) {
-  EXPECT_THROW(run_child({"/no/such/program"}), Error);
   EXPECT_THROW(run_apart({"/no/such/program"}, never), Error);
   EXPECT_THROW(become({"/no/such/program"}), Error);
 }
