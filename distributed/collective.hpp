@@ -57,8 +57,8 @@ std::unique_ptr<Collective> make_self_collective();
 /// @return (size() * n, ...), in rank order.
 at::Tensor all_gather(Collective& group, const at::Tensor& mine);
 
-/// The smallest, the largest and the sum of every rank's `value`. For groups of host tensors
-/// ("self" and "mpi"), as are the two below.
+/// Minimum, maximum and sum of all ranks' `value`. These and the two below need a group that
+/// carries host tensors ("self" or "mpi").
 std::int64_t smallest(Collective& group, std::int64_t value);
 std::int64_t largest(Collective& group, std::int64_t value);
 std::int64_t total(Collective& group, std::int64_t value);

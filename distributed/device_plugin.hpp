@@ -12,10 +12,10 @@
 
 namespace depthgrid {
 
-/// GPUs that this process sees; 0 also when this build has no GPU plug-in.
+/// Number of GPUs that this process sees; 0 without the GPU plug-in.
 ///
-/// The plug-in (libdepthgrid_cuda.so beside the program) is opened at the first call of any
-/// function here, and with it libtorch_cuda: a process that asks for no GPU does not pay for one.
+/// The first call of any function here loads the plug-in (libdepthgrid_cuda.so beside the program)
+/// and with it libtorch_cuda: a process that uses no GPU does not pay for one.
 int device_count();
 
 /// True when this build has the GPU plug-in and this machine has a GPU.
@@ -25,17 +25,17 @@ bool nccl_available();
 /// @throws BackendError if there is no such device, or no plug-in.
 std::string use_device(int device);
 
-/// Versions by library: what the plug-in was built with ("cuda_toolkit", "nccl"; empty without a
-/// plug-in). With `loaded`, the plug-in is opened and says what is in use ("cuda_runtime",
+/// Versions by library that the plug-in was built with ("cuda_toolkit", "nccl"; empty without a
+/// plug-in). With `loaded`: those in use, as reported by the loaded plug-in ("cuda_runtime",
 /// "cuda_driver", "nccl").
 std::map<std::string, std::string> device_versions(bool loaded);
 
-/// Joins `bootstrap`'s ranks in an NCCL group on each rank's current CUDA device.
+/// An NCCL group of `bootstrap`'s ranks, on each rank's current CUDA device.
 ///
-/// The unique id travels over `bootstrap`, which may be MPI or anything else that can broadcast
-/// bytes. Collectives are queued on the device's current stream.
-/// @param timeout  for the ranks to meet, and for every later call to be queued.
-/// @throws BackendError if the build has no NCCL, the machine no GPU, or a peer does not come.
+/// `bootstrap` broadcasts the unique id; any Collective that carries bytes will do. Collectives are
+/// queued on the device's current stream.
+/// @param timeout  for all ranks to join, and for every later call to be enqueued.
+/// @throws BackendError if the build has no NCCL, the machine has no GPU, or a peer fails to join.
 std::unique_ptr<Collective> make_nccl_collective(Collective& bootstrap,
                                                  std::chrono::milliseconds timeout);
 

@@ -51,7 +51,7 @@ std::int64_t feed_forward(const ModelOptions& o) {
   return affine(o.width, o.up_rows(), o.mlp_bias) + affine(o.hidden, o.width, o.mlp_bias);
 }
 
-/// One network of depth-time with `out` gates at its end.
+/// One network of depth-time with `out` gates as output.
 std::int64_t gate(const ModelOptions& o, std::int64_t out) {
   const std::int64_t h = o.modulation.hidden;
   return h > 0 ? chain(o.time.features(), {h, out}) : chain(o.time.features(), {out});
@@ -106,7 +106,7 @@ std::int64_t state_space(const ModelOptions& o) {
   return sum;
 }
 
-/// A map whose weights, and bias if it is generated, are affine in the output of a time network.
+/// A map whose weights (and bias, if generated) are affine in the output of a time network.
 std::int64_t generated_map(const ModelOptions& o, std::int64_t in, std::int64_t out, bool bias) {
   const HypernetOptions& h = o.hypernet;
   const std::vector<std::int64_t> widths(static_cast<std::size_t>(h.depth), h.hidden);
@@ -142,7 +142,7 @@ std::int64_t tong_parameters(const ModelOptions& o) {
 }
 
 /// A transition network C -> 2 w -> C without biases, a router over two states, four scalars and,
-/// where surprise is normalised, its average.
+/// if surprise is normalised, its average.
 std::int64_t tdt_parameters(const ModelOptions& o) {
   const std::int64_t router = 2 * o.width + (o.tdt.router_bias ? 1 : 0);
   const auto dynamic = static_cast<std::int64_t>(o.routing.layers.size());
@@ -156,8 +156,8 @@ std::int64_t mod_parameters(const ModelOptions& o) {
   return standard_parameters(o) + dynamic * (o.width + chain(o.width, {o.mod.predictor_hidden, 1}));
 }
 
-/// The layers that stay and one flow: a block with the embedding of τ, gates, a map of the control
-/// signal and α; two affine maps over state and signal; or a block alone.
+/// The remaining layers and one flow: a block with the embedding of τ, gates, a map of the control
+/// signal and α; two affine maps over state and signal; or only a block.
 std::int64_t hybrid_ode_parameters(const ModelOptions& o) {
   const FlowOptions& flow = o.flow;
   ModelOptions rest = o;

@@ -64,12 +64,12 @@ inline constexpr std::array<std::string_view, 9> kAuditCheckNames = {
 /// has no leaf.
 enum class ExecutionMode : std::uint8_t {
   Dense,             ///< every token passes through every block
-  TeacherTopk,       ///< the k highest of the sequence's scores: looks ahead
+  TeacherTopk,       ///< the k highest scores of the sequence: looks ahead
   TeacherThreshold,  ///< a score after the block against a threshold: causal, saves nothing
   Student,           ///< a causal router decides before the block
-  Random,            ///< each token with probability γ, whatever it holds
+  Random,            ///< each token with probability γ, independent of its content
   SkipAll,           ///< no token
-  Forced             ///< masks from outside
+  Forced             ///< masks given by the caller
 };
 inline constexpr std::array<std::string_view, 7> kExecutionModeNames = {
     "dense", "teacher_topk", "teacher_threshold", "student", "random", "skip_all", "forced"};

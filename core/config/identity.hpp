@@ -23,10 +23,9 @@ std::string structure_key(const CellConfig& config);
 /// What of a leaf's value is in that key. @param leaf  row of the schema.
 FusionPart fusion_part(std::size_t leaf, const CellConfig& config);
 
-/// What CellConfig::json() holds beside the leaves, where it is known: digests of the user's own
-/// files ("data.corpus@sha256", "model.init.from@sha256"), which are identity in place of their
-/// paths, and the length of a chain of starts ("model.init.from@depth"), which is in the fusion
-/// key.
+/// Entries of CellConfig::json() beside the leaves, if known: digests of the user's own files
+/// ("data.corpus@sha256", "model.init.from@sha256"), which replace their paths in the identity, and
+/// the length of a chain of starts ("model.init.from@depth"), part of the fusion key.
 ValueMap beside_leaves(const CellConfig& config);
 
 }  // namespace depthgrid

@@ -33,7 +33,7 @@ enum class FusionPart : std::uint8_t {
   ChainLength   // of a start, how many cells are trained one after another before this one
 };
 
-/// What a leaf holds.
+/// Type of a leaf.
 enum class ValueKind : std::uint8_t {
   Bool,
   Int,

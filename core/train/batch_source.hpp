@@ -25,7 +25,7 @@ class BatchSource {
 class TextBatches final : public BatchSource {
  public:
   /// @param stream  training tokens.
-  /// @param seeds   (E) data seeds; where they are all equal the cells share one copy.
+  /// @param seeds   (E) data seeds; if all are equal, the cells share one copy.
   TextBatches(TokenStream stream, Sampler sampler, std::vector<std::uint64_t> seeds);
 
   /// Windows on the CPU, (E, rows, T + 1); of stride 0 over E where the cells share them.

@@ -10,7 +10,7 @@ namespace depthgrid {
 /// are those of the next tokens, and what the model adds to them in training.
 class LanguageModel : public Objective {
  public:
-  /// What an evaluation adds up, in evaluation mode, without a graph.
+  /// Per-token results in evaluation mode, without gradients.
   struct Scores {
     at::Tensor loss;     // (E, B, T) float32, nats
     at::Tensor correct;  // (E, B, T) bool: the most probable token is the target

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kKernelGroups* kWarp) cell_norms(StepArgs a) {
   report[3] = isfinite(sum) ? 0 : 1;
 }
 
-/// Norms of the update and of the parameters, and one more step on the counter.
+/// Norms of the update and of the parameters; increments the step counter.
 __global__ void __launch_bounds__(kKernelGroups* kWarp) finish_update(StepArgs a) {
   __shared__ double updates[kKernelGroups];
   __shared__ double parameters[kKernelGroups];

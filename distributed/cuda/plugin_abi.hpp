@@ -14,7 +14,7 @@ namespace depthgrid {
 inline constexpr const char* kPluginFile = "libdepthgrid_cuda.so";
 inline constexpr const char* kPluginEntry = "depthgrid_cuda_plugin";
 
-/// Raised with every change of PluginAbi or of a class that crosses it.
+/// Incremented with every change of PluginAbi or of a class that crosses it.
 inline constexpr int kPluginVersion = 3;
 
 /// Interface of the GPU plug-in, returned by its one exported function `const PluginAbi*

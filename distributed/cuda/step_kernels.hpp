@@ -11,7 +11,7 @@ inline constexpr int kKernelMoments = 4;
 inline constexpr int kKernelScalars = 8;
 inline constexpr int kRateFloats = 16;  ///< room for an optimiser's rates of one (cell, group)
 
-/// A block of SegmentTable as the device sees it.
+/// One block of SegmentTable in device memory.
 struct DeviceBlock {
   std::int64_t offset;
   std::int32_t count;
@@ -19,8 +19,8 @@ struct DeviceBlock {
   bool frozen;
 };
 
-/// Everything the kernels read and write; all pointers are device memory. E cells, P = row_size,
-/// N = blocks, G = kKernelGroups, S = schedule_steps.
+/// Arguments of the kernels; all pointers are device memory. E cells, P = row_size, N = blocks,
+/// G = kKernelGroups, S = schedule_steps.
 struct StepArgs {
   std::int64_t cells, row_size;
   std::int32_t blocks;

@@ -7,8 +7,8 @@
 
 namespace depthgrid {
 
-/// One way in which a family can be executed, and whether a prediction may then be called one.
-/// Source: the declaration that an audit checks; a mode without declaration must be causal.
+/// One execution mode of a family, and whether its predictions are causal, as declared: the audit
+/// requires causality of every mode that does not declare otherwise.
 struct DeclaredMode {
   std::string_view name;  ///< as on the store's axis eval_mode: "student_calibrated"
   ExecutionMode mode = ExecutionMode::Dense;

@@ -34,10 +34,11 @@ struct DecodeState {
 class Decoder {
  public:
   /// @param model      must outlive this; its parameters must not change during that time.
-  /// @param execution  of layers that may skip tokens, see skipping_step(); none: as the family
-  ///                   decides by itself, a calibrated decider by its fixed threshold.
+  /// @param execution  of layers that may skip tokens, see skipping_step(); none: the family's
+  ///                   default, for a calibrated decider its fixed threshold.
   /// @param control    of as many tokens as will come, or the same for all; of a family that has no
   ///                   input for it, unread.
+  /// @throws Error if the family offers blocks, but not one per step.
   explicit Decoder(const Model& model, std::optional<Execution> execution = {},
                    Control control = {});
 

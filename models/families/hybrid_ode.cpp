@@ -82,7 +82,7 @@ class HybridOde final : public Family {
     return out;
   }
 
-  /// A flow's step is one block under Euler's method alone.
+  /// Only under Euler's method is a flow's step a single block.
   std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
     if (flow_ && options_.flow.method->stages > 1) return {};
     std::vector<DecodeBlock> out;

@@ -169,9 +169,9 @@ struct ModelOptions {
   }
   /// What the table of families says of this one.
   const FamilyFacts& facts() const { return facts_of(family); }
-  /// The family sees depth-time.
+  /// The family depends on depth-time.
   bool timed() const { return facts().timed; }
-  /// One set of parameters makes the block of every depth.
+  /// One set of parameters yields the blocks of all depths.
   bool shared() const { return timed() ? !hypernet.per_layer : share == Share::All; }
 };
 

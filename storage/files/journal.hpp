@@ -42,7 +42,7 @@ struct JournalHeader {
   std::int64_t generation = 0;
   std::int64_t first_step = 0;  // steps done before this attempt: 0, or the checkpoint's
   std::vector<RowKind> kinds;
-  std::string attempt_json;  // host, device, start, code version, environment …; an object
+  std::string attempt_json;  // JSON object: host, device, start, code version, environment …
   std::vector<RowAxis> axes = {};
 };
 
@@ -54,7 +54,7 @@ struct JournalEvent {
   std::string message;
 };
 
-/// The last frame of an attempt that could say how it ended.
+/// Last frame of an attempt, unless it ended too abruptly to write one.
 struct AttemptEnd {
   double time = 0;
   AttemptOutcome outcome = AttemptOutcome::Done;

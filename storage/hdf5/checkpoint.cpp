@@ -48,7 +48,7 @@ std::optional<CheckpointFile> parse_name(const fs::path& file) {
   return CheckpointFile{*step, *generation, file};
 }
 
-/// Moves a bad file out of the way, with the reason beside it; if that fails it only stays.
+/// Moves a bad file out of the way, with the reason beside it; if that fails, it simply stays.
 void set_aside(const CheckpointFile& bad, const std::string& reason) {
   try {
     const fs::path folder = bad.file.parent_path() / "corrupt";

@@ -23,7 +23,7 @@ enum class AxisKind : std::uint8_t {
   Joined,   // outer join: the coordinate holds optimiser steps, rows are matched by value
   Padded,   // 0 ... n-1 or 1 ... n: as long as the longest cell, others are padded
   Fixed,    // the same labels in every file
-  Ragged,   // records of all cells one after another
+  Ragged,   // records of all cells, concatenated
   Labelled  // union of names, or of values where the type is a number; the rows bring them
 };
 

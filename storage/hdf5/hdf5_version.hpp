@@ -4,7 +4,7 @@
 
 namespace depthgrid {
 
-/// "1.10.8": of the HDF5 library that is loaded.
+/// Version of the loaded HDF5 library ("1.10.8").
 std::string hdf5_version();
 
 }  // namespace depthgrid

@@ -46,7 +46,7 @@ struct Factor {
   std::size_t size() const { return columns.front().size(); }
 };
 
-/// A leaf has one of these values.
+/// Condition: a leaf has one of these values.
 struct LeafCondition {
   std::size_t leaf = 0;
   std::vector<const PooledValue*> values;

@@ -15,7 +15,7 @@ enum class ClipScope : std::uint8_t {
   Group    ///< one norm and one factor per cell and parameter group
 };
 
-/// What the optimiser works on: (E, P) row-major arrays in memory, one row a cell.
+/// The optimiser's arrays: (E, P) row-major in memory, one row per cell.
 struct StepArena {
   std::int64_t cells = 0;            ///< E
   float* parameters = nullptr;       ///< (E, P)
@@ -24,7 +24,7 @@ struct StepArena {
   std::uint16_t* shadow = nullptr;   ///< (E, P) bfloat16 copy of the parameters, or none
 };
 
-/// Rates of one step, per cell. Spans of G = kParameterGroupCount columns are (E, G) row-major.
+/// Per-cell rates of one step. Spans with G = kParameterGroupCount columns are (E, G) row-major.
 struct StepRates {
   std::span<const double> lr;                ///< (E, G) rate of this step, after the schedule
   std::span<const double> weight_decay;      ///< (E, G)

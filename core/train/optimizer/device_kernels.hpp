@@ -54,7 +54,7 @@ struct BlockSpans {
   std::span<const std::int32_t> group_begin;  ///< of SegmentTable
 };
 
-/// Defined in the GPU plug-in alone; programs call make_device_kernels (distributed/).
+/// Defined only in the GPU plug-in; programs call make_device_kernels (distributed/).
 /// @param blocks     copied to the current device, with workspace for `cells` rows.
 /// @param optimizer  word of `train.optimizer`.
 /// @throws BackendError if the optimiser has no kernel for GPUs, or the device no memory.

@@ -14,7 +14,7 @@ struct Segment {
   std::int64_t offset = 0;  ///< of the first parameter in the row
   std::int64_t count = 0;
   ParameterGroup group = ParameterGroup::Trunk;
-  bool frozen = false;  ///< true: not part of any gradient norm, never updated
+  bool frozen = false;  ///< true: in no gradient norm, never updated
 };
 
 /// The optimiser's view of a row of P parameters: segments, cut into blocks of at most kBlockSize.
