@@ -49,11 +49,6 @@ void CellRecorder::eval_row(std::int64_t step, std::size_t e, const SplitResults
   if (writes()) journal_.append(CellRows::kEval, step, rows_.eval({results, published, modes, e}));
 }
 
-void CellRecorder::probe_row(std::int64_t step, std::size_t e, const ModeResults& modes) {
-  rows_.put(modes, e);
-  put_probes(step);
-}
-
 void CellRecorder::put(std::size_t series, std::span<const double> values) {
   rows_.put(series, values);
 }

@@ -58,14 +58,16 @@ class CellRecorder {
                 const std::optional<std::vector<double>>& published,
                 const std::optional<ModeResults>& modes);
 
-  /// What gates and routers did at an evaluation of cell e; with it the row of probes is written.
-  void probe_row(std::int64_t step, std::size_t e, const ModeResults& modes);
+  /// Puts what gates and routers did at an evaluation of cell e into the row of probes.
+  void put(const ModeResults& modes, std::size_t e) { rows_.put(modes, e); }
 
   /// One of RecordShape::series, for the row of probes. @throws Error for another count of numbers.
   void put(std::size_t series, std::span<const double> values);
   /// Writes what probes have put since their last row, if anything. One row for each step: of two,
   /// only the second would count.
   void put_probes(std::int64_t step);
+  /// Forgets what probes have put since their last row.
+  void drop_probes() { rows_.take_probes(); }
 
   void event(std::int64_t step, EventKind kind, double value, const std::string& message);
   void sync();

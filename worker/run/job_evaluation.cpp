@@ -34,7 +34,7 @@ void JobEvaluation::evaluate(std::int64_t step) {
   for (std::size_t e = 0; e < recorder_.size(); ++e) {
     if (!job_.running(e)) continue;
     recorder_.cell(e).eval_row(step, e, results, published, modes);
-    if (modes) recorder_.cell(e).probe_row(step, e, *modes);
+    if (modes) recorder_.cell(e).put(*modes, e);
     recorder_.clock(e).eval += clock.seconds();
   }
   const LowestLosses& lowest = early_stop_.lowest();

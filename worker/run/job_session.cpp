@@ -22,6 +22,8 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
       recorder_(job_, policy_, early_stop_),
       evaluation_(job_, early_stop_, recorder_),
       stability_(job_, evaluation_.plan(), recorder_),
+      probes_(job_, recorder_),
+      probe_rows_(recorder_),
       checkpoints_(job_, policy_, early_stop_, recorder_),
       step_(job_.job.first_step) {
   at::globalContext().setAllowTF32CuBLAS(job_.fused.train.precision == Precision::Tf32);
@@ -41,7 +43,9 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
   // Each sees what those before it have done: a checkpoint follows the best evaluation.
   services_.add(recorder_);
   services_.add(stability_);
+  services_.add(probes_);
   services_.add(evaluation_);
+  services_.add(probe_rows_);
   services_.add(checkpoints_);
 }
 
@@ -65,7 +69,8 @@ RecordShape JobSession::record_shape() const {
           .published = job_.configs[0]->word("eval.protocol") == "published_1",
           .loss_parts = job_.fused.language->loss_parts(),
           .layers = modes.active() ? o.layers : 0,
-          .probes = modes.statistics()};
+          .probes = modes.statistics(),
+          .series = probes_.series()};
 }
 
 void JobSession::announce() const {

@@ -8,6 +8,8 @@
 #include "worker/run/early_stop.hpp"
 #include "worker/run/job_checkpoints.hpp"
 #include "worker/run/job_evaluation.hpp"
+#include "worker/run/job_probes.hpp"
+#include "worker/run/probe_rows.hpp"
 #include "worker/run/session_recorder.hpp"
 #include "worker/run/session_service.hpp"
 #include "worker/run/stability_service.hpp"
@@ -48,6 +50,8 @@ class JobSession {
   SessionRecorder recorder_;
   JobEvaluation evaluation_;
   StabilityService stability_;
+  JobProbes probes_;
+  ProbeRows probe_rows_;
   JobCheckpoints checkpoints_;
   SessionServices services_;
   std::int64_t step_;

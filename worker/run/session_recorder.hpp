@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ class SessionRecorder final : public SessionService {
   /// Cells that are recorded: E, or 0.
   std::size_t size() const noexcept { return cells_.size(); }
   CellRecorder& cell(std::size_t e) { return cells_.at(e); }
+  std::span<CellRecorder> cells() noexcept { return cells_; }
   CellClock& clock(std::size_t e) { return clocks_.at(e); }
 
   /// Cell e has made so many steps, which is less than the job has.

@@ -29,7 +29,14 @@ TEST(Subprocess, ReturnsTheSignalThatEndedTheChild) {
   EXPECT_EQ(run_apart(shell("kill -TERM $$"), never), 128 + SIGTERM);
 }
 
-TEST(Subprocess, SaysThatAProgramIsNotThere) {
+TEST(Subprocess, SaysThatAProgramIsNotThereAndLeavesTheSignalsAsTheyWere) {
+  sigset_t before, after;
+  sigprocmask(SIG_BLOCK, nullptr, &before);
+  EXPECT_THROW(run_child({"/no/such/program"}), Error);
+  sigprocmask(SIG_BLOCK, nullptr, &after);
+  for (const int s : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD}) {
+    EXPECT_EQ(sigismember(&after, s), sigismember(&before, s)) << s;
+  }
   EXPECT_THROW(run_apart({"/no/such/program"}, never), Error);
   EXPECT_THROW(become({"/no/such/program"}), Error);
 }

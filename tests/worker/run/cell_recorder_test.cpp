@@ -136,7 +136,8 @@ TEST_F(CellRecorderTest, EveryVariableIsReadBackUnderItsName) {
 
   recorder.train_row(1, 1, step_report(), 20, {21, 22, 23}, {24, 25, 26});
   recorder.eval_row(1, 1, results, published, modes);
-  recorder.probe_row(1, 1, *modes);
+  recorder.put(*modes, 1);
+  recorder.put_probes(1);
 
   const CellHistory history = read_history(cell());
   const auto read = [&](const char* kind, const char* name) {
