@@ -11,7 +11,8 @@ endforeach()
 # joined_sources(<variable> <source>...): files that include the sources of one folder each, up to 12, so
 # that a compiler reads LibTorch's headers once for all of them: a clean build takes a third of the time.
 # Includes are relative to the checkout, so that the compiler cache serves other checkouts too. Names
-# of anonymous namespaces are unique in a folder for this. Files with options of their own stay alone.
+# of anonymous namespaces are unique in a folder for this; those of a test are in a namespace of its
+# name. Files with options of their own stay alone.
 function(joined_sources variable)
   if(NOT DEPTHGRID_JOINED)
     set(${variable} ${ARGN} PARENT_SCOPE)
@@ -81,7 +82,8 @@ function(depthgrid_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  add_executable(${name} ${arg_SOURCES})
+  joined_sources(joined ${arg_SOURCES})
+  add_executable(${name} ${joined})
   target_link_libraries(${name} PRIVATE ${arg_LINK} depthgrid::options GTest::gtest)
   if(arg_RANKS)
     foreach(n IN LISTS arg_RANKS)

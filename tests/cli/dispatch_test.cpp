@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace dispatch_test {
 
 int paint(const Arguments& arguments) {
   return static_cast<int>(arguments.size());
@@ -61,5 +61,5 @@ TEST(Verbs, HaveNamesOfTheirOwn) {
   }
 }
 
-}  // namespace
+}  // namespace dispatch_test
 }  // namespace depthgrid

@@ -7,7 +7,7 @@
 #include "tests/distributed/rank_env.hpp"
 
 namespace depthgrid {
-namespace {
+namespace agree_test {
 
 TEST(Agree, OnValuesOfAllRanks) {
   const auto world = rank_env().world();
@@ -61,5 +61,5 @@ TEST(Agree, OtherExceptionsAreTheRanksOwn) {
   EXPECT_THROW(agree(*self, [] { throw std::runtime_error("a bug"); }), std::runtime_error);
 }
 
-}  // namespace
+}  // namespace agree_test
 }  // namespace depthgrid

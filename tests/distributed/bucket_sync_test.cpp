@@ -15,7 +15,7 @@
 #include "tests/distributed/rank_env.hpp"
 
 namespace depthgrid {
-namespace {
+namespace bucket_sync_test {
 
 /// (2, n) gradients of one rank, of many magnitudes, so that the order of a sum shows in its bits.
 at::Tensor gradients_of(int rank, std::int64_t n) {
@@ -128,5 +128,5 @@ TEST(NoSync, IsTheIdentity) {
   EXPECT_EQ(sync.ranks(), 1);
 }
 
-}  // namespace
+}  // namespace bucket_sync_test
 }  // namespace depthgrid

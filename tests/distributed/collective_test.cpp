@@ -16,7 +16,7 @@
 #include "tests/distributed/rank_env.hpp"
 
 namespace depthgrid {
-namespace {
+namespace collective_test {
 
 /// Every implementation must pass this suite at 1, 2 and 4 ranks. "pieces" is MPI with calls of at
 /// most three elements, as tensors beyond INT_MAX go.
@@ -173,5 +173,5 @@ TEST(MpiEnv, CountsTheRanksOfThisHost) {
   EXPECT_EQ(rank_env().local_rank(), world->rank());
 }
 
-}  // namespace
+}  // namespace collective_test
 }  // namespace depthgrid

@@ -10,7 +10,7 @@
 #include "tests/distributed/rank_env.hpp"
 
 namespace depthgrid {
-namespace {
+namespace device_map_test {
 
 /// An environment variable that is put back at the end of a test.
 class Variable {
@@ -124,5 +124,5 @@ TEST(DeviceMap, TheLauncherOfThisTestAgreesWithMpi) {
   EXPECT_EQ(world_size_problem(rank_env().world()->size()), std::nullopt);
 }
 
-}  // namespace
+}  // namespace device_map_test
 }  // namespace depthgrid

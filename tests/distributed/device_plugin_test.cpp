@@ -5,7 +5,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace device_plugin_test {
 
 TEST(DevicePlugin, NcclWithoutADeviceIsAnErrorNotACrash) {
   if (nccl_available()) GTEST_SKIP() << "this machine has a GPU";
@@ -23,5 +23,5 @@ TEST(DevicePlugin, KernelsWithoutADeviceAreAnErrorNotACrash) {
   EXPECT_THROW(use_device(0), BackendError);
 }
 
-}  // namespace
+}  // namespace device_plugin_test
 }  // namespace depthgrid

@@ -6,7 +6,7 @@
 #include "tests/distributed/rank_env.hpp"
 
 namespace depthgrid {
-namespace {
+namespace team_test {
 
 TEST(TeamPlace, NeighbouringRanksFormATeam) {
   const TeamPlace third = team_place(2, 4, 2);
@@ -74,5 +74,5 @@ TEST(Team, OfThreeLeavesTheFourthRankIdle) {
   EXPECT_EQ(team.group().size(), world->rank() == 3 ? 1 : 3);
 }
 
-}  // namespace
+}  // namespace team_test
 }  // namespace depthgrid

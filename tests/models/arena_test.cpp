@@ -9,7 +9,7 @@
 #include "tests/support/model_cases.hpp"
 
 namespace depthgrid {
-namespace {
+namespace arena_test {
 
 /// An affine map with the parameters NAME.weight and NAME.bias.
 struct CellLinear : AffineMap {
@@ -112,5 +112,5 @@ TEST(Arena, KeepsABf16CopyOfFactorsWithFloatGradients) {
   EXPECT_NO_THROW(arena.expect_intact());
 }
 
-}  // namespace
+}  // namespace arena_test
 }  // namespace depthgrid

@@ -14,7 +14,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace causality_test {
 
 /// The masks of one pass, to be executed again whatever the tokens are.
 Execution frozen(const Built& built, const at::Tensor& tokens, ForwardContext context) {
@@ -108,5 +108,5 @@ TEST_P(Causality, EveryParameterReceivesAFiniteGradient) {
 INSTANTIATE_TEST_SUITE_P(EveryOption, Causality, ::testing::ValuesIn(model_cases()),
                          [](const auto& p) { return p.param.name; });
 
-}  // namespace
+}  // namespace causality_test
 }  // namespace depthgrid::testing

@@ -18,7 +18,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace controls_test {
 
 /// Copies parameters of equal name; those of `to` that `from` lacks come from the block that its
 /// layers share.
@@ -212,5 +212,5 @@ TEST_P(DepthTime, OneLayerIsTheBlockAtTheEndOfDepth) {
 INSTANTIATE_TEST_SUITE_P(Families, DepthTime, ::testing::ValuesIn(timed_cases()),
                          [](const auto& p) { return p.param.name; });
 
-}  // namespace
+}  // namespace controls_test
 }  // namespace depthgrid::testing

@@ -7,7 +7,7 @@
 #include "tests/support/model_cases.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace cost_model_test {
 
 ModelOptions preset(const char* name) {
   const CellConfig config = make_config({{"model.preset", name}});
@@ -204,5 +204,5 @@ TEST(CostModel, ATiedBlockUnrollsToSeparateOnes) {
   EXPECT_DOUBLE_EQ(activation_bytes(tied, 2, 9), activation_bytes(plain, 2, 9));
 }
 
-}  // namespace
+}  // namespace cost_model_test
 }  // namespace depthgrid::testing

@@ -6,7 +6,7 @@
 #include "tests/support/model_cases.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace counts_test {
 
 std::int64_t count(const ModelOptions& o) {
   ParameterLayout layout;
@@ -272,5 +272,5 @@ TEST_P(ClosedForm, IsTheCountOfTheLayout) {
 INSTANTIATE_TEST_SUITE_P(EveryOption, ClosedForm, ::testing::ValuesIn(model_cases()),
                          [](const auto& p) { return p.param.name; });
 
-}  // namespace
+}  // namespace counts_test
 }  // namespace depthgrid::testing

@@ -16,7 +16,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace fusion_test {
 
 constexpr std::int64_t kSteps = 4;
 constexpr std::int64_t kTokens = 9;
@@ -111,5 +111,5 @@ TEST(Families, EveryRowOfTheTableIsAmongTheCases) {
   }
 }
 
-}  // namespace
+}  // namespace fusion_test
 }  // namespace depthgrid::testing

@@ -18,7 +18,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace gathered_test {
 
 constexpr std::int64_t kTokens = 9;
 
@@ -206,5 +206,5 @@ TEST(GatheredExecution, ThePositionsOfEachSequenceReachEveryKernel) {
   }
 }
 
-}  // namespace
+}  // namespace gathered_test
 }  // namespace depthgrid::testing

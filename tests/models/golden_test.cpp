@@ -22,7 +22,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace golden_test {
 
 constexpr double kTolerance = 1e-10;
 /// Float32 rounds by 6e-8 an operation. Of the hundred or so that stand in a row before a logit,
@@ -167,5 +167,5 @@ std::vector<GoldenCase> golden_cases() {
 INSTANTIATE_TEST_SUITE_P(References, Golden, ::testing::ValuesIn(golden_cases()),
                          [](const auto& p) { return p.param.name; });
 
-}  // namespace
+}  // namespace golden_test
 }  // namespace depthgrid::testing

@@ -9,7 +9,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace host_sync_test {
 
 thread_local std::multiset<std::string>* seen = nullptr;
 
@@ -61,5 +61,5 @@ TEST(HostSync, AForwardAndBackwardPassReadsNoNumberOnTheHost) {
   EXPECT_EQ(tried, wanted.size());
 }
 
-}  // namespace
+}  // namespace host_sync_test
 }  // namespace depthgrid::testing

@@ -23,7 +23,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace layer_loop_test {
 
 /// One cell's parameters by name, as a reference written for a single model reads them.
 struct Weights {
@@ -213,5 +213,5 @@ std::vector<LoopCase> loop_cases() {
 INSTANTIATE_TEST_SUITE_P(Families, LayerLoop, ::testing::ValuesIn(loop_cases()),
                          [](const auto& p) { return p.param.name; });
 
-}  // namespace
+}  // namespace layer_loop_test
 }  // namespace depthgrid::testing

@@ -13,7 +13,7 @@
 #include "tests/support/gradient_check.hpp"
 
 namespace depthgrid {
-namespace {
+namespace ops_test {
 
 using testing::gradient_error;
 
@@ -155,5 +155,5 @@ TEST(DepthProduct, NeedsAGradientToAddTo) {
   EXPECT_THROW(depth_product(generator, {}, torch::randn({1, 2, 3})), Error);
 }
 
-}  // namespace
+}  // namespace ops_test
 }  // namespace depthgrid

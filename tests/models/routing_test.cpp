@@ -25,7 +25,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace routing_test {
 
 constexpr std::int64_t kTokens = 9;
 
@@ -451,5 +451,5 @@ TEST(Random, HasItsRateAndDependsOnNothingButThePlace) {
   EXPECT_FALSE(at::equal(random_mask(o, like, 2, 0), mask));
 }
 
-}  // namespace
+}  // namespace routing_test
 }  // namespace depthgrid::testing

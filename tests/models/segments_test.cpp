@@ -20,7 +20,7 @@
 #include "tests/support/small_options.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace segments_test {
 
 /// dx/dt = rate tanh(x + t).
 class TanhField final : public VectorField {
@@ -109,5 +109,5 @@ TEST(Segments, ThreeFieldsByThreeMethodsAreTheirComposition) {
   }
 }
 
-}  // namespace
+}  // namespace segments_test
 }  // namespace depthgrid::testing

@@ -14,7 +14,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace crash_test {
 
 using Numbers = std::vector<double>;
 
@@ -125,5 +125,5 @@ TEST(Crash, AReaderNeverSeesAHalfFileAndNeverGoesBack) {
   waitpid(pid, nullptr, 0);
 }
 
-}  // namespace
+}  // namespace crash_test
 }  // namespace depthgrid

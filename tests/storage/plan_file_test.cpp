@@ -14,7 +14,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace plan_file_test {
 
 const VariableColumn& named(const std::vector<VariableColumn>& columns, std::string_view name) {
   for (const VariableColumn& column : columns) {
@@ -217,5 +217,5 @@ TEST(PlanFile, ConfigurationsThatNameFilesOrCellsHashAsTheyDidWhenPlanned) {
   }
 }
 
-}  // namespace
+}  // namespace plan_file_test
 }  // namespace depthgrid

@@ -11,7 +11,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace store_test {
 
 const CellId kCell = "0123456789ab";
 
@@ -183,5 +183,5 @@ TEST(Store, FreezesATextAtItsFirstUse) {
   EXPECT_EQ(store.read_text("self"), "first");
 }
 
-}  // namespace
+}  // namespace store_test
 }  // namespace depthgrid

@@ -11,7 +11,7 @@
 #include "core/base/reproducible_products.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace seed_each_test {
 
 class SeedEachTest final : public ::testing::EmptyTestEventListener {
   void OnTestStart(const ::testing::TestInfo&) override {
@@ -31,5 +31,5 @@ class SeedEachTest final : public ::testing::EmptyTestEventListener {
   return true;
 }();
 
-}  // namespace
+}  // namespace seed_each_test
 }  // namespace depthgrid::testing

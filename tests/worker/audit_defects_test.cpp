@@ -11,7 +11,7 @@
 #include "worker/audit/audit_structure.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace audit_defects_test {
 
 ModelOptions options(std::int64_t cells) {
   ModelOptions o = small_options("standard", cells);
@@ -201,5 +201,5 @@ TEST(AuditDefects, AModelThatIgnoresItsTokensIsUndecided) {
   EXPECT_EQ(one(s, "causality").verdict, AuditVerdict::Undecided);
 }
 
-}  // namespace
+}  // namespace audit_defects_test
 }  // namespace depthgrid::testing

@@ -13,7 +13,7 @@
 #include "worker/audit/audit_structure.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace audit_families_test {
 
 AuditSubject subject_of(const ModelCase& the_case) {
   at::set_num_threads(1);  // these models gain nothing from more
@@ -93,5 +93,5 @@ TEST(ClosedForms, EveryFamilyHasOne) {
   }
 }
 
-}  // namespace
+}  // namespace audit_families_test
 }  // namespace depthgrid::testing

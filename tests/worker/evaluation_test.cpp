@@ -8,7 +8,7 @@
 #include <torch/types.h>
 
 namespace depthgrid {
-namespace {
+namespace evaluation_test {
 
 /// Says loss = target / 10 for cell 0 and twice that for cell 1; right where the target is even.
 class TableModel final : public LanguageModel {
@@ -67,5 +67,5 @@ TEST(Evaluation, EndsBeforeTheBatchAtWhichItIsStopped) {
   EXPECT_EQ(asked, 3);
 }
 
-}  // namespace
+}  // namespace evaluation_test
 }  // namespace depthgrid

@@ -21,7 +21,7 @@
 #include "worker/weights/safetensors.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace weights_test {
 
 const std::filesystem::path kReference = DEPTHGRID_SOURCE_DIR "/tests/golden/hf_gpt2";
 
@@ -182,5 +182,5 @@ TEST(StartWeights, NamesThatDifferAreAllListedAndNothingIsSet) {
   EXPECT_TRUE(to.arena->values().equal(before));
 }
 
-}  // namespace
+}  // namespace weights_test
 }  // namespace depthgrid::testing

@@ -8,7 +8,7 @@
 #include "core/base/exit_code.hpp"
 
 namespace depthgrid {
-namespace {
+namespace worker_verbs_test {
 
 /// Exit codes that tell the length of the order.
 int length(const WorkerCall& call) {
@@ -48,5 +48,5 @@ TEST(WorkerVerbs, TheUsageNamesThemAll) {
             "It is started by depthgrid; see depthgrid --help.\n");
 }
 
-}  // namespace
+}  // namespace worker_verbs_test
 }  // namespace depthgrid

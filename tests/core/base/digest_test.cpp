@@ -8,7 +8,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace digest_test {
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -57,5 +57,5 @@ TEST(Digest, WritesTheFirstDigitsOnly) {
   EXPECT_EQ(hex(sha256("abc"), 1), "b");
 }
 
-}  // namespace
+}  // namespace digest_test
 }  // namespace depthgrid

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace error_test {
 
 TEST(Error, KeepsItsPlaceOutOfTheMessage) {
   const int line = __LINE__ + 1;
@@ -44,5 +44,5 @@ TEST(ExitCode, HasTheNumbersOfTheContract) {
   EXPECT_EQ(static_cast<int>(ExitCode::BadConfig), 78);
 }
 
-}  // namespace
+}  // namespace error_test
 }  // namespace depthgrid

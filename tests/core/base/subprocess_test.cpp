@@ -8,7 +8,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace subprocess_test {
 
 std::vector<std::string> shell(const std::string& script) {
   return {"/bin/sh", "-c", script};
@@ -61,5 +61,5 @@ TEST(Subprocess, HidesTheLauncherFromAChildApartOnly) {
   unsetenv("OMPI_COMM_WORLD_SIZE");
 }
 
-}  // namespace
+}  // namespace subprocess_test
 }  // namespace depthgrid

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace unique_handle_test {
 
 /// A handle that writes into the test's list when it is released.
 struct Noted {
@@ -68,5 +68,5 @@ TEST(UniqueHandle, ResetReleasesTheOldHandleOnly) {
   EXPECT_EQ(owner.get().number, 2);
 }
 
-}  // namespace
+}  // namespace unique_handle_test
 }  // namespace depthgrid

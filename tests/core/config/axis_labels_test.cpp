@@ -10,7 +10,7 @@
 #include "core/config/schema/leaf_value.hpp"
 
 namespace depthgrid {
-namespace {
+namespace axis_labels_test {
 
 using Words = std::set<std::string>;
 
@@ -116,5 +116,5 @@ TEST(AxisLabels, EveryGroupAndEveryCheckHasItsLeaves) {
   }
 }
 
-}  // namespace
+}  // namespace axis_labels_test
 }  // namespace depthgrid

@@ -11,7 +11,7 @@
 #include "core/config/sweep.hpp"
 
 namespace depthgrid {
-namespace {
+namespace fusion_keys_test {
 
 using Json = nlohmann::json;
 
@@ -35,5 +35,5 @@ TEST(FusionKeys, OfEveryConfigurationAreTheOldOnes) {
   }
 }
 
-}  // namespace
+}  // namespace fusion_keys_test
 }  // namespace depthgrid

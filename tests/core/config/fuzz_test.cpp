@@ -6,7 +6,7 @@
 #include "tests/core/config/sweep_files.hpp"
 
 namespace depthgrid {
-namespace {
+namespace fuzz_test {
 
 constexpr const char* kSeeds[] = {
     R"(name: a
@@ -127,5 +127,5 @@ TEST(Fuzz, MutatedOverridesNeverCrash) {
   }
 }
 
-}  // namespace
+}  // namespace fuzz_test
 }  // namespace depthgrid

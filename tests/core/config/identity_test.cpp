@@ -5,7 +5,7 @@
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
-namespace {
+namespace identity_test {
 
 std::string id(const ValueMap& leaves) {
   return cell_id(make_config(leaves));
@@ -124,5 +124,5 @@ TEST(Identity, ChangedIsWhatIsHashed) {
             R"({"data.seed":2,"model.family":"time_indexed","model.seed":2,"train.lr":1e-4})");
 }
 
-}  // namespace
+}  // namespace identity_test
 }  // namespace depthgrid

@@ -15,7 +15,7 @@
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
-namespace {
+namespace leaf_lookups_test {
 
 namespace fs = std::filesystem;
 using Problems = std::vector<std::string>;
@@ -104,5 +104,5 @@ TEST(LeafLookups, AreRefusedWhereTheyAreWrong) {
             (Problems{"word(train.lr)", "words(eval.every)"}));
 }
 
-}  // namespace
+}  // namespace leaf_lookups_test
 }  // namespace depthgrid

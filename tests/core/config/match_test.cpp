@@ -6,7 +6,7 @@
 #include "tests/core/config/sweep_files.hpp"
 
 namespace depthgrid {
-namespace {
+namespace match_test {
 
 constexpr const char* kPair = R"(
 data: {corpus: synthetic:markov}
@@ -183,5 +183,5 @@ TEST(MatchedWidths, AreWrittenAndReadAgain) {
   EXPECT_THROW(matched_from_json("[{}]"), Error);
 }
 
-}  // namespace
+}  // namespace match_test
 }  // namespace depthgrid

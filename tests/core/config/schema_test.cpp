@@ -12,7 +12,7 @@
 #include "core/config/schema/grid_keys.hpp"
 
 namespace depthgrid {
-namespace {
+namespace schema_test {
 
 TEST(Schema, EveryLeafIsThereOnceAndDocumented) {
   std::set<std::string_view> paths;
@@ -102,5 +102,5 @@ TEST(Schema, TheReferencePageIsGenerated) {
       << page << " is not what the table says: run this test with DEPTHGRID_UPDATE=1";
 }
 
-}  // namespace
+}  // namespace schema_test
 }  // namespace depthgrid

@@ -11,7 +11,7 @@
 #include "tests/core/config/sweep_files.hpp"
 
 namespace depthgrid {
-namespace {
+namespace sweep_test {
 
 TEST(Sweep, TenBrokenFilesSayWhatIsWrongAndWhere) {
   struct Broken {
@@ -305,5 +305,5 @@ seeds: 2
   EXPECT_NE(sweep.cells[0].structure, sweep.cells[9].structure);
 }
 
-}  // namespace
+}  // namespace sweep_test
 }  // namespace depthgrid

@@ -5,7 +5,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace value_test {
 
 TEST(Value, NumbersHaveTheShortestTextThatReadsBack) {
   EXPECT_EQ(shortest(0.0001), "1e-4");
@@ -53,5 +53,5 @@ TEST(Value, PlainTextIsWhatAliasesShow) {
   EXPECT_EQ(plain_text(Value()), "null");
 }
 
-}  // namespace
+}  // namespace value_test
 }  // namespace depthgrid

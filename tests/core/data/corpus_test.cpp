@@ -10,7 +10,7 @@
 #include "data_test_support.hpp"
 
 namespace depthgrid {
-namespace {
+namespace corpus_test {
 
 std::string lines(int from, int to) {
   std::string text;
@@ -215,5 +215,5 @@ TEST(WikiText2, HasTheSizesOfTheFirstStudy) {
   EXPECT_EQ(count_lines(standard.text(Split::Dev)), count_lines(corpus.text(Split::Train)) / 50);
 }
 
-}  // namespace
+}  // namespace corpus_test
 }  // namespace depthgrid

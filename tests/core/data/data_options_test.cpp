@@ -8,7 +8,7 @@
 #include "core/data/dataset.hpp"
 
 namespace depthgrid {
-namespace {
+namespace data_options_test {
 
 TEST(DataOptions, FollowTheLeavesOfASyntheticSource) {
   const CellConfig config = make_config({{"data.corpus", "synthetic:markov"},
@@ -62,5 +62,5 @@ TEST(DataOptions, DefaultsAreThoseOfTheSchema) {
   EXPECT_FALSE(read.published_split);
 }
 
-}  // namespace
+}  // namespace data_options_test
 }  // namespace depthgrid

@@ -10,7 +10,7 @@
 #include "data_test_support.hpp"
 
 namespace depthgrid {
-namespace {
+namespace dataset_test {
 
 std::string lines(int n) {
   std::string text;
@@ -181,5 +181,5 @@ TEST(WikiText2, IsTheFirstStudysStreamOfCharacters) {
   EXPECT_NEAR(clamped_and_entropy(data.valid()).second, 3.193, 5e-4);
 }
 
-}  // namespace
+}  // namespace dataset_test
 }  // namespace depthgrid

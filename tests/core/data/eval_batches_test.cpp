@@ -13,7 +13,7 @@
 #include "core/data/windows.hpp"
 
 namespace depthgrid {
-namespace {
+namespace eval_batches_test {
 
 TokenStream counting(std::uint32_t n) {
   std::vector<std::uint32_t> ids(n);
@@ -72,5 +72,5 @@ TEST(EvalBatches, NoWindowsAreNoBatches) {
   EXPECT_EQ(EvalBatches(stream, windows, 4).size(), 0);
 }
 
-}  // namespace
+}  // namespace eval_batches_test
 }  // namespace depthgrid

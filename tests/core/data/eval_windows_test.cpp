@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace eval_windows_test {
 
 /// How often each token of the stream is a counted target.
 std::vector<int> target_counts(const EvalWindows& windows, std::int64_t tokens) {
@@ -99,5 +99,5 @@ TEST(EvalWindows, AStrideOutsideTheWindowIsABug) {
   EXPECT_THROW(all_windows(100, 10, 0), Error);
 }
 
-}  // namespace
+}  // namespace eval_windows_test
 }  // namespace depthgrid

@@ -9,7 +9,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace markov_chain_test {
 
 /// |pi P - pi| summed, with P applied to states of `order` symbols.
 double imbalance(const MarkovChain& chain) {
@@ -101,5 +101,5 @@ TEST(MarkovChain, TooManyStatesAreRefused) {
   EXPECT_NO_THROW(MarkovChain(0, 100'000, 0.1));
 }
 
-}  // namespace
+}  // namespace markov_chain_test
 }  // namespace depthgrid

@@ -10,7 +10,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace sampler_test {
 
 std::vector<std::int64_t> starts(const Sampler& sampler, std::uint64_t seed, std::int64_t step) {
   std::vector<std::int64_t> out(static_cast<std::size_t>(sampler.batch()));
@@ -166,5 +166,5 @@ TEST(Sampler, TheOrderDigestTellsBatchStreamsApart) {
   EXPECT_NE(digest, data_order_digest(sampler, 1, 50, "other tokens"));
 }
 
-}  // namespace
+}  // namespace sampler_test
 }  // namespace depthgrid

@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace synthetic_test {
 
 SyntheticOptions options(std::int64_t vocab, std::int64_t lag, std::int64_t tokens = 10'000) {
   SyntheticOptions made;
@@ -81,5 +81,5 @@ TEST(Synthetic, UnknownSourcesAndImpossibleNumbersAreRefused) {
   EXPECT_THROW(draw_synthetic("synthetic:copy", options(1, 4)), UserError);
 }
 
-}  // namespace
+}  // namespace synthetic_test
 }  // namespace depthgrid

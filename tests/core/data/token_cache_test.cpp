@@ -7,7 +7,7 @@
 #include "data_test_support.hpp"
 
 namespace depthgrid {
-namespace {
+namespace token_cache_test {
 
 /// Counts how often a text is really tokenised.
 class CountingTokenizer final : public Tokenizer {
@@ -97,5 +97,5 @@ TEST(TokenCache, NothingIsLeftBesideTheFile) {
   EXPECT_EQ(std::distance(begin(all), end(all)), 1);
 }
 
-}  // namespace
+}  // namespace token_cache_test
 }  // namespace depthgrid

@@ -6,7 +6,7 @@
 #include "data_test_support.hpp"
 
 namespace depthgrid {
-namespace {
+namespace token_file_test {
 
 TEST(TokenFile, ReadsLittleEndianIdsOfBothWidths) {
   const test::TemporaryFolder folder;
@@ -56,5 +56,5 @@ TEST(TokenFile, WrongSideCarsAndDataAreNamed) {
   EXPECT_THROW(read_token_file(bin), UserError);
 }
 
-}  // namespace
+}  // namespace token_file_test
 }  // namespace depthgrid

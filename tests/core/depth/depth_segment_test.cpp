@@ -11,7 +11,7 @@
 #include "core/depth/rk_step.hpp"
 
 namespace depthgrid {
-namespace {
+namespace depth_segment_test {
 
 /// dx/dt = u x, with a u of one axis.
 class SteeredField final : public VectorField {
@@ -75,5 +75,5 @@ TEST(RkStep, LocalErrorIsTheDistanceToTheEmbeddedMethod) {
               1e-16);
 }
 
-}  // namespace
+}  // namespace depth_segment_test
 }  // namespace depthgrid

@@ -14,7 +14,7 @@
 #include "core/depth/observer.hpp"
 
 namespace depthgrid {
-namespace {
+namespace integrator_test {
 
 /// dx/dt = rate(t) x with rate = 1 + 2 t s, s per cell: x(1) = x(0) exp(1 + s).
 class LinearField final : public VectorField {
@@ -161,5 +161,5 @@ TEST(Integrator, ObserversSeeTheStepsTheyWantAndChangeNoBit) {
   EXPECT_TRUE(torch::equal(unseen, unwanted));
 }
 
-}  // namespace
+}  // namespace integrator_test
 }  // namespace depthgrid

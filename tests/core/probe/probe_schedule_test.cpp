@@ -5,7 +5,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace probe_schedule_test {
 
 using Steps = std::vector<std::int64_t>;
 
@@ -65,5 +65,5 @@ TEST(ProbeSchedule, WhatIsNoScheduleIsNamed) {
   }
 }
 
-}  // namespace
+}  // namespace probe_schedule_test
 }  // namespace depthgrid

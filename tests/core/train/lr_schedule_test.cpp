@@ -8,7 +8,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace lr_schedule_test {
 
 std::vector<double> factors(const ScheduleOptions& options) {
   std::vector<double> all;
@@ -104,5 +104,5 @@ TEST(LrSchedule, WordsOfTheConfigurationNameTheKinds) {
   EXPECT_THROW(schedule_kind("step"), Error);
 }
 
-}  // namespace
+}  // namespace lr_schedule_test
 }  // namespace depthgrid

@@ -8,7 +8,7 @@
 #include <torch/types.h>
 
 namespace depthgrid {
-namespace {
+namespace trainer_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -122,5 +122,5 @@ TEST(Trainer, PartsOfABatchAddUpToTheWhole) {
   EXPECT_TRUE(torch::allclose(whole.arena.values(), parts.arena.values(), 1e-4, 1e-5));
 }
 
-}  // namespace
+}  // namespace trainer_test
 }  // namespace depthgrid

@@ -21,7 +21,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace ssm_mixer_test {
 
 using nlohmann::json;
 
@@ -177,5 +177,5 @@ TEST(SsmStability, OnlyStateSpaceLayersHaveTransitions) {
   EXPECT_FALSE(Built(small_options("standard"), {1}).model->family().transitions().defined());
 }
 
-}  // namespace
+}  // namespace ssm_mixer_test
 }  // namespace depthgrid::testing

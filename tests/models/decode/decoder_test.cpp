@@ -30,7 +30,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace decoder_test {
 
 using Pieces = std::vector<std::int64_t>;
 
@@ -386,5 +386,5 @@ TEST(TokenChoice, RefusesWhatIsNotFinite) {
   EXPECT_THROW(choose_token(logits, {}, 0.5), Error);
 }
 
-}  // namespace
+}  // namespace decoder_test
 }  // namespace depthgrid::testing

@@ -9,7 +9,7 @@
 #include "models/model_factory.hpp"
 
 namespace depthgrid {
-namespace {
+namespace family_table_test {
 
 template <class Rows>
 std::vector<std::string> sorted_names(const Rows& rows) {
@@ -38,5 +38,5 @@ TEST(FamilyTable, FactsGoTogether) {
   EXPECT_FALSE(facts_of("none").timed || facts_of("none").skips || facts_of("none").plain);
 }
 
-}  // namespace
+}  // namespace family_table_test
 }  // namespace depthgrid

@@ -24,7 +24,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace hybrid_ode_test {
 
 at::Tensor some_tokens(const ModelOptions& o) {
   return at::randint(0, o.vocabulary, {o.cells, 2, 7}, at::kLong);
@@ -364,5 +364,5 @@ TEST(HybridOde, MasksOfDropoutAreDrawnOnceAnEvaluationOrOnceASolve) {
   EXPECT_TRUE(at::equal(once, again));
 }
 
-}  // namespace
+}  // namespace hybrid_ode_test
 }  // namespace depthgrid::testing

@@ -13,7 +13,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 namespace depthgrid {
-namespace {
+namespace gelu_test {
 
 at::Tensor gradient_of(GeluForm form, const at::Tensor& input, const at::Tensor& dy) {
   const at::Tensor x = input.detach().clone().requires_grad_();
@@ -93,5 +93,5 @@ TEST_P(Gelu, InBfloat16IsTheFloatResultRoundedOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, Gelu, testing::Values(GeluForm::Erf, GeluForm::Tanh));
 
-}  // namespace
+}  // namespace gelu_test
 }  // namespace depthgrid

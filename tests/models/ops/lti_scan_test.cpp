@@ -15,7 +15,7 @@
 #include "tests/support/gradient_check.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace lti_scan_test {
 
 /// The recurrence, one token after the other, in ATen's operations that autograd knows.
 at::Tensor token_by_token(const at::Tensor& a, const at::Tensor& u) {
@@ -136,5 +136,5 @@ TEST(LtiScanArguments, DifferentTypesOrStatesAreRefused) {
   EXPECT_THROW(lti_scan(at::randn({1, 4}, at::kFloat), u), ShapeError);
 }
 
-}  // namespace
+}  // namespace lti_scan_test
 }  // namespace depthgrid::testing

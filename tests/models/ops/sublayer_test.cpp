@@ -26,7 +26,7 @@
 #include "models/ops/whole_block.hpp"
 
 namespace depthgrid {
-namespace {
+namespace sublayer_test {
 
 struct Shape {
   std::int64_t cells, rows, tokens, width, heads, hidden;
@@ -325,5 +325,5 @@ INSTANTIATE_TEST_SUITE_P(
                      .act = RowActivation::Silu}),
     [](const auto& test) { return test.param.name; });
 
-}  // namespace
+}  // namespace sublayer_test
 }  // namespace depthgrid

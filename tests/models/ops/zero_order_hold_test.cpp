@@ -18,7 +18,7 @@
 #include "tests/support/gradient_check.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace zero_order_hold_test {
 
 double largest(const at::Tensor& x) {
   return x.abs().max().item<double>();
@@ -132,5 +132,5 @@ TEST(Softplus, IsExactAtBothEndsAndHasTheLogisticSlope) {
             1e-8);
 }
 
-}  // namespace
+}  // namespace zero_order_hold_test
 }  // namespace depthgrid::testing

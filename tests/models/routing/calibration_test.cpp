@@ -17,7 +17,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace calibration_test {
 
 const RoutingStatistic& find(const std::vector<RoutingStatistic>& all, std::string_view name) {
   return *std::ranges::find(all, name, &RoutingStatistic::name);
@@ -101,5 +101,5 @@ TEST(RoutingStatistics, ARouterThatRanksLikeTheTeacherHasAnAreaOfOne) {
   EXPECT_TRUE(std::isnan(find(s, "router_auc").values[2]));
 }
 
-}  // namespace
+}  // namespace calibration_test
 }  // namespace depthgrid::testing

@@ -19,7 +19,7 @@
 #include "models/routing/top_k.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace surprise_gate_test {
 
 at::Tensor scalar(double value, at::ScalarType type = at::kDouble) {
   return at::full({1, 1}, value, type);
@@ -245,5 +245,5 @@ TEST(TopK, RunningEqualsASimulationAndIsNeverRevised) {
   EXPECT_TRUE(at::equal(running_top_k_mask(o, score.narrow(-1, 0, 40)), mask.narrow(-1, 0, 40)));
 }
 
-}  // namespace
+}  // namespace surprise_gate_test
 }  // namespace depthgrid::testing

@@ -10,7 +10,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace cell_file_test {
 
 class CellFile : public testing::Test {
  protected:
@@ -188,5 +188,5 @@ TEST_F(CellFile, SnapshotsReplaceEachOther) {
   EXPECT_EQ(publish(), 9U);
 }
 
-}  // namespace
+}  // namespace cell_file_test
 }  // namespace depthgrid

@@ -9,7 +9,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace cell_history_test {
 
 using Numbers = std::vector<double>;
 using Integers = std::vector<std::int64_t>;
@@ -145,5 +145,5 @@ TEST(CellHistory, OfACellWithoutAttemptsIsEmpty) {
   EXPECT_TRUE(read_history(folder.path() / "absent").kinds.empty());
 }
 
-}  // namespace
+}  // namespace cell_history_test
 }  // namespace depthgrid

@@ -5,7 +5,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace row_layout_test {
 
 TEST(RowLayout, PlacesFollowFromTheTableOfVariables) {
   RowLayout layout;
@@ -39,5 +39,5 @@ TEST(RowLayout, RefusesWhatCannotBeLaidOut) {
   EXPECT_THROW(layout.add("routing_rate"), Error) << "how many layers?";
 }
 
-}  // namespace
+}  // namespace row_layout_test
 }  // namespace depthgrid

@@ -10,7 +10,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace summary_test {
 
 class Summary : public testing::Test {
  protected:
@@ -132,5 +132,5 @@ TEST_F(Summary, AFailureIsNamedUntilTheCellIsTriedAgain) {
   EXPECT_EQ(summarise(store_, plan_)[0].status, CellStatus::Pending);
 }
 
-}  // namespace
+}  // namespace summary_test
 }  // namespace depthgrid

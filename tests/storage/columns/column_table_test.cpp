@@ -8,7 +8,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace column_table_test {
 
 TEST(ColumnTable, AbsentNumbersAreNanInRealsAndMinusOneInIntegers) {
   const std::vector<double> values = {1.25, std::nan("")};
@@ -61,5 +61,5 @@ TEST(ColumnTable, UnknownAxisIsABug) {
   EXPECT_THROW(dimension("depht"), Error);
 }
 
-}  // namespace
+}  // namespace column_table_test
 }  // namespace depthgrid

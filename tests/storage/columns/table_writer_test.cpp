@@ -15,7 +15,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace table_writer_test {
 
 ColumnTable small_table() {
   ColumnTable out;
@@ -203,5 +203,5 @@ TEST(TableWriter, ChunksHoldHalfAMebibyteAtMost) {
   EXPECT_EQ(chunk_rows(std::size_t{2} << 20, 10000), 1);
 }
 
-}  // namespace
+}  // namespace table_writer_test
 }  // namespace depthgrid

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace variables_test {
 
 TEST(Variables, NamesAreUniqueAndAxesExist) {
   std::set<std::string_view> names;
@@ -89,5 +89,5 @@ TEST(Variables, DocumentationHoldsTheTable) {
       << variables_markdown();
 }
 
-}  // namespace
+}  // namespace variables_test
 }  // namespace depthgrid

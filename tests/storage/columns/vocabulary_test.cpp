@@ -10,7 +10,7 @@
 #include "storage/columns/variables.hpp"
 
 namespace depthgrid {
-namespace {
+namespace vocabulary_test {
 
 using Labels = std::vector<std::string>;
 
@@ -65,5 +65,5 @@ TEST(Vocabulary, StatusesAreTheMeaningsOfTheirFlag) {
   }
 }
 
-}  // namespace
+}  // namespace vocabulary_test
 }  // namespace depthgrid

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace crc32c_test {
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -31,5 +31,5 @@ TEST(Crc32c, OfPiecesEqualsThatOfTheWholeAtEverySplit) {
   }
 }
 
-}  // namespace
+}  // namespace crc32c_test
 }  // namespace depthgrid

@@ -6,7 +6,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace fs_probe_test {
 
 TEST(FsProbe, FindsAllCapabilitiesHereAndLeavesNothing) {
   TemporaryFolder folder;
@@ -30,5 +30,5 @@ TEST(FsProbe, NamesWhatIsMissingAndWhatToDo) {
   }
 }
 
-}  // namespace
+}  // namespace fs_probe_test
 }  // namespace depthgrid

@@ -17,7 +17,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace journal_test {
 
 JournalHeader header(std::int64_t generation = 3) {
   return {
@@ -250,5 +250,5 @@ TEST(Journal, NamesCarryTheGeneration) {
   EXPECT_EQ(generation_of("gen-000003", "journal"), std::nullopt);
 }
 
-}  // namespace
+}  // namespace journal_test
 }  // namespace depthgrid

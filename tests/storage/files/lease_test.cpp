@@ -15,7 +15,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace lease_test {
 
 using namespace std::chrono_literals;
 
@@ -288,5 +288,5 @@ TEST(Lease, OfRacingThreadsOneWins) {
   }
 }
 
-}  // namespace
+}  // namespace lease_test
 }  // namespace depthgrid

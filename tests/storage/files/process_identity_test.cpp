@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 namespace depthgrid {
-namespace {
+namespace process_identity_test {
 
 TEST(ProcessIdentity, OfThisProcessIsAliveAndSurvivesJson) {
   const ProcessIdentity mine = this_process();
@@ -84,5 +84,5 @@ TEST(ProcessIdentity, UuidsAreWellFormedAndDiffer) {
   EXPECT_NE(uuid, random_uuid());
 }
 
-}  // namespace
+}  // namespace process_identity_test
 }  // namespace depthgrid

@@ -19,7 +19,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace publish_test {
 
 std::size_t files_in(const std::filesystem::path& folder) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder),
@@ -258,5 +258,5 @@ TEST(Publish, MakesFoldersWhoseParentsOthersMakeMeanwhile) {
   EXPECT_TRUE(std::filesystem::is_directory(mine));
 }
 
-}  // namespace
+}  // namespace publish_test
 }  // namespace depthgrid

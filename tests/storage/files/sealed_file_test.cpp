@@ -10,7 +10,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace sealed_file_test {
 
 std::vector<std::byte> small_image() {
   std::vector<std::byte> image(kSealBytes + 300);
@@ -132,5 +132,5 @@ TEST(SealedFile, RefusesLinksFoldersAndAbsentFilesByTheirOwnCodes) {
   EXPECT_FALSE(peek_seal(folder.path() / "absent.h5").has_value());
 }
 
-}  // namespace
+}  // namespace sealed_file_test
 }  // namespace depthgrid

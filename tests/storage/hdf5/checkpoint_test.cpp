@@ -16,7 +16,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace checkpoint_test {
 
 const std::vector<float> kWeights = {0.1F, -0.0F, 1e-42F, 3.0F, 4.0F, 5.0F};
 const std::vector<float> kNone = {};
@@ -253,5 +253,5 @@ TEST(Checkpoint, OfSixtyMegabytesReadsBackAsWritten) {
   EXPECT_EQ(found->tensors[2].data, values);
 }
 
-}  // namespace
+}  // namespace checkpoint_test
 }  // namespace depthgrid

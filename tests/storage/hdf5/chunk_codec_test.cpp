@@ -9,7 +9,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace chunk_codec_test {
 
 VariableColumn cells(std::size_t count) {
   std::vector<std::string> ids;
@@ -69,5 +69,5 @@ TEST(ChunkCodec, EncoderGivesChunksBackInOrder) {
   for (std::int64_t i = 0; i < 20; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
 }
 
-}  // namespace
+}  // namespace chunk_codec_test
 }  // namespace depthgrid

@@ -15,7 +15,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace pack_test {
 
 class Pack : public testing::Test {
  protected:
@@ -274,5 +274,5 @@ TEST(PackAxes, ItemsGoToTheirPlacesAndTheRestStays) {
   EXPECT_EQ(values, (std::vector<std::int64_t>{1, 2, -1, -1, -1, -1, 3, 4, -1}));
 }
 
-}  // namespace
+}  // namespace pack_test
 }  // namespace depthgrid

@@ -5,7 +5,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace bench_order_test {
 
 TEST(BenchOrder, ReadsBackWhatWasWritten) {
   BenchOrder order;
@@ -27,5 +27,5 @@ TEST(BenchOrder, AnythingElseIsAnError) {
   EXPECT_THROW(parse_bench_order(R"({"schema":1,"what":"step"})"), Error);
 }
 
-}  // namespace
+}  // namespace bench_order_test
 }  // namespace depthgrid

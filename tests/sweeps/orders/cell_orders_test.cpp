@@ -5,7 +5,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace cell_orders_test {
 
 TEST(ModelOrders, AreTheDocumentedTexts) {
   EXPECT_EQ(order_text(ExportOrder{{"/s", "98678699848f", "best"}, "hf-gpt2", "out", true}),
@@ -39,5 +39,5 @@ TEST(ModelOrders, APromptThatIsNotUtf8IsTheUsersMistake) {
   EXPECT_THROW(order_text(GenerateOrder{{}, "\xFF"}), UserError);
 }
 
-}  // namespace
+}  // namespace cell_orders_test
 }  // namespace depthgrid

@@ -5,7 +5,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace run_order_test {
 
 TEST(RunOrder, IsTheDocumentedText) {
   EXPECT_EQ(order_text(RunOrder{"a.yaml", "results/a", {"train.steps=3"}, true, "json"}),
@@ -32,5 +32,5 @@ TEST(RunOrder, AnythingElseIsAnError) {
   }
 }
 
-}  // namespace
+}  // namespace run_order_test
 }  // namespace depthgrid

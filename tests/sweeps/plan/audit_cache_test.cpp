@@ -8,7 +8,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace audit_cache_test {
 
 namespace fs = std::filesystem;
 
@@ -70,5 +70,5 @@ TEST_F(AuditCacheTest, WithoutAFolderNothingIsKept) {
   EXPECT_FALSE(none.find(config({})));
 }
 
-}  // namespace
+}  // namespace audit_cache_test
 }  // namespace depthgrid

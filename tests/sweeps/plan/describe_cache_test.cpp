@@ -12,7 +12,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace describe_cache_test {
 
 namespace fs = std::filesystem;
 
@@ -157,5 +157,5 @@ TEST(PipeChild, ReportsTheSignalThatKilledTheChild) {
   EXPECT_THROW(pipe_child({"/nowhere/at/all"}, ""), Error);
 }
 
-}  // namespace
+}  // namespace describe_cache_test
 }  // namespace depthgrid

@@ -10,7 +10,7 @@
 #include "core/config/identity.hpp"
 
 namespace depthgrid {
-namespace {
+namespace job_plan_test {
 
 /// `counts[s]` cells of structure s, in the order of the structures, one second each.
 std::vector<JobCell> cells_of(const std::vector<int>& counts, double seconds = 1) {
@@ -284,5 +284,5 @@ TEST(JobPlan, SourcesComeBeforeTheLongestAndJobsNameThoseTheyWaitFor) {
   for (const FusedJob& job : rest) EXPECT_TRUE(job.after.empty());
 }
 
-}  // namespace
+}  // namespace job_plan_test
 }  // namespace depthgrid

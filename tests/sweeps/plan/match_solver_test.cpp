@@ -11,7 +11,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace match_solver_test {
 
 constexpr const char* kText = R"(
 data: {corpus: synthetic:markov}
@@ -144,5 +144,5 @@ TEST_F(MatchSolver, TimesStayOpenWhereNothingIsToBeMeasured) {
   EXPECT_EQ(meter.calls, 0);
 }
 
-}  // namespace
+}  // namespace match_solver_test
 }  // namespace depthgrid

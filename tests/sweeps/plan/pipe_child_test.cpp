@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace pipe_child_test {
 
 TEST(PipeChild, ReturnsCodeAndOutput) {
   const ChildOutput got = pipe_child({"/bin/sh", "-c", "echo heard; exit 3"}, "");
@@ -36,5 +36,5 @@ TEST(PipeChild, SaysThatAProgramIsNotThere) {
   EXPECT_THROW(pipe_child({"/no/such/program"}, ""), Error);
 }
 
-}  // namespace
+}  // namespace pipe_child_test
 }  // namespace depthgrid

@@ -6,7 +6,7 @@
 #include "tests/core/config/sweep_files.hpp"
 
 namespace depthgrid {
-namespace {
+namespace start_check_test {
 
 using Names = std::vector<std::string>;
 
@@ -81,5 +81,5 @@ TEST(StartCheck, WithoutAWorkerThereIsANote) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace start_check_test
 }  // namespace depthgrid

@@ -16,7 +16,7 @@
 #include "storage/hdf5/dimensions.hpp"
 
 namespace depthgrid {
-namespace {
+namespace structure_audit_test {
 
 StructureAudit example() {
   StructureAudit a;
@@ -148,5 +148,5 @@ TEST(PresetChanges, ThePublishedArmsAreThePublishedModels) {
                                    "published/time_indexed_mlp", "published/time_indexed_ssm"}));
 }
 
-}  // namespace
+}  // namespace structure_audit_test
 }  // namespace depthgrid

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace checkpoint_policy_test {
 
 CheckpointPolicy policy(ValueMap leaves, std::int64_t steps) {
   return {make_config(leaves), steps};
@@ -30,5 +30,5 @@ TEST(CheckpointPolicy, KeepsTheBestTheLastAndWhatWasAskedFor) {
   EXPECT_EQ(p.kept({}, 40), (std::vector<std::int64_t>{7, 40}));
 }
 
-}  // namespace
+}  // namespace checkpoint_policy_test
 }  // namespace depthgrid

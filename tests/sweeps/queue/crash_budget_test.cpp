@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace crash_budget_test {
 
 /// Attempts that died at these steps, generations from 1.
 CellHistory died_at(const std::vector<std::int64_t>& steps) {
@@ -31,5 +31,5 @@ TEST(CrashBudget, ForgetsAttemptsThatWereReportedOrHaveEnded) {
   EXPECT_EQ(died_too_often(stopped, 0, 0), std::nullopt);
 }
 
-}  // namespace
+}  // namespace crash_budget_test
 }  // namespace depthgrid

@@ -16,7 +16,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace job_queue_test {
 
 using State = JobQueue::State;
 using Rows = std::vector<std::size_t>;
@@ -243,5 +243,5 @@ TEST_F(ChainedQueue, CellsWhoseSourceHasDivergedFailWithTheReason) {
   EXPECT_NE(failure->json.find("which has diverged"), std::string::npos) << failure->json;
 }
 
-}  // namespace
+}  // namespace job_queue_test
 }  // namespace depthgrid

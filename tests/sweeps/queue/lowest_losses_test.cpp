@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace lowest_losses_test {
 
 using enum LowestLosses::Verdict;
 
@@ -32,5 +32,5 @@ TEST(LowestLosses, AskForAMarginAndBearAnythingWithoutPatience) {
   }
 }
 
-}  // namespace
+}  // namespace lowest_losses_test
 }  // namespace depthgrid

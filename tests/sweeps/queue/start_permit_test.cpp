@@ -6,7 +6,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace start_permit_test {
 
 constexpr const char* kPhases = R"(data: {corpus: synthetic:markov, seq_len: 9}
 model: {d_model: 16, n_layers: 2, n_heads: 2, max_seq_len: 9}
@@ -45,5 +45,5 @@ TEST(StartPermit, CellsWaitForTheirSourceAndHearOfItsEnd) {
   EXPECT_EQ(permit.ask(row("b,s1"), why), Answer::Wait);  // its source is another cell
 }
 
-}  // namespace
+}  // namespace start_permit_test
 }  // namespace depthgrid

@@ -14,7 +14,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace cell_log_test {
 
 namespace fs = std::filesystem;
 
@@ -179,5 +179,5 @@ TEST_F(StoredSweepTest, ThePlanShowsWhatTheWorkerSaysOfAStructure) {
   }
 }
 
-}  // namespace
+}  // namespace cell_log_test
 }  // namespace depthgrid

@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace filter_test {
 
 const std::vector<std::string> kNames = {"alias",      "status",         "seed",
                                          "model.gate", "model.depth",    "other.gate",
@@ -101,5 +101,5 @@ TEST(Filter, RefusesWhatIsNoCondition) {
   EXPECT_NE(error_of(std::string(100000, '(')).find("nested too deeply"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace filter_test
 }  // namespace depthgrid

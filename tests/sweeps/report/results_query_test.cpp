@@ -6,7 +6,7 @@
 #include "sweeps/report/status_report.hpp"
 
 namespace depthgrid {
-namespace {
+namespace results_query_test {
 
 CellSummary cell(const std::string& id, std::int64_t hidden, std::int64_t seed, CellStatus status) {
   CellSummary c;
@@ -167,5 +167,5 @@ TEST(StatusReport, JsonHasEveryState) {
   }
 }
 
-}  // namespace
+}  // namespace results_query_test
 }  // namespace depthgrid

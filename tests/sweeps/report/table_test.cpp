@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace table_test {
 
 TEST(Table, AlignsColumnsByCodePoints) {
   const Table table{{{"name"}, {"n", Align::Right}, {"note"}},
@@ -48,5 +48,5 @@ TEST(Table, WritesBytesAndSecondsWithUnits) {
   EXPECT_EQ(short_seconds(std::nan("")), "-");
 }
 
-}  // namespace
+}  // namespace table_test
 }  // namespace depthgrid

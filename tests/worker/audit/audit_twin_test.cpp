@@ -8,7 +8,7 @@
 #include "worker/audit/suffix_probe.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace audit_twin_test {
 
 TEST(AuditTwin, CutsSizesAndKeepsOptions) {
   const CellConfig config = make_config({{"model.preset", "published/time_indexed_ssm"}});
@@ -71,5 +71,5 @@ TEST(SuffixProbe, CutPointsReachFromTheSecondTokenToTheLast) {
   EXPECT_EQ(many.back(), 127);
 }
 
-}  // namespace
+}  // namespace audit_twin_test
 }  // namespace depthgrid::testing

@@ -10,7 +10,7 @@
 #include "sweeps/plan/structure_cost.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace describe_test {
 
 CellPlan cell_of(const char* family, double capacity) {
   ValueMap leaves = {{"model.family", family},
@@ -53,5 +53,5 @@ TEST(Describe, AModelThatSkipsNothingHasNoStudent) {
   EXPECT_EQ(expected_flops(cost, cell.config), cost.flops_per_token);
 }
 
-}  // namespace
+}  // namespace describe_test
 }  // namespace depthgrid::testing

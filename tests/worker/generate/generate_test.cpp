@@ -12,7 +12,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace generate_test {
 
 using Tokens = std::vector<std::int64_t>;
 
@@ -96,5 +96,5 @@ TEST(Generation, OfALongPromptTheNewestTokensAreRead) {
             recomputed(*built.model, last, 1));
 }
 
-}  // namespace
+}  // namespace generate_test
 }  // namespace depthgrid::testing

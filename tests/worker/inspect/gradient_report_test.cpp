@@ -5,7 +5,7 @@
 #include <ATen/TensorOperators.h>
 
 namespace depthgrid::testing {
-namespace {
+namespace gradient_report_test {
 
 /// Two parameters a (3) and b (2) of different groups, drawn around zero.
 struct Toy {
@@ -80,5 +80,5 @@ TEST(GradientReport, ATermIsComparedWhereItReachesAndTheRestIsNamed) {
   EXPECT_EQ(rows[1].unreached, (std::vector<std::string>{"b"}));
 }
 
-}  // namespace
+}  // namespace gradient_report_test
 }  // namespace depthgrid::testing

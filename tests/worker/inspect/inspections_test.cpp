@@ -17,7 +17,7 @@
 #include "worker/inspect/inspect_model.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace inspections_test {
 
 /// A small untrained model with more leaves than these.
 CheckSubject subject_of(const ValueMap& more) {
@@ -143,5 +143,5 @@ TEST(CheckForward, HasTheStateInFrontOfEveryStepOfAFlow) {
   EXPECT_EQ(states.sizes(), (std::vector<std::int64_t>{8, 2, 8, 16}));
 }
 
-}  // namespace
+}  // namespace inspections_test
 }  // namespace depthgrid::testing

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace memory_use_test {
 
 TEST(MemoryUse, APeakCountsFromItsReset) {
   constexpr std::size_t kBytes = std::size_t{64} << 20;
@@ -21,5 +21,5 @@ TEST(MemoryUse, APeakCountsFromItsReset) {
   EXPECT_EQ(peak_device_memory_bytes(at::kCPU), peak_memory_bytes());
 }
 
-}  // namespace
+}  // namespace memory_use_test
 }  // namespace depthgrid

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 namespace depthgrid {
-namespace {
+namespace provenance_test {
 
 TEST(Provenance, KeepsNamedVariablesAndNoSecret) {
   const std::string canary = "canary-5f1c";
@@ -33,5 +33,5 @@ TEST(Provenance, NamesTheLibraries) {
   EXPECT_TRUE(mpi.starts_with("Open MPI v") && mpi.find(',') == std::string::npos) << mpi;
 }
 
-}  // namespace
+}  // namespace provenance_test
 }  // namespace depthgrid

@@ -9,7 +9,7 @@
 #include "storage/hdf5/dimensions.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace cell_facts_builder_test {
 
 CellConfig skipping_config() {
   return make_config({{"model.family", "tdt"},
@@ -67,5 +67,5 @@ TEST(CellFacts, AStudentCostsWhatEachOfItsLayersHasExecuted) {
   EXPECT_DOUBLE_EQ(facts.numbers.at("cost_flops_token_executed").front(), executed);
 }
 
-}  // namespace
+}  // namespace cell_facts_builder_test
 }  // namespace depthgrid::testing

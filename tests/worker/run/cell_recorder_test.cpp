@@ -18,7 +18,7 @@
 #include "worker/run/probe_service.hpp"
 
 namespace depthgrid {
-namespace {
+namespace cell_recorder_test {
 
 using namespace std::chrono_literals;
 
@@ -257,5 +257,5 @@ TEST_F(CellRecorderTest, ASeriesOfTheWrongLengthIsNamed) {
   EXPECT_THROW(CellRows(RecordShape{.series = {{.name = "eval_loss_published"}}}), Error);
 }
 
-}  // namespace
+}  // namespace cell_recorder_test
 }  // namespace depthgrid

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace early_stop_test {
 
 using Cells = std::vector<std::size_t>;
 
@@ -91,5 +91,5 @@ TEST_F(EarlyStopping, OnlyEvaluationsBeforeTheCheckpointCount) {
   EXPECT_EQ(stop.see(30, losses({4, 5, 5})), Cells{0});  // its patience goes on from there
 }
 
-}  // namespace
+}  // namespace early_stop_test
 }  // namespace depthgrid

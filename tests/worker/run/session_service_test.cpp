@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace session_service_test {
 
 /// Acts at multiples of `every` and notes all that it hears.
 class Note final : public SessionService {
@@ -96,5 +96,5 @@ TEST(SessionServices, AreAskedAfterThoseBeforeThemHaveActed) {
   EXPECT_EQ(follower.acted_at, 5);
 }
 
-}  // namespace
+}  // namespace session_service_test
 }  // namespace depthgrid

@@ -11,7 +11,7 @@
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace stability_watch_test {
 
 ModelOptions state_space(bool dense) {
   ModelOptions o = small_options("time_indexed", 3);
@@ -68,5 +68,5 @@ TEST(StabilityWatch, ADiagonalTransitionThatDecaysByConstructionIsHeldToIt) {
   EXPECT_THROW(StabilityWatch(*grown.model, o).look(), Error);
 }
 
-}  // namespace
+}  // namespace stability_watch_test
 }  // namespace depthgrid::testing

@@ -21,7 +21,7 @@
 #include "worker/weights/weight_places.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace warm_start_test {
 
 ModelOptions with_family(const std::string& family, std::int64_t cells = 1) {
   ModelOptions o = small_options(family, cells);
@@ -210,5 +210,5 @@ TEST_F(StartingCells, RefuseWeightsOfAnotherShapeWithTheNames) {
   }
 }
 
-}  // namespace
+}  // namespace warm_start_test
 }  // namespace depthgrid::testing

@@ -16,7 +16,7 @@
 #include "worker/weights/safetensors_file.hpp"
 
 namespace depthgrid {
-namespace {
+namespace safetensors_test {
 
 std::string bytes_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -151,5 +151,5 @@ TEST(Safetensors, DamagedFilesAreReadOrRefusedNeverMore) {
   EXPECT_GT(refused, header * 3);  // what is left changes a name, or a text of the metadata
 }
 
-}  // namespace
+}  // namespace safetensors_test
 }  // namespace depthgrid

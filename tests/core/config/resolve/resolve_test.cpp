@@ -9,7 +9,7 @@
 #include "tests/core/config/sweep_files.hpp"
 
 namespace depthgrid {
-namespace {
+namespace resolve_test {
 
 /// What is wrong with a configuration, or "".
 std::string problem(const ValueMap& leaves) {
@@ -427,5 +427,5 @@ TEST(CellConfig, AUsersTextIsIdentityByItsBytes) {
   EXPECT_TRUE(complains({{"data.corpus", "file"}, {"data.path", "absent.txt"}}, "no file"));
 }
 
-}  // namespace
+}  // namespace resolve_test
 }  // namespace depthgrid

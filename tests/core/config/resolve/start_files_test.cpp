@@ -7,7 +7,7 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace {
+namespace start_files_test {
 
 CellConfig config(const std::filesystem::path& path) {
   return make_config({{"model.init.from", path.string()}});
@@ -53,5 +53,5 @@ TEST(StartFiles, PicklesAndWhatIsNotThereAreRefused) {
   EXPECT_THROW(config(folder.path() / "absent"), UserError);
 }
 
-}  // namespace
+}  // namespace start_files_test
 }  // namespace depthgrid

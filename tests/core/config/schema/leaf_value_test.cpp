@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace leaf_value_test {
 
 /// The value as JSON, or "error: ..." with the first message.
 std::string typed(std::string_view path, const std::string& yaml) {
@@ -131,5 +131,5 @@ TEST(LeafValue, PathsAreTextsOrLists) {
   EXPECT_TRUE(refused("data.test", "[a, b]", "expected a text"));
 }
 
-}  // namespace
+}  // namespace leaf_value_test
 }  // namespace depthgrid

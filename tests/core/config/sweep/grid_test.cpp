@@ -8,7 +8,7 @@
 #include "tests/core/config/sweep_files.hpp"
 
 namespace depthgrid {
-namespace {
+namespace grid_test {
 
 using Names = std::vector<std::string>;
 
@@ -339,5 +339,5 @@ parameters:
   EXPECT_EQ(names.size(), sweep.cells.size());
 }
 
-}  // namespace
+}  // namespace grid_test
 }  // namespace depthgrid

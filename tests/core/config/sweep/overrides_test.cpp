@@ -5,7 +5,7 @@
 #include "tests/core/config/sweep_files.hpp"
 
 namespace depthgrid {
-namespace {
+namespace overrides_test {
 
 using Names = std::vector<std::string>;
 
@@ -118,5 +118,5 @@ TEST(Overrides, ProblemsNameTheOption) {
   EXPECT_NE(problem("train.steps=010").find("leading zero"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace overrides_test
 }  // namespace depthgrid

@@ -10,7 +10,7 @@
 #include "tests/core/config/sweep_files.hpp"
 
 namespace depthgrid {
-namespace {
+namespace start_cells_test {
 
 constexpr const char* kHead = R"(name: two
 model: {d_model: 16, n_layers: 2}
@@ -187,5 +187,5 @@ TEST_F(StartCellsOf, FilesHaveLayoutsAndSourcesKeepTheirLastWeights) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace start_cells_test
 }  // namespace depthgrid

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace yaml_node_test {
 
 /// First problem of a text as "line:column: message", or "" if there is none.
 std::string problem_of(const std::string& text) {
@@ -95,5 +95,5 @@ TEST(YamlNode, AnEmptyTextIsNull) {
   EXPECT_EQ(root->kind, YamlNode::Kind::Null);
 }
 
-}  // namespace
+}  // namespace yaml_node_test
 }  // namespace depthgrid

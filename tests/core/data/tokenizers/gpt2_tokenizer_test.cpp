@@ -12,7 +12,7 @@
 #include "tests/core/data/data_test_support.hpp"
 
 namespace depthgrid {
-namespace {
+namespace gpt2_tokenizer_test {
 
 using Ids = std::vector<std::uint32_t>;
 
@@ -145,5 +145,5 @@ TEST_F(PublishedGpt2, GivesTheKnownCountsOfWikiText2) {
   EXPECT_EQ(tokenizer_->encode(single).size(), 2'425'508U);
 }
 
-}  // namespace
+}  // namespace gpt2_tokenizer_test
 }  // namespace depthgrid

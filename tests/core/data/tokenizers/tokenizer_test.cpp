@@ -6,7 +6,7 @@
 #include "tests/core/data/data_test_support.hpp"
 
 namespace depthgrid {
-namespace {
+namespace tokenizer_test {
 
 using Ids = std::vector<std::uint32_t>;
 
@@ -58,5 +58,5 @@ TEST(Tokenizer, AnUnknownKindIsAnErrorThatListsTheKnown) {
   EXPECT_NE(message.find("char256, byte, gpt2, char, word"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace tokenizer_test
 }  // namespace depthgrid

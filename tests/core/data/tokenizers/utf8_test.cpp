@@ -6,7 +6,7 @@
 #include "tests/core/data/data_test_support.hpp"
 
 namespace depthgrid {
-namespace {
+namespace utf8_test {
 
 std::int32_t decoded(std::string_view text) {
   std::size_t at = 0;
@@ -67,5 +67,5 @@ TEST(Utf8, WhiteSpaceIsThatOfStrip) {
     EXPECT_FALSE(is_white_space(c)) << c;
 }
 
-}  // namespace
+}  // namespace utf8_test
 }  // namespace depthgrid

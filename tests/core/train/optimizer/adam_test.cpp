@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace adam_test {
 
 constexpr std::int64_t kCount = 1999;  // no multiple of a vector or of a chunk
 
@@ -44,5 +44,5 @@ TEST(Adam, EveryVariantOfTheInnerLoopsHasTheSameBits) {
   for (const AdamKernel kernel : variants) EXPECT_TRUE(run(kernel) == first);
 }
 
-}  // namespace
+}  // namespace adam_test
 }  // namespace depthgrid

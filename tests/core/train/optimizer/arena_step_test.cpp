@@ -14,7 +14,7 @@
 #include "core/train/optimizer/block_sums.hpp"
 
 namespace depthgrid {
-namespace {
+namespace arena_step_test {
 
 constexpr std::size_t kGroups = kParameterGroupCount;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -414,5 +414,5 @@ TEST(ArenaStep, RefusesRatesOfAnotherNumberOfCells) {
   EXPECT_THROW(adam.gradient_norms(c.arena(), c.rates()), ShapeError);
 }
 
-}  // namespace
+}  // namespace arena_step_test
 }  // namespace depthgrid

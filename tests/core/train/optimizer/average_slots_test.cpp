@@ -11,7 +11,7 @@
 #include "core/train/cell_optimizer.hpp"
 
 namespace depthgrid::testing {
-namespace {
+namespace average_slots_test {
 
 /// Two cells of one weight and one average behind it.
 struct Subject {
@@ -93,5 +93,5 @@ TEST(AverageSlots, ACellThatIsNotActiveOrNotFiniteKeepsItsOwn) {
   EXPECT_EQ(s.value(1), 5);
 }
 
-}  // namespace
+}  // namespace average_slots_test
 }  // namespace depthgrid::testing

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace {
+namespace block_sums_test {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::int64_t kCount = 1999;  // no multiple of a vector or of a chunk
@@ -58,5 +58,5 @@ TEST(BlockSums, SumsTheSquaresOfABlockAsItsDefinitionSays) {
   EXPECT_EQ(std::bit_cast<std::uint64_t>(sum), std::bit_cast<std::uint64_t>(wide[0]));
 }
 
-}  // namespace
+}  // namespace block_sums_test
 }  // namespace depthgrid

@@ -10,7 +10,7 @@
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
-namespace {
+namespace optimizer_table_test {
 
 TEST(OptimizerTable, HoldsTheWordsOfTheLeaf) {
   std::set<std::string> words, rows;
@@ -40,5 +40,5 @@ TEST(OptimizerTable, NamesOfTheMomentsAreThoseOfCheckpointsOfBefore) {
   EXPECT_THROW(optimizer_row("lion"), Error);
 }
 
-}  // namespace
+}  // namespace optimizer_table_test
 }  // namespace depthgrid

@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace {
+namespace segment_table_test {
 
 Segment part(std::int64_t offset, std::int64_t count, ParameterGroup group) {
   return {.offset = offset, .count = count, .group = group};
@@ -43,5 +43,5 @@ TEST(SegmentTable, RefusesGapsOverlapsAndAShortCover) {
   EXPECT_THROW(SegmentTable(11, std::span(gap).first(1)), Error);
 }
 
-}  // namespace
+}  // namespace segment_table_test
 }  // namespace depthgrid
