@@ -90,12 +90,6 @@ TEST(Arena, StartDependsOnSeedAndNameAlone) {
   EXPECT_FALSE(torch::equal(both.first.weight[0], alone.weight[0]));
 }
 
-}  // namespace
-}  // namespace depthgrid
-
-namespace depthgrid {
-namespace {
-
 TEST(Arena, KeepsABf16CopyOfFactorsWithFloatGradients) {
   ParameterLayout layout;
   const Pair counted(layout);

@@ -60,9 +60,7 @@ TrainOptions recipe(std::int64_t accumulation) {
   t.batch = 6;
   t.accumulation = accumulation;
   for (std::size_t e = 0; e < 2; ++e) {
-    t.beta1.push_back(0.9);
-    t.beta2.push_back(0.99);
-    t.eps.push_back(1e-8);
+    t.scalars.push_back({0.9, 0.99, 1e-8});  // beta1, beta2, eps of Adam
     t.clip.push_back(kInfinity);
     t.loss_scale.push_back(1);
     t.diverged_above.push_back(kInfinity);

@@ -171,7 +171,7 @@ void expect_close(const std::vector<at::Tensor>& ours, const std::vector<at::Ten
   }
 }
 
-class Sublayer : public testing::TestWithParam<SublayerCase> {
+class Sublayer : public ::testing::TestWithParam<SublayerCase> {
  protected:
   void SetUp() override {
     at::manual_seed(7);
@@ -305,7 +305,7 @@ TEST(PackedAttention, AgreesWithTheFormulasInDoubleAtAnyWidthOfAHead) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, Sublayer,
-    testing::Values(
+    ::testing::Values(
         SublayerCase{.name = "small", .shape = {2, 4, 16, 32, 2, 64}},
         SublayerCase{.name = "one_sequence", .shape = {3, 1, 5, 16, 1, 16}},
         SublayerCase{.name = "rows_that_fill_no_run", .shape = {2, 3, 37, 48, 3, 80}, .gate = true},

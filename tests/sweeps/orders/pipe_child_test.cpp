@@ -1,4 +1,4 @@
-#include "sweeps/plan/pipe_child.hpp"
+#include "sweeps/orders/pipe_child.hpp"
 
 #include <csignal>
 
