@@ -12,7 +12,8 @@ endforeach()
 # that a compiler reads LibTorch's headers once for all of them: a clean build takes a third of the time.
 # Includes are relative to the checkout, so that the compiler cache serves other checkouts too. Names
 # of anonymous namespaces are unique in a folder for this; those of a test are in a namespace of its
-# name. Files with options of their own stay alone.
+# name. Files with options of their own, and those
+# with the property DEPTHGRID_OWN_OBJECT, stay alone.
 function(joined_sources variable)
   if(NOT DEPTHGRID_JOINED)
     set(${variable} ${ARGN} PARENT_SCOPE)
@@ -23,7 +24,8 @@ function(joined_sources variable)
   foreach(source IN LISTS ARGN)
     get_source_file_property(options ${source} COMPILE_OPTIONS)
     get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
-    if(options OR definitions)
+    get_source_file_property(own_object ${source} DEPTHGRID_OWN_OBJECT)
+    if(options OR definitions OR own_object)
       list(APPEND alone ${source})
       continue()
     endif()

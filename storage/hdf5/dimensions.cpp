@@ -12,7 +12,7 @@ namespace {
 using enum DataType;
 using enum AxisKind;
 
-constexpr std::array<Dimension, 15> kDimensions = {{
+constexpr auto kDimensions = std::to_array<Dimension>({
     {"cell", Text, Cell, 0, "", "content-hash id of the cell, 12 hex digits"},
     {"step", Int64, Joined, 1, "T", "optimiser step: the update just made"},
     {"eval_step", Int64, Joined, 0, "T", "optimiser steps done at an evaluation"},
@@ -29,7 +29,7 @@ constexpr std::array<Dimension, 15> kDimensions = {{
     {"attempt", Int64, Ragged, 0, "", "attempts of all cells; attempt_cell says whose"},
     {"event", Int64, Ragged, 0, "", "events of all cells in order of time; event_cell says whose"},
     {"job", Text, Labelled, 0, "", "id of the fused job"},
-}};
+});
 
 }  // namespace
 
