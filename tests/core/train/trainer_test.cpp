@@ -59,8 +59,8 @@ TrainOptions recipe(std::int64_t accumulation) {
   t.steps = 400;
   t.batch = 6;
   t.accumulation = accumulation;
+  t.scalars = {{0.9, 0.9}, {0.99, 0.99}, {1e-8, 1e-8}};  // beta1, beta2, eps of both cells
   for (std::size_t e = 0; e < 2; ++e) {
-    t.scalars.push_back({0.9, 0.99, 1e-8});  // beta1, beta2, eps of Adam
     t.clip.push_back(kInfinity);
     t.loss_scale.push_back(1);
     t.diverged_above.push_back(kInfinity);
