@@ -54,16 +54,20 @@ function(joined_sources variable)
   set(${variable} ${joined} ${alone} PARENT_SCOPE)
 endfunction()
 
-# depthgrid_library(<name> [EXCLUDE regex] LINK ... LINK_PRIVATE ...): the static library of a folder
-# and of those below it, but for files that EXCLUDE matches; each of its headers must compile alone.
+# depthgrid_library(<name> [EXCLUDE regex] [PRIVATE_HEADERS regex] LINK ... LINK_PRIVATE ...): the static
+# library of a folder and of those below it, but for files that EXCLUDE matches; each of its headers must
+# compile alone, but for private ones, which include what only this library links.
 # Properties of single sources are set before.
 function(depthgrid_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCLUDE" "LINK;LINK_PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCLUDE;PRIVATE_HEADERS" "LINK;LINK_PRIVATE")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   if(arg_EXCLUDE)
     list(FILTER headers EXCLUDE REGEX "${arg_EXCLUDE}")
     list(FILTER sources EXCLUDE REGEX "${arg_EXCLUDE}")
+  endif()
+  if(arg_PRIVATE_HEADERS)
+    list(FILTER headers EXCLUDE REGEX "${arg_PRIVATE_HEADERS}")
   endif()
   joined_sources(sources ${sources})
   add_library(${name} STATIC ${sources})
