@@ -12,6 +12,8 @@ depthgrid_lint(sources)
 depthgrid_lint(selftest)
 depthgrid_lint(scripts)
 depthgrid_lint(without-nvcc "PREFIX_PATH=${CMAKE_PREFIX_PATH}")
+depthgrid_lint(sources-alone "PREFIX_PATH=${CMAKE_PREFIX_PATH}")
+set_tests_properties(lint.sources-alone PROPERTIES LABELS "lint;slow" TIMEOUT 1800 RUN_SERIAL ON)
 set(DEPTHGRID_CLANG_FORMAT ${PROJECT_SOURCE_DIR}/.venv/bin/clang-format)
 if(EXISTS ${DEPTHGRID_CLANG_FORMAT})  # requirements-dev.txt is optional for those who only run
   depthgrid_lint(format CLANG_FORMAT=${DEPTHGRID_CLANG_FORMAT})
