@@ -10,9 +10,9 @@ namespace depthgrid {
 /// What `depthgrid help` prints.
 std::string usage(std::span<const Verb> verbs);
 
-/// Runs the verb that the first word names with those behind it; knows `help` and `version`, too.
-/// @return exit code. @throws UserError (Usage) for a verb that is missing or unknown, and what the
-///         verb throws.
+/// Runs the verb named by the first word on the rest; also handles `help` and `version`.
+/// @return exit code. @throws UserError (Usage) for a missing or unknown verb; else what the verb
+///         throws.
 int dispatch(std::span<const Verb> verbs, Arguments words);
 
 }  // namespace depthgrid

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What has become of the cells in the store, if there is one.
+/// Status of the cells in the store, if there is one.
 std::vector<CellStatus> status_of(const Sweep& sweep, const fs::path& folder) {
   std::map<CellId, CellStatus> known;
   if (fs::exists(folder / "STORE.json")) {

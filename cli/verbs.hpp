@@ -10,7 +10,7 @@ namespace depthgrid {
 /// The arguments of a verb, after its name.
 using Arguments = std::vector<std::string>;
 
-/// Does what the verb says. @return exit code. @throws UserError for what the user can put right.
+/// Runs the verb. @return exit code. @throws UserError for what the user can fix.
 using VerbFunction = int(const Arguments& arguments);
 
 struct Verb {
@@ -24,7 +24,7 @@ struct Verb {
 VerbFunction audit_verb, bench_verb, check_verb, eval_verb, export_verb, generate_verb, logs_verb,
     pack_verb, plan_verb, results_verb, run_verb, schema_verb, status_verb, validate_verb;
 
-/// All verbs, as the usage shows them.
+/// All verbs, in the order of the usage text.
 inline constexpr Verb kVerbs[] = {
     {"validate", "FILE", "check a sweep file", validate_verb},
     {"plan", "FILE", "show cells, jobs, counts and costs", plan_verb},

@@ -8,12 +8,11 @@ foreach(kind IN LISTS DEPTHGRID_SANITIZE)
   target_link_options(options INTERFACE -fsanitize=${kind})
 endforeach()
 
-# joined_sources(<variable> <source>...): files that include the sources of one folder each, up to 12, so
-# that a compiler reads LibTorch's headers once for all of them: a clean build takes a third of the time.
-# Includes are relative to the checkout, so that the compiler cache serves other checkouts too. Names
-# of anonymous namespaces are unique in a folder for this; those of a test are in a namespace of its
-# name. Files with options of their own, and those
-# with the property DEPTHGRID_OWN_OBJECT, stay alone.
+# joined_sources(<variable> <source>...): files that each include up to 12 sources of one folder, so that
+# the compiler reads LibTorch's headers once for all of them: a clean build takes a third of the time.
+# Includes are relative to the checkout, so that the compiler cache serves other checkouts too. This
+# requires names in anonymous namespaces to be unique within a folder; a test defines its names in a
+# namespace named after it. Sources with their own options or the property DEPTHGRID_OWN_OBJECT are not joined.
 function(joined_sources variable)
   if(NOT DEPTHGRID_JOINED)
     set(${variable} ${ARGN} PARENT_SCOPE)
@@ -55,9 +54,9 @@ function(joined_sources variable)
 endfunction()
 
 # depthgrid_library(<name> [EXCLUDE regex] [PRIVATE_HEADERS regex] LINK ... LINK_PRIVATE ...): the static
-# library of a folder and of those below it, but for files that EXCLUDE matches; each of its headers must
-# compile alone, but for private ones, which include what only this library links.
-# Properties of single sources are set before.
+# library of a folder and its subfolders, except files that EXCLUDE matches. Each header must compile alone,
+# except private ones, which include what only this library links.
+# Set properties of single sources before the call.
 function(depthgrid_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCLUDE;PRIVATE_HEADERS" "LINK;LINK_PRIVATE")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
@@ -79,7 +78,7 @@ function(depthgrid_library name)
 endfunction()
 
 # depthgrid_test(<name> SOURCES ... LINK ... [RANKS 1 2 4] [LABELS ...] [TIMEOUT s])
-# One program; one ctest entry a source file (a process linked to LibTorch takes 0.3 s to start).
+# One program; one ctest entry per source file (a process linked to LibTorch takes 0.3 s to start).
 function(depthgrid_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;RANKS;LABELS")
   if(NOT arg_SOURCES)
@@ -93,7 +92,7 @@ function(depthgrid_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} depthgrid::options GTest::gtest)
   if(arg_RANKS)
     foreach(n IN LISTS arg_RANKS)
-      # A launcher that ends removes the folder that all launchers of a user share, under one that starts.
+      # A launcher that exits removes the folder shared by all launchers of a user, even while another starts.
       set(session ${CMAKE_CURRENT_BINARY_DIR}/${name}.np${n}.session)
       file(MAKE_DIRECTORY ${session})
       add_test(NAME ${name}.np${n}

@@ -1,6 +1,6 @@
 cmake_minimum_required(VERSION 3.25)
-# Fails when a room includes a room that it may not see or a library that another room owns, when a
-# folder of a room includes a later one, and when the includes within a room form a circle.
+# Fails if a room includes a room that it may not see or a library that another room owns, if a
+# folder of a room includes a later one, or if the includes within a room form a cycle.
 # Run: cmake -DROOT=. -P cmake/check_layering.cmake
 set(bad 0)
 function(blame text)
@@ -27,7 +27,7 @@ set(allow_worker ${allow_core/train} models distributed storage sweeps worker)
 list(APPEND rooms models distributed worker)
 
 # Folders of a room, lowest first: each may include those before it. Headers directly in the room are
-# its face, which every folder may include; the files that implement them may include all folders.
+# its interface, which every folder may include; the files that implement them may include all folders.
 set(inside_core/config yaml schema resolve sweep)
 set(inside_core/data tokenizers)
 set(inside_core/train optimizer)
@@ -37,7 +37,7 @@ set(inside_storage files hdf5 columns cells pack)
 set(inside_sweeps orders report plan queue)
 set(inside_worker model weights eval process bench generate audit inspect run describe)
 
-# Who owns a third-party library: its headers appear in these rooms only.
+# Owners of third-party libraries: the headers of each appear in these rooms only.
 set(tensors "core/(cells|depth|probe|data|train)|models|distributed|worker")
 set(owned "(ATen|c10|torch)/" "yaml-cpp/" "mpi\\.h" "nccl\\.h" "cuda[A-Za-z_]*\\.h" "(hdf5|H5[A-Za-z]*)\\.h"
           "boost/program_options" "openssl/" "spdlog/" "pcre2\\.h")
@@ -102,7 +102,7 @@ foreach(room IN LISTS rooms)
     endforeach()
   endforeach()
 
-  # Repeatedly removes places that include no remaining place; what is left is in a circle or leads to one.
+  # Repeatedly removes places that include no remaining place; what is left is in a cycle or leads to one.
   list(REMOVE_DUPLICATES places)
   set(left_before -1)
   list(LENGTH places left)

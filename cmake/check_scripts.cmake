@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.25)
-# Fails for a shell script that does not parse or cannot be started, and tries the step runner.
+# Fails for a shell script that does not parse or cannot be started, and tests the step runner.
 # Run: cmake -DROOT=. -DSCRATCH=FOLDER -P cmake/check_scripts.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/source_files.cmake)
 source_files(scripts sh)

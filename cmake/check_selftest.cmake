@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.25)
-# Plants one violation after the other in an empty tree and verifies that the checks find each one,
+# Puts one violation after another into an empty tree and verifies that the checks find each one,
 # and nothing in a clean tree. Run: cmake -DSCRATCH=FOLDER -P cmake/check_selftest.cmake
 
 # judge(<check> <what> <regex that the check must print; empty = it must pass>): checks the tree in SCRATCH

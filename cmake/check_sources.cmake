@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.25)
-# Fails for files that are too long, for headers that cost too much to compile, and for paths of a
+# Fails for files that are too long, for headers that are too slow to compile, and for paths of a
 # particular machine. Run: cmake -DROOT=. -P cmake/check_sources.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/source_files.cmake)
 set(bad 0)
@@ -53,7 +53,7 @@ foreach(path IN LISTS units)
   endforeach()
 endforeach()
 
-# Only .ci/run may know where corpora lie beside a checkout; no file may refer to a developer's machine.
+# Only .ci/run may name the place of corpora beside a checkout; no file may refer to a developer's machine.
 source_files(texts hpp cpp inc cu cuh cmake sh py md yaml txt json)
 foreach(path IN LISTS texts)
   file(STRINGS "${ROOT}/${path}" found REGEX "\\.\\./shar[e]d|/wor[k]/|/tmp/d[g]/|(^|[^.a-z])/roo[t]/")

@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.25)
-# Configures with DEPTHGRID_CUDA=OFF where every nvcc is hidden; the first nvcc in PATH is a fake that
+# Configures with DEPTHGRID_CUDA=OFF while every nvcc is hidden; the first nvcc in PATH is a fake that
 # reports any call. Run: cmake -DROOT=. -DSCRATCH=FOLDER -P cmake/check_without_nvcc.cmake
 file(REMOVE_RECURSE "${SCRATCH}")
 file(WRITE "${SCRATCH}/bin/nvcc" "#!/bin/sh\necho called >> '${SCRATCH}/called'\nexit 1\n")

@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// How the order of a verb comes: one JSON object as argument, or by stdin. See
+/// How a verb receives its order: one JSON object as argument, or on stdin. See
 /// sweeps/orders/order_json.hpp.
 enum class OrderFrom : std::uint8_t { Argument, Input };
 
@@ -24,13 +24,13 @@ struct WorkerVerb {
   int (*run)(const WorkerCall& call);  // returns the exit code; answers go to stdout
 };
 
-/// All verbs of the worker, as its usage shows them.
+/// All verbs of the worker, in the order of its usage text.
 std::span<const WorkerVerb> worker_verbs();
 
-/// What it prints when it is called in another way.
+/// Printed if the worker is called in any other way.
 std::string worker_usage(std::span<const WorkerVerb> verbs);
 
-/// Runs the verb that argv[1] names.
+/// Runs the verb named by argv[1].
 /// @return  its exit code; Usage, and the usage on stderr, for an unknown verb or without an order.
 /// @throws  what the verb throws.
 int dispatch(std::span<const WorkerVerb> verbs, int argc, char** argv, std::istream& input);

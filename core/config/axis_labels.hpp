@@ -9,18 +9,18 @@
 
 namespace depthgrid {
 
-// The one vocabulary of the program. Enumerations and their names stand together, in one order:
-// that of the axes and flags of the store. New names go to the end; the names of two enumerators
-// never change places, or the columns of older files would be read under a wrong label.
+// The program's single vocabulary. Each enumeration and its names have the same order, which is
+// that of the store's axes and flags. Append new names and never reorder existing ones, or columns
+// of older files would be read under the wrong label.
 
-/// Place of a label among others; labels.size() if it is none of them.
+/// Index of a label in a list; labels.size() if it is not there.
 constexpr std::size_t label_index(std::span<const std::string_view> labels,
                                   std::string_view label) noexcept {
   return static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
 }
 
-/// What a parameter is for: axis `parameter_group`. Rates, decay, freezing and gradient norms go by
-/// group.
+/// Purpose of a parameter: axis `parameter_group`. Rates, decay, freezing and gradient norms are
+/// per group.
 enum class ParameterGroup : std::uint8_t {
   Trunk,
   Embedding,
@@ -60,7 +60,7 @@ inline constexpr std::array<std::string_view, 9> kAuditCheckNames = {
     "causality",    "declaration",   "batch_independence", "parameter_count", "gradient_flow",
     "initial_loss", "overfit_batch", "entropy_floor",      "fusion"};
 
-/// How the layers that may skip tokens are executed in one pass: words of `eval.modes`; `forced`
+/// How layers that may skip tokens are executed in a pass: words of `eval.modes`; `forced`
 /// has no leaf.
 enum class ExecutionMode : std::uint8_t {
   Dense,             ///< every token passes through every block
@@ -83,7 +83,7 @@ enum class Decider : std::uint8_t {
   Threshold,    ///< above a fixed threshold
   Calibrated,   ///< above a threshold of the layer, the (1 − γ)-quantile on held-out text
   RunningTopk,  ///< among the k(t) highest of the tokens so far; decisions are never revised
-  Forced        ///< masks from outside
+  Forced        ///< masks given by the caller
 };
 inline constexpr std::array<std::string_view, 4> kDeciderNames = {"threshold", "calibrated",
                                                                   "running_topk", "forced"};
@@ -91,8 +91,8 @@ constexpr std::string_view name_of(Decider decider) noexcept {
   return kDeciderNames[static_cast<std::size_t>(decider)];
 }
 
-/// What families call their ways of execution: a mode, a student with its decider, or a word of
-/// their own; in the order of the axis `eval_mode`.
+/// Modes of execution as families name them: a mode, a student with its decider, or a name of the
+/// family's own; in the order of the axis `eval_mode`.
 inline constexpr std::array<std::string_view, 10> kEvalModeNames = {"dense",
                                                                     "teacher_topk",
                                                                     "teacher_threshold",

@@ -5,17 +5,17 @@
 
 namespace depthgrid {
 
-/// What must be known of a family of models outside of its own files: options, defaults, checks and
-/// costs ask for a fact and never compare names.
+/// Properties of a model family that matter outside its own files: options, defaults, checks and
+/// costs query a property and never compare names.
 struct FamilyFacts {
   std::string_view name;   // `model.family`
-  bool plain = false;      // ordinary blocks, one a layer, which may share parameters
-  bool timed = false;      // the block sees depth-time
-  bool generated = false;  // networks of depth-time make its weights
-  bool flow = false;       // a flow stands in for some layers
+  bool plain = false;      // ordinary blocks, one per layer, which may share parameters
+  bool timed = false;      // the block depends on depth-time
+  bool generated = false;  // networks of depth-time generate its weights
+  bool flow = false;       // a flow replaces some layers
   bool skips = false;      // some layers skip tokens
-  bool teaches = false;    // a teacher chooses them by surprise, and a router learns to foresee it
-  bool predicts = false;   // a router ranks them, and a predictor learns to foresee that
+  bool teaches = false;    // a teacher selects them by surprise; a router learns to predict it
+  bool predicts = false;   // a router ranks them; a predictor learns to predict the ranking
 };
 
 /// Words of `model.family`, in the order of the table.
@@ -24,7 +24,7 @@ inline constexpr std::string_view kFamilyWords = "standard time_indexed tong hyb
 /// All families.
 std::span<const FamilyFacts> family_facts();
 
-/// Those of one family; of a name that is not in the table, none.
+/// Facts of one family; all false for a name that is not in the table.
 const FamilyFacts& facts_of(std::string_view family);
 
 }  // namespace depthgrid

@@ -13,11 +13,11 @@ namespace depthgrid {
 /// 29; at least `min_k`, at most T.
 std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k = 0);
 
-/// That number for sequences of `data.seq_len`, of a resolved configuration; none for families
+/// The same for sequences of `data.seq_len`, from a resolved configuration; nothing for families
 /// whose layers execute every token.
 std::optional<std::int64_t> capacity_count(const CellConfig& config);
 
-/// The same while the configuration is resolved. @param capacity  row of the family's capacity.
+/// The same during resolution. @param capacity  row of the leaf for the family's capacity.
 std::int64_t capacity_count(const Slots& slots, std::size_t capacity);
 
 }  // namespace depthgrid

@@ -10,18 +10,18 @@
 
 namespace depthgrid {
 
-/// A run of steps that one method takes over one field. Runs lie one behind the other; the nodes of
-/// each may go by a time of its own.
+/// A run of steps that one method takes over one field. Runs follow one another; the nodes of each
+/// may use a time of their own.
 struct DepthSegment {
   std::unique_ptr<const DepthMethod> method;
   DepthGrid grid;
   FieldPtr field;
 };
 
-/// The grid's own steps under a Runge-Kutta method. @param method  must outlive the segment.
+/// The steps of a grid by a Runge-Kutta method. @param method  must outlive the segment.
 DepthSegment fixed_run(const Tableau& method, DepthGrid grid, FieldPtr field);
 
-/// A depth that is one run of Euler's steps.
+/// A depth that is a single run of Euler steps.
 std::vector<DepthSegment> euler_run(DepthGrid grid, FieldPtr field);
 
 }  // namespace depthgrid

@@ -7,8 +7,8 @@
 
 namespace depthgrid {
 
-/// Something that looks at a job while it trains and writes what it sees. It must not change a bit
-/// of the training; it looks at all cells of the job at once.
+/// Observes a job while it trains and records what it finds. It must not change a bit of the
+/// training; it observes all cells of the job at once.
 class Probe {
  public:
   virtual ~Probe() = default;
@@ -18,7 +18,7 @@ class Probe {
 
   virtual const ProbeSchedule& schedule() const = 0;
 
-  /// Called where the schedule is due. @param step  optimiser steps done.
+  /// Called when the schedule is due. @param step  optimiser steps done.
   virtual void look(std::int64_t step, RecordSink& out) = 0;
 };
 

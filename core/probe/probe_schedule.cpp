@@ -80,7 +80,7 @@ bool ProbeSchedule::due(std::int64_t step) const {
 
 std::int64_t ProbeSchedule::count() const {
   if (every_ == 0) return static_cast<std::int64_t>(at_.size());
-  return steps_ / every_ + 1 + (steps_ % every_ != 0 ? 1 : 0);  // 0 and the end among them
+  return steps_ / every_ + 1 + (steps_ % every_ != 0 ? 1 : 0);  // including 0 and the end
 }
 
 }  // namespace depthgrid

@@ -9,7 +9,7 @@
 
 namespace depthgrid {
 
-/// Where training rows of E cells come from: a pure function of the step and the row.
+/// Source of the training rows of E cells: a pure function of the step and the row.
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
@@ -17,18 +17,18 @@ class BatchSource {
   /// Rows [first_row, first_row + rows) of the global batch of a step. @param step  from 1.
   virtual Batch batch(std::int64_t step, std::int64_t first_row, std::int64_t rows) const = 0;
 
-  /// T, tokens of a row that are predicted.
+  /// T, predicted tokens per row.
   virtual std::int64_t tokens() const = 0;
 };
 
-/// Windows of a text by each cell's data seed, with nothing that steers.
+/// Windows of a text, drawn by each cell's data seed, without a control signal.
 class TextBatches final : public BatchSource {
  public:
   /// @param stream  training tokens.
   /// @param seeds   (E) data seeds; if all are equal, the cells share one copy.
   TextBatches(TokenStream stream, Sampler sampler, std::vector<std::uint64_t> seeds);
 
-  /// Windows on the CPU, (E, rows, T + 1); of stride 0 over E where the cells share them.
+  /// Windows on the CPU, (E, rows, T + 1); with stride 0 over E if the cells share them.
   Batch batch(std::int64_t step, std::int64_t first_row, std::int64_t rows) const override;
   std::int64_t tokens() const override { return sampler_.seq_len(); }
 

@@ -6,8 +6,8 @@
 
 namespace depthgrid {
 
-/// A model of the next token, as training and evaluation see it; models/ implements it. Its losses
-/// are those of the next tokens, and what the model adds to them in training.
+/// A next-token model, as training and evaluation see it; models/ implements it. Its losses are
+/// those of the next tokens plus the terms that the model adds in training.
 class LanguageModel : public Objective {
  public:
   /// Per-token results in evaluation mode, without gradients.
@@ -16,7 +16,7 @@ class LanguageModel : public Objective {
     at::Tensor correct;  // (E, B, T) bool: the most probable token is the target
   };
 
-  /// @param batch  its rows key draws where a model makes any in evaluation.
+  /// @param batch  its rows key the random draws that some models make in evaluation.
   virtual Scores score(const Batch& batch) = 0;
 };
 

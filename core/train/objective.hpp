@@ -9,8 +9,8 @@
 
 namespace depthgrid {
 
-/// What a training step minimises for each cell. The Trainer knows nothing else of what it trains:
-/// the loss of a language model is the first objective.
+/// What a training step minimises for each cell. The Trainer knows nothing else about what it
+/// trains; the loss of a language model is the first objective.
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -18,7 +18,7 @@ class Objective {
   /// Sums over the tokens of these rows; the trainer divides them by the tokens of the global
   /// batch.
   struct Losses {
-    at::Tensor total;               // (E), with a graph behind it
+    at::Tensor total;               // (E), with its autograd graph
     at::Tensor loss;                // (E) nats, the part that is reported as the training loss
     std::vector<at::Tensor> parts;  // (E) each, before their weights, in the order of loss_parts()
   };

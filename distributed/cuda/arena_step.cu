@@ -1,5 +1,5 @@
 // What all optimisers share on a GPU, twin of core/train/optimizer/arena_step.cpp: one warp per
-// (cell, block), lane j of it takes elements j, j + 32, ... as the lanes of the CPU's sums do, and
+// (cell, block), whose lane j takes elements j, j + 32, ... like the lanes of the CPU's sums, and
 // lanes are added in the same pairwise order. Sums go through memory in two stages, never through
 // atomics: runs repeat to the bit. Compile with --fmad=false --ftz=true and precise division and
 // square root.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Read by nvcc: what the kernels of all optimisers share, and the update of blocks by one of them.
+// Read by nvcc: what the kernels of all optimisers share, and the block update of any one of them.
 
 #include <cuda_runtime.h>
 

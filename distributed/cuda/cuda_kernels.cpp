@@ -17,7 +17,7 @@ namespace {
 static_assert(kKernelGroups == kParameterGroupCount && kKernelMoments == kMaxMoments &&
               kKernelScalars == kMaxOptimizerScalars);
 
-/// The optimisers that have a kernel for GPUs, by the word of `train.optimizer`.
+/// The optimisers that have a GPU kernel, by their word of `train.optimizer`.
 struct DeviceOptimizer {
   std::string_view word;
   Launch update;

@@ -53,7 +53,7 @@ int launch_gradient_norms(const StepArgs& args, void* stream);
 int launch_adam(const StepArgs& args, void* stream);
 int launch_adamw(const StepArgs& args, void* stream);
 
-/// Norms of the update and of the parameters from those sums, and one more step on the counter.
+/// Norms of the update and of the parameters from those sums; increments the step counter.
 int launch_finish_update(const StepArgs& args, void* stream);
 
 }  // namespace depthgrid

@@ -11,24 +11,24 @@
 
 namespace depthgrid {
 
-/// Where the numbers of a variable lie: `count` of them from `first` on in the rows of a kind.
+/// Position of a variable's numbers: `count` of them from `first` on in the rows of a kind.
 struct RowSlot {
   std::size_t kind = 0;
   std::size_t first = 0;
   std::size_t count = 0;
 };
 
-/// Lays out the rows of a journal by the table of variables: the axis behind `cell` says the kind
-/// of row, the axes behind that say how many numbers the variable has. Names are looked up here,
-/// when a job begins; rows are written by slot.
+/// Lays out the rows of a journal by the table of variables: the axis after `cell` gives the kind
+/// of row, the later axes give the number of values. Names are looked up here, when a job begins;
+/// rows are written by slot.
 class RowLayout {
  public:
-  /// Length of an axis that is not fixed, with its labels where it has some; before the variables.
-  /// @throws Error as CellAxes::give().
+  /// Sets the length, and labels if any, of an axis that is not fixed; call it before add().
+  /// @throws Error like CellAxes::give().
   void give(const RowAxis& axis) { axes_.give(axis); }
 
-  /// @throws Error for a name that the table lacks or that was added before, for a variable that is
-  /// no series, and naming variable and axis where the length of one is not known.
+  /// @throws Error for an unknown or repeated name, for a variable that is not a series, and,
+  /// naming variable and axis, for an axis of unknown length.
   RowSlot add(std::string_view variable);
 
   /// For the header of the journal.
@@ -40,7 +40,7 @@ class RowLayout {
   std::vector<RowKind> kinds_;
 };
 
-/// "step" of "train" and so on; "" of "cell". @throws Error for an unknown kind of row.
+/// Axis of a kind: "step" for "train", "" for "cell". @throws Error for an unknown kind of row.
 std::string_view axis_of_kind(std::string_view kind);
 
 }  // namespace depthgrid

@@ -7,8 +7,8 @@
 
 namespace depthgrid {
 
-/// The tables of variables by subject, one file each; a subject that grows beyond a screen or two
-/// is better two.
+/// The tables of variables by subject, one file each; split a subject that grows beyond a screen or
+/// two.
 std::span<const Variable> identity_variables();  // of a cell, and its parameters
 std::span<const Variable> train_variables();
 std::span<const Variable> eval_variables();
@@ -18,7 +18,7 @@ std::span<const Variable> attempt_variables();  // audit, attempts, events, prov
 
 /// All of them, in the order in which files hold the variables.
 ///
-/// It stands alone in its file, so that a test can put one more table into a program of its own.
+/// Defined in a file of its own, so that a test program can replace it to add a table.
 std::vector<std::span<const Variable>> variable_tables();
 
 }  // namespace depthgrid

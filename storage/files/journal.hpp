@@ -28,13 +28,13 @@ struct RowKind {
   bool operator==(const RowKind&) const = default;
 };
 
-/// An axis whose length or labels the job decides, as far as they do not follow from the numbers of
-/// a row: the lengths of a variable with two such axes, and the labels that come from a leaf.
+/// An axis whose length or labels the job decides and a row does not imply: the lengths of a
+/// variable with two such axes, and labels that come from a leaf.
 struct RowAxis {
   std::string name;
   std::int64_t length = 0;
   std::vector<std::string> labels;  // of an axis of texts: `length` of them
-  std::vector<double> values;       // of an axis of numbers that are not counted; else empty
+  std::vector<double> values;       // of a numeric axis that is not a plain count; else empty
   bool operator==(const RowAxis&) const = default;
 };
 
@@ -72,7 +72,7 @@ class Journal {
   Journal(const std::filesystem::path& file, const JournalHeader& header);
 
   /// @param values  the values of the kind's columns, in their order.
-  /// @throws Error for a wrong number of values; StorageError, as all writes here.
+  /// @throws Error for a wrong number of values; StorageError, like all writes here.
   void append(std::size_t kind, std::int64_t step, std::span<const double> values);
   void event(std::int64_t step, EventKind kind, double value, std::string_view message);
   void end(AttemptOutcome outcome, std::int32_t exit_code);

@@ -84,7 +84,7 @@ LoadedTensor load_tensor(hid_t group, const std::string& name) {
   return out;
 }
 
-/// A value that every checkpoint has. @throws Error naming it.
+/// A value that every checkpoint has. @throws Error naming it if it is absent.
 template <class T>
 T required(std::optional<T> value, const char* name) {
   if (!value) throw Error("has no attribute '" + std::string(name) + "'");
@@ -157,7 +157,7 @@ LoadedCheckpoint read_checkpoint(const CheckpointFile& at, const std::string& co
   const SealInfo seal = verify_sealed_file(at.file);
   try {
     return load(at, seal.generation, config_digest);
-  } catch (const Error& error) {  // what HDF5 refuses in a sealed file is damage
+  } catch (const Error& error) {  // a sealed file that HDF5 rejects is damaged
     throw StorageError(at.file, error.what(), ExitCode::BadData);
   }
 }

@@ -24,7 +24,7 @@ enum class AxisKind : std::uint8_t {
   Padded,   // 0 ... n-1 or 1 ... n: as long as the longest cell, others are padded
   Fixed,    // the same labels in every file
   Ragged,   // records of all cells, concatenated
-  Labelled  // union of names, or of values where the type is a number; the rows bring them
+  Labelled  // union of names, or of values for numeric types; given with the rows
 };
 
 /// One axis of the files: `sweep.h5` has a coordinate variable of the same name.
@@ -37,8 +37,8 @@ struct Dimension {
   std::string_view long_name;
 };
 
-/// The tables that dimensions() joins. They stand alone in a file, so that a test can put one more
-/// table into a program of its own.
+/// The tables that dimensions() joins. Defined in a file of its own, so that a test program can
+/// replace it to add a table.
 std::vector<std::span<const Dimension>> axis_tables();
 std::span<const Dimension> store_axes();
 

@@ -22,13 +22,13 @@ std::optional<std::string> h5_text(hid_t owner, const std::string& name);
 std::optional<std::int64_t> h5_integer(hid_t owner, const std::string& name);
 std::optional<double> h5_number(hid_t owner, const std::string& name);
 
-/// In the order of their names.
+/// Sorted by name.
 std::vector<std::string> h5_attribute_names(hid_t owner);
 
-/// Names of what a group holds, in the order in which it was made.
+/// Names of a group's members, in order of creation.
 std::vector<std::string> h5_member_names(hid_t group);
 
-/// A scalar where there are no extents.
+/// A scalar if there are no extents.
 H5Space h5_space(const std::vector<hsize_t>& extents);
 
 /// Extents of a dataset; empty for a scalar.

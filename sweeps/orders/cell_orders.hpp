@@ -14,7 +14,7 @@ struct CellChoice {
   std::string at = "final";  // final, best, or the number of a step
 };
 
-/// What `depthgrid export` asks of the worker; travels as one JSON argument, as all orders do.
+/// What `depthgrid export` asks of the worker; passed as one JSON argument, like all orders.
 struct ExportOrder {
   CellChoice from;
   std::string layout = "native";  // or hf-gpt2
@@ -31,7 +31,7 @@ struct EvalOrder {
   bool by_position = false;
   bool json = false;
   std::vector<std::string> modes{};     // words of eval.modes, or "all"; empty = the cell's own
-  std::vector<std::string> deciders{};  // of mode student; empty = the cell's, or all of "all"
+  std::vector<std::string> deciders{};  // for mode student; empty = the cell's, or all for "all"
 };
 
 /// `depthgrid generate`.
@@ -43,7 +43,7 @@ struct GenerateOrder {
   std::int64_t top_k = 0;  // 0 = all
   double top_p = 1;
   std::int64_t seed = 0;
-  std::vector<double> control{};  // one number an axis; empty = no signal
+  std::vector<double> control{};  // one number per axis; empty = no signal
   bool json = false;
 };
 
@@ -51,7 +51,7 @@ std::string order_text(const ExportOrder& order);
 std::string order_text(const EvalOrder& order);
 std::string order_text(const GenerateOrder& order);
 
-/// @throws Error if the text is no such order.
+/// @throws Error if the text is not such an order.
 ExportOrder parse_export_order(std::string_view json);
 EvalOrder parse_eval_order(std::string_view json);
 GenerateOrder parse_generate_order(std::string_view json);

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// `Way` says what happens to a member: Writing or Reading.
+/// `Way` is what to do with a member: Writing or Reading.
 template <typename Way, typename Object>
 class Visitor final : public OrderVisitor {
  public:

@@ -8,11 +8,11 @@
 
 namespace depthgrid {
 
-// The protocol between the two programs: `depthgrid-worker VERB` is given one JSON object with
-// "schema": 1, and answers by its exit code and on stdout. Orders of a few options come as one
-// argument; requests about structures and models, which may be long, come by stdin.
+// The protocol between the two programs: `depthgrid-worker VERB` receives one JSON object with
+// "schema": 1, and answers by its exit code and on stdout. Orders with few options are passed as an
+// argument; requests about structures and models, which may be long, on stdin.
 
-/// Is shown the members of an order, one after another, and writes or reads them.
+/// Visits the members of an order, one after another, and writes or reads them.
 class OrderVisitor {
  public:
   using Members = std::function<void(OrderVisitor&)>;
@@ -34,7 +34,7 @@ std::string write_order(const OrderVisitor::Members& members);
 /// @throws Error naming what is wrong with the order.
 void read_order(std::string_view text, const OrderVisitor::Members& members);
 
-// Both by the one list of members that stands beside an order:
+// Both use the single list of members that each order defines:
 //   void members(RunOrder& order, OrderVisitor& visit) { visit("file", order.file); … }
 
 template <typename Order>

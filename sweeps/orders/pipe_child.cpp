@@ -54,7 +54,7 @@ std::string exchange(Descriptor& to, Descriptor& from, std::string_view input) {
     if ((ready[1].revents & (POLLOUT | POLLERR)) != 0) {
       const ssize_t n = write(to.get(), input.data(), input.size());
       if (n > 0) input.remove_prefix(static_cast<std::size_t>(n));
-      // A child that has stopped reading explains itself by its exit code.
+      // The exit code tells why a child has stopped reading.
       if (input.empty() || (n < 0 && errno != EAGAIN && errno != EINTR)) to.close();
     }
     if ((ready[0].revents & (POLLIN | POLLHUP)) != 0) {

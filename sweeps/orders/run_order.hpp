@@ -6,7 +6,7 @@
 
 namespace depthgrid {
 
-/// What `depthgrid run` asks of the worker; travels as one JSON argument.
+/// What `depthgrid run` asks of the worker; passed as one JSON argument.
 struct RunOrder {
   std::string file;   // sweep file
   std::string store;  // its directory
@@ -18,7 +18,7 @@ struct RunOrder {
 
 std::string order_text(const RunOrder& order);
 
-/// @throws Error if the text is no such order.
+/// @throws Error if the text is not such an order.
 RunOrder parse_run_order(std::string_view json);
 
 }  // namespace depthgrid

@@ -9,7 +9,7 @@
 namespace depthgrid {
 namespace {
 
-/// A folder of its own that goes with its owner.
+/// A temporary folder, removed with its owner.
 struct ScratchFolder {
   std::filesystem::path path = scratch_name(std::filesystem::temp_directory_path());
   ScratchFolder() { make_folders(path); }

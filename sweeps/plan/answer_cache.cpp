@@ -20,7 +20,7 @@ void cache_answer(const std::filesystem::path& file, std::string_view text) {
   try {
     make_folders(file.parent_path());
     publish_replace(file, text);
-  } catch (const Error&) {  // see above
+  } catch (const Error&) {  // costs time only
   }
 }
 

@@ -12,7 +12,7 @@ namespace depthgrid {
 
 /// Identity of a cell's configuration: a checkpoint of another one is never loaded.
 std::string config_digest(const CellConfig& config);
-/// The same of a cell of a stored plan. @param changed  StoredCell::changed
+/// The same for a cell of a stored plan. @param changed  StoredCell::changed
 std::string config_digest(const std::string& changed);
 
 /// Leaves `checkpoint.*`: when to write one, and which steps are kept for good.
@@ -30,9 +30,9 @@ class CheckpointPolicy {
   int keep_last() const noexcept { return keep_last_; }
   bool keeps_best() const noexcept { return keep_best_ > 0; }
 
-  /// Steps that stay when a cell is done: `keep_at`, the best of those that improved on all before,
-  /// the last one made.
-  /// @param improved  steps of such evaluations, in their order. @param last  step made last.
+  /// Steps that are kept when a cell is done: `keep_at`, the best of `improved`, the last one.
+  /// @param improved  steps of evaluations that were the best so far, in order.
+  /// @param last      last step made.
   std::vector<std::int64_t> kept(const std::vector<std::int64_t>& improved,
                                  std::int64_t last) const;
 

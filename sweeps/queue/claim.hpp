@@ -11,19 +11,19 @@
 
 namespace depthgrid {
 
-/// Cells that train together from one step on.
+/// Cells that train together, starting after the same step.
 struct SessionJob {
   std::string id;
   std::vector<std::size_t> rows;  // into Sweep::cells
-  std::int64_t first_step = 0;    // steps done before
+  std::int64_t first_step = 0;    // steps already done
 };
 
-/// A cell that this process holds, and where it goes on.
+/// A cell that this process holds, and the state from which it continues.
 struct ClaimedCell {
   std::size_t row = 0;
   Lease lease;
   std::optional<LoadedCheckpoint> state;  // none: from the start
-  std::vector<std::string> rejected;      // damaged checkpoints that were passed over
+  std::vector<std::string> rejected;      // damaged checkpoints that were skipped
   CellHistory before;                     // what earlier attempts have recorded
 };
 

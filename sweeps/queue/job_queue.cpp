@@ -14,7 +14,7 @@
 namespace depthgrid {
 namespace {
 
-/// A checkpoint written before the layout of the model changed is of no use.
+/// A checkpoint written before the layout of the model changed is useless.
 bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
   return state.tensors.size() == 3 &&
          std::ranges::all_of(state.tensors, [&](const LoadedTensor& t) {
@@ -40,7 +40,7 @@ JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
   }
 }
 
-/// Publishes why a cell that is claimed now has failed, and gives it up.
+/// Publishes why a claimed cell has failed, and gives it up.
 void JobQueue::report(std::size_t row, std::int64_t generation, const char* kind,
                       const std::string& why) {
   const CellPlan& cell = sweep_.cells[row];
@@ -61,7 +61,7 @@ bool JobQueue::lost_elsewhere(std::size_t row) {
   return given_up_[row];
 }
 
-/// True if another team of this run has given up a cell that is claimed now. The report moves to
+/// True if another team of this run has given up a claimed cell. The report moves to
 /// the claim's generation, or listings would take the claim for a newer attempt.
 bool JobQueue::lost_meanwhile(std::size_t row, const Lease& lease) {
   const CellId& id = sweep_.cells[row].id;
@@ -72,15 +72,15 @@ bool JobQueue::lost_meanwhile(std::size_t row, const Lease& lease) {
   return true;
 }
 
-/// A cell whose source has ended badly: its own report says so.
+/// Fails a cell whose source has ended badly, with a report of its own.
 void JobQueue::lose(std::size_t row, const std::string& why) {
   if (lost_elsewhere(row)) return;
   const auto lease = leases_.try_acquire(store_.cell_dir(sweep_.cells[row].id));
-  if (!lease || !pending(row) || lost_meanwhile(row, *lease)) return;  // somebody else says it
+  if (!lease || !pending(row) || lost_meanwhile(row, *lease)) return;  // another process reports it
   report(row, lease->generation(), "source", why);
 }
 
-/// False while a cell of the job waits for its source. Cells that wait in vain are given up.
+/// False while a cell of the job waits for its source. Cells that would wait forever are given up.
 bool JobQueue::may_begin(const FusedJob& job) {
   if (job.depth == 0) return true;  // none of its cells starts from another
   bool open = true;
@@ -100,7 +100,7 @@ std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
   const std::filesystem::path folder = store_.cell_dir(cell.id);
   auto lease = leases_.try_acquire(folder);
   if (!lease) return std::nullopt;
-  if (store_.completed(cell.id)) return std::nullopt;  // finished while we looked
+  if (store_.completed(cell.id)) return std::nullopt;  // finished in the meantime
   if (lost_meanwhile(row, *lease)) return std::nullopt;
   CellHistory before = read_history(folder);
   const auto failure = store_.newest_failure(cell.id);

@@ -15,11 +15,11 @@
 
 namespace depthgrid {
 
-/// Parameters of a cell's model: a checkpoint of another number is of no use.
+/// Parameters of a cell's model: a checkpoint with another number is useless.
 using ParameterCount = std::function<std::int64_t(const CellConfig&)>;
 
 /// Which cells of a sweep this team may train next. Its only memory is the store: a cell is done
-/// when its result is there, taken when somebody holds its lease.
+/// when its result is there, taken while its lease is held.
 class JobQueue {
  public:
   enum class State : std::uint8_t { Claimed, Waiting, Finished };
@@ -29,16 +29,16 @@ class JobQueue {
   JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases, std::vector<FusedJob> jobs,
            ParameterCount parameters, std::int64_t crash_budget);
 
-  /// Takes the next job. Cells that go on from different steps come one group after another.
+  /// Takes the next job. Cells that resume from different steps come as separate groups.
   /// @param claim  set when Claimed.
-  /// @return Waiting: all that is left is held by others, who may die, or starts from cells that
-  ///         are not done; Finished: nothing is left.
+  /// @return Waiting: every cell left is held by another process, which may die, or starts from
+  ///         cells that are not done; Finished: no cell is left.
   State next(std::optional<Claim>& claim);
 
-  /// This team gives the cells up: they have failed for good in this run.
+  /// Gives the cells up for this team: they have failed for good in this run.
   void give_up(const std::vector<std::size_t>& rows);
 
-  /// The halves of a job that did not fit in memory, next in line. Its leases must be released.
+  /// Queues the halves of a job that did not fit in memory as next. Its leases must be released.
   void split(const std::vector<std::size_t>& rows);
 
   /// Cells without a result that this run has given up.
@@ -59,7 +59,7 @@ class JobQueue {
   LeaseKeeper& leases_;
   std::vector<FusedJob> jobs_;
   ParameterCount parameters_;
-  std::vector<Claim> ready_;  // groups of a job that start at other steps
+  std::vector<Claim> ready_;  // groups of a job that resume from other steps
   std::vector<bool> given_up_;
   std::vector<std::int64_t> failed_before_;  // generation of the newest failure when this run began
   StartPermit start_;

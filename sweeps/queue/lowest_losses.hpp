@@ -8,21 +8,21 @@
 
 namespace depthgrid {
 
-/// The lowest dev losses of each cell of a job so far, and how long ago they were.
+/// The lowest dev losses of each cell of a job so far, and how many evaluations ago they were.
 class LowestLosses {
  public:
   explicit LowestLosses(std::size_t cells) : cells_(cells) {}
 
   enum class Verdict : std::uint8_t { Better, NotBetter, OutOfPatience };
 
-  /// An evaluation of cell e. @param least  by how much a loss must be lower to be better.
-  /// @param patience  evaluations without a better one that are borne; none: any number.
+  /// An evaluation of cell e. @param least  decrease needed to count as better.
+  /// @param patience  evaluations without a better one that are allowed; none: any number.
   Verdict see(std::size_t e, std::int64_t step, double loss, double least,
               std::optional<std::int64_t> patience);
 
   /// NaN before the first one.
   double best(std::size_t e) const { return cells_.at(e).best; }
-  /// Steps whose loss was the lowest until then, in their order.
+  /// Steps whose loss was the lowest so far, in order.
   const std::vector<std::int64_t>& improved(std::size_t e) const { return cells_.at(e).improved; }
 
  private:

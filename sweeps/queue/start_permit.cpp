@@ -10,7 +10,7 @@
 namespace depthgrid {
 namespace {
 
-/// Empty where the result is that of a cell that has completed.
+/// Empty if the result is that of a completed cell.
 std::string bad_end(const std::filesystem::path& result) {
   const std::int64_t status = TableReader(result).read("cell_status").integer(0);
   if (status == static_cast<std::int64_t>(CellStatus::Completed)) return {};
@@ -40,7 +40,7 @@ StartPermit::Answer StartPermit::ask(std::size_t row, std::string& why) {
       known = ended_badly_.emplace(*id, bad_end(store_.cell_path(*id) / "result.h5")).first;
     }
     std::string lacks = known->second;
-    // A cell that has a checkpoint of its own has begun, and needs its source no more.
+    // A cell that has a checkpoint of its own has begun, and no longer needs its source.
     if (lacks.empty() && list_checkpoints(store_.cell_path(*id)).empty() &&
         list_checkpoints(store_.cell_path(sweep_.cells[row].id)).empty()) {
       lacks = "no checkpoint any more";

@@ -10,18 +10,18 @@
 
 namespace depthgrid {
 
-/// Whether a cell may begin that starts from another one. The store is all it looks at: whoever
-/// trains the source, its result says that it is done.
+/// Whether a cell that starts from another one may begin. It looks only at the store: whichever
+/// process trains the source, its result shows that it is done.
 class StartPermit {
  public:
   enum class Answer : std::uint8_t { Open, Wait, Never };
 
-  /// @param failed_before  by row: generation of the newest failure when this run began. What had
-  ///                       failed then is tried again.
+  /// @param failed_before  by row: generation of the newest failure when this run began. Earlier
+  ///                       failures are tried again.
   StartPermit(const Sweep& sweep, const Store& store,
               const std::vector<std::int64_t>& failed_before);
 
-  /// @param why  set when Never: what has become of the source.
+  /// @param why  set when Never: how the source ended.
   Answer ask(std::size_t row, std::string& why);
 
  private:
@@ -29,7 +29,7 @@ class StartPermit {
   const Store& store_;
   const std::vector<std::int64_t>& failed_before_;
   std::map<CellId, std::size_t> rows_;         // of sources
-  std::map<CellId, std::string> ended_badly_;  // results of sources, once looked at; "" = completed
+  std::map<CellId, std::string> ended_badly_;  // results of sources, once read; "" = completed
 };
 
 }  // namespace depthgrid

@@ -2,8 +2,8 @@
 
 apply.py SOURCES COPY EXTENSION...: an extension is a folder below tests/extension with new files in
 `new/` (at their places in the tree) and insertions in `rows`; CONTRIBUTING.md has a table of counts
-by its name. Files that already hold what they should are left alone, so that a second build is
-short. Fails, naming every problem, if an anchor is not there exactly once, or if a count differs.
+by its name. Files that are already correct are left alone, so that a second build is
+short. Fails, naming every problem, if an anchor does not occur exactly once, or if a count differs.
 
 The file `rows`:
     == core/train/a.cpp          a file that is touched

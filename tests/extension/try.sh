@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Adds one thing of every kind to a copy of the sources, exactly as CONTRIBUTING.md says, counts the
+# Adds one thing of every kind to a copy of the sources, exactly as in CONTRIBUTING.md, counts the
 # files, builds the two programs there and runs what was added.
 #   try.sh BUILD_FOLDER SOURCE_FOLDER [EXTENSION...]   (default: every folder here that has `rows`)
 # The copy is BUILD_FOLDER/extension/src; it stays, so that a second run builds little.
@@ -19,7 +19,7 @@ python3 "$extensions/apply.py" "$sources" "$copy" "${chosen[@]}" || fail "an ext
 [ -z "${COUNT_ONLY:-}" ] || exit 0
 [ -e "$copy/.venv" ] || ln -s "$(readlink -f "$sources/.venv")" "$copy/.venv"
 
-# The GPU part is not what is tried here.
+# The GPU part is not tested here.
 CCACHE_DIR=$cache DEPTHGRID_CUDA=OFF "$copy/scripts/build.sh" release depthgrid depthgrid-worker >"$scratch/out" 2>"$scratch/err" ||
   fail "the copy does not build: see $copy/build/logs"
 export OMP_NUM_THREADS=1

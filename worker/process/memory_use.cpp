@@ -37,7 +37,7 @@ void reset_peak_memory(at::Device device) {
 double usable_memory_bytes(int processes) {
   double bytes =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  std::ifstream limit("/sys/fs/cgroup/memory.max");  // "max" where there is none
+  std::ifstream limit("/sys/fs/cgroup/memory.max");  // "max" if there is none
   if (double bound = 0; limit >> bound) bytes = std::min(bytes, bound);
   constexpr double kReserve = 0.2;  // for the system, corpora in the page cache, other programs
   return (1 - kReserve) * bytes / processes;

@@ -7,14 +7,14 @@ namespace depthgrid {
 /// Largest resident memory of this process since reset_peak_memory(), or ever, in bytes.
 double peak_memory_bytes();
 
-/// Largest memory that tensors on a GPU have taken since reset_peak_memory(); on the CPU the memory
+/// Largest memory taken by tensors on a GPU since reset_peak_memory(), in bytes; on the CPU, that
 /// of the process.
 double peak_device_memory_bytes(at::Device device);
 
-/// Lets peaks count from now on, where the system allows it.
+/// Restarts peak measurement, where the system allows it.
 void reset_peak_memory(at::Device device);
 
-/// What each of `processes` on this host may take of its memory, or of the control group's limit.
+/// Bytes of this host's memory, or the control group's limit, that each of `processes` may use.
 double usable_memory_bytes(int processes);
 
 }  // namespace depthgrid

@@ -22,13 +22,13 @@ struct CellClock {
 /// Row e of an (E, P) arena in host memory.
 std::vector<float> host_row(const at::Tensor& arena, std::size_t e);
 
-/// What a checkpoint holds of one cell of a job: parameters and moments in host memory, its clock,
-/// and how many ranks have summed its gradients.
+/// State of one cell of a job for a checkpoint: parameters and moments in host memory, its clock,
+/// and the number of ranks that summed its gradients.
 class CellCheckpoint {
  public:
   CellCheckpoint(const FusedModel& job, std::size_t e, const CellClock& clock, int ranks);
 
-  /// @param digest  of the cell's configuration. Views into this, which must outlive it.
+  /// @param digest  of the cell's configuration. The result refers to this; keep this alive.
   CheckpointData data(std::int64_t step, std::string digest) const;
 
  private:
@@ -38,11 +38,11 @@ class CellCheckpoint {
   double ranks_;
 };
 
-/// Puts cell e of a job where a checkpoint left it. @return its clock.
-/// @throws UserError (BadData) if the checkpoint is of another number of parameters.
+/// Restores cell e of a job from a checkpoint. @return its clock.
+/// @throws UserError (BadData) if the checkpoint has another number of parameters.
 CellClock restore_cell(FusedModel& job, std::size_t e, const LoadedCheckpoint& from);
 
-/// Parameters and moments of all cells, from the team's first rank to the others.
+/// Sends parameters and moments of all cells from the team's first rank to the others.
 void share_state(FusedModel& job, Collective& team);
 
 }  // namespace depthgrid

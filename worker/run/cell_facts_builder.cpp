@@ -56,12 +56,12 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   }
 }
 
-/// Sequences of a pass in training.
+/// Sequences per training pass.
 std::int64_t rows_of(const FusedModel& fused) {
   return fused.train.batch / fused.train.accumulation;
 }
 
-/// Which of a family's modes see the future; nothing for families with one way of executing.
+/// Which of a family's modes see the future; nothing for families with one mode.
 void set_declarations(CellFacts& facts, const FusedModel& fused) {
   const std::vector<DeclaredMode> modes = fused.model->family().modes();
   if (modes.size() < 2) return;
@@ -94,9 +94,9 @@ void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fus
   facts.set("final_executed_share", of_cell(modes.executed));
   const std::size_t dynamic = fused.options.routing.layers.size();
   const StudentFlops student = student_flops(fused.options, rows_of(fused), tokens);
-  double sum = 0;  // of the layers' costs, were all of them like this one
+  double sum = 0;  // of the layers' costs if all of them were like this one
   for (std::size_t i = 0; i < dynamic; ++i) sum += student.at(modes.student[e * dynamic + i]);
-  if (std::isnan(sum)) return;  // its student was not asked for: what was expected stands
+  if (std::isnan(sum)) return;  // its student was not evaluated: keep the prediction
   facts.set("cost_flops_token_executed", sum / static_cast<double>(dynamic));
 }
 
@@ -132,7 +132,7 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
                                                data.tokens_sha256)));
   const std::int64_t rows = rows_of(fused), tokens = sampler.seq_len();
   facts.set("cost_flops_token", flops_per_token(o, rows, tokens));
-  // Expected of its capacity, until an evaluation says what is skipped.
+  // Expected from its capacity, until an evaluation measures what is skipped.
   facts.set("cost_flops_token_executed",
             student_flops(o, rows, tokens).at(capacity_share(o, tokens, e)));
   set_declarations(facts, fused);

@@ -12,16 +12,16 @@
 
 namespace depthgrid {
 
-/// What is known of cell e of a fused model before its first step: counts, grid, digests, settings,
-/// and what the planner thinks of it.
+/// What is known about cell e of a fused model before its first step: counts, grid, digests,
+/// settings and the planner's predictions.
 CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedModel& fused,
                        std::size_t e, const Dataset& data, const Sampler& sampler);
 
-/// Residual scales of cell e in force now, one a depth step. @return (L)
+/// Residual scales of cell e in force now, one per depth step. @return (L)
 std::vector<double> residual_scales(const FusedModel& fused, std::size_t e);
 
-/// Losses and executed shares of cell e by mode, at the end, and what its student has cost; that
-/// stays as static_facts() expects it where the student was not evaluated. @param tokens  T
+/// Final losses and executed shares of cell e by mode, and the cost of its student, which stays as
+/// predicted by static_facts() if the student was not evaluated. @param tokens  T
 void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fused, std::size_t e,
                std::int64_t tokens);
 

@@ -30,8 +30,8 @@ struct AttemptProblem {
   std::string message;
 };
 
-/// What one attempt at one cell writes: journal, snapshots, result. The team's first rank has one
-/// for each cell of the job.
+/// Writes the journal, snapshots and result of one attempt at one cell. The team's first rank has
+/// one per cell of the job.
 class CellRecorder {
  public:
   /// Opens the journal of the lease's generation.
@@ -43,7 +43,7 @@ class CellRecorder {
   std::filesystem::path folder() const { return store_.cell_dir(cell_.id); }
   std::int64_t generation() const { return lease_.generation(); }
 
-  /// False once somebody else has the cell: then nothing more is written.
+  /// False once another process has taken the cell: nothing more is written then.
   bool writes() const { return !lease_.deposed() && !ended_; }
 
   /// One row of the training series. @param clocks  tokens, epoch and wall time so far.
@@ -58,13 +58,13 @@ class CellRecorder {
                 const std::optional<std::vector<double>>& published,
                 const std::optional<ModeResults>& modes);
 
-  /// Puts what gates and routers did at an evaluation of cell e into the row of probes.
+  /// Adds the gate and router statistics of an evaluation of cell e to the row of probes.
   void put(const ModeResults& modes, std::size_t e) { rows_.put(modes, e); }
 
-  /// One of RecordShape::series, for the row of probes. @throws Error for another count of numbers.
+  /// Adds one of RecordShape::series to the row of probes. @throws Error for a wrong count.
   void put(std::size_t series, std::span<const double> values);
-  /// Writes what probes have put since their last row, if anything. One row for each step: of two,
-  /// only the second would count.
+  /// Writes what probes have put since their last row, if anything. Call it once per step: of two
+  /// rows, only the second would count.
   void put_probes(std::int64_t step);
   /// Forgets what probes have put since their last row.
   void drop_probes() { rows_.take_probes(); }
@@ -80,14 +80,14 @@ class CellRecorder {
   /// ended stays as it is.
   void abandon(std::int64_t step, const AttemptProblem& problem);
 
-  /// Ends the attempt and publishes result.h5. @param facts  complete but for what the history says
+  /// Ends the attempt and publishes result.h5. @param facts  complete except for the history
   /// (best losses, last losses), which is added here.
   /// @return false if another process has the cell: nothing was published.
   bool finish(CellStatus status, CellFacts facts);
 
  private:
-  /// The last frames of an attempt whose cell somebody else has. The journal is this attempt's own;
-  /// without an end it would count as a crash.
+  /// Ends the journal of an attempt whose cell another process has taken. The journal is still this
+  /// attempt's own, and without an end it would count as a crash.
   void end_deposed();
 
   const Store& store_;

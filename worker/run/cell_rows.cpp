@@ -29,7 +29,7 @@ void put_cell(const std::vector<double>& all, std::size_t e, Out out) {
   std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(e * out.size()), out.size(), out.begin());
 }
 
-/// One number for each split; NaN where there is none.
+/// One number per split; NaN if there is none.
 template <class T>
 void put_splits(const EvalRow& row, T EvalResult::* member, Out out) {
   for (std::size_t s = 0; s < out.size(); ++s) {
@@ -52,7 +52,7 @@ bool skips_tokens(const RecordShape& shape) {
   return shape.layers > 0;
 }
 
-// To record one more number: a row of the table of variables, and a line here.
+// To record one more number, add a row to the table of variables and a line here.
 constexpr Recorded<TrainRow> kTrainSeries[] = {
     {"train_loss", [](const TrainRow& r, Out out) { out[0] = r.report.loss[r.e]; }},
     {"train_loss_total", [](const TrainRow& r, Out out) { out[0] = r.report.total[r.e]; }},
@@ -102,7 +102,7 @@ constexpr Recorded<EvalRow> kEvalSeries[] = {
      skips_tokens},
 };
 
-/// Places of a table's variables, in its order; nowhere for those that the job does not have.
+/// Slots of a table's variables, in its order; none for those that the job does not have.
 template <class Table>
 std::vector<RowSlot> slots_of(const Table& table, const RecordShape& shape, RowLayout& layout) {
   std::vector<RowSlot> out;

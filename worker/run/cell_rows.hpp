@@ -16,13 +16,13 @@
 
 namespace depthgrid {
 
-/// Which columns the rows of a job have beyond those that every cell has.
+/// Columns in the rows of a job beyond those that every cell has.
 struct RecordShape {
   std::int64_t cells = 1;                         // E: the cost of snapshots is the whole job's
   std::int64_t learned_scales = 0;                // L if the residual scale is a parameter, else 0
   std::int64_t positions = 0;                     // T if losses by position are kept, else 0
   bool published = false;                         // first study's evaluation protocol
-  std::vector<std::string_view> loss_parts = {};  // train_loss_NAME beside the language loss
+  std::vector<std::string_view> loss_parts = {};  // train_loss_NAME besides the language loss
   std::int64_t layers = 0;                        // L if layers skip tokens, else 0
   std::vector<std::string_view> probes = {};      // variables over layers, if they do
   std::vector<SeriesSpec> series = {};            // what the job's probes have declared
@@ -45,11 +45,11 @@ struct EvalRow {
   std::size_t e;
 };
 
-/// The rows of one cell's journal, put together by name.
+/// Builds the rows of one cell's journal by name.
 ///
-/// What is recorded stands in tables of cell_rows.cpp, one line for each variable: its name and
-/// where its number comes from. Type, axes and width follow from the table of variables; names
-/// become places in a row when the job begins, none is looked up afterwards.
+/// Tables in cell_rows.cpp list what is recorded, one line per variable: its name and where its
+/// number comes from. Type, axes and width follow from the table of variables; names are resolved
+/// to positions in a row when the job begins and never looked up afterwards.
 class CellRows {
  public:
   /// @throws Error naming variable, axis and lengths for what cannot be laid out.
@@ -61,9 +61,9 @@ class CellRows {
   std::span<const double> train(const TrainRow& row);
   std::span<const double> eval(const EvalRow& row);
 
-  /// Puts what gates and routers of cell e did into the row of probes.
+  /// Adds the gate and router statistics of cell e to the row of probes.
   void put(const ModeResults& modes, std::size_t e);
-  /// Puts one of RecordShape::series into it. @throws Error for another count than its axes have.
+  /// Adds one of RecordShape::series to it. @throws Error if the count does not match its axes.
   void put(std::size_t series, std::span<const double> values);
   /// True if something was put since the last take_probes().
   bool probed() const noexcept { return probed_; }

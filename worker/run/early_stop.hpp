@@ -19,12 +19,12 @@ class EarlyStop {
   /// Both outlive this.
   EarlyStop(const TrainOptions& options, CellSet& cells);
 
-  /// An evaluation. @param dev  (E), or empty without a dev split.
+  /// Adds an evaluation. @param dev  (E), or empty without a dev split.
   /// @return  cells that stop here.
   std::vector<std::size_t> see(std::int64_t step, const std::vector<EvalResult>& dev);
 
-  /// The evaluations of cell e that earlier attempts have recorded up to `last`.
-  /// @return  the step after which the cell had stopped; nothing if it goes on.
+  /// Replays the evaluations of cell e that earlier attempts recorded up to `last`.
+  /// @return  the step after which the cell had stopped; nothing if it continues.
   std::optional<std::int64_t> replay(std::size_t e, const CellHistory& before, std::int64_t last);
 
   /// True if the evaluation after `step` was some cell's best so far.

@@ -16,20 +16,20 @@ namespace depthgrid {
 struct FinalWeights {
   StoredCell cell;
   std::int64_t step = 0;
-  std::string sha256;  // of the weights, as the cell's result says
+  std::string sha256;  // of the weights, from the cell's result
   ParameterLayout layout;
   std::vector<float> values;  // by layout
 };
 
-/// How a cell's id becomes weights.
+/// Reads the final weights of a cell.
 using WeightsReader = std::function<FinalWeights(const CellId&)>;
 
-/// Weights that a completed cell of the store has ended with. Nothing in the store is changed.
-/// @throws Error (of this cell only: others are not concerned) if its checkpoint is gone or
-///         damaged, or holds other weights than the result speaks of.
+/// Final weights of a completed cell of the store. Does not change the store.
+/// @throws Error (concerning this cell only) if its checkpoint is gone or damaged, or holds weights
+///         other than those named by the result.
 FinalWeights final_weights(const Store& store, const StoredPlan& plan, const CellId& id);
 
-/// Digest of the last weights of a completed cell. @throws StorageError without a sound result.
+/// Digest of the last weights of a completed cell. @throws StorageError without a valid result.
 std::string last_weights_digest(const Store& store, const CellId& id);
 
 /// Names, shapes and groups of a layout.

@@ -39,7 +39,7 @@ void JobEvaluation::evaluate(std::int64_t step) {
   }
   const LowestLosses& lowest = early_stop_.lowest();
   for (const std::size_t e : early_stop_.see(step, results[static_cast<std::size_t>(Split::Dev)])) {
-    if (step == job_.job.first_step) continue;  // it was said before
+    if (step == job_.job.first_step) continue;  // already recorded
     recorder_.cell(e).event(step, EventKind::EarlyStop, lowest.best(e),
                             fmt::format("no better than at step {}", lowest.improved(e).back()));
   }

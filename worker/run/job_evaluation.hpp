@@ -13,7 +13,7 @@
 
 namespace depthgrid {
 
-/// What the last evaluation of a job has found.
+/// Results of a job's last evaluation.
 struct FinalResults {
   SplitResults splits;
   std::optional<ModeResults> modes;
@@ -35,7 +35,7 @@ class JobEvaluation final : public SessionService {
   bool due(std::int64_t step) const override { return plan_.due(step, job_.steps()); }
   void act(const StepEvent& event) override { evaluate(event.step); }
 
-  /// The evaluation after the last step. @return nothing if a signal came.
+  /// The evaluation after the last step. @return nothing if a signal arrived.
   std::optional<FinalResults> final();
 
   /// The variables final_* of cell e.
@@ -49,7 +49,7 @@ class JobEvaluation final : public SessionService {
   SessionRecorder& recorder_;
   EvalPlan plan_;
   ModeEvaluation modes_;
-  std::int64_t made_ = 0;  // evaluations, with those of earlier attempts
+  std::int64_t made_ = 0;  // evaluations, including those of earlier attempts
 };
 
 }  // namespace depthgrid

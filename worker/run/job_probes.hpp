@@ -10,8 +10,8 @@
 
 namespace depthgrid {
 
-/// Lets the probes of a job look when they are due, at cells that train. What they see waits in the
-/// recorders for ProbeRows, so that an evaluation of the same step shares the row.
+/// Lets the probes of a job look at its cells in training when due. What they see stays in the
+/// recorders until ProbeRows writes it, so that an evaluation of the same step shares the row.
 class JobProbes final : public SessionService {
  public:
   /// Both outlive this.

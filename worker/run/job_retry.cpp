@@ -16,7 +16,7 @@ void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& gene
   std::vector<std::size_t> lost;
   for (std::size_t i = 0; i < job.rows.size(); ++i) {
     const CellPlan& cell = run_.sweep.cells[job.rows[i]];
-    // It had diverged, or somebody else has finished it.
+    // It had diverged, or another process has finished it.
     if (run_.store.completed(cell.id)) continue;
     lost.push_back(job.rows[i]);
     run_.store.publish_failure(cell.id, generations.at(i), status, json);
@@ -33,7 +33,7 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     return false;
   }
   const CellPlan& cell = run_.sweep.cells[job.rows.front()];
-  if (!order_.cell.empty()) {  // the process that waits for this one knows what comes next
+  if (!order_.cell.empty()) {  // the process that waits for this one decides what is next
     code_ = ExitCode::OutOfMemory;
     queue_.give_up(job.rows);
     return false;
@@ -46,18 +46,18 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     if (code == static_cast<int>(ExitCode::OutOfMemory)) continue;
     const auto failure = run_.store.newest_failure(cell.id);
     if (failure && failure->generation > generations.front()) {
-      queue_.give_up(job.rows);  // it has said why
+      queue_.give_up(job.rows);  // it has reported why
     } else if (code < 128) {
       throw UserError(static_cast<ExitCode>(code),
                       fmt::format("{}: the fresh process ended with {}; its own message stands "
                                   "above",
                                   cell.alias, code));
     }
-    return false;  // of a crash: retry.crash decides at the next claim
+    return false;  // a crash: retry.crash decides at the next claim
   }
-  // The fresh processes have claimed generations of their own; only a claim tells the newest.
+  // The fresh processes have claimed generations of their own; only a claim shows the newest.
   const auto lease = leases_.try_acquire(run_.store.cell_dir(cell.id));
-  if (!lease) return false;  // somebody else is at it, and will say what comes of it
+  if (!lease) return false;  // another process has it and will report the outcome
   fail(job, {lease->generation()}, CellStatus::Oom, "oom",
        fmt::format("out of memory with one cell alone; peak {:.0f} MB", peak / 1e6));
   return false;

@@ -10,9 +10,9 @@
 
 namespace depthgrid {
 
-/// What becomes of jobs that could not be trained: they are split, tried in a fresh process, or
-/// fail for good. Their leases are released by then: the newest claim of a cell may be another
-/// owner's, who is at work.
+/// Handles jobs that could not be trained: they are split, tried in a fresh process, or fail for
+/// good. Their leases are already released: the newest claim of a cell may belong to another
+/// process that is training it.
 class JobRetry {
  public:
   /// All references outlive this.
@@ -20,19 +20,19 @@ class JobRetry {
       : run_(run), order_(order), leases_(leases), queue_(queue) {}
 
   /// Publishes the report of cells without a result.
-  /// @param generations  of the attempts that have failed, one per cell of the job.
+  /// @param generations  of the failed attempts, one per cell of the job.
   void fail(const SessionJob& job, const std::vector<std::int64_t>& generations, CellStatus status,
             const std::string& kind, const std::string& message);
 
-  /// A job of several cells is split; a cell alone is tried `retry.oom` times by a process of its
-  /// own, and has failed then.
+  /// Splits a job of several cells; retries a single cell `retry.oom` times in a process of its own
+  /// before it fails.
   /// @param peak  bytes, of the attempt.
-  /// @return true if a signal came meanwhile.
-  /// @throws UserError if the fresh process ended by one that concerns every cell.
+  /// @return true if a signal arrived meanwhile.
+  /// @throws UserError if the fresh process ended with one that concerns every cell.
   bool out_of_memory(const SessionJob& job, const std::vector<std::int64_t>& generations,
                      double peak);
 
-  /// What a process that trains one cell only returns, if not Done.
+  /// Exit code of a process that trains a single cell, if not Done.
   ExitCode code() const noexcept { return code_; }
 
  private:

@@ -40,7 +40,7 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
       recorder_.set_made(e, *end);
     }
   }
-  // Each sees what those before it have done: a checkpoint follows the best evaluation.
+  // Each sees the effects of those before it: a checkpoint follows the best evaluation.
   services_.add(recorder_);
   services_.add(stability_);
   services_.add(probes_);
@@ -87,7 +87,7 @@ SessionEnd JobSession::run() {
   GradientSync& sync = job_.run.sync;
   if (leads) announce();
   services_.begin(step_);
-  // Only the first rank evaluates, so only it knows of early stops.
+  // Only the first rank evaluates, so only it knows about early stops.
   const auto over = [&] { return sync.largest(leads && !recorder_.any_active() ? 1 : 0) > 0; };
   while (step_ < job_.steps() && !over()) {
     const Stopwatch clock;

@@ -20,7 +20,7 @@ namespace depthgrid {
 enum class SessionEnd : std::uint8_t { Done, Stopped };
 
 /// Trains one fused job from its first to its last step. Every rank of the team runs one; on the
-/// first rank services listen to the loop: they record, evaluate, write checkpoints.
+/// first rank, services follow the loop: they record, evaluate and write checkpoints.
 class JobSession {
  public:
   /// @param claims  of the first rank, in the order of job.rows; empty on the others. See
@@ -34,11 +34,11 @@ class JobSession {
   void abandon(const AttemptProblem& problem) { recorder_.abandon(problem); }
 
  private:
-  /// Puts the cells where they go on. @return their clocks.
+  /// Restores the state from which the cells continue. @return their clocks.
   std::vector<CellClock> restore(const std::vector<ClaimedCell>& claims);
   RecordShape record_shape() const;
   void announce() const;
-  /// @return false if a signal came during the final evaluation.
+  /// @return false if a signal arrived during the final evaluation.
   bool finish();
   SessionEnd stop();
 

@@ -14,12 +14,12 @@
 namespace depthgrid {
 namespace {
 
-/// Ends the attempts of a job and lets its cells go.
+/// Ends the attempts of a job and releases its cells.
 void give_back(const RunContext& run, Claim& claim, std::optional<JobSession>& session,
                const AttemptProblem& problem) {
   if (session) {
     session->abandon(problem);
-  } else {  // it did not even begin: the attempt is recorded all the same
+  } else {  // it never began: the attempt is recorded anyway
     for (ClaimedCell& cell : claim.cells) {
       if (!cell.lease.valid()) continue;
       CellRecorder(run.store, run.plan, run.plan.cells.at(cell.row), std::move(cell.lease),

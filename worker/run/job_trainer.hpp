@@ -6,7 +6,7 @@
 
 namespace depthgrid {
 
-/// Trains claimed jobs as the first rank of a team, from the claim to what becomes of the job.
+/// Trains claimed jobs as the first rank of a team, from the claim to the outcome.
 class JobTrainer {
  public:
   /// All references outlive this.
@@ -15,8 +15,8 @@ class JobTrainer {
 
   /// An error of the job itself is recorded and goes to JobRetry.
   /// @return true if a signal ended it.
-  /// @throws UserError for what concerns every cell; any error in a team of several ranks, where
-  ///         the others wait for this one: end them all.
+  /// @throws UserError for what concerns every cell; any error in a team of several ranks: the
+  ///         others wait for this one, so end them all.
   bool train(Claim claim);
 
  private:

@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// Writes the row that probes and an evaluation of the same step have filled, one per cell.
+/// Writes each cell's row that probes and an evaluation of the same step have filled.
 class ProbeRows final : public SessionService {
  public:
   /// @param recorder  outlives this.

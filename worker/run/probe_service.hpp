@@ -22,10 +22,10 @@ class ProbeService final : public RecordSink {
 
   bool due(std::int64_t step) const;
 
-  /// Lets every probe look that is due after `step` steps. What they see goes into one row for each
-  /// cell, with the numbers of an evaluation of the same step where there is one: evaluate after
-  /// this, then CellRecorder::put_probes().
-  /// @param recorders  one for each cell of the job, in its order.
+  /// Lets every probe that is due after `step` steps look. What they see goes into one row per
+  /// cell, with the numbers of any evaluation of the same step: evaluate after this, then call
+  /// CellRecorder::put_probes().
+  /// @param recorders  one per cell of the job, in its order.
   void look(std::int64_t step, std::span<CellRecorder> recorders);
 
   std::size_t declare(const SeriesSpec& series) override;

@@ -5,7 +5,7 @@
 namespace depthgrid {
 namespace {
 
-/// Makes a probe of a job; null where the leaves of its cells do not ask for it.
+/// Makes a probe of a job; null if the leaves of its cells do not ask for it.
 using MakeProbe = std::unique_ptr<Probe> (*)(const TrainedJob& job);
 
 /// One row per probe.

@@ -9,7 +9,7 @@
 namespace depthgrid {
 
 /// The probes that the leaves `probes.*` of a job's cells switch on, in the order of the table.
-/// They look at the job, which outlives them.
+/// They refer to the job, which must outlive them.
 std::vector<std::unique_ptr<Probe>> make_probes(const TrainedJob& job);
 
 }  // namespace depthgrid

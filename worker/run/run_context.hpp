@@ -18,7 +18,7 @@
 
 namespace depthgrid {
 
-/// What every job of a run shares; one a rank. All references outlive the jobs.
+/// What all jobs of a run share; one per rank. All references outlive the jobs.
 struct RunContext {
   const Sweep& sweep;
   const Store& store;
@@ -30,8 +30,8 @@ struct RunContext {
   at::Device device;
   std::string device_name;  // for provenance
   std::int64_t threads = 1;
-  const CostTable& costs;             // for predictions; every structure is there
-  const AuditPermit& permit;          // what every structure that trains has passed
+  const CostTable& costs;             // for predictions; has every structure
+  const AuditPermit& permit;          // passed by every structure that trains
   std::vector<std::string> logs;      // of the team's ranks, for provenance
   std::vector<std::string> warnings;  // concern every cell that this rank trains
   std::string library_versions;       // JSON

@@ -16,7 +16,7 @@
 namespace depthgrid {
 namespace {
 
-/// From here on this process's lines are in the store too. @return the file's name.
+/// Copies this process's log lines to the store from here on. @return the file's name.
 std::string open_log(const Store& store) {
   const std::string name = log_name();
   make_folders(store.log_dir());
@@ -54,7 +54,7 @@ RunResources::RunResources(const RunOrder& order, const Sweep& sweep, const Stor
   });
   const bool deterministic = sweep.run.flag("train.deterministic");
   at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
-  // Filling fresh memory with NaN would cost a pass over every result; all of ours is overwritten.
+  // Filling fresh memory with NaN costs a pass over every result; all of ours is overwritten.
   at::globalContext().setDeterministicFillUninitializedMemory(false);
   if (device().is_cuda() && team_.group().size() > 1 && nccl_available()) {
     nccl_ = make_nccl_collective(team_.group(), std::chrono::minutes(5));

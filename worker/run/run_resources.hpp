@@ -18,8 +18,8 @@ class RunResources {
  public:
   /// Collective over `world`. @param sweep, store  must outlive this.
   /// @param local_rank, local_size  position among the ranks of this host.
-  /// @throws UserError for what the user can put right: a GPU that is missing, a corpus that
-  ///         cannot be read (on every rank), a team that is larger than the world.
+  /// @throws UserError for what the user can fix: a missing GPU, a corpus that cannot be read (on
+  ///         every rank), a team larger than the world.
   RunResources(const RunOrder& order, const Sweep& sweep, const Store& store, Collective& world,
                int local_rank, int local_size);
 
@@ -28,7 +28,7 @@ class RunResources {
   at::Device device() const noexcept { return device_.device; }
   const CostTable& quick_costs() const noexcept { return quick_costs_; }
 
-  /// What jobs see of this. @param permit  must outlive them.
+  /// The part of this that jobs use. @param permit  must outlive them.
   RunContext context(const AuditPermit& permit);
 
  private:

@@ -27,11 +27,11 @@ int run(const RunOrder& order, int argc, char** argv) {
       throw UserError(ExitCode::BadConfig, *problem);
     }
     return static_cast<int>(run_sweep(order, *world, mpi.local_rank(), mpi.local_size()));
-  } catch (const SharedError& e) {  // all ranks are here: one of them speaks
+  } catch (const SharedError& e) {  // all ranks are here: one of them reports it
     if (world->rank() == 0) log(LogLevel::Error, e.what());
     world->barrier();
     return static_cast<int>(e.code());
-  } catch (const UserError& e) {  // the others wait for this rank: it ends them too
+  } catch (const UserError& e) {  // the other ranks wait for this one: end them too
     log(LogLevel::Error, e.what());
     MpiEnv::abort(e.code());
   } catch (const std::exception& e) {

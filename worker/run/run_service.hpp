@@ -5,7 +5,7 @@
 namespace depthgrid {
 
 /// `depthgrid run` in the worker: run_sweep() as this process's rank of a launcher, or alone.
-/// Watches for signals. An error that all ranks share is told by one of them; any other ends the
+/// Watches for signals. An error shared by all ranks is reported by one of them; any other ends the
 /// launcher's other ranks, too.
 /// @param argc, argv  of main(), for MPI.
 /// @return exit code. @throws UserError without a launcher.

@@ -27,7 +27,7 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
-/// Says what differs from the attempts before: build, number of ranks.
+/// Records what differs from earlier attempts: build, number of ranks.
 void warn_of_changes(CellRecorder& recorder, const ClaimedCell& claim, std::int64_t first,
                      int ranks) {
   if (first > 0 && !claim.before.attempts.empty()) {
@@ -193,11 +193,11 @@ void SessionRecorder::finish_cell(std::size_t e, CellStatus status,
   CellFacts facts = facts_so_far(e);
   if (add) add(facts);
   const std::filesystem::path folder = cells_[e].folder();
-  if (!cells_[e].finish(status, std::move(facts))) return;  // its checkpoints are another's now
+  if (!cells_[e].finish(status, std::move(facts))) return;  // another process owns it now
   const std::vector<std::int64_t> kept = policy_.kept(early_stop_.lowest().improved(e), step_);
   for (const CheckpointFile& file : list_checkpoints(folder)) {
     if (std::ranges::find(kept, file.step) != kept.end()) continue;
-    std::error_code stays;  // the result is there: a file too many does no harm
+    std::error_code stays;  // the result is published: an extra file does no harm
     std::filesystem::remove(file.file, stays);
     if (stays) log(LogLevel::Warning, file.file.string() + ": " + stays.message());
   }

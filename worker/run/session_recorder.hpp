@@ -18,7 +18,7 @@
 
 namespace depthgrid {
 
-/// What an attempt at a cell of `job` says of itself, see provenance.hpp.
+/// Self-description of an attempt at a cell of `job`, see provenance.hpp.
 std::string attempt_json(const RunContext& run, const SessionJob& job);
 
 /// Records a job's attempt on the team's first rank: a CellRecorder per cell with its facts, clock
@@ -30,35 +30,35 @@ class SessionRecorder final : public SessionService {
                   const EarlyStop& early_stop);
 
   /// Opens the journals.
-  /// @param claims   in the order of the job's rows. They are taken over last of all: if this
-  ///                 throws for want of memory, the caller still has them.
+  /// @param claims   in the order of the job's rows. They are moved from at the very end: if this
+  ///                 runs out of memory, the caller still has them.
   /// @param clocks   of earlier attempts, one per cell.
-  /// @param started  what cells have started from; empty where they go on.
+  /// @param started  what cells have started from; empty if they resume.
   void open(std::vector<ClaimedCell>& claims, const RecordShape& shape,
             std::vector<CellClock> clocks, const std::vector<StartedFrom>& started);
 
-  /// Cells that are recorded: E, or 0.
+  /// Number of recorded cells: E, or 0.
   std::size_t size() const noexcept { return cells_.size(); }
   CellRecorder& cell(std::size_t e) { return cells_.at(e); }
   std::span<CellRecorder> cells() noexcept { return cells_; }
   CellClock& clock(std::size_t e) { return clocks_.at(e); }
 
-  /// Cell e has made so many steps, which is less than the job has.
+  /// Sets the number of steps that cell e has made, fewer than the job's.
   void set_made(std::size_t e, std::int64_t steps) { made_.at(e) = steps; }
 
   bool due(std::int64_t /*step*/) const override { return true; }
   void act(const StepEvent& event) override;
 
-  /// True while some cell trains that nobody else has taken.
+  /// True while some cell trains that no other process has taken.
   bool any_active() const;
   /// False once all cells have ended or were taken.
   bool writes() const;
 
-  /// Marks seams that no step of this attempt could be compared at.
+  /// Marks seams at which no step of this attempt could be compared.
   void end_seams();
 
   /// Publishes the result of cell e and removes the checkpoints that are not kept.
-  /// @param add  puts further facts beside what is known of every cell.
+  /// @param add  adds facts to those known for every cell.
   void finish_cell(std::size_t e, CellStatus status,
                    const std::function<void(CellFacts&)>& add = {});
 
@@ -69,7 +69,7 @@ class SessionRecorder final : public SessionService {
   void open_cell(std::size_t e, ClaimedCell& claim, const std::string& attempt,
                  const RecordShape& shape, const std::string& started);
   void begin_seam(std::size_t e, const CellHistory& before);
-  /// Once per attempt: how far the loss has jumped where this attempt took over.
+  /// Records, once per attempt, the jump of the loss where this attempt took over.
   void end_seam(std::size_t e, double loss);
   CellFacts facts_so_far(std::size_t e) const;
 

@@ -7,22 +7,22 @@
 
 namespace depthgrid {
 
-/// A training step that was made.
+/// A completed training step.
 struct StepEvent {
   std::int64_t step = 0;  // from 1
   const StepReport& report;
-  double seconds = 0;  // that it took
+  double seconds = 0;  // duration of the step
 };
 
-/// What listens to the training loop of a job on the team's first rank: recording, evaluation,
-/// checkpoints, probes. A service acts on the steps for which it is due.
+/// Follows the training loop of a job on the team's first rank: recording, evaluation, checkpoints,
+/// probes. A service acts on the steps for which it is due.
 class SessionService {
  public:
   virtual ~SessionService() = default;
 
-  /// Before the first step of this attempt, after `step` steps of earlier ones.
+  /// Called before the first step of this attempt, after `step` steps of earlier ones.
   virtual void begin(std::int64_t /*step*/) {}
-  /// Asked after every step, when the services before it have acted.
+  /// Called after every step, after the services before it have acted.
   virtual bool due(std::int64_t step) const = 0;
   virtual void act(const StepEvent& event) = 0;
   /// A signal ends the attempt after this step.
@@ -31,7 +31,7 @@ class SessionService {
   virtual void end(std::int64_t /*step*/) {}
 };
 
-/// The services of a job, told of everything in the order in which they were added.
+/// The services of a job, called in the order in which they were added.
 class SessionServices {
  public:
   /// @param service  outlives this.

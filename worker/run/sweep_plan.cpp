@@ -17,7 +17,7 @@
 namespace depthgrid {
 namespace {
 
-/// Weights that do not fit are refused before anything is trained, or written to the store.
+/// Refuses weights that do not fit before anything is trained or written to the store.
 void refuse_misfits(const Sweep& sweep) {
   TensorTable tensors;
   for (const CellPlan& cell : start_structures(sweep)) {
@@ -36,7 +36,7 @@ void match_widths(Sweep& sweep, const SweepRequest& request, const std::string& 
   if (!has_plan(store)) {
     try {
       publish_plan(store, sweep);
-    } catch (const UserError&) {  // somebody else was faster; if not so, planned_store() says it
+    } catch (const UserError&) {  // another run was faster; if not, planned_store() reports it
       sweep = matched_sweep(request, store_folder, amounts);
     }
   }

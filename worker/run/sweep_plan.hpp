@@ -11,17 +11,17 @@ namespace depthgrid {
 
 /// The sweep of an order with the widths that `match:` asks for, the same on every rank: the first
 /// rank reads them from the store's plan, or finds and publishes them there. Of several runs at
-/// once the first one's widths hold for all. Collective over `world`.
+/// once, the first one's widths apply to all. Collective over `world`.
 /// @throws UserError on every rank if the sweep cannot be trained: see matched_sweep(),
 ///         check_starts().
 Sweep planned_sweep(const RunOrder& order, Collective& world);
 
 /// The store of an order, made and given the plan by the first rank. Collective over `world`.
-/// @throws UserError as publish_plan(), on every rank.
+/// @throws UserError like publish_plan(), on every rank.
 Store planned_store(const RunOrder& order, Collective& world, const Sweep& sweep);
 
 /// Cells that a run may train: those without a result, as the first rank sees them. Teams that each
-/// looked for themselves would cut the cells into different jobs as soon as a fast one has finished
+/// looked separately would divide the cells into different jobs once a fast one had finished
 /// some. Collective over `world`.
 /// @return  one flag per cell.
 std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const Sweep& sweep,

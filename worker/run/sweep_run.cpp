@@ -19,12 +19,12 @@ namespace {
 std::vector<FusedJob> planned_jobs(const Sweep& sweep, const std::vector<bool>& wanted,
                                    RunResources& mine, int local_size) {
   PackingOptions packing = packing_options(sweep.run, mine.team().count());
-  // A GPU's memory is found out by running: a job that does not fit is split.
+  // A GPU's memory limit is found by running: a job that does not fit is split.
   if (mine.device().is_cpu()) packing.memory_bytes = usable_memory_bytes(local_size);
   return plan_jobs(sweep.cells, wanted, packing, mine.quick_costs());
 }
 
-/// Packs the store and says on stderr what came of the run. @return  cells that have failed.
+/// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed.
 std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
   const RunSummary summary = conclude_run(store, order.store, stopped);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
@@ -51,7 +51,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   }
   const bool stopped = on_any(world, outcome.stopped);
   std::int64_t failed = total(world, outcome.failed);
-  // Without a launcher, the program that has started this one does it.
+  // Without a launcher, the program that started this one does it.
   if (world.rank() == 0 && under_launcher()) failed += conclude(order, store, stopped);
   failed = largest(world, failed);
   log_quietly(LogLevel::Info, stopped ? "stopped: the same command goes on" : "nothing left to do");

@@ -7,14 +7,14 @@
 
 namespace depthgrid {
 
-// How the first rank of a team, which claims jobs in the store, tells the others what to train.
+// How the first rank of a team, which claims jobs in the store, sends the others what to train.
 
-/// The first rank's part: the job they all begin now, or the end of the work. A team of one is
-/// told nothing.
+/// On the first rank: sends the job that all begin now, or the end of the work. Does nothing in a
+/// team of one.
 void tell_job(Collective& team, const SessionJob& job);
 void tell_end(Collective& team);
 
-/// The others' part. @return nothing at the end of the work.
+/// On the other ranks: receives it. @return nothing at the end of the work.
 std::optional<SessionJob> hear_job(Collective& team);
 
 }  // namespace depthgrid

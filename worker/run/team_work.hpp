@@ -10,18 +10,18 @@
 
 namespace depthgrid {
 
-/// What came of one rank's part of a run.
+/// Outcome of one rank's part of a run.
 struct TeamOutcome {
   bool stopped = false;            // by a signal
   std::int64_t failed = 0;         // cells that this team has given up
   ExitCode code = ExitCode::Done;  // of a process for one cell
 };
 
-/// The first rank of a team: claims jobs in the store until every cell is done, whoever did it, or
-/// a signal comes, and trains them with its team.
+/// The first rank of a team: claims jobs in the store until every cell is done, by any run, or a
+/// signal arrives, and trains them with its team.
 TeamOutcome lead_team(const RunContext& run, const RunOrder& order, std::vector<FusedJob> jobs);
 
-/// The other ranks: train what the first one says.
+/// The other ranks: train what the first one sends.
 TeamOutcome follow_team(const RunContext& run);
 
 }  // namespace depthgrid

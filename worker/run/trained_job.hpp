@@ -14,7 +14,7 @@
 namespace depthgrid {
 
 /// A fused job in training: its cells, their model and their data. All services of its session
-/// look at it.
+/// refer to it.
 struct TrainedJob {
   /// @param context  outlives this. @throws UserError if the corpus cannot be read.
   TrainedJob(const RunContext& context, SessionJob what);
@@ -30,7 +30,7 @@ struct TrainedJob {
   CellStatus status(std::size_t e) const { return cells.status(static_cast<std::int64_t>(e)); }
   bool running(std::size_t e) const { return status(e) == CellStatus::Running; }
   std::int64_t steps() const noexcept { return fused.train.steps; }
-  /// Tokens of one cell after so many steps.
+  /// Tokens of one cell after `step` steps.
   double tokens(std::int64_t step) const {
     return static_cast<double>(step * fused.train.batch * sampler.seq_len());
   }

@@ -44,7 +44,7 @@ void load_hf_gpt2(const std::filesystem::path& path, const ModelOptions& o, std:
   load_weights(arena, static_cast<std::int64_t>(e), places, file, ignored);
 }
 
-/// From one layout into another, by name.
+/// Copies from one layout into another, by name.
 std::vector<std::string> load_cell(const FinalWeights& source, const CellConfig& config,
                                    std::size_t e, Arena& arena) {
   StartFit fit = start_fit(tensor_infos(source.layout), tensor_infos(arena.layout()));
@@ -63,7 +63,7 @@ std::vector<std::string> load_cell(const FinalWeights& source, const CellConfig&
   return std::move(fit.fresh);
 }
 
-/// Zeroes those of a cell's fresh parameters that take in a control signal.
+/// Zeroes a cell's fresh parameters that receive a control signal.
 void clear_controls(StartedFrom& started, std::size_t e, Arena& arena) {
   const at::NoGradGuard no_grad;
   std::erase_if(started.fresh, [&](const std::string& name) {

@@ -9,7 +9,7 @@
 
 namespace depthgrid {
 
-/// Answers whether a cell reads a leaf, from the `read_when` column of the schema.
+/// Decides whether a cell reads a leaf, by the `read_when` column of the schema.
 class ReadConditions {
  public:
   ReadConditions();

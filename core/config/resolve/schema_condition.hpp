@@ -10,7 +10,7 @@
 
 namespace depthgrid {
 
-/// A condition on leaves as the columns `read_when` and `fused_when` of the schema write it.
+/// A condition on leaves, in the notation of the schema columns `read_when` and `fused_when`.
 class SchemaCondition {
  public:
   using ValueOf = std::function<const PooledValue&(std::size_t leaf)>;
@@ -24,7 +24,7 @@ class SchemaCondition {
   };
   using Conjunction = std::vector<Term>;
 
-  /// @param text  empty: holds always. @throws Error for an unknown path (a bug of the schema).
+  /// @param text  empty: always true. @throws Error for an unknown path (a bug of the schema).
   explicit SchemaCondition(std::string_view text);
 
   bool holds(const ValueOf& value_of) const;

@@ -97,7 +97,7 @@ const LeafRows& leaf_rows();
 std::size_t digest_slot();
 /// The next slot, for the digest of the weights that a cell starts from (`model.init.from`).
 std::size_t start_digest_slot();
-/// The next slot: cells before this one in a chain of starts (null = none).
+/// The next slot, for the number of cells before this one in a chain of starts (null = none).
 std::size_t start_depth_slot();
 std::size_t slot_count();
 
@@ -118,7 +118,7 @@ struct Slots {
   void reset(std::size_t leaf, const ValuePool& pool);
 
   bool is(std::size_t leaf, std::string_view word) const;
-  /// The resolved values, as conditions ask for them. Refers to these slots.
+  /// Resolved values by leaf, for conditions. Refers to these slots.
   auto lookup() const {
     return [this](std::size_t leaf) -> const PooledValue& { return *values[leaf]; };
   }

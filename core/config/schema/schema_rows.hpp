@@ -70,7 +70,7 @@ constexpr Leaf or_null(Leaf leaf, std::string_view derived) {
   return leaf;
 }
 
-/// Null is allowed beside another default.
+/// Null is allowed, whatever the default.
 constexpr Leaf null_means(Leaf leaf, std::string_view meaning) {
   leaf.nullable = true;
   leaf.derived = meaning;
@@ -99,14 +99,14 @@ constexpr Leaf read(Leaf leaf, std::string_view condition) {
   return leaf;
 }
 
-/// Fuses otherwise than its class says.
+/// Overrides the fusion rule of its class.
 constexpr Leaf fused(Leaf leaf, FusionPart part, std::string_view condition = "") {
   leaf.fusion = part;
   leaf.fused_when = condition;
   return leaf;
 }
 
-/// A text that is put together at compile time; literals and constants only.
+/// A text concatenated at compile time; literals and constants only.
 class FixedText {
  public:
   constexpr FixedText(std::initializer_list<std::string_view> parts) {
@@ -123,7 +123,7 @@ class FixedText {
   std::size_t size_ = 0;
 };
 
-/// "a & x or b & x" of "a or b" and "x": conditions have no brackets.
+/// "a & x or b & x" of "a or b" and "x": conditions have no parentheses.
 constexpr FixedText with_each(std::string_view alternatives, std::string_view term) {
   constexpr std::string_view kOr = " or ";
   FixedText out{};
@@ -138,7 +138,7 @@ constexpr FixedText with_each(std::string_view alternatives, std::string_view te
   }
 }
 
-// Conditions of rows in several parts of the table.
+// Conditions shared by several parts of the table.
 inline constexpr std::string_view kFlow = "model.family=hybrid_ode";
 inline constexpr std::string_view kSsm = "model.mixer=ssm";
 inline constexpr std::string_view kTdt = "model.family=tdt";

@@ -38,7 +38,7 @@ AdamRates adam_rates(const GroupScalars& s, bool decoupled) {
   const auto t = static_cast<double>(s.step);
   const double correction1 = 1 - std::pow(beta1, t);
   const double correction2 = 1 - std::pow(beta2, t);
-  // A beta of exactly 1 keeps its moment at zero for ever; the scalars must stay finite.
+  // A beta of exactly 1 keeps its moment at zero forever; the scalars must stay finite.
   return {.gradient_factor = static_cast<float>(s.gradient_factor),
           .l2 = static_cast<float>(decoupled ? 0 : s.weight_decay),
           .beta1 = static_cast<float>(beta1),
@@ -46,7 +46,7 @@ AdamRates adam_rates(const GroupScalars& s, bool decoupled) {
           .beta2 = static_cast<float>(beta2),
           .rest2 = static_cast<float>(1 - beta2),
           .inverse_root = static_cast<float>(correction2 > 0 ? 1 / std::sqrt(correction2) : 1),
-          .eps = std::max(static_cast<float>(eps), FLT_MIN),  // 0 / 0 where no gradient came yet
+          .eps = std::max(static_cast<float>(eps), FLT_MIN),  // avoids 0 / 0 before any gradient
           .step_size = static_cast<float>(correction1 > 0 ? s.lr / correction1 : 0),
           .decay = static_cast<float>(decoupled ? 1 - s.lr * s.weight_decay : 1)};
 }

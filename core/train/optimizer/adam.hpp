@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// Scalars of one (cell, group) as Adam's inner loop wants them, computed in float64 and rounded
+/// Scalars of one (cell, group) as Adam's inner loop needs them, computed in float64 and rounded
 /// once.
 struct AdamRates {
   float gradient_factor, l2, beta1, rest1, beta2, rest2, inverse_root, eps, step_size, decay;
@@ -15,7 +15,7 @@ struct AdamRates {
 
 /// m_hat / (sqrt(v_hat) + eps) with both bias corrections folded into two scalars:
 /// step_size = lr / (1 - beta1^t), inverse_root = 1 / sqrt(1 - beta2^t).
-/// @param scalars    whose own scalars are beta1, beta2 and eps.
+/// @param scalars    `own` holds beta1, beta2 and eps.
 /// @param decoupled  AdamW: p is multiplied by 1 - lr * wd; else wd * p is added to the gradient.
 AdamRates adam_rates(const GroupScalars& scalars, bool decoupled);
 
@@ -28,8 +28,8 @@ std::unique_ptr<UpdateRule> make_adamw();
 
 using AdamKernel = BlockSums (*)(const ParameterBlock& block, const AdamRates& rates);
 
-/// The inner loops that this CPU can run, the one that is taken first. All round alike (no fused
-/// multiply-add), so that which one is taken shows in the time only.
+/// The inner loops that this CPU can run; the first one is used. All round identically (no fused
+/// multiply-add), so that the choice affects only the time.
 std::vector<AdamKernel> adam_kernels();
 
 }  // namespace depthgrid

@@ -40,7 +40,7 @@ struct StepRates {
 struct GradientNorms {
   std::vector<double> norm;                ///< (E) before clip
   std::vector<double> norm_clipped;        ///< (E) after clip
-  std::vector<double> factor;              ///< (E) factor of the clip; of scope group the smallest
+  std::vector<double> factor;              ///< (E) factor of the clip; the smallest for scope Group
   std::vector<double> group_norm;          ///< (E, G) before clip; 0 for absent or frozen groups
   std::vector<double> group_norm_clipped;  ///< (E, G)
   std::vector<double> group_factor;        ///< (E, G)
@@ -58,21 +58,21 @@ struct UpdateNorms {
 /// First gradient_norms() (reads g), then update() (reads g, moments, p; writes p, moments, the
 /// bfloat16 shadow, and zeroes g). A cell's numbers are a function of its own row and rates: the
 /// same bits for any E, any neighbours, any number of threads and any x86-64 CPU. Denormals are
-/// flushed in both passes, whatever mode the calling thread is in. Writes by raw pointer: autograd
-/// does not see them, so never call it between a forward pass and its backward pass.
+/// flushed in both passes, whatever mode the calling thread is in. It writes through raw pointers,
+/// unseen by autograd: never call it between a forward pass and its backward pass.
 class ArenaStep {
  public:
   ArenaStep(SegmentTable table, std::unique_ptr<UpdateRule> rule, ClipScope scope);
 
   const SegmentTable& table() const noexcept { return table_; }
 
-  /// Sums of squares per cell and group in fixed blocks, then the clip's factors
+  /// Sums of squares per cell and group in fixed blocks, then the clip factors
   /// min(1, clip / (norm + 1e-6)). A |g| beyond 1e19 counts as non-finite, as its square overflows.
   /// @throws ShapeError unless every span of `rates` fits the arena.
   GradientNorms gradient_norms(const StepArena& arena, const StepRates& rates);
 
   /// One step. Cells that are inactive or non-finite, and frozen segments, keep p, moments and
-  /// shadow to the bit (they are passed over, never multiplied by zero); their gradients are zeroed
+  /// shadow to the bit (they are skipped, never multiplied by zero); their gradients are zeroed
   /// too.
   /// @param norms  what gradient_norms() returned for these gradients and rates.
   /// @throws ShapeError as above, or if a step is below 1.

@@ -41,12 +41,12 @@ class DeviceKernels {
   /// @throws BackendError if a launch fails.
   virtual void gradient_norms(const DeviceStepState& state, void* stream) = 0;
 
-  /// Queues one step on `stream`; reads the report that gradient_norms() has filled.
+  /// Queues one step on `stream`; reads the report filled by gradient_norms().
   /// @throws BackendError if a launch fails.
   virtual void update(const DeviceStepState& state, void* stream) = 0;
 };
 
-/// What a device needs of a SegmentTable.
+/// What a device needs from a SegmentTable.
 struct BlockSpans {
   std::int64_t row_size;                      ///< P
   std::span<const Segment> blocks;            ///< SegmentTable::blocks()
@@ -57,7 +57,7 @@ struct BlockSpans {
 /// Defined only in the GPU plug-in; programs call make_device_kernels (distributed/).
 /// @param blocks     copied to the current device, with workspace for `cells` rows.
 /// @param optimizer  word of `train.optimizer`.
-/// @throws BackendError if the optimiser has no kernel for GPUs, or the device no memory.
+/// @throws BackendError if the optimiser has no GPU kernel or the device is out of memory.
 std::unique_ptr<DeviceKernels> make_cuda_kernels(const BlockSpans& blocks,
                                                  std::string_view optimizer, bool clip_by_group,
                                                  std::int64_t cells);

@@ -13,11 +13,11 @@ struct OptimizerRow {
   std::string_view word;                      ///< of `train.optimizer`
   std::span<const std::string_view> moments;  ///< names of the rows that it keeps, as checkpoints
                                               ///< write them; each starts at zero
-  std::span<const std::string_view> scalars;  ///< leaves of its own that it reads, one number each
+  std::span<const std::string_view> scalars;  ///< its own leaves, one number each
   std::unique_ptr<UpdateRule> (*make)();
 };
 
-/// All optimisers. GPU kernels by the same words: distributed/cuda/cuda_kernels.cpp.
+/// All optimisers. Their GPU kernels: distributed/cuda/cuda_kernels.cpp.
 std::span<const OptimizerRow> optimizer_rows();
 
 /// @throws Error if no row has this word.

@@ -28,7 +28,7 @@ class SegmentTable {
   /// @param row_size  P.
   /// @param segments  in order of offset, covering 0 ... P without gap or overlap; neighbours with
   ///                  equal attributes are merged.
-  /// @throws Error if they do not cover it so.
+  /// @throws Error otherwise.
   SegmentTable(std::int64_t row_size, std::span<const Segment> segments);
 
   std::int64_t row_size() const noexcept { return row_size_; }

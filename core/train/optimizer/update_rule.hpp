@@ -8,7 +8,7 @@
 namespace depthgrid {
 
 inline constexpr std::size_t kMaxMoments = 4;           ///< rows that an optimiser may keep
-inline constexpr std::size_t kMaxOptimizerScalars = 8;  ///< leaves of its own that it may read
+inline constexpr std::size_t kMaxOptimizerScalars = 8;  ///< own leaves that it may read
 
 /// One block's part of a cell's arrays.
 struct ParameterBlock {
@@ -25,7 +25,7 @@ struct BlockSums {
   double parameter;  ///< of p_new
 };
 
-/// Numbers of one (cell, parameter group) at one step, as the hyper-parameters state them.
+/// Numbers of one (cell, parameter group) at one step, as given by the hyper-parameters.
 struct GroupScalars {
   double lr;                                     ///< after the schedule
   double weight_decay;                           ///< 0 where the group does not decay
@@ -34,7 +34,7 @@ struct GroupScalars {
   std::array<double, kMaxOptimizerScalars> own;  ///< of OptimizerRow::scalars, in their order
 };
 
-/// How one optimiser changes parameters. Rules, sums and clip are the same for all (ArenaStep).
+/// How one optimiser changes parameters. Norms, sums and clip are the same for all (ArenaStep).
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
@@ -42,9 +42,9 @@ class UpdateRule {
   /// Called once per step. @param scalars  one per (cell, group).
   virtual void prepare(std::span<const GroupScalars> scalars) = 0;
 
-  /// Updates one block of at most 2048 parameters and zeroes its gradients; called by many threads.
+  /// Updates one block of at most 2048 parameters and zeroes its gradients; called concurrently.
   /// The bits must be a function of the block and its scalars alone.
-  /// @param at  index of the block's (cell, group) in what prepare() was given.
+  /// @param at  index of the block's (cell, group) in the scalars given to prepare().
   virtual BlockSums update(const ParameterBlock& block, std::size_t at) const = 0;
 };
 

@@ -1,4 +1,4 @@
-# The family passes the audit, trains in a sweep of two cells and has the parameters of its formula.
+# The family passes the audit, trains in a sweep of two cells and has as many parameters as its formula gives.
 expect 0 "$depthgrid" audit "$extensions/family/loop.yaml"
 train family loop.yaml
 expect 0 "$depthgrid" results family --json

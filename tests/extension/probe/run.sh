@@ -1,5 +1,5 @@
 # Both variables are in the files of the cells and of the sweep; the numbers are the same fused and
-# alone; the weights are the same with the probe and without; a file is there while the cell trains.
+# alone; the weights are the same with the probe and without; a file exists while the cell trains.
 train edges edges.yaml
 says_numbers() { # says_numbers FILE LINE...: h5dump of the two variables of a file
   h5dump -d /edge_matrix -d /edge_mean -d /edge_class "$1" >out 2>err || fail "$1 lacks what the probe has seen"
@@ -10,7 +10,7 @@ for file in edges/sweep.h5 edges/cells/*/*/result.h5; do says_numbers "$file"; d
 h5dump -d /edge_matrix edges/sweep.h5 | grep -qF "( 2, 3, 3, 3 )" || fail "two cells, steps 0, 5 and 10, three edges by three"
 h5dump -a /edge_mean/units edges/sweep.h5 | grep -qF '"nat"' || fail "edge_mean has no unit"
 
-# weights STORE: the digest of each cell's weights, in the order of cells.
+# weights STORE: the digest of each cell's weights, in cell order.
 weights() { h5dump -d /weights_sha256 "$1/sweep.h5" | grep -oE '"[0-9a-f]{64}"'; }
 expect 0 "$depthgrid" run "$extensions/probe/edges.yaml" --store blind --set probes.edges.every=null -q
 if h5dump -d /edge_matrix blind/sweep.h5 >out 2>&1; then fail "a probe looked that is off"; fi

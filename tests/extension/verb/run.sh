@@ -1,4 +1,4 @@
-# The verb answers, in both forms, and the usage knows it.
+# The verb answers, in both forms, and the usage shows it.
 expect 0 "$depthgrid" leaves --json
 check 'j["leaves"] > 150'
 expect 0 "$depthgrid" help

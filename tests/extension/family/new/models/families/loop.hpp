@@ -13,7 +13,7 @@ namespace depthgrid {
 /// @param o  must outlive the family.
 std::unique_ptr<Family> make_loop(ParameterSource& source, const ModelOptions& o);
 
-/// Parameters of its depth: those of one block, however often it is run.
+/// Parameters of its depth: those of one block, however often it runs.
 std::int64_t loop_parameters(const ModelOptions& o);
 
 }  // namespace depthgrid

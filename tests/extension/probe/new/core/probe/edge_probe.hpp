@@ -9,10 +9,10 @@
 
 namespace depthgrid {
 
-/// Numbers over the edges of the depth, two by two, and over classes of tokens that a leaf names.
+/// Numbers per pair of edges of the depth, and per class of tokens named by a leaf.
 class EdgeProbe final : public Probe {
  public:
-  /// What it looks at, of one cell: a number for the edges i and j.
+  /// The observed number of one cell for the edges i and j.
   using Look = std::function<double(std::size_t cell, std::int64_t i, std::int64_t j)>;
 
   /// @param edges    L + 1.

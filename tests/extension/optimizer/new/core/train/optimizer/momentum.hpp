@@ -6,7 +6,7 @@
 
 namespace depthgrid {
 
-/// Scalars of one (cell, group) as the inner loop of momentum wants them.
+/// Scalars of one (cell, group) as the inner loop of momentum needs them.
 struct MomentumRates {
   float gradient_factor, beta, lr, decay;
 };
