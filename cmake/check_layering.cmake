@@ -64,7 +64,7 @@ endfunction()
 
 foreach(room IN LISTS rooms)
   file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${room}/*.hpp" "${ROOT}/${room}/*.cpp"
-       "${ROOT}/${room}/*.inc" "${ROOT}/${room}/*.cu")
+       "${ROOT}/${room}/*.inc" "${ROOT}/${room}/*.cu" "${ROOT}/${room}/*.cuh")
   set(places "")
   foreach(path IN LISTS files)
     place(here "${path}" ${room})

@@ -11,7 +11,6 @@
 #include "core/base/log.hpp"
 #include "core/base/reproducible_products.hpp"
 #include "core/base/version.hpp"
-#include "worker/inspect/inspect_service.hpp"
 #include "worker/process/log_warnings.hpp"
 #include "worker/worker_verbs.hpp"
 

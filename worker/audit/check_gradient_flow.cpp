@@ -13,8 +13,8 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::int64_t kFlowRows = 8;
-constexpr std::int64_t kFlowSteps = 3;  // after one update, gradients also pass initial zeros
+constexpr std::int64_t kGradientRows = 8;
+constexpr std::int64_t kGradientSteps = 3;  // after one update, gradients also pass initial zeros
 constexpr std::size_t kNamed = 3;
 
 /// "a, b, c and 4 more"
@@ -32,13 +32,14 @@ std::string listed(const std::set<std::string>& names) {
 
 AuditResult check_gradient_flow(AuditRoom& room) {
   AuditModel twin = room.twin(kPassTwin);
-  AuditTraining training(twin, {1e-3}, kFlowSteps);
+  AuditTraining training(twin, {1e-3}, kGradientSteps);
   const std::int64_t tokens = std::min(room.tokens(), kPassTwin.tokens);
   std::set<std::string> silent, wrong, declared;
   for (const ParameterSlot& slot : twin.layout().slots()) silent.insert(slot.spec.name);
-  for (std::int64_t step = 1; step <= kFlowSteps; ++step) {
-    const at::Tensor windows = audit_tokens(twin.options().vocabulary, {1, kFlowRows, tokens + 1},
-                                            static_cast<std::uint64_t>(step));
+  for (std::int64_t step = 1; step <= kGradientSteps; ++step) {
+    const at::Tensor windows =
+        audit_tokens(twin.options().vocabulary, {1, kGradientRows, tokens + 1},
+                     static_cast<std::uint64_t>(step));
     training.backward(windows, step);
     for (const ParameterSlot& slot : twin.layout().slots()) {
       const double most = slot_view(twin.arena().gradients(), slot).abs().max().item<double>();

@@ -12,8 +12,8 @@
 
 namespace depthgrid {
 
-/// The device of this rank, and how provenance calls it: "cpu (AMD EPYC 9B14)", "cuda
-/// 0000:3b:00.0".
+/// The device of this rank and its name in the records: "cpu (AMD EPYC 9B14)" or
+/// "cuda 0000:3b:00.0".
 struct DeviceChoice {
   at::Device device = at::kCPU;
   std::string name;

@@ -12,8 +12,8 @@
 
 namespace depthgrid {
 
-/// Ends the training of cells whose dev loss has not fallen for `train.patience` evaluations. They
-/// are retired as completed.
+/// Ends the training of cells whose dev loss has not fallen for `train.early_stop.patience`
+/// evaluations. They are retired as completed.
 class EarlyStop {
  public:
   /// Both outlive this.

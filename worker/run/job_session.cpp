@@ -5,7 +5,6 @@
 #include <ATen/Context.h>
 
 #include "core/base/clock.hpp"
-#include "core/base/nan.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/run/final_weights.hpp"
 #include "worker/run/warm_start.hpp"

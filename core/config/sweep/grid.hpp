@@ -31,8 +31,6 @@ class Grid {
   using Visit = std::function<bool(const Arm& arm, const Slots& slots)>;
   void walk(const Visit& visit);
 
-  /// True if the baseline is found by the values of settled cells, not by levels of factors.
-  bool baseline_by_selection() const { return by_selection_; }
   bool is_baseline(const Arm& arm, const Slots& slots) const;
   /// True if a selection includes the arm. @param slots  of the arm, settled.
   static bool selects(const ArmSelection& selection, const Arm& arm, const Slots& slots);

@@ -1,5 +1,5 @@
 # Both variables are in the files of the cells and of the sweep; the numbers are the same fused and
-# alone; the weights are the same with the probe and without; a file exists while the cell trains.
+# alone; the weights are the same with the probe and without.
 train edges edges.yaml
 says_numbers() { # says_numbers FILE LINE...: h5dump of the two variables of a file
   h5dump -d /edge_matrix -d /edge_mean -d /edge_class "$1" >out 2>err || fail "$1 lacks what the probe has seen"

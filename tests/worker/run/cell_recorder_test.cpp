@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "storage/cells/cell_file.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/variables.hpp"
 #include "storage/files/lease_keeper.hpp"
@@ -215,7 +216,7 @@ ProbeService two_probes(std::int64_t layers) {
   return ProbeService(std::move(probes));
 }
 
-TEST_F(CellRecorderTest, WhatProbesSeeIsInTheResult) {
+TEST_F(CellRecorderTest, WhatProbesSeeIsInTheMetricsAndInTheResult) {
   ProbeService probes = two_probes(3);
   std::vector<CellRecorder> recorders;
   recorders.emplace_back(store_, plan_, plan_.cells[0], keeper_.try_acquire(cell()).value(), 0,
@@ -226,6 +227,13 @@ TEST_F(CellRecorderTest, WhatProbesSeeIsInTheResult) {
     probes.look(step, recorders);
     recorders[0].put_probes(step);
     recorders[0].put_probes(step);  // nothing is left to write
+  }
+  // What a snapshot publishes while the cell trains.
+  publish_metrics(cell(),
+                  {plan_.cells[0], plan_, read_history(cell()), CellStatus::Running, CellFacts()});
+  {
+    const TableReader metrics(cell() / "metrics.h5");
+    EXPECT_EQ(metrics.read("tpn_mse").number(8), 4);
   }
   ASSERT_TRUE(recorders[0].finish(CellStatus::Completed, {}));
 
