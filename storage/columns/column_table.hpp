@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "storage/hdf5/dimensions.hpp"
+#include "storage/columns/dimensions.hpp"
 
 namespace depthgrid {
 

@@ -1,6 +1,10 @@
-#include "storage/columns/variable_tables.hpp"
+#include "storage/columns/variables.hpp"
 
 namespace depthgrid {
+
+std::vector<std::span<const Dimension>> axis_tables() {
+  return {store_axes()};
+}
 
 std::vector<std::span<const Variable>> variable_tables() {
   return {identity_variables(), train_variables(), eval_variables(),

@@ -4,8 +4,6 @@
 #include <array>
 #include <unordered_map>
 
-#include "storage/columns/variable_tables.hpp"
-
 namespace depthgrid {
 namespace {
 
@@ -33,7 +31,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string_view kind_text(const Dimension& axis) {
-  constexpr std::array<std::string_view, 6> kTexts = {"one row a cell, in the order of the plan",
+  constexpr std::array<std::string_view, 6> kTexts = {"one row per cell, in the order of the plan",
                                                       "union of the steps of all cells",
                                                       "as long as the longest cell",
                                                       "fixed",

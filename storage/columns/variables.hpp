@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/hdf5/dimensions.hpp"
+#include "storage/columns/dimensions.hpp"
 
 namespace depthgrid {
 
@@ -29,8 +29,18 @@ struct Flag {
   std::string meaning;  // words joined by underscores, as the CF conventions require
 };
 
-/// The table, in the order in which files hold the variables: the tables of variable_tables.hpp,
-/// joined.
+/// The tables by subject, one file each; split a subject that grows beyond a screen or two.
+std::span<const Variable> identity_variables();  // of a cell, and its parameters
+std::span<const Variable> train_variables();
+std::span<const Variable> eval_variables();
+std::span<const Variable> routing_variables();  // layers that skip tokens
+std::span<const Variable> cost_variables();     // cost, memory, time
+std::span<const Variable> attempt_variables();  // audit, attempts, events, provenance
+
+/// All of them. Defined in a file of its own, so that a test program can add a table.
+std::vector<std::span<const Variable>> variable_tables();
+
+/// The table, in the order in which files hold the variables.
 std::span<const Variable> variables();
 
 /// nullptr when the name is not in the table, as for `param_*` columns, which follow from the

@@ -1,71 +1,62 @@
-#include <array>
-
-#include "storage/columns/variable_tables.hpp"
+#include "storage/columns/variables.hpp"
 
 namespace depthgrid {
-namespace {
 
 using enum DataType;
 
-constexpr auto kAttemptsVariables = std::to_array<Variable>({
+constexpr std::string_view kJournalFile = "storage/files/journal.hpp";
+constexpr std::string_view kProvenance = "worker/process/provenance.hpp";
+
+constexpr Variable kAttemptsVariables[] = {
     // Audit
     {"audit_verdict", "cell, audit_check", Int8, "1",
      "flag: -1 not run, 0 pass, 1 warn, 2 fail, 3 off, 4 undecided", "before training",
      "docs/audit.md"},
     {"audit_value", "cell, audit_check", Float64, "1", "number behind the verdict",
      "before training", "docs/audit.md"},
-    {"audit_threshold", "cell, audit_check", Float64, "1", "bound that the number is held against",
+    {"audit_threshold", "cell, audit_check", Float64, "1", "bound that the number is compared with",
      "before training", "docs/audit.md"},
     {"audit_declaration", "cell", Text, "1", "modes that look ahead and why; empty = none",
      "before training", "docs/audit.md"},
     // Attempts, events, provenance
-    {"job_cells", "job", Int32, "1", "cells fused (E)", "plan", "worker/process/provenance.hpp"},
-    {"job_ranks", "job", Int32, "1", "ranks (R)", "start", "worker/process/provenance.hpp"},
-    {"attempt_cell", "attempt", Text, "1", "cell", "at start", "storage/files/journal.hpp"},
-    {"attempt_job", "attempt", Text, "1", "fused job", "at start", "worker/process/provenance.hpp"},
-    {"attempt_generation", "attempt", Int32, "1", "lease generation", "at start",
-     "storage/files/journal.hpp"},
-    {"attempt_first_step", "attempt", Int64, "1", "step resumed from", "at start",
-     "storage/files/journal.hpp"},
-    {"attempt_last_step", "attempt", Int64, "1", "last step journalled", "at end",
-     "storage/files/journal.hpp"},
-    {"attempt_start", "attempt", Float64, kInstantUnits, "start", "at start",
-     "worker/process/provenance.hpp"},
-    {"attempt_end", "attempt", Float64, kInstantUnits, "end", "at end",
-     "storage/files/journal.hpp"},
+    {"job_cells", "job", Int32, "1", "cells fused (E)", "plan", kProvenance},
+    {"job_ranks", "job", Int32, "1", "ranks (R)", "start", kProvenance},
+    {"attempt_cell", "attempt", Text, "1", "cell", "at start", kJournalFile},
+    {"attempt_job", "attempt", Text, "1", "fused job", "at start", kProvenance},
+    {"attempt_generation", "attempt", Int32, "1", "lease generation", "at start", kJournalFile},
+    {"attempt_first_step", "attempt", Int64, "1", "step resumed from", "at start", kJournalFile},
+    {"attempt_last_step", "attempt", Int64, "1", "last step journalled", "at end", kJournalFile},
+    {"attempt_start", "attempt", Float64, kInstantUnits, "start", "at start", kProvenance},
+    {"attempt_end", "attempt", Float64, kInstantUnits, "end", "at end", kJournalFile},
     {"attempt_outcome", "attempt", Int8, "1",
      "flag: 0 done, 1 preempted, 2 crash, 3 hang, 4 oom, 5 infrastructure, 6 error, 7 deposed, 8 "
      "diverged",
-     "at end", "storage/files/journal.hpp"},
+     "at end", kJournalFile},
     {"attempt_exit_code", "attempt", Int32, "1", "exit code; -1 = unknown", "at end",
      "docs/cli.md, Exit codes"},
-    {"attempt_host", "attempt", Text, "1", "first host", "at start",
-     "worker/process/provenance.hpp"},
-    {"attempt_device", "attempt", Text, "1", "device model and count", "at start",
-     "worker/process/provenance.hpp"},
+    {"attempt_host", "attempt", Text, "1", "first host", "at start", kProvenance},
+    {"attempt_device", "attempt", Text, "1", "device model and count", "at start", kProvenance},
     {"attempt_scheduler_id", "attempt", Text, "1", "Slurm job and task; empty = none", "at start",
-     "worker/process/provenance.hpp"},
-    {"attempt_code_version", "attempt", Text, "1", "git hash and state", "at start",
-     "worker/process/provenance.hpp"},
+     kProvenance},
+    {"attempt_code_version", "attempt", Text, "1", "git hash and state", "at start", kProvenance},
     {"attempt_environment", "attempt", Text, "1", "allow-listed variables, JSON", "at start",
-     "worker/process/provenance.hpp"},
+     kProvenance},
     {"replayed_steps", "cell", Int64, "1", "steps recomputed after crashes", "end",
      "storage/cells/cell_history.hpp"},
     {"replay_mismatches", "cell", Int64, "1", "of these, not bit-equal", "end",
      "storage/cells/cell_history.hpp"},
-    {"event_cell", "event", Text, "1", "cell", "at event", "storage/files/journal.hpp"},
-    {"event_step", "event", Int64, "1", "step", "at event", "storage/files/journal.hpp"},
-    {"event_time", "event", Float64, kInstantUnits, "instant", "at event",
-     "storage/files/journal.hpp"},
+    {"event_cell", "event", Text, "1", "cell", "at event", kJournalFile},
+    {"event_step", "event", Int64, "1", "step", "at event", kJournalFile},
+    {"event_time", "event", Float64, kInstantUnits, "instant", "at event", kJournalFile},
     {"event_kind", "event", Int8, "1",
      "flag: 0 resume seam, 1 checkpoint, 2 checkpoint rejected, 3 diverged, 4 failure, 5 early "
      "stop, 6 lease lost, 7 team size changed, 8 solver status, 9 phase change, 10 warning, 11 "
      "start weights",
-     "at event", "storage/files/journal.hpp"},
+     "at event", kJournalFile},
     {"event_value", "event", Float64, "1",
      "number of the event (resume seam: loss of the first step less that of the step before)",
-     "at event", "storage/files/journal.hpp"},
-    {"event_message", "event", Text, "1", "text", "at event", "storage/files/journal.hpp"},
+     "at event", kJournalFile},
+    {"event_message", "event", Text, "1", "text", "at event", kJournalFile},
     {"weights_sha256", "cell", Text, "1", "digest of the final weights", "end",
      "docs/store-format.md, How a file comes to be"},
     {"start_weights", "cell", Text, "1",
@@ -80,9 +71,7 @@ constexpr auto kAttemptsVariables = std::to_array<Variable>({
      "core/data/dataset.hpp"},
     {"precision_settings", "cell", Text, "1", "dtype, TF32, determinism, threads, NCCL algorithm",
      "start", "docs/configuration.md, Training"},
-});
-
-}  // namespace
+};
 
 std::span<const Variable> attempt_variables() {
   return kAttemptsVariables;

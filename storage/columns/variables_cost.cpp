@@ -1,50 +1,44 @@
-#include <array>
-
-#include "storage/columns/variable_tables.hpp"
+#include "storage/columns/variables.hpp"
 
 namespace depthgrid {
-namespace {
 
 using enum DataType;
 
-constexpr auto kCostVariables = std::to_array<Variable>({
+constexpr std::string_view kCostModel = "models/cost_model.hpp";
+constexpr std::string_view kMemoryUse = "worker/process/memory_use.hpp";
+constexpr std::string_view kRecorder = "worker/run/session_recorder.hpp";
+
+constexpr Variable kCostVariables[] = {
     {"cost_flops_token", "cell", Float64, "1", "forward floating-point operations per token, dense",
-     "plan", "models/cost_model.hpp"},
+     "plan", kCostModel},
     {"cost_flops_token_executed", "cell", Float64, "1",
      "forward floating-point operations per token, as executed by the default decider", "end",
-     "models/cost_model.hpp"},
-    {"cost_flops_total", "cell", Float64, "1", "operations of the training", "end",
-     "models/cost_model.hpp"},
+     kCostModel},
+    {"cost_flops_total", "cell", Float64, "1", "operations of the training", "end", kCostModel},
     {"cost_tokens_per_second", "cell", Float32, "s-1", "training throughput of the cell's share",
-     "end", "worker/run/session_recorder.hpp"},
+     "end", kRecorder},
     {"cost_step_time_p50", "cell", Float32, "s", "median time of a step of the job over its cells",
-     "end", "worker/run/session_recorder.hpp"},
-    {"cost_step_time_p95", "cell", Float32, "s", "95 % quantile", "end",
-     "worker/run/session_recorder.hpp"},
-    {"cost_wall_time", "cell", Float64, "s", "wall time of all attempts", "end",
-     "worker/run/session_recorder.hpp"},
+     "end", kRecorder},
+    {"cost_step_time_p95", "cell", Float32, "s", "95 % quantile", "end", kRecorder},
+    {"cost_wall_time", "cell", Float64, "s", "wall time of all attempts", "end", kRecorder},
     {"cost_device_time", "cell", Float64, "s", "device time charged: ranks × time / E", "end",
-     "worker/run/session_recorder.hpp"},
+     kRecorder},
     {"cost_device_time_lost", "cell", Float64, "s", "device time redone after interruptions", "end",
-     "worker/run/session_recorder.hpp"},
-    {"cost_eval_time", "cell", Float64, "s", "time in evaluation", "end",
-     "worker/run/session_recorder.hpp"},
-    {"cost_checkpoint_time", "cell", Float64, "s", "time stalled by checkpoints", "end",
-     "worker/run/session_recorder.hpp"},
+     kRecorder},
+    {"cost_eval_time", "cell", Float64, "s", "time in evaluation", "end", kRecorder},
+    {"cost_checkpoint_time", "cell", Float64, "s", "time stalled by checkpoints", "end", kRecorder},
     {"cost_memory_peak", "cell", Float64, "byte",
      "peak memory of the job over its cells: of tensors on a GPU, of the process on the CPU", "end",
-     "worker/process/memory_use.hpp"},
+     kMemoryUse},
     {"cost_memory_activations", "cell", Float64, "byte", "peak of activations of the cell", "end",
-     "models/cost_model.hpp"},
+     kCostModel},
     {"cost_memory_host", "cell", Float64, "byte", "peak resident memory of the job's first rank",
-     "end", "worker/process/memory_use.hpp"},
+     "end", kMemoryUse},
     {"predicted_wall_time", "cell", Float64, "s", "planner's prediction", "plan",
      "sweeps/plan/job_plan.hpp"},
     {"predicted_bytes", "cell", Float64, "byte", "planner's prediction of stored bytes", "plan",
      "sweeps/plan/stored_bytes.hpp"},
-});
-
-}  // namespace
+};
 
 std::span<const Variable> cost_variables() {
   return kCostVariables;

@@ -1,43 +1,43 @@
-#include <array>
-
-#include "storage/columns/variable_tables.hpp"
+#include "storage/columns/variables.hpp"
 
 namespace depthgrid {
-namespace {
 
 using enum DataType;
 
-constexpr auto kTrainVariables = std::to_array<Variable>({
+constexpr std::string_view kArenaStep = "core/train/optimizer/arena_step.hpp";
+constexpr std::string_view kTrainer = "core/train/trainer.hpp";
+constexpr std::string_view kSampler = "core/data/sampler.hpp";
+
+constexpr Variable kTrainVariables[] = {
     {"train_loss", "cell, step", Float32, "nat", "language-model loss on the batch", "every step",
-     "core/train/trainer.hpp"},
+     kTrainer},
     {"train_loss_total", "cell, step", Float32, "nat", "optimised loss with all terms",
-     "every step", "core/train/trainer.hpp"},
+     "every step", kTrainer},
     {"train_learning_rate", "cell, step", Float32, "1", "learning rate of the trunk", "every step",
      "core/train/lr_schedule.hpp"},
     {"train_grad_norm", "cell, step", Float32, "1", "gradient norm before clip", "every step",
-     "core/train/optimizer/arena_step.hpp"},
+     kArenaStep},
     {"train_grad_norm_clipped", "cell, step", Float32, "1", "gradient norm after clip",
-     "every step", "core/train/optimizer/arena_step.hpp"},
+     "every step", kArenaStep},
     {"train_clip_factor", "cell, step", Float32, "1", "factor applied by the clip", "every step",
-     "core/train/optimizer/arena_step.hpp"},
+     kArenaStep},
     {"train_grad_norm_group", "cell, step, parameter_group", Float32, "1",
-     "gradient norm before clip, by group", "every step", "core/train/optimizer/arena_step.hpp"},
+     "gradient norm before clip, by group", "every step", kArenaStep},
     {"train_grad_norm_group_clipped", "cell, step, parameter_group", Float32, "1",
-     "gradient norm after clip, by group", "every step", "core/train/optimizer/arena_step.hpp"},
-    {"train_tokens", "cell, step", Int64, "1", "tokens seen, cumulative", "every step",
-     "core/data/sampler.hpp"},
+     "gradient norm after clip, by group", "every step", kArenaStep},
+    {"train_tokens", "cell, step", Int64, "1", "tokens seen, cumulative", "every step", kSampler},
     {"train_epoch", "cell, step", Float32, "1", "passes over the training tokens", "every step",
-     "core/data/sampler.hpp"},
+     kSampler},
     {"train_wall_time", "cell, step", Float64, "s", "time in training of all attempts, cumulative",
      "every step", "worker/run/session_recorder.hpp"},
     {"train_loss_scale", "cell, step", Float32, "1", "loss scale", "every step",
      "docs/configuration.md, Training"},
     {"train_nonfinite", "cell, step", Int8, "1", "flag: 1 = non-finite, update masked",
-     "every step", "core/train/trainer.hpp"},
+     "every step", kTrainer},
     {"train_update_norm", "cell, step", Float32, "1", "norm of the parameter update", "every step",
-     "core/train/optimizer/arena_step.hpp"},
+     kArenaStep},
     {"train_parameter_norm", "cell, step", Float32, "1", "norm of the parameters", "every step",
-     "core/train/optimizer/arena_step.hpp"},
+     kArenaStep},
     {"train_loss_tpn", "cell, step", Float32, "1",
      "loss of the transition networks, mean over layers and tokens, before its weight",
      "every step", "models/families/tdt.hpp", true},
@@ -51,13 +51,10 @@ constexpr auto kTrainVariables = std::to_array<Variable>({
      "every step if learned, else first", "core/depth/depth_grid.hpp", true},
     {"stopped_at", "cell", Int64, "1", "last step made; -1 = none", "end",
      "worker/run/cell_recorder.hpp"},
-    {"diverged_at", "cell", Int64, "1", "step of divergence; -1 = none", "at event",
-     "core/train/trainer.hpp"},
+    {"diverged_at", "cell", Int64, "1", "step of divergence; -1 = none", "at event", kTrainer},
     {"train_loss_last50", "cell", Float32, "nat", "mean loss of the last 50 steps", "end",
      "worker/run/cell_recorder.hpp"},
-});
-
-}  // namespace
+};
 
 std::span<const Variable> train_variables() {
   return kTrainVariables;

@@ -9,7 +9,7 @@
 #include "core/base/error.hpp"
 #include "storage/cells/row_layout.hpp"
 #include "storage/columns/table_reader.hpp"
-#include "storage/columns/variable_tables.hpp"
+#include "storage/columns/variables.hpp"
 #include "storage/pack/pack.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"

@@ -13,7 +13,7 @@
 #include "core/config/resolve/preset_deviations.hpp"
 #include "core/config/resolve/presets.hpp"
 #include "core/config/sweep.hpp"
-#include "storage/hdf5/dimensions.hpp"
+#include "storage/columns/dimensions.hpp"
 
 namespace depthgrid {
 namespace structure_audit_test {

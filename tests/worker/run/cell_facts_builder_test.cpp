@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/config/cell_config.hpp"
-#include "storage/hdf5/dimensions.hpp"
+#include "storage/columns/dimensions.hpp"
 
 namespace depthgrid::testing {
 namespace cell_facts_builder_test {

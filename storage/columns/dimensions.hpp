@@ -37,8 +37,8 @@ struct Dimension {
   std::string_view long_name;
 };
 
-/// The tables that dimensions() joins. Defined in a file of its own, so that a test program can
-/// replace it to add a table.
+/// The tables that dimensions() joins. Defined in a file of its own, so that a test program can add
+/// a table.
 std::vector<std::span<const Dimension>> axis_tables();
 std::span<const Dimension> store_axes();
 

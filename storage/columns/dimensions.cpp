@@ -1,4 +1,4 @@
-#include "storage/hdf5/dimensions.hpp"
+#include "storage/columns/dimensions.hpp"
 
 #include <algorithm>
 #include <array>
