@@ -13,7 +13,6 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
-#include "core/base/log.hpp"
 #include "storage/files/fs_probe.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/process_identity.hpp"
@@ -58,25 +57,20 @@ void check_name(const std::string& name) {
   }
 }
 
-void check_permissions(const fs::path& root, const StoreOptions& options) {
+void check_permissions(const fs::path& root) {
   struct stat about{};
   if (stat(root.c_str(), &about) != 0) throw_errno(root, "cannot stat", errno);
   if (!S_ISDIR(about.st_mode)) throw StorageError(root, "is not a folder");
   const bool open_to_others = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   const bool sticky = (about.st_mode & S_ISVTX) != 0;
-  if (open_to_others && !sticky && !options.shared_group) {
+  if (open_to_others && !sticky) {
     throw StorageError(root, fmt::format("others may write to the folder (mode {:o}) and could "
                                          "exchange its files: run 'chmod go-w {}'",
                                          about.st_mode & 07777U, root.string()));
   }
 }
 
-struct Identity {
-  std::string uuid;
-  std::string created;
-};
-
-Identity read_identity(const fs::path& file) {
+void check_format(const fs::path& file) {
   const std::string text = read_text_file(file);
   try {
     const json j = json::parse(text);
@@ -89,7 +83,7 @@ Identity read_identity(const fs::path& file) {
                                      j.at("version").dump(), kStoreVersion),
                          ExitCode::BadData);
     }
-    return {j.at("uuid"), j.at("created")};
+    for (const char* name : {"uuid", "created"}) j.at(name).get_ref<const std::string&>();
   } catch (const json::exception& e) {
     throw StorageError(file, std::string("is damaged: ") + e.what(), ExitCode::BadData);
   }
@@ -128,13 +122,10 @@ std::optional<StoredFailure> parse_failure(const fs::path& file, std::int64_t ge
 
 }  // namespace
 
-Store::Store(fs::path root, std::string uuid, std::string created)
-    : root_(std::move(root)), uuid_(std::move(uuid)), created_(std::move(created)) {}
-
-Store Store::open_or_create(const fs::path& root, const StoreOptions& options) {
+Store Store::open_or_create(const fs::path& root) {
   umask(kUmask);
   make_folders(root);
-  check_permissions(root, options);
+  check_permissions(root);
   const fs::path file = root / "STORE.json";
   if (!fs::exists(file)) {
     require_filesystem(root);
@@ -149,8 +140,8 @@ Store Store::open(const fs::path& root) {
   if (!fs::exists(file)) {
     throw StorageError(root, "there is no store here (no STORE.json)", ExitCode::NoInput);
   }
-  Identity identity = read_identity(file);
-  return {root, std::move(identity.uuid), std::move(identity.created)};
+  check_format(file);
+  return Store(root);
 }
 
 fs::path Store::cell_path(const CellId& id) const {
@@ -162,22 +153,6 @@ fs::path Store::cell_dir(const CellId& id) const {
   fs::path folder = cell_path(id);
   make_folders(folder);
   return folder;
-}
-
-std::vector<CellId> Store::cells() const {
-  std::vector<CellId> ids;
-  std::error_code absent;
-  for (fs::directory_iterator it(root_ / "cells", absent), end; !absent && it != end;
-       it.increment(absent)) {
-    std::error_code inner;
-    for (fs::directory_iterator cell(it->path(), inner); !inner && cell != end;
-         cell.increment(inner)) {
-      const std::string name = cell->path().filename();
-      if (name.size() == kIdDigits && is_lower_hex(name)) ids.push_back(name);
-    }
-  }
-  std::ranges::sort(ids);
-  return ids;
 }
 
 bool Store::completed(const CellId& id) const {

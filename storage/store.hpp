@@ -4,15 +4,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "core/base/cell.hpp"
 
 namespace depthgrid {
-
-struct StoreOptions {
-  bool shared_group = false;  // allow a root that others may write to
-};
 
 /// Why a cell ended other than completed.
 struct StoredFailure {
@@ -29,18 +25,16 @@ class Store {
   /// Sets the process's umask to 027.
   /// @throws StorageError (CantCreate) naming the missing capability or the unsafe permission;
   ///         BadData if STORE.json is damaged or of a later format.
-  static Store open_or_create(const std::filesystem::path& root, const StoreOptions& options = {});
+  static Store open_or_create(const std::filesystem::path& root);
 
   /// @throws StorageError (NoInput) if there is no store.
   static Store open(const std::filesystem::path& root);
 
   const std::filesystem::path& root() const { return root_; }
-  const std::string& uuid() const { return uuid_; }
-  const std::string& created() const { return created_; }  // ISO 8601, UTC
 
   std::filesystem::path plan_file() const { return root_ / "plan.h5"; }
   std::filesystem::path sweep_yaml() const { return root_ / "sweep.yaml"; }
-  /// Log lines of the workers, one file a process.
+  /// Log lines of the workers, one file per process.
   std::filesystem::path log_dir() const { return root_ / "logs"; }
   std::filesystem::path packed_file() const { return root_ / "sweep.h5"; }
 
@@ -48,8 +42,6 @@ class Store {
   std::filesystem::path cell_dir(const CellId& id) const;
   /// The same path, nothing is made.
   std::filesystem::path cell_path(const CellId& id) const;
-  /// Ids of the folders that exist, ascending.
-  std::vector<CellId> cells() const;
 
   /// True when result.h5 is there: the one sign that a cell is done.
   bool completed(const CellId& id) const;
@@ -70,11 +62,9 @@ class Store {
   std::optional<std::string> read_text(const std::string& name) const;
 
  private:
-  Store(std::filesystem::path root, std::string uuid, std::string created);
+  explicit Store(std::filesystem::path root) : root_(std::move(root)) {}
 
   std::filesystem::path root_;
-  std::string uuid_;
-  std::string created_;
 };
 
 }  // namespace depthgrid

@@ -12,7 +12,6 @@
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
-#include "storage/hdf5/hdf5_version.hpp"
 
 namespace depthgrid {
 namespace {

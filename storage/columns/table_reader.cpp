@@ -9,7 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/columns/variables.hpp"
-#include "storage/hdf5/h5_attributes.hpp"
+#include "storage/hdf5/h5_handles.hpp"
 
 namespace depthgrid {
 namespace {

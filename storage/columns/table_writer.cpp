@@ -5,15 +5,14 @@
 #include <bit>
 #include <map>
 
-#include <fcntl.h>
+#include <fmt/format.h>
 #include <hdf5.h>
 #include <hdf5_hl.h>
-#include <unistd.h>
 
 #include "core/base/error.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/hdf5/h5_attributes.hpp"
+#include "storage/hdf5/h5_handles.hpp"
 #include "storage/hdf5/h5_scratch.hpp"
 
 namespace depthgrid {
@@ -225,6 +224,12 @@ void write_table(TableWriter& writer, const ColumnTable& table) {
   for (const VariableColumn& column : table.columns) {
     if (!table.sizes.contains(column.name)) writer.column(column);
   }
+}
+
+std::string hdf5_version() {
+  unsigned major = 0, minor = 0, release = 0;
+  h5_check(H5get_libversion(&major, &minor, &release), "H5get_libversion");
+  return fmt::format("{}.{}.{}", major, minor, release);
 }
 
 std::uint64_t table_bytes(const ColumnTable& table) {

@@ -78,6 +78,9 @@ class TableWriter {
 /// Writes a whole table: axes in the order of the table of dimensions, then the columns.
 void write_table(TableWriter& writer, const ColumnTable& table);
 
+/// Version of the loaded HDF5 library ("1.10.8").
+std::string hdf5_version();
+
 /// Bytes of all columns, for the `expected_bytes` of TableWriter.
 std::uint64_t table_bytes(const ColumnTable& table);
 

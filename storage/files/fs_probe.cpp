@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <functional>
-#include <system_error>
+#include <string>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -88,55 +88,47 @@ constexpr std::array<Capability, 5> kCapabilities = {{
     {"fsync of a folder", &syncs_folder},
 }};
 
-void look_at_space(const fs::path& folder, FsReport& report) {
+void warn(const fs::path& folder, const std::string& text) {
+  log(LogLevel::Warning, folder.string() + ": " + text);
+}
+
+void look_at_space(const fs::path& folder) {
   struct statvfs space{};
   if (statvfs(folder.c_str(), &space) != 0) return;
-  report.free_bytes = space.f_bavail * space.f_frsize;
-  report.free_inodes = space.f_files == 0 ? 0 : space.f_favail;
-  if (report.free_bytes < kLittleSpace) {
-    report.warnings.push_back(fmt::format("only {} MiB are free", report.free_bytes >> 20U));
-  }
-  if (space.f_files > 0 && report.free_inodes < kFewInodes) {
-    report.warnings.push_back(fmt::format("only {} files can be made", report.free_inodes));
+  const std::uint64_t free_bytes = space.f_bavail * space.f_frsize;
+  if (free_bytes < kLittleSpace)
+    warn(folder, fmt::format("only {} MiB are free", free_bytes >> 20U));
+  if (space.f_files > 0 && space.f_favail < kFewInodes) {
+    warn(folder, fmt::format("only {} files can be made", space.f_favail));
   }
 }
 
-void look_at_clock(const Trial& t, FsReport& report) {
+void look_at_clock(const Trial& t) {
   struct stat about{};
   if (stat(t.b.c_str(), &about) != 0) return;
   const double skew = static_cast<double>(about.st_mtim.tv_sec) - unix_time();
-  if (std::abs(skew) > kClockSkew) {
-    report.warnings.push_back(
-        fmt::format("the file server's clock differs by {:.0f} s (nothing depends on it)", skew));
-  }
+  if (std::abs(skew) <= kClockSkew) return;
+  warn(t.folder,
+       fmt::format("the file server's clock differs by {:.0f} s (nothing depends on it)", skew));
 }
 
 }  // namespace
 
-FsReport probe_filesystem(const fs::path& folder) {
-  FsReport report;
+void require_filesystem(const fs::path& folder) {
   const Trial trial(folder);
+  std::string missing;
   for (const Capability& capability : kCapabilities) {
     errno = 0;
     if (capability.works(trial)) continue;
     const int code = errno;
-    report.missing.push_back(std::string(capability.name) +
-                             (code == 0 ? "" : fmt::format(" ({})", std::strerror(code))));
+    missing = capability.name;
+    if (code != 0) missing += fmt::format(" ({})", std::strerror(code));
     break;  // the rest needs its files
   }
-  look_at_space(folder, report);
-  look_at_clock(trial, report);
-  return report;
-}
-
-void require_filesystem(const fs::path& folder) {
-  const FsReport report = probe_filesystem(folder);
-  for (const std::string& text : report.warnings)
-    log(LogLevel::Warning, folder.string() + ": " + text);
-  if (report.missing.empty()) return;
-  std::string all;
-  for (const std::string& name : report.missing) all += (all.empty() ? "" : ", ") + name;
-  throw StorageError(folder, "a store cannot be here, its filesystem lacks: " + all +
+  look_at_space(folder);
+  look_at_clock(trial);
+  if (missing.empty()) return;
+  throw StorageError(folder, "a store cannot be here, its filesystem lacks: " + missing +
                                  "; choose another folder with --store");
 }
 

@@ -14,13 +14,18 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "storage/files/journal.hpp"
-#include "storage/files/lease_files.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
 
 namespace depthgrid {
+namespace {
 
 namespace fs = std::filesystem;
+
+/// Second word of a heartbeat file; of equal length, so that one line overwrites the other.
+constexpr std::string_view kBeatingWord = "beats", kEndedWord = "ended";
+
+}  // namespace
 
 std::int64_t highest_claim(const fs::path& cell_dir) {
   std::int64_t highest = 0;

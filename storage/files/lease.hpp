@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "storage/files/process_identity.hpp"
@@ -28,7 +29,6 @@ class Lease {
   /// False if moved from.
   bool valid() const { return held_ != nullptr; }
   std::int64_t generation() const { return held_->generation; }
-  const std::filesystem::path& cell_dir() const { return held_->cell_dir; }
 
   /// True once a higher generation was seen: another process has the cell.
   bool deposed() const { return held_->deposed.load(std::memory_order_relaxed); }
@@ -65,5 +65,16 @@ struct LeaseState {
 };
 
 LeaseState lease_state(const std::filesystem::path& cell_dir);
+
+/// Highest g of the files `gen-<g>` in the folder; 0 without any.
+std::int64_t highest_claim(const std::filesystem::path& cell_dir);
+
+/// Owner of `gen-<generation>`; nothing if it cannot be read.
+std::optional<ProcessIdentity> read_claim(const std::filesystem::path& cell_dir,
+                                          std::int64_t generation);
+
+/// Content of `hb-<generation>`; "" if unreadable. Observers compare it and look for the end mark.
+std::string read_heartbeat(const std::filesystem::path& cell_dir, std::int64_t generation);
+bool heartbeat_ended(const std::string& heartbeat);
 
 }  // namespace depthgrid

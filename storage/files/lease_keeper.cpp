@@ -7,7 +7,6 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "storage/files/journal.hpp"
-#include "storage/files/lease_files.hpp"
 #include "storage/files/publish.hpp"
 
 namespace depthgrid {

@@ -41,8 +41,6 @@ class LeaseKeeper {
   /// @throws  StorageError if the folder cannot be written.
   std::optional<Lease> try_acquire(const std::filesystem::path& cell_dir);
 
-  const ProcessIdentity& identity() const { return identity_; }
-
  private:
   struct Seen {
     std::int64_t generation = 0;

@@ -60,40 +60,20 @@ SealInfo parse_block(std::span<const std::byte> block, const fs::path& name) {
   return {header.generation, header.length, header.digest};
 }
 
-Fd open_regular(const fs::path& file, std::uint64_t& size) {
+Fd open_regular(const fs::path& file) {
   Fd fd(open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!fd && errno == ENOENT) throw StorageError(file, "no such file", ExitCode::NoInput);
   if (!fd) throw_errno(file, "cannot open", errno);
   struct stat about{};
   if (fstat(fd.get(), &about) != 0) throw_errno(file, "cannot stat", errno);
   if (!S_ISREG(about.st_mode)) bad(file, "not a regular file");
-  size = static_cast<std::uint64_t>(about.st_size);
   return fd;
 }
 
-/// Reads up to `bytes.size()` bytes; @return how many.
-std::size_t read_up_to(int fd, std::span<std::byte> bytes, const fs::path& file) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = read(fd, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_errno(file, "cannot read", errno);
-    if (n == 0) break;
-    done += static_cast<std::size_t>(n);
-  }
-  return done;
-}
-
-void compare(const SealInfo& seal, std::uint64_t length, const Sha256& digest,
-             const fs::path& name) {
-  if (length != seal.length) {
-    bad(name, fmt::format("{} bytes behind the seal, {} expected: cut off or added to", length,
-                          seal.length));
-  }
-  if (digest != seal.digest) {
-    bad(name, fmt::format("SHA-256 is {}, the seal says {}: the file is damaged", hex(digest, 16),
-                          hex(seal.digest, 16)));
-  }
+SealInfo read_seal(int fd, const fs::path& file) {
+  std::vector<std::byte> block(kSealBytes);
+  block.resize(read_up_to(fd, block, 0, file));
+  return parse_block(block, file);
 }
 
 }  // namespace
@@ -110,55 +90,66 @@ std::vector<std::byte> seal_block(const SealInfo& info) {
   return block;
 }
 
-SealInfo seal_image(std::span<std::byte> file, std::int64_t generation) {
+void seal_image(std::span<std::byte> file, std::int64_t generation) {
   if (file.size() < kSealBytes) throw Error("seal_image: no room for a seal");
   const std::span<const std::byte> rest = file.subspan(kSealBytes);
-  const SealInfo info{generation, rest.size(), sha256(rest)};
-  std::ranges::copy(seal_block(info), file.begin());
-  return info;
+  std::ranges::copy(seal_block({generation, rest.size(), sha256(rest)}), file.begin());
 }
 
-SealInfo check_seal(std::span<const std::byte> file, const fs::path& name) {
-  const SealInfo seal = parse_block(file.first(std::min(file.size(), kSealBytes)), name);
-  const std::span<const std::byte> rest = file.subspan(kSealBytes);
-  compare(seal, rest.size(), sha256(rest), name);
-  return seal;
+SealInfo measure_rest(int fd, const fs::path& file) {
+  SealInfo out;
+  Sha256Stream stream;
+  std::vector<std::byte> piece(kPieceBytes);
+  while (const std::size_t n = read_up_to(fd, piece, kSealBytes + out.length, file)) {
+    stream.update(std::span<const std::byte>(piece).first(n));
+    out.length += n;
+  }
+  out.digest = stream.finish();
+  return out;
 }
 
 SealInfo verify_sealed_file(const fs::path& file) {
-  std::uint64_t size = 0;
-  const Fd fd = open_regular(file, size);
-  std::vector<std::byte> piece(kSealBytes);
-  piece.resize(read_up_to(fd.get(), piece, file));
-  const SealInfo seal = parse_block(piece, file);
-  Sha256Stream stream;
-  std::uint64_t length = 0;
-  piece.resize(kPieceBytes);
-  while (const std::size_t n = read_up_to(fd.get(), piece, file)) {
-    stream.update(std::span<const std::byte>(piece).first(n));
-    length += n;
+  const Fd fd = open_regular(file);
+  const SealInfo seal = read_seal(fd.get(), file);
+  const SealInfo found = measure_rest(fd.get(), file);
+  if (found.length != seal.length) {
+    bad(file, fmt::format("{} bytes behind the seal, {} expected: cut off or added to",
+                          found.length, seal.length));
   }
-  compare(seal, length, stream.finish(), file);
+  if (found.digest != seal.digest) {
+    bad(file, fmt::format("SHA-256 is {}, the seal says {}: the file is damaged",
+                          hex(found.digest, 16), hex(seal.digest, 16)));
+  }
   return seal;
 }
 
 std::optional<SealInfo> peek_seal(const fs::path& file) {
   try {
-    std::uint64_t size = 0;
-    const Fd fd = open_regular(file, size);
-    std::vector<std::byte> block(kSealBytes);
-    block.resize(read_up_to(fd.get(), block, file));
-    return parse_block(block, file);
+    return read_seal(open_regular(file).get(), file);
   } catch (const StorageError&) {
     return std::nullopt;
   }
 }
 
+std::size_t read_up_to(int fd, std::span<std::byte> bytes, std::uint64_t at, const fs::path& file) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n =
+        pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(at + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_errno(file, "cannot read", errno);
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
 std::vector<std::byte> read_file(const fs::path& file) {
-  std::uint64_t size = 0;
-  const Fd fd = open_regular(file, size);
-  std::vector<std::byte> bytes(size);
-  bytes.resize(read_up_to(fd.get(), bytes, file));
+  const Fd fd = open_regular(file);
+  struct stat about{};
+  if (fstat(fd.get(), &about) != 0) throw_errno(file, "cannot stat", errno);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(about.st_size));
+  bytes.resize(read_up_to(fd.get(), bytes, 0, file));
   return bytes;
 }
 
@@ -168,14 +159,16 @@ std::string read_text_file(const fs::path& file) {
 }
 
 bool file_equals(const fs::path& file, std::span<const std::byte> bytes) {
-  std::uint64_t size = 0;
-  const Fd fd = open_regular(file, size);
+  const Fd fd = open_regular(file);
   std::vector<std::byte> piece(kPieceBytes);
-  while (const std::size_t n = read_up_to(fd.get(), piece, file)) {
-    if (n > bytes.size() || std::memcmp(piece.data(), bytes.data(), n) != 0) return false;
-    bytes = bytes.subspan(n);
+  std::size_t done = 0;
+  while (const std::size_t n = read_up_to(fd.get(), piece, done, file)) {
+    if (n > bytes.size() - done || std::memcmp(piece.data(), bytes.data() + done, n) != 0) {
+      return false;
+    }
+    done += n;
   }
-  return bytes.empty();
+  return done == bytes.size();
 }
 
 }  // namespace depthgrid

@@ -27,21 +27,26 @@ struct SealInfo {
 
 /// Writes the seal into the first 512 bytes of `file`, the image of a whole HDF5 file with a user
 /// block of that size. @throws Error if it is shorter.
-SealInfo seal_image(std::span<std::byte> file, std::int64_t generation);
+void seal_image(std::span<std::byte> file, std::int64_t generation);
 
 /// The 512 bytes of a seal.
 std::vector<std::byte> seal_block(const SealInfo& info);
 
-/// @param name  of the file, for messages.
-/// @throws StorageError (BadData) with the reason: no seal, unknown format, truncated, damaged.
-SealInfo check_seal(std::span<const std::byte> file, const std::filesystem::path& name);
+/// Length and digest of what follows the seal's block in an open file; the generation stays 0.
+/// @param file  its name, for messages. @throws StorageError (CantCreate) with errno.
+SealInfo measure_rest(int fd, const std::filesystem::path& file);
 
-/// Reads the whole file and checks its seal. @throws StorageError (NoInput, BadData).
+/// Reads the whole file and checks its seal. @throws StorageError: NoInput, or BadData with the
+/// reason: no seal, unknown format, truncated, damaged.
 SealInfo verify_sealed_file(const std::filesystem::path& file);
 
 /// The seal alone, not checked against the rest: a cheap way to tell whether a file has changed.
 /// Nothing if the file is missing, too short or has no valid seal block.
 std::optional<SealInfo> peek_seal(const std::filesystem::path& file);
+
+/// Reads from offset `at` until `bytes` is full or the file ends. @return how many bytes were read.
+std::size_t read_up_to(int fd, std::span<std::byte> bytes, std::uint64_t at,
+                       const std::filesystem::path& file);
 
 /// All bytes of a regular file; symbolic links are not followed.
 /// @throws StorageError (NoInput if absent, else CantCreate with errno).

@@ -83,31 +83,15 @@ std::vector<std::byte> H5Scratch::bytes() const {
   struct stat about{};
   if (fstat(fd_.get(), &about) != 0) throw_errno(name_, "cannot stat", errno);
   std::vector<std::byte> out(static_cast<std::size_t>(about.st_size));
-  std::size_t done = 0;
-  while (done < out.size()) {
-    const ssize_t n =
-        pread(fd_.get(), out.data() + done, out.size() - done, static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw_errno(name_, "cannot read back", n < 0 ? errno : EIO);
-    done += static_cast<std::size_t>(n);
-  }
+  if (read_up_to(fd_.get(), out, 0, name_) < out.size())
+    throw_errno(name_, "cannot read back", EIO);
   return out;
 }
 
 void H5Scratch::seal_in_place(std::int64_t generation) {
-  std::vector<std::byte> piece(1U << 20U);
-  Sha256Stream stream;
-  std::uint64_t length = 0;
-  for (;;) {
-    const ssize_t n =
-        pread(fd_.get(), piece.data(), piece.size(), static_cast<off_t>(kSealBytes + length));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_errno(name_, "cannot read back", errno);
-    if (n == 0) break;
-    stream.update(std::span<const std::byte>(piece).first(static_cast<std::size_t>(n)));
-    length += static_cast<std::uint64_t>(n);
-  }
-  const std::vector<std::byte> seal = seal_block({generation, length, stream.finish()});
+  SealInfo info = measure_rest(fd_.get(), name_);
+  info.generation = generation;
+  const std::vector<std::byte> seal = seal_block(info);
   if (pwrite(fd_.get(), seal.data(), seal.size(), 0) != static_cast<ssize_t>(seal.size())) {
     throw_errno(name_, "cannot write the seal", errno);
   }

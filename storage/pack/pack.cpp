@@ -10,7 +10,6 @@
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
-#include "storage/hdf5/hdf5_version.hpp"
 #include "storage/pack/pack_axes.hpp"
 #include "storage/pack/pack_records.hpp"
 #include "storage/pack/pack_series.hpp"

@@ -4,7 +4,7 @@
 
 #include "core/config/sweep.hpp"
 #include "distributed/collective.hpp"
-#include "storage/cells/cell_facts.hpp"
+#include "storage/cells/cell_file.hpp"
 #include "sweeps/plan/structure_audit.hpp"
 #include "worker/process/progress.hpp"
 

@@ -13,8 +13,8 @@
 #include "core/base/version.hpp"
 #include "distributed/device_plugin.hpp"
 #include "distributed/mpi_env.hpp"
+#include "storage/columns/table_writer.hpp"
 #include "storage/files/process_identity.hpp"
-#include "storage/hdf5/hdf5_version.hpp"
 
 namespace depthgrid {
 namespace {

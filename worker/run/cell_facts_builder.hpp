@@ -5,7 +5,7 @@
 #include "core/config/sweep.hpp"
 #include "core/data/dataset.hpp"
 #include "core/data/sampler.hpp"
-#include "storage/cells/cell_facts.hpp"
+#include "storage/cells/cell_file.hpp"
 #include "worker/eval/mode_evaluation.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/run/run_context.hpp"

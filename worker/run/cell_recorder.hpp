@@ -11,7 +11,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/exit_code.hpp"
 #include "core/train/trainer.hpp"
-#include "storage/cells/cell_facts.hpp"
+#include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/lease.hpp"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "storage/cells/cell_facts.hpp"
+#include "storage/cells/cell_file.hpp"
 #include "worker/eval/eval_plan.hpp"
 #include "worker/eval/mode_evaluation.hpp"
 #include "worker/run/early_stop.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/cells/cell_facts.hpp"
+#include "storage/cells/cell_file.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 #include "worker/run/cell_checkpoint.hpp"
 #include "worker/run/cell_recorder.hpp"

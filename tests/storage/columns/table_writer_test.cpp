@@ -11,7 +11,6 @@
 #include "storage/columns/table_reader.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/hdf5/hdf5_version.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {

@@ -11,12 +11,8 @@ namespace fs_probe_test {
 TEST(FsProbe, FindsAllCapabilitiesHereAndLeavesNothing) {
   TemporaryFolder folder;
 
-  const FsReport report = probe_filesystem(folder.path());
-
-  EXPECT_TRUE(report.missing.empty()) << report.missing.front();
-  EXPECT_GT(report.free_bytes, 0U);
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   EXPECT_NO_THROW(require_filesystem(folder.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(FsProbe, NamesWhatIsMissingAndWhatToDo) {

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "storage/files/lease_files.hpp"
 #include "storage/files/lease_keeper.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"

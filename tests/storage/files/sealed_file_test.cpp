@@ -20,8 +20,11 @@ std::vector<std::byte> small_image() {
 }
 
 ExitCode code_of(std::span<const std::byte> image) {
+  TemporaryFolder folder;
+  const auto file =
+      folder.write("file.h5", {reinterpret_cast<const char*>(image.data()), image.size()});
   try {
-    check_seal(image, "file.h5");
+    verify_sealed_file(file);
     return ExitCode::Done;
   } catch (const StorageError& e) {
     return e.code();
@@ -29,9 +32,11 @@ ExitCode code_of(std::span<const std::byte> image) {
 }
 
 TEST(SealedFile, TellsGenerationLengthAndDigestOfTheRest) {
+  TemporaryFolder folder;
   const auto image = small_image();
+  publish_replace(folder.path() / "file.h5", image);
 
-  const SealInfo seal = check_seal(image, "file.h5");
+  const SealInfo seal = verify_sealed_file(folder.path() / "file.h5");
 
   EXPECT_EQ(seal.generation, 3);
   EXPECT_EQ(seal.length, 300U);

@@ -10,9 +10,9 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "storage/columns/table_writer.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/hdf5/hdf5_version.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {

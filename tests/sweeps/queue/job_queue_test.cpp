@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
-#include "storage/files/lease_files.hpp"
+#include "storage/files/lease.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
