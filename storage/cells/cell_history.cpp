@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,11 +9,14 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 
 namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kClock = "train_wall_time";  // differs between attempts
 
 /// One attempt's rows of one kind.
 struct Part {
@@ -32,15 +34,13 @@ struct Span {
 
 /// Columns that both layouts have, with equal counts.
 std::vector<Span> common_columns(const RowKind& from, const RowKind& to,
-                                 std::span<const std::string_view> without = {}) {
+                                 std::string_view without = "") {
   std::vector<Span> spans;
   std::int64_t at = 0;
   for (const RowColumn& c : from.columns) {
     std::int64_t target = 0;
     for (const RowColumn& t : to.columns) {
-      if (t == c && std::ranges::find(without, t.variable) == without.end()) {
-        spans.push_back({at, target, c.count});
-      }
+      if (t == c && t.variable != without) spans.push_back({at, target, c.count});
       target += t.count;
     }
     at += c.count;
@@ -76,7 +76,6 @@ struct Origin {
 using Origins = std::map<std::int64_t, Origin>;
 
 struct Audit {
-  std::span<const std::string_view> ignored;
   std::int64_t replayed = 0;
   std::set<std::pair<std::int64_t, std::int64_t>> differing;  // (generation, step)
 };
@@ -94,7 +93,7 @@ void overlay(Origins& origins, const std::vector<Part>& parts, std::size_t p, Au
     const Part& before = parts[older.part];
     auto columns = common.find(older.part);
     if (columns == common.end()) {
-      const auto spans = common_columns(*before.kind, *part.kind, audit.ignored);
+      const auto spans = common_columns(*before.kind, *part.kind, kClock);
       columns = common.emplace(older.part, spans).first;
     }
     if (part.kind->name == "train") ++audit.replayed;
@@ -113,7 +112,7 @@ MergedRows merge(const std::vector<Part>& parts, Audit& audit) {
   for (const Part& part : parts) columns.push_back(common_columns(*part.kind, merged.kind));
   std::vector<double> row(static_cast<std::size_t>(merged.rows.width));
   for (const auto& [step, origin] : origins) {
-    std::ranges::fill(row, std::numeric_limits<double>::quiet_NaN());
+    std::ranges::fill(row, kNaN);
     const auto values = parts[origin.part].rows->row(origin.row);
     for (const Span& s : columns[origin.part]) {
       std::copy_n(values.begin() + s.from, s.count, row.begin() + s.to);
@@ -152,24 +151,20 @@ std::map<std::int64_t, JournalContents> read_all(const fs::path& cell_dir) {
 
 }  // namespace
 
-std::optional<std::int64_t> MergedRows::offset(std::string_view variable) const {
-  std::int64_t at = 0;
-  for (const RowColumn& c : kind.columns) {
-    if (c.variable == variable) return at;
-    at += c.count;
-  }
-  return std::nullopt;
-}
-
 std::vector<double> MergedRows::column(std::string_view variable) const {
-  const auto at = offset(variable);
-  if (!at) throw Error(fmt::format("rows '{}' have no column '{}'", kind.name, variable));
-  const auto count = std::ranges::find(kind.columns, variable, &RowColumn::variable)->count;
+  std::size_t first = 0;
+  auto column = kind.columns.begin();
+  for (; column != kind.columns.end() && column->variable != variable; ++column) {
+    first += static_cast<std::size_t>(column->count);
+  }
+  if (column == kind.columns.end()) {
+    throw Error(fmt::format("rows '{}' have no column '{}'", kind.name, variable));
+  }
+  const auto count = static_cast<std::size_t>(column->count);
   std::vector<double> out;
-  out.reserve(rows.size() * static_cast<std::size_t>(count));
+  out.reserve(rows.size() * count);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto values =
-        rows.row(i).subspan(static_cast<std::size_t>(*at), static_cast<std::size_t>(count));
+    const auto values = rows.row(i).subspan(first, count);
     out.insert(out.end(), values.begin(), values.end());
   }
   return out;
@@ -181,7 +176,7 @@ const MergedRows* CellHistory::find(std::string_view kind) const {
   return at == kinds.end() ? nullptr : &*at;
 }
 
-CellHistory read_history(const fs::path& cell_dir, std::span<const std::string_view> ignored) {
+CellHistory read_history(const fs::path& cell_dir) {
   const std::map<std::int64_t, JournalContents> journals = read_all(cell_dir);
   CellHistory history;
   std::vector<std::string> names;  // kinds in the order in which they first appear
@@ -197,7 +192,7 @@ CellHistory read_history(const fs::path& cell_dir, std::span<const std::string_v
       of_kind.push_back({generation, &kind, &journal.rows[k]});
     }
   }
-  Audit audit{ignored, 0, {}};
+  Audit audit;
   for (const std::string& name : names) history.kinds.push_back(merge(parts[name], audit));
   history.replayed_steps = audit.replayed;
   history.replay_mismatches = static_cast<std::int64_t>(audit.differing.size());

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +25,6 @@ struct AttemptRecord {
 struct MergedRows {
   RowKind kind;  // columns of the newest attempt, then those that only older ones had
   RowTable rows;
-  /// First number of the column in a row; nothing if there is no such column.
-  std::optional<std::int64_t> offset(std::string_view variable) const;
   /// Values of one column over all rows, (rows, count). @throws Error for an unknown variable.
   std::vector<double> column(std::string_view variable) const;
 };
@@ -43,14 +40,10 @@ struct CellHistory {
   const MergedRows* find(std::string_view kind) const;  // nullptr if no attempt has that kind
 };
 
-/// Columns that naturally differ between attempts.
-inline constexpr std::string_view kClockColumns[] = {"train_wall_time"};
-
 /// Reads and merges every `journal-*` of a cell. Rows of older attempts are compared bit for bit,
-/// including NaN, with those of the next newer attempt that has the same step, except for the
-/// columns in `ignored`; the kind "cell" (no axis) is not compared. A cell without journals gives
-/// an empty history.
-CellHistory read_history(const std::filesystem::path& cell_dir,
-                         std::span<const std::string_view> ignored = kClockColumns);
+/// including NaN, with those of the next newer attempt that has the same step, except for
+/// train_wall_time, a clock; the kind "cell" (no axis) is not compared. A cell without journals
+/// gives an empty history.
+CellHistory read_history(const std::filesystem::path& cell_dir);
 
 }  // namespace depthgrid

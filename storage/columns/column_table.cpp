@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "storage/columns/variables.hpp"
 
 namespace depthgrid {
@@ -86,7 +87,7 @@ double VariableColumn::number(std::size_t item) const {
     case DataType::Float64:
       return item_at<double>(*this, item);
     case DataType::Text:
-      return std::numeric_limits<double>::quiet_NaN();
+      return kNaN;
     default:
       return static_cast<double>(integer(item));
   }
@@ -188,7 +189,7 @@ void describe(VariableColumn& column) {
 std::vector<std::byte> fill_item(DataType type, std::size_t item_bytes) {
   if (type == DataType::Text) return std::vector<std::byte>(item_bytes);
   std::vector<std::byte> out;
-  append_number(out, type, std::numeric_limits<double>::quiet_NaN());
+  append_number(out, type, kNaN);
   return out;
 }
 

@@ -1,8 +1,6 @@
 #include "storage/columns/param_columns.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 
 #include "core/base/nan.hpp"
 #include "core/config/schema.hpp"
@@ -11,80 +9,78 @@
 namespace depthgrid {
 namespace {
 
+/// "param_train_lr" from "train.lr".
+std::string param_name(std::string leaf) {
+  std::ranges::replace(leaf, '.', '_');
+  return "param_" + leaf;
+}
+
+std::string text_of(const Value& value) {
+  if (value.is_null()) return {};
+  const auto* word = value.get_if<std::string>();
+  return word != nullptr ? *word : canonical_json(value);
+}
+
+double number_of(const Value& value) {
+  if (value.is_number()) return value.number();
+  const bool* flag = value.get_if<bool>();
+  return flag == nullptr ? kNaN : static_cast<double>(*flag);
+}
+
+std::int64_t integer_of(const Value& value) {
+  const auto* whole = value.get_if<std::int64_t>();
+  return whole == nullptr ? -1 : *whole;
+}
+
 /// One leaf over all cells of a plan.
 class LeafColumn {
  public:
-  LeafColumn(std::string leaf, const StoredPlan& plan) : leaf_(std::move(leaf)) {
+  LeafColumn(std::string leaf, const StoredPlan& plan) : leaf_(std::move(leaf)), plan_(plan) {
     for (const StoredCell& cell : plan.cells) {
-      const Value& value = of(plan, cell);
+      const Value& value = of(cell);
       if (value.is_null()) continue;
-      const bool flag = value.get_if<bool>() != nullptr;
-      const bool whole = value.get_if<std::int64_t>() != nullptr;
-      flags_ = flags_ && flag;
-      integers_ = integers_ && whole;
+      flags_ = flags_ && value.get_if<bool>() != nullptr;
+      integers_ = integers_ && value.get_if<std::int64_t>() != nullptr;
       numbers_ = numbers_ && value.is_number();
       some_numbers_ = some_numbers_ || value.is_number();
     }
   }
 
-  void add(std::vector<VariableColumn>& out, const StoredPlan& plan,
-           std::span<const StoredCell> cells) const {
+  void add(std::vector<VariableColumn>& out, std::span<const StoredCell> cells) const {
     const std::string name = param_name(leaf_);
+    const auto numbers = [&](const std::string& own, DataType type) {
+      return number_column(own, {"cell"}, type, each(cells, number_of));
+    };
     if (flags_) {
-      add_numbers(out, name, DataType::Int8, plan, cells);
+      out.push_back(annotated(numbers(name, DataType::Int8)));
     } else if (integers_) {
-      add_integers(out, name, plan, cells);
+      out.push_back(
+          annotated(integer_column(name, {"cell"}, DataType::Int64, each(cells, integer_of))));
     } else if (numbers_) {
-      add_numbers(out, name, DataType::Float64, plan, cells);
+      out.push_back(annotated(numbers(name, DataType::Float64)));
     } else {
-      std::vector<std::string> texts;
-      for (const StoredCell& cell : cells) texts.push_back(text(of(plan, cell)));
-      out.push_back(text_column(name, {"cell"}, texts));
-      annotate(out.back(), "");
-      if (some_numbers_) add_numbers(out, name + "_number", DataType::Float64, plan, cells);
+      out.push_back(annotated(text_column(name, {"cell"}, each(cells, text_of))));
+      if (!some_numbers_) return;
+      out.push_back(annotated(numbers(name + "_number", DataType::Float64), ", as a number"));
     }
   }
 
  private:
-  const Value& of(const StoredPlan& plan, const StoredCell& cell) const {
+  const Value& of(const StoredCell& cell) const {
     static const Value kAbsent;
     if (const Value* varying = find_key(cell.varying, leaf_)) return *varying;
-    const Value* constant = find_key(plan.constant, leaf_);
+    const Value* constant = find_key(plan_.constant, leaf_);
     return constant == nullptr ? kAbsent : *constant;
   }
 
-  static std::string text(const Value& value) {
-    if (value.is_null()) return {};
-    const auto* word = value.get_if<std::string>();
-    return word != nullptr ? *word : canonical_json(value);
+  template <class T>
+  std::vector<T> each(std::span<const StoredCell> cells, T (*take)(const Value&)) const {
+    std::vector<T> out;
+    for (const StoredCell& cell : cells) out.push_back(take(of(cell)));
+    return out;
   }
 
-  static double number(const Value& value) {
-    if (value.is_number()) return value.number();
-    const bool* flag = value.get_if<bool>();
-    return flag == nullptr ? kNaN : static_cast<double>(*flag);
-  }
-
-  void add_numbers(std::vector<VariableColumn>& out, const std::string& name, DataType type,
-                   const StoredPlan& plan, std::span<const StoredCell> cells) const {
-    std::vector<double> values;
-    for (const StoredCell& cell : cells) values.push_back(number(of(plan, cell)));
-    out.push_back(number_column(name, {"cell"}, type, values));
-    annotate(out.back(), name.ends_with("_number") ? ", as a number" : "");
-  }
-
-  void add_integers(std::vector<VariableColumn>& out, const std::string& name,
-                    const StoredPlan& plan, std::span<const StoredCell> cells) const {
-    std::vector<std::int64_t> values;
-    for (const StoredCell& cell : cells) {
-      const auto* value = of(plan, cell).get_if<std::int64_t>();
-      values.push_back(value == nullptr ? -1 : *value);
-    }
-    out.push_back(integer_column(name, {"cell"}, DataType::Int64, values));
-    annotate(out.back(), "");
-  }
-
-  void annotate(VariableColumn& column, const std::string& suffix) const {
+  VariableColumn annotated(VariableColumn column, const std::string& suffix = "") const {
     const std::size_t row = find_leaf(leaf_);
     if (find_variable(column.name) != nullptr) {
       describe(column);
@@ -95,21 +91,20 @@ class LeafColumn {
                            {"schedule", std::string("plan")}};
     }
     column.attributes.emplace_back("leaf", leaf_);
-    if (row < schema().size()) column.attributes.emplace_back("leaf_class", class_name(row));
+    if (row < schema().size()) {  // readers need not know that some alternatives affect fusion
+      const LeafClass own = schema()[row].leaf_class;
+      const LeafClass shown = own == LeafClass::PerCellUnion ? LeafClass::PerCell : own;
+      column.attributes.emplace_back("leaf_class", std::string(name_of(shown)));
+    }
     if (column.type == DataType::Int8) {
       column.attributes.emplace_back("flag_values", std::vector<std::int8_t>{0, 1});
       column.attributes.emplace_back("flag_meanings", std::string("false true"));
     }
-  }
-
-  /// Readers of the file need not know that the alternatives of some leaves affect fusion.
-  static std::string class_name(std::size_t row) {
-    const LeafClass leaf_class = schema()[row].leaf_class;
-    return std::string(
-        name_of(leaf_class == LeafClass::PerCellUnion ? LeafClass::PerCell : leaf_class));
+    return column;
   }
 
   std::string leaf_;
+  const StoredPlan& plan_;
   bool flags_ = true, integers_ = true, numbers_ = true, some_numbers_ = false;
 };
 
@@ -134,12 +129,6 @@ VariableColumn numbers_of(std::string name, std::span<const StoredCell> cells,
 
 }  // namespace
 
-std::string param_name(std::string_view leaf) {
-  std::string out = "param_" + std::string(leaf);
-  std::ranges::replace(out, '.', '_');
-  return out;
-}
-
 std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
                                              std::span<const StoredCell> cells) {
   std::vector<VariableColumn> out;
@@ -152,12 +141,13 @@ std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
   out.push_back(texts_of("factor", cells, &StoredCell::factor));
   out.push_back(numbers_of("is_baseline", cells, &StoredCell::baseline));
   out.push_back(numbers_of("replicate", cells, &StoredCell::replicate));
-  out.push_back(numbers_of("param_seed", cells, &StoredCell::seed));
-  out.back().attributes.emplace_back("leaf", std::string("seed"));
-  out.back().attributes.emplace_back("leaf_class", std::string("PerCell"));
-  out.push_back(numbers_of("param_data_seed", cells, &StoredCell::data_seed));
-  out.back().attributes.emplace_back("leaf", std::string("data.seed"));
-  out.back().attributes.emplace_back("leaf_class", std::string("PerCell"));
+  const auto add_seed = [&](const char* name, const char* leaf, std::int64_t StoredCell::* member) {
+    VariableColumn& column = out.emplace_back(numbers_of(name, cells, member));
+    column.attributes.emplace_back("leaf", std::string(leaf));
+    column.attributes.emplace_back("leaf_class", std::string("PerCell"));
+  };
+  add_seed("param_seed", "seed", &StoredCell::seed);
+  add_seed("param_data_seed", "data.seed", &StoredCell::data_seed);
   std::vector<std::string> leaves = {"model.family"};
   if (!plan.cells.empty()) {
     for (const auto& [leaf, value] : plan.cells.front().varying) {
@@ -165,7 +155,7 @@ std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
       if (leaf != "seed" && leaf != "data.seed" && leaf != "model.family") leaves.push_back(leaf);
     }
   }
-  for (const std::string& leaf : leaves) LeafColumn(leaf, plan).add(out, plan, cells);
+  for (const std::string& leaf : leaves) LeafColumn(leaf, plan).add(out, cells);
   return out;
 }
 

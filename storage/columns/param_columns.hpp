@@ -10,9 +10,6 @@
 
 namespace depthgrid {
 
-/// "param_train_lr" from "train.lr".
-std::string param_name(std::string_view leaf);
-
 /// Identity of cells as columns over `cell`: the coordinate, cell_alias, cell_row, cell_config,
 /// structure_digest, arm, factor, is_baseline, replicate, and one `param_*` column for each leaf
 /// that differs between two cells of the plan; param_seed, param_data_seed and param_model_family

@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/columns/variables.hpp"
+#include "storage/files/sealed_file.hpp"
 #include "storage/hdf5/h5_handles.hpp"
 
 namespace depthgrid {
@@ -38,7 +39,6 @@ std::vector<std::string> axes_of_column(std::string_view name) {
 
 struct TableReader::Impl {
   fs::path path;
-  SealInfo seal;
   H5File file;
   std::vector<std::string> names;
 
@@ -80,11 +80,9 @@ TableReader::TableReader(const fs::path& file, SealCheck check) : impl_(std::mak
   h5_quiet();
   impl_->path = file;
   if (check == SealCheck::Whole) {
-    impl_->seal = verify_sealed_file(file);
-  } else {
-    const std::optional<SealInfo> seal = peek_seal(file);
-    if (!seal) throw StorageError(file, "has no sound seal", ExitCode::BadData);
-    impl_->seal = *seal;
+    verify_sealed_file(file);
+  } else if (!peek_seal(file)) {
+    throw StorageError(file, "has no sound seal", ExitCode::BadData);
   }
   impl_->guarded("cannot be opened", [&] {
     const H5Props access = h5_file_access();
@@ -96,10 +94,6 @@ TableReader::TableReader(const fs::path& file, SealCheck check) : impl_(std::mak
 TableReader::~TableReader() = default;
 TableReader::TableReader(TableReader&&) noexcept = default;
 TableReader& TableReader::operator=(TableReader&&) noexcept = default;
-
-const SealInfo& TableReader::seal() const {
-  return impl_->seal;
-}
 
 const std::vector<std::string>& TableReader::names() const {
   return impl_->names;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "storage/columns/column_table.hpp"
-#include "storage/files/sealed_file.hpp"
 
 namespace depthgrid {
 
@@ -38,9 +37,6 @@ class TableReader {
   ~TableReader();
   TableReader(TableReader&&) noexcept;
   TableReader& operator=(TableReader&&) noexcept;
-
-  /// Seal of the file, already verified.
-  const SealInfo& seal() const;
 
   /// Names of all columns and coordinates, in the order in which they were written.
   const std::vector<std::string>& names() const;

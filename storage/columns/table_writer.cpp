@@ -65,15 +65,16 @@ struct TableWriter::Impl {
   }
 
   /// A dataset with its fill value and attributes, chunked when chunk_rows > 0.
-  H5Dataset make(const DeclaredColumn& column, const std::vector<hsize_t>& shape) {
+  H5Dataset make(const VariableColumn& column, const std::vector<hsize_t>& shape,
+                 std::int64_t chunk_rows) {
     const H5Props props(h5_check(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate"));
     const H5Type type = file_type(column.type, column.item_bytes);
     const std::vector<std::byte> fill = fill_item(column.type, column.item_bytes);
     h5_check(H5Pset_fill_value(props.get(), type.get(), fill.data()), "H5Pset_fill_value");
     h5_check(H5Pset_obj_track_times(props.get(), false), "H5Pset_obj_track_times");
-    if (column.chunk_rows > 0) {
+    if (chunk_rows > 0) {
       std::vector<hsize_t> chunk = shape;
-      chunk[0] = static_cast<hsize_t>(column.chunk_rows);
+      chunk[0] = static_cast<hsize_t>(chunk_rows);
       h5_check(H5Pset_chunk(props.get(), static_cast<int>(chunk.size()), chunk.data()),
                "H5Pset_chunk");
       h5_check(H5Pset_shuffle(props.get()), "H5Pset_shuffle");
@@ -85,9 +86,7 @@ struct TableWriter::Impl {
                                       H5P_DEFAULT, props.get(), H5P_DEFAULT),
                            "H5Dcreate2"));
     for (const auto& [name, value] : column.attributes) put_attribute(set.get(), name, value);
-    if (is_float(column.type)) {
-      h5_put(set.get(), "_FillValue", type, fill.data());
-    }
+    if (is_float(column.type)) h5_put(set.get(), "_FillValue", type, fill.data());
     if (column.type == DataType::Text) h5_put(set.get(), "_Encoding", std::string("utf-8"));
     return set;
   }
@@ -134,13 +133,7 @@ void TableWriter::attributes(const Attributes& attributes) {
 
 void TableWriter::axis(const VariableColumn& coordinate) {
   const hsize_t size = coordinate.items();
-  H5Dataset set = impl_->make({.name = coordinate.name,
-                               .dims = coordinate.dims,
-                               .type = coordinate.type,
-                               .item_bytes = coordinate.item_bytes,
-                               .chunk_rows = 0,
-                               .attributes = coordinate.attributes},
-                              {size});
+  H5Dataset set = impl_->make(coordinate, {size}, 0);
   Impl::write(set, coordinate);
   h5_check(H5DSset_scale(set.get(), coordinate.name.c_str()), "H5DSset_scale");
   impl_->sizes[coordinate.name] = size;
@@ -158,21 +151,15 @@ void TableWriter::column(const VariableColumn& column) {
   const bool filtered = column.dims.size() > 1 && column.bytes.size() >= kFilteredFrom;
   const auto rows = static_cast<std::int64_t>(shape.empty() ? 1 : shape[0]);
   H5Dataset set = impl_->make(
-      {.name = column.name,
-       .dims = column.dims,
-       .type = column.type,
-       .item_bytes = column.item_bytes,
-       .chunk_rows =
-           filtered ? chunk_rows(column.bytes.size() / static_cast<std::size_t>(rows), rows) : 0,
-       .attributes = column.attributes},
-      shape);
+      column, shape,
+      filtered ? chunk_rows(column.bytes.size() / static_cast<std::size_t>(rows), rows) : 0);
   Impl::write(set, column);
   impl_->attach(set, column.dims);
   h5_close(set, &H5Dclose, "H5Dclose");
 }
 
-std::size_t TableWriter::declare(const DeclaredColumn& column) {
-  H5Dataset set = impl_->make(column, impl_->shape(column.dims));
+std::size_t TableWriter::declare(const VariableColumn& column, std::int64_t chunk_rows) {
+  H5Dataset set = impl_->make(column, impl_->shape(column.dims), chunk_rows);
   impl_->attach(set, column.dims);
   impl_->declared.push_back(std::move(set));
   return impl_->declared.size() - 1;

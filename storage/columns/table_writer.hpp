@@ -5,21 +5,10 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "storage/columns/column_table.hpp"
 
 namespace depthgrid {
-
-/// A column whose shape is declared before its numbers are written.
-struct DeclaredColumn {
-  std::string name;
-  std::vector<std::string> dims;
-  DataType type = DataType::Float32;
-  std::size_t item_bytes = 4;
-  std::int64_t chunk_rows = 1;  // rows of the first axis in one chunk; 0: contiguous
-  Attributes attributes;
-};
 
 /// Columns of at least this many bytes are chunked and filtered.
 inline constexpr std::size_t kFilteredFrom = std::size_t{64} << 10;
@@ -55,8 +44,11 @@ class TableWriter {
   /// Writes a whole column: contiguous if it is over `cell` alone, else chunked from 64 KiB up.
   void column(const VariableColumn& column);
 
+  /// Declares a column whose numbers are written later.
+  /// @param column      without bytes.
+  /// @param chunk_rows  rows of the first axis in one chunk; 0: contiguous.
   /// @return the index of the column for write_chunk() and write_whole().
-  std::size_t declare(const DeclaredColumn& column);
+  std::size_t declare(const VariableColumn& column, std::int64_t chunk_rows);
 
   /// @param encoded    the filtered chunk (chunk_codec.hpp).
   /// @param first_row  a multiple of chunk_rows.

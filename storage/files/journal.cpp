@@ -17,6 +17,9 @@
 #include "storage/files/sealed_file.hpp"
 
 namespace depthgrid {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RowAxis, name, length, labels, values)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -90,10 +93,7 @@ std::string header_text(const JournalHeader& header) {
               {"first_step", header.first_step},
               {"kinds", kinds},
               {"attempt", header.attempt_json}};
-  for (const RowAxis& a : header.axes) {
-    out["axes"].push_back(
-        {{"name", a.name}, {"length", a.length}, {"labels", a.labels}, {"values", a.values}});
-  }
+  if (!header.axes.empty()) out["axes"] = header.axes;
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -108,9 +108,7 @@ std::optional<JournalHeader> header_from(std::span<const std::byte> text) {
       for (const json& c : k.at("columns")) kind.columns.push_back({c.at(0), c.at(1)});
       header.kinds.push_back(std::move(kind));
     }
-    for (const json& a : j.value("axes", json::array())) {
-      header.axes.push_back({a.at("name"), a.at("length"), a.at("labels"), a.at("values")});
-    }
+    if (j.contains("axes")) j["axes"].get_to(header.axes);
     return header;
   } catch (const json::exception&) {
     return std::nullopt;

@@ -12,6 +12,10 @@
 #include <unistd.h>
 
 namespace depthgrid {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessIdentity, uuid, host, boot_id, pid_namespace, pid,
+                                   start_time, scheduler_job)
+
 namespace {
 
 using nlohmann::json;
@@ -71,23 +75,12 @@ ProcessIdentity this_process() {
 }
 
 std::string to_json(const ProcessIdentity& identity) {
-  return json{{"uuid", identity.uuid},
-              {"host", identity.host},
-              {"boot_id", identity.boot_id},
-              {"pid_namespace", identity.pid_namespace},
-              {"pid", identity.pid},
-              {"start_time", identity.start_time},
-              {"scheduler_job", identity.scheduler_job}}
-             .dump(-1, ' ', false, json::error_handler_t::replace) +
-         "\n";
+  return json(identity).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 std::optional<ProcessIdentity> identity_from_json(std::string_view text) {
   try {
-    const json j = json::parse(text);
-    return ProcessIdentity{j.at("uuid"),          j.at("host"), j.at("boot_id"),
-                           j.at("pid_namespace"), j.at("pid"),  j.at("start_time"),
-                           j.at("scheduler_job")};
+    return json::parse(text).get<ProcessIdentity>();
   } catch (const json::exception&) {
     return std::nullopt;
   }

@@ -175,13 +175,7 @@ class Packer {
       if (own != nullptr) item = std::max(item, own->item_bytes);
     }
     const std::size_t items = inner_items(input_, dims);
-    VariableColumn out{.name = name,
-                       .dims = dims,
-                       .type = v.type,
-                       .item_bytes = item,
-                       .bytes = absent_items(v.type, item, items * sources_.cells.size()),
-                       .attributes = {}};
-    describe(out);
+    VariableColumn out = absent_column(v, item, items * sources_.cells.size());
     for (std::size_t i = 0; i < sources_.cells.size(); ++i) {
       const CellSource& source = sources_.cells[i];
       const auto to = std::span(out.bytes).subspan(i * items * item, items * item);

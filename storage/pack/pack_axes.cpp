@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
-#include "storage/columns/variables.hpp"
 
 namespace depthgrid {
 namespace {
@@ -34,7 +33,7 @@ std::int64_t place_of(const std::vector<T>& all, const T& one, const std::string
 void PackAxes::add(const ColumnTable& source) {
   for (const auto& [axis, size] : source.sizes) {
     const AxisKind kind = dimension(axis).kind;
-    if (kind == AxisKind::Padded) add_length(axis, size);
+    if (kind == AxisKind::Padded) sizes_[axis] = std::max(sizes_[axis], size);  // the longest
     const bool labelled = kind == AxisKind::Labelled && !is_record_axis(axis);
     if (kind != AxisKind::Joined && !labelled) continue;
     const VariableColumn* own = source.find(axis);
@@ -55,10 +54,6 @@ void PackAxes::add_steps(const std::string& axis, std::span<const std::int64_t> 
   all.insert(all.end(), steps.begin(), steps.end());
   std::inplace_merge(all.begin(), all.begin() + middle, all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-}
-
-void PackAxes::add_length(const std::string& axis, std::int64_t length) {
-  sizes_[axis] = std::max(sizes_[axis], length);
 }
 
 void PackAxes::add_labels(const VariableColumn& own) {
@@ -142,6 +137,17 @@ void place_items(std::span<const std::byte> from, std::size_t from_item, std::sp
     place_items(from.subspan(static_cast<std::size_t>(i) * from_step, from_step), from_item,
                 to.subspan(at * to_step, to_step), to_item, axes.subspan(1));
   }
+}
+
+VariableColumn absent_column(const Variable& v, std::size_t item_bytes, std::size_t items) {
+  VariableColumn out{.name = std::string(v.name),
+                     .dims = axes_of(v),
+                     .type = v.type,
+                     .item_bytes = item_bytes,
+                     .bytes = absent_items(v.type, item_bytes, items),
+                     .attributes = {}};
+  describe(out);
+  return out;
 }
 
 std::vector<std::byte> absent_items(DataType type, std::size_t item_bytes, std::size_t items) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/columns/column_table.hpp"
+#include "storage/columns/variables.hpp"
 
 namespace depthgrid {
 
@@ -18,15 +19,12 @@ class PackAxes {
   /// length.
   void add(const ColumnTable& source);
   void add_steps(const std::string& axis, std::span<const std::int64_t> steps);
-  /// The longest source sets the length.
-  void add_length(const std::string& axis, std::int64_t length);
 
   /// Sorts steps and labels, so that the order in which cells were packed does not show; add
   /// nothing afterwards.
   void finish();
 
   const std::map<std::string, std::int64_t, std::less<>>& sizes() const { return sizes_; }
-  const std::vector<std::int64_t>& steps(const std::string& axis) const { return steps_.at(axis); }
   /// Coordinates of the axes that are unions.
   std::vector<VariableColumn> coordinates() const;
 
@@ -56,6 +54,9 @@ struct AxisFit {
 /// may be narrower in the source; the rest of the item is left unchanged.
 void place_items(std::span<const std::byte> from, std::size_t from_item, std::span<std::byte> to,
                  std::size_t to_item, std::span<const AxisFit> axes);
+
+/// A variable with its attributes and `items` absent values.
+VariableColumn absent_column(const Variable& v, std::size_t item_bytes, std::size_t items);
 
 /// `items` absent values.
 std::vector<std::byte> absent_items(DataType type, std::size_t item_bytes, std::size_t items);

@@ -49,12 +49,7 @@ void gather(ColumnTable& out, const std::string& axis, const std::vector<Record>
       item = std::max(item, column->item_bytes);
     }
     if (!present) continue;
-    VariableColumn column{.name = std::string(v.name),
-                          .dims = {axis},
-                          .type = v.type,
-                          .item_bytes = item,
-                          .bytes = absent_items(v.type, item, records.size()),
-                          .attributes = {}};
+    VariableColumn& column = out.columns.emplace_back(absent_column(v, item, records.size()));
     for (std::size_t i = 0; i < records.size(); ++i) {
       const VariableColumn* from = records[i].table->find(v.name);
       if (from == nullptr) continue;
@@ -62,8 +57,6 @@ void gather(ColumnTable& out, const std::string& axis, const std::vector<Record>
           from->bytes.begin() + static_cast<std::ptrdiff_t>(records[i].row * from->item_bytes),
           from->item_bytes, column.bytes.begin() + static_cast<std::ptrdiff_t>(i * item));
     }
-    describe(column);
-    out.columns.push_back(std::move(column));
   }
 }
 

@@ -53,21 +53,13 @@ std::size_t inner_items(const PackInput& input, const std::vector<std::string>& 
 
 void SeriesPacker::add(std::string_view variable) {
   const Variable& v = *find_variable(variable);
-  VariableColumn described;
-  described.name = v.name;
-  describe(described);
   Series out;
-  out.column = {.name = described.name,
-                .dims = axes_of(v),
-                .type = v.type,
-                .item_bytes = bytes_of(v.type),
-                .chunk_rows = 0,
-                .attributes = described.attributes};
+  out.column = absent_column(v, bytes_of(v.type), 0);
   const std::size_t cells = input_.plan.cells.size();
   const std::size_t items = inner_items(input_, out.column.dims);
   out.row_bytes = items * out.column.item_bytes;
   if (out.row_bytes * cells >= kFilteredFrom) {
-    out.column.chunk_rows = chunk_rows(out.row_bytes, static_cast<std::int64_t>(cells));
+    out.chunk_rows = chunk_rows(out.row_bytes, static_cast<std::int64_t>(cells));
     out.reusable = same_shape_before(out);
   } else {
     out.gathered = absent_items(v.type, out.column.item_bytes, items * cells);
@@ -85,7 +77,7 @@ void SeriesPacker::declare(TableWriter& writer, std::string_view variable) {
   const auto at = std::ranges::find_if(
       series_, [variable](const Series& series) { return series.column.name == variable; });
   if (at == series_.end()) throw Error("series '" + std::string(variable) + "' was not added");
-  at->number = writer.declare(at->column);
+  at->number = writer.declare(at->column, at->chunk_rows);
 }
 
 void SeriesPacker::write(TableWriter& writer) {
@@ -101,8 +93,8 @@ void SeriesPacker::write(TableWriter& writer) {
     const std::int64_t end = std::min(cells, first + kMostChunkRows);
     const Block block = load_block(first, end);
     for (Series& series : series_) {
-      const bool chunked = series.column.chunk_rows > 0;
-      const std::int64_t step = chunked ? series.column.chunk_rows : end - first;
+      const bool chunked = series.chunk_rows > 0;
+      const std::int64_t step = chunked ? series.chunk_rows : end - first;
       for (std::int64_t row = first; row < end; row += step) {
         if (copy_chunk(writer, series, row, empty)) continue;
         std::vector<std::byte> chunk = build_chunk(block, series, row, std::min(end, row + step));
@@ -120,15 +112,15 @@ void SeriesPacker::write(TableWriter& writer) {
   }
   drain(true);
   for (const Series& series : series_) {
-    if (series.column.chunk_rows == 0) writer.write_whole(series.number, series.gathered);
+    if (series.chunk_rows == 0) writer.write_whole(series.number, series.gathered);
   }
 }
 
 bool SeriesPacker::same_shape_before(const Series& series) const {
-  const DeclaredColumn& column = series.column;
+  const VariableColumn& column = series.column;
   if (!any_packed(input_.sources) || !input_.sources.previous->has(column.name)) return false;
   const ColumnShape shape = input_.sources.previous->shape(column.name);
-  if (shape.type != column.type || shape.chunk_rows != column.chunk_rows) return false;
+  if (shape.type != column.type || shape.chunk_rows != series.chunk_rows) return false;
   for (std::size_t i = 0; i < column.dims.size(); ++i) {
     if (shape.extents.at(i) != input_.sizes.find(column.dims[i])->second) return false;
   }
@@ -156,11 +148,11 @@ SeriesPacker::Block SeriesPacker::load_block(std::int64_t first, std::int64_t en
 /// Cells [row, end), padded to a whole chunk; empty for a chunked series if no cell has a number.
 std::vector<std::byte> SeriesPacker::build_chunk(const Block& block, const Series& series,
                                                  std::int64_t row, std::int64_t end) const {
-  const DeclaredColumn& column = series.column;
-  const auto rows = static_cast<std::size_t>(std::max(end - row, column.chunk_rows));
+  const VariableColumn& column = series.column;
+  const auto rows = static_cast<std::size_t>(std::max(end - row, series.chunk_rows));
   std::vector<std::byte> out =
       absent_items(column.type, column.item_bytes, rows * series.row_bytes / column.item_bytes);
-  bool any = column.chunk_rows == 0;
+  bool any = series.chunk_rows == 0;
   std::optional<std::vector<std::byte>> packed;
   const TableReader* previous = input_.sources.previous ? &*input_.sources.previous : nullptr;
   for (std::int64_t i = row; i < end; ++i) {
@@ -212,7 +204,7 @@ bool SeriesPacker::copy_chunk(TableWriter& writer, const Series& series, std::in
   if (!series.reusable) return false;
   const PackSources& sources = input_.sources;
   const auto end =
-      std::min(static_cast<std::int64_t>(sources.cells.size()), row + series.column.chunk_rows);
+      std::min(static_cast<std::int64_t>(sources.cells.size()), row + series.chunk_rows);
   for (auto i = static_cast<std::size_t>(row); i < static_cast<std::size_t>(end); ++i) {
     if (sources.cells[i].kind != CellSource::Kind::Packed && !empty[i]) return false;
   }

@@ -53,11 +53,12 @@ class SeriesPacker {
 
  private:
   struct Series {
-    DeclaredColumn column;
+    VariableColumn column;
+    std::int64_t chunk_rows = 0;      // 0: too small for chunks
     std::size_t number = 0;           // of the writer
     std::size_t row_bytes = 0;        // of one cell
     bool reusable = false;            // chunks of the previous packed file have the same shape
-    std::vector<std::byte> gathered;  // of a column too small for chunks
+    std::vector<std::byte> gathered;  // of a series without chunks
   };
   /// The cells [first, first + rows.size()) and the sources of their series.
   struct Block {

@@ -34,12 +34,8 @@ TEST(ChunkCodec, ChunksReadBackThroughTheFiltersOfHdf5) {
   TableWriter writer(folder.path() / "a.h5", 0);
   writer.axis(cells(kCells));
   writer.axis(coordinate(dimension("step"), kSteps));
-  const std::size_t column = writer.declare({.name = "train_loss",
-                                             .dims = {"cell", "step"},
-                                             .type = DataType::Float32,
-                                             .item_bytes = 4,
-                                             .chunk_rows = 2,
-                                             .attributes = {}});
+  const std::size_t column =
+      writer.declare(number_column("train_loss", {"cell", "step"}, DataType::Float32, {}), 2);
   for (std::int64_t row = 0; row < static_cast<std::int64_t>(kCells); row += 2) {
     const auto bytes =
         std::span(all.bytes).subspan(static_cast<std::size_t>(row) * kSteps * 4, 2 * kSteps * 4);
