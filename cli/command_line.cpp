@@ -1,5 +1,6 @@
 #include "cli/command_line.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -7,6 +8,7 @@
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
 
@@ -120,6 +122,14 @@ std::vector<std::string> CommandLine::list_of(const char* name) const {
 std::string CommandLine::required(const char* name) const {
   if (!has(name)) impl_->fail(fmt::format("{} is missing", name));
   return text_of(name);
+}
+
+std::string CommandLine::required(const char* name, std::span<const std::string_view> known) const {
+  const std::string word = required(name);
+  if (std::ranges::find(known, word) != known.end()) return word;
+  throw UserError(ExitCode::Usage, fmt::format("{}: '{}' is unknown; there are: {}",
+                                               impl_->usage.substr(0, impl_->usage.find(' ')), word,
+                                               fmt::join(known, ", ")));
 }
 
 void print(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,8 @@ class CommandLine {
   std::vector<std::string> list_of(const char* name) const;
   /// A mandatory argument. @throws UserError (Usage) if it is missing.
   std::string required(const char* name) const;
+  /// A mandatory argument that is one of `known`. @throws UserError (Usage) naming them.
+  std::string required(const char* name, std::span<const std::string_view> known) const;
 
  private:
   struct Impl;

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/dispatch.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"

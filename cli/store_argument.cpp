@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "storage/plan_file.hpp"
@@ -32,10 +30,14 @@ fs::path only_store() {
   throw UserError(ExitCode::Usage, message);
 }
 
+SweepRequest request_of(const CommandLine& line, const std::string& file) {
+  return {file, line.list_of("set"), line.has("yes")};
+}
+
 }  // namespace
 
 Sweep load_sweep(const CommandLine& line) {
-  return load_sweep(SweepRequest{line.required("FILE"), line.list_of("set"), line.has("yes")});
+  return load_sweep(request_of(line, line.required("FILE")));
 }
 
 Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {
@@ -43,8 +45,8 @@ Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {
   if (sweep.goals.empty()) return sweep;
   const fs::path store = store_of(line, sweep);
   const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
-  return matched_sweep({line.required("FILE"), line.list_of("set"), line.has("yes")}, store,
-                       described_amounts(cache), effort);
+  return matched_sweep(request_of(line, line.required("FILE")), store, described_amounts(cache),
+                       effort);
 }
 
 fs::path store_of(const CommandLine& line, const Sweep& sweep) {
@@ -56,7 +58,7 @@ StoreArgument::StoreArgument(const CommandLine& line) {
   if (named.empty()) {
     folder = only_store();
   } else if (fs::is_regular_file(named)) {
-    request = {named, line.list_of("set"), line.has("yes")};
+    request = request_of(line, named);
     sweep = load_sweep(request);
     folder = line.has("STORE") ? store_of(line, *sweep) : fs::path("results") / sweep->name;
   } else {

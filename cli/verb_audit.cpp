@@ -1,8 +1,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"

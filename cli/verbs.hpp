@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,14 @@ inline constexpr Verb kVerbs[] = {
     {"pack", "[STORE]", "bring sweep.h5 up to date", pack_verb},
     {"schema", "", "print every key of a sweep file", schema_verb},
     {"bench", "step|decode|…", "time training steps, decoding, the optimiser", bench_verb}};
+
+/// What `depthgrid help` prints.
+std::string usage(std::span<const Verb> verbs);
+
+/// Runs the verb named by the first word on the rest; also handles `help` and `version`.
+/// @return exit code. @throws UserError (Usage) for a missing or unknown verb; else what the verb
+///         throws.
+int dispatch(std::span<const Verb> verbs, Arguments words);
 
 /// The exit code as a number.
 constexpr int number_of(ExitCode code) {

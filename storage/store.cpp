@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "core/base/cell.hpp"
 #include "storage/cells/cell_history.hpp"

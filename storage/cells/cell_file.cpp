@@ -1,6 +1,5 @@
 #include "storage/cells/cell_file.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 #include "core/base/clock.hpp"

@@ -1,6 +1,5 @@
 #include "storage/files/journal.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>

@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
 #include <fcntl.h>
 #include <fmt/format.h>

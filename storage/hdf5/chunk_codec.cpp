@@ -1,7 +1,6 @@
 #include "storage/hdf5/chunk_codec.hpp"
 
 #include <algorithm>
-#include <array>
 #include <system_error>
 
 #include <zlib.h>

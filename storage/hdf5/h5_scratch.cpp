@@ -9,7 +9,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "core/base/error.hpp"
 #include "storage/files/sealed_file.hpp"
 
 namespace depthgrid {

@@ -1,7 +1,6 @@
 #include "storage/pack/pack_records.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
 #include <vector>

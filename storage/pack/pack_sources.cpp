@@ -11,6 +11,7 @@
 #include "storage/cells/cell_state.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/variables.hpp"
+#include "storage/files/sealed_file.hpp"
 
 namespace depthgrid {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/dispatch.hpp"
+#include "cli/verbs.hpp"
 
 #include <set>
 
@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-namespace dispatch_test {
+namespace verbs_test {
 
 int paint(const Arguments& arguments) {
   return static_cast<int>(arguments.size());
@@ -61,5 +61,5 @@ TEST(Verbs, HaveNamesOfTheirOwn) {
   }
 }
 
-}  // namespace dispatch_test
+}  // namespace verbs_test
 }  // namespace depthgrid

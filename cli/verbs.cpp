@@ -1,7 +1,6 @@
-#include "cli/dispatch.hpp"
+#include "cli/verbs.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 
