@@ -120,7 +120,7 @@ int check_verb(const Arguments& arguments) {
       .flag("dump", "logits, states, masks, router logits and signals too")
       .text("prefill", "N", "decode: tokens that come at once, first")
       .text("chunks", "N,N...", "decode: sizes of the pieces after that; the rest comes one by one")
-      .text("samples", "N", "gradcheck: elements a tensor (default 2)")
+      .text("samples", "N", "gradcheck: elements per tensor (default 2)")
       .text("threshold", "X", "gradcheck: largest relative error (default 1e-4)");
   if (!line.parse(arguments)) return 0;
   static constexpr std::string_view kKnown[] = {"gate", "forward", "decode", "gradcheck"};

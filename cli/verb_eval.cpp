@@ -36,7 +36,7 @@ int eval_verb(const Arguments& arguments) {
   weight_options(line)
       .text("data", "DATA", "wikitext-2, tiny-shakespeare, self or a text file (default: its own)")
       .text("split", "NAME", "train, dev, valid (default) or test of a corpus")
-      .number("windows", 0, "so many windows, evenly spaced; 0: all")
+      .number("windows", 0, "number of windows, evenly spaced; 0: all")
       .list("mode", "MODE",
             "dense, teacher_topk, teacher_threshold, student, random, skip_all, or all")
       .list("decider", "NAME", "of mode student: threshold, calibrated or running_topk")

@@ -11,7 +11,7 @@ namespace depthgrid {
 int results_verb(const Arguments& arguments) {
   CommandLine line(
       "results [STORE] [--sort [-]NAME] [--filter EXPRESSION] [--csv | --json]",
-      "One row a cell: state, parameters and metrics. STORE is the folder of a store or a\n"
+      "One row per cell: state, parameters and metrics. STORE is the folder of a store or a\n"
       "sweep file. Example of a filter: 'hidden >= 64 and not status = diverged'.");
   line.argument("STORE")
       .sweep_options()

@@ -41,7 +41,7 @@ int run_verb(const Arguments& arguments) {
       .sweep_options()
       .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
       .flag("quiet,q", "no progress")
-      .flag("json-progress", "progress as one JSON object a line, on stderr")
+      .flag("json-progress", "progress as one JSON object per line, on stderr")
       .flag("dry-run,n", "show the plan instead")
       .flag("json", "with --dry-run: print JSON");
   if (!line.parse(arguments)) return 0;

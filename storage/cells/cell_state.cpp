@@ -26,6 +26,8 @@ std::string failure_reason(const StoredFailure& failure) {
   return out;
 }
 
+namespace {
+
 CellState unfinished_state(const Store& store, const CellId& id) {
   CellState out;
   const LeaseState lease = lease_state(store.cell_path(id));
@@ -39,6 +41,8 @@ CellState unfinished_state(const Store& store, const CellId& id) {
   }
   return out;
 }
+
+}  // namespace
 
 CellOutcome cell_outcome(const Store& store, const CellId& id) {
   const std::filesystem::path folder = store.cell_path(id);

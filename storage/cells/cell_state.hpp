@@ -10,7 +10,8 @@
 
 namespace depthgrid {
 
-/// State of a cell without a result, as read from its folder.
+/// State of a cell without a result, as read from its folder: running while a process holds the
+/// lease; else failed, oom or cancelled if the newest attempt left a report of that; else pending.
 struct CellState {
   CellStatus status = CellStatus::Pending;
   std::int64_t generation = 0;  // highest claimed; 0 = never tried
@@ -19,10 +20,6 @@ struct CellState {
 
 /// The reason given by a failure report; one line.
 std::string failure_reason(const StoredFailure& failure);
-
-/// Running while a process holds the lease; else failed, oom or cancelled if the newest attempt
-/// left a report of that; else pending. Takes no lock. For cells without a result only.
-CellState unfinished_state(const Store& store, const CellId& id);
 
 /// Outcome of a cell: the seal of its result or, without a result, the state of its folder.
 struct CellOutcome {

@@ -88,10 +88,7 @@ std::string digest_of(std::span<const float> data) {
 
 H5Group make_group(hid_t file, const char* name) {
   const H5Props p(h5_check(H5Pcreate(H5P_GROUP_CREATE), "H5Pcreate"));
-  constexpr unsigned kTracked = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-  h5_check(H5Pset_link_creation_order(p.get(), kTracked), "H5Pset_link_creation_order");
-  h5_check(H5Pset_attr_creation_order(p.get(), kTracked), "H5Pset_attr_creation_order");
-  h5_check(H5Pset_obj_track_times(p.get(), false), "H5Pset_obj_track_times");
+  h5_keep_order(p);
   return H5Group(h5_check(H5Gcreate2(file, name, H5P_DEFAULT, p.get(), H5P_DEFAULT), "H5Gcreate2"));
 }
 

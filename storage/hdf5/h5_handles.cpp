@@ -55,6 +55,13 @@ H5Props h5_file_access() {
   return access;
 }
 
+void h5_keep_order(const H5Props& creation) {
+  constexpr unsigned kTracked = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+  h5_check(H5Pset_link_creation_order(creation.get(), kTracked), "H5Pset_link_creation_order");
+  h5_check(H5Pset_attr_creation_order(creation.get(), kTracked), "H5Pset_attr_creation_order");
+  h5_check(H5Pset_obj_track_times(creation.get(), false), "H5Pset_obj_track_times");
+}
+
 H5Type h5_string_type(std::size_t length) {
   H5Type type(h5_check(H5Tcopy(H5T_C_S1), "H5Tcopy"));
   h5_check(H5Tset_size(type.get(), std::max<std::size_t>(1, length)), "H5Tset_size");

@@ -26,7 +26,6 @@ using H5Space = UniqueHandle<H5Traits<&H5Sclose>>;
 using H5Type = UniqueHandle<H5Traits<&H5Tclose>>;
 using H5Attr = UniqueHandle<H5Traits<&H5Aclose>>;
 using H5Props = UniqueHandle<H5Traits<&H5Pclose>>;
-using H5Object = UniqueHandle<H5Traits<&H5Oclose>>;
 
 /// Stops HDF5 from printing its error stack to stderr on this thread: our exceptions carry it.
 void h5_quiet() noexcept;
@@ -43,6 +42,10 @@ void h5_close(Handle& handle, herr_t (*close)(hid_t), const char* call) {
 
 /// Access properties of every file: format V18, no file locks (exclusion comes from the lease).
 H5Props h5_file_access();
+
+/// Makes a file or group that `creation` creates keep the order of its members and attributes, and
+/// no times.
+void h5_keep_order(const H5Props& creation);
 
 /// A fixed-length UTF-8 string type, null-padded; a length of 0 becomes 1.
 H5Type h5_string_type(std::size_t length);

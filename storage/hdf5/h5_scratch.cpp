@@ -36,16 +36,6 @@ fs::path fast_folder(std::uint64_t bytes) {
   return {};
 }
 
-H5Props file_creation() {
-  H5Props p(h5_check(H5Pcreate(H5P_FILE_CREATE), "H5Pcreate"));
-  constexpr unsigned kTracked = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-  h5_check(H5Pset_userblock(p.get(), kSealBytes), "H5Pset_userblock");
-  h5_check(H5Pset_link_creation_order(p.get(), kTracked), "H5Pset_link_creation_order");
-  h5_check(H5Pset_attr_creation_order(p.get(), kTracked), "H5Pset_attr_creation_order");
-  h5_check(H5Pset_obj_track_times(p.get(), false), "H5Pset_obj_track_times");
-  return p;
-}
-
 }  // namespace
 
 H5Scratch::H5Scratch(const fs::path& beside, std::uint64_t expected_bytes) {
@@ -63,9 +53,11 @@ H5Scratch::~H5Scratch() {
 }
 
 void H5Scratch::create(const fs::path& file) {
-  file_ = H5File(
-      h5_check(H5Fcreate(file.c_str(), H5F_ACC_EXCL, file_creation().get(), h5_file_access().get()),
-               "H5Fcreate"));
+  const H5Props creation(h5_check(H5Pcreate(H5P_FILE_CREATE), "H5Pcreate"));
+  h5_check(H5Pset_userblock(creation.get(), kSealBytes), "H5Pset_userblock");
+  h5_keep_order(creation);
+  file_ = H5File(h5_check(
+      H5Fcreate(file.c_str(), H5F_ACC_EXCL, creation.get(), h5_file_access().get()), "H5Fcreate"));
   name_ = file;
   fd_ = Fd(open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   if (!fd_ || fchmod(fd_.get(), 0640) != 0) throw_errno(file, "cannot open", errno);
