@@ -1,0 +1,31 @@
+#include "cli/command_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace command_line_test {
+
+constexpr std::string_view kKnown[] = {"red", "blue"};
+
+std::string word_of(const std::vector<std::string>& arguments) {
+  CommandLine line("paint red|blue FILE", "Paints.");
+  line.argument("WHAT");
+  try {
+    line.parse(arguments);
+    return line.required("WHAT", kKnown);
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), ExitCode::Usage);
+    return e.what();
+  }
+}
+
+TEST(CommandLine, AWordOfAListIsReadOrRefusedWithTheList) {
+  EXPECT_EQ(word_of({"blue"}), "blue");
+  EXPECT_EQ(word_of({"bleu"}), "paint: 'bleu' is unknown; there are: red, blue");
+  EXPECT_TRUE(word_of({}).starts_with("WHAT is missing")) << word_of({});
+}
+
+}  // namespace command_line_test
+}  // namespace depthgrid
