@@ -9,7 +9,7 @@
 #include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/bench_order.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 

@@ -12,8 +12,8 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/orders/pipe_child.hpp"
-#include "sweeps/orders/structure_request.hpp"
 #include "sweeps/plan/answer_cache.hpp"
 
 namespace depthgrid {
