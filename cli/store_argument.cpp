@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/base/subprocess.hpp"
 #include "storage/plan_file.hpp"
 #include "sweeps/report/cell_log.hpp"
 
@@ -42,9 +41,8 @@ Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {
   Sweep sweep = load_sweep(line);
   if (sweep.goals.empty()) return sweep;
   const fs::path store = store_of(line, sweep);
-  const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
   return matched_sweep({line.required("FILE"), line.list_of("set"), line.has("yes")}, store,
-                       described_amounts(cache), effort);
+                       described_amounts(), effort);
 }
 
 fs::path store_of(const CommandLine& line, const Sweep& sweep) {
@@ -79,9 +77,8 @@ Store StoreArgument::open() const {
 
 Listing StoreArgument::listing() const {
   if (sweep && (absent() || !has_plan(open()))) {
-    const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
     return list_sweep(
-        sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts(cache)),
+        sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts()),
         folder.string());
   }
   const Store store = open();

@@ -5,14 +5,15 @@
 namespace depthgrid {
 
 Amounts described_amounts(const DescribeCache& cache) {
-  return [&cache](MatchOn on, const std::vector<MatchCandidate>& candidates) {
+  return [cache](MatchOn on, const std::vector<MatchCandidate>& candidates) {
     std::vector<CellPlan> cells;
     for (const MatchCandidate& candidate : candidates) {
       CellPlan& cell = cells.emplace_back();
       cell.structure = candidate.structure;
       cell.config = candidate.config;
     }
-    const CostTable costs = on == MatchOn::Time ? cache.costs(cells) : cache.counts(cells);
+    const CostTable costs =
+        cache.costs(cells, on == MatchOn::Time ? CostDetail::Times : CostDetail::Counts);
     std::vector<double> out;
     for (const CellPlan& cell : cells) {
       const StructureCost& cost = costs.at(cell.structure);

@@ -9,8 +9,8 @@
 
 namespace depthgrid {
 
-/// Amounts from `depthgrid-worker describe`, cached. The cache must outlive the returned function.
-Amounts described_amounts(const DescribeCache& cache);
+/// Amounts from `depthgrid-worker describe`, cached.
+Amounts described_amounts(const DescribeCache& cache = {});
 
 /// Widths sealed in the plan of a store; none without a plan. @param folder  of the store.
 std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder);
