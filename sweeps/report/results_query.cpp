@@ -109,9 +109,9 @@ std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery
   std::iota(cells.begin(), cells.end(), std::size_t{0});
   const std::vector<std::string> names = query_names(listing);
   if (!query.filter.empty()) {
-    const Filter filter(query.filter, names);
+    const CellFilter matches = parse_filter(query.filter, names);
     std::erase_if(cells, [&](std::size_t row) {
-      return !filter.matches([&](const std::string& name) { return lookup(listing, row, name); });
+      return !matches([&](const std::string& name) { return lookup(listing, row, name); });
     });
   }
   if (query.sort.empty()) return cells;
