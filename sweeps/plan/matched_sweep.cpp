@@ -3,6 +3,19 @@
 #include "storage/plan_file.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// Widths sealed in the plan of a store; none without a plan.
+std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / "STORE.json")) return {};
+  const Store store = Store::open(folder);
+  if (!has_plan(store)) return {};
+  std::vector<MatchedWidth> widths = read_plan(store).matched;
+  for (MatchedWidth& width : widths) width.sealed = true;
+  return widths;
+}
+
+}  // namespace
 
 Amounts described_amounts(const DescribeCache& cache) {
   return [cache](MatchOn on, const std::vector<MatchCandidate>& candidates) {
@@ -23,15 +36,6 @@ Amounts described_amounts(const DescribeCache& cache) {
     }
     return out;
   };
-}
-
-std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder) {
-  if (!std::filesystem::exists(folder / "STORE.json")) return {};
-  const Store store = Store::open(folder);
-  if (!has_plan(store)) return {};
-  std::vector<MatchedWidth> widths = read_plan(store).matched;
-  for (MatchedWidth& width : widths) width.sealed = true;
-  return widths;
 }
 
 Sweep matched_sweep(const SweepRequest& request, const std::filesystem::path& store,

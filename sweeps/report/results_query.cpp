@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <numeric>
-#include <optional>
 #include <set>
 
 #include <nlohmann/json.hpp>
