@@ -39,9 +39,9 @@ constexpr auto kCostVariables = std::to_array<Variable>({
     {"cost_memory_host", "cell", Float64, "byte", "peak resident memory of the job's first rank",
      "end", "worker/process/memory_use.hpp"},
     {"predicted_wall_time", "cell", Float64, "s", "planner's prediction", "plan",
-     "sweeps/plan/job_plan.hpp"},
+     "sweeps/plan/structure_cost.hpp"},
     {"predicted_bytes", "cell", Float64, "byte", "planner's prediction of stored bytes", "plan",
-     "sweeps/plan/stored_bytes.hpp"},
+     "sweeps/plan/structure_cost.hpp"},
 });
 
 }  // namespace
