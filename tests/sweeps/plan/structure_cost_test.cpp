@@ -36,7 +36,10 @@ TEST(StructureCost, AStepIsStoredAsAFrameAndTwice) {
 TEST(StructureCost, EvaluationsAreStoredAtTheStartPeriodicallyAndAtTheEnd) {
   const double of_an_evaluation = 24 + 12 * static_cast<double>(row_numbers("eval_step"));
   const auto with = [](bool at_start, std::int64_t every) {
-    return stored({{"eval.at_start", at_start}, {"eval.every", every}, {"train.steps", 100}});
+    return stored({{"eval.at_start", at_start},
+                   {"eval.by_position", false},
+                   {"eval.every", every},
+                   {"train.steps", 100}});
   };
   EXPECT_NEAR(with(true, 10) - with(false, 10), of_an_evaluation, 1e-6);
   // After 10, 20, ... 100 steps against 30, 60, 90 and, as the last, 100.
@@ -44,7 +47,7 @@ TEST(StructureCost, EvaluationsAreStoredAtTheStartPeriodicallyAndAtTheEnd) {
 }
 
 TEST(StructureCost, EveryKeptCheckpointHoldsTheWeightsAndTwoMoments) {
-  const auto with = [](const Value& at, std::int64_t best, bool last) {
+  const auto with = [](const ValueList& at, std::int64_t best, bool last) {
     return stored({{"checkpoint.keep_at", at},
                    {"checkpoint.keep_best", best},
                    {"checkpoint.keep_final", last}},
