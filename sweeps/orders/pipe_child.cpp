@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -11,17 +12,10 @@
 #include <unistd.h>
 
 #include "core/base/error.hpp"
-#include "core/base/unique_handle.hpp"
+#include "storage/files/publish.hpp"
 
 namespace depthgrid {
 namespace {
-
-struct DescriptorTraits {
-  using Handle = int;
-  static constexpr Handle null() noexcept { return -1; }
-  static void release(Handle fd) noexcept { close(fd); }
-};
-using Descriptor = UniqueHandle<DescriptorTraits>;
 
 /// @throws Error if the call failed.
 ssize_t checked(ssize_t result, const char* call) {
@@ -30,17 +24,14 @@ ssize_t checked(ssize_t result, const char* call) {
 }
 
 /// A file in memory, read from its beginning: no child can block its writer, or end it.
-Descriptor file_with(std::string_view text) {
-  Descriptor file(static_cast<int>(checked(memfd_create("input", MFD_CLOEXEC), "memfd_create")));
-  while (!text.empty()) {
-    text.remove_prefix(
-        static_cast<std::size_t>(checked(write(file.get(), text.data(), text.size()), "write")));
-  }
+Fd file_with(std::string_view text) {
+  Fd file(static_cast<int>(checked(memfd_create("input", MFD_CLOEXEC), "memfd_create")));
+  write_all(file.get(), std::as_bytes(std::span(text)), "memfd");
   checked(lseek(file.get(), 0, SEEK_SET), "lseek");
   return file;
 }
 
-std::string read_all(const Descriptor& from) {
+std::string read_all(const Fd& from) {
   std::string out;
   std::array<char, 65536> block;
   while (true) {
@@ -54,11 +45,11 @@ std::string read_all(const Descriptor& from) {
 }  // namespace
 
 ChildOutput pipe_child(const std::vector<std::string>& argv, std::string_view input) {
-  const Descriptor child_in = file_with(input);
+  const Fd child_in = file_with(input);
   std::array<int, 2> ends{};
   checked(pipe2(ends.data(), O_CLOEXEC), "pipe");
-  const Descriptor from_child(ends[0]);
-  Descriptor child_out(ends[1]);
+  const Fd from_child(ends[0]);
+  Fd child_out(ends[1]);
 
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
