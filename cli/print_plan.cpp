@@ -4,7 +4,6 @@
 
 #include "cli/command_line.hpp"
 #include "core/base/error.hpp"
-#include "core/base/subprocess.hpp"
 #include "storage/cells/summary.hpp"
 #include "storage/plan_file.hpp"
 #include "sweeps/plan/describe_cache.hpp"
@@ -38,7 +37,7 @@ std::vector<CellStatus> status_of(const Sweep& sweep, const fs::path& folder) {
 int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bool json) {
   CostTable costs;
   std::vector<std::string> notes;
-  const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
+  const DescribeCache cache;
   const std::string unchecked = check_starts(sweep, cache);
   if (!unchecked.empty()) notes.push_back(unchecked);
   try {

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/base/subprocess.hpp"
 #include "storage/plan_file.hpp"
 #include "sweeps/report/cell_log.hpp"
 
@@ -44,9 +43,7 @@ Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {
   Sweep sweep = load_sweep(line);
   if (sweep.goals.empty()) return sweep;
   const fs::path store = store_of(line, sweep);
-  const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
-  return matched_sweep(request_of(line, line.required("FILE")), store, described_amounts(cache),
-                       effort);
+  return matched_sweep(request_of(line, line.required("FILE")), store, described_amounts(), effort);
 }
 
 fs::path store_of(const CommandLine& line, const Sweep& sweep) {
@@ -81,9 +78,8 @@ Store StoreArgument::open() const {
 
 Listing StoreArgument::listing() const {
   if (sweep && (absent() || !has_plan(open()))) {
-    const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
     return list_sweep(
-        sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts(cache)),
+        sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts()),
         folder.string());
   }
   const Store store = open();

@@ -7,7 +7,7 @@
 #include "cli/command_line.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
-#include "sweeps/orders/cell_orders.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
 #include "sweeps/report/listing.hpp"
 

@@ -6,8 +6,8 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/orders/pipe_child.hpp"
-#include "sweeps/orders/structure_request.hpp"
 #include "sweeps/orders/sweep_of_model.hpp"
 #include "sweeps/plan/structure_audit.hpp"
 

@@ -4,7 +4,7 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/bench_order.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 

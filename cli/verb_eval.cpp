@@ -7,7 +7,7 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/cell_orders.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/cell_orders.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 namespace {

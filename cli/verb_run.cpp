@@ -9,7 +9,7 @@
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
 #include "storage/plan_file.hpp"
-#include "sweeps/orders/run_order.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/report/run_summary.hpp"
 
 namespace depthgrid {

@@ -6,7 +6,6 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "core/base/subprocess.hpp"
 #include "core/config/sweep.hpp"
 #include "sweeps/plan/start_check.hpp"
 
@@ -64,8 +63,7 @@ Sweep checked_sweep(const CommandLine& line) {
     why = e.what();
     sweep = load_sweep(line);
   }
-  const std::string unchecked = check_starts(
-      sweep, DescribeCache(program_beside("depthgrid-worker"), default_cache_folder()));
+  const std::string unchecked = check_starts(sweep, DescribeCache());
   if (!unchecked.empty()) sweep.notes.push_back(unchecked);
   for (const MatchGoal& goal : sweep.goals) {
     sweep.notes.push_back(fmt::format("match: {} of {} is not known yet: {}", goal.open().leaf,

@@ -6,16 +6,25 @@
 #include <malloc.h>
 
 #include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/reproducible_products.hpp"
 #include "core/base/version.hpp"
-#include "worker/process/log_warnings.hpp"
 #include "worker/worker_verbs.hpp"
 
 namespace depthgrid {
 namespace {
+
+/// Sends LibTorch's warnings to our log, below what is shown; the one about gradient layouts says
+/// nothing wrong (gradients are views of the arena) and would be printed by every process.
+class LogWarnings final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override {
+    log(LogLevel::Debug, "LibTorch: " + warning.msg());
+  }
+};
 
 /// Large tensors are taken from the heap and kept there: fresh pages for every step cost more than
 /// the arithmetic of small cells.
@@ -32,7 +41,8 @@ int start(int argc, char** argv) {
   }
   keep_memory();
   reproducible_products();
-  route_library_warnings();
+  static LogWarnings handler;  // LibTorch keeps the pointer for the life of the process
+  c10::WarningUtils::set_warning_handler(&handler);
   at::set_num_interop_threads(1);
   return dispatch(worker_verbs(), argc, argv, std::cin);
 }

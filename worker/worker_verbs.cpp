@@ -36,11 +36,11 @@ int check_verb(const WorkerCall& call) {
 using enum OrderFrom;
 using Call = const WorkerCall&;
 constexpr WorkerVerb kVerbs[] = {
-    {"run", Argument, [](Call c) { return run(parse_run_order(c.order), c.argc, c.argv); }},
-    {"bench", Argument, [](Call c) { return bench(parse_bench_order(c.order)); }},
-    {"export", Argument, [](Call c) { return export_weights(parse_export_order(c.order)); }},
-    {"eval", Argument, [](Call c) { return eval_cell(parse_eval_order(c.order)); }},
-    {"generate", Argument, [](Call c) { return generate(parse_generate_order(c.order)); }},
+    {"run", Argument, [](Call c) { return run(parse_order<RunOrder>(c.order), c.argc, c.argv); }},
+    {"bench", Argument, [](Call c) { return bench(parse_order<BenchOrder>(c.order)); }},
+    {"export", Argument, [](Call c) { return export_weights(parse_order<ExportOrder>(c.order)); }},
+    {"eval", Argument, [](Call c) { return eval_cell(parse_order<EvalOrder>(c.order)); }},
+    {"generate", Argument, [](Call c) { return generate(parse_order<GenerateOrder>(c.order)); }},
     {"describe", Input, [](Call c) { return answer(describe(c.order)); }},
     {"audit", Input, [](Call c) { return answer(audit(c.order)); }},
     {"check", Input, check_verb}};

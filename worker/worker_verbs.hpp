@@ -8,7 +8,7 @@
 namespace depthgrid {
 
 /// How a verb receives its order: one JSON object as argument, or on stdin. See
-/// sweeps/orders/order_json.hpp.
+/// sweeps/orders/orders.hpp.
 enum class OrderFrom : std::uint8_t { Argument, Input };
 
 /// A verb's call.

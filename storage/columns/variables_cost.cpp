@@ -35,9 +35,9 @@ constexpr Variable kCostVariables[] = {
     {"cost_memory_host", "cell", Float64, "byte", "peak resident memory of the job's first rank",
      "end", kMemoryUse},
     {"predicted_wall_time", "cell", Float64, "s", "planner's prediction", "plan",
-     "sweeps/plan/job_plan.hpp"},
+     "sweeps/plan/structure_cost.hpp"},
     {"predicted_bytes", "cell", Float64, "byte", "planner's prediction of stored bytes", "plan",
-     "sweeps/plan/stored_bytes.hpp"},
+     "sweeps/plan/structure_cost.hpp"},
 };
 
 std::span<const Variable> cost_variables() {

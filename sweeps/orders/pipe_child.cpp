@@ -2,78 +2,54 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
+#include <span>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/error.hpp"
+#include "storage/files/publish.hpp"
 
 namespace depthgrid {
 namespace {
 
-/// A file descriptor with ownership; the ends of a pipe are closed at different times.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_;
-};
-
-std::array<int, 2> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(std::string("pipe: ") + std::strerror(errno));
-  return ends;
+/// @throws Error if the call failed.
+ssize_t checked(ssize_t result, const char* call) {
+  if (result < 0) throw Error(std::string(call) + ": " + std::strerror(errno));
+  return result;
 }
 
-/// Writes and reads whenever either end is ready, so that neither side can block on a full pipe.
-std::string exchange(Descriptor& to, Descriptor& from, std::string_view input) {
-  fcntl(to.get(), F_SETFL, O_NONBLOCK);
-  std::string output;
+/// A file in memory, read from its beginning: no child can block its writer, or end it.
+Fd file_with(std::string_view text) {
+  Fd file(static_cast<int>(checked(memfd_create("input", MFD_CLOEXEC), "memfd_create")));
+  write_all(file.get(), std::as_bytes(std::span(text)), "memfd");
+  checked(lseek(file.get(), 0, SEEK_SET), "lseek");
+  return file;
+}
+
+std::string read_all(const Fd& from) {
+  std::string out;
   std::array<char, 65536> block;
-  if (input.empty()) to.close();
   while (true) {
-    std::array<pollfd, 2> ready = {pollfd{from.get(), POLLIN, 0}, pollfd{to.get(), POLLOUT, 0}};
-    if (poll(ready.data(), ready.size(), -1) < 0) {
-      if (errno == EINTR) continue;
-      throw Error(std::string("poll: ") + std::strerror(errno));
-    }
-    if ((ready[1].revents & (POLLOUT | POLLERR)) != 0) {
-      const ssize_t n = write(to.get(), input.data(), input.size());
-      if (n > 0) input.remove_prefix(static_cast<std::size_t>(n));
-      // The exit code tells why a child has stopped reading.
-      if (input.empty() || (n < 0 && errno != EAGAIN && errno != EINTR)) to.close();
-    }
-    if ((ready[0].revents & (POLLIN | POLLHUP)) != 0) {
-      const ssize_t n = read(from.get(), block.data(), block.size());
-      if (n == 0 || (n < 0 && errno != EINTR)) return output;
-      if (n > 0) output.append(block.data(), static_cast<std::size_t>(n));
-    }
+    const ssize_t n = read(from.get(), block.data(), block.size());
+    if (n == 0) return out;
+    if (n < 0 && errno == EINTR) continue;
+    out.append(block.data(), static_cast<std::size_t>(checked(n, "read")));
   }
 }
 
 }  // namespace
 
 ChildOutput pipe_child(const std::vector<std::string>& argv, std::string_view input) {
-  const std::array<int, 2> in = make_pipe();
-  Descriptor child_in(in[0]);
-  Descriptor to_child(in[1]);
-  const std::array<int, 2> out = make_pipe();
-  Descriptor from_child(out[0]);
-  Descriptor child_out(out[1]);
+  const Fd child_in = file_with(input);
+  std::array<int, 2> ends{};
+  checked(pipe2(ends.data(), O_CLOEXEC), "pipe");
+  const Fd from_child(ends[0]);
+  Fd child_out(ends[1]);
 
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
@@ -86,18 +62,10 @@ ChildOutput pipe_child(const std::vector<std::string>& argv, std::string_view in
   const int code = posix_spawn(&child, words[0], &actions, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (code != 0) throw Error(argv[0] + ": " + std::strerror(code));
-  child_in.close();
-  child_out.close();
+  child_out.reset();
 
-  // Writing to a child that has exited must be an error here, not the end of this process.
-  struct sigaction ignore{};
-  struct sigaction before{};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, &before);
   ChildOutput result;
-  result.output = exchange(to_child, from_child, input);
-  sigaction(SIGPIPE, &before, nullptr);
-
+  result.output = read_all(from_child);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -1,27 +1,54 @@
 #include "sweeps/plan/answer_cache.hpp"
 
+#include <cstdlib>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/base/version.hpp"
 #include "storage/files/publish.hpp"
 
 namespace depthgrid {
 
-std::optional<std::string> cached_answer(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  if (!in) return std::nullopt;
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+namespace fs = std::filesystem;
+
+AnswerCache::AnswerCache(const fs::path& worker, fs::path folder)
+    : folder_(std::move(folder)), build_(code_version()) {
+  struct stat file{};
+  if (stat(worker.c_str(), &file) != 0) return;
+  build_ += fmt::format(" {} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
 }
 
-void cache_answer(const std::filesystem::path& file, std::string_view text) {
+fs::path AnswerCache::file_of(std::string_view asked) const {
+  return folder_ / (hex(sha256(fmt::format("{} {}", asked, build_)), 32) + ".json");
+}
+
+std::optional<std::string> AnswerCache::find(std::string_view asked) const {
+  if (folder_.empty()) return std::nullopt;
+  std::ifstream in(file_of(asked));
+  if (!in) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+void AnswerCache::keep(std::string_view asked, std::string_view answer) const {
+  if (folder_.empty()) return;
   try {
-    make_folders(file.parent_path());
-    publish_replace(file, text);
+    make_folders(folder_);
+    publish_replace(file_of(asked), answer);
   } catch (const Error&) {  // costs time only
   }
+}
+
+fs::path cache_folder(const fs::path& name) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') return fs::path(cache) / "depthgrid" / name;
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home == '/') return fs::path(home) / ".cache/depthgrid" / name;
+  return {};
 }
 
 }  // namespace depthgrid

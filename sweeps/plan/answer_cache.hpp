@@ -7,12 +7,30 @@
 
 namespace depthgrid {
 
-/// A file cache of expensive answers, one file per answer. A cache that cannot be read or written
-/// only costs time: neither function throws.
-/// @return  nothing if the file is absent or cannot be read.
-std::optional<std::string> cached_answer(const std::filesystem::path& file);
+/// Answers of the worker that take long, one file each, of one build.
+///
+/// Two builds of one commit may differ, for example while sources are edited, so that the size and
+/// time of the worker's file count besides the version. A cache that cannot be read or written only
+/// costs time.
+class AnswerCache {
+ public:
+  /// @param folder  see cache_folder(); empty = keep nothing.
+  AnswerCache(const std::filesystem::path& worker, std::filesystem::path folder);
 
-/// Replaces the answer; creates the folder.
-void cache_answer(const std::filesystem::path& file, std::string_view text);
+  /// @param asked  what the answer depends on besides the build.
+  /// @return  nothing if there is no such answer, or if it cannot be read.
+  std::optional<std::string> find(std::string_view asked) const;
+  /// Replaces the answer; creates the folder.
+  void keep(std::string_view asked, std::string_view answer) const;
+
+ private:
+  std::filesystem::path file_of(std::string_view asked) const;
+
+  std::filesystem::path folder_;
+  std::string build_;
+};
+
+/// $XDG_CACHE_HOME/depthgrid/NAME, or the same under ~/.cache; empty if there is neither.
+std::filesystem::path cache_folder(const std::filesystem::path& name);
 
 }  // namespace depthgrid

@@ -12,6 +12,7 @@ namespace {
 // (small cells on two cores: 1.15-1.5 times).
 constexpr double kJobOverhead = 0.25;
 
+/// Time in seconds at which the last of `teams` ends, the longest jobs first.
 double makespan_of(const std::vector<JobGroup>& groups, const std::vector<std::size_t>& pieces,
                    std::int64_t teams) {
   std::vector<double> jobs;
@@ -22,8 +23,17 @@ double makespan_of(const std::vector<JobGroup>& groups, const std::vector<std::s
       jobs.push_back(groups[g].seconds * (static_cast<double>(size) + kJobOverhead));
     }
   }
-  std::sort(jobs.begin(), jobs.end(), std::greater<>());
-  return makespan(jobs, teams);
+  std::ranges::sort(jobs, std::greater<>());
+  std::priority_queue free(std::greater<>(),
+                           std::vector<double>(static_cast<std::size_t>(teams), 0.0));
+  double last = 0;
+  for (const double seconds : jobs) {
+    const double end = free.top() + seconds;
+    free.pop();
+    free.push(end);
+    last = std::max(last, end);
+  }
+  return last;
 }
 
 using Pieces = std::vector<std::size_t>;  // jobs of each group
@@ -58,19 +68,6 @@ Pieces refined(const std::vector<JobGroup>& groups, Pieces pieces, std::int64_t 
 std::size_t pieces_for(const JobGroup& group, std::int64_t per_job) {
   const auto n = static_cast<std::int64_t>(group.cells.size());
   return static_cast<std::size_t>((n + per_job - 1) / per_job);
-}
-
-double makespan(const std::vector<double>& jobs, std::int64_t teams) {
-  std::priority_queue<double, std::vector<double>, std::greater<>> free;
-  for (std::int64_t t = 0; t < teams; ++t) free.push(0);
-  double last = 0;
-  for (const double seconds : jobs) {
-    const double end = free.top() + seconds;
-    free.pop();
-    free.push(end);
-    last = std::max(last, end);
-  }
-  return last;
 }
 
 void balance(std::vector<JobGroup>& groups, std::int64_t teams) {

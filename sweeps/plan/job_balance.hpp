@@ -27,8 +27,4 @@ std::size_t pieces_for(const JobGroup& group, std::int64_t per_job);
 /// @param groups  with pieces = pieces_for(group, group.cap); pieces may rise, never fall.
 void balance(std::vector<JobGroup>& groups, std::int64_t teams);
 
-/// Time in seconds at which the last of `teams` ends if each takes the next of these jobs as soon
-/// as it is free.
-double makespan(const std::vector<double>& jobs, std::int64_t teams);
-
 }  // namespace depthgrid

@@ -165,23 +165,6 @@ std::string job_id(const std::vector<std::string>& cells) {
   return hex(sha256(ids), 12);
 }
 
-double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost) {
-  const auto steps = static_cast<double>(config.integer("train.steps"));
-  const auto length = static_cast<double>(config.integer("data.seq_len"));
-  double tokens = 0;
-  if (!config.null("eval.every") && !config.null("eval.windows")) {
-    const double times = std::floor(steps / static_cast<double>(config.integer("eval.every"))) +
-                         (config.flag("eval.at_start") ? 1 : 0);
-    tokens += times * static_cast<double>(config.words("eval.splits").size()) * length *
-              static_cast<double>(config.integer("eval.windows"));
-  }
-  if (!config.null("eval.final_windows")) {
-    tokens += static_cast<double>(config.words("eval.final_splits").size()) * length *
-              static_cast<double>(config.integer("eval.final_windows"));
-  }
-  return steps * cost.seconds_per_cell_step + tokens * cost.seconds_per_eval_token;
-}
-
 std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::vector<bool>& wanted,
                                 const PackingOptions& options, const CostTable& costs) {
   if (wanted.size() != cells.size()) throw Error("plan_jobs: one flag a cell is needed");

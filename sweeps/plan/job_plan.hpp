@@ -52,11 +52,6 @@ struct FusedJob {
 /// run.
 std::string job_id(const std::vector<std::string>& cells);
 
-/// Predicted training time of one cell on one rank in seconds: steps and periodic evaluations. The
-/// final pass over a whole split counts only if eval.final_windows bounds it (a plan needs no
-/// corpus).
-double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost);
-
 /// Groups the wanted cells by structure and divides the groups into jobs.
 ///
 /// Automatic fusing fills jobs up to max_fused (and the memory), then divides them further as long

@@ -3,16 +3,30 @@
 #include "storage/plan_file.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// Widths sealed in the plan of a store; none without a plan.
+std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / "STORE.json")) return {};
+  const Store store = Store::open(folder);
+  if (!has_plan(store)) return {};
+  std::vector<MatchedWidth> widths = read_plan(store).matched;
+  for (MatchedWidth& width : widths) width.sealed = true;
+  return widths;
+}
+
+}  // namespace
 
 Amounts described_amounts(const DescribeCache& cache) {
-  return [&cache](MatchOn on, const std::vector<MatchCandidate>& candidates) {
+  return [cache](MatchOn on, const std::vector<MatchCandidate>& candidates) {
     std::vector<CellPlan> cells;
     for (const MatchCandidate& candidate : candidates) {
       CellPlan& cell = cells.emplace_back();
       cell.structure = candidate.structure;
       cell.config = candidate.config;
     }
-    const CostTable costs = on == MatchOn::Time ? cache.costs(cells) : cache.counts(cells);
+    const CostTable costs =
+        cache.costs(cells, on == MatchOn::Time ? CostDetail::Times : CostDetail::Counts);
     std::vector<double> out;
     for (const CellPlan& cell : cells) {
       const StructureCost& cost = costs.at(cell.structure);
@@ -22,15 +36,6 @@ Amounts described_amounts(const DescribeCache& cache) {
     }
     return out;
   };
-}
-
-std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder) {
-  if (!std::filesystem::exists(folder / "STORE.json")) return {};
-  const Store store = Store::open(folder);
-  if (!has_plan(store)) return {};
-  std::vector<MatchedWidth> widths = read_plan(store).matched;
-  for (MatchedWidth& width : widths) width.sealed = true;
-  return widths;
 }
 
 Sweep matched_sweep(const SweepRequest& request, const std::filesystem::path& store,

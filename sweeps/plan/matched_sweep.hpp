@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <vector>
 
 #include "core/config/sweep.hpp"
 #include "sweeps/plan/describe_cache.hpp"
@@ -9,11 +8,8 @@
 
 namespace depthgrid {
 
-/// Amounts from `depthgrid-worker describe`, cached. The cache must outlive the returned function.
-Amounts described_amounts(const DescribeCache& cache);
-
-/// Widths sealed in the plan of a store; none without a plan. @param folder  of the store.
-std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder);
+/// Amounts from `depthgrid-worker describe`, cached.
+Amounts described_amounts(const DescribeCache& cache = {});
 
 /// Which amounts of `match:` are computed.
 enum class MatchEffort : std::uint8_t {

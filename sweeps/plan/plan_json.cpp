@@ -6,7 +6,6 @@
 
 #include "core/config/start_name.hpp"
 #include "sweeps/plan/plan_report.hpp"
-#include "sweeps/plan/stored_bytes.hpp"
 #include "sweeps/report/listing.hpp"
 
 namespace depthgrid {

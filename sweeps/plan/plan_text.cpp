@@ -98,6 +98,28 @@ Table cell_table(const Sweep& sweep, const PlanReport& report) {
 
 }  // namespace
 
+PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<CellStatus> status,
+                            const PackingOptions& packing, CostTable costs,
+                            std::vector<std::string> notes) {
+  std::vector<bool> wanted;
+  for (const CellStatus s : status) wanted.push_back(!is_result(s));
+  PlanReport report;
+  report.jobs = plan_jobs(sweep.cells, wanted, packing, costs);
+  report.store = std::move(store);
+  report.status = std::move(status);
+  report.packing = packing;
+  report.costs = std::move(costs);
+  report.notes = std::move(notes);
+  const bool open_end = std::ranges::any_of(
+      sweep.cells, [](const CellPlan& c) { return c.config.null("eval.final_windows"); });
+  if (open_end && !report.jobs.empty() && !report.costs.empty()) {
+    report.notes.push_back(
+        "times leave out the final evaluation over whole splits, whose size only the corpus knows "
+        "(eval.final_windows bounds it)");
+  }
+  return report;
+}
+
 std::string plan_text(const Sweep& sweep, const PlanReport& report) {
   const auto done = std::count_if(report.status.begin(), report.status.end(), is_result);
   const double seconds = predicted_makespan(report.jobs, report.packing.teams);

@@ -14,8 +14,6 @@
 namespace depthgrid {
 namespace {
 
-using enum ParameterGroup;
-constexpr std::array kAddedGroups = {Control, Tpn, Scalars, Router, Predictor};
 constexpr std::size_t kShown = 12;  // differences shown per pair in a message
 
 std::map<CellId, const CellPlan*> by_id(const Sweep& sweep) {
@@ -27,6 +25,8 @@ std::map<CellId, const CellPlan*> by_id(const Sweep& sweep) {
 }  // namespace
 
 bool is_added_module(std::string_view group) {
+  using enum ParameterGroup;
+  constexpr std::array kAddedGroups = {Control, Tpn, Scalars, Router, Predictor};
   return std::ranges::find(kAddedGroups, group, [](auto one) { return name_of(one); }) !=
          kAddedGroups.end();
 }
@@ -97,7 +97,7 @@ std::string check_starts(const Sweep& sweep, const DescribeCache& cache) {
   if (sweep.starts.empty()) return {};
   CostTable described;
   try {
-    described = cache.tensors(start_structures(sweep));
+    described = cache.costs(start_structures(sweep), CostDetail::Tensors);
   } catch (const UserError& problem) {
     if (problem.code() != ExitCode::BadConfig) throw;
     return std::string("weights to start from are not compared with the models yet: ") +

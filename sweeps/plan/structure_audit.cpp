@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/resolve/preset_deviations.hpp"
 
@@ -30,7 +30,7 @@ Json finite_number(double value) {
 }
 
 double number_of(const Json& j) {
-  return j.is_number() ? j.get<double>() : std::numeric_limits<double>::quiet_NaN();
+  return j.is_number() ? j.get<double>() : kNaN;
 }
 
 Json parameters_json(const StructureAudit& a) {
@@ -105,6 +105,17 @@ StructureAudit audit_of(const Json& j) {
   return a;
 }
 
+/// The leaves that an audit depends on, as canonical JSON.
+std::string audited_leaves(const CellConfig& cell) {
+  const nlohmann::json leaves = nlohmann::json::parse(cell.json());
+  nlohmann::json kept = nlohmann::json::object();
+  for (const auto& [path, value] : leaves.items()) {
+    const bool model = path.starts_with("model.") && path != "model.seed";
+    if (model || path == "data.seq_len" || path.ends_with(".frozen")) kept[path] = value;
+  }
+  return kept.dump();
+}
+
 }  // namespace
 
 std::string_view name_of(AuditVerdict verdict) noexcept {
@@ -156,6 +167,24 @@ std::vector<StructureAudit> parse_audits(std::string_view json) {
   } catch (const nlohmann::json::exception& e) {
     throw Error(std::string("audit: the answer cannot be read: ") + e.what());
   }
+}
+
+std::optional<StructureAudit> cached_audit(const AnswerCache& cache, const CellConfig& cell) {
+  const std::optional<std::string> text = cache.find(audited_leaves(cell));
+  if (!text) return std::nullopt;
+  try {
+    const std::vector<StructureAudit> kept = parse_audits(*text);
+    if (kept.size() == 1) return kept.front();
+  } catch (const Error&) {  // damaged: audited again
+  }
+  return std::nullopt;
+}
+
+void cache_audit(const AnswerCache& cache, const CellConfig& cell, StructureAudit audit) {
+  std::erase_if(audit.checks, [](const AuditResult& check) {
+    return check.verdict == AuditVerdict::Off || check.verdict == AuditVerdict::Skipped;
+  });
+  cache.keep(audited_leaves(cell), audits_json({audit}));
 }
 
 }  // namespace depthgrid

@@ -1,9 +1,13 @@
 #include "sweeps/plan/structure_cost.hpp"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/config/axis_labels.hpp"
 #include "core/config/gathered_execution.hpp"
+#include "storage/columns/variables.hpp"
 
 namespace depthgrid {
 namespace {
@@ -41,6 +45,12 @@ StructureCost cost_of(const Json& j) {
   return c;
 }
 
+// Of docs/store-format.md: a frame's head, a number of a row, one of a series.
+constexpr double kFrame = 24, kNumber = 8, kPackedNumber = 4;
+constexpr double kResultHead = 85e3;         // variables of a cell, their attributes, the plan
+constexpr double kCheckpointHead = 5e3;      // in addition to the weights
+constexpr double kCheckpointParameter = 12;  // value and two moments
+
 }  // namespace
 
 double expected_flops(const StructureCost& cost, const CellConfig& config) {
@@ -48,6 +58,45 @@ double expected_flops(const StructureCost& cost, const CellConfig& config) {
   if (!k || !cost.student_flops) return cost.flops_per_token;
   const auto tokens = static_cast<double>(config.integer("data.seq_len"));
   return cost.student_flops->at(static_cast<double>(*k) / tokens);
+}
+
+double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost) {
+  const auto steps = static_cast<double>(config.integer("train.steps"));
+  const auto length = static_cast<double>(config.integer("data.seq_len"));
+  double tokens = 0;
+  if (!config.null("eval.every") && !config.null("eval.windows")) {
+    const double times = std::floor(steps / static_cast<double>(config.integer("eval.every"))) +
+                         (config.flag("eval.at_start") ? 1 : 0);
+    tokens += times * static_cast<double>(config.words("eval.splits").size()) * length *
+              static_cast<double>(config.integer("eval.windows"));
+  }
+  if (!config.null("eval.final_windows")) {
+    tokens += static_cast<double>(config.words("eval.final_splits").size()) * length *
+              static_cast<double>(config.integer("eval.final_windows"));
+  }
+  return steps * cost.seconds_per_cell_step + tokens * cost.seconds_per_eval_token;
+}
+
+double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters) {
+  const auto steps = static_cast<double>(config.integer("train.steps"));
+  double evals = 1 + (config.flag("eval.at_start") ? 1 : 0);
+  if (!config.null("eval.every")) {
+    evals = std::ceil(steps / static_cast<double>(config.integer("eval.every"))) + evals - 1;
+  }
+  auto eval_numbers = static_cast<double>(row_numbers("eval_step"));
+  if (config.flag("eval.by_position")) {
+    eval_numbers += static_cast<double>(kSplitNames.size()) *
+                    static_cast<double>(config.integer("data.seq_len"));
+  }
+  const double numbers = steps * static_cast<double>(row_numbers("step")) + evals * eval_numbers;
+  const double journal = (steps + evals) * kFrame + numbers * kNumber;
+  const bool best =
+      config.null("checkpoint.keep_best") || config.integer("checkpoint.keep_best") > 0;
+  const auto* at = config.at("checkpoint.keep_at").get_if<ValueList>();
+  const double kept = (config.flag("checkpoint.keep_final") ? 1 : 0) + (best ? 1 : 0) +
+                      (at == nullptr ? 0.0 : static_cast<double>(at->size()));
+  return journal + kResultHead + numbers * kPackedNumber +
+         kept * (kCheckpointHead + kCheckpointParameter * static_cast<double>(parameters));
 }
 
 CostTable parse_costs(std::string_view json) {

@@ -48,6 +48,17 @@ using CostTable = std::map<std::string, StructureCost>;
 /// tokens, those of a student that executes the share given by the cell's capacity.
 double expected_flops(const StructureCost& cost, const CellConfig& config);
 
+/// Predicted training time of one cell on one rank in seconds: steps and periodic evaluations. The
+/// final pass over a whole split counts only if eval.final_windows bounds it (a plan needs no
+/// corpus).
+double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost);
+
+/// Size in bytes of a finished cell's folder: journal, result and the checkpoints that are kept.
+/// Computed from the configuration alone and for an uncompressed result, so a long cell needs less.
+/// Steps replayed after interruptions are not included.
+/// @param parameters  stored parameters of the cell.
+double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters);
+
 /// The answer of `depthgrid-worker describe`: {"schema": 1, "structures": [{...}]}.
 /// @throws Error if the text is not such an answer.
 CostTable parse_costs(std::string_view json);

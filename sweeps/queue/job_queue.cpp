@@ -7,9 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/log.hpp"
-#include "storage/cells/cell_history.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
-#include "sweeps/queue/crash_budget.hpp"
 
 namespace depthgrid {
 namespace {
@@ -23,6 +21,20 @@ bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
 }
 
 }  // namespace
+
+std::optional<std::string> died_too_often(const CellHistory& history, std::int64_t failed_before,
+                                          std::int64_t budget) {
+  std::int64_t furthest = -1, without_progress = 0;
+  for (const AttemptRecord& attempt : history.attempts) {
+    if (attempt.generation <= failed_before) continue;
+    const bool crashed = !attempt.end;
+    without_progress = crashed && attempt.last_step <= furthest ? without_progress + 1 : 0;
+    furthest = std::max(furthest, attempt.last_step);
+  }
+  if (without_progress <= budget) return std::nullopt;
+  return fmt::format("died {} times without getting beyond step {} (retry.crash = {})",
+                     without_progress + 1, furthest, budget);
+}
 
 JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
                    std::vector<FusedJob> jobs, ParameterCount parameters, std::int64_t crash_budget)

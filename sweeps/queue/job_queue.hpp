@@ -7,13 +7,45 @@
 #include <vector>
 
 #include "core/config/sweep.hpp"
+#include "storage/cells/cell_history.hpp"
 #include "storage/files/lease_keeper.hpp"
+#include "storage/hdf5/checkpoint.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/job_plan.hpp"
-#include "sweeps/queue/claim.hpp"
 #include "sweeps/queue/start_permit.hpp"
 
 namespace depthgrid {
+
+/// Cells that train together, starting after the same step.
+struct SessionJob {
+  std::string id;
+  std::vector<std::size_t> rows;  // into Sweep::cells
+  std::int64_t first_step = 0;    // steps already done
+};
+
+/// A cell that this process holds, and the state from which it continues.
+struct ClaimedCell {
+  std::size_t row = 0;
+  Lease lease;
+  std::optional<LoadedCheckpoint> state;  // none: from the start
+  std::vector<std::string> rejected;      // damaged checkpoints that were skipped
+  CellHistory before;                     // what earlier attempts have recorded
+};
+
+/// Cells taken together from the store, ready for a session.
+struct Claim {
+  SessionJob job;
+  std::vector<ClaimedCell> cells;
+};
+
+/// Whether a cell has died too often: attempts without an end that got no further than those before
+/// them.
+/// @param failed_before  generation of its newest failure, 0 if there is none: attempts up to it
+///                       were reported and no longer count.
+/// @param budget         leaf retry.crash: number of such deaths allowed.
+/// @return  the text of the report; nothing while the cell may be tried again.
+std::optional<std::string> died_too_often(const CellHistory& history, std::int64_t failed_before,
+                                          std::int64_t budget);
 
 /// Parameters of a cell's model: a checkpoint with another number is useless.
 using ParameterCount = std::function<std::int64_t(const CellConfig&)>;

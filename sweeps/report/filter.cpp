@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <compare>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,18 +12,7 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
-
-struct Filter::Node {
-  enum class Kind : std::uint8_t { And, Or, Not, Compare };
-  Kind kind = Kind::Compare;
-  std::unique_ptr<Node> left, right;  // Not has left only
-  std::string name, relation;
-  Value value;
-};
-
 namespace {
-
-using Node = Filter::Node;
 
 struct Token {
   enum class Kind : std::uint8_t { Word, Quoted, Symbol, End };
@@ -65,29 +53,53 @@ std::vector<Token> tokens_of(std::string_view text) {
 }
 
 Value value_of(const Token& token) {
-  Value value;
   const std::string& text = token.text;
-  const char* end = text.data() + text.size();
-  std::int64_t whole = 0;
-  double real = 0;
+  if (token.kind == Token::Kind::Quoted) return text;
+  if (text == "null") return {};
+  if (text == "true" || text == "false") return text == "true";
   const auto complete = [&](auto& number) {
+    const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
     return stop == end && error == std::errc();
   };
-  if (token.kind == Token::Kind::Quoted) {
-    value.data = text;
-  } else if (text == "true" || text == "false") {
-    value.data = text == "true";
-  } else if (text == "null") {
-    value.data = std::monostate{};
-  } else if (complete(whole)) {
-    value.data = whole;
-  } else if (complete(real)) {
-    value.data = real;
-  } else {
-    value.data = text;
-  }
-  return value;
+  std::int64_t whole = 0;
+  if (complete(whole)) return whole;
+  double real = 0;
+  if (complete(real)) return real;
+  return text;
+}
+
+/// Unordered if the types differ.
+std::partial_ordering compare(const Value& a, const Value& b) {
+  const auto* whole_a = a.get_if<std::int64_t>();
+  const auto* whole_b = b.get_if<std::int64_t>();
+  if (whole_a != nullptr && whole_b != nullptr) return *whole_a <=> *whole_b;
+  if (a.is_number() && b.is_number()) return a.number() <=> b.number();
+  if (a.is_number() || b.is_number()) return std::partial_ordering::unordered;
+  const auto text = [](const Value& v) {
+    const auto* word = v.get_if<std::string>();
+    return word != nullptr ? *word : canonical_json(v);  // booleans; lists as they are printed
+  };
+  return text(a) <=> text(b);
+}
+
+struct Relation {
+  std::string_view sign;
+  bool (*holds)(std::partial_ordering order);
+};
+
+constexpr Relation kRelations[] = {{"=", [](std::partial_ordering order) { return order == 0; }},
+                                   {"==", [](std::partial_ordering order) { return order == 0; }},
+                                   {"!=", [](std::partial_ordering order) { return order != 0; }},
+                                   {"<", [](std::partial_ordering order) { return order < 0; }},
+                                   {"<=", [](std::partial_ordering order) { return order <= 0; }},
+                                   {">", [](std::partial_ordering order) { return order > 0; }},
+                                   {">=", [](std::partial_ordering order) { return order >= 0; }}};
+
+bool holds(const Value& mine, const Relation& relation, const Value& wanted) {
+  if (wanted.is_null() && mine.is_null()) return relation.sign == "=" || relation.sign == "==";
+  if (wanted.is_null()) return relation.sign == "!=";
+  return !mine.is_null() && relation.holds(compare(mine, wanted));
 }
 
 class Parser {
@@ -95,8 +107,8 @@ class Parser {
   Parser(std::string_view text, const std::vector<std::string>& names)
       : text_(text), names_(names), tokens_(tokens_of(text)) {}
 
-  std::unique_ptr<Node> parse() {
-    auto root = any();
+  CellFilter parse() {
+    CellFilter root = any();
     if (next().kind != Token::Kind::End) {
       fail(text_, next().at, "expected 'and', 'or' or the end here");
     }
@@ -111,71 +123,67 @@ class Parser {
     return yes;
   }
 
-  std::unique_ptr<Node> joined(Node::Kind kind, std::unique_ptr<Node> left,
-                               std::unique_ptr<Node> right) {
-    auto node = std::make_unique<Node>();
-    node->kind = kind;
-    node->left = std::move(left);
-    node->right = std::move(right);
-    return node;
+  /// The next token, a word or a quoted text.
+  const Token& take_text(const char* expected) {
+    const Token& token = next();
+    if (token.kind != Token::Kind::Word && token.kind != Token::Kind::Quoted) {
+      fail(text_, token.at, expected);
+    }
+    ++at_;
+    return token;
   }
 
-  std::unique_ptr<Node> any() {
-    auto left = all();
-    while (take(Token::Kind::Word, "or")) left = joined(Node::Kind::Or, std::move(left), all());
+  CellFilter any() {
+    CellFilter left = all();
+    while (take(Token::Kind::Word, "or")) {
+      left = [left = std::move(left), right = all()](const CellLookup& cell) {
+        return left(cell) || right(cell);
+      };
+    }
     return left;
   }
 
-  std::unique_ptr<Node> all() {
-    auto left = one();
-    while (take(Token::Kind::Word, "and")) left = joined(Node::Kind::And, std::move(left), one());
+  CellFilter all() {
+    CellFilter left = one();
+    while (take(Token::Kind::Word, "and")) {
+      left = [left = std::move(left), right = one()](const CellLookup& cell) {
+        return left(cell) && right(cell);
+      };
+    }
     return left;
   }
 
-  std::unique_ptr<Node> one() {
+  CellFilter one() {
     if (++depth_ > 200) fail(text_, next().at, "nested too deeply");
-    std::unique_ptr<Node> node;
+    CellFilter condition;
     const std::size_t open = next().at;
     if (take(Token::Kind::Word, "not")) {
-      node = joined(Node::Kind::Not, one(), nullptr);
+      condition = [inner = one()](const CellLookup& cell) { return !inner(cell); };
     } else if (take(Token::Kind::Symbol, "(")) {
-      node = any();
+      condition = any();
       if (!take(Token::Kind::Symbol, ")")) fail(text_, open, "this parenthesis is not closed");
     } else {
-      node = comparison();
+      condition = comparison();
     }
     --depth_;
-    return node;
+    return condition;
   }
 
-  std::unique_ptr<Node> comparison() {
-    static constexpr std::string_view kRelations[] = {"=", "==", "!=", "<", "<=", ">", ">="};
-    const Token name = next();
-    if (name.kind != Token::Kind::Word && name.kind != Token::Kind::Quoted) {
-      fail(text_, name.at, "expected a name here");
-    }
-    ++at_;
-    auto node = std::make_unique<Node>();
+  CellFilter comparison() {
+    const Token& named = take_text("expected a name here");
+    std::string name;
     try {
-      node->name = resolve_name(name.text, names_);
+      name = resolve_name(named.text, names_);
     } catch (const UserError& e) {
-      fail(text_, name.at, e.what());
+      fail(text_, named.at, e.what());
     }
-    const Token relation = next();
-    if (relation.kind != Token::Kind::Symbol ||
-        std::find(std::begin(kRelations), std::end(kRelations), relation.text) ==
-            std::end(kRelations)) {
-      fail(text_, relation.at, "expected one of = != < <= > >= here");
+    const Relation* relation = std::ranges::find(kRelations, next().text, &Relation::sign);
+    if (next().kind != Token::Kind::Symbol || relation == std::end(kRelations)) {
+      fail(text_, next().at, "expected one of = != < <= > >= here");
     }
     ++at_;
-    node->relation = relation.text == "==" ? "=" : relation.text;
-    const Token value = next();
-    if (value.kind != Token::Kind::Word && value.kind != Token::Kind::Quoted) {
-      fail(text_, value.at, "expected a value here");
-    }
-    ++at_;
-    node->value = value_of(value);
-    return node;
+    return [name, relation, value = value_of(take_text("expected a value here"))](
+               const CellLookup& cell) { return holds(cell(name), *relation, value); };
   }
 
   std::string_view text_;
@@ -185,65 +193,10 @@ class Parser {
   int depth_ = 0;
 };
 
-std::optional<double> number_of(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value.data))
-    return static_cast<double>(*whole);
-  if (const auto* real = std::get_if<double>(&value.data)) return *real;
-  return std::nullopt;
-}
-
-/// Unordered if the types differ.
-std::partial_ordering compare(const Value& a, const Value& b) {
-  const auto* whole_a = std::get_if<std::int64_t>(&a.data);
-  const auto* whole_b = std::get_if<std::int64_t>(&b.data);
-  if (whole_a != nullptr && whole_b != nullptr) return *whole_a <=> *whole_b;
-  const auto number_a = number_of(a);
-  const auto number_b = number_of(b);
-  if (number_a && number_b) return *number_a <=> *number_b;
-  if (number_a || number_b) return std::partial_ordering::unordered;
-  const auto text = [](const Value& v) {
-    const auto* word = std::get_if<std::string>(&v.data);
-    return word != nullptr ? *word : canonical_json(v);  // booleans; lists as they are printed
-  };
-  return text(a) <=> text(b);
-}
-
-bool holds(const Node& node, const Filter::Lookup& cell) {
-  switch (node.kind) {
-    case Node::Kind::And:
-      return holds(*node.left, cell) && holds(*node.right, cell);
-    case Node::Kind::Or:
-      return holds(*node.left, cell) || holds(*node.right, cell);
-    case Node::Kind::Not:
-      return !holds(*node.left, cell);
-    case Node::Kind::Compare:
-      break;
-  }
-  const auto absent = [](const Value& v) { return std::holds_alternative<std::monostate>(v.data); };
-  const Value mine = cell(node.name);
-  const std::string& r = node.relation;
-  if (absent(node.value)) return absent(mine) ? r == "=" : r == "!=";
-  if (absent(mine)) return false;
-  const std::partial_ordering order = compare(mine, node.value);
-  if (r == "=") return order == std::partial_ordering::equivalent;
-  if (r == "!=") return order != std::partial_ordering::equivalent;
-  if (r == "<") return order == std::partial_ordering::less;
-  if (r == ">") return order == std::partial_ordering::greater;
-  if (r == "<=")
-    return order == std::partial_ordering::less || order == std::partial_ordering::equivalent;
-  return order == std::partial_ordering::greater || order == std::partial_ordering::equivalent;
-}
-
 }  // namespace
 
-Filter::Filter(std::string_view text, const std::vector<std::string>& names)
-    : root_(Parser(text, names).parse()) {}
-Filter::~Filter() = default;
-Filter::Filter(Filter&&) noexcept = default;
-Filter& Filter::operator=(Filter&&) noexcept = default;
-
-bool Filter::matches(const Lookup& cell) const {
-  return holds(*root_, cell);
+CellFilter parse_filter(std::string_view text, const std::vector<std::string>& names) {
+  return Parser(text, names).parse();
 }
 
 std::string resolve_name(std::string_view text, const std::vector<std::string>& names) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +9,13 @@
 
 namespace depthgrid {
 
-/// A condition on cells: `gate = token and (depth > 6 or not status = completed)`.
+/// The value of a cell by full name; a null Value if it has none.
+using CellLookup = std::function<Value(const std::string& name)>;
+
+/// Whether a cell meets a condition.
+using CellFilter = std::function<bool(const CellLookup& cell)>;
+
+/// Reads a condition on cells: `gate = token and (depth > 6 or not status = completed)`.
 ///
 ///     or   := and ("or" and)*          and  := not ("and" not)*
 ///     not  := "not" not | "(" or ")" | name ("=" | "!=" | "<" | "<=" | ">" | ">=") value
@@ -19,25 +24,8 @@ namespace depthgrid {
 /// number, true, false, null, a bare word or a quoted string. Numbers compare as numbers, words as
 /// text; values of different types are neither equal nor ordered. A cell without the value matches
 /// only `= null`.
-class Filter {
- public:
-  /// The value of a cell by full name; a null Value if it has none.
-  using Lookup = std::function<Value(const std::string& name)>;
-
-  /// @throws UserError (Usage) with a caret at the position of the error.
-  Filter(std::string_view text, const std::vector<std::string>& names);
-  ~Filter();
-  Filter(Filter&&) noexcept;
-  Filter& operator=(Filter&&) noexcept;
-
-  /// Whether a cell meets the condition.
-  bool matches(const Lookup& cell) const;
-
-  struct Node;
-
- private:
-  std::unique_ptr<Node> root_;
-};
+/// @throws UserError (Usage) with a caret at the position of the error.
+CellFilter parse_filter(std::string_view text, const std::vector<std::string>& names);
 
 /// The full name of `text`: itself, or the only one of `names` that ends in "." + text.
 /// @throws UserError (Usage) that lists the candidates.

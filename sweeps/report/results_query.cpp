@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <numeric>
-#include <optional>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -38,23 +36,6 @@ constexpr std::array kFixed = {
                   return c.parameters > 0 ? Value(c.parameters) : Value();
                 }},
     FixedColumn{"attempts", [](const CellSummary& c, bool) { return Value(c.attempts); }}};
-
-std::vector<std::string> leaves_of(const Listing& listing) {
-  std::set<std::string> leaves;
-  for (const CellSummary& cell : listing.cells) {
-    for (const auto& [path, value] : cell.overrides) leaves.insert(path);
-  }
-  return {leaves.begin(), leaves.end()};
-}
-
-std::vector<std::string> metrics_of(const Listing& listing) {
-  std::set<std::string> metrics;
-  if (!listing.metric.empty()) metrics.insert(listing.metric);
-  for (const CellSummary& cell : listing.cells) {
-    for (const auto& [name, value] : cell.metrics) metrics.insert(name);
-  }
-  return {metrics.begin(), metrics.end()};
-}
 
 Value lookup(const Listing& listing, std::size_t row, const std::string& name) {
   const CellSummary& cell = listing.cells[row];
@@ -95,12 +76,17 @@ double metric_or_nan(const CellSummary& cell, const std::string& name) {
 }  // namespace
 
 std::vector<std::string> query_names(const Listing& listing) {
+  std::set<std::string> leaves, metrics;
+  if (!listing.metric.empty()) metrics.insert(listing.metric);
+  for (const CellSummary& cell : listing.cells) {
+    for (const auto& [path, value] : cell.overrides) leaves.insert(path);
+    for (const auto& [name, value] : cell.metrics) metrics.insert(name);
+  }
+  leaves.erase("seed");  // a column that every cell has
   std::vector<std::string> names;
   for (const FixedColumn& column : kFixed) names.emplace_back(column.name);
-  for (auto& name : leaves_of(listing)) {
-    if (name != "seed") names.push_back(std::move(name));
-  }
-  for (auto& name : metrics_of(listing)) names.push_back(std::move(name));
+  names.insert(names.end(), leaves.begin(), leaves.end());
+  names.insert(names.end(), metrics.begin(), metrics.end());
   return names;
 }
 
@@ -109,9 +95,9 @@ std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery
   std::iota(cells.begin(), cells.end(), std::size_t{0});
   const std::vector<std::string> names = query_names(listing);
   if (!query.filter.empty()) {
-    const Filter filter(query.filter, names);
+    const CellFilter matches = parse_filter(query.filter, names);
     std::erase_if(cells, [&](std::size_t row) {
-      return !filter.matches([&](const std::string& name) { return lookup(listing, row, name); });
+      return !matches([&](const std::string& name) { return lookup(listing, row, name); });
     });
   }
   if (query.sort.empty()) return cells;

@@ -25,42 +25,42 @@ std::string csv_field(const std::string& text) {
   return out + '"';
 }
 
+/// The titles, then the rows.
+std::vector<std::vector<std::string>> lines_of(const Table& table) {
+  std::vector<std::vector<std::string>> lines(1);
+  for (const TableColumn& column : table.columns) lines[0].push_back(column.title);
+  lines.insert(lines.end(), table.rows.begin(), table.rows.end());
+  return lines;
+}
+
 }  // namespace
 
 std::string text_of(const Table& table) {
-  std::vector<std::size_t> widths;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    std::size_t width = width_of(table.columns[c].title);
-    for (const auto& row : table.rows) width = std::max(width, width_of(row[c]));
-    widths.push_back(width);
+  const auto lines = lines_of(table);
+  const std::size_t columns = table.columns.size();
+  std::vector<std::size_t> widths(columns);
+  for (const auto& fields : lines) {
+    for (std::size_t c = 0; c < columns; ++c) widths[c] = std::max(widths[c], width_of(fields[c]));
   }
   std::string out;
-  const auto add = [&](const auto& field) {
+  for (const auto& fields : lines) {
     std::string line;
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const std::string& text = field(c);
-      const std::string pad(widths[c] - width_of(text), ' ');
+    for (std::size_t c = 0; c < columns; ++c) {
+      const std::string pad(widths[c] - width_of(fields[c]), ' ');
       if (c > 0) line += "  ";
-      line += table.columns[c].align == Align::Left ? text + pad : pad + text;
+      line += table.columns[c].align == Align::Left ? fields[c] + pad : pad + fields[c];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + '\n';
-  };
-  add([&](std::size_t c) -> const std::string& { return table.columns[c].title; });
-  for (const auto& row : table.rows) {
-    add([&](std::size_t c) -> const std::string& { return row[c]; });
   }
   return out;
 }
 
 std::string csv_of(const Table& table) {
   std::string out;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    out += (c > 0 ? "," : "") + csv_field(table.columns[c].title);
-  }
-  out += '\n';
-  for (const auto& row : table.rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) out += (c > 0 ? "," : "") + csv_field(row[c]);
+  for (const auto& fields : lines_of(table)) {
+    for (std::size_t c = 0; c < fields.size(); ++c)
+      out += (c > 0 ? "," : "") + csv_field(fields[c]);
     out += '\n';
   }
   return out;

@@ -28,7 +28,7 @@ bool complete(const StructureAudit& audit, const AuditLevels& levels) {
 }  // namespace
 
 AuditService::AuditService(double memory_bytes, bool fresh, std::function<bool()> stop)
-    : cache_(program_beside("depthgrid-worker"), default_audit_folder()),
+    : cache_(program_beside("depthgrid-worker"), cache_folder("audit")),
       memory_bytes_(memory_bytes),
       fresh_(fresh),
       stop_(std::move(stop)) {}
@@ -37,7 +37,7 @@ std::optional<StructureAudit> AuditService::audit(const std::string& structure,
                                                   const CellConfig& config,
                                                   const AuditLevels& levels) {
   StructureAudit known;
-  if (const auto kept = fresh_ ? std::nullopt : cache_.find(config)) known = *kept;
+  if (const auto kept = fresh_ ? std::nullopt : cached_audit(cache_, config)) known = *kept;
   known.structure = structure;
   known.preset = config.null("model.preset") ? "" : config.word("model.preset");
   known.changed = preset_changes(config);
@@ -46,7 +46,7 @@ std::optional<StructureAudit> AuditService::audit(const std::string& structure,
   if (!all) return std::nullopt;
   StructureAudit shown = *all;
   if (worked_) {
-    cache_.keep(config, *all);
+    cache_audit(cache_, config, *all);
   } else {
     shown.seconds = known.seconds;
   }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/config/cell_config.hpp"
-#include "sweeps/plan/audit_cache.hpp"
+#include "sweeps/plan/structure_audit.hpp"
 
 namespace depthgrid {
 
@@ -26,7 +26,7 @@ class AuditService {
   bool worked() const noexcept { return worked_; }
 
  private:
-  AuditCache cache_;
+  AnswerCache cache_;
   double memory_bytes_;
   bool fresh_;
   bool worked_ = false;

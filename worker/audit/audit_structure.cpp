@@ -11,7 +11,7 @@
 #include "models/cost_model.hpp"
 #include "worker/audit/audit_checks.hpp"
 #include "worker/audit/audited_mode.hpp"
-#include "worker/process/out_of_memory.hpp"
+#include "worker/process/memory_use.hpp"
 
 namespace depthgrid {
 namespace {

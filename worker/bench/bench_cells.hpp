@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/config/cell_config.hpp"
-#include "sweeps/orders/bench_order.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 

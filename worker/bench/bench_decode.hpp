@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sweeps/orders/bench_order.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 

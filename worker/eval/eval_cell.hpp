@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sweeps/orders/cell_orders.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 

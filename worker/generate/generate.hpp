@@ -7,7 +7,7 @@
 
 #include "models/decode/token_choice.hpp"
 #include "models/model.hpp"
-#include "sweeps/orders/cell_orders.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <fstream>
+#include <new>
 #include <string>
+#include <string_view>
 
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/util/Exception.h>
 
 namespace depthgrid {
 
@@ -41,6 +44,12 @@ double usable_memory_bytes(int processes) {
   if (double bound = 0; limit >> bound) bytes = std::min(bytes, bound);
   constexpr double kReserve = 0.2;  // for the system, corpora in the page cache, other programs
   return (1 - kReserve) * bytes / processes;
+}
+
+bool is_out_of_memory(const std::exception& e) {
+  if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr) return true;
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&e) != nullptr) return true;
+  return std::string_view(e.what()).find("DefaultCPUAllocator") != std::string_view::npos;
 }
 
 }  // namespace depthgrid

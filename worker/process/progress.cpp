@@ -173,24 +173,19 @@ void Progress::draw(double low, double high) {
 void Progress::job_ended(const std::string& outcome) {
   const std::string line = fmt::format("job {} {} after {} ({}/{} cells done): {}", job_, outcome,
                                        duration(since_start_.seconds()), done_, total_, label_);
+  if (style_ != ProgressStyle::Json) return say(line);
   log_quietly(LogLevel::Info, line);
-  if (style_ == ProgressStyle::Quiet) return;
-  if (style_ == ProgressStyle::Json) {
-    put(Json{{"schema", 1},
-             {"event", "job_end"},
-             {"rank", rank_},
-             {"job", job_},
-             {"outcome", outcome},
-             {"cells", cells_},
-             {"step", step_},
-             {"seconds", since_start_.seconds()},
-             {"cells_done", done_},
-             {"cells_total", total_}}
-            .dump());
-    return;
-  }
-  clear();
-  put(style_ == ProgressStyle::Terminal ? line : "depthgrid: " + tag_ + line);
+  put(Json{{"schema", 1},
+           {"event", "job_end"},
+           {"rank", rank_},
+           {"job", job_},
+           {"outcome", outcome},
+           {"cells", cells_},
+           {"step", step_},
+           {"seconds", since_start_.seconds()},
+           {"cells_done", done_},
+           {"cells_total", total_}}
+          .dump());
 }
 
 }  // namespace depthgrid

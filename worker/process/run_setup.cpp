@@ -7,7 +7,6 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "core/base/subprocess.hpp"
 #include "distributed/device_map.hpp"
 #include "distributed/device_plugin.hpp"
 #include "models/cost_model.hpp"
@@ -70,8 +69,7 @@ CostTable quick_costs(const Sweep& sweep, at::Device device) {
 }
 
 CostTable known_costs(const Sweep& sweep, const CostTable& quick) {
-  const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
-  CostTable costs = cache.known(sweep.cells);
+  CostTable costs = DescribeCache().known(sweep.cells);
   costs.insert(quick.begin(), quick.end());  // keeps what is there
   return costs;
 }

@@ -10,8 +10,7 @@
 #include "core/config/start_name.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/cost_model.hpp"
-#include "sweeps/plan/job_plan.hpp"
-#include "sweeps/plan/stored_bytes.hpp"
+#include "sweeps/plan/structure_cost.hpp"
 #include "worker/run/final_weights.hpp"
 
 namespace depthgrid {

@@ -4,13 +4,20 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/nan.hpp"
 #include "core/cells/cell_set.hpp"
 #include "core/train/evaluation.hpp"
 #include "core/train/train_options.hpp"
 #include "storage/cells/cell_history.hpp"
-#include "sweeps/queue/lowest_losses.hpp"
 
 namespace depthgrid {
+
+/// The lowest dev loss of a cell so far.
+struct LowestLoss {
+  double best = kNaN;                    // NaN before the first one
+  std::vector<std::int64_t> improved{};  // steps whose loss was the lowest so far, in order
+  std::int64_t since = 0;                // evaluations since the best one
+};
 
 /// Ends the training of cells whose dev loss has not fallen for `train.early_stop.patience`
 /// evaluations. They are retired as completed.
@@ -29,7 +36,7 @@ class EarlyStop {
 
   /// True if the evaluation after `step` was some cell's best so far.
   bool improved_at(std::int64_t step) const { return improved_at_ == step; }
-  const LowestLosses& lowest() const noexcept { return lowest_; }
+  const LowestLoss& lowest(std::size_t e) const { return lowest_.at(e); }
 
  private:
   /// @return true if the cell stops.
@@ -37,7 +44,7 @@ class EarlyStop {
 
   const TrainOptions& options_;
   CellSet& cells_;
-  LowestLosses lowest_;
+  std::vector<LowestLoss> lowest_;
   std::optional<std::int64_t> improved_at_;
 };
 

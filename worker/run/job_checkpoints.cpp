@@ -21,7 +21,7 @@ void JobCheckpoints::write(std::int64_t step) {
     const CellCheckpoint state(job_.fused, e, recorder_.clock(e), job_.run.sync.ranks());
     const CheckpointData data = state.data(step, config_digest(*job_.configs[e]));
     publish_checkpoint(cell.folder(), cell.generation(), data, policy_.keep_last(),
-                       policy_.kept(early_stop_.lowest().improved(e), step));
+                       policy_.kept(early_stop_.lowest(e).improved, step));
     cell.event(step, EventKind::Checkpoint, static_cast<double>(step), "");
   }
   for (std::size_t e = 0; e < recorder_.size(); ++e) {

@@ -37,11 +37,11 @@ void JobEvaluation::evaluate(std::int64_t step) {
     if (modes) recorder_.cell(e).put(*modes, e);
     recorder_.clock(e).eval += clock.seconds();
   }
-  const LowestLosses& lowest = early_stop_.lowest();
   for (const std::size_t e : early_stop_.see(step, results[static_cast<std::size_t>(Split::Dev)])) {
     if (step == job_.job.first_step) continue;  // already recorded
-    recorder_.cell(e).event(step, EventKind::EarlyStop, lowest.best(e),
-                            fmt::format("no better than at step {}", lowest.improved(e).back()));
+    const LowestLoss& lowest = early_stop_.lowest(e);
+    recorder_.cell(e).event(step, EventKind::EarlyStop, lowest.best,
+                            fmt::format("no better than at step {}", lowest.improved.back()));
   }
 }
 

@@ -1,13 +1,36 @@
 #include "worker/run/job_retry.hpp"
 
+#include <csignal>
+
 #include <fmt/format.h>
+#include <malloc.h>
 #include <nlohmann/json.hpp>
+
+#include <c10/core/CachingDeviceAllocator.h>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "worker/process/fresh_process.hpp"
+#include "core/base/subprocess.hpp"
+#include "worker/process/stop_signals.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// Trains one cell of the order in a process of its own, outside of any launcher: memory that this
+/// process holds in pieces, or a device that it has spoilt, is not in its way. Waits for its end
+/// and hands a stop on to it; frees what this process has only put aside.
+/// @return  what the process ended with, 128 + n for a signal; OutOfMemory also if the system
+///          killed it for its memory.
+int train_apart(RunOrder order, const CellId& cell, bool on_gpu) {
+  order.cell = cell;
+  malloc_trim(0);
+  if (on_gpu) at::getDeviceAllocator(at::kCUDA)->emptyCache();
+  const int code = run_apart(
+      {program_beside("depthgrid-worker").string(), "run", order_text(order)}, stop_requested);
+  return code == 128 + SIGKILL ? static_cast<int>(ExitCode::OutOfMemory) : code;
+}
+
+}  // namespace
 
 void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& generations,
                     CellStatus status, const std::string& kind, const std::string& message) {

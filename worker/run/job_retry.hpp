@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/orders/run_order.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/queue/job_queue.hpp"
 #include "worker/run/run_context.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/train/trainer.hpp"
-#include "sweeps/queue/claim.hpp"
+#include "sweeps/queue/job_queue.hpp"
 #include "worker/run/early_stop.hpp"
 #include "worker/run/job_checkpoints.hpp"
 #include "worker/run/job_evaluation.hpp"

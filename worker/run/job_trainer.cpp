@@ -7,7 +7,6 @@
 
 #include "core/base/error.hpp"
 #include "worker/process/memory_use.hpp"
-#include "worker/process/out_of_memory.hpp"
 #include "worker/run/job_session.hpp"
 #include "worker/run/team_order.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "distributed/bucket_sync.hpp"
 #include "distributed/team.hpp"
-#include "sweeps/orders/run_order.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "worker/process/run_setup.hpp"
 #include "worker/run/run_context.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sweeps/orders/run_order.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 

@@ -194,7 +194,7 @@ void SessionRecorder::finish_cell(std::size_t e, CellStatus status,
   if (add) add(facts);
   const std::filesystem::path folder = cells_[e].folder();
   if (!cells_[e].finish(status, std::move(facts))) return;  // another process owns it now
-  const std::vector<std::int64_t> kept = policy_.kept(early_stop_.lowest().improved(e), step_);
+  const std::vector<std::int64_t> kept = policy_.kept(early_stop_.lowest(e).improved, step_);
   for (const CheckpointFile& file : list_checkpoints(folder)) {
     if (std::ranges::find(kept, file.step) != kept.end()) continue;
     std::error_code stays;  // the result is published: an extra file does no harm

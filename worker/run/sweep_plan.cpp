@@ -5,7 +5,6 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "core/base/subprocess.hpp"
 #include "distributed/agree.hpp"
 #include "models/options/model_options.hpp"
 #include "storage/plan_file.hpp"
@@ -28,8 +27,7 @@ void refuse_misfits(const Sweep& sweep) {
 
 /// Expands the sweep again with the widths of `match:`, which are in the store's plan afterwards.
 void match_widths(Sweep& sweep, const SweepRequest& request, const std::string& store_folder) {
-  const DescribeCache cache(program_beside("depthgrid-worker"), default_cache_folder());
-  const Amounts amounts = described_amounts(cache);
+  const Amounts amounts = described_amounts();
   sweep = matched_sweep(request, store_folder, amounts);
   refuse_misfits(sweep);
   Store store = Store::open_or_create(store_folder);

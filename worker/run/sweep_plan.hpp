@@ -5,7 +5,7 @@
 #include "core/config/sweep.hpp"
 #include "distributed/collective.hpp"
 #include "storage/store.hpp"
-#include "sweeps/orders/run_order.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 

@@ -2,7 +2,7 @@
 
 #include "core/base/exit_code.hpp"
 #include "distributed/collective.hpp"
-#include "sweeps/orders/run_order.hpp"
+#include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
 

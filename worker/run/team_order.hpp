@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "distributed/collective.hpp"
-#include "sweeps/queue/claim.hpp"
+#include "sweeps/queue/job_queue.hpp"
 
 namespace depthgrid {
 

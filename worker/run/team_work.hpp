@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/exit_code.hpp"
-#include "sweeps/orders/run_order.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/job_plan.hpp"
 #include "worker/run/run_context.hpp"
 

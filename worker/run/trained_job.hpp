@@ -7,7 +7,7 @@
 #include "core/cells/cell_set.hpp"
 #include "core/data/dataset.hpp"
 #include "core/data/sampler.hpp"
-#include "sweeps/queue/claim.hpp"
+#include "sweeps/queue/job_queue.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/run/run_context.hpp"
 

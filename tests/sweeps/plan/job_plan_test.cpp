@@ -227,20 +227,6 @@ TEST(JobPlan, ACapacitySeparatesWhereTokensAreGathered) {
       << gathered[1].why;
 }
 
-TEST(JobPlan, SecondsOfACellAreStepsAndEvaluations) {
-  const CellConfig config = make_config({{"data.seq_len", 64},
-                                         {"eval.every", 100},
-                                         {"eval.final_windows", 10},
-                                         {"eval.windows", 4},
-                                         {"train.steps", 1000}});
-  StructureCost cost;
-  cost.seconds_per_cell_step = 0.5;
-  cost.seconds_per_eval_token = 0.25;
-  const double splits = static_cast<double>(config.words("eval.splits").size());
-  const double tokens = 11 * splits * 4 * 64 + 1 * 10 * 64;  // at_start; one final split
-  EXPECT_DOUBLE_EQ(predicted_cell_seconds(config, cost), 500 + 0.25 * tokens);
-}
-
 TEST(JobPlan, PackingOptionsComeFromTheRun) {
   const PackingOptions defaults = packing_options(make_config({}), 3);
   EXPECT_EQ(defaults.fuse, 0);

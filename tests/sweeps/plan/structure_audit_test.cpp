@@ -1,6 +1,8 @@
 #include "sweeps/plan/structure_audit.hpp"
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -14,9 +16,12 @@
 #include "core/config/resolve/presets.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/columns/dimensions.hpp"
+#include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
 namespace structure_audit_test {
+
+namespace fs = std::filesystem;
 
 StructureAudit example() {
   StructureAudit a;
@@ -146,6 +151,64 @@ TEST(PresetChanges, ThePublishedArmsAreThePublishedModels) {
   EXPECT_EQ(presets,
             (std::set<std::string>{"published/standard", "published/tong",
                                    "published/time_indexed_mlp", "published/time_indexed_ssm"}));
+}
+
+class AuditCacheTest : public ::testing::Test {
+ protected:
+  void SetUp() override { std::ofstream(worker()) << "one build"; }
+
+  fs::path worker() const { return folder_.path() / "worker"; }
+  AnswerCache cache() const { return {worker(), folder_.path() / "audit"}; }
+
+  static StructureAudit kept_example() {
+    StructureAudit a;
+    a.structure = "s";
+    a.family = "standard";
+    a.checks = {{"causality", AuditVerdict::Pass, 0, 0, ""},
+                {"fusion", AuditVerdict::Skipped, 0, 0, "too large"},
+                {"entropy_floor", AuditVerdict::Off, 0, 0, ""}};
+    return a;
+  }
+  static CellConfig config(ValueMap leaves) { return make_config(leaves); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(AuditCacheTest, KeepsWhatLasts) {
+  cache_audit(cache(), config({}), kept_example());
+
+  const auto kept = cached_audit(cache(), config({}));
+
+  ASSERT_TRUE(kept.has_value());
+  ASSERT_EQ(kept->checks.size(), 1U);
+  EXPECT_EQ(kept->checks[0].name, "causality");
+}
+
+TEST_F(AuditCacheTest, AnotherSeedRateOrLengthOfTrainingIsTheSameModel) {
+  cache_audit(cache(), config({}), kept_example());
+
+  EXPECT_TRUE(cached_audit(cache(), config({{"model.seed", std::int64_t{3}}})));
+  EXPECT_TRUE(cached_audit(cache(), config({{"train.steps", std::int64_t{7}}})));
+  EXPECT_TRUE(cached_audit(cache(), config({{"train.lr", 0.5}})));
+}
+
+TEST_F(AuditCacheTest, AnotherModelWindowOrBuildIsNot) {
+  cache_audit(cache(), config({}), kept_example());
+
+  EXPECT_FALSE(cached_audit(cache(), config({{"model.n_layers", std::int64_t{3}}})));
+  EXPECT_FALSE(cached_audit(cache(), config({{"data.seq_len", std::int64_t{64}}})));
+  EXPECT_FALSE(cached_audit(cache(), config({{"model.residual.scale", 0.5}})));
+  std::ofstream(worker()) << "another build";
+  EXPECT_FALSE(cached_audit(cache(), config({})));
+}
+
+TEST_F(AuditCacheTest, WithoutAFolderNothingIsKept) {
+  const AnswerCache none(worker(), {});
+
+  cache_audit(none, config({}), kept_example());
+
+  EXPECT_FALSE(cached_audit(none, config({})));
 }
 
 }  // namespace structure_audit_test

@@ -18,7 +18,7 @@ const std::map<std::string, Value> kCell = {
     {"model.gate", "token"},    {"model.depth", 12},     {"eval_loss.valid", 2.5}};
 
 bool matches(const std::string& text) {
-  return Filter(text, kNames).matches([](const std::string& name) {
+  return parse_filter(text, kNames)([](const std::string& name) {
     const auto at = kCell.find(name);
     return at == kCell.end() ? Value() : at->second;
   });
@@ -26,7 +26,7 @@ bool matches(const std::string& text) {
 
 std::string error_of(const std::string& text) {
   try {
-    Filter(text, kNames);
+    parse_filter(text, kNames);
   } catch (const UserError& e) {
     EXPECT_EQ(e.code(), ExitCode::Usage);
     return e.what();
@@ -81,6 +81,11 @@ TEST(Filter, AMissingValueMatchesOnlyNull) {
   EXPECT_FALSE(matches("train_loss != 3"));
   EXPECT_TRUE(matches("train_loss = null"));
   EXPECT_TRUE(matches("seed != null"));
+  EXPECT_TRUE(matches("train_loss == null"));
+  EXPECT_FALSE(matches("train_loss != null"));
+  EXPECT_FALSE(matches("train_loss <= null"));
+  EXPECT_FALSE(matches("seed = null"));
+  EXPECT_FALSE(matches("seed >= null"));
 }
 
 TEST(Filter, MarksTheFaultWithACaret) {

@@ -5,8 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "core/config/identity.hpp"
+#include "core/config/sweep.hpp"
 #include "models/cost_model.hpp"
-#include "sweeps/orders/structure_request.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/structure_cost.hpp"
 
 namespace depthgrid::testing {

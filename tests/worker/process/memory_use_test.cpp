@@ -1,5 +1,7 @@
 #include "worker/process/memory_use.hpp"
 
+#include <new>
+#include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -19,6 +21,12 @@ TEST(MemoryUse, APeakCountsFromItsReset) {
   reset_peak_memory(at::kCPU);
   EXPECT_LE(peak_memory_bytes(), before);
   EXPECT_EQ(peak_device_memory_bytes(at::kCPU), peak_memory_bytes());
+}
+
+TEST(MemoryUse, KnowsErrorsThatMeanThatItIsOut) {
+  EXPECT_TRUE(is_out_of_memory(std::bad_alloc()));
+  EXPECT_TRUE(is_out_of_memory(std::runtime_error("DefaultCPUAllocator: can't allocate")));
+  EXPECT_FALSE(is_out_of_memory(std::runtime_error("shapes differ")));
 }
 
 }  // namespace memory_use_test

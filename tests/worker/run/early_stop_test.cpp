@@ -1,5 +1,7 @@
 #include "worker/run/early_stop.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace depthgrid {
@@ -35,8 +37,8 @@ TEST_F(EarlyStopping, RetiresEachCellAfterItsOwnPatience) {
   EXPECT_EQ(cells_.status(0), CellStatus::Completed);
   EXPECT_EQ(cells_.status(1), CellStatus::Completed);
   EXPECT_EQ(cells_.status(2), CellStatus::Running);
-  EXPECT_EQ(stop.lowest().best(1), 3);  // what came after its end does not count
-  EXPECT_EQ(stop.lowest().improved(0), std::vector<std::int64_t>{10});
+  EXPECT_EQ(stop.lowest(1).best, 3);  // what came after its end does not count
+  EXPECT_EQ(stop.lowest(0).improved, std::vector<std::int64_t>{10});
 }
 
 TEST_F(EarlyStopping, KnowsAtWhichStepSomeCellWasAtItsBest) {
@@ -50,10 +52,25 @@ TEST_F(EarlyStopping, KnowsAtWhichStepSomeCellWasAtItsBest) {
   EXPECT_FALSE(stop.improved_at(30));
 }
 
+TEST_F(EarlyStopping, AMarginIsAsked) {
+  options_.min_delta = {0.5, 0, 0};
+  options_.patience = {4, 4, 4};
+  EarlyStop stop(options_, cells_);
+
+  stop.see(1, losses({3, 3, 3}));
+  stop.see(2, losses({2.6, 2.6, 3}));
+  stop.see(3, losses({2.4, 2.5, 3}));
+
+  EXPECT_EQ(stop.lowest(0).improved, (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(stop.lowest(1).improved, (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(stop.lowest(2).improved, std::vector<std::int64_t>{1});  // equal is not lower
+}
+
 TEST_F(EarlyStopping, WithoutADevSplitAllGoOn) {
   EarlyStop stop(options_, cells_);
   for (std::int64_t step = 1; step < 9; ++step) EXPECT_EQ(stop.see(step, {}), Cells{});
   EXPECT_FALSE(stop.improved_at(1));
+  EXPECT_TRUE(std::isnan(stop.lowest(0).best));
 }
 
 /// Dev losses of evaluations after 10, 20, ... steps, as earlier attempts recorded them.

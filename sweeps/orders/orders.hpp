@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace depthgrid {
+
+struct CellPlan;
+
+// The protocol between the two programs: `depthgrid-worker VERB` receives one JSON object with
+// "schema": 1, and answers by its exit code and on stdout. Orders with few options are passed as an
+// argument; requests about structures and models, which may be long, on stdin.
+
+/// `depthgrid run`.
+struct RunOrder {
+  std::string file;   // sweep file
+  std::string store;  // its directory
+  std::vector<std::string> set;
+  bool yes = false;
+  std::string progress = "auto";  // auto, plain, quiet or json
+  std::string cell{};             // id of the only cell to train; empty = all
+};
+
+/// `depthgrid bench`.
+struct BenchOrder {
+  std::string what = "step";  // or "optimiser"
+  std::string family = "time_indexed";
+  std::int64_t cells = 1;
+  std::int64_t parameters = 1000000;  // per cell, for optimiser
+  std::int64_t steps = 50;            // timed, after the warm-up
+  std::string dump;  // folder for initial weights, batches and losses; empty = none
+  std::vector<std::string> set;
+  bool json = false;
+};
+
+/// A cell's weights in a store.
+struct CellChoice {
+  std::string store;         // its folder
+  std::string cell;          // id
+  std::string at = "final";  // final, best, or the number of a step
+};
+
+/// `depthgrid export`.
+struct ExportOrder {
+  CellChoice from;
+  std::string layout = "native";  // or hf-gpt2
+  std::string out;
+  bool json = false;
+};
+
+/// `depthgrid eval`.
+struct EvalOrder {
+  CellChoice from;
+  std::string data{};           // a named corpus or a text file; empty = the cell's own
+  std::string split = "valid";  // of a corpus
+  std::int64_t windows = 0;     // evenly spaced; 0 = all
+  bool by_position = false;
+  bool json = false;
+  std::vector<std::string> modes{};     // words of eval.modes, or "all"; empty = the cell's own
+  std::vector<std::string> deciders{};  // for mode student; empty = the cell's, or all for "all"
+};
+
+/// `depthgrid generate`.
+struct GenerateOrder {
+  CellChoice from;
+  std::string prompt;
+  std::int64_t tokens = 100;
+  double temperature = 1;
+  std::int64_t top_k = 0;  // 0 = all
+  double top_p = 1;
+  std::int64_t seed = 0;
+  std::vector<double> control{};  // one number per axis; empty = no signal
+  bool json = false;
+};
+
+/// The JSON argument. @throws UserError (BadData) if a prompt is not UTF-8.
+template <typename Order>
+std::string order_text(const Order& order);
+
+/// @throws Error naming what is wrong if the text is not such an order.
+template <typename Order>
+Order parse_order(std::string_view json);
+
+/// A request to the worker about structures, as JSON: {"schema": 1, FLAG: value, ...,
+/// "structures": [{"structure", "config"}]}, one entry per structure, from its first cell in
+/// `cells`.
+std::string structure_request(const std::vector<const CellPlan*>& cells,
+                              const std::vector<std::pair<const char*, bool>>& flags);
+
+}  // namespace depthgrid

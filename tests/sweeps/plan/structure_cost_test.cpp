@@ -1,0 +1,85 @@
+#include "sweeps/plan/structure_cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/config/identity.hpp"
+#include "storage/columns/variables.hpp"
+
+namespace depthgrid {
+namespace structure_cost_test {
+
+TEST(StructureCost, SecondsOfACellAreStepsAndEvaluations) {
+  const CellConfig config = make_config({{"data.seq_len", 64},
+                                         {"eval.every", 100},
+                                         {"eval.final_windows", 10},
+                                         {"eval.windows", 4},
+                                         {"train.steps", 1000}});
+  StructureCost cost;
+  cost.seconds_per_cell_step = 0.5;
+  cost.seconds_per_eval_token = 0.25;
+  const double splits = static_cast<double>(config.words("eval.splits").size());
+  const double tokens = 11 * splits * 4 * 64 + 1 * 10 * 64;  // at_start; one final split
+  EXPECT_DOUBLE_EQ(predicted_cell_seconds(config, cost), 500 + 0.25 * tokens);
+}
+
+double stored(const ValueMap& leaves, std::int64_t parameters = 0) {
+  return predicted_stored_bytes(make_config(leaves), parameters);
+}
+
+TEST(StructureCost, AStepIsStoredAsAFrameAndTwice) {
+  const double of_a_step = 24 + 12 * static_cast<double>(row_numbers("step"));
+  EXPECT_DOUBLE_EQ(stored({{"eval.every", {}}, {"train.steps", 300}}) -
+                       stored({{"eval.every", {}}, {"train.steps", 100}}),
+                   200 * of_a_step);
+}
+
+TEST(StructureCost, EvaluationsAreStoredAtTheStartPeriodicallyAndAtTheEnd) {
+  const double of_an_evaluation = 24 + 12 * static_cast<double>(row_numbers("eval_step"));
+  const auto with = [](bool at_start, std::int64_t every) {
+    return stored({{"eval.at_start", at_start},
+                   {"eval.by_position", false},
+                   {"eval.every", every},
+                   {"train.steps", 100}});
+  };
+  EXPECT_NEAR(with(true, 10) - with(false, 10), of_an_evaluation, 1e-6);
+  // After 10, 20, ... 100 steps against 30, 60, 90 and, as the last, 100.
+  EXPECT_NEAR(with(false, 10) - with(false, 30), 6 * of_an_evaluation, 1e-6);
+}
+
+TEST(StructureCost, EveryKeptCheckpointHoldsTheWeightsAndTwoMoments) {
+  const auto with = [](const ValueList& at, std::int64_t best, bool last) {
+    return stored({{"checkpoint.keep_at", at},
+                   {"checkpoint.keep_best", best},
+                   {"checkpoint.keep_final", last}},
+                  1000);
+  };
+  constexpr double kCheckpoint = 5e3 + 12 * 1000;
+  const double none = with({}, 0, false);
+  EXPECT_NEAR(with({}, 0, true) - none, kCheckpoint, 1e-6);
+  EXPECT_NEAR(with({}, 1, true) - none, 2 * kCheckpoint, 1e-6);
+  EXPECT_NEAR(with(ValueList{10, 20}, 1, true) - none, 4 * kCheckpoint, 1e-6);
+}
+
+TEST(StructureCost, ReadsBackWhatWasWritten) {
+  StructureCost cost;
+  cost.structure = "s0";
+  cost.parameters = 7;
+  cost.parameter_groups = {{"trunk", 5}, {"control", 2}};
+  cost.student_flops = StudentFlops{1, 2, 3};
+  cost.fixed_bytes = 11;
+  cost.time_feature_rank = 4;
+  cost.tensors = {{"head.weight", {17, 8}, "trunk"}};
+
+  const CostTable back = parse_costs(costs_json({{"s0", cost}}));
+
+  ASSERT_EQ(back.size(), 1U);
+  EXPECT_EQ(costs_json(back), costs_json({{"s0", cost}}));
+  EXPECT_EQ(back.at("s0").parameter_groups, cost.parameter_groups);
+  EXPECT_EQ(back.at("s0").student_flops->attention, 3);
+  EXPECT_EQ(back.at("s0").fixed_bytes, 11);
+  EXPECT_EQ(back.at("s0").time_feature_rank, 4);
+  EXPECT_EQ(back.at("s0").tensors[0].shape, (std::vector<std::int64_t>{17, 8}));
+}
+
+}  // namespace structure_cost_test
+}  // namespace depthgrid

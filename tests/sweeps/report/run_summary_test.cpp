@@ -1,0 +1,55 @@
+#include "sweeps/report/run_summary.hpp"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/storage/synthetic_sweep.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace run_summary_test {
+
+class RunSummaryTest : public ::testing::Test {
+ protected:
+  RunSummaryTest() {
+    publish_plan(store_, sweep_);
+    const StoredPlan plan = read_plan(store_);
+    finish_cell(store_, plan, 0, 5);
+    finish_cell(store_, plan, 1, 5, CellStatus::Diverged);
+    store_.publish_failure(sweep_.cells[2].id, 1, CellStatus::Failed, R"({"message": "why"})");
+  }
+
+  TemporaryFolder folder_;
+  Sweep sweep_ = synthetic_sweep({0.1, 0.2, 0.3, 0.4});
+  Store store_ = Store::open_or_create(folder_.path() / "store");
+};
+
+TEST_F(RunSummaryTest, CountsTheCellsAndPacksThem) {
+  const RunSummary summary = conclude_run(store_, "store", true);
+
+  EXPECT_EQ(summary.cells, 4);
+  EXPECT_EQ(summary.completed, 1);
+  EXPECT_EQ(summary.diverged, 1);
+  EXPECT_EQ(summary.failed, 1);
+  EXPECT_TRUE(summary.problems.empty());
+  EXPECT_TRUE(std::filesystem::exists(summary.file));
+  EXPECT_EQ(summary_text(summary),
+            "depthgrid: synthetic: 1 of 4 cells completed, 1 diverged, 1 failed, stopped: the same "
+            "command goes on; read them with: depthgrid results store (all records: " +
+                summary.file + ")");
+}
+
+TEST_F(RunSummaryTest, TheRecordHasTheSameCounts) {
+  const auto json = nlohmann::json::parse(summary_json(conclude_run(store_, "store", false)));
+
+  EXPECT_EQ(json["event"], "run_end");
+  EXPECT_EQ(json["cells_total"], 4);
+  EXPECT_EQ(json["completed"], 1);
+  EXPECT_EQ(json["failed"], 1);
+  EXPECT_EQ(json["stopped"], false);
+}
+
+}  // namespace run_summary_test
+}  // namespace depthgrid

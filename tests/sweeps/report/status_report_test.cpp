@@ -1,0 +1,68 @@
+#include "sweeps/report/status_report.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace depthgrid {
+namespace status_report_test {
+
+CellSummary cell(const std::string& id, CellStatus status, const std::string& problem = "") {
+  CellSummary out;
+  out.id = id;
+  out.alias = "arm," + id;
+  out.status = status;
+  out.problem = problem;
+  return out;
+}
+
+Listing listing_of(std::vector<CellSummary> cells) {
+  Listing out;
+  out.sweep = "s";
+  out.store = "results/s";
+  out.cells = std::move(cells);
+  return out;
+}
+
+TEST(StatusReport, ACellThatFailedSaysWhyOrWhereToLook) {
+  Listing listing = listing_of({cell("a", CellStatus::Completed), cell("b", CellStatus::Failed),
+                                cell("c", CellStatus::Oom, "too large")});
+  listing.cells[1].attempts = 2;
+  EXPECT_EQ(status_text(listing),
+            "s: 3 cells, store results/s\n"
+            "state      cells\n"
+            "completed      1\n"
+            "failed         1\n"
+            "oom            1\n"
+            "\nproblems\n"
+            "cell  alias  state   attempts  problem\n"
+            "b     arm,b  failed         2  no report; see depthgrid logs\n"
+            "c     arm,c  oom            " +
+                std::to_string(listing.cells[2].attempts) + "  too large\n");
+}
+
+TEST(StatusReport, ACompletedCellMayHaveAProblemToo) {
+  const Listing listing = listing_of({cell("a", CellStatus::Completed, "result.h5 is damaged")});
+  EXPECT_NE(status_text(listing).find("result.h5 is damaged"), std::string::npos);
+  EXPECT_EQ(status_code(listing), ExitCode::Done);
+}
+
+TEST(StatusReport, JsonTellsWhatAProblemIsAndWhere) {
+  Listing listing = listing_of({cell("a", CellStatus::Completed), cell("b", CellStatus::Diverged)});
+  listing.cells[1].step = 17;
+  listing.cells[1].host = "node7";
+
+  const auto json = nlohmann::json::parse(status_json(listing));
+
+  EXPECT_EQ(json["finished"], true);
+  EXPECT_EQ(json["cells"], 2);
+  EXPECT_EQ(json["counts"]["diverged"], 1);
+  EXPECT_EQ(json["counts"]["pending"], 0);
+  ASSERT_EQ(json["problems"].size(), 1U);
+  EXPECT_EQ(json["problems"][0]["id"], "b");
+  EXPECT_EQ(json["problems"][0]["step"], 17);
+  EXPECT_EQ(json["problems"][0]["host"], "node7");
+  EXPECT_EQ(json["problems"][0]["problem"], "not finite at step 17");
+}
+
+}  // namespace status_report_test
+}  // namespace depthgrid
