@@ -34,23 +34,12 @@ CellRecorder::CellRecorder(const Store& store, const StoredPlan& plan, const Sto
                 .attempt_json = attempt,
                 .axes = rows_.layout().axes()}) {}
 
-void CellRecorder::train_row(std::int64_t step, std::size_t e, const StepReport& report,
-                             double loss_scale, const Clocks& clocks,
-                             const std::vector<double>& learned_scales) {
-  if (!writes()) return;
-  journal_.append(CellRows::kTrain, step,
-                  rows_.train({report, e, loss_scale, clocks.tokens, clocks.epoch, clocks.wall,
-                               learned_scales}));
+void CellRecorder::train_row(std::int64_t step, const TrainRow& row) {
+  if (writes()) journal_.append(CellRows::kTrain, step, rows_.train(row));
 }
 
-void CellRecorder::eval_row(std::int64_t step, std::size_t e, const SplitResults& results,
-                            const std::optional<std::vector<double>>& published,
-                            const std::optional<ModeResults>& modes) {
-  if (writes()) journal_.append(CellRows::kEval, step, rows_.eval({results, published, modes, e}));
-}
-
-void CellRecorder::put(std::size_t series, std::span<const double> values) {
-  rows_.put(series, values);
+void CellRecorder::eval_row(std::int64_t step, const EvalRow& row) {
+  if (writes()) journal_.append(CellRows::kEval, step, rows_.eval(row));
 }
 
 void CellRecorder::put_probes(std::int64_t step) {

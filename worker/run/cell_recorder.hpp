@@ -10,7 +10,6 @@
 #include "core/base/cell.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/exit_code.hpp"
-#include "core/train/trainer.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/files/journal.hpp"
@@ -46,28 +45,17 @@ class CellRecorder {
   /// False once another process has taken the cell: nothing more is written then.
   bool writes() const { return !lease_.deposed() && !ended_; }
 
-  /// One row of the training series. @param clocks  tokens, epoch and wall time so far.
-  struct Clocks {
-    double tokens = 0, epoch = 0, wall = 0;
-  };
-  void train_row(std::int64_t step, std::size_t e, const StepReport& report, double loss_scale,
-                 const Clocks& clocks, const std::vector<double>& learned_scales);
-
-  /// One row of an evaluation of cell e.
-  void eval_row(std::int64_t step, std::size_t e, const SplitResults& results,
-                const std::optional<std::vector<double>>& published,
-                const std::optional<ModeResults>& modes);
+  void train_row(std::int64_t step, const TrainRow& row);
+  void eval_row(std::int64_t step, const EvalRow& row);
 
   /// Adds the gate and router statistics of an evaluation of cell e to the row of probes.
   void put(const ModeResults& modes, std::size_t e) { rows_.put(modes, e); }
 
   /// Adds one of RecordShape::series to the row of probes. @throws Error for a wrong count.
-  void put(std::size_t series, std::span<const double> values);
+  void put(std::size_t series, std::span<const double> values) { rows_.put(series, values); }
   /// Writes what probes have put since their last row, if anything. Call it once per step: of two
   /// rows, only the second would count.
   void put_probes(std::int64_t step);
-  /// Forgets what probes have put since their last row.
-  void drop_probes() { rows_.take_probes(); }
 
   void event(std::int64_t step, EventKind kind, double value, const std::string& message);
   void sync();

@@ -33,7 +33,7 @@ void JobEvaluation::evaluate(std::int64_t step) {
   const auto published = plan_.published(*job_.fused.language, made_++);
   for (std::size_t e = 0; e < recorder_.size(); ++e) {
     if (!job_.running(e)) continue;
-    recorder_.cell(e).eval_row(step, e, results, published, modes);
+    recorder_.cell(e).eval_row(step, {results, published, modes, e});
     if (modes) recorder_.cell(e).put(*modes, e);
     recorder_.clock(e).eval += clock.seconds();
   }

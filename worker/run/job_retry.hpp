@@ -16,7 +16,7 @@ namespace depthgrid {
 class JobRetry {
  public:
   /// All references outlive this.
-  JobRetry(const RunContext& run, const RunOrder& order, LeaseKeeper& leases, JobQueue& queue)
+  JobRetry(RunContext& run, const RunOrder& order, LeaseKeeper& leases, JobQueue& queue)
       : run_(run), order_(order), leases_(leases), queue_(queue) {}
 
   /// Publishes the report of cells without a result.
@@ -36,7 +36,7 @@ class JobRetry {
   ExitCode code() const noexcept { return code_; }
 
  private:
-  const RunContext& run_;
+  RunContext& run_;
   const RunOrder& order_;
   LeaseKeeper& leases_;
   JobQueue& queue_;

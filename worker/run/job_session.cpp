@@ -7,11 +7,12 @@
 #include "core/base/clock.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/run/final_weights.hpp"
+#include "worker/run/probe_table.hpp"
 #include "worker/run/warm_start.hpp"
 
 namespace depthgrid {
 
-JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<ClaimedCell>& claims)
+JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>& claims)
     : job_(run, std::move(job)),
       batches_(job_.data->train(), job_.sampler, job_.fused.train.data_seed),
       trainer_(*job_.fused.language, *job_.fused.arena, *job_.fused.optimizer, batches_, run.sync,
@@ -21,8 +22,7 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
       recorder_(job_, policy_, early_stop_),
       evaluation_(job_, early_stop_, recorder_),
       stability_(job_, evaluation_.plan(), recorder_),
-      probes_(job_, recorder_),
-      probe_rows_(recorder_),
+      probes_(make_probes(job_), [this](std::int64_t step) { return recorder_.that_made(step); }),
       checkpoints_(job_, policy_, early_stop_, recorder_),
       step_(job_.job.first_step) {
   at::globalContext().setAllowTF32CuBLAS(job_.fused.train.precision == Precision::Tf32);
@@ -32,7 +32,7 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
                          [&](const CellId& id) { return final_weights(run.store, run.plan, id); });
   }
   std::vector<CellClock> clocks = restore(claims);
-  if (!run.leads()) return;
+  if (!run.team.leads()) return;
   recorder_.open(claims, record_shape(), std::move(clocks), started);
   for (std::size_t e = 0; step_ > 0 && e < claims.size(); ++e) {
     if (const auto end = early_stop_.replay(e, claims[e].before, step_)) {
@@ -42,9 +42,8 @@ JobSession::JobSession(const RunContext& run, SessionJob job, std::vector<Claime
   // Each sees the effects of those before it: a checkpoint follows the best evaluation.
   services_.add(recorder_);
   services_.add(stability_);
-  services_.add(probes_);
   services_.add(evaluation_);
-  services_.add(probe_rows_);
+  services_.add(probes_);
   services_.add(checkpoints_);
 }
 
@@ -53,7 +52,7 @@ std::vector<CellClock> JobSession::restore(const std::vector<ClaimedCell>& claim
   for (std::size_t e = 0; e < claims.size(); ++e) {
     if (claims[e].state) clocks[e] = restore_cell(job_.fused, e, *claims[e].state);
   }
-  if (job_.run.sync.ranks() > 1 && step_ > 0) share_state(job_.fused, job_.run.team);
+  if (job_.run.sync.ranks() > 1 && step_ > 0) share_state(job_.fused, job_.run.team.group());
   job_.fused.arena->refresh_shadow();
   return clocks;
 }
@@ -82,7 +81,7 @@ void JobSession::announce() const {
 }
 
 SessionEnd JobSession::run() {
-  const bool leads = job_.run.leads();
+  const bool leads = job_.run.team.leads();
   GradientSync& sync = job_.run.sync;
   if (leads) announce();
   services_.begin(step_);
@@ -103,7 +102,7 @@ SessionEnd JobSession::run() {
 SessionEnd JobSession::stop() {
   recorder_.end_seams();
   abandon({AttemptOutcome::Preempted, ExitCode::TempFail, {}, 0, ""});
-  if (job_.run.leads()) job_.run.progress.job_ended("stopped");
+  if (job_.run.team.leads()) job_.run.progress.job_ended("stopped");
   return SessionEnd::Stopped;
 }
 

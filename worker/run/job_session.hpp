@@ -8,11 +8,10 @@
 #include "worker/run/early_stop.hpp"
 #include "worker/run/job_checkpoints.hpp"
 #include "worker/run/job_evaluation.hpp"
-#include "worker/run/job_probes.hpp"
-#include "worker/run/probe_rows.hpp"
+#include "worker/run/probe_service.hpp"
 #include "worker/run/session_recorder.hpp"
 #include "worker/run/session_service.hpp"
-#include "worker/run/stability_service.hpp"
+#include "worker/run/stability_watch.hpp"
 #include "worker/run/trained_job.hpp"
 
 namespace depthgrid {
@@ -25,7 +24,7 @@ class JobSession {
  public:
   /// @param claims  of the first rank, in the order of job.rows; empty on the others. See
   ///                SessionRecorder::open().
-  JobSession(const RunContext& run, SessionJob job, std::vector<ClaimedCell>& claims);
+  JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>& claims);
 
   /// @return Stopped if a signal ended it: everything is checkpointed, the leases are released.
   SessionEnd run();
@@ -50,8 +49,7 @@ class JobSession {
   SessionRecorder recorder_;
   JobEvaluation evaluation_;
   StabilityService stability_;
-  JobProbes probes_;
-  ProbeRows probe_rows_;
+  ProbeService probes_;
   JobCheckpoints checkpoints_;
   SessionServices services_;
   std::int64_t step_;

@@ -1,42 +1,51 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include "core/config/sweep.hpp"
-#include "core/train/gradient_sync.hpp"
-#include "distributed/collective.hpp"
+#include "distributed/bucket_sync.hpp"
+#include "distributed/team.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/structure_cost.hpp"
 #include "worker/audit/audit_permit.hpp"
 #include "worker/data_pool.hpp"
 #include "worker/process/progress.hpp"
+#include "worker/process/run_setup.hpp"
 
 namespace depthgrid {
 
-/// What all jobs of a run share; one per rank. All references outlive the jobs.
+/// What all jobs of a run share, made once per rank: log, device, threads, team, corpora.
 struct RunContext {
+  /// Collective over `world`. @param sweep_, store_  must outlive this.
+  /// @param local_rank, local_size  position among the ranks of this host.
+  /// @throws UserError for what the user can fix: a missing GPU, a corpus that cannot be read (on
+  ///         every rank), a team larger than the world.
+  RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_, Collective& world,
+             int local_rank, int local_size);
+
   const Sweep& sweep;
   const Store& store;
-  const StoredPlan& plan;
-  DataPool& data;
-  GradientSync& sync;
-  Collective& team;
-  Progress& progress;
-  at::Device device;
-  std::string device_name;  // for provenance
-  std::int64_t threads = 1;
-  const CostTable& costs;             // for predictions; has every structure
-  const AuditPermit& permit;          // passed by every structure that trains
-  std::vector<std::string> logs;      // of the team's ranks, for provenance
+  StoredPlan plan;
   std::vector<std::string> warnings;  // concern every cell that this rank trains
-  std::string library_versions;       // JSON
-
-  bool leads() const { return sync.rank() == 0; }
+  std::vector<std::string> logs;      // of the team's ranks, for provenance
+  DeviceChoice device;
+  std::int64_t threads;
+  Team team;
+  std::unique_ptr<Collective> nccl;  // of the team's GPUs, if they use it
+  BucketSync sync;
+  DataPool data;
+  Progress progress;
+  CostTable quick_costs;         // for the order of jobs; the same on every rank
+  CostTable costs;               // for predictions; has every structure
+  std::string library_versions;  // JSON
+  AuditPermit permit = {};       // passed by every structure that trains
 };
 
 }  // namespace depthgrid

@@ -3,16 +3,68 @@
 #include <exception>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
 #include "distributed/agree.hpp"
 #include "distributed/device_map.hpp"
 #include "distributed/mpi_env.hpp"
+#include "sweeps/report/run_summary.hpp"
+#include "worker/process/memory_use.hpp"
 #include "worker/process/stop_signals.hpp"
-#include "worker/run/sweep_run.hpp"
+#include "worker/run/run_context.hpp"
+#include "worker/run/sweep_plan.hpp"
+#include "worker/run/team_work.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// The jobs of this run, the same on every team.
+std::vector<FusedJob> planned_jobs(const Sweep& sweep, const std::vector<bool>& wanted,
+                                   RunContext& run, int local_size) {
+  PackingOptions packing = packing_options(sweep.run, run.team.count());
+  // A GPU's memory limit is found by running: a job that does not fit is split.
+  if (run.device.device.is_cpu()) packing.memory_bytes = usable_memory_bytes(local_size);
+  return plan_jobs(sweep.cells, wanted, packing, run.quick_costs);
+}
+
+/// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed.
+std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
+  const RunSummary summary = conclude_run(store, order.store, stopped);
+  for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
+  const bool json = order.progress == "json";
+  fmt::print(stderr, "{}\n", json ? summary_json(summary) : summary_text(summary));
+  return summary.failed;
+}
+
+/// Trains what a sweep is missing, as one rank of `world`. A run ends when every cell is done, by
+/// any run.
+/// @throws UserError for what the user can fix, before anything is trained.
+ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int local_size) {
+  const Sweep sweep = planned_sweep(order, world);
+  const Store store = planned_store(order, world, sweep);
+  RunContext run(order, sweep, store, world, local_rank, local_size);
+  const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
+  run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
+  TeamOutcome outcome{.stopped = run.permit.stopped};
+  if (!run.permit.stopped && !run.team.idle()) {
+    outcome = run.team.leads() ? lead_team(run, order, planned_jobs(sweep, wanted, run, local_size))
+                               : follow_team(run);
+  }
+  const bool stopped = on_any(world, outcome.stopped);
+  std::int64_t failed = total(world, outcome.failed);
+  // Without a launcher, the program that started this one does it.
+  if (world.rank() == 0 && under_launcher()) failed += conclude(order, store, stopped);
+  failed = largest(world, failed);
+  log_quietly(LogLevel::Info, stopped ? "stopped: the same command goes on" : "nothing left to do");
+  if (stopped) return ExitCode::TempFail;
+  if (outcome.code != ExitCode::Done) return outcome.code;
+  return failed > 0 ? ExitCode::Partial : ExitCode::Done;
+}
+
+}  // namespace
 
 int run(const RunOrder& order, int argc, char** argv) {
   watch_stop_signals();

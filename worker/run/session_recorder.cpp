@@ -49,7 +49,7 @@ void warn_of_changes(CellRecorder& recorder, const ClaimedCell& claim, std::int6
 
 std::string attempt_json(const RunContext& run, const SessionJob& job) {
   return attempt_json(AttemptFacts{.job = job.id,
-                                   .device = run.device_name,
+                                   .device = run.device.name,
                                    .cells = static_cast<std::int64_t>(job.rows.size()),
                                    .ranks = run.sync.ranks(),
                                    .threads = run.threads,
@@ -137,8 +137,8 @@ void SessionRecorder::act(const StepEvent& event) {
     const std::vector<double> scales = fused.options.residual.kind == ScaleKind::Fixed
                                            ? std::vector<double>()
                                            : residual_scales(fused, e);
-    cells_[e].train_row(step_, e, report, fused.train.loss_scale[e],
-                        {job_.tokens(step_), job_.sampler.epochs(step_), clock.wall}, scales);
+    cells_[e].train_row(step_, {report, e, fused.train.loss_scale[e], job_.tokens(step_),
+                                job_.sampler.epochs(step_), clock.wall, scales});
     end_seam(e, report.loss[e]);
     if (bad) {
       cells_[e].event(step_, EventKind::Diverged, report.loss[e],
@@ -151,6 +151,14 @@ void SessionRecorder::act(const StepEvent& event) {
     cells_[e].snapshot(facts_[e]);
   }
   job_.run.progress.step(step_, low, high);
+}
+
+std::vector<CellRecorder*> SessionRecorder::that_made(std::int64_t step) {
+  std::vector<CellRecorder*> out;
+  for (std::size_t e = 0; e < cells_.size(); ++e) {
+    out.push_back(made_[e] == step ? &cells_[e] : nullptr);
+  }
+  return out;
 }
 
 bool SessionRecorder::any_active() const {
@@ -181,7 +189,7 @@ CellFacts SessionRecorder::facts_so_far(std::size_t e) const {
   facts.set("cost_device_time_lost", c.lost * job_.run.sync.ranks() / cells);
   facts.set("cost_eval_time", c.eval);
   facts.set("cost_checkpoint_time", c.checkpoint);
-  facts.set("cost_memory_peak", peak_device_memory_bytes(job_.run.device) / cells);
+  facts.set("cost_memory_peak", peak_device_memory_bytes(job_.run.device.device) / cells);
   facts.set("cost_memory_host", peak_memory_bytes());
   const std::vector<float> weights = host_row(fused.arena->values(), e);
   facts.set("weights_sha256", std::string_view(hex(sha256(std::as_bytes(std::span(weights))))));

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -40,7 +39,8 @@ class SessionRecorder final : public SessionService {
   /// Number of recorded cells: E, or 0.
   std::size_t size() const noexcept { return cells_.size(); }
   CellRecorder& cell(std::size_t e) { return cells_.at(e); }
-  std::span<CellRecorder> cells() noexcept { return cells_; }
+  /// One per cell; null for those that have not made this step, because they ended before.
+  std::vector<CellRecorder*> that_made(std::int64_t step);
   CellClock& clock(std::size_t e) { return clocks_.at(e); }
 
   /// Sets the number of steps that cell e has made, fewer than the job's.

@@ -37,10 +37,20 @@ class SessionServices {
   /// @param service  outlives this.
   void add(SessionService& service) { services_.push_back(&service); }
 
-  void begin(std::int64_t step) const;
-  void stepped(const StepEvent& event) const;
-  void stop(std::int64_t step) const;
-  void end(std::int64_t step) const;
+  void begin(std::int64_t step) const {
+    for (SessionService* service : services_) service->begin(step);
+  }
+  void stepped(const StepEvent& event) const {
+    for (SessionService* service : services_) {
+      if (service->due(event.step)) service->act(event);
+    }
+  }
+  void stop(std::int64_t step) const {
+    for (SessionService* service : services_) service->stop(step);
+  }
+  void end(std::int64_t step) const {
+    for (SessionService* service : services_) service->end(step);
+  }
 
  private:
   std::vector<SessionService*> services_;

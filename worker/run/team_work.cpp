@@ -4,14 +4,16 @@
 #include <optional>
 #include <thread>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
 #include "models/options/model_options.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/run/job_retry.hpp"
 #include "worker/run/job_session.hpp"
-#include "worker/run/job_trainer.hpp"
-#include "worker/run/team_order.hpp"
 
 namespace depthgrid {
 namespace {
@@ -26,14 +28,97 @@ std::int64_t parameter_count(const CellConfig& config) {
   return layout_of(model_options({&config})).size();
 }
 
+/// The first rank, which claims jobs in the store, sends the others the job that all begin now.
+void tell_job(Collective& team, const SessionJob& job) {
+  if (team.size() < 2) return;
+  const nlohmann::json order = {
+      {"job", job.id}, {"rows", job.rows}, {"first_step", job.first_step}};
+  broadcast_text(team, order.dump(), 0);
+}
+
+/// Sends the end of the work.
+void tell_end(Collective& team) {
+  if (team.size() > 1) broadcast_text(team, "", 0);
+}
+
+/// On the other ranks: what was sent; nothing at the end of the work.
+std::optional<SessionJob> hear_job(Collective& team) {
+  const std::string text = broadcast_text(team, "", 0);
+  if (text.empty()) return std::nullopt;
+  const auto order = nlohmann::json::parse(text);
+  return SessionJob{order.at("job"), order.at("rows").get<std::vector<std::size_t>>(),
+                    order.at("first_step")};
+}
+
+/// Ends the attempts of a job and releases its cells.
+void give_back(RunContext& run, Claim& claim, std::optional<JobSession>& session,
+               const AttemptProblem& problem) {
+  if (session) {
+    session->abandon(problem);
+  } else {  // it never began: the attempt is recorded anyway
+    for (ClaimedCell& cell : claim.cells) {
+      if (!cell.lease.valid()) continue;
+      CellRecorder(run.store, run.plan, run.plan.cells.at(cell.row), std::move(cell.lease),
+                   claim.job.first_step, attempt_json(run, claim.job), {})
+          .abandon(claim.job.first_step, problem);
+    }
+  }
+  claim.cells.clear();
+  session.reset();
+}
+
+AttemptProblem memory_problem(std::size_t cells, double peak) {
+  return {AttemptOutcome::Oom, ExitCode::OutOfMemory,
+          cells == 1 ? EventKind::Failure : EventKind::Warning, peak,
+          "out of memory with " +
+              (cells == 1 ? std::string("one cell alone") : fmt::format("{} cells: split", cells))};
+}
+
+/// Trains a claimed job as the first rank of a team, from the claim to the outcome. An error of the
+/// job itself is recorded and goes to JobRetry.
+/// @return true if a signal ended it.
+/// @throws UserError for what concerns every cell; any error in a team of several ranks: the others
+///         wait for this one, so end them all.
+bool train(RunContext& run, JobQueue& queue, JobRetry& retry, Claim claim) {
+  std::vector<std::int64_t> generations;
+  for (const ClaimedCell& cell : claim.cells) generations.push_back(cell.lease.generation());
+  tell_job(run.team.group(), claim.job);
+  reset_peak_memory(run.device.device);
+  std::optional<JobSession> session;
+  try {
+    session.emplace(run, claim.job, claim.cells);
+    if (session->run() == SessionEnd::Stopped) return true;
+  } catch (const std::exception& problem) {
+    if (run.team.group().size() > 1) throw;
+    const std::string text = problem.what();
+    const bool begun = session.has_value();
+    if (is_out_of_memory(problem)) {
+      const double peak = peak_device_memory_bytes(run.device.device);
+      give_back(run, claim, session, memory_problem(claim.job.rows.size(), peak));
+      if (begun) run.progress.job_ended("out of memory");
+      return retry.out_of_memory(claim.job, generations, peak);
+    }
+    give_back(run, claim, session,
+              {AttemptOutcome::Error, ExitCode::Failed, EventKind::Failure, 0, text});
+    if (begun) run.progress.job_ended("failed");
+    // A full disk or damaged data concerns every cell.
+    if (dynamic_cast<const UserError*>(&problem) != nullptr) throw;
+    retry.fail(claim.job, generations, CellStatus::Failed, "error", text);
+    return false;
+  }
+  session.reset();
+  run.progress.sweep(queue.completed(), static_cast<std::int64_t>(run.sweep.cells.size()));
+  run.progress.job_ended("done");
+  return false;
+}
+
 }  // namespace
 
-TeamOutcome lead_team(const RunContext& run, const RunOrder& order, std::vector<FusedJob> jobs) {
+TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJob> jobs) {
   LeaseKeeper leases({.ttl = std::chrono::seconds(run.sweep.run.integer("resources.lease"))});
   JobQueue queue(run.sweep, run.store, leases, std::move(jobs), parameter_count,
                  run.sweep.run.integer("retry.crash"));
   JobRetry retry(run, order, leases, queue);
-  JobTrainer trainer(run, queue, retry);
   run.progress.sweep(queue.completed(), static_cast<std::int64_t>(run.sweep.cells.size()));
   bool stopped = false;
   while (!stopped) {
@@ -41,21 +126,21 @@ TeamOutcome lead_team(const RunContext& run, const RunOrder& order, std::vector<
     const JobQueue::State state = queue.next(claim);
     if (state == JobQueue::State::Finished) break;
     if (state == JobQueue::State::Claimed) {
-      stopped = trainer.train(std::move(*claim));
+      stopped = train(run, queue, retry, std::move(*claim));
     } else {
       wait_for_others();
     }
     stopped = stopped || stop_requested();
   }
-  tell_end(run.team);
+  tell_end(run.team.group());
   return {stopped, queue.failed(), retry.code()};
 }
 
-TeamOutcome follow_team(const RunContext& run) {
+TeamOutcome follow_team(RunContext& run) {
   TeamOutcome outcome;
-  while (auto job = hear_job(run.team)) {
+  while (auto job = hear_job(run.team.group())) {
     std::vector<ClaimedCell> none;
-    reset_peak_memory(run.device);
+    reset_peak_memory(run.device.device);
     JobSession session(run, std::move(*job), none);
     outcome.stopped = session.run() == SessionEnd::Stopped || outcome.stopped;
   }

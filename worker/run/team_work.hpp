@@ -19,9 +19,9 @@ struct TeamOutcome {
 
 /// The first rank of a team: claims jobs in the store until every cell is done, by any run, or a
 /// signal arrives, and trains them with its team.
-TeamOutcome lead_team(const RunContext& run, const RunOrder& order, std::vector<FusedJob> jobs);
+TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJob> jobs);
 
 /// The other ranks: train what the first one sends.
-TeamOutcome follow_team(const RunContext& run);
+TeamOutcome follow_team(RunContext& run);
 
 }  // namespace depthgrid

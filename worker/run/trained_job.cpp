@@ -25,13 +25,13 @@ Sampler sampler_of(const CellConfig& c, const Dataset& data) {
 
 }  // namespace
 
-TrainedJob::TrainedJob(const RunContext& context, SessionJob what)
+TrainedJob::TrainedJob(RunContext& context, SessionJob what)
     : run(context),
       job(std::move(what)),
       configs(configs_of(run.sweep, job.rows)),
       data(run.data.open(*configs[0])),
-      fused(configs, run.device),
+      fused(configs, run.device.device),
       sampler(sampler_of(*configs[0], *data)),
-      cells(ids_of(run.sweep, job.rows), run.device) {}
+      cells(ids_of(run.sweep, job.rows), run.device.device) {}
 
 }  // namespace depthgrid

@@ -17,9 +17,9 @@ namespace depthgrid {
 /// refer to it.
 struct TrainedJob {
   /// @param context  outlives this. @throws UserError if the corpus cannot be read.
-  TrainedJob(const RunContext& context, SessionJob what);
+  TrainedJob(RunContext& context, SessionJob what);
 
-  const RunContext& run;
+  RunContext& run;
   SessionJob job;
   std::vector<const CellConfig*> configs;
   std::shared_ptr<const Dataset> data;

@@ -135,8 +135,10 @@ TEST_F(CellRecorderTest, EveryVariableIsReadBackUnderItsName) {
   const std::optional<std::vector<double>> published = {{0, 19}};
   const std::optional<ModeResults> modes = mode_results();
 
-  recorder.train_row(1, 1, step_report(), 20, {21, 22, 23}, {24, 25, 26});
-  recorder.eval_row(1, 1, results, published, modes);
+  const std::vector<double> scales = {24, 25, 26};
+  const StepReport report = step_report();
+  recorder.train_row(1, {report, 1, 20, 21, 22, 23, scales});
+  recorder.eval_row(1, {results, published, modes, 1});
   recorder.put(*modes, 1);
   recorder.put_probes(1);
 
@@ -209,23 +211,24 @@ class LayerProbe final : public Probe {
   std::size_t series_ = 0;
 };
 
-ProbeService two_probes(std::int64_t layers) {
+/// Two probes that record in one cell, once it has a recorder.
+ProbeService two_probes(std::int64_t layers, std::vector<CellRecorder>& recorders) {
   std::vector<std::unique_ptr<Probe>> probes;
   probes.push_back(std::make_unique<LayerProbe>("tpn_mse", Value(ValueMap{{"every", 2}}), layers));
   probes.push_back(std::make_unique<LayerProbe>("tpn_skill", Value("end"), layers));
-  return ProbeService(std::move(probes));
+  return ProbeService(std::move(probes), [&recorders](std::int64_t /*step*/) {
+    return std::vector<CellRecorder*>{&recorders.at(0)};
+  });
 }
 
 TEST_F(CellRecorderTest, WhatProbesSeeIsInTheMetricsAndInTheResult) {
-  ProbeService probes = two_probes(3);
   std::vector<CellRecorder> recorders;
+  ProbeService probes = two_probes(3, recorders);
   recorders.emplace_back(store_, plan_, plan_.cells[0], keeper_.try_acquire(cell()).value(), 0,
                          "{}", RecordShape{.series = probes.series()});
 
   for (std::int64_t step = 0; step <= 4; ++step) {
-    if (!probes.due(step)) continue;
-    probes.look(step, recorders);
-    recorders[0].put_probes(step);
+    probes.look(step);
     recorders[0].put_probes(step);  // nothing is left to write
   }
   // What a snapshot publishes while the cell trains.
@@ -250,13 +253,13 @@ TEST_F(CellRecorderTest, WhatProbesSeeIsInTheMetricsAndInTheResult) {
 }
 
 TEST_F(CellRecorderTest, ASeriesOfTheWrongLengthIsNamed) {
-  ProbeService probes = two_probes(4);  // they write 3
   std::vector<CellRecorder> recorders;
+  ProbeService probes = two_probes(4, recorders);  // they write 3
   recorders.emplace_back(store_, plan_, plan_.cells[0], keeper_.try_acquire(cell()).value(), 0,
                          "{}", RecordShape{.series = probes.series()});
 
   try {
-    probes.look(0, recorders);
+    probes.look(0);
     FAIL() << "3 numbers for 4 layers";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "series 'tpn_mse' got 3 values, its axes want 4");

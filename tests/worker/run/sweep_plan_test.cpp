@@ -1,0 +1,60 @@
+#include "worker/run/sweep_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "tests/worker/run/small_run.hpp"
+#include "worker/run/team_work.hpp"
+
+namespace depthgrid::testing {
+namespace sweep_plan_test {
+
+TEST(SweepPlan, TheStoreOfAnOrderHoldsItsPlan) {
+  const SmallRun small;
+  const TemporaryFolder folder;
+  RunOrder order = small.order;
+  order.store = folder.path() / "new";
+  const auto world = make_self_collective();
+
+  const Sweep sweep = planned_sweep(order, *world);
+  const Store store = planned_store(order, *world, sweep);
+
+  EXPECT_EQ(read_plan(store).cells.size(), 2U);
+  EXPECT_EQ(read_plan(store).cells[1].id, small.sweep.cells[1].id);
+  order.set = {"train.steps=7"};
+  const Sweep other = planned_sweep(order, *world);
+  EXPECT_THROW(planned_store(order, *world, other), UserError) << "another plan in the same store";
+}
+
+TEST(SweepPlan, CellsWithAResultAreNotWanted) {
+  SmallRun small;
+  const auto world = make_self_collective();
+  const auto wanted = [&] { return wanted_cells(small.order, *world, small.sweep, small.store); };
+  EXPECT_EQ(wanted(), (std::vector<bool>{true, true}));
+
+  Claim claim = small.claim({0});
+  ASSERT_EQ(JobSession(small.run, claim.job, claim.cells).run(), SessionEnd::Done);
+
+  EXPECT_EQ(wanted(), (std::vector<bool>{false, true}));
+  small.order.cell = small.sweep.cells[0].id;
+  EXPECT_EQ(wanted(), (std::vector<bool>{false, false}));
+  small.order.cell = small.sweep.cells[1].id;
+  EXPECT_EQ(wanted(), (std::vector<bool>{false, true}));
+}
+
+TEST(TeamWork, TheFirstRankTrainsEveryJobOfTheSweep) {
+  SmallRun small;
+  FusedJob first, second;
+  first.cells = {0};
+  second.cells = {1};
+
+  const TeamOutcome outcome = lead_team(small.run, small.order, {first, second});
+
+  EXPECT_FALSE(outcome.stopped);
+  EXPECT_EQ(outcome.failed, 0);
+  EXPECT_EQ(outcome.code, ExitCode::Done);
+  for (const CellPlan& cell : small.sweep.cells) EXPECT_TRUE(small.store.completed(cell.id));
+}
+
+}  // namespace sweep_plan_test
+}  // namespace depthgrid::testing
