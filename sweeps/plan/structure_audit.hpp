@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/preset_changes.hpp"
+#include "core/config/presets.hpp"
 
 namespace depthgrid {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/config/presets.hpp"
 #include "core/config/resolve/derive.hpp"
-#include "core/config/resolve/presets.hpp"
 #include "core/config/resolve/read_conditions.hpp"
 
 namespace depthgrid {

@@ -9,9 +9,10 @@
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
-#include "core/config/preset_changes.hpp"
-#include "core/config/resolve/preset_deviations.hpp"
-#include "core/config/resolve/presets.hpp"
+#include "core/config/presets.hpp"
+#include "core/config/schema.hpp"
+#include "core/config/schema/leaf_value.hpp"
+#include "core/config/schema/value_pool.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/hdf5/dimensions.hpp"
 
@@ -103,16 +104,11 @@ TEST(StructureAudit, TextNamesVerdictsModesAndDeviations) {
 }
 
 TEST(PresetDeviations, EveryPublishedPresetHasSomeAndNoOther) {
-  for (const PresetDeviation& d : preset_deviations()) {
-    EXPECT_TRUE(d.preset.starts_with("published/") || d.preset.starts_with("hybrid/")) << d.preset;
+  for (const std::string& preset : split_words(schema()[leaf_index("model.preset")].words)) {
     ValuePool pool;
-    EXPECT_FALSE(preset_leaves(d.preset, pool).empty()) << d.preset;
-  }
-  for (const char* preset :
-       {"published/standard", "published/time_indexed_mlp", "published/time_indexed_ssm",
-        "published/tong", "hybrid/baseline", "hybrid/ode"}) {
-    const auto named = [&](const PresetDeviation& d) { return d.preset == preset; };
-    EXPECT_TRUE(std::ranges::any_of(preset_deviations(), named)) << preset;
+    EXPECT_FALSE(preset_leaves(preset, pool).empty()) << preset;
+    const bool published = preset.starts_with("published/") || preset.starts_with("hybrid/");
+    EXPECT_EQ(published, !preset_deviations(preset).empty()) << preset;
   }
 }
 
