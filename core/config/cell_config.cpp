@@ -4,7 +4,6 @@
 
 #include "core/base/error.hpp"
 #include "core/config/identity.hpp"
-#include "core/config/resolve/identity_text.hpp"
 #include "core/config/resolve/resolve.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/schema/leaf_value.hpp"
@@ -20,13 +19,6 @@ struct SideKey {
 constexpr SideKey kSideKeys[] = {{"data.corpus@sha256", digest_slot},
                                  {"model.init.from@sha256", start_digest_slot},
                                  {"model.init.from@depth", start_depth_slot}};
-
-std::shared_ptr<const ConfigBase> base_of(std::shared_ptr<ValuePool> pool, const Slots& slots) {
-  auto base = std::make_shared<ConfigBase>();
-  base->pool = std::move(pool);
-  base->values = slots.values;
-  return base;
-}
 
 std::shared_ptr<const ConfigBase> default_base() {
   static const std::shared_ptr<const ConfigBase> base = [] {
@@ -99,11 +91,6 @@ std::vector<std::string> CellConfig::words(std::string_view path) const {
   std::vector<std::string> out;
   for (const Value& item : *list) out.push_back(plain_text(item));
   return out;
-}
-
-ValueMap CellConfig::changed() const {
-  ValuePool pool;
-  return changed_leaves(slots_of(*this, pool));
 }
 
 std::string CellConfig::json() const {

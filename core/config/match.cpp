@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/config/identity.hpp"
 #include "core/config/resolve/checks.hpp"
 #include "core/config/resolve/derive.hpp"
-#include "core/config/resolve/identity_text.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
@@ -93,10 +93,7 @@ std::string matched_text(const MatchedWidth& w) {
 }
 
 MatchCandidate candidate_of(const Slots& slots, std::shared_ptr<ValuePool> pool) {
-  auto base = std::make_shared<ConfigBase>();
-  base->pool = std::move(pool);
-  base->values = slots.values;
-  return {structure_digest(structure_text(slots)), CellConfig(std::move(base), {})};
+  return {structure_key(slots), CellConfig(base_of(std::move(pool), slots), {})};
 }
 
 MatchGoal::MatchGoal(MatchedWidth open, MatchCandidate reference,

@@ -1,10 +1,9 @@
 #include "core/config/resolve/resolve.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
-#include "core/base/digest.hpp"
 #include "core/config/resolve/checks.hpp"
-#include "core/config/resolve/start_files.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
 
@@ -77,35 +76,28 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
     slots.values[digest] = known->second;
     return;
   }
-  ValueList files;
+  std::vector<std::filesystem::path> files;
   if (const auto* list = path->get_if<ValueList>()) {
-    files = *list;
+    for (const Value& file : *list) files.emplace_back(*file.get_if<std::string>());
   } else {
-    files.push_back(*path);
+    files.emplace_back(*path->get_if<std::string>());
   }
-  std::string digests;
-  const Place place = slots.places[row.data_path].file >= 0 ? slots.places[row.data_path] : arm;
-  for (const auto& file : files) {
-    const std::filesystem::path name = *file.get_if<std::string>();
+  const auto missing = std::ranges::find_if(files, [](const std::filesystem::path& file) {
     std::error_code problem;
-    if (!std::filesystem::is_regular_file(name, problem)) {
-      diagnostics_.error(place, "`data.path`: no file '" + name.string() +
-                                    "' (relative to the working directory); its content is part of "
-                                    "the cells' identity");
-      digests.clear();
-      break;
-    }
+    return !std::filesystem::is_regular_file(file, problem);
+  });
+  const Place place = slots.places[row.data_path].file >= 0 ? slots.places[row.data_path] : arm;
+  const PooledValue* value = pool_->null();
+  if (missing != files.end()) {
+    diagnostics_.error(place, "`data.path`: no file '" + missing->string() +
+                                  "' (relative to the working directory); its content is part of "
+                                  "the cells' identity");
+  } else {
     try {
-      digests += hex(sha256_file(name));
+      value = pool_->intern(files_digest(files));
     } catch (const UserError& unreadable) {
       diagnostics_.error(place, std::string("`data.path`: ") + unreadable.what());
-      digests.clear();
-      break;
     }
-  }
-  const PooledValue* value = pool_->null();
-  if (!digests.empty()) {
-    value = pool_->intern(files.size() == 1 ? digests : hex(sha256(std::string_view(digests))));
   }
   corpora_.emplace(path, value);
   slots.values[digest] = value;
@@ -121,7 +113,7 @@ void Resolver::find_start(Slots& slots, Place arm) {
   if (known == starts_.end()) {
     const PooledValue* digest = pool_->null();
     try {
-      digest = pool_->intern(start_digest(*path->get_if<std::string>()));
+      digest = pool_->intern(files_digest(start_files(*path->get_if<std::string>())));
     } catch (const UserError& problem) {
       const Place place = slots.places[row.init_from];
       diagnostics_.error(place.file >= 0 ? place : arm,

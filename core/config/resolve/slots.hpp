@@ -94,12 +94,20 @@ struct LeafRows {
 const LeafRows& leaf_rows();
 
 /// Slot after the leaves for the digest of a user's own corpus (null without one).
-std::size_t digest_slot();
+inline std::size_t digest_slot() {
+  return schema().size();
+}
 /// The next slot, for the digest of the weights that a cell starts from (`model.init.from`).
-std::size_t start_digest_slot();
+inline std::size_t start_digest_slot() {
+  return schema().size() + 1;
+}
 /// The next slot, for the number of cells before this one in a chain of starts (null = none).
-std::size_t start_depth_slot();
-std::size_t slot_count();
+inline std::size_t start_depth_slot() {
+  return schema().size() + 2;
+}
+inline std::size_t slot_count() {
+  return schema().size() + 3;
+}
 
 /// Origin of a leaf's value; later ones override earlier ones.
 enum class Origin : std::uint8_t { Default, Preset, Fixed, Level, Row };
@@ -134,5 +142,6 @@ struct ConfigBase {
   std::shared_ptr<ValuePool> pool;
   std::vector<const PooledValue*> values;
 };
+std::shared_ptr<const ConfigBase> base_of(std::shared_ptr<ValuePool> pool, const Slots& slots);
 
 }  // namespace depthgrid

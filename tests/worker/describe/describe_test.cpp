@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "core/config/identity.hpp"
 #include "models/cost_model.hpp"
 #include "sweeps/orders/structure_request.hpp"
 #include "sweeps/plan/structure_cost.hpp"
+#include "tests/support/cell_identity.hpp"
 
 namespace depthgrid::testing {
 namespace describe_test {
