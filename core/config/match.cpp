@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/grouped.hpp"
 #include "core/config/identity.hpp"
 #include "core/config/resolve/checks.hpp"
 #include "core/config/resolve/derive.hpp"
@@ -23,17 +24,9 @@ std::string percent(double share) {
   return text.data();
 }
 
-std::string with_commas(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), ",");
-  }
-  return digits;
-}
-
 std::string amount(MatchOn on, double value) {
   std::array<char, 32> text{};
-  if (on == MatchOn::Parameters) return with_commas(std::llround(value));
+  if (on == MatchOn::Parameters) return grouped(std::llround(value));
   std::snprintf(text.data(), text.size(), "%.4g", on == MatchOn::Time ? 1000 * value : value);
   return text.data();
 }

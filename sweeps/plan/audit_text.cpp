@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/grouped.hpp"
 #include "core/config/presets.hpp"
 #include "sweeps/plan/structure_audit.hpp"
 #include "sweeps/report/table.hpp"

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/grouped.hpp"
 #include "sweeps/report/filter.hpp"
 
 namespace depthgrid {

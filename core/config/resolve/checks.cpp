@@ -143,9 +143,9 @@ void check_state_space(const Slots& s, const Report& report) {
 
 void check_routing(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
-  const bool tdt = s.family().teaches;
-  if (!s.family().skips) return;
-  const std::size_t leaf = tdt ? row.tdt_layers : row.mod_layers;
+  const FamilyFacts& family = s.family();
+  if (!family.skips) return;
+  const std::size_t leaf = leaf_index("model." + std::string(family.name) + ".layers");
   const std::int64_t layers = s.integer(row.n_layers);
   if (const auto* list = s.values[leaf]->get_if<ValueList>()) {
     const std::int64_t last = *list->back().get_if<std::int64_t>();
@@ -158,8 +158,9 @@ void check_routing(const Slots& s, const Report& report) {
     report({leaf, row.n_layers}, report.shown(leaf) + " is no layer of " +
                                      report.shown(row.n_layers) + ": use `all` or more layers");
   }
-  if (!tdt && s.has_word(row.modes, "teacher_threshold")) {
-    report({row.modes}, "`eval.modes` names teacher_threshold, which family mod does not have");
+  if (!family.teaches && s.has_word(row.modes, "teacher_threshold")) {
+    report({row.modes}, "`eval.modes` names teacher_threshold, which family " +
+                            std::string(family.name) + " does not have");
   }
 }
 

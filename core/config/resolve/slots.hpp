@@ -73,13 +73,9 @@ struct LeafRows {
   std::size_t weight_decay = leaf_index("train.weight_decay");
   std::size_t no_decay = leaf_index("train.no_decay");
   std::size_t clip_scope = leaf_index("train.clip_scope");
-  std::size_t tdt_layers = leaf_index("model.tdt.layers");
-  std::size_t mod_layers = leaf_index("model.mod.layers");
   std::size_t predictor_hidden = leaf_index("model.mod.predictor_hidden");
   std::size_t modes = leaf_index("eval.modes");
   std::size_t deciders = leaf_index("eval.deciders");
-  std::size_t tdt_capacity = leaf_index("model.tdt.capacity");
-  std::size_t tdt_min_k = leaf_index("model.tdt.min_k");
   std::size_t schedule = leaf_index("train.schedule.kind");
   std::size_t warmup = leaf_index("train.schedule.warmup_steps");
   std::size_t decay_steps = leaf_index("train.schedule.decay_steps");

@@ -1,4 +1,4 @@
-#include "core/config/schema/grid_keys.hpp"
+#include "core/config/schema.hpp"
 
 namespace depthgrid {
 namespace {
@@ -26,9 +26,7 @@ constexpr GridKey kKeys[] = {
      "drops cells that match all entries of a row"},
     {"include", "[{leaf: value, ..., tag: name}, ...]", "[]",
      "extra cells: the fixed part and the baseline's levels, changed as the row (and its preset) "
-     "says; what the "
-     "row's "
-     "model does not read is dropped with a note"},
+     "says; what the row's model does not read is dropped with a note"},
     {"baseline", "{leaf: value, ...} or {tag: name}", "first level of each factor",
      "arm that others are compared with"},
     {"match",
@@ -36,8 +34,8 @@ constexpr GridKey kKeys[] = {
      "value, ...} or {tag: name}}, or a list of these",
      "null",
      "sets `vary` (default model.d_ff) of `arms` (default: all but the reference) so that they "
-     "meet "
-     "the `reference` (default: the baseline) within `tolerance` (default 1 %); found once, then "
+     "meet the `reference` (default: the baseline) within `tolerance` (default 1 %); found once, "
+     "then "
      "read from the plan of the store"},
     {"seeds", "int n (0…n−1) or [ints]", "1", "replicates; never a factor"},
     {"order", "file, shuffled(n)", "file", "order of the cells; n seeds the shuffle"},

@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "core/config/schema/grid_keys.hpp"
 #include "core/config/schema/schema_rows.hpp"
 
 namespace depthgrid {

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "core/config/schema.hpp"
-#include "core/config/schema/grid_keys.hpp"
 
 namespace depthgrid {
 namespace {

@@ -1,8 +1,7 @@
-#include "core/config/sweep/match_reader.hpp"
-
 #include <algorithm>
 
 #include "core/config/schema.hpp"
+#include "core/config/sweep/sweep_reader.hpp"
 
 namespace depthgrid {
 namespace {
