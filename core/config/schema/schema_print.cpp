@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "core/config/schema/schema_rows.hpp"
 
@@ -27,15 +26,6 @@ std::string default_shown(const Leaf& leaf) {
 std::string meaning(const Leaf& leaf) {
   std::string out(leaf.doc);
   if (leaf.nullable && leaf.default_text != "null") out += "; null: " + std::string(leaf.derived);
-  return out;
-}
-
-std::vector<SchemaSection> all_sections() {
-  std::vector<SchemaSection> out;
-  for (const auto part : {model_sections(), flow_sections(), routing_sections(), data_sections(),
-                          train_sections(), run_sections()}) {
-    out.insert(out.end(), part.begin(), part.end());
-  }
   return out;
 }
 
@@ -150,7 +140,7 @@ std::string schema_text() {
     type = std::max(type, leaf.type().size());
   }
   std::string out;
-  for (const SchemaSection& section : all_sections()) {
+  for (const SchemaSection& section : schema_sections()) {
     out += (out.empty() ? "" : "\n") + std::string(section.title) + "\n";
     for (const Leaf& leaf : section.leaves) {
       out += "  " + padded(std::string(leaf.path), path) + padded(leaf.type(), type) +
@@ -178,7 +168,7 @@ std::string schema_markdown() {
     out += "| `" + std::string(key.name) + "` | " + cell(key.type) + " | " +
            cell(key.default_text) + " | " + cell(key.doc) + " |\n";
   }
-  for (const SchemaSection& section : all_sections()) {
+  for (const SchemaSection& section : schema_sections()) {
     out += "\n## " + std::string(section.title) +
            "\n\n| path | type | range | unit | default | class | meaning |\n"
            "|---|---|---|---|---|---|---|\n";
