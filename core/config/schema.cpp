@@ -47,14 +47,9 @@ const SchemaTable& table() {
 
 /// Defaults are null, a scalar or a list of words: too simple to need a YAML parser.
 YamlNode default_node(std::string_view text) {
-  YamlNode node;
-  if (text == "null") return node;
-  if (text.front() != '[') {
-    node.kind = YamlNode::Kind::Scalar;
-    node.text = text;
-    return node;
-  }
-  node.kind = YamlNode::Kind::List;
+  if (text == "null") return {};
+  if (text.front() != '[') return {.kind = YamlNode::Kind::Scalar, .text = std::string(text)};
+  YamlNode node = {.kind = YamlNode::Kind::List};
   std::string words(text.substr(1, text.size() - 2));
   std::erase(words, ',');
   for (const auto& one : split_words(words)) node.items.push_back(node_of(Value(one), Place()));
