@@ -34,6 +34,13 @@ std::shared_ptr<const ConfigBase> default_base() {
   throw Error("`" + std::string(path) + "` is not " + wanted + ": " + canonical_json(value));
 }
 
+template <class T>
+const T& typed(const CellConfig& config, std::string_view path, const char* wanted) {
+  const Value& value = config.at(path);
+  if (const auto* found = value.get_if<T>()) return *found;
+  wrong_type(path, wanted, value);
+}
+
 }  // namespace
 
 CellConfig::CellConfig() : base_(default_base()) {}
@@ -53,15 +60,11 @@ const Value& CellConfig::at(std::string_view path) const {
 }
 
 bool CellConfig::flag(std::string_view path) const {
-  const Value& value = at(path);
-  if (const auto* flag = value.get_if<bool>()) return *flag;
-  wrong_type(path, "a bool", value);
+  return typed<bool>(*this, path, "a bool");
 }
 
 std::int64_t CellConfig::integer(std::string_view path) const {
-  const Value& value = at(path);
-  if (const auto* number = value.get_if<std::int64_t>()) return *number;
-  wrong_type(path, "an integer", value);
+  return typed<std::int64_t>(*this, path, "an integer");
 }
 
 std::optional<std::int64_t> CellConfig::integer_if(std::string_view path) const {
@@ -75,9 +78,7 @@ double CellConfig::real(std::string_view path) const {
 }
 
 const std::string& CellConfig::word(std::string_view path) const {
-  const Value& value = at(path);
-  if (const auto* text = value.get_if<std::string>()) return *text;
-  wrong_type(path, "a word", value);
+  return typed<std::string>(*this, path, "a word");
 }
 
 bool CellConfig::is_word(std::string_view path) const {
@@ -85,11 +86,8 @@ bool CellConfig::is_word(std::string_view path) const {
 }
 
 std::vector<std::string> CellConfig::words(std::string_view path) const {
-  const Value& value = at(path);
-  const auto* list = value.get_if<ValueList>();
-  if (list == nullptr) wrong_type(path, "a list", value);
   std::vector<std::string> out;
-  for (const Value& item : *list) out.push_back(plain_text(item));
+  for (const Value& item : typed<ValueList>(*this, path, "a list")) out.push_back(plain_text(item));
   return out;
 }
 
