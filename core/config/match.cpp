@@ -32,8 +32,8 @@ std::string amount(MatchOn on, double value) {
 }
 
 std::string_view unit(MatchOn on) {
-  constexpr std::array<std::string_view, 3> kUnits = {"parameters", "FLOPs a token",
-                                                      "ms a step and cell"};
+  constexpr std::array<std::string_view, 3> kUnits = {"parameters", "FLOPs per token",
+                                                      "ms per step and cell"};
   return kUnits[static_cast<std::size_t>(on)];
 }
 

@@ -67,7 +67,7 @@ void check_sizes(const Slots& s, const Report& report) {
   if (s.family().generated && (s.is(row.share, "attention") || s.is(row.share, "ffn"))) {
     report({row.share, row.family}, report.shown(row.share) +
                                         " shares a sublayer of `model.family: standard`; tong has "
-                                        "one set of generators (all) or one a layer (none)");
+                                        "one set of generators (all) or one per layer (none)");
   }
   if (s.is(row.implementation, "sdpa") && s.number(row.attention_dropout) > 0) {
     report({row.implementation, row.attention_dropout},
@@ -172,12 +172,12 @@ void check_flow(const Slots& s, const Report& report) {
   const std::int64_t last = *range.back().get_if<std::int64_t>();
   if (last > layers) {
     report({row.replaced_layers, row.n_layers},
-           report.shown(row.replaced_layers) + " ends behind " + report.shown(row.n_layers) +
+           report.shown(row.replaced_layers) + " ends after " + report.shown(row.n_layers) +
                ": the second number is at most " + std::to_string(layers));
   } else if (last - *range.front().get_if<std::int64_t>() == layers &&
              s.values[row.scale]->get_if<std::string>() != nullptr) {
     report({row.scale, row.replaced_layers},
-           report.shown(row.scale) + " has no layer to scale: the flow stands in for all of them");
+           report.shown(row.scale) + " has no layer to scale: the flow replaces all of them");
   }
 }
 
