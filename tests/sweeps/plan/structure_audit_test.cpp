@@ -1,7 +1,6 @@
 #include "sweeps/plan/structure_audit.hpp"
 
 #include <cmath>
-#include <set>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -9,11 +8,6 @@
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
-#include "core/config/presets.hpp"
-#include "core/config/schema.hpp"
-#include "core/config/schema/leaf_value.hpp"
-#include "core/config/schema/value_pool.hpp"
-#include "core/config/sweep.hpp"
 #include "storage/hdf5/dimensions.hpp"
 
 namespace depthgrid {
@@ -101,47 +95,6 @@ TEST(StructureAudit, TextNamesVerdictsModesAndDeviations) {
         "fail (warning)", "undecided"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }
-}
-
-TEST(PresetDeviations, EveryPublishedPresetHasSomeAndNoOther) {
-  for (const std::string& preset : split_words(schema()[leaf_index("model.preset")].words)) {
-    ValuePool pool;
-    EXPECT_FALSE(preset_leaves(preset, pool).empty()) << preset;
-    const bool published = preset.starts_with("published/") || preset.starts_with("hybrid/");
-    EXPECT_EQ(published, !preset_deviations(preset).empty()) << preset;
-  }
-}
-
-TEST(PresetChanges, NamesWhatACellHasOtherwiseThanItsPreset) {
-  const CellConfig pure = make_config({{"model.preset", "published/time_indexed_mlp"}});
-  const CellConfig changed = make_config({{"model.preset", "published/time_indexed_mlp"},
-                                          {"model.n_layers", std::int64_t{2}},
-                                          {"model.sublayers", "parallel"}});
-  const std::vector<PresetChange> changes = preset_changes(changed);
-
-  EXPECT_TRUE(preset_changes(pure).empty());
-  EXPECT_TRUE(preset_changes(make_config({})).empty());
-  ASSERT_EQ(changes.size(), 2U);
-  EXPECT_EQ(changes[0].leaf, "model.n_layers");
-  EXPECT_EQ(changes[0].preset, "6");
-  EXPECT_EQ(changes[0].here, "2");
-  EXPECT_EQ(changes[1].here, R"("parallel")");
-}
-
-TEST(PresetChanges, ThePublishedArmsAreThePublishedModels) {
-  const Sweep sweep =
-      load_sweep({DEPTHGRID_SOURCE_DIR "/configs/study1/published.yaml", {"seeds=1"}});
-  std::set<std::string> presets;
-  for (const CellPlan& cell : sweep.cells) {
-    presets.insert(cell.config.word("model.preset"));
-    for (const PresetChange& change : preset_changes(cell.config)) {
-      ADD_FAILURE() << cell.alias << ": " << change.leaf << " is " << change.here << ", not "
-                    << change.preset;
-    }
-  }
-  EXPECT_EQ(presets,
-            (std::set<std::string>{"published/standard", "published/tong",
-                                   "published/time_indexed_mlp", "published/time_indexed_ssm"}));
 }
 
 }  // namespace structure_audit_test
