@@ -4,7 +4,6 @@
 
 #include "core/base/error.hpp"
 #include "core/config/identity.hpp"
-#include "core/config/resolve/identity_text.hpp"
 #include "core/config/resolve/resolve.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/schema/leaf_value.hpp"
@@ -21,13 +20,6 @@ constexpr SideKey kSideKeys[] = {{"data.corpus@sha256", digest_slot},
                                  {"model.init.from@sha256", start_digest_slot},
                                  {"model.init.from@depth", start_depth_slot}};
 
-std::shared_ptr<const ConfigBase> base_of(std::shared_ptr<ValuePool> pool, const Slots& slots) {
-  auto base = std::make_shared<ConfigBase>();
-  base->pool = std::move(pool);
-  base->values = slots.values;
-  return base;
-}
-
 std::shared_ptr<const ConfigBase> default_base() {
   static const std::shared_ptr<const ConfigBase> base = [] {
     auto pool = std::make_shared<ValuePool>();
@@ -40,6 +32,13 @@ std::shared_ptr<const ConfigBase> default_base() {
 
 [[noreturn]] void wrong_type(std::string_view path, const char* wanted, const Value& value) {
   throw Error("`" + std::string(path) + "` is not " + wanted + ": " + canonical_json(value));
+}
+
+template <class T>
+const T& typed(const CellConfig& config, std::string_view path, const char* wanted) {
+  const Value& value = config.at(path);
+  if (const auto* found = value.get_if<T>()) return *found;
+  wrong_type(path, wanted, value);
 }
 
 }  // namespace
@@ -61,15 +60,11 @@ const Value& CellConfig::at(std::string_view path) const {
 }
 
 bool CellConfig::flag(std::string_view path) const {
-  const Value& value = at(path);
-  if (const auto* flag = value.get_if<bool>()) return *flag;
-  wrong_type(path, "a bool", value);
+  return typed<bool>(*this, path, "a bool");
 }
 
 std::int64_t CellConfig::integer(std::string_view path) const {
-  const Value& value = at(path);
-  if (const auto* number = value.get_if<std::int64_t>()) return *number;
-  wrong_type(path, "an integer", value);
+  return typed<std::int64_t>(*this, path, "an integer");
 }
 
 std::optional<std::int64_t> CellConfig::integer_if(std::string_view path) const {
@@ -83,9 +78,7 @@ double CellConfig::real(std::string_view path) const {
 }
 
 const std::string& CellConfig::word(std::string_view path) const {
-  const Value& value = at(path);
-  if (const auto* text = value.get_if<std::string>()) return *text;
-  wrong_type(path, "a word", value);
+  return typed<std::string>(*this, path, "a word");
 }
 
 bool CellConfig::is_word(std::string_view path) const {
@@ -93,17 +86,9 @@ bool CellConfig::is_word(std::string_view path) const {
 }
 
 std::vector<std::string> CellConfig::words(std::string_view path) const {
-  const Value& value = at(path);
-  const auto* list = value.get_if<ValueList>();
-  if (list == nullptr) wrong_type(path, "a list", value);
   std::vector<std::string> out;
-  for (const Value& item : *list) out.push_back(plain_text(item));
+  for (const Value& item : typed<ValueList>(*this, path, "a list")) out.push_back(plain_text(item));
   return out;
-}
-
-ValueMap CellConfig::changed() const {
-  ValuePool pool;
-  return changed_leaves(slots_of(*this, pool));
 }
 
 std::string CellConfig::json() const {

@@ -46,6 +46,10 @@ class CellConfig {
   using Delta = std::vector<std::pair<std::uint16_t, const PooledValue*>>;
   CellConfig(std::shared_ptr<const ConfigBase> base, Delta delta);
   const PooledValue& slot(std::size_t index) const;
+  /// Values by slot, for conditions. Refers to this configuration.
+  auto lookup() const {
+    return [this](std::size_t index) -> const PooledValue& { return slot(index); };
+  }
 
  private:
   std::shared_ptr<const ConfigBase> base_;

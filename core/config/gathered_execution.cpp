@@ -4,7 +4,22 @@
 #include <cmath>
 #include <string>
 
+#include "core/config/resolve/slots.hpp"
+
 namespace depthgrid {
+namespace {
+
+/// From the family's own leaves: all have a `capacity`, some a `min_k`.
+std::int64_t count_of(std::string_view family, const auto& value_of) {
+  const std::string section = "model." + std::string(family) + ".";
+  const std::size_t least = find_leaf(section + "min_k");
+  return capacity_of(
+      value_of(leaf_index(section + "capacity")).number(),
+      *value_of(leaf_rows().seq_len).template get_if<std::int64_t>(),
+      least == schema().size() ? 0 : *value_of(least).template get_if<std::int64_t>());
+}
+
+}  // namespace
 
 std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k) {
   const auto k = static_cast<std::int64_t>(std::floor(gamma * static_cast<double>(tokens) + 1e-9));
@@ -12,18 +27,13 @@ std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k) 
 }
 
 std::optional<std::int64_t> capacity_count(const CellConfig& config) {
-  const std::string family = config.word("model.family");
-  const FamilyFacts& facts = facts_of(family);
-  if (!facts.skips) return std::nullopt;
-  const std::int64_t least = facts.teaches ? config.integer("model.tdt.min_k") : 0;
-  return capacity_of(config.real("model." + family + ".capacity"), config.integer("data.seq_len"),
-                     least);
+  const std::string& family = config.word("model.family");
+  if (!facts_of(family).skips) return std::nullopt;
+  return count_of(family, config.lookup());
 }
 
-std::int64_t capacity_count(const Slots& slots, std::size_t capacity) {
-  const LeafRows& row = leaf_rows();
-  const std::int64_t least = capacity == row.tdt_capacity ? slots.integer(row.tdt_min_k) : 0;
-  return capacity_of(slots.number(capacity), slots.integer(row.seq_len), least);
+std::int64_t capacity_count(const Slots& slots) {
+  return count_of(slots.family().name, slots.lookup());
 }
 
 }  // namespace depthgrid

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "core/config/cell_config.hpp"
-#include "core/config/resolve/slots.hpp"
 
 namespace depthgrid {
+
+struct Slots;
 
 /// Tokens per sequence executed by a layer of capacity γ: floor(γ T + 1e-9), so that 0.29 · 100 is
 /// 29; at least `min_k`, at most T.
@@ -17,7 +17,7 @@ std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k =
 /// whose layers execute every token.
 std::optional<std::int64_t> capacity_count(const CellConfig& config);
 
-/// The same during resolution. @param capacity  row of the leaf for the family's capacity.
-std::int64_t capacity_count(const Slots& slots, std::size_t capacity);
+/// The same during resolution, of a family whose layers skip tokens.
+std::int64_t capacity_count(const Slots& slots);
 
 }  // namespace depthgrid

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/base/digest.hpp"
 #include "core/config/gathered_execution.hpp"
-#include "core/config/resolve/identity_text.hpp"
 #include "core/config/resolve/schema_condition.hpp"
+#include "core/config/resolve/slots.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
@@ -80,7 +81,7 @@ std::string identity_text(const Slots& slots) {
   return out + ending();
 }
 
-std::string structure_text(const Slots& slots) {
+std::string structure_key(const Slots& slots) {
   std::string out = "{\"leaves\":{";
   for (const IdentityLeaf& leaf : identity_leaves()) {
     const PooledValue* value = slots.values[leaf.leaf];
@@ -104,27 +105,24 @@ std::string structure_text(const Slots& slots) {
         }
         break;
       case FusionPart::TokenCount:
-        append(out, leaf, std::to_string(capacity_count(slots, leaf.leaf)));
+        append(out, leaf, std::to_string(capacity_count(slots)));
         break;
       case FusionPart::ChainLength:
         append_start(out, leaf, slots);
         break;
     }
   }
-  return out + ending();
+  return hex(sha256(out + ending()), 16);
 }
 
 FusionPart fusion_part(std::size_t leaf, const CellConfig& config) {
   const Leaf& row = schema()[leaf];
-  const auto value_of = [&](std::size_t at) -> const PooledValue& { return config.slot(at); };
-  return SchemaCondition(row.fused_when).holds(value_of) ? row.fusion : FusionPart::Nothing;
+  return SchemaCondition(row.fused_when).holds(config.lookup()) ? row.fusion : FusionPart::Nothing;
 }
 
-std::string structure_digest(const std::string& text) {
-  return hex(sha256(text), 16);
-}
-
-ValueMap changed_leaves(const Slots& slots) {
+ValueMap CellConfig::changed() const {
+  ValuePool pool;
+  const Slots slots = slots_of(*this, pool);
   ValueMap out;
   for (const IdentityLeaf& leaf : identity_leaves()) {
     const PooledValue& value = *slots.values[leaf.leaf];
@@ -134,20 +132,6 @@ ValueMap changed_leaves(const Slots& slots) {
                      content ? Value(*content) : static_cast<const Value&>(value));
   }
   return out;
-}
-
-Sha256 cell_digest(const CellConfig& config) {
-  ValuePool pool;
-  return sha256(identity_text(slots_of(config, pool)));
-}
-
-CellId cell_id(const CellConfig& config) {
-  return hex(cell_digest(config), 12);
-}
-
-std::string structure_key(const CellConfig& config) {
-  ValuePool pool;
-  return structure_digest(structure_text(slots_of(config, pool)));
 }
 
 }  // namespace depthgrid

@@ -7,9 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/grouped.hpp"
+#include "core/config/identity.hpp"
 #include "core/config/resolve/checks.hpp"
 #include "core/config/resolve/derive.hpp"
-#include "core/config/resolve/identity_text.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
@@ -23,24 +24,16 @@ std::string percent(double share) {
   return text.data();
 }
 
-std::string with_commas(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), ",");
-  }
-  return digits;
-}
-
 std::string amount(MatchOn on, double value) {
   std::array<char, 32> text{};
-  if (on == MatchOn::Parameters) return with_commas(std::llround(value));
+  if (on == MatchOn::Parameters) return grouped(std::llround(value));
   std::snprintf(text.data(), text.size(), "%.4g", on == MatchOn::Time ? 1000 * value : value);
   return text.data();
 }
 
 std::string_view unit(MatchOn on) {
-  constexpr std::array<std::string_view, 3> kUnits = {"parameters", "FLOPs a token",
-                                                      "ms a step and cell"};
+  constexpr std::array<std::string_view, 3> kUnits = {"parameters", "FLOPs per token",
+                                                      "ms per step and cell"};
   return kUnits[static_cast<std::size_t>(on)];
 }
 
@@ -93,10 +86,7 @@ std::string matched_text(const MatchedWidth& w) {
 }
 
 MatchCandidate candidate_of(const Slots& slots, std::shared_ptr<ValuePool> pool) {
-  auto base = std::make_shared<ConfigBase>();
-  base->pool = std::move(pool);
-  base->values = slots.values;
-  return {structure_digest(structure_text(slots)), CellConfig(std::move(base), {})};
+  return {structure_key(slots), CellConfig(base_of(std::move(pool), slots), {})};
 }
 
 MatchGoal::MatchGoal(MatchedWidth open, MatchCandidate reference,

@@ -10,8 +10,6 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::string_view kEllipsis = "…";
-
 std::string bound(ValueKind kind, double number) {
   // 2^63 - 1 is not a double; it is the bound of seeds only.
   if (number > 9e18) return "2^63 − 1";
@@ -19,32 +17,39 @@ std::string bound(ValueKind kind, double number) {
                                 : shortest(number);
 }
 
-std::vector<Leaf> all_leaves() {
+struct SchemaTable {
   std::vector<Leaf> leaves;
-  for (const auto sections : {model_sections(), flow_sections(), routing_sections(),
-                              data_sections(), train_sections(), run_sections()}) {
-    for (const auto& section : sections) {
-      leaves.insert(leaves.end(), section.leaves.begin(), section.leaves.end());
+  std::vector<SchemaSection> sections;  // of `leaves`
+
+  SchemaTable() {
+    for (const auto part : {model_sections(), flow_sections(), routing_sections(), data_sections(),
+                            train_sections(), run_sections()}) {
+      sections.insert(sections.end(), part.begin(), part.end());
+    }
+    for (const SchemaSection& section : sections) {
+      for (Leaf leaf : section.leaves) {
+        if (leaf.read_when.empty()) leaf.read_when = section.read_when;
+        leaves.push_back(leaf);
+      }
+    }
+    auto row = leaves.cbegin();
+    for (SchemaSection& section : sections) {
+      section.leaves = {row, section.leaves.size()};
+      row += static_cast<std::ptrdiff_t>(section.leaves.size());
     }
   }
-  return leaves;
-}
+};
 
-const std::vector<Leaf>& table() {
-  static const std::vector<Leaf> leaves = all_leaves();
-  return leaves;
+const SchemaTable& table() {
+  static const SchemaTable all;
+  return all;
 }
 
 /// Defaults are null, a scalar or a list of words: too simple to need a YAML parser.
 YamlNode default_node(std::string_view text) {
-  YamlNode node;
-  if (text == "null") return node;
-  if (text.front() != '[') {
-    node.kind = YamlNode::Kind::Scalar;
-    node.text = text;
-    return node;
-  }
-  node.kind = YamlNode::Kind::List;
+  if (text == "null") return {};
+  if (text.front() != '[') return {.kind = YamlNode::Kind::Scalar, .text = std::string(text)};
+  YamlNode node = {.kind = YamlNode::Kind::List};
   std::string words(text.substr(1, text.size() - 2));
   std::erase(words, ',');
   for (const auto& one : split_words(words)) node.items.push_back(node_of(Value(one), Place()));
@@ -54,7 +59,7 @@ YamlNode default_node(std::string_view text) {
 std::vector<Value> all_defaults() {
   std::vector<Value> values;
   Diagnostics diagnostics;
-  for (const Leaf& leaf : table()) {
+  for (const Leaf& leaf : schema()) {
     const auto value = leaf_value(leaf, default_node(leaf.default_text), diagnostics);
     if (!value) throw Error("the default of " + std::string(leaf.path) + " is none of its values");
     values.push_back(*value);
@@ -65,32 +70,21 @@ std::vector<Value> all_defaults() {
 }  // namespace
 
 std::string Leaf::type() const {
-  const bool both = !words.empty();
-  switch (kind) {
-    case ValueKind::Bool:
-      return "bool";
-    case ValueKind::Int:
-      return both ? "int or word" : "int";
-    case ValueKind::Real:
-      return both ? "real or word" : "real";
-    case ValueKind::Word:
-      return "word";
-    case ValueKind::Text:
-      return "text";
-    case ValueKind::WordList:
-      return "list of words";
-    case ValueKind::TextList:
-      return "text or list of texts";
-    case ValueKind::StepList:
-      return "list of steps or percentages";
-    case ValueKind::LayerList:
-      return both ? "word or list of layers" : "list of layers";
-    case ValueKind::LayerRange:
-      return "range of layers [a, b]";
-    case ValueKind::TargetMap:
-      return "word, or map from target to word";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"bool",
+                                         "int",
+                                         "real",
+                                         "word",
+                                         "text",
+                                         "list of words",
+                                         "text or list of texts",
+                                         "list of steps or percentages",
+                                         "list of layers",
+                                         "range of layers [a, b]",
+                                         "word, or map from target to word"};
+  const std::string name(kNames[static_cast<std::size_t>(kind)]);
+  if (words.empty()) return name;
+  if (kind == ValueKind::LayerList) return "word or " + name;
+  return kind == ValueKind::Int || kind == ValueKind::Real ? name + " or word" : name;
 }
 
 std::string Leaf::range() const {
@@ -99,7 +93,7 @@ std::string Leaf::range() const {
     if (max == kUnlimited) {
       out = (open_min ? "> " : "≥ ") + bound(kind, min);
     } else {
-      out = bound(kind, min) + std::string(kEllipsis) + bound(kind, max);
+      out = bound(kind, min) + "…" + bound(kind, max);
       if (open_min) out += ", " + bound(kind, min) + " excluded";
       if (open_max) out += ", " + bound(kind, max) + " excluded";
     }
@@ -109,22 +103,26 @@ std::string Leaf::range() const {
 }
 
 std::span<const Leaf> schema() {
-  return table();
+  return table().leaves;
+}
+
+std::span<const SchemaSection> schema_sections() {
+  return table().sections;
 }
 
 std::size_t find_leaf(std::string_view path) {
   static const auto rows = [] {
     std::unordered_map<std::string_view, std::size_t> map;
-    for (std::size_t i = 0; i < table().size(); ++i) map.emplace(table()[i].path, i);
+    for (std::size_t i = 0; i < schema().size(); ++i) map.emplace(schema()[i].path, i);
     return map;
   }();
   const auto found = rows.find(path);
-  return found == rows.end() ? table().size() : found->second;
+  return found == rows.end() ? schema().size() : found->second;
 }
 
 std::size_t leaf_index(std::string_view path) {
   const std::size_t row = find_leaf(path);
-  if (row == table().size()) throw Error("no leaf '" + std::string(path) + "' in the schema");
+  if (row == schema().size()) throw Error("no leaf '" + std::string(path) + "' in the schema");
   return row;
 }
 
@@ -134,19 +132,9 @@ const Value& default_value(std::size_t leaf) {
 }
 
 std::string_view name_of(LeafClass leaf_class) {
-  switch (leaf_class) {
-    case LeafClass::PerCell:
-      return "PerCell";
-    case LeafClass::PerCellUnion:
-      return "PerCell*";
-    case LeafClass::Structural:
-      return "Structural";
-    case LeafClass::Execution:
-      return "Execution";
-    case LeafClass::Observation:
-      return "Observation";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"PerCell", "PerCell*", "Structural", "Execution",
+                                         "Observation"};
+  return kNames[static_cast<std::size_t>(leaf_class)];
 }
 
 }  // namespace depthgrid

@@ -86,6 +86,12 @@ const Value& default_value(std::size_t leaf);
 
 std::string_view name_of(LeafClass leaf_class);
 
+/// A top-level key of a sweep file that is not a leaf but describes the grid.
+struct GridKey {
+  std::string_view name, type, default_text, doc;
+};
+std::span<const GridKey> grid_keys();
+
 /// Output of `depthgrid schema`: one line per leaf.
 std::string schema_text();
 /// {"schema":1,"leaves":[{path,type,range,unit,default,class,read_when,doc}],"sweep":[...]}

@@ -1,8 +1,16 @@
 #include "core/config/start_name.hpp"
 
+#include <algorithm>
+#include <system_error>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
 #include "core/config/resolve/slots.hpp"
 
 namespace depthgrid {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr std::string_view kArm = "arm:";
@@ -34,6 +42,36 @@ std::string start_identity(const CellConfig& config) {
   if (const auto cell = start_cell(config)) return std::string(kCell) + *cell;
   const auto* digest = config.slot(start_digest_slot()).get_if<std::string>();
   return digest == nullptr ? "" : "file:" + *digest;
+}
+
+std::vector<fs::path> start_files(const fs::path& path) {
+  constexpr std::string_view kPickles[] = {".bin", ".pt", ".pth", ".pkl", ".ckpt"};
+  if (std::ranges::find(kPickles, path.extension().string()) != std::end(kPickles)) {
+    throw UserError(ExitCode::BadData,
+                    path.string() +
+                        ": weights are read from safetensors files only, never from "
+                        "pickles, which can run code: convert the file");
+  }
+  std::error_code problem;
+  if (fs::is_regular_file(path, problem)) return {path};
+  const fs::path weights = path / "model.safetensors";
+  if (!fs::is_regular_file(weights, problem)) {
+    throw StorageError(path.string(),
+                       "there is no such file, and no folder with model.safetensors (relative to "
+                       "the working directory); its content is part of the cells' identity",
+                       ExitCode::NoInput);
+  }
+  std::vector<fs::path> files = {weights};
+  if (fs::is_regular_file(path / "config.json", problem)) {
+    files.insert(files.begin(), path / "config.json");
+  }
+  return files;
+}
+
+std::string files_digest(const std::vector<fs::path>& files) {
+  std::string digests;
+  for (const fs::path& file : files) digests += hex(sha256_file(file));
+  return files.size() == 1 ? digests : hex(sha256(std::string_view(digests)));
 }
 
 }  // namespace depthgrid

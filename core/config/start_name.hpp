@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/cell.hpp"
 #include "core/config/cell_config.hpp"
@@ -33,5 +35,14 @@ std::int64_t start_depth(const CellConfig& config);
 
 /// "cell:<id>", "file:<SHA-256 of the files>", or "" for drawn weights.
 std::string start_identity(const CellConfig& config);
+
+/// Files meant by a path: the file itself, or a folder's config.json (if any) and
+/// model.safetensors, in this order.
+/// @throws StorageError (NoInput) if there is none; UserError (BadData) for a kind of file that is
+///         never read (pickles).
+std::vector<std::filesystem::path> start_files(const std::filesystem::path& path);
+
+/// SHA-256 over the digests of files (one file: its own), 64 hexadecimal digits.
+std::string files_digest(const std::vector<std::filesystem::path>& files);
 
 }  // namespace depthgrid

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/base/digest.hpp"
+#include "core/base/grouped.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/sweep/cell_collector.hpp"
 #include "core/config/sweep/overrides.hpp"
@@ -13,14 +14,6 @@ namespace depthgrid {
 namespace {
 
 constexpr std::uint64_t kManyCells = 10000;
-
-std::string with_commas(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  }
-  return digits;
-}
 
 /// Fisher–Yates over splitmix64: the same order on every machine.
 /// Source: Steele, Lea & Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
@@ -69,11 +62,11 @@ void limit_size(const SweepDocument& document, const SweepRequest& request,
   if (combinations > most) {
     const bool saturated = combinations == std::numeric_limits<std::uint64_t>::max();
     diagnostics.error(document.place, "the grid has " + std::string(saturated ? "at least " : "") +
-                                          with_commas(combinations) +
-                                          " combinations, more than `max_cells` (" +
-                                          with_commas(most) + ")");
+                                          grouped(combinations) +
+                                          " combinations, more than `max_cells` (" + grouped(most) +
+                                          ")");
   } else if (combinations > kManyCells && !request.yes && document.exclude.empty()) {
-    diagnostics.error(document.place, "this sweep has " + with_commas(combinations) +
+    diagnostics.error(document.place, "this sweep has " + grouped(combinations) +
                                           " cells; more than 10,000 need --yes");
   }
 }
@@ -83,7 +76,7 @@ void check_outcome(const SweepDocument& document, const CellCollector& collector
   if (collector.too_many()) {
     diagnostics.error(document.place,
                       limit > kManyCells || document.max_cells <= static_cast<std::int64_t>(limit)
-                          ? "the grid has more cells than `max_cells` (" + with_commas(limit) + ")"
+                          ? "the grid has more cells than `max_cells` (" + grouped(limit) + ")"
                           : "this sweep has more than 10,000 cells: that needs --yes");
   } else if (diagnostics.failed()) {
     return;

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/config/resolve/preset_deviations.hpp"
+#include "core/base/grouped.hpp"
+#include "core/config/presets.hpp"
 #include "sweeps/plan/structure_audit.hpp"
 #include "sweeps/report/table.hpp"
 
@@ -53,8 +54,7 @@ std::string audit_text(const StructureAudit& a, const AuditLevels& levels) {
     text +=
         fmt::format("not the preset's: {} is {}, the preset has {}\n", c.leaf, c.here, c.preset);
   }
-  for (const PresetDeviation& d : preset_deviations()) {
-    if (d.preset != a.preset) continue;
+  for (const PresetDeviation& d : preset_deviations(a.preset)) {
     text += fmt::format("deviation, {}: published: {}; here: {}\n", d.what, d.published, d.here);
   }
   Table table{

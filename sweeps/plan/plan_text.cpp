@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/grouped.hpp"
 #include "core/config/start_name.hpp"
 #include "sweeps/plan/plan_report.hpp"
 #include "sweeps/report/listing.hpp"

@@ -9,7 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
-#include "core/config/resolve/preset_deviations.hpp"
+#include "core/config/presets.hpp"
 
 namespace depthgrid {
 namespace {
@@ -51,8 +51,7 @@ Json audit_json(const StructureAudit& a) {
     modes.push_back({{"name", m.name}, {"causal", m.causal}, {"reason", m.reason}});
   }
   for (const auto& [name, reason] : a.dead) dead.push_back({{"name", name}, {"reason", reason}});
-  for (const PresetDeviation& d : preset_deviations()) {
-    if (d.preset != a.preset) continue;
+  for (const PresetDeviation& d : preset_deviations(a.preset)) {
     deviations.push_back({{"what", d.what}, {"published", d.published}, {"here", d.here}});
   }
   for (const PresetChange& c : a.changed) {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/preset_changes.hpp"
+#include "core/config/presets.hpp"
 #include "sweeps/plan/answer_cache.hpp"
 
 namespace depthgrid {

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/grouped.hpp"
 #include "sweeps/report/filter.hpp"
 
 namespace depthgrid {

@@ -66,15 +66,6 @@ std::string csv_of(const Table& table) {
   return out;
 }
 
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  const int first = number < 0 ? 1 : 0;
-  for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  }
-  return digits;
-}
-
 std::string short_number(double number) {
   if (std::isnan(number)) return "-";
   const double size = std::abs(number);

@@ -27,8 +27,6 @@ std::string text_of(const Table& table);
 /// RFC 4180 with "\n" line ends; the first line holds the titles.
 std::string csv_of(const Table& table);
 
-/// 715840 -> "715,840"
-std::string grouped(std::int64_t number);
 /// Four decimals from 1e-3 to 1e5 and for 0, otherwise four significant digits; "-" for NaN.
 std::string short_number(double number);
 /// 1536 -> "1.5 KiB"; "-" for NaN.

@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
-#include "core/config/identity.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/files/sealed_file.hpp"
 #include "tests/storage/folder_watch.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/support/cell_identity.hpp"
 
 namespace depthgrid {
 namespace plan_file_test {

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "core/config/identity.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
+#include "tests/support/cell_identity.hpp"
 
 namespace depthgrid {
 

@@ -12,7 +12,6 @@
 #include <ATen/ops/from_blob.h>
 
 #include "core/base/error.hpp"
-#include "core/config/resolve/start_files.hpp"
 #include "core/config/start_name.hpp"
 #include "sweeps/plan/start_check.hpp"
 #include "worker/weights/hf_gpt2.hpp"

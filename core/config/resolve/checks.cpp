@@ -67,7 +67,7 @@ void check_sizes(const Slots& s, const Report& report) {
   if (s.family().generated && (s.is(row.share, "attention") || s.is(row.share, "ffn"))) {
     report({row.share, row.family}, report.shown(row.share) +
                                         " shares a sublayer of `model.family: standard`; tong has "
-                                        "one set of generators (all) or one a layer (none)");
+                                        "one set of generators (all) or one per layer (none)");
   }
   if (s.is(row.implementation, "sdpa") && s.number(row.attention_dropout) > 0) {
     report({row.implementation, row.attention_dropout},
@@ -143,9 +143,9 @@ void check_state_space(const Slots& s, const Report& report) {
 
 void check_routing(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
-  const bool tdt = s.family().teaches;
-  if (!s.family().skips) return;
-  const std::size_t leaf = tdt ? row.tdt_layers : row.mod_layers;
+  const FamilyFacts& family = s.family();
+  if (!family.skips) return;
+  const std::size_t leaf = leaf_index("model." + std::string(family.name) + ".layers");
   const std::int64_t layers = s.integer(row.n_layers);
   if (const auto* list = s.values[leaf]->get_if<ValueList>()) {
     const std::int64_t last = *list->back().get_if<std::int64_t>();
@@ -158,8 +158,9 @@ void check_routing(const Slots& s, const Report& report) {
     report({leaf, row.n_layers}, report.shown(leaf) + " is no layer of " +
                                      report.shown(row.n_layers) + ": use `all` or more layers");
   }
-  if (!tdt && s.has_word(row.modes, "teacher_threshold")) {
-    report({row.modes}, "`eval.modes` names teacher_threshold, which family mod does not have");
+  if (!family.teaches && s.has_word(row.modes, "teacher_threshold")) {
+    report({row.modes}, "`eval.modes` names teacher_threshold, which family " +
+                            std::string(family.name) + " does not have");
   }
 }
 
@@ -171,12 +172,12 @@ void check_flow(const Slots& s, const Report& report) {
   const std::int64_t last = *range.back().get_if<std::int64_t>();
   if (last > layers) {
     report({row.replaced_layers, row.n_layers},
-           report.shown(row.replaced_layers) + " ends behind " + report.shown(row.n_layers) +
+           report.shown(row.replaced_layers) + " ends after " + report.shown(row.n_layers) +
                ": the second number is at most " + std::to_string(layers));
   } else if (last - *range.front().get_if<std::int64_t>() == layers &&
              s.values[row.scale]->get_if<std::string>() != nullptr) {
     report({row.scale, row.replaced_layers},
-           report.shown(row.scale) + " has no layer to scale: the flow stands in for all of them");
+           report.shown(row.scale) + " has no layer to scale: the flow replaces all of them");
   }
 }
 

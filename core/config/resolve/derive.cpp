@@ -127,16 +127,16 @@ void Deriver::modulation(Slots& slots) const {
 
 void Deriver::routing(Slots& slots) const {
   const LeafRows& row = leaf_rows();
-  const bool tdt = slots.family().teaches;
+  const bool teaches = slots.family().teaches;
   settle(slots, row.predictor_hidden, number(slots.integer(row.d_model) / 2));
-  settle(slots, row.clip_scope, tdt ? group_ : global_);
-  settle(slots, row.modes, tdt ? tdt_modes_ : mod_modes_);
+  settle(slots, row.clip_scope, teaches ? group_ : global_);
+  settle(slots, row.modes, teaches ? all_modes_ : modes_without_threshold_);
   settle(slots, row.deciders, all_deciders_);
 }
 
 void Deriver::train(Slots& slots) const {
   const LeafRows& row = leaf_rows();
-  const bool tdt = slots.family().teaches;
+  const bool teaches = slots.family().teaches;
   const PooledValue* decay = pool_->null();
   const std::int64_t steps = slots.integer(row.steps);
   if (slots.is(row.schedule, "wsd")) {
@@ -146,8 +146,8 @@ void Deriver::train(Slots& slots) const {
   }
   settle(slots, row.decay_steps, decay);
   for (const Group& group : groups_) {
-    const bool router = tdt && group.kind == ParameterGroup::Router;
-    const bool scalars = tdt && group.kind == ParameterGroup::Scalars;
+    const bool router = teaches && group.kind == ParameterGroup::Router;
+    const bool scalars = teaches && group.kind == ParameterGroup::Scalars;
     settle(slots, group.lr, router ? router_lr_ : scalars ? scalars_lr_ : slots.values[row.lr]);
     // On the dense path the scalars have no gradient, and decay alone must not change them.
     const bool exempt = router || scalars || slots.has_word(row.no_decay, name_of(group.kind));

@@ -63,9 +63,9 @@ class Deriver {
   const PooledValue* group_ = pool_->intern("group");
   const PooledValue* router_lr_ = pool_->intern(3e-3);
   const PooledValue* scalars_lr_ = pool_->intern(1e-3);
-  const PooledValue* tdt_modes_ = pool_->intern(
+  const PooledValue* all_modes_ = pool_->intern(
       ValueList{"dense", "teacher_topk", "teacher_threshold", "student", "random", "skip_all"});
-  const PooledValue* mod_modes_ =
+  const PooledValue* modes_without_threshold_ =
       pool_->intern(ValueList{"dense", "teacher_topk", "student", "random", "skip_all"});
   const PooledValue* pytorch_ = pool_->intern("pytorch");
   const PooledValue* gpt2_scheme_ = pool_->intern("gpt2");

@@ -1,19 +1,30 @@
 #include "core/config/resolve/resolve.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
-#include "core/base/digest.hpp"
 #include "core/config/resolve/checks.hpp"
-#include "core/config/resolve/start_files.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
 
 namespace depthgrid {
+namespace {
+
+std::size_t shared_parts(std::string_view a, std::string_view b) {
+  const auto left = split(a, ".");
+  const auto right = split(b, ".");
+  std::size_t n = 0;
+  while (n < left.size() && n < right.size() && left[n] == right[n]) ++n;
+  return n;
+}
+
+}  // namespace
 
 Resolver::Resolver(std::shared_ptr<ValuePool> pool, Diagnostics& diagnostics)
     : pool_(std::move(pool)), diagnostics_(diagnostics), deriver_(pool_) {
   for (const Leaf& leaf : schema()) {
     execution_.push_back(leaf.leaf_class == LeafClass::Execution);
+    read_when_.emplace_back(leaf.read_when);
   }
   execution_read_.assign(execution_.size(), false);
 }
@@ -47,7 +58,7 @@ bool Resolver::drop_unread(Slots& slots, bool drop, std::string* dropped) {
   bool again = false;
   for (std::size_t leaf = 0; leaf < execution_.size(); ++leaf) {
     if (slots.origins[leaf] == Origin::Default) continue;
-    if (read_conditions_.reads(leaf, slots)) {
+    if (reads(leaf, slots)) {
       if (execution_[leaf]) execution_read_[leaf] = true;
       continue;
     }
@@ -59,8 +70,8 @@ bool Resolver::drop_unread(Slots& slots, bool drop, std::string* dropped) {
       }
       slots.reset(leaf, *pool_);
       again = true;
-    } else if (read_conditions_.certain(leaf, diagnostics_)) {
-      diagnostics_.error(slots.places[leaf], read_conditions_.explain(leaf, slots));
+    } else if (certain(leaf)) {
+      diagnostics_.error(slots.places[leaf], explain(leaf, slots));
     }
   }
   return again;
@@ -77,35 +88,28 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
     slots.values[digest] = known->second;
     return;
   }
-  ValueList files;
+  std::vector<std::filesystem::path> files;
   if (const auto* list = path->get_if<ValueList>()) {
-    files = *list;
+    for (const Value& file : *list) files.emplace_back(*file.get_if<std::string>());
   } else {
-    files.push_back(*path);
+    files.emplace_back(*path->get_if<std::string>());
   }
-  std::string digests;
-  const Place place = slots.places[row.data_path].file >= 0 ? slots.places[row.data_path] : arm;
-  for (const auto& file : files) {
-    const std::filesystem::path name = *file.get_if<std::string>();
+  const auto missing = std::ranges::find_if(files, [](const std::filesystem::path& file) {
     std::error_code problem;
-    if (!std::filesystem::is_regular_file(name, problem)) {
-      diagnostics_.error(place, "`data.path`: no file '" + name.string() +
-                                    "' (relative to the working directory); its content is part of "
-                                    "the cells' identity");
-      digests.clear();
-      break;
-    }
+    return !std::filesystem::is_regular_file(file, problem);
+  });
+  const Place place = slots.places[row.data_path].file >= 0 ? slots.places[row.data_path] : arm;
+  const PooledValue* value = pool_->null();
+  if (missing != files.end()) {
+    diagnostics_.error(place, "`data.path`: no file '" + missing->string() +
+                                  "' (relative to the working directory); its content is part of "
+                                  "the cells' identity");
+  } else {
     try {
-      digests += hex(sha256_file(name));
+      value = pool_->intern(files_digest(files));
     } catch (const UserError& unreadable) {
       diagnostics_.error(place, std::string("`data.path`: ") + unreadable.what());
-      digests.clear();
-      break;
     }
-  }
-  const PooledValue* value = pool_->null();
-  if (!digests.empty()) {
-    value = pool_->intern(files.size() == 1 ? digests : hex(sha256(std::string_view(digests))));
   }
   corpora_.emplace(path, value);
   slots.values[digest] = value;
@@ -121,7 +125,7 @@ void Resolver::find_start(Slots& slots, Place arm) {
   if (known == starts_.end()) {
     const PooledValue* digest = pool_->null();
     try {
-      digest = pool_->intern(start_digest(*path->get_if<std::string>()));
+      digest = pool_->intern(files_digest(start_files(*path->get_if<std::string>())));
     } catch (const UserError& problem) {
       const Place place = slots.places[row.init_from];
       diagnostics_.error(place.file >= 0 ? place : arm,
@@ -135,10 +139,59 @@ void Resolver::find_start(Slots& slots, Place arm) {
 void Resolver::finish(const Slots& base) {
   for (std::size_t leaf = 0; leaf < execution_.size(); ++leaf) {
     if (execution_[leaf] && base.origins[leaf] > Origin::Preset && !execution_read_[leaf] &&
-        read_conditions_.certain(leaf, diagnostics_)) {
-      diagnostics_.error(base.places[leaf], read_conditions_.explain(leaf, base));
+        certain(leaf)) {
+      diagnostics_.error(base.places[leaf], explain(leaf, base));
     }
   }
+}
+
+bool Resolver::certain(std::size_t leaf) const {
+  for (const auto& conjunction : read_when_[leaf].alternatives()) {
+    for (const auto& term : conjunction) {
+      for (const std::size_t one : term.leaves) {
+        if (!diagnostics_.trusts(one)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::string Resolver::explain(std::size_t leaf, const Slots& slots) const {
+  const auto leaves = schema();
+  std::string wanted;
+  std::string here;
+  for (const auto& term : read_when_[leaf].alternatives().front()) {
+    std::string text;
+    for (const std::size_t one : term.leaves) {
+      std::string words;
+      for (const auto& word : term.words) words += (words.empty() ? "" : " or ") + word;
+      text += (text.empty() ? "`" : " or `") + std::string(leaves[one].path) + ": " +
+              (term.negated ? "not " : "") + words + "`";
+    }
+    wanted += (wanted.empty() ? "" : " and ") + text;
+    if (here.empty() && !term.holds(slots.lookup())) {
+      for (const std::size_t one : term.leaves) {
+        here += (here.empty() ? "`" : ", `") + std::string(leaves[one].path) + "` is `" +
+                plain_text(*slots.values[one]) + "`";
+      }
+    }
+  }
+  std::string near;
+  std::size_t best_shared = 0;
+  std::size_t best_distance = 0;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    if (i == leaf || !reads(i, slots)) continue;
+    const std::size_t shared = shared_parts(leaves[leaf].path, leaves[i].path);
+    const std::size_t distance = edit_distance(leaves[leaf].path, leaves[i].path);
+    if (near.empty() || shared > best_shared ||
+        (shared == best_shared && distance < best_distance)) {
+      near = leaves[i].path;
+      best_shared = shared;
+      best_distance = distance;
+    }
+  }
+  return "`" + std::string(leaves[leaf].path) + "` is read with " + wanted + "; here " + here +
+         ": remove it, or put it under `when:` (nearest leaf that is read: `" + near + "`)";
 }
 
 }  // namespace depthgrid

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "core/config/presets.hpp"
 #include "core/config/resolve/derive.hpp"
-#include "core/config/resolve/presets.hpp"
-#include "core/config/resolve/read_conditions.hpp"
+#include "core/config/resolve/schema_condition.hpp"
 
 namespace depthgrid {
 
@@ -34,8 +34,9 @@ class Resolver {
   /// Refuses leaves of class Execution that no settled cell reads.
   void finish(const Slots& base);
 
+  /// True if a cell reads the leaf, by the `read_when` column of the schema.
   bool reads(std::size_t leaf, const Slots& slots) const {
-    return read_conditions_.reads(leaf, slots);
+    return read_when_[leaf].holds(slots.lookup());
   }
   ValuePool& pool() { return *pool_; }
   const std::shared_ptr<ValuePool>& shared_pool() const { return pool_; }
@@ -44,11 +45,16 @@ class Resolver {
   bool drop_unread(Slots& slots, bool drop, std::string* dropped);
   void find_corpus(Slots& slots, Place arm);
   void find_start(Slots& slots, Place arm);
+  /// False if a leaf of its condition has no trusted value.
+  bool certain(std::size_t leaf) const;
+  /// "`model.rope_base` is read with `model.positions: rope`; here `model.positions` is `learned`:
+  /// remove it, or put it under `when:` (nearest leaf that is read: `model.positions`)".
+  std::string explain(std::size_t leaf, const Slots& slots) const;
 
   std::shared_ptr<ValuePool> pool_;
   Diagnostics& diagnostics_;
   Deriver deriver_;
-  ReadConditions read_conditions_;
+  std::vector<SchemaCondition> read_when_;  // by leaf
   std::map<const PooledValue*, std::vector<PresetLeaf>> presets_;
   std::map<const PooledValue*, const PooledValue*> corpora_;  // path -> digest
   std::map<const PooledValue*, const PooledValue*> starts_;   // path -> digest

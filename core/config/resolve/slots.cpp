@@ -10,19 +10,6 @@ const LeafRows& leaf_rows() {
   return rows;
 }
 
-std::size_t digest_slot() {
-  return schema().size();
-}
-std::size_t start_digest_slot() {
-  return schema().size() + 1;
-}
-std::size_t start_depth_slot() {
-  return schema().size() + 2;
-}
-std::size_t slot_count() {
-  return schema().size() + 3;
-}
-
 Slots::Slots(const ValuePool& pool)
     : written(pool.defaults()), places(slot_count()), origins(slot_count(), Origin::Default) {
   written.resize(slot_count(), pool.null());
@@ -67,6 +54,10 @@ bool Slots::has_word(std::size_t list_leaf, std::string_view word) const {
     if (text != nullptr && *text == word) return true;
   }
   return false;
+}
+
+std::shared_ptr<const ConfigBase> base_of(std::shared_ptr<ValuePool> pool, const Slots& slots) {
+  return std::make_shared<const ConfigBase>(ConfigBase{std::move(pool), slots.values});
 }
 
 }  // namespace depthgrid

@@ -73,13 +73,9 @@ struct LeafRows {
   std::size_t weight_decay = leaf_index("train.weight_decay");
   std::size_t no_decay = leaf_index("train.no_decay");
   std::size_t clip_scope = leaf_index("train.clip_scope");
-  std::size_t tdt_layers = leaf_index("model.tdt.layers");
-  std::size_t mod_layers = leaf_index("model.mod.layers");
   std::size_t predictor_hidden = leaf_index("model.mod.predictor_hidden");
   std::size_t modes = leaf_index("eval.modes");
   std::size_t deciders = leaf_index("eval.deciders");
-  std::size_t tdt_capacity = leaf_index("model.tdt.capacity");
-  std::size_t tdt_min_k = leaf_index("model.tdt.min_k");
   std::size_t schedule = leaf_index("train.schedule.kind");
   std::size_t warmup = leaf_index("train.schedule.warmup_steps");
   std::size_t decay_steps = leaf_index("train.schedule.decay_steps");
@@ -94,12 +90,20 @@ struct LeafRows {
 const LeafRows& leaf_rows();
 
 /// Slot after the leaves for the digest of a user's own corpus (null without one).
-std::size_t digest_slot();
+inline std::size_t digest_slot() {
+  return schema().size();
+}
 /// The next slot, for the digest of the weights that a cell starts from (`model.init.from`).
-std::size_t start_digest_slot();
+inline std::size_t start_digest_slot() {
+  return schema().size() + 1;
+}
 /// The next slot, for the number of cells before this one in a chain of starts (null = none).
-std::size_t start_depth_slot();
-std::size_t slot_count();
+inline std::size_t start_depth_slot() {
+  return schema().size() + 2;
+}
+inline std::size_t slot_count() {
+  return schema().size() + 3;
+}
 
 /// Origin of a leaf's value; later ones override earlier ones.
 enum class Origin : std::uint8_t { Default, Preset, Fixed, Level, Row };
@@ -134,5 +138,6 @@ struct ConfigBase {
   std::shared_ptr<ValuePool> pool;
   std::vector<const PooledValue*> values;
 };
+std::shared_ptr<const ConfigBase> base_of(std::shared_ptr<ValuePool> pool, const Slots& slots);
 
 }  // namespace depthgrid

@@ -11,17 +11,22 @@ namespace {
 
 /// Reading of a plain scalar: its number or boolean, or why it is none.
 struct Scalar {
-  enum class Kind : std::uint8_t { Null, Bool, Int, Real, Text, Faulty };
+  enum class Kind : std::uint8_t { None, Bool, Int, Real, Text, Faulty };  // None: no scalar
   Kind kind = Kind::Text;
+  std::string hint = "";  // of Faulty, and of Text that looks like something else
   bool flag = false;
   std::int64_t integer = 0;
   double real = 0;
-  std::string hint;  // of Faulty, and of Text that looks like something else
+
+  bool numeric() const { return kind == Kind::Int || kind == Kind::Real; }
 };
 
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
 bool digits_only(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 /// [+-] digits [. digits] [e [+-] digits], with a digit before or after the point.
@@ -50,14 +55,12 @@ std::string text_hint(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const std::string_view word : {"yes", "on", "y", "true"}) {
-    if (lower == word) return "write true";
-  }
-  for (const std::string_view word : {"no", "off", "n", "false"}) {
-    if (lower == word) return "write false";
-  }
-  for (const std::string_view word : {".inf", "+.inf", "-.inf", "inf", "-inf", ".nan", "nan"}) {
-    if (lower == word) return "numbers must be finite";
+  constexpr std::pair<std::string_view, std::string_view> kHints[] = {
+      {"yes on y true", "write true"},
+      {"no off n false", "write false"},
+      {".inf +.inf -.inf inf -inf .nan nan", "numbers must be finite"}};
+  for (const auto& [words, hint] : kHints) {
+    if (contains(split_words(words), lower)) return std::string(hint);
   }
   if (text.find('_') != std::string_view::npos &&
       text.find_first_not_of("0123456789_+-") == std::string_view::npos) {
@@ -73,63 +76,43 @@ std::string text_hint(std::string_view text) {
 }
 
 Scalar scalar_of(const YamlNode& node) {
-  Scalar out;
-  if (node.kind == YamlNode::Kind::Null) {
-    out.kind = Scalar::Kind::Null;
-    return out;
-  }
+  using Kind = Scalar::Kind;
+  if (node.kind != YamlNode::Kind::Scalar) return {.kind = Kind::None};
   const std::string& text = node.text;
-  if (node.quoted) {
-    bool integral = false;
-    bool zero = false;
-    if (looks_numeric(text, &integral, &zero) || text == "true" || text == "false") {
-      out.hint = "remove the quotes";
-    }
-    return out;
-  }
-  if (text == "true" || text == "false") {
-    out.kind = Scalar::Kind::Bool;
-    out.flag = text == "true";
-    return out;
-  }
+  const bool flag = text == "true" || text == "false";
   bool integral = false;
   bool leading_zero = false;
-  if (!looks_numeric(text, &integral, &leading_zero)) {
-    out.hint = text_hint(text);
-    return out;
+  const bool numeric = looks_numeric(text, &integral, &leading_zero);
+  if (node.quoted) return {.hint = numeric || flag ? "remove the quotes" : ""};
+  if (flag) return {.kind = Kind::Bool, .flag = text == "true"};
+  if (!numeric) return {.hint = text_hint(text)};
+  if (leading_zero) {
+    const auto first = text.find_first_not_of("+-0");
+    const bool all_zero = first == std::string::npos || text[first] < '0' || text[first] > '9';
+    return {.kind = Kind::Faulty,
+            .hint = "'" + text + "' has a leading zero: write " + (text[0] == '-' ? "-" : "") +
+                    (all_zero ? "0" : "") + (first == std::string::npos ? "" : text.substr(first)) +
+                    " (numbers are decimal)"};
   }
   const char* begin = text.data() + (text[0] == '+' ? 1 : 0);
   const char* end = text.data() + text.size();
-  if (leading_zero) {
-    out.kind = Scalar::Kind::Faulty;
-    const auto first = text.find_first_not_of("+-0");
-    const bool all_zero = first == std::string::npos || text[first] < '0' || text[first] > '9';
-    out.hint = "'" + text + "' has a leading zero: write " + (text[0] == '-' ? "-" : "") +
-               (all_zero ? "0" : "") + (first == std::string::npos ? "" : text.substr(first)) +
-               " (numbers are decimal)";
-    return out;
-  }
-  if (integral) {
-    const auto result = std::from_chars(begin, end, out.integer);
-    if (result.ec == std::errc::result_out_of_range) {
-      out.kind = Scalar::Kind::Faulty;
-      out.hint = "'" + text + "' is larger than any integer here (2^63 − 1)";
-      // A real may be that large.
-      if (std::from_chars(begin, end, out.real).ec == std::errc()) out.kind = Scalar::Kind::Real;
-      return out;
+  Scalar out = {.kind = integral ? Kind::Int : Kind::Real};
+  if (!integral) {
+    const auto result = std::from_chars(begin, end, out.real);
+    if (result.ec == std::errc::result_out_of_range || !std::isfinite(out.real)) {
+      out.kind = Kind::Faulty;
+      out.hint = "'" + text + "' is outside the range of a double";
+    } else if (out.real != 0 && std::abs(out.real) < std::numeric_limits<double>::min()) {
+      out.kind = Kind::Faulty;
+      out.hint = "'" + text + "' is too small to be held exactly";
     }
-    out.kind = Scalar::Kind::Int;
+  } else if (std::from_chars(begin, end, out.integer).ec == std::errc::result_out_of_range) {
+    out.hint = "'" + text + "' is larger than any integer here (2^63 − 1)";
+    // A real may be that large.
+    const bool real = std::from_chars(begin, end, out.real).ec == std::errc();
+    out.kind = real ? Kind::Real : Kind::Faulty;
+  } else {
     out.real = static_cast<double>(out.integer);
-    return out;
-  }
-  const auto result = std::from_chars(begin, end, out.real);
-  out.kind = Scalar::Kind::Real;
-  if (result.ec == std::errc::result_out_of_range || !std::isfinite(out.real)) {
-    out.kind = Scalar::Kind::Faulty;
-    out.hint = "'" + text + "' is outside the range of a double";
-  } else if (out.real != 0 && std::abs(out.real) < std::numeric_limits<double>::min()) {
-    out.kind = Scalar::Kind::Faulty;
-    out.hint = "'" + text + "' is too small to be held exactly";
   }
   return out;
 }
@@ -139,8 +122,8 @@ std::string article(std::string_view noun) {
 }
 
 /// "`path`: expected an int 1…6, found 'x' (hint)".
-void mismatch(const Leaf& leaf, const YamlNode& node, std::string_view hint,
-              Diagnostics& diagnostics) {
+std::nullopt_t mismatch(const Leaf& leaf, const YamlNode& node, std::string_view hint,
+                        Diagnostics& diagnostics) {
   const std::string range = leaf.range();
   std::string message = "`" + std::string(leaf.path) + "`: expected " + article(leaf.type());
   if (!range.empty()) message += " (" + range + ")";
@@ -148,6 +131,12 @@ void mismatch(const Leaf& leaf, const YamlNode& node, std::string_view hint,
   message += ", found " + node.described();
   if (!hint.empty()) message += ": " + std::string(hint);
   diagnostics.error(node.place, message);
+  return std::nullopt;
+}
+
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& words) {
+  const std::string near = nearest(text, words);
+  return near.empty() ? "" : "did you mean '" + near + "'?";
 }
 
 bool inside(const Leaf& leaf, double number) {
@@ -157,62 +146,51 @@ bool inside(const Leaf& leaf, double number) {
 
 std::optional<std::string> known_word(const Leaf& leaf, const YamlNode& node,
                                       Diagnostics& diagnostics) {
+  if (node.kind != YamlNode::Kind::Scalar) return mismatch(leaf, node, "", diagnostics);
   const auto words = split_words(leaf.words);
-  if (node.kind == YamlNode::Kind::Scalar) {
-    if (std::find(words.begin(), words.end(), node.text) != words.end()) return node.text;
-    const std::string near = nearest(node.text, words);
-    mismatch(leaf, node, near.empty() ? "" : "did you mean '" + near + "'?", diagnostics);
-  } else {
-    mismatch(leaf, node, "", diagnostics);
-  }
-  return std::nullopt;
+  if (contains(words, node.text)) return node.text;
+  return mismatch(leaf, node, did_you_mean(node.text, words), diagnostics);
 }
 
 std::optional<Value> number_value(const Leaf& leaf, const YamlNode& node,
                                   Diagnostics& diagnostics) {
   if (node.kind != YamlNode::Kind::Scalar) {
-    mismatch(leaf, node, node.kind == YamlNode::Kind::List ? "one value is expected here" : "",
-             diagnostics);
-    return std::nullopt;
+    const bool list = node.kind == YamlNode::Kind::List;
+    return mismatch(leaf, node, list ? "one value is expected here" : "", diagnostics);
   }
   const auto words = split_words(leaf.words);
-  if (std::find(words.begin(), words.end(), node.text) != words.end()) return Value(node.text);
+  if (contains(words, node.text)) return Value(node.text);
   const Scalar scalar = scalar_of(node);
   const bool wants_int = leaf.kind == ValueKind::Int;
-  if (scalar.kind == Scalar::Kind::Int || (scalar.kind == Scalar::Kind::Real && !wants_int)) {
-    if (!inside(leaf, scalar.real)) {
-      diagnostics.error(node.place, "`" + std::string(leaf.path) + "`: " + node.text +
-                                        " is out of range (" + leaf.range() + ")");
-      return std::nullopt;
-    }
-    return wants_int ? Value(scalar.integer) : Value(scalar.real);
+  const bool real = scalar.kind == Scalar::Kind::Real;
+  if (scalar.numeric() && !(real && wants_int)) {
+    if (inside(leaf, scalar.real)) return wants_int ? Value(scalar.integer) : Value(scalar.real);
+    diagnostics.error(node.place, "`" + std::string(leaf.path) + "`: " + node.text +
+                                      " is out of range (" + leaf.range() + ")");
+    return std::nullopt;
   }
   std::string hint = scalar.hint;
-  if (scalar.kind == Scalar::Kind::Real && hint.empty()) {
+  if (real && hint.empty()) {
     hint = std::abs(scalar.real) < 1e15 && scalar.real == std::floor(scalar.real)
                ? "write " + std::to_string(static_cast<std::int64_t>(scalar.real))
                : "it has a fraction";
   }
   if (hint.starts_with("write true") || hint.starts_with("write false")) hint.clear();
-  if (hint.empty() && !words.empty()) {
-    const std::string near = nearest(node.text, words);
-    if (!near.empty()) hint = "did you mean '" + near + "'?";
-  }
-  mismatch(leaf, node, hint, diagnostics);
-  return std::nullopt;
+  if (hint.empty()) hint = did_you_mean(node.text, words);
+  return mismatch(leaf, node, hint, diagnostics);
 }
 
 std::optional<Value> word_list(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
   if (node.kind != YamlNode::Kind::List) {
-    mismatch(leaf, node, node.kind == YamlNode::Kind::Scalar ? "write [" + node.text + "]" : "",
-             diagnostics);
-    return std::nullopt;
+    return mismatch(leaf, node,
+                    node.kind == YamlNode::Kind::Scalar ? "write [" + node.text + "]" : "",
+                    diagnostics);
   }
   std::vector<std::string> found;
   for (const auto& item : node.items) {
     const auto word = known_word(leaf, item, diagnostics);
     if (!word) return std::nullopt;
-    if (std::find(found.begin(), found.end(), *word) != found.end()) {
+    if (contains(found, *word)) {
       diagnostics.error(item.place,
                         "`" + std::string(leaf.path) + "`: '" + *word + "' is there twice");
       return std::nullopt;
@@ -221,7 +199,7 @@ std::optional<Value> word_list(const Leaf& leaf, const YamlNode& node, Diagnosti
   }
   ValueList list;  // in the order of the table: the list is a set
   for (const auto& word : split_words(leaf.words)) {
-    if (std::find(found.begin(), found.end(), word) != found.end()) list.emplace_back(word);
+    if (contains(found, word)) list.emplace_back(word);
   }
   return Value(std::move(list));
 }
@@ -230,8 +208,7 @@ std::optional<Value> text_value(const Leaf& leaf, const YamlNode& node, bool lis
                                 Diagnostics& diagnostics) {
   if (node.kind == YamlNode::Kind::Scalar && !node.text.empty()) return Value(node.text);
   if (!list || node.kind != YamlNode::Kind::List || node.items.empty()) {
-    mismatch(leaf, node, "", diagnostics);
-    return std::nullopt;
+    return mismatch(leaf, node, "", diagnostics);
   }
   ValueList texts;
   for (const auto& item : node.items) {
@@ -244,8 +221,7 @@ std::optional<Value> text_value(const Leaf& leaf, const YamlNode& node, bool lis
 
 std::optional<Value> step_list(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
   if (node.kind != YamlNode::Kind::List) {
-    mismatch(leaf, node, "", diagnostics);
-    return std::nullopt;
+    return mismatch(leaf, node, "", diagnostics);
   }
   ValueList list;
   for (const auto& item : node.items) {
@@ -254,19 +230,12 @@ std::optional<Value> step_list(const Leaf& leaf, const YamlNode& node, Diagnosti
       list.emplace_back(scalar.integer);
       continue;
     }
-    YamlNode number = item;
-    number.quoted = false;
-    const bool percent = item.kind == YamlNode::Kind::Scalar && item.text.ends_with('%');
-    if (percent) {
-      number.text.pop_back();
-      while (!number.text.empty() && number.text.back() == ' ') number.text.pop_back();
-    }
-    const Scalar share = scalar_of(number);
-    const bool numeric = share.kind == Scalar::Kind::Int || share.kind == Scalar::Kind::Real;
-    if (!percent || !numeric || share.real < 0 || share.real > 100) {
-      mismatch(leaf, item, "write a step such as 500 or a share of the run such as '50 %'",
-               diagnostics);
-      return std::nullopt;
+    auto percent = percentage(item);
+    if (percent) percent->quoted = false;
+    const Scalar share = percent ? scalar_of(*percent) : Scalar{};
+    if (!share.numeric() || share.real < 0 || share.real > 100) {
+      return mismatch(leaf, item, "write a step such as 500 or a share of the run such as '50 %'",
+                      diagnostics);
     }
     list.emplace_back(shortest(share.real) + "%");
   }
@@ -276,22 +245,19 @@ std::optional<Value> step_list(const Leaf& leaf, const YamlNode& node, Diagnosti
 /// A word, or a set of layers in ascending order.
 std::optional<Value> layer_list(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
   if (node.kind != YamlNode::Kind::List) {
-    const auto word = known_word(leaf, node, diagnostics);
-    return word ? std::optional<Value>(*word) : std::nullopt;
+    return known_word(leaf, node, diagnostics);
   }
   std::set<std::int64_t> layers;
   for (const auto& item : node.items) {
     const Scalar scalar = scalar_of(item);
     const bool index = scalar.kind == Scalar::Kind::Int && scalar.integer >= 0;
     if (!index || !layers.insert(scalar.integer).second) {
-      mismatch(leaf, item, index ? "this layer is there twice" : "layers count from 0",
-               diagnostics);
-      return std::nullopt;
+      return mismatch(leaf, item, index ? "this layer is there twice" : "layers count from 0",
+                      diagnostics);
     }
   }
   if (layers.empty()) {
-    mismatch(leaf, node, "name at least one layer", diagnostics);
-    return std::nullopt;
+    return mismatch(leaf, node, "name at least one layer", diagnostics);
   }
   ValueList list;
   for (const std::int64_t layer : layers) list.emplace_back(layer);
@@ -305,24 +271,22 @@ std::optional<Value> layer_range(const Leaf& leaf, const YamlNode& node, Diagnos
     const Scalar scalar = scalar_of(item);
     if (scalar.kind == Scalar::Kind::Int) ends.emplace_back(scalar.integer);
   }
-  const bool two = node.kind == YamlNode::Kind::List && node.items.size() == 2 && ends.size() == 2;
+  const bool two = node.items.size() == 2 && ends.size() == 2;
   const auto end = [&](std::size_t i) { return *ends[i].get_if<std::int64_t>(); };
   if (two && 0 <= end(0) && end(0) < end(1)) return Value(std::move(ends));
-  mismatch(leaf, node, "give [a, b] with 0 ≤ a < b for the layers a to b − 1", diagnostics);
-  return std::nullopt;
+  return mismatch(leaf, node, "give [a, b] with 0 ≤ a < b for the layers a to b − 1", diagnostics);
 }
 
 std::optional<Value> target_map(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
   if (node.kind != YamlNode::Kind::Map) {
-    const auto word = known_word(leaf, node, diagnostics);
-    return word ? std::optional<Value>(*word) : std::nullopt;
+    return known_word(leaf, node, diagnostics);
   }
   const Leaf& targets = schema()[leaf_index("model.modulation.targets")];
   ValueMap map;
   bool good = true;
   for (const auto& entry : node.entries) {
     const auto names = split_words(targets.words);
-    if (std::find(names.begin(), names.end(), entry.key) == names.end()) {
+    if (!contains(names, entry.key)) {
       diagnostics.error(entry.place, "`" + std::string(leaf.path) + "`: no target '" + entry.key +
                                          "' (" + std::string(targets.words) + ")");
       good = false;
@@ -337,10 +301,11 @@ std::optional<Value> target_map(const Leaf& leaf, const YamlNode& node, Diagnost
   return Value(std::move(map));
 }
 
-void expected(const YamlNode& node, std::string_view what, const std::string& wanted,
-              const std::string& hint, Diagnostics& diagnostics) {
+std::nullopt_t expected(const YamlNode& node, std::string_view what, const std::string& wanted,
+                        const std::string& hint, Diagnostics& diagnostics) {
   diagnostics.error(node.place, "`" + std::string(what) + "`: expected " + wanted + ", found " +
                                     node.described() + (hint.empty() ? "" : ": " + hint));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -360,19 +325,14 @@ std::optional<Value> leaf_value(const Leaf& leaf, const YamlNode& node, Diagnost
   switch (leaf.kind) {
     case ValueKind::Bool: {
       const Scalar scalar = scalar_of(node);
-      if (node.kind == YamlNode::Kind::Scalar && scalar.kind == Scalar::Kind::Bool) {
-        return Value(scalar.flag);
-      }
-      mismatch(leaf, node, node.kind == YamlNode::Kind::Scalar ? scalar.hint : "", diagnostics);
-      return std::nullopt;
+      if (scalar.kind == Scalar::Kind::Bool) return Value(scalar.flag);
+      return mismatch(leaf, node, scalar.hint, diagnostics);
     }
     case ValueKind::Int:
     case ValueKind::Real:
       return number_value(leaf, node, diagnostics);
-    case ValueKind::Word: {
-      const auto found = known_word(leaf, node, diagnostics);
-      return found ? std::optional<Value>(*found) : std::nullopt;
-    }
+    case ValueKind::Word:
+      return known_word(leaf, node, diagnostics);
     case ValueKind::Text:
       return text_value(leaf, node, false, diagnostics);
     case ValueKind::TextList:
@@ -392,8 +352,7 @@ std::optional<Value> leaf_value(const Leaf& leaf, const YamlNode& node, Diagnost
 }
 
 YamlNode node_of(const Value& value, Place place) {
-  YamlNode node;
-  node.place = place;
+  YamlNode node = {.place = place};
   if (value.is_null()) return node;
   if (const auto* list = value.get_if<ValueList>()) {
     node.kind = YamlNode::Kind::List;
@@ -411,59 +370,52 @@ YamlNode node_of(const Value& value, Place place) {
   return node;
 }
 
+std::optional<YamlNode> percentage(const YamlNode& node) {
+  if (!node.text.ends_with('%')) return std::nullopt;
+  YamlNode number = node;
+  number.text.pop_back();
+  while (number.text.ends_with(' ')) number.text.pop_back();
+  return number;
+}
+
 std::optional<std::int64_t> read_integer(const YamlNode& node, std::string_view what,
                                          std::int64_t min, std::int64_t max,
                                          Diagnostics& diagnostics) {
   const Scalar scalar = scalar_of(node);
-  if (node.kind == YamlNode::Kind::Scalar && scalar.kind == Scalar::Kind::Int &&
-      scalar.integer >= min && scalar.integer <= max) {
+  if (scalar.kind == Scalar::Kind::Int && scalar.integer >= min && scalar.integer <= max) {
     return scalar.integer;
   }
-  expected(node, what, "an int " + std::to_string(min) + "…" + std::to_string(max),
-           node.kind == YamlNode::Kind::Scalar ? scalar.hint : "", diagnostics);
-  return std::nullopt;
+  return expected(node, what, "an int " + std::to_string(min) + "…" + std::to_string(max),
+                  scalar.hint, diagnostics);
 }
 
 std::optional<double> read_number(const YamlNode& node, std::string_view what,
                                   Diagnostics& diagnostics) {
   const Scalar scalar = scalar_of(node);
-  if (node.kind == YamlNode::Kind::Scalar &&
-      (scalar.kind == Scalar::Kind::Int || scalar.kind == Scalar::Kind::Real)) {
-    return scalar.real;
-  }
-  expected(node, what, "a number", node.kind == YamlNode::Kind::Scalar ? scalar.hint : "",
-           diagnostics);
-  return std::nullopt;
+  if (scalar.numeric()) return scalar.real;
+  return expected(node, what, "a number", scalar.hint, diagnostics);
 }
 
 std::optional<bool> read_flag(const YamlNode& node, std::string_view what,
                               Diagnostics& diagnostics) {
   const Scalar scalar = scalar_of(node);
-  if (node.kind == YamlNode::Kind::Scalar && scalar.kind == Scalar::Kind::Bool) return scalar.flag;
-  expected(node, what, "true or false", node.kind == YamlNode::Kind::Scalar ? scalar.hint : "",
-           diagnostics);
-  return std::nullopt;
+  if (scalar.kind == Scalar::Kind::Bool) return scalar.flag;
+  return expected(node, what, "true or false", scalar.hint, diagnostics);
 }
 
 std::optional<std::string> read_word(const YamlNode& node, std::string_view what,
                                      const std::vector<std::string>& words,
                                      Diagnostics& diagnostics) {
-  if (node.kind == YamlNode::Kind::Scalar) {
-    if (std::find(words.begin(), words.end(), node.text) != words.end()) return node.text;
-  }
+  if (contains(words, node.text)) return node.text;
   std::string wanted;
   for (const auto& word : words) wanted += (wanted.empty() ? "" : ", ") + word;
-  const std::string near = nearest(node.text, words);
-  expected(node, what, "one of " + wanted, near.empty() ? "" : "did you mean '" + near + "'?",
-           diagnostics);
-  return std::nullopt;
+  return expected(node, what, "one of " + wanted, did_you_mean(node.text, words), diagnostics);
 }
 
 std::optional<std::string> read_text(const YamlNode& node, std::string_view what,
                                      Diagnostics& diagnostics) {
   if (node.kind == YamlNode::Kind::Scalar) return node.text;
-  expected(node, what, "a text", "", diagnostics);
-  return std::nullopt;
+  return expected(node, what, "a text", "", diagnostics);
 }
 
 }  // namespace depthgrid

@@ -19,6 +19,9 @@ std::optional<Value> leaf_value(const Leaf& leaf, const YamlNode& node, Diagnost
 /// A value as a node, so that values from JSON and callers are checked by the same code.
 YamlNode node_of(const Value& value, Place place);
 
+/// Of "50 %" the number, as a node; nothing without a percent sign.
+std::optional<YamlNode> percentage(const YamlNode& node);
+
 /// Scalars of sweep-level keys. `what` names the key in the message.
 std::optional<std::int64_t> read_integer(const YamlNode& node, std::string_view what,
                                          std::int64_t min, std::int64_t max,

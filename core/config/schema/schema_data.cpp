@@ -14,15 +14,15 @@ constexpr Leaf kData[] = {
          "wikitext-2 tiny-shakespeare self file synthetic:markov synthetic:copy "
          "synthetic:induction",
          "wikitext-2", Structural,
-         "a named corpus is identity by name; `file` by the digest of its bytes"),
+         "a named corpus is identified by its name, `file` by the digest of its bytes"),
     read(or_null(text("data.path", "null",
-                      "folder of a named corpus; with `file` the text itself, or several; "
+                      "folder of a named corpus; with `file`, the text itself, or several texts; "
                       "relative to the working directory",
                       ValueKind::TextList),
                  "search order: $DEPTHGRID_DATA/NAME, ./data/NAME"),
          kText),
-    read(or_null(text("data.test", "null", "a test text of the user's"), "none"), kText),
-    read(text("data.text_key", "text", "field that holds the text where the file is JSONL"),
+    read(or_null(text("data.test", "null", "the user's own test text"), "none"), kText),
+    read(text("data.text_key", "text", "field that holds the text if the file is JSONL"),
          "data.corpus=file"),
     read(word("data.tokenizer", "char256 byte gpt2 char word", "char256", Structural,
               "min(code point, 255); UTF-8 bytes; GPT-2's BPE; the training text's characters; "
@@ -32,7 +32,8 @@ constexpr Leaf kData[] = {
                  "V of the word tokeniser"),
          "data.corpus!=synthetic:* & data.tokenizer=word"),
     read(word("data.join", "as_is published_2", "as_is", Structural,
-              "the text as it is, or blank lines dropped and a newline added to each other line"),
+              "the text as it is, or with blank lines dropped and a newline added to every "
+              "remaining line"),
          kText),
     read(or_null(text("data.tokenizer_path", "null", "folder of encoder.json and vocab.bpe"),
                  "search order: $DEPTHGRID_DATA/gpt2-bpe, ./data/gpt2-bpe"),
@@ -41,10 +42,10 @@ constexpr Leaf kData[] = {
               "published: all of train for gradients, no dev"),
          kText),
     read(real("data.dev_fraction", 0, 0.5, "–", "0.02", Structural,
-              "share of train's lines, its last ones, that is dev"),
+              "share of train's lines, taken from the end, that becomes dev"),
          "data.corpus!=synthetic:* & data.split=standard"),
     null_means(integer("data.train_tokens", 1, kUnlimited, "tokens", "null", Structural,
-                       "use only the first so many"),
+                       "use only this many, from the first"),
                "all"),
     integer("data.seq_len", 2, 131072, "tokens", "128", Structural, "T, length of a window"),
     word("data.sampler", "iid epoch published_1 published_2", "iid", Structural,
@@ -66,7 +67,7 @@ constexpr Leaf kData[] = {
                   "uniform"),
          kMarkov),
     read(integer("data.synthetic.lag", 1, 131072, "tokens", "32", Structural,
-                 "distance of copy and induction"),
+                 "distance of the copy or induction"),
          "data.corpus=synthetic:copy|synthetic:induction"),
 };
 

@@ -12,61 +12,54 @@ constexpr std::string_view kMlp = "model.family=hybrid_ode & model.field.kind=ml
 
 constexpr Leaf kRows[] = {
     read(or_null(word("model.replaced_layers", "", "null", Structural,
-                      "the layers a … b − 1, counted from 0, that the flow stands in for",
+                      "layers a … b − 1, counted from 0, which the flow replaces",
                       ValueKind::LayerRange),
-                 "[⌊L/3⌋, ⌊2L/3⌋], one layer at least"),
+                 "[⌊L/3⌋, ⌊2L/3⌋], at least one layer"),
          kFlow),
     read(
-        word(
-            "model.field.kind", "attention_mlp time_indexed mlp block", "attention_mlp", Structural,
-            "vector field: attention and feed-forward of one norm each; the same with weights that "
-            "the flow's time gates (model.modulation); two affine maps without norm; or no flow "
-            "but an ordinary block, applied m times with step length 1 (a "
-            "control)"),
+        word("model.field.kind", "attention_mlp time_indexed mlp block", "attention_mlp",
+             Structural,
+             "vector field: attention and feed-forward, each with a norm; the same with weights "
+             "gated by the flow's time (model.modulation); two affine maps without a norm; or, "
+             "instead of a flow, an ordinary block applied m times with step length 1 (a control)"),
         kFlow),
-    read(or_null(integer("model.field.hidden", 1, 65536, "channels", "null", Structural,
-                         "hidden width of the field's feed-forward maps"),
-                 "4 · d_model; field mlp: 2 · d_model"),
-         kField),
-    read(or_null(word("model.field.activation", "gelu gelu_tanh softplus silu tanh relu", "null",
-                      Structural, "between them"),
-                 "gelu; field mlp: softplus"),
-         kField),
+    or_null(integer("model.field.hidden", 1, 65536, "channels", "null", Structural,
+                    "hidden width of the field's feed-forward maps"),
+            "4 · d_model; field mlp: 2 · d_model"),
+    or_null(word("model.field.activation", "gelu gelu_tanh softplus silu tanh relu", "null",
+                 Structural, "between these maps"),
+            "gelu; field mlp: softplus"),
     read(word("model.field.sublayers", "parallel sequential", "parallel", Structural,
-              "attention and feed-forward read one input, or the second reads the first's sum; "
-              "neither depends on the step length"),
+              "attention and feed-forward read the same input, or feed-forward reads the sum after "
+              "attention; neither depends on the step length"),
          kAttention),
-    read(or_null(word("model.field.time_embedding", "mlp none", "null", Structural,
-                      "a network 1 → d → d of the flow's time, added to the input"),
-                 "mlp; fields mlp and time_indexed: none"),
-         kField),
-    read(real("model.field.alpha_init", -10, 10, "–", "0.1", PerCell,
-              "α, factor of the field, or its start"),
-         kField),
-    read(flag("model.field.alpha_learned", "true", Structural, "α is a parameter"), kField),
+    or_null(word("model.field.time_embedding", "mlp none", "null", Structural,
+                 "a network 1 → d → d of the flow's time, added to the input"),
+            "mlp; fields mlp and time_indexed: none"),
+    real("model.field.alpha_init", -10, 10, "–", "0.1", PerCell,
+         "α, factor of the field, or its initial value"),
+    flag("model.field.alpha_learned", "true", Structural, "α is a parameter"),
     read(real("model.field.output_std", 0, 1, "–", "0.01", PerCell,
-              "standard deviation of the last matrix at the start"),
+              "initial standard deviation of the last matrix"),
          kMlp),
     read(word("model.field.dropout_mask", "per_evaluation per_solve", "per_evaluation", Structural,
-              "dropout draws for each evaluation of the field, or once a solve"),
+              "dropout is drawn for each evaluation of the field, or once per solve"),
          kAttention),
-    read(word("model.solver.method", "euler midpoint heun rk4 rk4_38", "euler", Structural,
-              "fixed-step method of the flow; rk4_38 is what torchdiffeq calls rk4"),
-         kField),
+    word("model.solver.method", "euler midpoint heun rk4 rk4_38", "euler", Structural,
+         "fixed-step method of the flow; rk4_38 is what torchdiffeq calls rk4"),
     read(integer("model.solver.steps", 1, 1024, "steps", "4", Structural,
-                 "m, steps of length 1/m; of field block, how often it is applied"),
+                 "m, steps of length 1/m; with field block, how often it is applied"),
          kFlow),
-    read(integer("model.control.dim", 0, 64, "axes", "0", Structural,
-                 "width of the field's control input: added to the state by an affine map, or "
-                 "concatenated with it (field mlp); without a signal it is left out; 0 = none"),
-         kField),
+    integer("model.control.dim", 0, 64, "axes", "0", Structural,
+            "width of the field's control input: added to the state by an affine map, or "
+            "concatenated with it (field mlp); left out without a signal; 0 = none"),
     read(word("model.control.neutral", "identity bias", "identity", Structural,
-              "the map of the signal has no bias, so that u = 0 is no signal, or has one"),
+              "the map of the signal has no bias, so that u = 0 means no signal, or it has one"),
          "model.family=hybrid_ode & model.field.kind=attention_mlp|time_indexed & "
          "model.control.dim!=0"),
 };
 
-constexpr SchemaSection kFlowSections[] = {{"Model: flow (hybrid_ode)", kRows}};
+constexpr SchemaSection kFlowSections[] = {{"Model: flow (hybrid_ode)", kRows, kField}};
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 
 #include "core/config/match.hpp"
 #include "core/config/schema.hpp"
-#include "core/config/schema/grid_keys.hpp"
 #include "core/config/schema/leaf_value.hpp"
 #include "core/config/schema/schema_rows.hpp"
 

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <string>
-#include <vector>
 
-#include "core/config/schema/grid_keys.hpp"
 #include "core/config/schema/schema_rows.hpp"
 
 namespace depthgrid {
@@ -28,15 +26,6 @@ std::string default_shown(const Leaf& leaf) {
 std::string meaning(const Leaf& leaf) {
   std::string out(leaf.doc);
   if (leaf.nullable && leaf.default_text != "null") out += "; null: " + std::string(leaf.derived);
-  return out;
-}
-
-std::vector<SchemaSection> all_sections() {
-  std::vector<SchemaSection> out;
-  for (const auto part : {model_sections(), flow_sections(), routing_sections(), data_sections(),
-                          train_sections(), run_sections()}) {
-    out.insert(out.end(), part.begin(), part.end());
-  }
   return out;
 }
 
@@ -103,30 +92,30 @@ Order of expansion: `base`, `parameters` × `zip`, `when`, `exclude`, `include`,
 the order of the file: the first factor varies slowest, seeds fastest.
 
 **Match.** `match: {on: parameters, vary: model.d_ff, reference: {tag: mlp}, arms: {tag: gpt}}` sets the free width
-of an arm behind the expansion, so that the arm meets its reference in parameters, in FLOPs of a token's forward
-pass, or in the measured time of a training step. `plan` and `validate` show what was reached; a width that cannot
-be met within the tolerance is an error that names the nearest. The width is part of the identity, not the
-request: it is found when the sweep is first planned, and read from the store's plan afterwards, so that neither
-another machine nor another measurement makes new cells. The width of d_model is a multiple of n_heads.
+of an arm after the expansion, so that the arm matches its reference in parameters, in the FLOPs of a token's forward
+pass, or in the measured time of a training step. `plan` and `validate` show what was reached; if no width is within
+the tolerance, the error names the nearest. The width is part of the identity, the request is not: the width is found
+when the sweep is first planned, and read from the store's plan afterwards, so that neither another machine nor
+another measurement makes new cells. A width of d_model is a multiple of n_heads.
 
 FLOPs of a token are those of matrix products, of attention over a whole window of `data.seq_len` and of recurrences;
 a multiplication and an addition are two. A cell whose layers skip tokens (`tdt`, `mod`) counts as its student at its
-capacity: each dynamic layer executes k = ⌊γT⌋ of T tokens (or `min_k`), so that its products count by the share
-r = k/T and its attention, which sees executed tokens alone, by r²; what decides counts for every token (the router of
-`tdt` 4d, the predictor of `mod` 2(dh + h) and its router 2d). The transition network and the gate of `tdt` work in
-training only and do not count.
+capacity: each dynamic layer executes k = ⌊γT⌋ of T tokens (or `min_k`), so that its products count with the share
+r = k/T and its attention, which sees only executed tokens, with r²; what decides counts for every token (4d for the
+router of `tdt`, 2(dh + h) for the predictor of `mod` and 2d for its router). The transition network and the gate of
+`tdt` are used only in training and do not count.
 
-**Phases.** `model.init.from: arm:TAG` starts a cell from the last weights of the cell of the `include` row with that
-tag and the same seed, wherever in the file it stands; `cell:ID` from one cell of this sweep, whatever the seed. The
-source's id is hashed, so that other training before makes other cells behind; its tag is not. The cell waits for its
-source, in whichever process that is trained, and is never fused with it; optimiser, schedule and data begin anew
-(the same `data.seed` draws the same windows again). Weights go by name and must fit: only modules that are put on
-top of a trained model may be missing. Transition network, gate's scalars, router and predictor keep what they have
-drawn, the map of a control signal starts at zero; any other difference is an error at that line. If the source ends
-other than completed, the cell fails with that reason. Results hold what it has started from (`start_weights`,
-`start_weights_sha256`), `logs` shows it.
+**Phases.** `model.init.from: arm:TAG` starts a cell from the last weights of the cell with the same seed of the
+`include` row with that tag, wherever in the file the row stands; `cell:ID` from one particular cell of this sweep,
+whatever its seed. The source's id is hashed, so that a source trained differently makes different cells; its tag is
+not. The cell waits for its source, whichever process trains it, and is never fused with it; optimiser, schedule and
+data start afresh (the same `data.seed` draws the same windows again). Weights are matched by name and must fit: only
+modules added on top of a trained model may be missing. Transition network, the gate's scalars, router and predictor
+then keep their initial values, and the map of a control signal starts at zero; any other difference is an error at
+that line. If the source does not complete, the cell fails with that reason. Results record what the cell started from
+(`start_weights`, `start_weights_sha256`), and `logs` shows it.
 
-`--set key=value[,value...]` on the command line overrides the file: one value fixes a leaf (also one that is a
+`--set key=value[,value...]` on the command line overrides the file: one value fixes a leaf (even one that is a
 factor), several make it a factor; `--set seeds=2` and other keys of the grid work too. Values are typed as in
 YAML; brackets make a list value (`--set eval.splits=[train,valid]`).
 
@@ -135,10 +124,10 @@ differ inside a job, the alternative (which word; zero or not) may not. `Structu
 a fused job. `Execution`: belongs to the run; not part of the identity, never a factor.
 
 **Identity.** A cell's id is the first 12 hex digits of the SHA-256 of the leaves that differ from their
-default, resolved and typed. A default written out, a preset or its leaves, `1e-4` or `0.0001` give the same id;
-a leaf that is added later with a default changes none.
+default, resolved and typed. It makes no difference whether a default is written out, whether a preset or its
+leaves are given, or whether it says `1e-4` or `0.0001`; a leaf added later with a default changes no id.
 
-**null** in the default column is a default derived from other leaves.
+**null** in the default column means that the default is derived from other leaves.
 )";
 
 }  // namespace
@@ -151,7 +140,7 @@ std::string schema_text() {
     type = std::max(type, leaf.type().size());
   }
   std::string out;
-  for (const SchemaSection& section : all_sections()) {
+  for (const SchemaSection& section : schema_sections()) {
     out += (out.empty() ? "" : "\n") + std::string(section.title) + "\n";
     for (const Leaf& leaf : section.leaves) {
       out += "  " + padded(std::string(leaf.path), path) + padded(leaf.type(), type) +
@@ -179,7 +168,7 @@ std::string schema_markdown() {
     out += "| `" + std::string(key.name) + "` | " + cell(key.type) + " | " +
            cell(key.default_text) + " | " + cell(key.doc) + " |\n";
   }
-  for (const SchemaSection& section : all_sections()) {
+  for (const SchemaSection& section : schema_sections()) {
     out += "\n## " + std::string(section.title) +
            "\n\n| path | type | range | unit | default | class | meaning |\n"
            "|---|---|---|---|---|---|---|\n";

@@ -148,7 +148,11 @@ inline constexpr std::string_view kMod = "model.family=mod";
 struct SchemaSection {
   std::string_view title;
   std::span<const Leaf> leaves;
+  std::string_view read_when = {};  // of leaves without a condition of their own
 };
+
+/// All parts, in the order of schema().
+std::span<const SchemaSection> schema_sections();
 
 std::span<const SchemaSection> model_sections();
 std::span<const SchemaSection> flow_sections();

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/config/resolve/identity_text.hpp"
+#include "core/config/identity.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
@@ -37,10 +37,10 @@ bool CellCollector::take(const Arm& arm, const Slots& written) {
   const bool baseline = !found_baseline_ && grid_.is_baseline(arm, written);
   const Slots* matched = matching.apply(arm, plan.arm, baseline, written);
   const Slots& settled = matched != nullptr ? *matched : written;
-  if (!base_) set_base(settled);
+  if (!base_) base_ = base_of(resolver_.shared_pool(), settled);
   plan.factor = Naming::factor(arm);
   plan.tag = arm.include != nullptr ? arm.include->tag : "";
-  plan.structure = structure_digest(structure_text(settled));
+  plan.structure = structure_key(settled);
   plan.overrides = overrides(settled);
   found_baseline_ = found_baseline_ || baseline;
   plan.baseline = baseline;
@@ -111,7 +111,7 @@ std::size_t CellCollector::settle(const WaitingCell& waiting, std::size_t source
   }
   digests_[waiting.row] = digest;
   depths_[waiting.row] = depth;
-  cell.structure = structure_digest(structure_text(slots));
+  cell.structure = structure_key(slots);
   set_identity(cell, slots, std::move(id));
   starts.push_back({cell.id, cells[source].id, diagnostics_.at(waiting.place, "")});
   return waiting.row;
@@ -120,13 +120,6 @@ std::size_t CellCollector::settle(const WaitingCell& waiting, std::size_t source
 void CellCollector::set_identity(CellPlan& cell, const Slots& slots, std::string id) const {
   cell.id = std::move(id);
   cell.config = CellConfig(base_, delta(slots));
-}
-
-void CellCollector::set_base(const Slots& slots) {
-  auto base = std::make_shared<ConfigBase>();
-  base->pool = resolver_.shared_pool();
-  base->values = slots.values;
-  base_ = std::move(base);
 }
 
 void CellCollector::set_seed(Slots& slots, std::int64_t seed) {

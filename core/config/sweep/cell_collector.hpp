@@ -40,7 +40,6 @@ class CellCollector {
   bool too_many() const { return too_many_; }
 
  private:
-  void set_base(const Slots& slots);
   void set_seed(Slots& slots, std::int64_t seed);
   void set_identity(CellPlan& cell, const Slots& slots, std::string id) const;
   std::size_t settle(const WaitingCell& waiting, std::size_t source);

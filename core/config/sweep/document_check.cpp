@@ -30,37 +30,16 @@ constexpr std::array<Metric, 12> kMetrics = {{
     {"train_loss_last50", false},
 }};
 
-bool known_metric(const std::string& metric) {
-  const auto dot = metric.find('.');
-  const std::string name = metric.substr(0, dot);
-  const std::string split = dot == std::string::npos ? "" : metric.substr(dot + 1);
-  for (const Metric& one : kMetrics) {
-    if (one.name != name) continue;
-    if (!one.split) return dot == std::string::npos;
-    return label_index(kSplitNames, split) < kSplitNames.size();
-  }
-  return false;
-}
-
-/// Records where each leaf is swept, and refuses a second place.
-class Sweeping {
- public:
-  explicit Sweeping(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
-
-  void add(const Column& column) {
-    const auto [first, fresh] = places_.emplace(column.leaf, column.place);
-    if (!fresh) {
-      diagnostics_.error(column.place, "`" + std::string(schema()[column.leaf].path) +
-                                           "` is a factor already (line " +
-                                           std::to_string(first->second.line) + ")");
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const Metric& metric : kMetrics) {
+    if (!metric.split) names.emplace_back(metric.name);
+    for (const auto split : kSplitNames) {
+      if (metric.split) names.push_back(std::string(metric.name) + "." + std::string(split));
     }
   }
-  const std::map<std::size_t, Place>& places() const { return places_; }
-
- private:
-  Diagnostics& diagnostics_;
-  std::map<std::size_t, Place> places_;
-};
+  return names;
+}
 
 /// Every value that the document gives to a leaf.
 std::vector<WrittenLeaf> written_values(const SweepDocument& document, std::size_t leaf) {
@@ -113,18 +92,23 @@ void check_start_tags(const SweepDocument& document, Diagnostics& diagnostics) {
 }  // namespace
 
 void check_document(SweepDocument& document, Diagnostics& diagnostics) {
-  Sweeping sweeping(diagnostics);
-  for (const Factor& factor : document.factors) {
-    for (const Column& column : factor.columns) sweeping.add(column);
-  }
+  std::map<std::size_t, Place> swept;  // where each leaf is a factor
+  const auto add = [&](const Column& column) {
+    const auto [first, fresh] = swept.emplace(column.leaf, column.place);
+    if (fresh) return;
+    diagnostics.error(column.place, "`" + std::string(schema()[column.leaf].path) +
+                                        "` is a factor already (line " +
+                                        std::to_string(first->second.line) + ")");
+  };
+  for (const Factor& factor : document.factors) std::ranges::for_each(factor.columns, add);
   for (const WhenBlock& block : document.when) {
     for (const Factor& factor : block.factors) {
       // Two blocks may have the same leaf, for different cells.
       const Column& column = factor.columns.front();
-      if (sweeping.places().contains(column.leaf)) sweeping.add(column);
+      if (swept.contains(column.leaf)) add(column);
     }
   }
-  for (const auto& [leaf, place] : sweeping.places()) {
+  for (const auto& [leaf, place] : swept) {
     const auto fixed = document.fixed.find(leaf);
     if (fixed == document.fixed.end()) continue;
     if (fixed->second.place.file == place.file) {
@@ -161,14 +145,8 @@ void check_document(SweepDocument& document, Diagnostics& diagnostics) {
     diagnostics.error(document.place, "`pairs: true` is read with `method: ablation`; here it is " +
                                           document.method);
   }
-  if (!known_metric(document.metric)) {
-    std::vector<std::string> names;
-    for (const Metric& metric : kMetrics) {
-      if (!metric.split) names.emplace_back(metric.name);
-      for (const auto split : kSplitNames) {
-        if (metric.split) names.push_back(std::string(metric.name) + "." + std::string(split));
-      }
-    }
+  const std::vector<std::string> names = metric_names();
+  if (std::ranges::find(names, document.metric) == names.end()) {
     const std::string near = nearest(document.metric, names);
     diagnostics.error(document.metric_place.value_or(document.place),
                       "`metric.name`: no metric '" + document.metric + "'" +

@@ -21,6 +21,13 @@ void replace(std::vector<WrittenLeaf>& levels, const WrittenLeaf& change) {
   levels.push_back(change);
 }
 
+/// The next combination, the last factor fastest; false after the last.
+bool advance(std::vector<std::size_t>& digits, const std::vector<Factor>& factors) {
+  std::size_t f = digits.size();
+  while (f > 0 && ++digits[f - 1] == factors[f - 1].size()) digits[--f] = 0;
+  return f > 0;
+}
+
 }  // namespace
 
 Grid::Grid(const SweepDocument& document, Resolver& resolver, Diagnostics& diagnostics)
@@ -38,10 +45,7 @@ Grid::Grid(const SweepDocument& document, Resolver& resolver, Diagnostics& diagn
 }
 
 void Grid::choose_center() {
-  if (!document_.baseline) {
-    by_selection_ = false;
-    return;
-  }
+  if (!document_.baseline) return;
   by_selection_ = !document_.baseline->tag.empty();
   for (const LeafCondition& one : document_.baseline->conditions) {
     bool found = false;
@@ -91,16 +95,14 @@ Arm Grid::centered() const {
 bool Grid::product(const Visit& visit) {
   const auto& factors = document_.factors;
   std::vector<std::size_t> digits(factors.size(), 0);
-  for (;;) {
+  do {
     Arm arm;
     arm.place = document_.place;
     arm.center = digits == center_;
     for (std::size_t f = 0; f < factors.size(); ++f) add_level(arm.levels, factors[f], digits[f]);
     if (!complete(std::move(arm), 0, true, visit)) return false;
-    std::size_t f = factors.size();
-    while (f > 0 && ++digits[f - 1] == factors[f - 1].size()) digits[--f] = 0;
-    if (f == 0) return true;
-  }
+  } while (advance(digits, factors));
+  return true;
 }
 
 bool Grid::ablation(const Visit& visit) {
@@ -199,9 +201,7 @@ void Grid::assign(Slots& slots, const Arm& arm) const {
   for (const WhenBlock& block : document_.when) {
     Slots seen = slots;
     resolver_.fill(seen);
-    if (!hold(block.condition, seen)) {
-      continue;
-    }
+    if (!hold(block.condition, seen)) continue;
     for (const Factor& factor : block.factors) {
       const Column& column = factor.columns.front();
       slots.assign(column.leaf, column.values.front(), column.places.front(), Origin::Level);
@@ -223,9 +223,7 @@ bool Grid::complete(Arm arm, std::size_t block, bool every_level, const Visit& v
     Slots seen = base_;
     assign(seen, arm);
     resolver_.fill(seen);
-    if (!hold(when.condition, seen)) {
-      continue;
-    }
+    if (!hold(when.condition, seen)) continue;
     std::vector<std::size_t> digits(when.factors.size(), 0);
     for (bool first = true;; first = false) {
       Arm further = arm;
@@ -250,7 +248,6 @@ bool Grid::complete(Arm arm, std::size_t block, bool every_level, const Visit& v
       if (!complete(std::move(further), block + 1, every_level, visit)) return false;
       // The change of an ablation keeps the first levels; around the baseline one varies at a time.
       if (!every_level) return true;
-      std::size_t f = digits.size();
       if (document_.method == "ablation") {
         const auto at = std::find_if(digits.begin(), digits.end(), [](auto d) { return d > 0; });
         std::size_t moving = static_cast<std::size_t>(at - digits.begin());
@@ -261,8 +258,7 @@ bool Grid::complete(Arm arm, std::size_t block, bool every_level, const Visit& v
         if (moving == digits.size()) return true;
         continue;
       }
-      while (f > 0 && ++digits[f - 1] == when.factors[f - 1].size()) digits[--f] = 0;
-      if (f == 0) return true;
+      if (!advance(digits, when.factors)) return true;
     }
   }
   return finish(arm, visit);
@@ -288,10 +284,7 @@ bool Grid::finish(const Arm& arm, const Visit& visit) {
 
 bool Grid::is_baseline(const Arm& arm, const Slots& slots) const {
   if (!by_selection_) {
-    if (document_.method == "list") {
-      return arm.include == &document_.include.front();
-    }
-    return arm.center;
+    return document_.method == "list" ? arm.include == &document_.include.front() : arm.center;
   }
   return selects(*document_.baseline, arm, slots);
 }

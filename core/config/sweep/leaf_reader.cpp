@@ -6,7 +6,6 @@
 #include <set>
 
 #include "core/config/schema.hpp"
-#include "core/config/schema/grid_keys.hpp"
 
 namespace depthgrid {
 namespace {
@@ -165,52 +164,47 @@ bool LeafReader::may_vary(std::size_t leaf, Place place) {
   return true;
 }
 
+void LeafReader::add_level(Column& column, const YamlNode& node) {
+  if (const PooledValue* level = value(column.leaf, node)) {
+    column.values.push_back(level);
+    column.places.push_back(node.place);
+  }
+}
+
 void LeafReader::add_levels(Column& column, const YamlNode& list) {
   if (list.items.empty()) {
     diagnostics_.error(list.place, "`" + std::string(schema()[column.leaf].path) +
                                        "` has no levels: an empty list would make zero cells");
   }
-  for (const auto& item : list.items) {
-    if (const PooledValue* level = value(column.leaf, item)) {
-      column.values.push_back(level);
-      column.places.push_back(item.place);
-    }
-  }
+  for (const auto& item : list.items) add_level(column, item);
 }
 
-bool LeafReader::add_range(Column& column, const YamlNode& node, bool logarithmic) {
+void LeafReader::add_range(Column& column, const YamlNode& node, bool logarithmic) {
   const std::string_view what = logarithmic ? "logspace" : "linspace";
   const Leaf& leaf = schema()[column.leaf];
   if (leaf.kind != ValueKind::Int && leaf.kind != ValueKind::Real) {
     diagnostics_.error(node.place, "`" + std::string(leaf.path) + "` is no number: " +
                                        std::string(what) + " cannot make its levels");
-    return false;
+    return;
   }
   if (node.kind != YamlNode::Kind::List || node.items.size() != 3) {
     diagnostics_.error(node.place, "`" + std::string(what) +
                                        "`: expected [first, last, count], "
                                        "found " +
                                        node.described());
-    return false;
+    return;
   }
-  NumberRange range;
   const auto from = read_number(node.items[0], what, diagnostics_);
   const auto to = read_number(node.items[1], what, diagnostics_);
   const auto count = read_integer(node.items[2], what, 1, kLongestRange, diagnostics_);
-  if (!from || !to || !count) return false;
+  if (!from || !to || !count) return;
   if (logarithmic && (*from <= 0 || *to <= 0)) {
     diagnostics_.error(node.place,
                        "`logspace`: both ends must be > 0 (they are the values "
                        "themselves, not exponents)");
-    return false;
+    return;
   }
-  range.from = *from;
-  range.to = *to;
-  range.count = *count;
-  range.logarithmic = logarithmic;
-  range.place = node.place;
-  column.range = range;
-  return true;
+  column.range = {*from, *to, *count, logarithmic, node.place};
 }
 
 std::optional<Column> LeafReader::column(std::size_t leaf, Place key, const YamlNode& node) {
@@ -221,10 +215,7 @@ std::optional<Column> LeafReader::column(std::size_t leaf, Place key, const Yaml
   if (node.kind == YamlNode::Kind::List) {
     add_levels(out, node);
   } else if (node.kind != YamlNode::Kind::Map) {
-    if (const PooledValue* only = value(leaf, node)) {
-      out.values = {only};
-      out.places = {node.place};
-    }
+    add_level(out, node);
   } else if (node.entries.size() != 1) {
     diagnostics_.error(node.place, "`" + std::string(schema()[leaf].path) +
                                        "`: expected one of {values: [...]}, {value: x}, {linspace: "
@@ -237,10 +228,7 @@ std::optional<Column> LeafReader::column(std::size_t leaf, Place key, const Yaml
       diagnostics_.error(content.place, "`values`: expected a list, found " + content.described() +
                                             ": one fixed value is `value:`");
     } else if (form == "value") {
-      if (const PooledValue* only = value(leaf, content)) {
-        out.values = {only};
-        out.places = {content.place};
-      }
+      add_level(out, content);
     } else if (form == "linspace" || form == "logspace") {
       add_range(out, content, form == "logspace");
     } else {

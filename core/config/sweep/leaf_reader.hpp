@@ -36,8 +36,9 @@ class LeafReader {
   void unknown(const std::string& path, Place place);
 
  private:
+  void add_level(Column& column, const YamlNode& node);
   void add_levels(Column& column, const YamlNode& list);
-  bool add_range(Column& column, const YamlNode& node, bool logarithmic);
+  void add_range(Column& column, const YamlNode& node, bool logarithmic);
 
   ValuePool& pool_;
   Diagnostics& diagnostics_;

@@ -1,21 +1,15 @@
-#include "core/config/sweep/match_reader.hpp"
-
 #include <algorithm>
 
 #include "core/config/schema.hpp"
+#include "core/config/sweep/sweep_reader.hpp"
 
 namespace depthgrid {
 namespace {
 
 /// 0.01, or "1 %".
 std::optional<double> read_tolerance(const YamlNode& node, Diagnostics& diagnostics) {
-  YamlNode number = node;
-  const bool percent = node.kind == YamlNode::Kind::Scalar && node.text.ends_with('%');
-  if (percent) {
-    number.text.pop_back();
-    while (number.text.ends_with(' ')) number.text.pop_back();
-  }
-  const auto value = read_number(number, "match.tolerance", diagnostics);
+  const auto percent = percentage(node);
+  const auto value = read_number(percent.value_or(node), "match.tolerance", diagnostics);
   if (!value) return std::nullopt;
   const double share = percent ? *value / 100 : *value;
   if (share < 0 || share > 1) {

@@ -22,13 +22,10 @@ std::string ending(std::string_view path, int parts) {
 
 Naming::Naming(const SweepDocument& document) : ablation_(document.method == "ablation") {
   std::set<std::size_t> shown;
-  std::set<std::size_t> varying;
+  std::set<std::size_t> varying;  // these besides
   const auto add = [&](const Factor& factor) {
     if (factor.size() < 2) return;
-    for (const Column& column : factor.columns) {
-      shown.insert(column.leaf);
-      varying.insert(column.leaf);
-    }
+    for (const Column& column : factor.columns) shown.insert(column.leaf);
   };
   for (const Factor& factor : document.factors) add(factor);
   for (const WhenBlock& block : document.when) {
@@ -38,12 +35,10 @@ Naming::Naming(const SweepDocument& document) : ablation_(document.method == "ab
     }
   }
   for (const IncludeRow& row : document.include) {
-    for (const WrittenLeaf& one : row.leaves) {
-      shown.insert(one.leaf);
-      varying.insert(one.leaf);
-    }
+    for (const WrittenLeaf& one : row.leaves) shown.insert(one.leaf);
   }
   for (const MatchRow& rule : document.match) varying.insert(rule.vary);
+  varying.insert(shown.begin(), shown.end());
   varying_.assign(varying.begin(), varying.end());
   std::sort(varying_.begin(), varying_.end(),
             [](std::size_t a, std::size_t b) { return schema()[a].path < schema()[b].path; });

@@ -56,10 +56,7 @@ class Overrider {
     }
     YamlNode value = setting.values.front();
     if (as_list && value.kind == YamlNode::Kind::Scalar) {
-      value = YamlNode();
-      value.kind = YamlNode::Kind::List;
-      value.place = setting.place;
-      value.items = setting.values;
+      value = {.kind = YamlNode::Kind::List, .place = setting.place, .items = setting.values};
     } else if (setting.values.size() > 1) {
       diagnostics_.error(setting.place, "`" + setting.key + "` takes one value");
       return;
@@ -73,12 +70,11 @@ class Overrider {
       diagnostics_.error(setting.place, "`" + setting.key + "` takes one value");
       return;
     }
-    YamlNode map;
-    map.kind = YamlNode::Kind::Map;
-    map.place = setting.place;
-    map.entries.push_back(
-        {setting.key.substr(setting.key.find('.') + 1), setting.place, setting.values.front()});
-    reader_.read_key(document_, "metric", setting.place, map);
+    const std::string key = setting.key.substr(setting.key.find('.') + 1);
+    reader_.read_key(document_, "metric", setting.place,
+                     {.kind = YamlNode::Kind::Map,
+                      .place = setting.place,
+                      .entries = {{key, setting.place, setting.values.front()}}});
   }
 
   void set_leaf(const Setting& setting, std::size_t leaf) {

@@ -89,11 +89,12 @@ void StartCells::report(const WaitingCell& cell, Diagnostics& diagnostics) {
   if (rows.size() > kShown) several += "\n  and " + std::to_string(rows.size() - kShown) + " more";
   diagnostics.error(
       cell.place,
-      quoted(cell) + (rows.empty() || cell.name.name.empty()
-                          ? ": no cell of this sweep has this id or alias, or one that begins so "
-                            "(`depthgrid plan` lists them); of a cell of another store write the "
-                            "weights with `depthgrid export`, and name that file"
-                          : ": several cells of this sweep are called so:" + several));
+      quoted(cell) +
+          (rows.empty() || cell.name.name.empty()
+               ? ": no cell of this sweep has this id or alias, or one that begins so "
+                 "(`depthgrid plan` lists them); of a cell of another store write the "
+                 "weights with `depthgrid export`, and name that file"
+               : ": several cells of this sweep have this name or begin with it:" + several));
 }
 
 void StartCells::report_cycle(std::size_t index, Diagnostics& diagnostics) {

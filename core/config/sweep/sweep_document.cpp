@@ -47,16 +47,12 @@ void fill(Column& column, ValuePool& pool, Diagnostics& errors) {
   const NumberRange range = *column.range;
   column.range.reset();
   for (std::int64_t i = 0; i < range.count; ++i) {
-    YamlNode node;
-    node.kind = YamlNode::Kind::Scalar;
-    node.place = range.place;
-    node.text = shortest(point(range, i));
     const Leaf& leaf = schema()[column.leaf];
-    if (leaf.kind == ValueKind::Int && std::abs(point(range, i)) < 1e15 &&
-        point(range, i) == std::floor(point(range, i))) {
-      node.text = std::to_string(static_cast<std::int64_t>(point(range, i)));
-    }
-    const auto value = leaf_value(leaf, node, errors);
+    const double number = point(range, i);
+    const bool whole =
+        leaf.kind == ValueKind::Int && std::abs(number) < 1e15 && number == std::floor(number);
+    const Value level = whole ? Value(static_cast<std::int64_t>(number)) : Value(number);
+    const auto value = leaf_value(leaf, node_of(level, range.place), errors);
     if (!value) return;
     column.values.push_back(pool.intern(*value));
     column.places.push_back(range.place);

@@ -7,7 +7,6 @@
 
 #include "core/base/error.hpp"
 #include "core/config/schema.hpp"
-#include "core/config/sweep/match_reader.hpp"
 
 namespace depthgrid {
 namespace {

@@ -51,6 +51,15 @@ class SweepReader {
   std::set<std::size_t> written_;  // leaves of the text being read
 };
 
+/// {leaf: value, ..., tag: name}: selects arms. Problems are reported.
+/// @param what  its key, for messages.
+ArmSelection read_selection(const YamlNode& node, std::string_view what, LeafReader& leaves,
+                            Diagnostics& diagnostics);
+
+/// The value of `match`: one rule {on, vary, tolerance, reference, arms}, or a list of them.
+std::vector<MatchRow> read_match(const YamlNode& node, LeafReader& leaves,
+                                 Diagnostics& diagnostics);
+
 /// Reports contradictions in a document: a leaf that is fixed and swept, or swept twice, a grid in
 /// `method: list`, a metric of a split that is not evaluated.
 void check_document(SweepDocument& document, Diagnostics& diagnostics);

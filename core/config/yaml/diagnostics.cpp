@@ -48,10 +48,15 @@ std::string joined(const std::vector<Diagnostic>& diagnostics) {
 
 }  // namespace
 
+std::string Diagnostic::heading() const {
+  const std::string place =
+      line == 0 ? "" : ':' + std::to_string(line) + ':' + std::to_string(column);
+  return file + place + ": " + message;
+}
+
 std::string Diagnostic::text() const {
-  if (line == 0) return file + ": " + message;
+  if (line == 0) return heading();
   const std::string number = std::to_string(line);
-  std::string out = file + ':' + number + ':' + std::to_string(column) + ": " + message;
   // Of long lines, only the part around the place is shown.
   std::size_t begin = 0;
   if (source_line.size() > kLongestQuote) {
@@ -65,9 +70,8 @@ std::string Diagnostic::text() const {
   }
   std::string quote = source_line.substr(begin, kLongestQuote);
   const int shift = characters(std::string_view(source_line).substr(0, begin));
-  out += "\n  " + number + " | " + quote + "\n  " + std::string(number.size(), ' ') + " | " +
-         std::string(static_cast<std::size_t>(std::max(0, column - 1 - shift)), ' ') + '^';
-  return out;
+  return heading() + "\n  " + number + " | " + quote + "\n  " + std::string(number.size(), ' ') +
+         " | " + std::string(static_cast<std::size_t>(std::max(0, column - 1 - shift)), ' ') + '^';
 }
 
 SweepErrors::SweepErrors(std::vector<Diagnostic> diagnostics)
@@ -119,12 +123,7 @@ void Diagnostics::throw_if_failed() const {
 
 std::vector<std::string> Diagnostics::notes() const {
   std::vector<std::string> out;
-  for (const auto& entry : notes_) {
-    const Diagnostic d = diagnostic(entry);
-    out.push_back(d.line == 0 ? d.file + ": " + d.message
-                              : d.file + ':' + std::to_string(d.line) + ':' +
-                                    std::to_string(d.column) + ": " + d.message);
-  }
+  for (const auto& entry : notes_) out.push_back(diagnostic(entry).heading());
   return out;
 }
 

@@ -19,7 +19,9 @@ struct Diagnostic {
   std::string message;
   std::string source_line;
 
-  /// "file:line:column: message", the source line and a caret.
+  /// "file:line:column: message".
+  std::string heading() const;
+  /// The heading, the source line and a caret.
   std::string text() const;
 };
 

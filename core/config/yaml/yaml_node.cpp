@@ -37,27 +37,21 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     check_properties(mark, "", anchor);
-    YamlNode node;
-    node.place = place(mark);
-    take(std::move(node));
+    take({.place = place(mark)});
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
     diagnostics_.error(place(mark), "aliases (*name) are not allowed: write the value out");
-    YamlNode node;
-    node.place = place(mark);
-    take(std::move(node));
+    take({.place = place(mark)});
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check_properties(mark, tag, anchor);
-    YamlNode node;
-    node.kind = YamlNode::Kind::Scalar;
-    node.quoted = tag == "!";
-    node.place = place(mark);
-    node.text = value;
-    take(std::move(node));
+    take({.kind = YamlNode::Kind::Scalar,
+          .quoted = tag == "!",
+          .place = place(mark),
+          .text = value});
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -77,9 +71,9 @@ class TreeBuilder : public YAML::EventHandler {
     YamlNode node;
     bool has_key = false;
     bool keep = true;  // false: the value of a key that was refused
-    std::string key;
-    Place key_place;
-    std::unordered_map<std::string, int> seen;  // key -> line
+    std::string key = {};
+    Place key_place = {};
+    std::unordered_map<std::string, int> seen = {};  // key -> line
   };
 
   void check_properties(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
@@ -105,10 +99,7 @@ class TreeBuilder : public YAML::EventHandler {
                          "nested deeper than " + std::to_string(kDeepestYaml) + " levels");
       throw StopReading();
     }
-    Frame frame;
-    frame.node.kind = kind;
-    frame.node.place = place(mark);
-    stack_.push_back(std::move(frame));
+    stack_.push_back({.node = {.kind = kind, .place = place(mark)}});
   }
 
   void close() {
@@ -130,14 +121,11 @@ class TreeBuilder : public YAML::EventHandler {
     Frame& frame = stack_.back();
     if (frame.node.kind == YamlNode::Kind::List) {
       frame.node.items.push_back(std::move(node));
-      return;
-    }
-    if (!frame.has_key) {
+    } else if (!frame.has_key) {
       take_key(frame, node);
-      return;
-    }
-    frame.has_key = false;
-    if (frame.keep) {
+    } else {
+      frame.has_key = false;
+      if (!frame.keep) return;
       frame.node.entries.push_back({std::move(frame.key), frame.key_place, std::move(node)});
     }
   }
@@ -224,7 +212,10 @@ bool check_bytes(Diagnostics& diagnostics, Place origin, std::string_view text) 
   return true;
 }
 
-std::optional<YamlNode> read_text(Diagnostics& diagnostics, Place origin, const std::string& text) {
+}  // namespace
+
+std::optional<YamlNode> read_yaml_fragment(Diagnostics& diagnostics, Place origin,
+                                           const std::string& text) {
   if (!check_bytes(diagnostics, origin, text)) return std::nullopt;
   TreeBuilder builder(diagnostics, origin, text);
   try {
@@ -241,14 +232,8 @@ std::optional<YamlNode> read_text(Diagnostics& diagnostics, Place origin, const 
     diagnostics.error(origin, std::string("not valid YAML: ") + problem.what());
     return std::nullopt;
   }
-  if (!builder.root) {
-    builder.root.emplace();
-    builder.root->place = origin;
-  }
-  return std::move(builder.root);
+  return builder.root ? std::move(builder.root) : YamlNode{.place = origin};
 }
-
-}  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
   for (const auto& entry : entries) {
@@ -272,12 +257,7 @@ std::string YamlNode::described() const {
 }
 
 std::optional<YamlNode> read_yaml(Diagnostics& diagnostics, int file) {
-  return read_text(diagnostics, {file, 1, 1}, diagnostics.text(file));
-}
-
-std::optional<YamlNode> read_yaml_fragment(Diagnostics& diagnostics, Place at,
-                                           const std::string& fragment) {
-  return read_text(diagnostics, at, fragment);
+  return read_yaml_fragment(diagnostics, {file, 1, 1}, diagnostics.text(file));
 }
 
 }  // namespace depthgrid

@@ -17,10 +17,10 @@ struct YamlNode {
   enum class Kind : std::uint8_t { Null, Scalar, List, Map };
   Kind kind = Kind::Null;
   bool quoted = false;
-  Place place;
-  std::string text;
-  std::vector<YamlNode> items;
-  std::vector<YamlEntry> entries;
+  Place place = {};
+  std::string text = {};
+  std::vector<YamlNode> items = {};
+  std::vector<YamlEntry> entries = {};
 
   /// The value of a key of a map, or a null pointer.
   const YamlNode* find(std::string_view key) const;
@@ -45,8 +45,8 @@ inline constexpr std::size_t kMostYamlNodes = 100000;
 /// @return the readable part; nothing after an error that ends reading.
 std::optional<YamlNode> read_yaml(Diagnostics& diagnostics, int file);
 
-/// Reads a one-line fragment as if it were at a place of the registered text.
-std::optional<YamlNode> read_yaml_fragment(Diagnostics& diagnostics, Place at,
-                                           const std::string& fragment);
+/// Reads a fragment as if it were at a place of the registered text.
+std::optional<YamlNode> read_yaml_fragment(Diagnostics& diagnostics, Place origin,
+                                           const std::string& text);
 
 }  // namespace depthgrid

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/config/schema.hpp"
+#include "tests/support/cell_identity.hpp"
 
 namespace depthgrid {
 namespace identity_test {

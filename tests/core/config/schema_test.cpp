@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/config/resolve/read_conditions.hpp"
-#include "core/config/schema/grid_keys.hpp"
+#include "core/base/error.hpp"
+#include "core/config/resolve/schema_condition.hpp"
 
 namespace depthgrid {
 namespace schema_test {
@@ -53,7 +53,10 @@ TEST(Schema, TheClassesAreThoseOfTheDesign) {
 }
 
 TEST(Schema, ConditionsOfReadingNameLeavesThatExist) {
-  EXPECT_NO_THROW(ReadConditions());  // an unknown path throws
+  for (const Leaf& leaf : schema()) {  // an unknown path throws
+    EXPECT_NO_THROW(SchemaCondition(leaf.read_when)) << leaf.path;
+    EXPECT_NO_THROW(SchemaCondition(leaf.fused_when)) << leaf.path;
+  }
 }
 
 TEST(Schema, JsonListsEveryLeaf) {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/nan.hpp"
-#include "core/config/identity.hpp"
+#include "tests/support/cell_identity.hpp"
 
 namespace depthgrid {
 namespace job_plan_test {

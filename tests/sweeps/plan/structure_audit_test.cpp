@@ -3,7 +3,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -11,10 +10,6 @@
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
-#include "core/config/preset_changes.hpp"
-#include "core/config/resolve/preset_deviations.hpp"
-#include "core/config/resolve/presets.hpp"
-#include "core/config/sweep.hpp"
 #include "storage/columns/dimensions.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -105,52 +100,6 @@ TEST(StructureAudit, TextNamesVerdictsModesAndDeviations) {
         "fail (warning)", "undecided"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }
-}
-
-TEST(PresetDeviations, EveryPublishedPresetHasSomeAndNoOther) {
-  for (const PresetDeviation& d : preset_deviations()) {
-    EXPECT_TRUE(d.preset.starts_with("published/") || d.preset.starts_with("hybrid/")) << d.preset;
-    ValuePool pool;
-    EXPECT_FALSE(preset_leaves(d.preset, pool).empty()) << d.preset;
-  }
-  for (const char* preset :
-       {"published/standard", "published/time_indexed_mlp", "published/time_indexed_ssm",
-        "published/tong", "hybrid/baseline", "hybrid/ode"}) {
-    const auto named = [&](const PresetDeviation& d) { return d.preset == preset; };
-    EXPECT_TRUE(std::ranges::any_of(preset_deviations(), named)) << preset;
-  }
-}
-
-TEST(PresetChanges, NamesWhatACellHasOtherwiseThanItsPreset) {
-  const CellConfig pure = make_config({{"model.preset", "published/time_indexed_mlp"}});
-  const CellConfig changed = make_config({{"model.preset", "published/time_indexed_mlp"},
-                                          {"model.n_layers", std::int64_t{2}},
-                                          {"model.sublayers", "parallel"}});
-  const std::vector<PresetChange> changes = preset_changes(changed);
-
-  EXPECT_TRUE(preset_changes(pure).empty());
-  EXPECT_TRUE(preset_changes(make_config({})).empty());
-  ASSERT_EQ(changes.size(), 2U);
-  EXPECT_EQ(changes[0].leaf, "model.n_layers");
-  EXPECT_EQ(changes[0].preset, "6");
-  EXPECT_EQ(changes[0].here, "2");
-  EXPECT_EQ(changes[1].here, R"("parallel")");
-}
-
-TEST(PresetChanges, ThePublishedArmsAreThePublishedModels) {
-  const Sweep sweep =
-      load_sweep({DEPTHGRID_SOURCE_DIR "/configs/study1/published.yaml", {"seeds=1"}});
-  std::set<std::string> presets;
-  for (const CellPlan& cell : sweep.cells) {
-    presets.insert(cell.config.word("model.preset"));
-    for (const PresetChange& change : preset_changes(cell.config)) {
-      ADD_FAILURE() << cell.alias << ": " << change.leaf << " is " << change.here << ", not "
-                    << change.preset;
-    }
-  }
-  EXPECT_EQ(presets,
-            (std::set<std::string>{"published/standard", "published/tong",
-                                   "published/time_indexed_mlp", "published/time_indexed_ssm"}));
 }
 
 class AuditCacheTest : public ::testing::Test {

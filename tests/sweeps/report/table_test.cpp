@@ -21,14 +21,6 @@ TEST(Table, QuotesCsvFieldsThatNeedIt) {
   EXPECT_EQ(csv_of(table), "alias,value\n\"a=1,s0\",\"say \"\"hi\"\"\"\nplain,2.5\n");
 }
 
-TEST(Table, GroupsThousands) {
-  EXPECT_EQ(grouped(0), "0");
-  EXPECT_EQ(grouped(999), "999");
-  EXPECT_EQ(grouped(4902912), "4,902,912");
-  EXPECT_EQ(grouped(-1000), "-1,000");
-  EXPECT_EQ(grouped(-100), "-100");
-}
-
 TEST(Table, WritesNumbersShortly) {
   EXPECT_EQ(short_number(2.314159), "2.3142");
   EXPECT_EQ(short_number(1.5e-5), "1.5e-05");

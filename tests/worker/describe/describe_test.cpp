@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "core/config/identity.hpp"
 #include "core/config/sweep.hpp"
 #include "models/cost_model.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/structure_cost.hpp"
+#include "tests/support/cell_identity.hpp"
 
 namespace depthgrid::testing {
 namespace describe_test {

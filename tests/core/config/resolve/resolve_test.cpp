@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/config/cell_config.hpp"
-#include "core/config/identity.hpp"
 #include "tests/core/config/sweep_files.hpp"
+#include "tests/support/cell_identity.hpp"
 
 namespace depthgrid {
 namespace resolve_test {

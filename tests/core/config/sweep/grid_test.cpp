@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/config/identity.hpp"
 #include "tests/core/config/sweep_files.hpp"
+#include "tests/support/cell_identity.hpp"
 
 namespace depthgrid {
 namespace grid_test {

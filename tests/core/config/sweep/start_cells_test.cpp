@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/config/identity.hpp"
 #include "tests/core/config/sweep_files.hpp"
+#include "tests/support/cell_identity.hpp"
 
 namespace depthgrid {
 namespace start_cells_test {

@@ -1,13 +1,13 @@
-#include "core/config/resolve/start_files.hpp"
+#include "core/config/start_name.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
-#include "core/config/identity.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/support/cell_identity.hpp"
 
 namespace depthgrid {
-namespace start_files_test {
+namespace start_name_test {
 
 CellConfig config(const std::filesystem::path& path) {
   return make_config({{"model.init.from", path.string()}});
@@ -36,10 +36,10 @@ TEST(StartFiles, IdentitySurvivesJson) {
 TEST(StartFiles, AFolderIsItsWeightsAndItsConfiguration) {
   const TemporaryFolder folder;
   const auto weights = folder.write("m/model.safetensors", "weights");
-  const std::string alone = start_digest(folder.path() / "m");
-  EXPECT_EQ(alone, start_digest(weights));
+  const std::string alone = files_digest(start_files(folder.path() / "m"));
+  EXPECT_EQ(alone, files_digest({weights}));
   const auto text = folder.write("m/config.json", "{}");
-  EXPECT_NE(start_digest(folder.path() / "m"), alone);
+  EXPECT_NE(files_digest(start_files(folder.path() / "m")), alone);
   EXPECT_EQ(start_files(folder.path() / "m"), (std::vector<std::filesystem::path>{text, weights}));
 }
 
@@ -53,5 +53,5 @@ TEST(StartFiles, PicklesAndWhatIsNotThereAreRefused) {
   EXPECT_THROW(config(folder.path() / "absent"), UserError);
 }
 
-}  // namespace start_files_test
+}  // namespace start_name_test
 }  // namespace depthgrid
