@@ -1,6 +1,7 @@
 #include "distributed/mpi_collective.hpp"
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstdio>
 #include <string>
@@ -11,7 +12,6 @@
 
 #include "core/base/error.hpp"
 #include "core/base/unique_handle.hpp"
-#include "distributed/mpi_check.hpp"
 
 namespace depthgrid {
 namespace {
@@ -48,17 +48,6 @@ MPI_Datatype mpi_type(at::ScalarType type) {
           "convert the tensor first");
     default:
       throw ShapeError(std::string("MPI: unsupported dtype ") + c10::toString(type));
-  }
-}
-
-MPI_Op mpi_op(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::Min:
-      return MPI_MIN;
-    case ReduceOp::Max:
-      return MPI_MAX;
-    default:
-      return MPI_SUM;
   }
 }
 
@@ -102,13 +91,13 @@ class MpiCollective final : public Collective {
 
   void all_reduce(at::Tensor& x, ReduceOp op) override {
     Staged staged(x);
+    const MPI_Op operation = op == ReduceOp::Max ? MPI_MAX : MPI_SUM;
     in_pieces(staged.count(), [&](std::int64_t begin, int count) {
-      check_mpi(MPI_Allreduce(MPI_IN_PLACE, staged.at(begin), count, staged.type(), mpi_op(op),
+      check_mpi(MPI_Allreduce(MPI_IN_PLACE, staged.at(begin), count, staged.type(), operation,
                               comm_.get()),
                 "MPI_Allreduce");
     });
     staged.write_back();
-    if (op == ReduceOp::Mean) x.div_(size_);
   }
 
   void broadcast(at::Tensor& x, int root) override {
@@ -196,6 +185,15 @@ class MpiCollective final : public Collective {
 };
 
 }  // namespace
+
+void check_mpi(int code, const char* call, const char* file, int line) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw BackendError("MPI", call, code, {text.data(), static_cast<std::size_t>(length)}, file,
+                     line);
+}
 
 std::unique_ptr<Collective> make_mpi_world(std::int64_t largest_count) {
   if (largest_count < 1 || largest_count > INT_MAX) {

@@ -7,7 +7,6 @@
 
 #include "core/base/error.hpp"
 #include "distributed/collective.hpp"
-#include "distributed/mpi_check.hpp"
 #include "distributed/mpi_collective.hpp"
 
 namespace depthgrid {

@@ -56,7 +56,7 @@ RunResources::RunResources(const RunOrder& order, const Sweep& sweep, const Stor
   at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
   // Filling fresh memory with NaN costs a pass over every result; all of ours is overwritten.
   at::globalContext().setDeterministicFillUninitializedMemory(false);
-  if (device().is_cuda() && team_.group().size() > 1 && nccl_available()) {
+  if (device().is_cuda() && team_.group().size() > 1) {
     nccl_ = make_nccl_collective(team_.group(), std::chrono::minutes(5));
   }
   sync_ = std::make_unique<BucketSync>(nccl_ ? *nccl_ : team_.group(), team_.group());
