@@ -50,16 +50,11 @@ std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
   return (std::uint64_t{left} << 32U) | right;
 }
 
-struct CodeTraits {
-  using Handle = pcre2_code*;
+template <class T, void (*kFree)(T*)>
+struct Pcre2Traits {
+  using Handle = T*;
   static constexpr Handle null() noexcept { return nullptr; }
-  static void release(Handle h) noexcept { pcre2_code_free(h); }
-};
-
-struct MatchTraits {
-  using Handle = pcre2_match_data*;
-  static constexpr Handle null() noexcept { return nullptr; }
-  static void release(Handle h) noexcept { pcre2_match_data_free(h); }
+  static void release(Handle h) noexcept { kFree(h); }
 };
 
 class Gpt2Tokenizer final : public Tokenizer {
@@ -100,8 +95,8 @@ class Gpt2Tokenizer final : public Tokenizer {
   std::array<std::uint32_t, 256> byte_id_{};
   std::unordered_map<std::uint64_t, Merge> merges_;
   std::vector<std::string> bytes_of_;  // of each id
-  UniqueHandle<CodeTraits> pattern_;
-  UniqueHandle<MatchTraits> match_;
+  UniqueHandle<Pcre2Traits<pcre2_code, pcre2_code_free>> pattern_;
+  UniqueHandle<Pcre2Traits<pcre2_match_data, pcre2_match_data_free>> match_;
   mutable std::unordered_map<std::string, Ids, TextHash, std::equal_to<>> cache_;
 };
 
