@@ -408,23 +408,17 @@ TEST(ArenaStep, UpdateWritesTheShadowOfTheNewParameters) {
 }
 
 TEST(ArenaStep, ShadowIsTheParameterRoundedToNearestEven) {
-  Cells c({0}, 8);
+  Cells c({0}, 7);
   c.lr.assign(c.lr.size(), 0);  // no parameter moves
   // bfloat16 keeps 8 significant bits: 1 + 2^-8 is half way between 1 and 1 + 2^-7.
-  c.p = {1.0F,
-         1.0F + 0x1p-8F,
-         1.0F + 0x3p-8F,
-         1.0F + 0x1p-8F + 0x1p-20F,
-         -1.0F - 0x1p-8F,
-         3.4e38F,
-         std::numeric_limits<float>::infinity(),
+  c.p = {1.0F, 1.0F + 0x1p-8F, 1.0F + 0x3p-8F, 1.0F + 0x1p-8F + 0x1p-20F, -1.0F - 0x1p-8F, 3.4e38F,
          kNan};
-  ArenaStep adam(whole(8), make_adamw(), ClipScope::Global);
+  ArenaStep adam(whole(7), make_adamw(), ClipScope::Global);
 
   adam.update(c.arena(), c.rates(), adam.gradient_norms(c.arena(), c.rates()));
 
-  EXPECT_EQ(c.shadow, (std::vector<std::uint16_t>{0x3f80, 0x3f80, 0x3f82, 0x3f81, 0xbf80, 0x7f80,
-                                                  0x7f80, 0x7fc0}));
+  EXPECT_EQ(c.shadow,
+            (std::vector<std::uint16_t>{0x3f80, 0x3f80, 0x3f82, 0x3f81, 0xbf80, 0x7f80, 0x7fc0}));
 }
 
 TEST(ArenaStep, RefusesRatesOfAnotherNumberOfCells) {
