@@ -26,10 +26,6 @@ void agree_on_first(Collective& group, const std::function<void()>& work) {
   });
 }
 
-bool on_all(Collective& group, bool ok) {
-  return smallest(group, ok ? 1 : 0) == 1;
-}
-
 bool on_any(Collective& group, bool ok) {
   return largest(group, ok ? 1 : 0) == 1;
 }

@@ -8,7 +8,7 @@
 namespace depthgrid {
 
 // Agreement among all ranks of a team or of the world. Every call is collective; groups hold host
-// tensors ("self" and "mpi"). See also smallest(), largest() and total().
+// tensors ("self" and "mpi"). See also largest() and total().
 
 /// An error shared by all ranks of a group: each of them throws it, one should report it.
 class SharedError : public UserError {
@@ -23,8 +23,7 @@ void agree(Collective& group, const std::function<void()>& work);
 /// agree() for work that only the first rank does.
 void agree_on_first(Collective& group, const std::function<void()>& work);
 
-/// True iff `ok` holds on every rank, or on at least one.
-bool on_all(Collective& group, bool ok);
+/// True iff `ok` holds on at least one rank.
 bool on_any(Collective& group, bool ok);
 
 }  // namespace depthgrid

@@ -58,10 +58,6 @@ at::Tensor all_gather(Collective& group, const at::Tensor& mine) {
   return all;
 }
 
-std::int64_t smallest(Collective& group, std::int64_t value) {
-  return reduce(group, value, ReduceOp::Min);
-}
-
 std::int64_t largest(Collective& group, std::int64_t value) {
   return reduce(group, value, ReduceOp::Max);
 }

@@ -11,7 +11,7 @@
 
 namespace depthgrid {
 
-enum class ReduceOp : std::uint8_t { Sum, Mean, Min, Max };
+enum class ReduceOp : std::uint8_t { Sum, Max };
 
 /// A group of ranks that includes this process.
 ///
@@ -57,9 +57,8 @@ std::unique_ptr<Collective> make_self_collective();
 /// @return (size() * n, ...), in rank order.
 at::Tensor all_gather(Collective& group, const at::Tensor& mine);
 
-/// Minimum, maximum and sum of all ranks' `value`. These and the two below need a group that
-/// carries host tensors ("self" or "mpi").
-std::int64_t smallest(Collective& group, std::int64_t value);
+/// Maximum and sum of all ranks' `value`. These and the two below need a group that carries host
+/// tensors ("self" or "mpi").
 std::int64_t largest(Collective& group, std::int64_t value);
 std::int64_t total(Collective& group, std::int64_t value);
 

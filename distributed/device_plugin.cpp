@@ -47,14 +47,8 @@ int device_count() {
   return plugin.abi == nullptr ? 0 : plugin.abi->device_count();
 }
 
-bool nccl_available() {
-  return device_count() > 0;
-}
-
 std::string use_device(int device) {
-  std::string bus_id;
-  usable_plugin("use_device").use_device(device, bus_id);
-  return bus_id;
+  return usable_plugin("use_device").use_device(device);
 }
 
 std::map<std::string, std::string> device_versions(bool loaded) {
@@ -62,17 +56,16 @@ std::map<std::string, std::string> device_versions(bool loaded) {
 #ifdef DEPTHGRID_CUDA_VERSION
   out = {{"cuda_toolkit", DEPTHGRID_CUDA_VERSION}, {"nccl", DEPTHGRID_NCCL_VERSION}};
 #endif
-  if (loaded) {
-    const Plugin plugin = open_plugin();
-    if (plugin.abi != nullptr) plugin.abi->versions(out);
+  const Plugin plugin = loaded ? open_plugin() : Plugin{};
+  if (plugin.abi != nullptr) {
+    for (const auto& [library, version] : plugin.abi->versions()) out[library] = version;
   }
   return out;
 }
 
 std::unique_ptr<Collective> make_nccl_collective(Collective& bootstrap,
                                                  std::chrono::milliseconds timeout) {
-  return std::unique_ptr<Collective>(
-      usable_plugin("make_nccl_collective").connect(bootstrap, timeout));
+  return usable_plugin("make_nccl_collective").connect(bootstrap, timeout);
 }
 
 std::unique_ptr<DeviceKernels> make_device_kernels(const SegmentTable& table,
@@ -80,9 +73,8 @@ std::unique_ptr<DeviceKernels> make_device_kernels(const SegmentTable& table,
                                                    std::int64_t cells) {
   const BlockSpans blocks{table.row_size(), table.blocks(), table.block_order(),
                           table.group_begin()};
-  return std::unique_ptr<DeviceKernels>(
-      usable_plugin("make_device_kernels")
-          .make_kernels(blocks, optimizer, scope == ClipScope::Group, cells));
+  return usable_plugin("make_device_kernels")
+      .make_kernels(blocks, optimizer, scope == ClipScope::Group, cells);
 }
 
 }  // namespace depthgrid

@@ -18,9 +18,6 @@ namespace depthgrid {
 /// and with it libtorch_cuda: a process that uses no GPU does not pay for one.
 int device_count();
 
-/// True when this build has the GPU plug-in and this machine has a GPU.
-bool nccl_available();
-
 /// Makes `device` current for this thread and returns its PCI bus id, "0000:3b:00.0".
 /// @throws BackendError if there is no such device, or no plug-in.
 std::string use_device(int device);

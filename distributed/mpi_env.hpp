@@ -24,8 +24,10 @@ class MpiEnv {
   MpiEnv(const MpiEnv&) = delete;
   MpiEnv& operator=(const MpiEnv&) = delete;
 
-  /// All ranks. CUDA tensors are staged through host memory.
-  /// @param largest_count  most elements per MPI call (a C int); longer tensors are split.
+  /// A group of all ranks. Calls block; CUDA tensors are staged through host memory; MPI has no
+  /// bfloat16, so it is refused.
+  /// @param largest_count  most elements per MPI call, 1 ... INT_MAX; longer tensors are split.
+  /// @throws BackendError if MPI reports a failure; Error for a `largest_count` out of range.
   std::unique_ptr<Collective> world(std::int64_t largest_count = std::int64_t{1} << 30);
 
   /// Rank among those of this host, and their number, from MPI itself (under mpirun inside a batch

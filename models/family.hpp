@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/depth/depth_grid.hpp"
-#include "core/depth/depth_segment.hpp"
+#include "core/depth/integrator.hpp"
 #include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/decode_block.hpp"
 #include "models/context/execution_mode.hpp"

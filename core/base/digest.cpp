@@ -11,27 +11,19 @@
 
 namespace depthgrid {
 
-struct Sha256Stream::Context {
-  EVP_MD_CTX* evp = EVP_MD_CTX_new();
-};
-
-Sha256Stream::Sha256Stream() : context_(std::make_unique<Context>()) {
-  if (EVP_DigestInit_ex(context_->evp, EVP_sha256(), nullptr) != 1) {
+Sha256Stream::Sha256Stream() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+  if (EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) {
     throw BackendError("libcrypto", "EVP_DigestInit_ex", 0, "SHA-256 is not available");
   }
 }
 
-Sha256Stream::~Sha256Stream() {
-  EVP_MD_CTX_free(context_->evp);
-}
-
 void Sha256Stream::update(std::span<const std::byte> bytes) {
-  EVP_DigestUpdate(context_->evp, bytes.data(), bytes.size());
+  EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size());
 }
 
 Sha256 Sha256Stream::finish() {
   Sha256 out{};
-  EVP_DigestFinal_ex(context_->evp, out.data(), nullptr);
+  EVP_DigestFinal_ex(context_.get(), out.data(), nullptr);
   return out;
 }
 

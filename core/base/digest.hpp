@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+struct evp_md_ctx_st;  // of libcrypto
+
 namespace depthgrid {
 
 using Sha256 = std::array<std::uint8_t, 32>;
@@ -17,9 +19,6 @@ using Sha256 = std::array<std::uint8_t, 32>;
 class Sha256Stream {
  public:
   Sha256Stream();
-  ~Sha256Stream();
-  Sha256Stream(const Sha256Stream&) = delete;
-  Sha256Stream& operator=(const Sha256Stream&) = delete;
 
   void update(std::span<const std::byte> bytes);
 
@@ -27,8 +26,7 @@ class Sha256Stream {
   Sha256 finish();
 
  private:
-  struct Context;
-  std::unique_ptr<Context> context_;
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
 Sha256 sha256(std::span<const std::byte> bytes);

@@ -12,7 +12,8 @@ namespace depthgrid {
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, const char* file = __builtin_FILE(),
-                 int line = __builtin_LINE());
+                 int line = __builtin_LINE())
+      : std::runtime_error(message), where_(std::string(file) + ":" + std::to_string(line)) {}
   const std::string& where() const noexcept { return where_; }
 
  private:
@@ -24,7 +25,8 @@ class Error : public std::runtime_error {
 class UserError : public Error {
  public:
   UserError(ExitCode code, const std::string& message, const char* file = __builtin_FILE(),
-            int line = __builtin_LINE());
+            int line = __builtin_LINE())
+      : Error(message, file, line), code_(code) {}
   ExitCode code() const noexcept { return code_; }
 
  private:
@@ -37,7 +39,8 @@ class StorageError : public UserError {
   /// @param code  BadData if damaged, NoInput if missing, CantCreate for a failed write.
   StorageError(const std::string& path, const std::string& message,
                ExitCode code = ExitCode::CantCreate, const char* file = __builtin_FILE(),
-               int line = __builtin_LINE());
+               int line = __builtin_LINE())
+      : UserError(code, path + ": " + message, file, line) {}
 };
 
 /// A tensor has the wrong shape, dtype or device: a bug in the caller.
@@ -50,11 +53,10 @@ class ShapeError : public Error {
 class BackendError : public Error {
  public:
   BackendError(const char* library, const char* call, long code, const std::string& detail,
-               const char* file = __builtin_FILE(), int line = __builtin_LINE());
-  long code() const noexcept { return code_; }
-
- private:
-  long code_;
+               const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : Error(std::string(library) + ": " + call + " failed (" + std::to_string(code) +
+                  "): " + detail,
+              file, line) {}
 };
 
 }  // namespace depthgrid

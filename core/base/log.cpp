@@ -14,18 +14,17 @@ namespace {
 constexpr const char* kName = "depthgrid";
 constexpr const char* kFileName = "depthgrid-file";
 
-spdlog::level::level_enum spdlog_level(LogLevel level) {
-  switch (level) {
-    case LogLevel::Debug:
-      return spdlog::level::debug;
-    case LogLevel::Info:
-      return spdlog::level::info;
-    case LogLevel::Warning:
-      return spdlog::level::warn;
-    case LogLevel::Error:
-      break;
-  }
-  return spdlog::level::err;
+struct Level {
+  spdlog::level::level_enum spdlog;
+  const char* head;  // of a line on stderr
+};
+constexpr Level kLevels[] = {{spdlog::level::debug, ""},  // by LogLevel
+                             {spdlog::level::info, ""},
+                             {spdlog::level::warn, "warning: "},
+                             {spdlog::level::err, "error: "}};
+
+const Level& row_of(LogLevel level) {
+  return kLevels[static_cast<std::size_t>(level)];
 }
 
 std::shared_ptr<spdlog::logger> logger() {
@@ -39,7 +38,7 @@ void to_file(LogLevel level, std::string text) {
   const auto file = spdlog::get(kFileName);
   if (!file) return;
   std::ranges::replace(text, '\n', ' ');  // one time stamp per line
-  file->log(spdlog_level(level), "{}", text);
+  file->log(row_of(level).spdlog, "{}", text);
   file->flush();
 }
 
@@ -47,7 +46,7 @@ void to_file(LogLevel level, std::string text) {
 
 void configure_log(LogLevel lowest, const std::string& tag) {
   const auto l = logger();
-  l->set_level(spdlog_level(lowest));
+  l->set_level(row_of(lowest).spdlog);
   l->set_pattern(tag.empty() ? "depthgrid: %v" : "depthgrid [" + tag + "]: %v");
 }
 
@@ -65,10 +64,7 @@ void log_to_file(const std::filesystem::path& file) {
 void log(LogLevel level, const std::string& text) noexcept {
   try {
     const auto l = logger();
-    const char* const head = level == LogLevel::Error     ? "error: "
-                             : level == LogLevel::Warning ? "warning: "
-                                                          : "";
-    l->log(spdlog_level(level), "{}{}", head, text);
+    l->log(row_of(level).spdlog, "{}{}", row_of(level).head, text);
     l->flush();
     to_file(level, text);
   } catch (...) {  // no log line is worth a crash

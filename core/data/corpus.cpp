@@ -48,6 +48,39 @@ RawText read_raw(const std::filesystem::path& file, bool utf8) {
   return raw;
 }
 
+bool is_blank(std::string_view line) {
+  for (std::size_t at = 0; at < line.size();) {
+    if (!is_white_space(next_code_point(line, at))) return false;  // not UTF-8: not blank
+  }
+  return true;
+}
+
+/// The `text_key` field of every line of a JSONL text, each followed by a newline.
+/// @throws UserError (BadData) naming the line.
+std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
+                       const std::string& place) {
+  std::string text;
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < jsonl.size();) {
+    const std::size_t end = std::min(jsonl.find('\n', at), jsonl.size());
+    const std::string_view line = jsonl.substr(at, end - at);
+    at = end + 1;
+    ++number;
+    if (is_blank(line)) continue;
+    const auto record = nlohmann::json::parse(line, nullptr, false);
+    const auto field = record.is_object() ? record.find(text_key) : record.end();
+    if (!record.is_object() || field == record.end() || !field->is_string()) {
+      throw UserError(ExitCode::BadData,
+                      fmt::format("{}:{}: expected a JSON object with a text field '{}' "
+                                  "(data.text_key names the field)",
+                                  place, number, text_key));
+    }
+    text += field->get_ref<const std::string&>();
+    text += '\n';
+  }
+  return text;
+}
+
 /// The text of a user's file; of a JSONL file, its text fields.
 std::string user_text(const RawText& raw, const std::string& text_key) {
   if (raw.source.path.extension() != ".jsonl") return raw.text;
@@ -123,13 +156,6 @@ void read_self(Corpus& corpus, const DataOptions& options, const std::string* fr
   put_one_text(corpus, *frozen, options);
 }
 
-bool is_blank(std::string_view line) {
-  for (std::size_t at = 0; at < line.size();) {
-    if (!is_white_space(next_code_point(line, at))) return false;  // not UTF-8: not blank
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string join_published_2(std::string_view text) {
@@ -145,30 +171,6 @@ std::string join_published_2(std::string_view text) {
     joined += line;
   }
   return joined;
-}
-
-std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
-                       const std::string& place) {
-  std::string text;
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < jsonl.size();) {
-    const std::size_t end = std::min(jsonl.find('\n', at), jsonl.size());
-    const std::string_view line = jsonl.substr(at, end - at);
-    at = end + 1;
-    ++number;
-    if (is_blank(line)) continue;
-    const auto record = nlohmann::json::parse(line, nullptr, false);
-    const auto field = record.is_object() ? record.find(text_key) : record.end();
-    if (!record.is_object() || field == record.end() || !field->is_string()) {
-      throw UserError(ExitCode::BadData,
-                      fmt::format("{}:{}: expected a JSON object with a text field '{}' "
-                                  "(data.text_key names the field)",
-                                  place, number, text_key));
-    }
-    text += field->get_ref<const std::string&>();
-    text += '\n';
-  }
-  return text;
 }
 
 std::string combined_sha256(const std::vector<SourceFile>& files) {

@@ -44,11 +44,6 @@ Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_te
 /// newline and one more newline in between.
 std::string join_published_2(std::string_view text);
 
-/// The `text_key` field of every line of a JSONL text, each followed by a newline.
-/// @throws UserError (BadData) naming the line.
-std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
-                       const std::string& place);
-
 /// Digest of several files: that of their digests, one per line. Of one file: its own digest.
 std::string combined_sha256(const std::vector<SourceFile>& files);
 

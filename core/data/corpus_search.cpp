@@ -42,15 +42,6 @@ std::string missing_from(const std::filesystem::path& folder,
 
 }  // namespace
 
-std::optional<std::filesystem::path> try_find_corpus(const std::string& name,
-                                                     const std::vector<std::string>& files,
-                                                     const std::filesystem::path& given) {
-  for (const Place& place : places(name, "", given)) {
-    if (missing_from(place.folder, files).empty()) return place.folder;
-  }
-  return std::nullopt;
-}
-
 std::filesystem::path find_corpus(const std::string& name, const std::vector<std::string>& files,
                                   const std::string& leaf, const std::filesystem::path& given) {
   std::string looked;

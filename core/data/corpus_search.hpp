@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +14,6 @@ namespace depthgrid {
 ///         `scripts/fetch_data.sh NAME`.
 std::filesystem::path find_corpus(const std::string& name, const std::vector<std::string>& files,
                                   const std::string& leaf, const std::filesystem::path& given);
-
-/// The same, but returns nothing instead of throwing.
-std::optional<std::filesystem::path> try_find_corpus(const std::string& name,
-                                                     const std::vector<std::string>& files,
-                                                     const std::filesystem::path& given = {});
 
 /// Reads a whole file. @throws UserError (NoInput) naming file and reason.
 std::string read_corpus_file(const std::filesystem::path& file);

@@ -9,11 +9,6 @@ std::filesystem::path path_or_empty(const CellConfig& config, std::string_view l
   return config.null(leaf) ? std::filesystem::path() : std::filesystem::path(config.word(leaf));
 }
 
-std::optional<std::int64_t> integer_or_none(const CellConfig& config, std::string_view leaf) {
-  if (config.null(leaf)) return std::nullopt;
-  return config.integer(leaf);
-}
-
 std::vector<std::filesystem::path> paths(const CellConfig& config) {
   if (config.null("data.path")) return {};
   if (config.is_word("data.path")) return {config.word("data.path")};
@@ -48,11 +43,11 @@ DataOptions data_options(const CellConfig& config) {
   options.tokenizer_path = path_or_empty(config, "data.tokenizer_path");
   options.published_split = config.word("data.split") == "published";
   options.dev_fraction = config.real("data.dev_fraction");
-  options.train_tokens = integer_or_none(config, "data.train_tokens");
+  options.train_tokens = config.integer_if("data.train_tokens");
   options.seq_len = config.integer("data.seq_len");
   options.cache = path_or_empty(config, "data.cache");
   options.synthetic = synthetic_options(config);
-  options.model_vocab_size = integer_or_none(config, "model.vocab_size");
+  options.model_vocab_size = config.integer_if("model.vocab_size");
   return options;
 }
 

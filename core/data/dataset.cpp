@@ -166,7 +166,7 @@ Dataset open_dataset(const DataOptions& options, const std::filesystem::path& ca
   check_vocabulary(data, options);
   if (options.train_tokens) {
     TokenStream& train = stream_of(data, Split::Train);
-    train = train.first(*options.train_tokens);
+    train = train.slice(0, std::min(*options.train_tokens, train.size()));
   }
   check_lengths(data, options);
   data.tokens_sha256 = data.train().sha256();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include "core/base/error.hpp"
@@ -23,26 +22,21 @@ EvalBatches::EvalBatches(const TokenStream& stream, const EvalWindows& windows,
 
 EvalBatch EvalBatches::batch(std::int64_t i) const {
   if (i < 0 || i >= size()) throw Error("eval: no batch " + std::to_string(i));
-  EvalBatch batch;
-  batch.first = begins_[static_cast<std::size_t>(i)];
-  const std::int64_t n = begins_[static_cast<std::size_t>(i) + 1] - batch.first;
+  const std::int64_t first = begins_[static_cast<std::size_t>(i)];
+  const std::int64_t n = begins_[static_cast<std::size_t>(i) + 1] - first;
   const std::int64_t seq_len = windows_.seq_len;
-  const auto integers = at::TensorOptions().dtype(at::kLong);
-  batch.length = windows_.lengths[static_cast<std::size_t>(batch.first)];
-  batch.tokens = at::zeros({n, seq_len + 1}, integers);
+  EvalBatch batch;
+  batch.length = windows_.lengths[static_cast<std::size_t>(first)];
+  batch.tokens = at::zeros({n, seq_len + 1}, at::TensorOptions().dtype(at::kLong));
   batch.mask = at::zeros({n, seq_len}, at::TensorOptions().dtype(at::kFloat));
-  batch.counts = at::empty({n}, integers);
   auto* const tokens = batch.tokens.data_ptr<std::int64_t>();
   auto* const mask = batch.mask.data_ptr<float>();
-  auto* const counts = batch.counts.data_ptr<std::int64_t>();
   for (std::int64_t r = 0; r < n; ++r) {
-    const auto w = static_cast<std::size_t>(batch.first + r);
+    const auto w = static_cast<std::size_t>(first + r);
     stream_.copy(windows_.starts[w],
                  {tokens + r * (seq_len + 1), static_cast<std::size_t>(windows_.lengths[w] + 1)});
     std::fill(mask + r * seq_len + windows_.first_counted[w],
               mask + r * seq_len + windows_.lengths[w], 1.0F);
-    counts[r] = windows_.counted(batch.first + r);
-    batch.n_counted += counts[r];
   }
   return batch;
 }

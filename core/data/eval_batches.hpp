@@ -12,12 +12,9 @@ namespace depthgrid {
 
 /// A batch of evaluation windows, ready for the model.
 struct EvalBatch {
-  at::Tensor tokens;           // (n, T + 1) int64, zeros after a partial window's end
-  at::Tensor mask;             // (n, T) float32: 1 where the prediction counts
-  at::Tensor counts;           // (n) int64: predictions that count, per window
-  std::int64_t first = 0;      // index of the first window
-  std::int64_t length = 0;     // positions in use, the same for all rows: T, or fewer
-  std::int64_t n_counted = 0;  // sum of counts
+  at::Tensor tokens;        // (n, T + 1) int64, zeros after a partial window's end
+  at::Tensor mask;          // (n, T) float32: 1 where the prediction counts
+  std::int64_t length = 0;  // positions in use, the same for all rows: T, or fewer
 };
 
 /// Groups evaluation windows into batches of equal length; a partial window is a separate batch.

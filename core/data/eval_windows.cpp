@@ -16,17 +16,6 @@ void add(EvalWindows& windows, std::int64_t start, std::int64_t length, std::int
 
 }  // namespace
 
-std::int64_t EvalWindows::counted(std::int64_t i) const {
-  const auto index = static_cast<std::size_t>(i);
-  return lengths.at(index) - first_counted.at(index);
-}
-
-std::int64_t EvalWindows::tokens() const {
-  std::int64_t sum = 0;
-  for (std::int64_t i = 0; i < size(); ++i) sum += counted(i);
-  return sum;
-}
-
 EvalWindows all_windows(std::int64_t tokens, std::int64_t seq_len,
                         std::optional<std::int64_t> stride) {
   const std::int64_t step = stride.value_or(seq_len);

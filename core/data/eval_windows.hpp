@@ -15,12 +15,6 @@ struct EvalWindows {
   std::int64_t seq_len = 0;
 
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(starts.size()); }
-
-  /// Number of predictions of window i that count.
-  std::int64_t counted(std::int64_t i) const;
-
-  /// Number of predictions that count, over all windows.
-  std::int64_t tokens() const;
 };
 
 /// All windows of a stream: every token but the first is the target of exactly one counted

@@ -24,19 +24,12 @@ class MarkovChain {
   MarkovChain(std::int64_t order, std::int64_t vocab_size, std::optional<double> concentration,
               std::uint64_t key = 0);
 
-  std::int64_t order() const noexcept { return order_; }
-  std::int64_t vocab_size() const noexcept { return vocab_size_; }
-  std::int64_t states() const noexcept { return states_; }
-
   /// Nats per token.
   double entropy_rate() const noexcept { return entropy_rate_; }
 
   /// (V) probabilities of the next symbol. The last `order` symbols are the base-V digits of
   /// `state`, the newest one last.
   std::span<const double> row(std::int64_t state) const;
-
-  /// (V^order) stationary distribution.
-  std::span<const double> stationary() const noexcept { return stationary_; }
 
   /// A stationary sequence of symbols. @param stream  names its random numbers.
   std::vector<std::uint32_t> draw(std::int64_t tokens, std::string_view stream) const;

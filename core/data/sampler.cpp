@@ -8,6 +8,7 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/data/random_words.hpp"
 
 namespace depthgrid {
 namespace {

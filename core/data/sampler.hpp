@@ -5,8 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/data/random_words.hpp"
-
 namespace depthgrid {
 
 /// Kinds of `data.sampler`.

@@ -4,8 +4,7 @@
 #include <array>
 #include <string_view>
 #include <system_error>
-
-#include <fmt/format.h>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
@@ -30,7 +29,7 @@ bool skipped_folder(const std::filesystem::path& folder, int depth) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> self_files(const std::filesystem::path& checkout) {
+std::string self_text(const std::filesystem::path& checkout) {
   std::vector<std::string> names;
   std::filesystem::recursive_directory_iterator entry(checkout);
   for (; entry != std::filesystem::recursive_directory_iterator(); ++entry) {
@@ -44,15 +43,9 @@ std::vector<std::filesystem::path> self_files(const std::filesystem::path& check
     }
   }
   std::sort(names.begin(), names.end());  // by bytes, whatever the file system's order
-  std::vector<std::filesystem::path> files;
-  for (const std::string& name : names) files.push_back(checkout / name);
-  return files;
-}
-
-std::string self_text(const std::filesystem::path& checkout) {
   std::string text;
-  for (const std::filesystem::path& file : self_files(checkout)) {
-    text += read_corpus_file(file);
+  for (const std::string& name : names) {
+    text += read_corpus_file(checkout / name);
     if (!text.empty() && text.back() != '\n') text += '\n';
   }
   return text;

@@ -2,15 +2,12 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 namespace depthgrid {
 
-/// Text files of a checkout of this project, sorted by path: documentation, sources, tests,
-/// configurations. Hidden folders and build, data and results are left out.
-std::vector<std::filesystem::path> self_files(const std::filesystem::path& checkout);
-
-/// The contents of self_files(), concatenated, each ending with a newline.
+/// The text files of a checkout of this project (documentation, sources, tests, configurations),
+/// sorted by path and concatenated, each ending with a newline. Hidden folders and build, data and
+/// results are left out.
 std::string self_text(const std::filesystem::path& checkout);
 
 /// The text of the corpus `self`: `given`/self.txt if a folder is given; else from the checkout

@@ -1,7 +1,9 @@
 #include "core/data/synthetic.hpp"
 
-#include <array>
 #include <cmath>
+#include <functional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,18 +17,6 @@ namespace {
 constexpr std::uint64_t kKey = 0;  // the same corpus for every seed
 constexpr std::int64_t kHeldOutShare = 20;
 
-using Draw = std::vector<std::uint32_t> (*)(std::int64_t, const SyntheticOptions&,
-                                            std::string_view);
-struct Source {
-  std::string_view name;
-  Draw draw;
-  double (*entropy_rate)(const SyntheticOptions&);
-};
-constexpr std::array<Source, 2> kSources{{
-    {"synthetic:copy", draw_copy, copy_entropy_rate},
-    {"synthetic:induction", draw_induction, induction_entropy_rate},
-}};
-
 std::uint32_t low(std::int64_t i) {
   return static_cast<std::uint32_t>(i);
 }
@@ -34,21 +24,7 @@ std::uint32_t high(std::int64_t i) {
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(i) >> 32U);
 }
 
-template <class DrawStream>
-SyntheticData three_streams(const SyntheticOptions& options, const std::string& corpus,
-                            double entropy_rate, const DrawStream& draw) {
-  const std::int64_t held_out = options.tokens / kHeldOutShare;
-  SyntheticData data;
-  data.train = draw(options.tokens, corpus + "/train");
-  data.dev = draw(held_out, corpus + "/dev");
-  data.valid = draw(held_out, corpus + "/valid");
-  data.entropy_rate = entropy_rate;
-  return data;
-}
-
-}  // namespace
-
-std::vector<std::uint32_t> draw_copy(std::int64_t tokens, const SyntheticOptions& options,
+std::vector<std::uint32_t> draw_copy(const SyntheticOptions& options, std::int64_t tokens,
                                      std::string_view stream) {
   const RandomWords random(kKey, stream);
   const auto symbols = static_cast<std::uint64_t>(options.vocab_size);
@@ -66,7 +42,7 @@ double copy_entropy_rate(const SyntheticOptions& options) {
   return std::log(static_cast<double>(options.vocab_size)) / 2;
 }
 
-std::vector<std::uint32_t> draw_induction(std::int64_t tokens, const SyntheticOptions& options,
+std::vector<std::uint32_t> draw_induction(const SyntheticOptions& options, std::int64_t tokens,
                                           std::string_view stream) {
   struct Seen {
     std::int64_t pair = -1;
@@ -101,6 +77,34 @@ double induction_entropy_rate(const SyntheticOptions& options) {
   return (std::log(keys) + fresh * std::log(values)) / 2;
 }
 
+using Draw =
+    std::function<std::vector<std::uint32_t>(std::int64_t tokens, std::string_view stream)>;
+
+/// One synthetic source, ready to be drawn from.
+struct Source {
+  double entropy_rate;
+  Draw draw;
+};
+
+Source source_of(const std::string& corpus, const SyntheticOptions& options) {
+  if (corpus == "synthetic:markov") {
+    MarkovChain chain(options.order, options.vocab_size, options.concentration, kKey);
+    return {chain.entropy_rate(), std::bind_front(&MarkovChain::draw, std::move(chain))};
+  }
+  if (corpus == "synthetic:copy") {
+    return {copy_entropy_rate(options), std::bind_front(draw_copy, options)};
+  }
+  if (corpus == "synthetic:induction") {
+    return {induction_entropy_rate(options), std::bind_front(draw_induction, options)};
+  }
+  throw UserError(ExitCode::Usage,
+                  fmt::format("data.corpus: unknown source '{}'; known: synthetic:markov, "
+                              "synthetic:copy, synthetic:induction",
+                              corpus));
+}
+
+}  // namespace
+
 SyntheticData draw_synthetic(const std::string& corpus, const SyntheticOptions& options) {
   if (options.vocab_size < 2 || options.tokens < 1 || options.lag < 1) {
     throw UserError(ExitCode::Usage,
@@ -108,23 +112,12 @@ SyntheticData draw_synthetic(const std::string& corpus, const SyntheticOptions& 
                                 "and 1 are needed",
                                 options.vocab_size, options.tokens, options.lag));
   }
-  if (corpus == "synthetic:markov") {
-    const MarkovChain chain(options.order, options.vocab_size, options.concentration, kKey);
-    return three_streams(
-        options, corpus, chain.entropy_rate(),
-        [&](std::int64_t tokens, const std::string& stream) { return chain.draw(tokens, stream); });
-  }
-  for (const Source& source : kSources) {
-    if (source.name != corpus) continue;
-    return three_streams(options, corpus, source.entropy_rate(options),
-                         [&](std::int64_t tokens, const std::string& stream) {
-                           return source.draw(tokens, options, stream);
-                         });
-  }
-  throw UserError(ExitCode::Usage,
-                  fmt::format("data.corpus: unknown source '{}'; known: synthetic:markov, "
-                              "synthetic:copy, synthetic:induction",
-                              corpus));
+  const Source source = source_of(corpus, options);
+  const std::int64_t held_out = options.tokens / kHeldOutShare;
+  return {.train = source.draw(options.tokens, corpus + "/train"),
+          .dev = source.draw(held_out, corpus + "/dev"),
+          .valid = source.draw(held_out, corpus + "/valid"),
+          .entropy_rate = source.entropy_rate};
 }
 
 }  // namespace depthgrid

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/data/data_options.hpp"
@@ -26,15 +25,5 @@ struct SyntheticData {
 ///   Without looking back the data appear uniform: attention is needed.
 /// @throws UserError for an unknown name or inconsistent numbers.
 SyntheticData draw_synthetic(const std::string& corpus, const SyntheticOptions& options);
-
-/// `tokens` symbols of `copy` and `induction`; `stream` names their random numbers.
-std::vector<std::uint32_t> draw_copy(std::int64_t tokens, const SyntheticOptions& options,
-                                     std::string_view stream);
-std::vector<std::uint32_t> draw_induction(std::int64_t tokens, const SyntheticOptions& options,
-                                          std::string_view stream);
-
-/// Exact entropy rates, in nats per token.
-double copy_entropy_rate(const SyntheticOptions& options);
-double induction_entropy_rate(const SyntheticOptions& options);
 
 }  // namespace depthgrid

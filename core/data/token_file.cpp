@@ -1,7 +1,5 @@
 #include "core/data/token_file.hpp"
 
-#include <fstream>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,16 +9,9 @@
 #include "core/data/mapped_file.hpp"
 
 namespace depthgrid {
-namespace {
-
-std::filesystem::path side_car(const std::filesystem::path& bin) {
-  return std::filesystem::path(bin).replace_extension(".json");
-}
-
-}  // namespace
 
 TokenFile read_token_file(const std::filesystem::path& bin) {
-  const std::filesystem::path described = side_car(bin);
+  const std::filesystem::path described = std::filesystem::path(bin).replace_extension(".json");
   const auto bad = [](const std::filesystem::path& file, const std::string& why) {
     return UserError(ExitCode::BadData,
                      fmt::format("{}: {}; a tokenised corpus is NAME.bin with NAME.json beside it: "
@@ -66,25 +57,6 @@ TokenFile read_token_file(const std::filesystem::path& bin) {
   }
   file.source = {bin, bytes, hex(sha256(file.tokens.sha256() + hex(sha256(text))))};
   return file;
-}
-
-void write_token_file(const std::filesystem::path& bin, const TokenStream& tokens,
-                      std::int64_t vocab_size, const std::string& tokenizer) {
-  const nlohmann::json json{{"dtype", tokens.width() == 2 ? "uint16" : "uint32"},
-                            {"vocab_size", vocab_size},
-                            {"tokenizer", tokenizer},
-                            {"tokens", tokens.size()},
-                            {"bytes", tokens.bytes()}};
-  const auto write = [](const std::filesystem::path& file, const char* data, std::size_t size) {
-    std::ofstream out(file, std::ios::binary);
-    out.write(data, static_cast<std::streamsize>(size));
-    out.close();
-    if (!out) throw StorageError(file.string(), "cannot be written");
-  };
-  const std::span<const std::byte> raw = tokens.raw();
-  write(bin, reinterpret_cast<const char*>(raw.data()), raw.size());
-  const std::string text = json.dump(2) + "\n";
-  write(side_car(bin), text.data(), text.size());
 }
 
 }  // namespace depthgrid

@@ -25,8 +25,4 @@ struct TokenFile {
 /// @throws UserError (NoInput, BadData) naming the file, the field and what was expected.
 TokenFile read_token_file(const std::filesystem::path& bin);
 
-/// Writes ids and side-car; for tests and data preparation. @throws StorageError.
-void write_token_file(const std::filesystem::path& bin, const TokenStream& tokens,
-                      std::int64_t vocab_size, const std::string& tokenizer);
-
 }  // namespace depthgrid

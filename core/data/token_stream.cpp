@@ -10,9 +10,19 @@
 namespace depthgrid {
 namespace {
 
+/// Calls `use` with a pointer to the ids as they are stored.
+template <class Use>
+auto with_ids(const std::byte* tokens, int width, const Use& use) {
+  // ids in a file are aligned to 8 bytes
+  return width == 2 ? use(reinterpret_cast<const std::uint16_t*>(tokens))
+                    : use(reinterpret_cast<const std::uint32_t*>(tokens));
+}
+
 template <class Id>
-const Id* ids_of(const std::byte* tokens) {
-  return reinterpret_cast<const Id*>(tokens);  // ids in a file are aligned to 8 bytes
+TokenStream stored_as(std::span<const std::uint32_t> ids, std::int64_t bytes) {
+  const auto kept = std::make_shared<std::vector<Id>>(ids.begin(), ids.end());
+  const auto* const first = reinterpret_cast<const std::byte*>(kept->data());
+  return {kept, first, static_cast<std::int64_t>(ids.size()), sizeof(Id), bytes};
 }
 
 }  // namespace
@@ -25,15 +35,8 @@ TokenStream::TokenStream(std::shared_ptr<const void> owner, const std::byte* tok
 
 TokenStream TokenStream::from_ids(std::span<const std::uint32_t> ids, std::int64_t vocab_size,
                                   std::int64_t bytes) {
-  const auto size = static_cast<std::int64_t>(ids.size());
-  if (vocab_size <= 65536) {
-    const auto kept = std::make_shared<std::vector<std::uint16_t>>(ids.begin(), ids.end());
-    const auto* const first = reinterpret_cast<const std::byte*>(kept->data());
-    return {kept, first, size, 2, bytes};
-  }
-  const auto kept = std::make_shared<std::vector<std::uint32_t>>(ids.begin(), ids.end());
-  const auto* const first = reinterpret_cast<const std::byte*>(kept->data());
-  return {kept, first, size, 4, bytes};
+  return vocab_size <= 65536 ? stored_as<std::uint16_t>(ids, bytes)
+                             : stored_as<std::uint32_t>(ids, bytes);
 }
 
 double TokenStream::bytes_per_token() const noexcept {
@@ -41,7 +44,7 @@ double TokenStream::bytes_per_token() const noexcept {
 }
 
 std::uint32_t TokenStream::operator[](std::int64_t i) const noexcept {
-  return width_ == 2 ? ids_of<std::uint16_t>(tokens_)[i] : ids_of<std::uint32_t>(tokens_)[i];
+  return with_ids(tokens_, width_, [i](const auto* ids) -> std::uint32_t { return ids[i]; });
 }
 
 void TokenStream::copy(std::int64_t first, std::span<std::int64_t> out) const {
@@ -50,15 +53,8 @@ void TokenStream::copy(std::int64_t first, std::span<std::int64_t> out) const {
     throw Error("tokens [" + std::to_string(first) + ", " + std::to_string(first + n) +
                 ") are not inside a stream of " + std::to_string(size_));
   }
-  if (width_ == 2) {
-    std::copy_n(ids_of<std::uint16_t>(tokens_) + first, n, out.begin());
-  } else {
-    std::copy_n(ids_of<std::uint32_t>(tokens_) + first, n, out.begin());
-  }
-}
-
-TokenStream TokenStream::first(std::int64_t size) const {
-  return slice(0, std::min(size, size_));
+  with_ids(tokens_, width_,
+           [&](const auto* ids) { std::copy_n(ids + first, out.size(), out.begin()); });
 }
 
 TokenStream TokenStream::slice(std::int64_t begin, std::int64_t end) const {
@@ -72,12 +68,9 @@ TokenStream TokenStream::slice(std::int64_t begin, std::int64_t end) const {
 
 std::int64_t TokenStream::max_id() const noexcept {
   if (size_ == 0) return -1;
-  if (width_ == 2) {
-    const auto* const ids = ids_of<std::uint16_t>(tokens_);
+  return with_ids(tokens_, width_, [&](const auto* ids) -> std::int64_t {
     return *std::max_element(ids, ids + size_);
-  }
-  const auto* const ids = ids_of<std::uint32_t>(tokens_);
-  return *std::max_element(ids, ids + size_);
+  });
 }
 
 std::string TokenStream::sha256() const {

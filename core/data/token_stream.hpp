@@ -41,9 +41,6 @@ class TokenStream {
   /// Copies ids [first, first + out.size()). @throws Error if any is out of range.
   void copy(std::int64_t first, std::span<std::int64_t> out) const;
 
-  /// The first `size` ids (all if there are fewer); bytes() in proportion, rounded.
-  TokenStream first(std::int64_t size) const;
-
   /// Ids [begin, end); bytes() in proportion, rounded. @throws Error if any is out of range.
   TokenStream slice(std::int64_t begin, std::int64_t end) const;
 

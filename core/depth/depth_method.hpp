@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -28,6 +29,14 @@ class DepthMethod {
   virtual at::Tensor solve(const VectorField& field, const DepthGrid& grid, const at::Tensor& x0,
                            const Control& u, const std::vector<Observer*>& watch = {},
                            std::int64_t train_step = 0) const = 0;
+};
+
+/// A run of steps that one method takes over one field. Runs follow one another; the nodes of each
+/// may use a time of their own.
+struct DepthSegment {
+  std::unique_ptr<const DepthMethod> method;
+  DepthGrid grid;
+  FieldPtr field;
 };
 
 }  // namespace depthgrid

@@ -27,7 +27,10 @@ struct Control {
   at::Tensor u;  // (E, B, T, U), (E, B, 1, U), (E, 1, T, U) or (E, 1, 1, U)
 
   /// What `tokens` tokens from the first one get: views, no copy.
-  Control piece(std::int64_t first, std::int64_t tokens) const;
+  Control piece(std::int64_t first, std::int64_t tokens) const {
+    const bool constant = !u.defined() || u.size(2) == 1;
+    return constant ? *this : Control{u.narrow(2, first, tokens)};
+  }
 };
 
 /// What a field returns at one point.

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/stack.h>
-
-#include "core/data/windows.hpp"
 
 namespace depthgrid {
 
@@ -16,14 +15,20 @@ TextBatches::TextBatches(TokenStream stream, Sampler sampler, std::vector<std::u
 
 Batch TextBatches::batch(std::int64_t step, std::int64_t first_row, std::int64_t rows) const {
   std::vector<std::int64_t> starts(static_cast<std::size_t>(rows));
+  const std::int64_t length = sampler_.seq_len() + 1;
   const auto of = [&](std::uint64_t seed) {
     sampler_.starts(seed, step - 1, first_row, starts);
-    return gather_windows(stream_, starts, sampler_.seq_len() + 1);
+    at::Tensor windows = at::empty({rows, length}, at::TensorOptions().dtype(at::kLong));
+    auto* out = windows.data_ptr<std::int64_t>();
+    for (const std::int64_t start : starts) {
+      stream_.copy(start, {out, static_cast<std::size_t>(length)});
+      out += length;
+    }
+    return windows;
   };
   if (shared_) {
     const auto cells = static_cast<std::int64_t>(seeds_.size());
-    return {of(seeds_[0]).unsqueeze(0).expand({cells, rows, sampler_.seq_len() + 1}), step,
-            first_row};
+    return {of(seeds_[0]).unsqueeze(0).expand({cells, rows, length}), step, first_row};
   }
   std::vector<at::Tensor> cells;
   for (const std::uint64_t seed : seeds_) cells.push_back(of(seed));

@@ -5,7 +5,7 @@
 
 #include "core/data/sampler.hpp"
 #include "core/data/token_stream.hpp"
-#include "core/train/batch.hpp"
+#include "core/train/objective.hpp"
 
 namespace depthgrid {
 

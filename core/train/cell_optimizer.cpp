@@ -111,13 +111,11 @@ CellOptimizer::Report CellOptimizer::step_on_device(std::int64_t step,
                                                     const std::vector<std::uint8_t>& active) {
   const at::Device device = arena_.values().device();
   const std::vector<double> lr = rates_at(options_, step);
-  const std::vector<double> ones(active.size(), 1.0);
   const std::vector<std::int64_t> done(active.size(), step - 1);
   const auto doubles = [&](const std::vector<double>& v) {
     return on_device(v, at::kDouble, device);
   };
-  const at::Tensor d_lr = doubles(lr), d_factor = doubles(ones),
-                   d_active = on_device(active, at::kByte, device),
+  const at::Tensor d_lr = doubles(lr), d_active = on_device(active, at::kByte, device),
                    d_decay = doubles(options_.weight_decay), d_clip = doubles(options_.clip),
                    d_unscale = doubles(inverses(options_.loss_scale)),
                    d_step = on_device(done, at::kLong, device);
@@ -125,8 +123,6 @@ CellOptimizer::Report CellOptimizer::step_on_device(std::int64_t step,
   const at::Tensor report = at::empty({cells, kDeviceReportColumns}, d_lr.options());
   DeviceStepState state{.arena = arena_view(),
                         .lr = d_lr.const_data_ptr<double>(),
-                        .lr_factors = d_factor.const_data_ptr<double>(),
-                        .schedule_steps = 1,
                         .weight_decay = d_decay.const_data_ptr<double>(),
                         .clip = d_clip.const_data_ptr<double>(),
                         .active = d_active.const_data_ptr<std::uint8_t>(),

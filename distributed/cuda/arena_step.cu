@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kKernelGroups* kWarp) cell_norms(StepArgs a) {
   double* const group_factor = group_clipped + kKernelGroups;
   double sum = 0;
   for (int g = 0; g < kKernelGroups; ++g) sum += squares[g];
-  const double scale = scale_of(a, cell);
+  const double scale = a.gradient_scale[cell];
   const double norm = sqrt(sum) * scale;
   const double global = clip_factor(a.clip[cell], norm);
   double smallest = 1;

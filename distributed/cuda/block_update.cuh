@@ -30,10 +30,6 @@ inline __device__ WarpPlace place_of(const StepArgs& a) {
   return {warp / a.blocks, static_cast<std::int32_t>(warp % a.blocks)};
 }
 
-inline __device__ double scale_of(const StepArgs& a, std::int64_t cell) {
-  return a.gradient_scale == nullptr ? 1.0 : a.gradient_scale[cell];
-}
-
 inline unsigned grid_of(const StepArgs& a) {
   constexpr std::int64_t kWarps = kThreads / kWarp;
   return static_cast<unsigned>((a.cells * a.blocks + kWarps - 1) / kWarps);
@@ -52,15 +48,13 @@ __global__ void prepare_rates(StepArgs a) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (at >= a.cells * kKernelGroups) return;
   const std::int64_t cell = at / kKernelGroups;
-  const std::int64_t step = a.step[cell] + 1;
-  const std::int64_t row = step < a.schedule_steps ? step - 1 : a.schedule_steps - 1;
   const double factor =
       a.report[cell * kReportColumns + 6 + 2 * kKernelGroups + at % kKernelGroups];
   DeviceScalars s;
-  s.lr = a.lr[at] * a.lr_factors[row * a.cells + cell];
+  s.lr = a.lr[at];
   s.weight_decay = a.weight_decay[at];
-  s.gradient_factor = scale_of(a, cell) * factor;
-  s.step = static_cast<double>(step);
+  s.gradient_factor = a.gradient_scale[cell] * factor;
+  s.step = static_cast<double>(a.step[cell] + 1);
   for (int k = 0; k < kKernelScalars; ++k) s.own[k] = a.own[k] == nullptr ? 0 : a.own[k][cell];
   *reinterpret_cast<typename Rule::Rates*>(a.rates + at * kRateFloats) = Rule::rates(s);
 }

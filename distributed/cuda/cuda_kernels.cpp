@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/unique_handle.hpp"
-#include "core/train/optimizer/device_kernels.hpp"
+#include "distributed/cuda/plugin_parts.hpp"
 #include "distributed/cuda/step_kernels.hpp"
 
 namespace depthgrid {
@@ -32,13 +32,6 @@ Launch update_of(std::string_view word) {
                      "the optimiser " + std::string(word) + " has no kernel for GPUs");
 }
 
-void check(int code, const char* call, const char* file = __builtin_FILE(),
-           int line = __builtin_LINE()) {
-  if (code == cudaSuccess) return;
-  throw BackendError("CUDA", call, code, cudaGetErrorString(static_cast<cudaError_t>(code)), file,
-                     line);
-}
-
 struct MemoryTraits {
   using Handle = void*;
   static Handle null() noexcept { return nullptr; }
@@ -51,12 +44,13 @@ class DeviceArray {
  public:
   explicit DeviceArray(std::size_t count) {
     void* raw = nullptr;
-    check(cudaMalloc(&raw, (count == 0 ? 1 : count) * sizeof(T)), "cudaMalloc");
+    check_cuda(cudaMalloc(&raw, (count == 0 ? 1 : count) * sizeof(T)), "cudaMalloc");
     memory_.reset(raw);
   }
   explicit DeviceArray(std::span<const T> values) : DeviceArray(values.size()) {
-    check(cudaMemcpy(memory_.get(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
+    check_cuda(
+        cudaMemcpy(memory_.get(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice),
+        "cudaMemcpy");
   }
   T* get() const { return static_cast<T*>(memory_.get()); }
 
@@ -92,20 +86,19 @@ class CudaKernels final : public DeviceKernels {
         rates_(static_cast<std::size_t>(cells) * kKernelGroups * kRateFloats) {}
 
   void gradient_norms(const DeviceStepState& state, void* stream) override {
-    check(launch_gradient_norms(args(state), stream), "gradient_norms");
+    check_cuda(launch_gradient_norms(args(state), stream), "gradient_norms");
   }
 
   void update(const DeviceStepState& state, void* stream) override {
-    check(update_(args(state), stream), "update");
-    check(launch_finish_update(args(state), stream), "finish_update");
+    check_cuda(update_(args(state), stream), "update");
+    check_cuda(launch_finish_update(args(state), stream), "finish_update");
   }
 
  private:
   StepArgs args(const DeviceStepState& s) const {
-    if (s.arena.cells != cells_ || s.schedule_steps < 1) {
+    if (s.arena.cells != cells_) {
       throw ShapeError("optimiser on the device: made for " + std::to_string(cells_) +
-                       " cells, got " + std::to_string(s.arena.cells) +
-                       " cells and a schedule of " + std::to_string(s.schedule_steps) + " steps");
+                       " cells, got " + std::to_string(s.arena.cells));
     }
     StepArgs out{.cells = cells_,
                  .row_size = row_size_,
@@ -118,8 +111,6 @@ class CudaKernels final : public DeviceKernels {
                  .moments = {},
                  .shadow = s.arena.shadow,
                  .lr = s.lr,
-                 .lr_factors = s.lr_factors,
-                 .schedule_steps = s.schedule_steps,
                  .weight_decay = s.weight_decay,
                  .own = {},
                  .clip = s.clip,
@@ -150,6 +141,12 @@ class CudaKernels final : public DeviceKernels {
 };
 
 }  // namespace
+
+void check_cuda(int code, const char* call, const char* file, int line) {
+  if (code == cudaSuccess) return;
+  throw BackendError("CUDA", call, code, cudaGetErrorString(static_cast<cudaError_t>(code)), file,
+                     line);
+}
 
 std::unique_ptr<DeviceKernels> make_cuda_kernels(const BlockSpans& blocks,
                                                  std::string_view optimizer, bool clip_by_group,

@@ -1,5 +1,3 @@
-#include "distributed/cuda/nccl_collective.hpp"
-
 #include <string>
 #include <thread>
 #include <utility>
@@ -13,6 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/unique_handle.hpp"
+#include "distributed/cuda/plugin_parts.hpp"
 
 namespace depthgrid {
 namespace {
@@ -84,17 +83,6 @@ ncclDataType_t nccl_type(at::ScalarType type) {
   }
 }
 
-ncclRedOp_t nccl_op(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::Min:
-      return ncclMin;
-    case ReduceOp::Max:
-      return ncclMax;
-    default:
-      return ncclSum;  // not ncclAvg: it rounds 1/n to the dtype before it multiplies
-  }
-}
-
 std::size_t count_of(const at::Tensor& x) {
   if (!x.is_contiguous() || !x.device().is_cuda()) {
     throw ShapeError("NCCL collectives take contiguous CUDA tensors");
@@ -116,9 +104,8 @@ class NcclCollective final : public Collective {
 
   void all_reduce(at::Tensor& x, ReduceOp op) override {
     queued(ncclAllReduce(x.data_ptr(), x.data_ptr(), count_of(x), nccl_type(x.scalar_type()),
-                         nccl_op(op), comm_.get(), stream()),
+                         op == ReduceOp::Max ? ncclMax : ncclSum, comm_.get(), stream()),
            "ncclAllReduce");
-    if (op == ReduceOp::Mean) x.div_(size_);
   }
 
   void broadcast(at::Tensor& x, int root) override {

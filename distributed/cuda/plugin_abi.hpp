@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,19 +16,20 @@ inline constexpr const char* kPluginFile = "libdepthgrid_cuda.so";
 inline constexpr const char* kPluginEntry = "depthgrid_cuda_plugin";
 
 /// Incremented with every change of PluginAbi or of a class that crosses it.
-inline constexpr int kPluginVersion = 3;
+inline constexpr int kPluginVersion = 4;
 
 /// Interface of the GPU plug-in, returned by its one exported function `const PluginAbi*
-/// depthgrid_cuda_plugin()`. Host and plug-in are built together, by one compiler; the caller owns
-/// returned objects. All functions but device_count() throw BackendError.
+/// depthgrid_cuda_plugin()`. Host and plug-in are built together, by one compiler. All functions
+/// but device_count() throw BackendError.
 struct PluginAbi {
   int version;
-  int (*device_count)();  ///< 0 without a driver
-  void (*use_device)(int device, std::string& bus_id);
-  Collective* (*connect)(Collective& bootstrap, std::chrono::milliseconds timeout);
-  DeviceKernels* (*make_kernels)(const BlockSpans& blocks, std::string_view optimizer,
-                                 bool clip_by_group, std::int64_t cells);
-  void (*versions)(std::map<std::string, std::string>& out);
+  int (*device_count)();                  ///< 0 without a driver
+  std::string (*use_device)(int device);  ///< returns its bus id
+  std::unique_ptr<Collective> (*connect)(Collective& bootstrap, std::chrono::milliseconds timeout);
+  std::unique_ptr<DeviceKernels> (*make_kernels)(const BlockSpans& blocks,
+                                                 std::string_view optimizer, bool clip_by_group,
+                                                 std::int64_t cells);
+  std::map<std::string, std::string> (*versions)();
 };
 
 }  // namespace depthgrid

@@ -20,25 +20,23 @@ struct DeviceBlock {
 };
 
 /// Arguments of the kernels; all pointers are device memory. E cells, P = row_size, N = blocks,
-/// G = kKernelGroups, S = schedule_steps.
+/// G = kKernelGroups.
 struct StepArgs {
   std::int64_t cells, row_size;
   std::int32_t blocks;
-  const DeviceBlock* block_table;   ///< (N)
-  const std::int32_t* block_order;  ///< (N) grouped
-  const std::int32_t* group_begin;  ///< (G + 1)
-  float *parameters, *gradients;    ///< (E, P)
-  float* moments[kKernelMoments];   ///< (E, P) each; null beyond those of the optimiser
-  std::uint16_t* shadow;            ///< (E, P) bfloat16, or null
-  const double *lr, *lr_factors;    ///< (E, G) and (S, E)
-  std::int64_t schedule_steps;
-  const double* weight_decay;         ///< (E, G)
+  const DeviceBlock* block_table;     ///< (N)
+  const std::int32_t* block_order;    ///< (N) grouped
+  const std::int32_t* group_begin;    ///< (G + 1)
+  float *parameters, *gradients;      ///< (E, P)
+  float* moments[kKernelMoments];     ///< (E, P) each; null beyond those of the optimiser
+  std::uint16_t* shadow;              ///< (E, P) bfloat16, or null
+  const double *lr, *weight_decay;    ///< (E, G) each
   const double* own[kKernelScalars];  ///< (E) each: scalars of the optimiser
   const double* clip;                 ///< (E)
   const std::uint8_t* active;         ///< (E)
   std::int64_t* step;                 ///< (E) updates done so far
   double* report;                     ///< (E, kDeviceReportColumns)
-  const double* gradient_scale;       ///< (E), or null: 1
+  const double* gradient_scale;       ///< (E)
   bool clip_by_group;
   double *sums, *update_sums;  ///< (E, N) workspace
   float* rates;                ///< (E, G, kRateFloats) workspace

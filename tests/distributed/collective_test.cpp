@@ -44,18 +44,15 @@ TEST_P(CollectiveContract, AllReduceSumsOverRanks) {
   EXPECT_TRUE(at::equal(x, at::full({7}, size() * (size() + 1) / 2.0)));
 }
 
-TEST_P(CollectiveContract, AllReduceMeanMinAndMax) {
-  at::Tensor mean = at::full({2}, rank() + 1.0, at::kDouble);
-  at::Tensor low = at::full({2}, rank() - 5, at::kLong);
+TEST_P(CollectiveContract, AllReduceTakesTheMaximumOfEachNumber) {
   at::Tensor high = at::full({2}, rank() - 5, at::kInt);
+  at::Tensor first = at::full({2}, -rank() - 1.0, at::kDouble);
 
-  group().all_reduce(mean, ReduceOp::Mean);
-  group().all_reduce(low, ReduceOp::Min);
   group().all_reduce(high, ReduceOp::Max);
+  group().all_reduce(first, ReduceOp::Max);
 
-  EXPECT_EQ(mean[0].item<double>(), (size() + 1) / 2.0);
-  EXPECT_EQ(low[1].item<std::int64_t>(), -5);
   EXPECT_EQ(high[1].item<int>(), size() - 6);
+  EXPECT_EQ(first[0].item<double>(), -1);
 }
 
 TEST_P(CollectiveContract, BroadcastHandsOutTheRootsNumbers) {
@@ -105,7 +102,6 @@ TEST_P(CollectiveContract, SplitGroupsRanksOfOneColour) {
 TEST_P(CollectiveContract, ReducesNumbersOf64Bits) {
   const std::int64_t big = (std::int64_t{1} << 40) + rank();
 
-  EXPECT_EQ(smallest(group(), big), std::int64_t{1} << 40);
   EXPECT_EQ(largest(group(), big), (std::int64_t{1} << 40) + size() - 1);
   EXPECT_EQ(total(group(), rank()), size() * (size() - 1) / 2);
 }

@@ -8,7 +8,7 @@ namespace depthgrid {
 namespace device_plugin_test {
 
 TEST(DevicePlugin, NcclWithoutADeviceIsAnErrorNotACrash) {
-  if (nccl_available()) GTEST_SKIP() << "this machine has a GPU";
+  if (device_count() > 0) GTEST_SKIP() << "this machine has a GPU";
   auto bootstrap = make_self_collective();
 
   EXPECT_THROW(make_nccl_collective(*bootstrap, std::chrono::seconds(5)), BackendError);

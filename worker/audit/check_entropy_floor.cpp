@@ -75,7 +75,7 @@ AuditResult check_entropy_floor(AuditRoom& room) {
   const double floor = h - kMargin;
   const std::string note =
       fmt::format("entropy rate {:.4f}, ln V {:.4f}, {} steps", h,
-                  std::log(static_cast<double>(chain.vocab_size())), kFloorSteps);
+                  std::log(static_cast<double>(twin.options().vocabulary)), kFloorSteps);
   if (loss > h + kNear || std::isnan(loss)) {
     return unjudged(AuditVerdict::Undecided, loss, floor, note + ": has not learned the chain");
   }

@@ -136,11 +136,7 @@ void print_times(std::vector<double> milliseconds, bool json, const std::string&
 int bench_step(const BenchOrder& order) {
   const std::vector<CellConfig> cells = bench_cells(order);
   std::vector<const CellConfig*> configs;
-  std::vector<CellId> ids;
-  for (const CellConfig& c : cells) {
-    configs.push_back(&c);
-    ids.push_back(std::to_string(ids.size()));
-  }
+  for (const CellConfig& c : cells) configs.push_back(&c);
   const CellConfig& first = cells.front();
   at::set_num_threads(static_cast<int>(first.integer_if("resources.threads").value_or(1)));
   const Dataset data = open_dataset(data_options(first));
@@ -148,7 +144,7 @@ int bench_step(const BenchOrder& order) {
   const Sampler sampler(sampler_kind(first.word("data.sampler")), data.train().size(),
                         first.integer("data.seq_len"), fused.train.batch);
   const TextBatches batches(data.train(), sampler, fused.train.data_seed);
-  CellSet set(ids, at::kCPU);
+  CellSet set(configs.size());
   NoSync sync;
   Trainer trainer(*fused.language, *fused.arena, *fused.optimizer, batches, sync, set, fused.train);
 

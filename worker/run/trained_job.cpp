@@ -12,12 +12,6 @@ std::vector<const CellConfig*> configs_of(const Sweep& sweep,
   return out;
 }
 
-std::vector<CellId> ids_of(const Sweep& sweep, const std::vector<std::size_t>& rows) {
-  std::vector<CellId> out;
-  for (const std::size_t r : rows) out.push_back(sweep.cells.at(r).id);
-  return out;
-}
-
 Sampler sampler_of(const CellConfig& c, const Dataset& data) {
   return {sampler_kind(c.word("data.sampler")), data.train().size(), c.integer("data.seq_len"),
           c.integer("train.batch_size")};
@@ -32,6 +26,6 @@ TrainedJob::TrainedJob(RunContext& context, SessionJob what)
       data(run.data.open(*configs[0])),
       fused(configs, run.device.device),
       sampler(sampler_of(*configs[0], *data)),
-      cells(ids_of(run.sweep, job.rows), run.device.device) {}
+      cells(configs.size()) {}
 
 }  // namespace depthgrid

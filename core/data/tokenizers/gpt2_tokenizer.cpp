@@ -1,6 +1,5 @@
-#include "core/data/tokenizers/gpt2_tokenizer.hpp"
-
 #include <array>
+#include <filesystem>
 #include <limits>
 #include <unordered_map>
 
@@ -13,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/base/unique_handle.hpp"
 #include "core/data/corpus_search.hpp"
+#include "core/data/tokenizers/tokenizer_kinds.hpp"
 #include "core/data/tokenizers/utf8.hpp"
 
 namespace depthgrid {
@@ -50,19 +50,26 @@ std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
   return (std::uint64_t{left} << 32U) | right;
 }
 
-}  // namespace
+template <class T, void (*kFree)(T*)>
+struct Pcre2Traits {
+  using Handle = T*;
+  static constexpr Handle null() noexcept { return nullptr; }
+  static void release(Handle h) noexcept { kFree(h); }
+};
 
-struct Gpt2Tokenizer::Tables {
-  struct CodeTraits {
-    using Handle = pcre2_code*;
-    static constexpr Handle null() noexcept { return nullptr; }
-    static void release(Handle h) noexcept { pcre2_code_free(h); }
-  };
-  struct MatchTraits {
-    using Handle = pcre2_match_data*;
-    static constexpr Handle null() noexcept { return nullptr; }
-    static void release(Handle h) noexcept { pcre2_match_data_free(h); }
-  };
+class Gpt2Tokenizer final : public Tokenizer {
+ public:
+  /// @param folder  holds encoder.json and vocab.bpe.
+  explicit Gpt2Tokenizer(const std::filesystem::path& folder) {
+    read(folder);
+    compile();
+  }
+
+  std::string identity() const override { return identity_; }
+  std::int64_t vocab_size() const override { return static_cast<std::int64_t>(bytes_of_.size()); }
+  std::vector<std::uint32_t> encode(std::string_view text) const override;
+
+ private:
   struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const noexcept {
@@ -73,29 +80,32 @@ struct Gpt2Tokenizer::Tables {
     std::uint32_t rank;
     std::uint32_t id;
   };
+  using Ids = std::vector<std::uint32_t>;
 
-  std::string identity;
-  std::array<std::uint32_t, 256> byte_id{};
-  std::unordered_map<std::uint64_t, Merge> merges;
-  std::vector<std::string> bytes_of;  // of each id
-  UniqueHandle<CodeTraits> pattern;
-  UniqueHandle<MatchTraits> match;
-  std::unordered_map<std::string, std::vector<std::uint32_t>, TextHash, std::equal_to<>> cache;
+  void append(std::uint32_t id, std::string& text) const override { text += bytes_of_[id]; }
 
   void read(const std::filesystem::path& folder);
   void read_merges(const std::string& text, const std::string& place,
                    const std::unordered_map<std::string, std::uint32_t>& id_of);
   void compile();
-  void merge(std::string_view piece, std::vector<std::uint32_t>& out) const;
-  void append(std::string_view piece, std::vector<std::uint32_t>& out);
+  void merge(std::string_view piece, Ids& out) const;
+  void merge_cached(std::string_view piece, Ids& out) const;
+
+  std::string identity_;
+  std::array<std::uint32_t, 256> byte_id_{};
+  std::unordered_map<std::uint64_t, Merge> merges_;
+  std::vector<std::string> bytes_of_;  // of each id
+  UniqueHandle<Pcre2Traits<pcre2_code, pcre2_code_free>> pattern_;
+  UniqueHandle<Pcre2Traits<pcre2_match_data, pcre2_match_data_free>> match_;
+  mutable std::unordered_map<std::string, Ids, TextHash, std::equal_to<>> cache_;
 };
 
-void Gpt2Tokenizer::Tables::read(const std::filesystem::path& folder) {
+void Gpt2Tokenizer::read(const std::filesystem::path& folder) {
   const std::string encoder_file = (folder / "encoder.json").string();
   const std::string merges_file = (folder / "vocab.bpe").string();
   const std::string encoder = read_corpus_file(encoder_file);
   const std::string merge_list = read_corpus_file(merges_file);
-  identity = "gpt2 " + hex(sha256(hex(sha256(encoder)) + hex(sha256(merge_list))));
+  identity_ = "gpt2 " + hex(sha256(hex(sha256(encoder)) + hex(sha256(merge_list))));
 
   const auto bad = [&](const std::string& why) {
     return UserError(ExitCode::BadData,
@@ -112,7 +122,7 @@ void Gpt2Tokenizer::Tables::read(const std::filesystem::path& folder) {
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     byte_of[characters[byte]] = static_cast<char>(byte);
   }
-  bytes_of.resize(json.size());
+  bytes_of_.resize(json.size());
   std::vector<bool> taken(json.size());
   for (const auto& [token, id] : json.items()) {
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= json.size() ||
@@ -125,7 +135,7 @@ void Gpt2Tokenizer::Tables::read(const std::filesystem::path& folder) {
     for (std::size_t at = 0; at < token.size();) {
       const auto byte = byte_of.find(static_cast<std::uint32_t>(next_code_point(token, at)));
       if (byte == byte_of.end()) throw bad(fmt::format("'{}' stands for no bytes", token));
-      bytes_of[number] += byte->second;
+      bytes_of_[number] += byte->second;
     }
   }
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -133,15 +143,14 @@ void Gpt2Tokenizer::Tables::read(const std::filesystem::path& folder) {
     append_utf8(token, characters[byte]);
     const auto found = id_of.find(token);
     if (found == id_of.end()) throw bad(fmt::format("byte 0x{:02x} has no token", byte));
-    byte_id[byte] = found->second;
+    byte_id_[byte] = found->second;
   }
   read_merges(merge_list, merges_file, id_of);
 }
 
-void Gpt2Tokenizer::Tables::read_merges(
-    const std::string& text, const std::string& place,
-    const std::unordered_map<std::string, std::uint32_t>& id_of) {
-  merges.reserve(id_of.size());
+void Gpt2Tokenizer::read_merges(const std::string& text, const std::string& place,
+                                const std::unordered_map<std::string, std::uint32_t>& id_of) {
+  merges_.reserve(id_of.size());
   std::uint32_t rank = 0;
   std::size_t line_number = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -162,32 +171,32 @@ void Gpt2Tokenizer::Tables::read_merges(
                                   "delete the files and run scripts/fetch_data.sh gpt2-bpe",
                                   place, line_number, line));
     }
-    merges.emplace(pair_key(a->second, b->second), Merge{rank++, both->second});
+    merges_.emplace(pair_key(a->second, b->second), Merge{rank++, both->second});
   }
 }
 
-void Gpt2Tokenizer::Tables::compile() {
+void Gpt2Tokenizer::compile() {
   int code = 0;
   PCRE2_SIZE offset = 0;
-  pattern.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(kPattern.data()), kPattern.size(),
-                              PCRE2_UTF | PCRE2_UCP, &code, &offset, nullptr));
-  if (!pattern) throw BackendError("PCRE2", "pcre2_compile", code, pcre2_message(code));
+  pattern_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(kPattern.data()), kPattern.size(),
+                               PCRE2_UTF | PCRE2_UCP, &code, &offset, nullptr));
+  if (!pattern_) throw BackendError("PCRE2", "pcre2_compile", code, pcre2_message(code));
   // Without JIT (a hardened kernel may forbid it) the matches are the same, only slower.
-  pcre2_jit_compile(pattern.get(), PCRE2_JIT_COMPLETE);
-  match.reset(pcre2_match_data_create_from_pattern(pattern.get(), nullptr));
+  pcre2_jit_compile(pattern_.get(), PCRE2_JIT_COMPLETE);
+  match_.reset(pcre2_match_data_create_from_pattern(pattern_.get(), nullptr));
 }
 
-void Gpt2Tokenizer::Tables::merge(std::string_view piece, std::vector<std::uint32_t>& out) const {
+void Gpt2Tokenizer::merge(std::string_view piece, Ids& out) const {
   constexpr Merge kNone{std::numeric_limits<std::uint32_t>::max(), 0};
   std::vector<std::uint32_t> ids;
   ids.reserve(piece.size());
-  for (const char c : piece) ids.push_back(byte_id[static_cast<unsigned char>(c)]);
+  for (const char c : piece) ids.push_back(byte_id_[static_cast<unsigned char>(c)]);
   // What merging id i with its right neighbour would give; looked up once per new pair.
   std::vector<Merge> next(ids.size(), kNone);
   const auto look_up = [&](std::size_t i) {
     if (i + 1 >= ids.size()) return kNone;
-    const auto found = merges.find(pair_key(ids[i], ids[i + 1]));
-    return found == merges.end() ? kNone : found->second;
+    const auto found = merges_.find(pair_key(ids[i], ids[i + 1]));
+    return found == merges_.end() ? kNone : found->second;
   };
   for (std::size_t i = 0; i < ids.size(); ++i) next[i] = look_up(i);
   while (ids.size() > 1) {
@@ -207,60 +216,41 @@ void Gpt2Tokenizer::Tables::merge(std::string_view piece, std::vector<std::uint3
   out.insert(out.end(), ids.begin(), ids.end());
 }
 
-void Gpt2Tokenizer::Tables::append(std::string_view piece, std::vector<std::uint32_t>& out) {
+void Gpt2Tokenizer::merge_cached(std::string_view piece, Ids& out) const {
   if (piece.size() > kCachedBytes) {
     merge(piece, out);
     return;
   }
-  auto found = cache.find(piece);
-  if (found == cache.end()) {
-    if (cache.size() >= kCachedPieces) cache.clear();
+  auto found = cache_.find(piece);
+  if (found == cache_.end()) {
+    if (cache_.size() >= kCachedPieces) cache_.clear();
     std::vector<std::uint32_t> ids;
     merge(piece, ids);
-    found = cache.emplace(std::string(piece), std::move(ids)).first;
+    found = cache_.emplace(std::string(piece), std::move(ids)).first;
   }
   out.insert(out.end(), found->second.begin(), found->second.end());
 }
 
-Gpt2Tokenizer::Gpt2Tokenizer(const std::filesystem::path& folder)
-    : tables_(std::make_unique<Tables>()) {
-  tables_->read(folder);
-  tables_->compile();
-}
-
-Gpt2Tokenizer::~Gpt2Tokenizer() = default;
-
-std::string Gpt2Tokenizer::identity() const {
-  return tables_->identity;
-}
-
-std::int64_t Gpt2Tokenizer::vocab_size() const {
-  return static_cast<std::int64_t>(tables_->bytes_of.size());
-}
-
-void Gpt2Tokenizer::encode(std::string_view text, std::vector<std::uint32_t>& out) const {
+std::vector<std::uint32_t> Gpt2Tokenizer::encode(std::string_view text) const {
   require_utf8(text, "gpt2");  // so the matcher need not check
   const auto* const subject = reinterpret_cast<PCRE2_SPTR>(text.data());
-  const PCRE2_SIZE* const range = pcre2_get_ovector_pointer(tables_->match.get());
+  const PCRE2_SIZE* const range = pcre2_get_ovector_pointer(match_.get());
+  Ids ids;
   for (std::size_t at = 0; at < text.size(); at = range[1]) {
-    const int code = pcre2_match(tables_->pattern.get(), subject, text.size(), at,
-                                 PCRE2_NO_UTF_CHECK, tables_->match.get(), nullptr);
+    const int code = pcre2_match(pattern_.get(), subject, text.size(), at, PCRE2_NO_UTF_CHECK,
+                                 match_.get(), nullptr);
     if (code < 0) throw BackendError("PCRE2", "pcre2_match", code, pcre2_message(code));
     if (range[0] != at) throw Error("gpt2: the pattern left out a character");
-    tables_->append(text.substr(at, range[1] - at), out);
+    merge_cached(text.substr(at, range[1] - at), ids);
   }
+  return ids;
 }
 
-std::string Gpt2Tokenizer::decode(std::span<const std::uint32_t> ids) const {
-  std::string text;
-  for (const std::uint32_t id : ids) {
-    if (id >= tables_->bytes_of.size()) {
-      throw Error("gpt2: id " + std::to_string(id) + " is not below " +
-                  std::to_string(tables_->bytes_of.size()));
-    }
-    text += tables_->bytes_of[id];
-  }
-  return text;
+}  // namespace
+
+std::unique_ptr<Tokenizer> make_gpt2_tokenizer(const TokenizerOptions& options, std::string_view) {
+  return std::make_unique<Gpt2Tokenizer>(find_corpus("gpt2-bpe", {"encoder.json", "vocab.bpe"},
+                                                     "data.tokenizer_path", options.folder));
 }
 
 }  // namespace depthgrid

@@ -1,58 +1,37 @@
 #include "core/data/tokenizers/tokenizer.hpp"
 
-#include <array>
-
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/data/corpus_search.hpp"
-#include "core/data/tokenizers/byte_tokenizer.hpp"
-#include "core/data/tokenizers/char256_tokenizer.hpp"
-#include "core/data/tokenizers/char_tokenizer.hpp"
-#include "core/data/tokenizers/gpt2_tokenizer.hpp"
-#include "core/data/tokenizers/word_tokenizer.hpp"
+#include "core/data/tokenizers/tokenizer_kinds.hpp"
 
 namespace depthgrid {
 namespace {
 
-using Made = std::unique_ptr<Tokenizer>;
-
 struct Kind {
   std::string_view name;
-  Made (*make)(const TokenizerOptions&, std::string_view train_text);
+  std::unique_ptr<Tokenizer> (*make)(const TokenizerOptions&, std::string_view train_text);
 };
 
-Made make_gpt2(const TokenizerOptions& options, std::string_view /*train_text*/) {
-  return std::make_unique<Gpt2Tokenizer>(find_corpus("gpt2-bpe", {"encoder.json", "vocab.bpe"},
-                                                     "data.tokenizer_path", options.folder));
-}
-
-constexpr std::array<Kind, 5> kKinds{{
-    {"char256",
-     [](const TokenizerOptions&, std::string_view) -> Made {
-       return std::make_unique<Char256Tokenizer>();
-     }},
-    {"byte",
-     [](const TokenizerOptions&, std::string_view) -> Made {
-       return std::make_unique<ByteTokenizer>();
-     }},
-    {"gpt2", make_gpt2},
-    {"char",
-     [](const TokenizerOptions&, std::string_view text) -> Made {
-       return std::make_unique<CharTokenizer>(text);
-     }},
-    {"word",
-     [](const TokenizerOptions& options, std::string_view text) -> Made {
-       return std::make_unique<WordTokenizer>(text, options.word_vocab_size);
-     }},
-}};
+constexpr Kind kKinds[] = {
+    {"char256", make_char256_tokenizer}, {"byte", make_byte_tokenizer},
+    {"gpt2", make_gpt2_tokenizer},       {"char", make_char_tokenizer},
+    {"word", make_word_tokenizer},
+};
 
 }  // namespace
 
-std::vector<std::uint32_t> Tokenizer::encode(std::string_view text) const {
-  std::vector<std::uint32_t> ids;
-  encode(text, ids);
-  return ids;
+std::string Tokenizer::decode(std::span<const std::uint32_t> ids) const {
+  std::string text;
+  for (const std::uint32_t id : ids) {
+    if (id >= vocab_size()) {
+      const std::string name = identity();
+      throw Error(fmt::format("{}: id {} is not below {}", name.substr(0, name.find(' ')), id,
+                              vocab_size()));
+    }
+    append(id, text);
+  }
+  return text;
 }
 
 std::unique_ptr<Tokenizer> make_tokenizer(const TokenizerOptions& options,

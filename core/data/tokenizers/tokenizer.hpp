@@ -28,15 +28,16 @@ class Tokenizer {
   /// False only if any bytes are accepted.
   virtual bool needs_utf8() const { return true; }
 
-  /// Appends the ids of `text`. @param text  UTF-8 if needs_utf8(), already checked (else Error).
-  virtual void encode(std::string_view text, std::vector<std::uint32_t>& out) const = 0;
+  /// @param text  UTF-8 if needs_utf8(), already checked (else Error).
+  virtual std::vector<std::uint32_t> encode(std::string_view text) const = 0;
 
   /// The text of `ids`; for `byte` and `gpt2` exactly what was encoded.
   /// @throws Error for an id of vocab_size() or more.
-  virtual std::string decode(std::span<const std::uint32_t> ids) const = 0;
+  std::string decode(std::span<const std::uint32_t> ids) const;
 
-  /// Shorthand for one text.
-  std::vector<std::uint32_t> encode(std::string_view text) const;
+ private:
+  /// Appends what `id`, which is below vocab_size(), stands for.
+  virtual void append(std::uint32_t id, std::string& text) const = 0;
 };
 
 /// Arguments of make_tokenizer besides the training text.

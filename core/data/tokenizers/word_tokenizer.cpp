@@ -1,9 +1,10 @@
-#include "core/data/tokenizers/word_tokenizer.hpp"
-
 #include <algorithm>
+#include <functional>
+#include <unordered_map>
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/data/tokenizers/tokenizer_kinds.hpp"
 
 namespace depthgrid {
 namespace {
@@ -19,53 +20,66 @@ void each_word(std::string_view text, const Use& use) {
   }
 }
 
-}  // namespace
-
-WordTokenizer::WordTokenizer(std::string_view train_text, std::int64_t vocab_size)
-    : vocab_size_(vocab_size) {
-  if (vocab_size < 2) throw Error("word: the vocabulary needs two ids at least");
-  std::unordered_map<std::string_view, std::int64_t> count;
-  each_word(train_text, [&](std::string_view word) { ++count[word]; });
-  std::vector<std::pair<std::string_view, std::int64_t>> ranked(count.begin(), count.end());
-  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
-  if (ranked.size() > static_cast<std::size_t>(vocab_size - 1)) {
-    ranked.resize(static_cast<std::size_t>(vocab_size - 1));
-  }
-  for (const auto& [word, times] : ranked) {
-    words_.emplace_back(word);
-    id_.emplace(word, static_cast<std::uint32_t>(words_.size()));
-  }
-}
-
-std::string WordTokenizer::identity() const {
-  Sha256Stream digest;
-  for (const std::string& word : words_) {
-    digest.update(std::as_bytes(std::span(word)));
-    digest.update(std::as_bytes(std::span("\n", 1)));
-  }
-  return "word " + hex(digest.finish());
-}
-
-void WordTokenizer::encode(std::string_view text, std::vector<std::uint32_t>& out) const {
-  each_word(text, [&](std::string_view word) {
-    const auto known = id_.find(word);
-    out.push_back(known == id_.end() ? 0 : known->second);
-  });
-}
-
-std::string WordTokenizer::decode(std::span<const std::uint32_t> ids) const {
-  std::string text;
-  for (const std::uint32_t id : ids) {
-    if (id >= vocab_size_) {
-      throw Error("word: id " + std::to_string(id) + " is not below " +
-                  std::to_string(vocab_size_));
+class WordTokenizer final : public Tokenizer {
+ public:
+  WordTokenizer(std::string_view train_text, std::int64_t vocab_size) : vocab_size_(vocab_size) {
+    if (vocab_size < 2) throw Error("word: the vocabulary needs two ids at least");
+    std::unordered_map<std::string_view, std::int64_t> count;
+    each_word(train_text, [&](std::string_view word) { ++count[word]; });
+    std::vector<std::pair<std::string_view, std::int64_t>> ranked(count.begin(), count.end());
+    std::ranges::sort(ranked, [](const auto& a, const auto& b) {
+      return a.second != b.second ? a.second > b.second : a.first < b.first;
+    });
+    ranked.resize(std::min(ranked.size(), static_cast<std::size_t>(vocab_size - 1)));
+    for (const auto& [word, times] : ranked) {
+      words_.emplace_back(word);
+      id_.emplace(word, static_cast<std::uint32_t>(words_.size()));
     }
+  }
+
+  std::string identity() const override {
+    Sha256Stream digest;
+    for (const std::string& word : words_) {
+      digest.update(std::as_bytes(std::span(word)));
+      digest.update(std::as_bytes(std::span("\n", 1)));
+    }
+    return "word " + hex(digest.finish());
+  }
+
+  std::int64_t vocab_size() const override { return vocab_size_; }
+
+  std::vector<std::uint32_t> encode(std::string_view text) const override {
+    std::vector<std::uint32_t> ids;
+    each_word(text, [&](std::string_view word) {
+      const auto known = id_.find(word);
+      ids.push_back(known == id_.end() ? 0 : known->second);
+    });
+    return ids;
+  }
+
+ private:
+  struct Hash {  // lets string_view look words up without a copy
+    using is_transparent = void;
+    std::size_t operator()(std::string_view word) const noexcept {
+      return std::hash<std::string_view>{}(word);
+    }
+  };
+
+  void append(std::uint32_t id, std::string& text) const override {
     if (!text.empty()) text += ' ';
     text += id == 0 || id > words_.size() ? "<unk>" : words_[id - 1];
   }
-  return text;
+
+  std::int64_t vocab_size_;
+  std::vector<std::string> words_;  // of id i + 1
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> id_;
+};
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> make_word_tokenizer(const TokenizerOptions& options,
+                                               std::string_view train_text) {
+  return std::make_unique<WordTokenizer>(train_text, options.word_vocab_size);
 }
 
 }  // namespace depthgrid

@@ -55,25 +55,12 @@ at::Tensor Arena::parameter(const ParameterSpec& spec) {
   at::Tensor leaf = slot_view(in_bf16 ? shadow_ : values_, slot).detach();
   leaf.requires_grad_(true);
   leaf.mutable_grad() = slot_view(gradients_, slot);
-  leaves_.push_back(leaf);
   return leaf;
 }
 
 void Arena::refresh_shadow() {
   const at::NoGradGuard no_grad;
   if (shadow_.defined()) shadow_.copy_(values_);
-}
-
-void Arena::zero_gradients() {
-  gradients_.zero_();
-}
-
-void Arena::expect_intact() const {
-  for (const at::Tensor& leaf : leaves_) {
-    if (!leaf.grad().defined() || !leaf.grad().is_alias_of(gradients_)) {
-      throw Error("a gradient has left the arena");
-    }
-  }
 }
 
 }  // namespace depthgrid

@@ -40,14 +40,7 @@ class Arena final : public ParameterSource {
   /// Updates the bf16 copy; call it after writing to values() directly.
   void refresh_shadow();
 
-  /// The views returned by parameter() so far, in order.
-  const std::vector<at::Tensor>& leaves() const noexcept { return leaves_; }
-
-  void zero_gradients();
-
-  /// One pointer comparison per leaf; call it after backward in tests and debug builds.
-  /// @throws Error if a leaf's .grad has left the gradient arena.
-  void expect_intact() const;
+  void zero_gradients() { gradients_.zero_(); }
 
  private:
   ParameterLayout layout_;
@@ -55,7 +48,6 @@ class Arena final : public ParameterSource {
   at::Tensor values_;
   at::Tensor gradients_;
   at::Tensor shadow_;
-  std::vector<at::Tensor> leaves_;
 };
 
 /// (E, shape...) view of one slot's columns of an (E, P) tensor.

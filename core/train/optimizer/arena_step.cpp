@@ -32,9 +32,7 @@ void expect_fit(const StepArena& arena, const StepRates& rates) {
   expect_size("clip", rates.clip.size(), cells);
   expect_size("active", rates.active.size(), cells);
   expect_size("step", rates.step.size(), cells);
-  if (!rates.gradient_scale.empty()) {
-    expect_size("gradient_scale", rates.gradient_scale.size(), cells);
-  }
+  expect_size("gradient_scale", rates.gradient_scale.size(), cells);
 }
 
 /// Runs `work(cell, block index)` for every block of every cell, on all threads, with denormals
@@ -51,10 +49,6 @@ void for_each_block(std::int64_t cells, std::int64_t blocks, const Work& work) {
 
 ParameterGroup group_at(std::size_t g) {
   return ParameterGroup{static_cast<std::uint8_t>(g)};
-}
-
-double scale_of(const StepRates& rates, std::size_t e) {
-  return rates.gradient_scale.empty() ? 1.0 : rates.gradient_scale[e];
 }
 
 double clip_factor(double clip, double norm) {
@@ -92,10 +86,10 @@ GradientNorms ArenaStep::gradient_norms(const StepArena& arena, const StepRates&
       const double squares =
           sum_of_partials(partials_.data() + e * blocks.size(), table_.blocks_of(group_at(g)));
       sum += squares;
-      norms.group_norm[e * kGroups + g] = std::sqrt(squares) * scale_of(rates, e);
+      norms.group_norm[e * kGroups + g] = std::sqrt(squares) * rates.gradient_scale[e];
     }
     norms.nonfinite[e] = std::isfinite(sum) ? 0 : 1;
-    norms.norm[e] = std::sqrt(sum) * scale_of(rates, e);
+    norms.norm[e] = std::sqrt(sum) * rates.gradient_scale[e];
     norms.factor[e] = clip_factor(rates.clip[e], norms.norm[e]);
     double clipped = 0;
     double smallest = 1;
@@ -130,7 +124,7 @@ UpdateNorms ArenaStep::update(const StepArena& arena, const StepRates& rates,
       const std::size_t at = e * kGroups + g;
       scalars[at] = {.lr = rates.lr[at],
                      .weight_decay = rates.weight_decay[at],
-                     .gradient_factor = scale_of(rates, e) * norms.group_factor[at],
+                     .gradient_factor = rates.gradient_scale[e] * norms.group_factor[at],
                      .step = rates.step[e],
                      .own = {}};
       for (std::size_t k = 0; k < rates.own.size(); ++k) scalars[at].own[k] = rates.own[k][e];

@@ -32,8 +32,7 @@ struct StepRates {
   std::span<const double> clip;              ///< (E) largest norm; infinity = no clip
   std::span<const std::uint8_t> active;      ///< (E) 0: the cell keeps its bits
   std::span<const std::int64_t> step;        ///< (E) number of this update, from 1
-  /// (E) factor on the gradients, 1 / (ranks x micro-batches x loss scale); empty: 1 for all.
-  std::span<const double> gradient_scale = {};
+  std::span<const double> gradient_scale;    ///< (E) factor on the gradients: 1 / loss scale
 };
 
 /// Result of the norm pass, per cell; norms are of the scaled gradient.
@@ -63,8 +62,6 @@ struct UpdateNorms {
 class ArenaStep {
  public:
   ArenaStep(SegmentTable table, std::unique_ptr<UpdateRule> rule, ClipScope scope);
-
-  const SegmentTable& table() const noexcept { return table_; }
 
   /// Sums of squares per cell and group in fixed blocks, then the clip factors
   /// min(1, clip / (norm + 1e-6)). A |g| beyond 1e19 counts as non-finite, as its square overflows.

@@ -19,8 +19,6 @@ class AverageSlots {
   /// @param arena  must outlive this.
   explicit AverageSlots(Arena& arena);
 
-  bool empty() const noexcept { return slots_.empty(); }
-
   /// Observations of the step; read them before gradients are zeroed.
   /// @return  a tensor (E, n) for each average.
   std::vector<at::Tensor> seen() const;

@@ -17,10 +17,6 @@ double sum_of_partials(const double* from, std::span<const std::int32_t> order) 
   return DEPTHGRID_CALL(partials, from, order.data(), static_cast<std::int64_t>(order.size()));
 }
 
-void round_to_bfloat16(const float* from, std::uint16_t* to, std::int64_t count) {
-  DEPTHGRID_CALL(round_floats, from, to, count);
-}
-
 #if defined(__x86_64__)
 FlushDenormals::FlushDenormals() noexcept : before_(_mm_getcsr()) {
   _mm_setcsr(before_ | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON);

@@ -15,9 +15,6 @@ double sum_of_squares(const float* x, std::int64_t count);
 /// Sum of `partials` over `order`, in float64 lanes.
 double sum_of_partials(const double* partials, std::span<const std::int32_t> order);
 
-/// Copies `count` floats to bfloat16, rounding to nearest even (NaN stays NaN): fills a shadow.
-void round_to_bfloat16(const float* from, std::uint16_t* to, std::int64_t count);
-
 /// Flushes denormals to zero on this thread during its lifetime (x86; elsewhere a no-op).
 class FlushDenormals {
  public:

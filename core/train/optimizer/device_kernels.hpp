@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string_view>
 
 #include "core/train/optimizer/arena_step.hpp"
 #include "core/train/optimizer/segment_table.hpp"
@@ -11,20 +9,17 @@
 namespace depthgrid {
 
 /// Device-side twin of StepArena and StepRates: every pointer is device memory of the current
-/// device. Nothing here changes from step to step on the host, so that a CUDA graph of one step can
-/// be replayed: the step counter and the rates' schedule live on the device.
+/// device.
 struct DeviceStepState {
   StepArena arena;                               ///< pointers to device memory
-  const double* lr = nullptr;                    ///< (E, G) peak rates
-  const double* lr_factors = nullptr;            ///< (S, E) schedule_factor of steps 1 ... S
-  std::int64_t schedule_steps = 0;               ///< S; later steps use the last row
+  const double* lr = nullptr;                    ///< (E, G) rate of this step, after the schedule
   const double* weight_decay = nullptr;          ///< (E, G)
   const double* own[kMaxOptimizerScalars] = {};  ///< (E) each: OptimizerRow::scalars
   const double* clip = nullptr;                  ///< (E)
   const std::uint8_t* active = nullptr;          ///< (E)
   std::int64_t* step = nullptr;                  ///< (E) updates done so far; update() adds one
   double* report = nullptr;                ///< (E, kDeviceReportColumns), filled by the kernels
-  const double* gradient_scale = nullptr;  ///< (E) factor on the gradients; null: 1 for all
+  const double* gradient_scale = nullptr;  ///< (E) factor on the gradients
 };
 
 /// Columns of DeviceStepState::report: norm, norm_clipped, factor, nonfinite (0 or 1), update_norm,
@@ -53,13 +48,5 @@ struct BlockSpans {
   std::span<const std::int32_t> block_order;  ///< of SegmentTable
   std::span<const std::int32_t> group_begin;  ///< of SegmentTable
 };
-
-/// Defined only in the GPU plug-in; programs call make_device_kernels (distributed/).
-/// @param blocks     copied to the current device, with workspace for `cells` rows.
-/// @param optimizer  word of `train.optimizer`.
-/// @throws BackendError if the optimiser has no GPU kernel or the device is out of memory.
-std::unique_ptr<DeviceKernels> make_cuda_kernels(const BlockSpans& blocks,
-                                                 std::string_view optimizer, bool clip_by_group,
-                                                 std::int64_t cells);
 
 }  // namespace depthgrid

@@ -24,22 +24,23 @@ void expect_next(const Segment& segment, std::int64_t end) {
 
 SegmentTable::SegmentTable(std::int64_t row_size, std::span<const Segment> segments)
     : row_size_(row_size) {
+  std::vector<Segment> merged;
   std::int64_t end = 0;
   for (const Segment& segment : segments) {
     expect_next(segment, end);
     end += segment.count;
     if (segment.count == 0) continue;
-    if (!segments_.empty() && alike(segments_.back(), segment)) {
-      segments_.back().count += segment.count;
+    if (!merged.empty() && alike(merged.back(), segment)) {
+      merged.back().count += segment.count;
     } else {
-      segments_.push_back(segment);
+      merged.push_back(segment);
     }
   }
   if (end != row_size) {
     throw Error("segments cover " + std::to_string(end) + " of " + std::to_string(row_size) +
                 " parameters");
   }
-  for (const Segment& segment : segments_) {
+  for (const Segment& segment : merged) {
     for (std::int64_t done = 0; done < segment.count; done += kBlockSize) {
       Segment block = segment;
       block.offset += done;

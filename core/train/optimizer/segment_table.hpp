@@ -32,7 +32,6 @@ class SegmentTable {
   SegmentTable(std::int64_t row_size, std::span<const Segment> segments);
 
   std::int64_t row_size() const noexcept { return row_size_; }
-  std::span<const Segment> segments() const noexcept { return segments_; }
 
   /// At most kBlockSize parameters each, in order of offset.
   std::span<const Segment> blocks() const noexcept { return blocks_; }
@@ -47,7 +46,6 @@ class SegmentTable {
 
  private:
   std::int64_t row_size_;
-  std::vector<Segment> segments_;
   std::vector<Segment> blocks_;
   std::vector<std::int32_t> order_;
   std::array<std::int32_t, kParameterGroupCount + 1> group_begin_{};

@@ -29,7 +29,7 @@ struct BlockSums {
 struct GroupScalars {
   double lr;                                     ///< after the schedule
   double weight_decay;                           ///< 0 where the group does not decay
-  double gradient_factor;                        ///< clip factor / (ranks x loss scale)
+  double gradient_factor;                        ///< clip factor / loss scale
   std::int64_t step;                             ///< from 1
   std::array<double, kMaxOptimizerScalars> own;  ///< of OptimizerRow::scalars, in their order
 };

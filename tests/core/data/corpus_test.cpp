@@ -200,7 +200,7 @@ TEST(SelfCorpus, ThisCheckoutIsACorpus) {
 }
 
 TEST(WikiText2, HasTheSizesOfTheFirstStudy) {
-  const auto folder = try_find_corpus("wikitext-2", {"train.txt", "valid.txt"});
+  const auto folder = test::corpus_at_hand("wikitext-2", {"train.txt", "valid.txt"});
   if (!folder) GTEST_SKIP() << "wikitext-2 is not at hand";
   DataOptions options;
   options.paths = {*folder};

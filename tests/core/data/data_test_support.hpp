@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <stdlib.h>
 
+#include "core/base/error.hpp"
+#include "core/data/corpus_search.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid::test {
@@ -44,6 +48,16 @@ std::string message_of(const Call& call) {
     return error.what();
   }
   return "nothing was thrown";
+}
+
+/// The folder of a corpus, or nothing on a machine that does not have it.
+inline std::optional<std::filesystem::path> corpus_at_hand(const std::string& name,
+                                                           const std::vector<std::string>& files) {
+  try {
+    return find_corpus(name, files, "data.path", {});
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace depthgrid::test

@@ -6,7 +6,6 @@
 
 #include "core/base/error.hpp"
 #include "core/data/corpus_search.hpp"
-#include "core/data/token_file.hpp"
 #include "data_test_support.hpp"
 
 namespace depthgrid {
@@ -113,9 +112,11 @@ TEST_F(OwnText, WordsAreReadFromTheTrainingText) {
 
 TEST(TokenFiles, AreCutByTokens) {
   const test::TemporaryFolder folder;
-  std::vector<std::uint32_t> ids(1000);
-  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::uint32_t>(i % 50);
-  write_token_file(folder.path() / "a.bin", TokenStream::from_ids(ids, 50, 4000), 50, "gpt2");
+  std::string ids;
+  for (int i = 0; i < 1000; ++i) ids += {static_cast<char>(i % 50), '\0'};
+  folder.write("a.bin", ids);
+  folder.write("a.json",
+               R"({"dtype": "uint16", "vocab_size": 50, "tokenizer": "gpt2", "bytes": 4000})");
   DataOptions options;
   options.corpus = "file";
   options.tokenizer = "gpt2";
@@ -156,7 +157,7 @@ TEST(SyntheticDataset, HasAnEntropyRateAndNoBytes) {
 }
 
 TEST(WikiText2, IsTheFirstStudysStreamOfCharacters) {
-  const auto folder = try_find_corpus("wikitext-2", {"train.txt", "valid.txt"});
+  const auto folder = test::corpus_at_hand("wikitext-2", {"train.txt", "valid.txt"});
   if (!folder) GTEST_SKIP() << "wikitext-2 is not at hand";
   DataOptions options;
   options.paths = {*folder};

@@ -20,6 +20,13 @@ std::vector<int> target_counts(const EvalWindows& windows, std::int64_t tokens) 
   return count;
 }
 
+std::int64_t counted(const EvalWindows& windows) {
+  const auto sum = [](const auto& v) {
+    return std::accumulate(v.begin(), v.end(), std::int64_t{0});
+  };
+  return sum(windows.lengths) - sum(windows.first_counted);
+}
+
 TEST(EvalWindows, EveryTokenButTheFirstIsATargetExactlyOnce) {
   for (const std::int64_t seq_len : {1, 2, 7, 16}) {
     for (std::int64_t stride = 1; stride <= seq_len; ++stride) {
@@ -29,7 +36,6 @@ TEST(EvalWindows, EveryTokenButTheFirstIsATargetExactlyOnce) {
         expected[0] = 0;
         ASSERT_EQ(target_counts(windows, tokens), expected)
             << "T " << seq_len << " stride " << stride << " N " << tokens;
-        ASSERT_EQ(windows.tokens(), tokens - 1);
         for (std::size_t w = 0; w < windows.starts.size(); ++w) {
           ASSERT_LE(windows.lengths[w], seq_len);
           ASSERT_GE(windows.starts[w], 0);
@@ -63,7 +69,7 @@ TEST(EvalWindows, ASubsetIsSpreadEvenlyOverTheSplit) {
   const EvalWindows all = all_windows(1001, 10);
   const EvalWindows some = spaced_windows(all, 4);
   EXPECT_EQ(some.starts, (std::vector<std::int64_t>{120, 370, 620, 870}));
-  EXPECT_EQ(some.tokens(), 40);
+  EXPECT_EQ(counted(some), 40);
   EXPECT_EQ(some.seq_len, 10);
   EXPECT_EQ(spaced_windows(all, 100).starts, all.starts);
   EXPECT_EQ(spaced_windows(all, 1000).starts, all.starts);
@@ -83,7 +89,7 @@ TEST(EvalWindows, SubsetsNeverRepeatAWindow) {
 TEST(EvalWindows, RandomWindowsAreAFunctionOfSeedAndEvaluation) {
   const EvalWindows first = random_windows(10'000, 64, 3, 0);
   EXPECT_EQ(first.size(), 80);
-  EXPECT_EQ(first.tokens(), 80 * 64);
+  EXPECT_EQ(counted(first), 80 * 64);
   EXPECT_EQ(first.starts, random_windows(10'000, 64, 3, 0).starts);
   EXPECT_NE(first.starts, random_windows(10'000, 64, 3, 1).starts);
   EXPECT_NE(first.starts, random_windows(10'000, 64, 4, 0).starts);

@@ -18,17 +18,18 @@ SyntheticOptions options(std::int64_t vocab, std::int64_t lag, std::int64_t toke
 }
 
 TEST(Synthetic, CopyRepeatsEachBlockOnce) {
-  const auto ids = draw_copy(1000, options(64, 5), "test");
+  const SyntheticData data = draw_synthetic("synthetic:copy", options(64, 5, 1000));
+  const auto& ids = data.train;
   for (std::size_t i = 0; i + 5 < ids.size(); ++i) {
     if (i % 10 < 5) {
       EXPECT_EQ(ids[i], ids[i + 5]) << i;
     }
   }
-  EXPECT_NEAR(copy_entropy_rate(options(64, 5)), std::log(64.0) / 2, 1e-15);
+  EXPECT_NEAR(data.entropy_rate, std::log(64.0) / 2, 1e-15);
 }
 
 TEST(Synthetic, CopyBlocksAreFreshAndUniform) {
-  const auto ids = draw_copy(200'000, options(4, 10), "test");
+  const auto ids = draw_synthetic("synthetic:copy", options(4, 10, 200'000)).train;
   std::vector<double> count(4);
   std::size_t repeats = 0;
   for (std::size_t i = 0; i + 10 < ids.size(); ++i) {
@@ -40,8 +41,8 @@ TEST(Synthetic, CopyBlocksAreFreshAndUniform) {
 }
 
 TEST(Synthetic, InductionRepeatsTheValueOfAKeySeenWithinTheLag) {
-  const SyntheticOptions o = options(16, 12);
-  const auto ids = draw_induction(50'000, o, "test");
+  const SyntheticData data = draw_synthetic("synthetic:induction", options(16, 12, 50'000));
+  const auto& ids = data.train;
   std::vector<std::int64_t> last(8, -1);
   std::int64_t fresh = 0;
   for (std::int64_t i = 0; i + 1 < 50'000; i += 2) {
@@ -60,7 +61,7 @@ TEST(Synthetic, InductionRepeatsTheValueOfAKeySeenWithinTheLag) {
   // The share of fresh values is what the entropy rate is computed from.
   const double share = std::pow(7.0 / 8, 6);
   EXPECT_NEAR(static_cast<double>(fresh) / 25'000, share, 0.02);
-  EXPECT_NEAR(induction_entropy_rate(o), (std::log(8.0) + share * std::log(8.0)) / 2, 1e-14);
+  EXPECT_NEAR(data.entropy_rate, (std::log(8.0) + share * std::log(8.0)) / 2, 1e-14);
 }
 
 TEST(Synthetic, HeldOutStreamsAreTheirOwnDraws) {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/data/tokenizers/byte_tokenizer.hpp"
-#include "core/data/tokenizers/char256_tokenizer.hpp"
 #include "data_test_support.hpp"
 
 namespace depthgrid {
@@ -12,18 +10,18 @@ namespace token_cache_test {
 /// Counts how often a text is really tokenised.
 class CountingTokenizer final : public Tokenizer {
  public:
-  using Tokenizer::encode;
   explicit CountingTokenizer(std::int64_t vocab_size = 256) : vocab_size_(vocab_size) {}
   std::string identity() const override { return "counting"; }
   std::int64_t vocab_size() const override { return vocab_size_; }
-  void encode(std::string_view text, std::vector<std::uint32_t>& out) const override {
+  std::vector<std::uint32_t> encode(std::string_view text) const override {
     ++calls;
-    for (const char c : text) out.push_back(static_cast<unsigned char>(c));
+    return {text.begin(), text.end()};  // ASCII only
   }
-  std::string decode(std::span<const std::uint32_t> /*ids*/) const override { return {}; }
   mutable int calls = 0;
 
  private:
+  void append(std::uint32_t, std::string&) const override {}
+
   std::int64_t vocab_size_;
 };
 
@@ -42,8 +40,9 @@ TEST(TokenCache, ASecondOpeningReadsTheFile) {
 
 TEST(TokenCache, TextAndTokeniserNameTheFile) {
   const TokenCache cache("/tokens");
-  const ByteTokenizer bytes;
-  const Char256Tokenizer characters;
+  const auto byte = make_tokenizer({"byte", 0, {}}, "");
+  const auto char256 = make_tokenizer({"char256", 0, {}}, "");
+  const Tokenizer &bytes = *byte, &characters = *char256;
   EXPECT_NE(cache.file_of("a", bytes), cache.file_of("b", bytes));
   EXPECT_NE(cache.file_of("a", bytes), cache.file_of("a", characters));
   EXPECT_EQ(cache.file_of("a", bytes), cache.file_of("a", bytes));

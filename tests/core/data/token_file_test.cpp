@@ -26,16 +26,6 @@ TEST(TokenFile, ReadsLittleEndianIdsOfBothWidths) {
   EXPECT_NE(wide.source.sha256, narrow.source.sha256);
 }
 
-TEST(TokenFile, WhatIsWrittenIsReadBack) {
-  const test::TemporaryFolder folder;
-  const std::vector<std::uint32_t> ids{5, 70'000, 0};
-  write_token_file(folder.path() / "x.bin", TokenStream::from_ids(ids, 70'001, 12), 70'001, "word");
-  const TokenFile file = read_token_file(folder.path() / "x.bin");
-  EXPECT_EQ(file.vocab_size, 70'001);
-  EXPECT_EQ(file.tokens[1], 70'000U);
-  EXPECT_EQ(file.tokens.bytes(), 12);
-}
-
 TEST(TokenFile, WrongSideCarsAndDataAreNamed) {
   const test::TemporaryFolder folder;
   const auto bin = folder.write("a.bin", std::string("\x01\x00\x09\x00", 4));

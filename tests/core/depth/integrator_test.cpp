@@ -53,21 +53,6 @@ INSTANTIATE_TEST_SUITE_P(Methods, ConvergenceOrder,
                          ::testing::Values("euler", "midpoint", "heun", "rk4", "rk4_38", "bosh3"),
                          [](const auto& p) { return std::string(p.param); });
 
-TEST(DepthGrid, LayersHaveTheirNodesAndFlowsTheirs) {
-  const at::Tensor scale = torch::tensor({{0.5}, {1.0}}, at::kDouble);
-
-  const DepthGrid layers = layer_grid({Nodes::Right, Nodes::Left}, 4, scale);
-  const DepthGrid flow = flow_grid(2, 4, at::kDouble);
-
-  const at::Tensor left = torch::tensor({0.0, 0.25, 0.5, 0.75}, at::kDouble);
-  EXPECT_TRUE(torch::equal(layers.t[0], left + 0.25));
-  EXPECT_TRUE(torch::equal(layers.t[1], left));
-  EXPECT_TRUE(torch::equal(layers.h, scale.expand({2, 4})));
-  EXPECT_FALSE(layers.span.defined());
-  EXPECT_TRUE(torch::equal(flow.t[1], left));
-  EXPECT_TRUE(flow.h.eq(0.25).all().item<bool>());
-}
-
 TEST(DepthGrid, StagesGoByTheNodesDistanceNotByTheResidualScale) {
   const DepthGrid half = layer_grid({Nodes::Left}, 64, torch::full({1, 1}, 1.0 / 64, at::kDouble));
   EXPECT_NEAR(error_with(kRk4, half), error_with(kRk4, flow_grid(1, 64, at::kDouble)), 1e-13);

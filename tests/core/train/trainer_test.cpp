@@ -86,7 +86,7 @@ struct Fitting {
   CellOptimizer optimizer{arena, options};
   Line line{options.batch};
   NoSync sync;
-  CellSet cells{{"a", "b"}, at::kCPU};
+  CellSet cells{2};
   Trainer trainer{fit, arena, optimizer, line, sync, cells, options};
 };
 

@@ -23,7 +23,7 @@ class EarlyStopping : public ::testing::Test {
   }
 
   TrainOptions options_;
-  CellSet cells_{{"a", "b", "c"}, at::kCPU};
+  CellSet cells_{3};
 };
 
 TEST_F(EarlyStopping, RetiresEachCellAfterItsOwnPatience) {

@@ -1,14 +1,12 @@
-#include "core/data/tokenizers/gpt2_tokenizer.hpp"
-
 #include <chrono>
 #include <iostream>
-#include <optional>
 
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
 #include "core/data/corpus.hpp"
 #include "core/data/corpus_search.hpp"
+#include "core/data/tokenizers/tokenizer.hpp"
 #include "tests/core/data/data_test_support.hpp"
 
 namespace depthgrid {
@@ -46,51 +44,56 @@ void write_small(const test::TemporaryFolder& folder, const std::string& merges)
   folder.write("vocab.bpe", merges);
 }
 
+std::unique_ptr<Tokenizer> made(const std::filesystem::path& folder) {
+  return make_tokenizer({"gpt2", 0, folder}, "");
+}
+
 constexpr const char* kMerges = "#version: 0.2\na b\nab c\na a\n\xC4\xA0 ab\n";
 
 TEST(Gpt2Tokenizer, MergesInTheOrderOfTheList) {
   const test::TemporaryFolder folder;
   write_small(folder, kMerges);
-  const Gpt2Tokenizer tokenizer(folder.path());
-  EXPECT_EQ(tokenizer.vocab_size(), 260);
-  EXPECT_EQ(tokenizer.encode("abc"), (Ids{257}));
-  EXPECT_EQ(tokenizer.encode("aab"), (Ids{'a', 256}));   // "a b" before "a a"
-  EXPECT_EQ(tokenizer.encode("aaaa"), (Ids{258, 258}));  // leftmost first
-  EXPECT_EQ(tokenizer.encode("aaa"), (Ids{258, 'a'}));
-  EXPECT_EQ(tokenizer.encode("ab ab"), (Ids{256, 259}));
+  const auto tokenizer = made(folder.path());
+  EXPECT_EQ(tokenizer->vocab_size(), 260);
+  EXPECT_TRUE(tokenizer->identity().starts_with("gpt2 "));
+  EXPECT_EQ(tokenizer->encode("abc"), (Ids{257}));
+  EXPECT_EQ(tokenizer->encode("aab"), (Ids{'a', 256}));   // "a b" before "a a"
+  EXPECT_EQ(tokenizer->encode("aaaa"), (Ids{258, 258}));  // leftmost first
+  EXPECT_EQ(tokenizer->encode("aaa"), (Ids{258, 'a'}));
+  EXPECT_EQ(tokenizer->encode("ab ab"), (Ids{256, 259}));
 }
 
 TEST(Gpt2Tokenizer, CutsTextByThePublishedPattern) {
   const test::TemporaryFolder folder;
   write_small(folder, kMerges);
-  const Gpt2Tokenizer tokenizer(folder.path());
+  const auto tokenizer = made(folder.path());
   // The second blank goes with the word; letters and digits do not mix; 's is a piece.
-  EXPECT_EQ(tokenizer.encode("  ab"), (Ids{' ', 259}));
-  EXPECT_EQ(tokenizer.encode("a1ab's"), (Ids{'a', '1', 256, '\'', 's'}));
-  EXPECT_EQ(tokenizer.encode("ab \n"), (Ids{256, ' ', '\n'}));
+  EXPECT_EQ(tokenizer->encode("  ab"), (Ids{' ', 259}));
+  EXPECT_EQ(tokenizer->encode("a1ab's"), (Ids{'a', '1', 256, '\'', 's'}));
+  EXPECT_EQ(tokenizer->encode("ab \n"), (Ids{256, ' ', '\n'}));
 }
 
 TEST(Gpt2Tokenizer, EveryByteAndEveryScriptComesBack) {
   const test::TemporaryFolder folder;
   write_small(folder, kMerges);
-  const Gpt2Tokenizer tokenizer(folder.path());
+  const auto tokenizer = made(folder.path());
   std::string text = "Tromsø — 東京 \xF0\x9F\x98\x80\t\r\n\v  x\xC2\xA0y  ";
   for (char c = 0; c < 127; ++c) text += c;
   for (int i = 0; i < 300; ++i) text += "aab";  // longer than what is cached
-  EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
-  EXPECT_EQ(tokenizer.encode(text), tokenizer.encode(text));
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
+  EXPECT_EQ(tokenizer->encode(text), tokenizer->encode(text));
+  EXPECT_EQ(test::message_of<Error>([&] { tokenizer->decode(Ids{260}); }),
+            "gpt2: id 260 is not below 260");
 }
 
 TEST(Gpt2Tokenizer, DamagedFilesAreNamed) {
   const test::TemporaryFolder folder;
   write_small(folder, "#version: 0.2\na b\nq z\n");
-  EXPECT_NE(
-      test::message_of<UserError>([&] { Gpt2Tokenizer t(folder.path()); }).find("vocab.bpe:3"),
-      std::string::npos);
+  EXPECT_NE(test::message_of<UserError>([&] { made(folder.path()); }).find("vocab.bpe:3"),
+            std::string::npos);
   folder.write("encoder.json", "{\"a\": 0");
-  EXPECT_NE(
-      test::message_of<UserError>([&] { Gpt2Tokenizer t(folder.path()); }).find("encoder.json"),
-      std::string::npos);
+  EXPECT_NE(test::message_of<UserError>([&] { made(folder.path()); }).find("encoder.json"),
+            std::string::npos);
 }
 
 TEST(Gpt2Tokenizer, MissingFilesSayHowToGetThem) {
@@ -105,11 +108,11 @@ TEST(Gpt2Tokenizer, MissingFilesSayHowToGetThem) {
 class PublishedGpt2 : public testing::Test {
  protected:
   void SetUp() override {
-    const auto folder = try_find_corpus("gpt2-bpe", {"encoder.json", "vocab.bpe"});
+    const auto folder = test::corpus_at_hand("gpt2-bpe", {"encoder.json", "vocab.bpe"});
     if (!folder) GTEST_SKIP() << "gpt2-bpe is not at hand";
-    tokenizer_.emplace(*folder);
+    tokenizer_ = made(*folder);
   }
-  std::optional<Gpt2Tokenizer> tokenizer_;
+  std::unique_ptr<Tokenizer> tokenizer_;
 };
 
 TEST_F(PublishedGpt2, GivesTheKnownIds) {
@@ -122,7 +125,7 @@ TEST_F(PublishedGpt2, GivesTheKnownIds) {
 }
 
 TEST_F(PublishedGpt2, GivesTheKnownCountsOfWikiText2) {
-  const auto folder = try_find_corpus("wikitext-2", {"train.txt", "valid.txt"});
+  const auto folder = test::corpus_at_hand("wikitext-2", {"train.txt", "valid.txt"});
   if (!folder) GTEST_SKIP() << "wikitext-2 is not at hand";
   const std::string train = read_corpus_file(*folder / "train.txt");
   const std::string valid = read_corpus_file(*folder / "valid.txt");

@@ -8,10 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <ATen/Parallel.h>
+#include <c10/util/BFloat16.h>
 
 #include "core/base/error.hpp"
 #include "core/train/optimizer/adam.hpp"
-#include "core/train/optimizer/block_sums.hpp"
 
 namespace depthgrid {
 namespace arena_step_test {
@@ -47,6 +47,7 @@ struct Cells {
       clip.push_back(1.0 + id);
       active.push_back(1);
       step.push_back(1);
+      scale.push_back(1);
     }
   }
 
@@ -207,7 +208,7 @@ TEST(ArenaStep, FollowsTheReferenceWithClipScaleAndDecayLists) {
         EXPECT_NEAR(norms.norm[e], std::sqrt(squares), 1e-6 * std::sqrt(squares));
         EXPECT_NEAR(norms.factor[e], factor, 1e-6);
         EXPECT_NEAR(norms.norm_clipped[e], factor * std::sqrt(squares), 1e-5);
-        for (const Segment& s : table.segments()) {
+        for (const Segment& s : table.blocks()) {
           for (std::int64_t i = s.offset; i < s.offset + s.count; ++i) {
             const std::size_t at =
                 e * static_cast<std::size_t>(c.row_size) + static_cast<std::size_t>(i);
@@ -402,8 +403,22 @@ TEST(ArenaStep, UpdateWritesTheShadowOfTheNewParameters) {
   adam.update(c.arena(), c.rates(), adam.gradient_norms(c.arena(), c.rates()));
 
   std::vector<std::uint16_t> want(777);
-  round_to_bfloat16(c.p.data(), want.data(), 777);
+  for (std::size_t i = 0; i < want.size(); ++i) want[i] = c10::BFloat16(c.p[i]).x;
   EXPECT_EQ(c.shadow, want);
+}
+
+TEST(ArenaStep, ShadowIsTheParameterRoundedToNearestEven) {
+  Cells c({0}, 7);
+  c.lr.assign(c.lr.size(), 0);  // no parameter moves
+  // bfloat16 keeps 8 significant bits: 1 + 2^-8 is half way between 1 and 1 + 2^-7.
+  c.p = {1.0F, 1.0F + 0x1p-8F, 1.0F + 0x3p-8F, 1.0F + 0x1p-8F + 0x1p-20F, -1.0F - 0x1p-8F, 3.4e38F,
+         kNan};
+  ArenaStep adam(whole(7), make_adamw(), ClipScope::Global);
+
+  adam.update(c.arena(), c.rates(), adam.gradient_norms(c.arena(), c.rates()));
+
+  EXPECT_EQ(c.shadow,
+            (std::vector<std::uint16_t>{0x3f80, 0x3f80, 0x3f82, 0x3f81, 0xbf80, 0x7f80, 0x7fc0}));
 }
 
 TEST(ArenaStep, RefusesRatesOfAnotherNumberOfCells) {

@@ -1,6 +1,5 @@
-#include "core/depth/depth_segment.hpp"
+#include "core/depth/rk_step.hpp"
 
-#include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -8,10 +7,9 @@
 #include <torch/types.h>
 
 #include "core/depth/integrator.hpp"
-#include "core/depth/rk_step.hpp"
 
 namespace depthgrid {
-namespace depth_segment_test {
+namespace rk_step_test {
 
 /// dx/dt = u x, with a u of one axis.
 class SteeredField final : public VectorField {
@@ -75,5 +73,45 @@ TEST(RkStep, LocalErrorIsTheDistanceToTheEmbeddedMethod) {
               1e-16);
 }
 
-}  // namespace depth_segment_test
+TEST(RkStep, OneStepOnALinearFieldIsTheMethodsStabilityPolynomial) {
+  const Control u{torch::linspace(-1, 1, 6, at::kDouble).view({2, 3, 1, 1})};
+  const at::Tensor length = torch::tensor({0.5, 0.25}, at::kDouble);
+  const DepthPoint at{torch::zeros({2}, at::kDouble), length};
+  const at::Tensor z = u.u * length.view({2, 1, 1, 1});
+
+  at::Tensor polynomial = 1 + z;  // 1 + z + z^2 / 2 + ...
+  const auto step = [&](const Tableau& method) {
+    return rk_step(method, SteeredField(), ones(1), at, length, u).x;
+  };
+  EXPECT_TRUE(torch::allclose(step(kEuler), polynomial, 0, 1e-15));
+  polynomial = polynomial + z.pow(2) / 2;
+  EXPECT_TRUE(torch::allclose(step(kMidpoint), polynomial, 0, 1e-15));
+  EXPECT_TRUE(torch::allclose(step(kHeun), polynomial, 0, 1e-15));
+  polynomial = polynomial + z.pow(3) / 6;
+  EXPECT_TRUE(torch::allclose(step(kBosh3), polynomial, 0, 1e-15));
+  polynomial = polynomial + z.pow(4) / 24;
+  EXPECT_TRUE(torch::allclose(step(kRk4), polynomial, 0, 1e-15));
+  EXPECT_TRUE(torch::allclose(step(kRk438), polynomial, 0, 1e-15));
+}
+
+TEST(RkStep, KeepsTheSlopesAndTheFirstStagesGate) {
+  class Gated final : public VectorField {
+   public:
+    FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const override {
+      return {x + static_cast<double>(at.stage), torch::full_like(x, at.stage)};
+    }
+  };
+  const at::Tensor length = torch::full({2}, 0.5, at::kDouble);
+  const DepthPoint at{torch::zeros({2}, at::kDouble), length};
+
+  const RkStep step = rk_step(kHeun, Gated(), ones(1), at, length, {});
+
+  ASSERT_EQ(step.k.size(), 2U);
+  EXPECT_TRUE(step.k[0].eq(1).all().item<bool>());    // x = 1, stage 0
+  EXPECT_TRUE(step.k[1].eq(2.5).all().item<bool>());  // x = 1 + 0.5, stage 1
+  EXPECT_TRUE(step.x.eq(1.875).all().item<bool>());   // 1 + 0.5 (1 + 2.5) / 2
+  EXPECT_TRUE(step.gate.eq(0).all().item<bool>());
+}
+
+}  // namespace rk_step_test
 }  // namespace depthgrid
