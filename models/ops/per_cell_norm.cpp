@@ -93,9 +93,9 @@ Normed norm_rows(const at::Tensor& x, const at::Tensor& scale, const at::Tensor&
     at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t b = begin; b < end; ++b) {
         const std::int64_t row = blocks.first_row(b);
-        norm_forward<scalar_t>(block_of<scalar_t>(blocks, b, x, scale, shift, eps, centred),
-                               out.y.mutable_data_ptr<scalar_t>() + row * blocks.channels,
-                               kept(out.mean, row), kept(out.inverse, row));
+        norm_forward(block_of<scalar_t>(blocks, b, x, scale, shift, eps, centred),
+                     out.y.mutable_data_ptr<scalar_t>() + row * blocks.channels,
+                     kept(out.mean, row), kept(out.inverse, row));
       }
     });
   });
@@ -140,7 +140,7 @@ class CpuNorm : public torch::autograd::Function<CpuNorm> {
         for (std::int64_t b = begin; b < end; ++b) {
           const std::int64_t row = blocks.first_row(b);
           const std::int64_t at = row * blocks.channels;
-          norm_backward<scalar_t>(
+          norm_backward(
               block_of<scalar_t>(blocks, b, x, scale, shift, saved[5].const_data_ptr<double>(),
                                  ctx->saved_data["centred"].toBool()),
               dy.const_data_ptr<scalar_t>() + at, saved[3].const_data_ptr<scalar_t>() + row,
@@ -198,7 +198,7 @@ at::Tensor normed_products(NormKind kind, const at::Tensor& input, const at::Ten
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "normed_products", [&] {
     at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t b = begin; b < end; ++b) {
-        norm_products<scalar_t>(
+        norm_products(
             block_of<scalar_t>(blocks, b, x, {}, {}, eps.data(), kind == NormKind::Layer),
             rows.const_data_ptr<scalar_t>() + b / blocks.per_cell * count * blocks.channels, count,
             out.mutable_data_ptr<scalar_t>() + blocks.first_row(b) * count);
