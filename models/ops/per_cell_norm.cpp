@@ -1,7 +1,5 @@
 #include "models/ops/per_cell_norm.hpp"
 
-#include <optional>
-
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -10,16 +8,13 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "core/base/error.hpp"
 #include "models/ops/cpu/row_norm_kernel.hpp"
+#include "models/ops/graph_node.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 /// Blocks of rows of (E, B, T, C) that never cross a cell.
 struct Blocks {
@@ -102,15 +97,13 @@ Normed norm_rows(const at::Tensor& x, const at::Tensor& scale, const at::Tensor&
   return out;
 }
 
-class CpuNorm : public torch::autograd::Function<CpuNorm> {
+class CpuNorm : public GraphNode<CpuNorm> {
  public:
-  // Optional, because an undefined tensor must not be an input of a graph node.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input,
-                            const std::optional<at::Tensor>& scale_if,
-                            const std::optional<at::Tensor>& shift_if, const at::Tensor& eps,
+                            const OptionalTensor& optional_scale,
+                            const OptionalTensor& optional_shift, const at::Tensor& eps,
                             bool centred) {
-    const at::Tensor scale = scale_if.value_or(at::Tensor());
-    const at::Tensor shift = shift_if.value_or(at::Tensor());
+    const at::Tensor &scale = *optional_scale, &shift = *optional_shift;
     const at::Tensor x = input.contiguous();
     const Normed out =
         norm_rows(x, scale, shift, eps.const_data_ptr<double>(), centred, /*keep=*/true);
@@ -177,10 +170,7 @@ at::Tensor per_cell_norm(NormKind kind, const at::Tensor& x, const at::Tensor& s
   }
   const at::Tensor numbers = at::tensor(eps, at::kDouble);
   if (!x.device().is_cpu()) return composed(kind, x, scale, shift, numbers);
-  const auto if_defined = [](const at::Tensor& v) {
-    return v.defined() ? std::optional(v) : std::nullopt;
-  };
-  return CpuNorm::apply(x, if_defined(scale), if_defined(shift), numbers, centred);
+  return CpuNorm::apply(x, OptionalTensor(scale), OptionalTensor(shift), numbers, centred);
 }
 
 at::Tensor normed_products(NormKind kind, const at::Tensor& input, const at::Tensor& w,
