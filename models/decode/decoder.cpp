@@ -13,7 +13,7 @@
 #include "core/base/error.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/depth/tableau.hpp"
-#include "models/blocks/block_step.hpp"
+#include "models/blocks/decode_block.hpp"
 #include "models/blocks/rotary.hpp"
 
 namespace depthgrid {

@@ -9,24 +9,27 @@
 
 namespace depthgrid {
 
+/// Keys visible to a query in a layer that skips tokens: executed ones up to itself, and itself, so
+/// that no row is empty. @param executed (E, B, T) bool. @return (E, B, T, T) bool
+at::Tensor visible_keys(const at::Tensor& executed);
+
+/// Self-attention in which executed tokens read executed tokens only.
+/// @param qkv   (E, B, T, 3C). @param keys  (E, B, T, T) bool, as of visible_keys().
+/// @return      (E, B, T, C); rows of skipped tokens are meaningless.
+at::Tensor masked_attention(const ModelOptions& o, const at::Tensor& qkv, const at::Tensor& keys,
+                            std::int64_t layer, const ForwardContext& context);
+
 /// L separate blocks, some of which execute only a part of the tokens: a skipped token keeps its
 /// state to the bit, an executed one becomes x + h · gate · F, with F over executed tokens only.
 ///
 /// The field's gate, which observers see, is 1 for executed tokens, else 0.
-class RoutedField : public BlockField {
+class RoutedField : public LayerField {
  public:
-  /// All arguments must outlive the field.
-  RoutedField(const ModelOptions& o, const ForwardContext& c,
-              const std::vector<BlockWeights>& blocks)
-      : BlockField(o, c), blocks_(blocks) {}
+  using LayerField::LayerField;
 
   FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override;
 
  protected:
-  BlockWeights weights(const DepthPoint& at) const override {
-    return blocks_.at(static_cast<std::size_t>(at.step));
-  }
-
   /// A dynamic layer. @param dynamic  its index among dynamic layers.
   virtual FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
                             const Control& u) const = 0;
@@ -71,11 +74,13 @@ class RoutedField : public BlockField {
   /// Number k of tokens gathered per sequence; none if all pass and are masked.
   std::optional<std::int64_t> gathered_count(const at::Tensor& mask, bool ranked) const;
 
+  /// F of the block if only some tokens are executed: skipped ones provide no queries, keys or
+  /// values. All rows are computed; the caller discards those of skipped tokens.
+  at::Tensor masked(const at::Tensor& x, const DepthPoint& at, const at::Tensor& executed) const;
+
   /// `executed`, computed on only k tokens per sequence, in the order of the text.
   at::Tensor gathered(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
                       const at::Tensor& gate, std::int64_t k) const;
-
-  const std::vector<BlockWeights>& blocks_;
 };
 
 }  // namespace depthgrid
