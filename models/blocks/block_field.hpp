@@ -7,8 +7,8 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/depth/vector_field.hpp"
+#include "models/blocks/attention.hpp"
 #include "models/blocks/block_weights.hpp"
-#include "models/blocks/rotary.hpp"
 #include "models/context/forward_context.hpp"
 #include "models/options/model_options.hpp"
 

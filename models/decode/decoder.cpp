@@ -13,8 +13,8 @@
 #include "core/base/error.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/depth/tableau.hpp"
+#include "models/blocks/attention.hpp"
 #include "models/blocks/decode_block.hpp"
-#include "models/blocks/rotary.hpp"
 
 namespace depthgrid {
 namespace {

@@ -96,9 +96,6 @@ class TdtField final : public RoutedField {
                     const Control& u) const override;
 
  private:
-  ExecutionMode mode() const {
-    return context().execution ? context().execution->mode : ExecutionMode::Student;
-  }
   bool training() const { return context().training; }
   bool gated() const { return training() && options().tdt.path != TrainPath::Dense; }
   bool teaches() const {
@@ -226,8 +223,7 @@ FieldValue TdtField::routed(const at::Tensor& x, const DepthPoint& at, std::int6
           .signals = teacher.signals,
           .scalars = teacher.scalars,
           .residual = teacher.residual,
-          .predicted = teacher.predicted,
-          .execution_gate = {}});
+          .predicted = teacher.predicted});
   const bool everything = training() ? !gated() && !forced() : mode() == ExecutionMode::Dense;
   if (everything) return {teacher.f.defined() ? teacher.f : dense(x, at, u), {}};
   if (!training() && mode() == ExecutionMode::SkipAll) return skipped(x);

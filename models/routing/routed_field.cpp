@@ -157,8 +157,4 @@ at::Tensor RoutedField::student(const at::Tensor& logits, std::int64_t layer,
   return with_first(o, student_mask(o, execution, logits.detach(), dynamic));
 }
 
-bool RoutedField::asked_to_teach() const {
-  return asked() && context().routing->teach;
-}
-
 }  // namespace depthgrid

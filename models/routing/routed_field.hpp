@@ -63,12 +63,14 @@ class RoutedField : public LayerField {
   /// (E, B, T) mask of mode student: by the router's logits or, with decider forced, the caller's.
   at::Tensor student(const at::Tensor& logits, std::int64_t layer, std::int64_t dynamic) const;
 
-  /// The mask is the caller's (`Execution::forced`), in training, too.
-  bool forced() const {
-    return context().execution && context().execution->mode == ExecutionMode::Forced;
+  /// How dynamic layers are executed in evaluation.
+  ExecutionMode mode() const {
+    return context().execution ? context().execution->mode : ExecutionMode::Student;
   }
+  /// The mask is the caller's (`Execution::forced`), in training, too.
+  bool forced() const { return mode() == ExecutionMode::Forced; }
   bool asked() const { return context().routing != nullptr; }
-  bool asked_to_teach() const;
+  bool asked_to_teach() const { return asked() && context().routing->teach; }
 
  private:
   /// Number k of tokens gathered per sequence; none if all pass and are masked.

@@ -16,7 +16,7 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 
-#include "models/blocks/rotary.hpp"
+#include "models/blocks/attention.hpp"
 #include "models/routing/causal_router.hpp"
 #include "models/routing/decisions.hpp"
 #include "models/routing/routed_field.hpp"
