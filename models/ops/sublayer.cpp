@@ -41,7 +41,8 @@ class SublayerNode : public GraphNode<SublayerNode> {
                             const OptionalTensor& more, const Tensors&... tensors) {
     const at::Tensor x = input.contiguous();
     const at::Tensor addend = more->defined() ? more->contiguous() : at::Tensor();
-    const PreparedSublayer w(Pass::Forward, tensors_of(plan.form, eps, {*tensors...}));
+    const SublayerInputs inputs = {*tensors...};
+    const PreparedSublayer w(Pass::Forward, tensors_of(plan.form, eps, inputs.data()));
     const KeptRows kept(x, w.inner(), plan.heads);
     const at::Tensor y = at::empty_like(x);
     const RowRuns runs = runs_of(x, plan);
@@ -76,11 +77,10 @@ class SublayerNode : public GraphNode<SublayerNode> {
                     ctx->saved_data["heads"].toInt(),
                     static_cast<RowActivation>(ctx->saved_data["act"].toInt())};
     const KeptRows kept(saved, 0);
-    const auto rest = saved.begin() + KeptRows::kTensors;
-    SublayerInputs inputs;
-    std::copy_n(rest, kSublayerInputs, inputs.begin());
-    const RotaryTables rotary{rest[kSublayerInputs + 1], rest[kSublayerInputs + 2]};
-    const PreparedSublayer w(Pass::Backward, tensors_of(plan.form, rest[kSublayerInputs], inputs));
+    const at::Tensor* const inputs = saved.data() + KeptRows::kTensors;
+    const at::Tensor* const rest = inputs + kSublayerInputs;
+    const RotaryTables rotary{rest[1], rest[2]};
+    const PreparedSublayer w(Pass::Backward, tensors_of(plan.form, rest[0], inputs));
     const at::Tensor dy = grads[0].contiguous();
     const at::Tensor dx = at::empty_like(kept.x);
     const RowRuns runs = runs_of(kept.x, plan);

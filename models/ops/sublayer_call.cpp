@@ -38,14 +38,14 @@ SublayerInputs inputs_of(const SublayerTensors& t) {
           t.first.bias, t.second.weight, t.second.gate,  t.second.bias};
 }
 
-SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const SublayerInputs& v) {
+SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const at::Tensor* v) {
   return {form, v[0], v[1], eps, {v[2], v[3], v[4]}, {v[5], v[6], v[7]}};
 }
 
 PreparedSublayer::PreparedSublayer(Pass pass, const SublayerTensors& w) {
   SublayerInputs v = inputs_of(w);
   for (at::Tensor& each : v) each = dense_inside(each);
-  tensors_ = tensors_of(w.form, w.eps, v);
+  tensors_ = tensors_of(w.form, w.eps, v.data());
   first_ = prepared(pass, tensors_.first);
   second_ = prepared(pass, tensors_.second);
   zeros_ = at::zeros({std::max(v[2].size(1), v[5].size(1))}, at::kFloat);

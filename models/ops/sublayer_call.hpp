@@ -25,7 +25,7 @@ constexpr std::int64_t kHalves = 2;
 constexpr std::size_t kSublayerInputs = 8;
 using SublayerInputs = std::array<at::Tensor, kSublayerInputs>;
 SublayerInputs inputs_of(const SublayerTensors& t);
-SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const SublayerInputs& v);
+SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const at::Tensor* inputs);
 
 enum class Pass : std::uint8_t { Forward, Backward };
 

@@ -24,12 +24,6 @@ struct Fixed {
   RotaryTables rotary;
 };
 
-SublayerInputs part(const at::Tensor* from) {
-  SublayerInputs inputs;
-  std::copy_n(from, kSublayerInputs, inputs.begin());
-  return inputs;
-}
-
 /// The two prepared sublayers, their rows and per-cell arguments.
 struct Prepared {
   PreparedSublayer attention, feed_forward;
@@ -38,9 +32,8 @@ struct Prepared {
 
   /// @param inputs  of both sublayers, `inputs_of` each.
   Prepared(Pass pass, const at::Tensor& x, const Fixed& fixed, const at::Tensor* inputs)
-      : attention(pass, tensors_of(fixed.first, fixed.first_eps, part(inputs))),
-        feed_forward(pass,
-                     tensors_of(fixed.second, fixed.second_eps, part(inputs + kSublayerInputs))),
+      : attention(pass, tensors_of(fixed.first, fixed.first_eps, inputs)),
+        feed_forward(pass, tensors_of(fixed.second, fixed.second_eps, inputs + kSublayerInputs)),
         runs(x, rows_of_run(x.size(2))),
         tokens(x.size(2)) {}
 
