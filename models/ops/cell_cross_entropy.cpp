@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_log_softmax.h>
-#include <ATen/ops/gather.h>
 
 #include "core/cells/cell_set.hpp"
 #include "models/ops/graph_node.hpp"

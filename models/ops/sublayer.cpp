@@ -1,7 +1,5 @@
 #include "models/ops/sublayer.hpp"
 
-#include <algorithm>
-#include <array>
 #include <tuple>
 
 #include <ATen/ops/empty_like.h>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "models/blocks/block_field.hpp"
 #include "models/context/forward_context.hpp"

@@ -8,7 +8,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/sort.h>
-#include <ATen/ops/tensor.h>
 
 #include "core/base/nan.hpp"
 #include "models/blocks/activation.hpp"
