@@ -1,7 +1,6 @@
 #include "models/cell_language_model.hpp"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/argmax.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>

@@ -1,12 +1,44 @@
 #pragma once
 
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
 #include "core/depth/vector_field.hpp"
+#include "models/blocks/attention.hpp"
 #include "models/blocks/block_weights.hpp"
-#include "models/blocks/rotary.hpp"
 #include "models/context/forward_context.hpp"
 #include "models/options/model_options.hpp"
 
 namespace depthgrid {
+
+/// The norm of a block or of the readout. @param x (E, B, T, C)
+at::Tensor apply_norm(const ModelOptions& o, NormChoice kind, const NormWeights& w,
+                      const at::Tensor& x);
+
+/// Projections (E, B, T, 3C) in, mixed values (E, B, T, C) out.
+using Attend = std::function<at::Tensor(const at::Tensor&)>;
+
+/// The normed state (E, B, T, C) in, the second sublayer's increment out.
+using SecondSublayer = std::function<at::Tensor(const at::Tensor&)>;
+
+/// Attn(N1 x), in the dtype of x. @param x (E, B, T, C)
+at::Tensor attention_increment(const ModelOptions& o, const BlockWeights& w, const at::Tensor& x,
+                               const Attend& attend);
+
+/// Input of the second sublayer: x + h · attention for sequential sublayers, else x.
+/// @param h  (E) step length.
+at::Tensor second_input(const ModelOptions& o, const at::Tensor& x, const at::Tensor& h,
+                        const at::Tensor& attention);
+
+/// Up, activation, down. @param normed (E, B, T, C)
+at::Tensor feed_forward(const ModelOptions& o, const BlockWeights& w, const at::Tensor& normed);
+
+/// F of a block, as in BlockField, with the caller's attention and second sublayer.
+at::Tensor block_body(const ModelOptions& o, const BlockWeights& w, const at::Tensor& x,
+                      const at::Tensor& h, const Attend& attend, const SecondSublayer& second);
 
 /// A transformer block as a field; a family supplies the weights at each depth.
 ///
@@ -53,8 +85,21 @@ class BlockField : public VectorField {
   const ForwardContext& context_;
 };
 
-/// The norm of a block or of the readout. @param x (E, B, T, C)
-at::Tensor apply_norm(const ModelOptions& o, NormChoice kind, const NormWeights& w,
-                      const at::Tensor& x);
+/// Blocks indexed by the step: the ordinary transformer under Euler. Blocks that share parameters
+/// hold the same tensors.
+class LayerField : public BlockField {
+ public:
+  /// @param layers  one per depth step.
+  LayerField(const ModelOptions& o, const ForwardContext& c, std::vector<BlockWeights> layers)
+      : BlockField(o, c), layers_(std::move(layers)) {}
+
+ protected:
+  BlockWeights weights(const DepthPoint& at) const override {
+    return layers_.at(static_cast<std::size_t>(at.step));
+  }
+
+ private:
+  std::vector<BlockWeights> layers_;
+};
 
 }  // namespace depthgrid

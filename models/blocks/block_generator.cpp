@@ -1,12 +1,29 @@
 #include "models/blocks/block_generator.hpp"
 
+#include <vector>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 
 #include "models/blocks/block_parameters.hpp"
+#include "models/ops/depth_product.hpp"
 
 namespace depthgrid {
+
 namespace {
+
+DepthMlp time_network(ParameterSource& source, const ModelOptions& o, const std::string& name) {
+  const HypernetOptions& h = o.hypernet;
+  return {source,
+          o,
+          name + ".time",
+          o.time.features(),
+          std::vector<std::int64_t>(static_cast<std::size_t>(h.depth - 1), h.hidden),
+          h.hidden,
+          h.activation,
+          ParameterGroup::Hypernet,
+          {}};
+}
 
 using Generated = WeightGenerator::Generated;
 
@@ -35,6 +52,37 @@ Generated stacked(const std::vector<WeightGenerator>& generators, const at::Tens
 
 }  // namespace
 
+WeightGenerator::WeightGenerator(ParameterSource& source, const ModelOptions& o, const Spec& spec)
+    : in_(spec.in), out_(spec.out), time_(time_network(source, o, spec.name)) {
+  const std::int64_t hidden = o.hypernet.hidden, entries = in_ * out_;
+  const auto parameter = [&](const char* part, std::vector<std::int64_t> shape, Init init,
+                             ParameterGroup group = ParameterGroup::Hypernet) {
+    return source.parameter({.name = spec.name + part,
+                             .shape = std::move(shape),
+                             .group = group,
+                             .init = std::move(init),
+                             .factor = true});
+  };
+  const std::int64_t branches = spec.residual_branches;
+  generator_ =
+      parameter(".generator", {hidden, entries}, weight_init(o, hidden, entries, branches));
+  base_ = parameter(".base", {1, entries}, weight_init(o, in_, out_, branches));
+  if (!spec.bias) return;
+  if (o.hypernet.generate_bias) {
+    bias_generator_ = parameter(".bias_generator", {hidden, out_}, bias_init(o, hidden));
+  } else {
+    bias_ = parameter(".bias", {1, out_}, bias_init(o, in_), ParameterGroup::Bias);
+  }
+}
+
+WeightGenerator::Generated WeightGenerator::evaluate(const at::Tensor& features) const {
+  const at::Tensor m = time_.forward(features);  // (E, L, h)
+  Generated at_nodes;
+  at_nodes.weight = depth_product(generator_, base_, m).view({m.size(0), m.size(1), out_, in_});
+  at_nodes.bias = bias_generator_.defined() ? depth_product(bias_generator_, {}, m) : bias_;
+  return at_nodes;
+}
+
 BlockGenerator::BlockGenerator(ParameterSource& source, const ModelOptions& o,
                                const std::string& name)
     : temporal_(o.norm == NormChoice::TemporalLayer) {
@@ -44,8 +92,8 @@ BlockGenerator::BlockGenerator(ParameterSource& source, const ModelOptions& o,
                              std::int64_t residual_branches = 0) {
     return WeightGenerator(source, o, {name + part, in, out, bias, residual_branches});
   };
-  fixed1_ = norm_parameters(source, o, name + ".norm1", o.norm);
-  fixed2_ = norm_parameters(source, o, name + ".norm2", o.norm);
+  fixed_.norm1 = norm_parameters(source, o, name + ".norm1", o.norm);
+  fixed_.norm2 = norm_parameters(source, o, name + ".norm2", o.norm);
   if (temporal_) {
     norm1_ = TemporalNorm(source, o, name + ".norm1");
     norm2_ = TemporalNorm(source, o, name + ".norm2");
@@ -63,20 +111,12 @@ BlockGenerator::BlockGenerator(ParameterSource& source, const ModelOptions& o,
 }
 
 std::vector<BlockWeights> BlockGenerator::evaluate(const at::Tensor& features) const {
-  std::vector<BlockWeights> nodes(static_cast<std::size_t>(features.size(1)));
+  std::vector<BlockWeights> nodes(static_cast<std::size_t>(features.size(1)), fixed_);
   spread(nodes, &BlockWeights::qkv, stacked(qkv_, features));
   spread(nodes, &BlockWeights::out, out_.evaluate(features));
   spread(nodes, &BlockWeights::up, up_.evaluate(features));
   spread(nodes, &BlockWeights::down, down_.evaluate(features));
-  std::vector<NormWeights> norm1(nodes.size(), fixed1_), norm2(nodes.size(), fixed2_);
-  if (temporal_) {
-    norm1 = norm1_.evaluate(features);
-    norm2 = norm2_.evaluate(features);
-  }
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    nodes[i].norm1 = norm1[i];
-    nodes[i].norm2 = norm2[i];
-  }
+  if (temporal_) set_norms(norm1_, norm2_, features, nodes);
   return nodes;
 }
 

@@ -5,10 +5,11 @@
 #include <memory>
 #include <optional>
 
-#include "core/depth/vector_field.hpp"
-#include "models/blocks/block_body.hpp"
-#include "models/blocks/block_weights.hpp"
+#include <ATen/core/Tensor.h>
+
+#include "models/blocks/block_field.hpp"
 #include "models/blocks/ssm_mixer.hpp"
+#include "models/options/model_options.hpp"
 
 namespace depthgrid {
 
@@ -30,5 +31,11 @@ struct DecodeBlock {
   /// F of the step over new tokens x (E, B, T, C) under a control signal; none: that of the block.
   std::function<at::Tensor(const at::Tensor&, const Attend&, const Control&)> field = {};
 };
+
+/// F of a block over new tokens, as in BlockField, with an attention that keeps earlier ones.
+/// @param x      (E, B, T, C). @param h  (E) step length.
+/// @param state  of the state-space layer, (E, B, N); read and written if the block has one.
+at::Tensor block_step(const ModelOptions& o, const DecodeBlock& block, const at::Tensor& x,
+                      const at::Tensor& h, const Attend& attend, at::Tensor* state);
 
 }  // namespace depthgrid

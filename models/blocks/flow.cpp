@@ -12,7 +12,7 @@
 #include "models/blocks/activation.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
-#include "models/blocks/block_step.hpp"
+#include "models/blocks/decode_block.hpp"
 #include "models/blocks/time_features.hpp"
 
 namespace depthgrid {

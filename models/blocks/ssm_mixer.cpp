@@ -1,12 +1,19 @@
 #include "models/blocks/ssm_mixer.hpp"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/bmm.h>
+#include <limits>
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/amax.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/linalg_eigvals.h>
+#include <ATen/ops/where.h>
+
+#include "core/base/nan.hpp"
 #include "models/ops/lti_scan.hpp"
 #include "models/ops/zero_order_hold.hpp"
 
 namespace depthgrid {
+
 namespace {
 
 /// Splits tensors over all nodes into one system per node.
@@ -61,6 +68,20 @@ at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state) 
     y = y + rows.view(x.sizes());
   }
   return y;
+}
+
+at::Tensor spectral_radius(const at::Tensor& transition) {
+  const at::Tensor host = transition.detach().cpu().to(at::kDouble);
+  if (host.dim() == 3) return at::amax(host.abs(), -1);
+  const at::Tensor finite = host.isfinite().flatten(2).all(-1);  // eigvals refuses others
+  const at::Tensor sound = at::where(finite.unsqueeze(-1).unsqueeze(-1), host, 0.0);
+  const at::Tensor radius = at::amax(at::linalg_eigvals(sound).abs(), -1);
+  return at::where(finite, radius, kNaN);
+}
+
+at::Tensor memory_horizon(const at::Tensor& radius) {
+  const double never = std::numeric_limits<double>::infinity();
+  return at::where(radius.lt(1), -1 / radius.log(), never);
 }
 
 }  // namespace depthgrid

@@ -34,4 +34,14 @@ std::vector<NormWeights> TemporalNorm::evaluate(const at::Tensor& features) cons
   return out;
 }
 
+void set_norms(const TemporalNorm& norm1, const TemporalNorm& norm2, const at::Tensor& features,
+               std::vector<BlockWeights>& nodes) {
+  const std::vector<NormWeights> first = norm1.evaluate(features);
+  const std::vector<NormWeights> second = norm2.evaluate(features);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].norm1 = first[i];
+    nodes[i].norm2 = second[i];
+  }
+}
+
 }  // namespace depthgrid

@@ -29,4 +29,8 @@ class TemporalNorm {
   AffineMap shift_;
 };
 
+/// Replaces the norms of the block at each node by generated ones. @param features  (E, L, F).
+void set_norms(const TemporalNorm& norm1, const TemporalNorm& norm2, const at::Tensor& features,
+               std::vector<BlockWeights>& nodes);
+
 }  // namespace depthgrid

@@ -13,8 +13,8 @@
 #include "core/base/error.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/depth/tableau.hpp"
-#include "models/blocks/block_step.hpp"
-#include "models/blocks/rotary.hpp"
+#include "models/blocks/attention.hpp"
+#include "models/blocks/decode_block.hpp"
 
 namespace depthgrid {
 namespace {

@@ -7,8 +7,8 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/depth/depth_grid.hpp"
+#include "models/blocks/attention.hpp"
 #include "models/blocks/decode_block.hpp"
-#include "models/blocks/rotary.hpp"
 #include "models/context/forward_context.hpp"
 #include "models/decode/kv_cache.hpp"
 #include "models/decode/skipping_step.hpp"

@@ -10,7 +10,7 @@
 #include <ATen/ops/scaled_dot_product_attention.h>
 
 #include "core/base/error.hpp"
-#include "models/blocks/attention_heads.hpp"
+#include "models/blocks/attention.hpp"
 #include "models/ops/cpu/token_attention_kernel.hpp"
 
 namespace depthgrid {

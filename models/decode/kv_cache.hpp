@@ -4,7 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "models/blocks/rotary.hpp"
+#include "models/blocks/attention.hpp"
 #include "models/options/model_options.hpp"
 
 namespace depthgrid {
@@ -21,8 +21,6 @@ class KvCache {
   /// @return        (E, B, T, C), float if qkv is bfloat16.
   /// Source: Vaswani et al. (2017), eq. 1.
   at::Tensor attend(const ModelOptions& o, const at::Tensor& qkv, const RotaryAngles& angles);
-
-  std::int64_t rows() const { return keys_.defined() ? keys_.size(0) : 0; }
 
   /// Slots in use per row.
   std::int64_t length() const noexcept { return length_; }

@@ -10,7 +10,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "core/base/error.hpp"
-#include "models/blocks/block_step.hpp"
+#include "models/blocks/decode_block.hpp"
 #include "models/routing/decisions.hpp"
 
 namespace depthgrid {

@@ -6,8 +6,8 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/depth/vector_field.hpp"
+#include "models/blocks/attention.hpp"
 #include "models/blocks/decode_block.hpp"
-#include "models/blocks/rotary.hpp"
 #include "models/context/forward_context.hpp"
 #include "models/decode/kv_cache.hpp"
 #include "models/options/model_options.hpp"

@@ -8,9 +8,9 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones_like.h>
 
+#include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/blocks/flow.hpp"
-#include "models/blocks/layer_field.hpp"
 #include "models/blocks/residual_scale.hpp"
 
 namespace depthgrid {

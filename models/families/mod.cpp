@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <ATen/TensorOperators.h>
@@ -72,44 +71,39 @@ class ModField final : public RoutedField {
 
  protected:
   FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
-                    const Control& u) const override;
+                    const Control& u) const override {
+    const ModelOptions& o = options();
+    const ModLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
+    const bool training = context().training, trains = training && !forced();
+    const at::Tensor r = layer.weight(x);
+    const at::Tensor target = top_k_mask(r.detach(), capacities(o.routing, x.size(2)));
+    at::Tensor logits;
+    if (training || asked() || mode() == ExecutionMode::Student) logits = layer.predict(o, x);
+    if (training) add_loss(kPredictor, routing_loss(logits, target));
+    at::Tensor mask = target;
+    if (!trains && mode() == ExecutionMode::Student) {
+      mask = student(logits, at.step, dynamic);
+    } else if (!trains && mode() != ExecutionMode::TeacherTopk) {
+      mask = plain_mask(r.detach(), at.step);
+      if (!mask.defined()) throw Error("mod has no mode '" + std::string(name_of(mode())) + "'");
+    }
+    const at::Tensor gate = logistic(r);
+    report({.layer = at.step,
+            .executed = mask,
+            .logits = logits,
+            .score = r,
+            .target = target,
+            .execution_gate = gate});
+    if (!trains && mode() == ExecutionMode::Dense) {
+      return {dense(x, at, u) * gate.unsqueeze(-1), {}};
+    }
+    if (!trains && mode() == ExecutionMode::SkipAll) return skipped(x);
+    return executed(x, at, mask, gate, trains || mode() == ExecutionMode::TeacherTopk);
+  }
 
  private:
   const std::vector<ModLayer>& layers_;
 };
-
-FieldValue ModField::routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
-                            const Control& u) const {
-  const ModelOptions& o = options();
-  const ForwardContext& c = context();
-  const ModLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
-  const ExecutionMode mode = c.execution ? c.execution->mode : ExecutionMode::Student;
-  const bool trains = c.training && !forced();
-  const at::Tensor r = layer.weight(x);
-  const at::Tensor target = top_k_mask(r.detach(), capacities(o.routing, x.size(2)));
-  at::Tensor logits;
-  if (c.training || asked() || mode == ExecutionMode::Student) logits = layer.predict(o, x);
-  if (c.training) add_loss(kPredictor, routing_loss(logits, target));
-  at::Tensor mask = target;
-  if (!trains && mode == ExecutionMode::Student) {
-    mask = student(logits, at.step, dynamic);
-  } else if (!trains && mode != ExecutionMode::TeacherTopk) {
-    mask = plain_mask(r.detach(), at.step);
-    if (!mask.defined()) throw Error("mod has no mode '" + std::string(name_of(mode)) + "'");
-  }
-  const at::Tensor gate = logistic(r);
-  LayerRouting seen;
-  seen.layer = at.step;
-  seen.executed = mask;
-  seen.logits = logits;
-  seen.score = r;
-  seen.target = target;
-  seen.execution_gate = gate;
-  report(std::move(seen));
-  if (!trains && mode == ExecutionMode::Dense) return {dense(x, at, u) * gate.unsqueeze(-1), {}};
-  if (!trains && mode == ExecutionMode::SkipAll) return skipped(x);
-  return executed(x, at, mask, gate, trains || mode == ExecutionMode::TeacherTopk);
-}
 
 class Mod final : public RoutedFamily<ModLayer, ModField> {
  public:

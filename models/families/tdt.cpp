@@ -93,12 +93,41 @@ class TdtField final : public RoutedField {
 
  protected:
   FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
-                    const Control& u) const override;
+                    const Control& u) const override {
+    const TdtLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
+    const at::Tensor like = x.detach().select(-1, 0);
+    Teacher teacher;
+    if (teaches()) teacher = teach(layer, x, at, dynamic, u);
+    at::Tensor logits;
+    if (training() || asked() || mode() == ExecutionMode::Student) {
+      logits = layer.router.logits(options(), x);
+    }
+    if (training()) {
+      add_loss(kTpn, token_sum(mean_square(teacher.predicted - teacher.stopped)));
+      add_loss(kCausal, routing_loss(logits, teacher.target));
+      if (layer.level.defined()) {
+        observe(kLevel, layer.level, token_sum(teacher.signals.d_st.detach()));
+      }
+    }
+    const at::Tensor chosen = mask(teacher, logits, like, at, dynamic);
+    report({.layer = at.step,
+            .executed = chosen,
+            .logits = logits,
+            .score = teacher.signals.score,
+            .target = teacher.target,
+            .signals = teacher.signals,
+            .scalars = teacher.scalars,
+            .residual = teacher.residual,
+            .predicted = teacher.predicted});
+    const bool everything = training() ? !gated() && !forced() : mode() == ExecutionMode::Dense;
+    if (everything) return {teacher.f.defined() ? teacher.f : dense(x, at, u), {}};
+    if (!training() && mode() == ExecutionMode::SkipAll) return skipped(x);
+    const bool ranked = training() && !forced() ? !dense_phase(like).defined()
+                                                : mode() == ExecutionMode::TeacherTopk;
+    return executed(x, at, chosen, gate(teacher, dynamic), ranked);
+  }
 
  private:
-  ExecutionMode mode() const {
-    return context().execution ? context().execution->mode : ExecutionMode::Student;
-  }
   bool training() const { return context().training; }
   bool gated() const { return training() && options().tdt.path != TrainPath::Dense; }
   bool teaches() const {
@@ -113,128 +142,86 @@ class TdtField final : public RoutedField {
   }
 
   Teacher teach(const TdtLayer& layer, const at::Tensor& x, const DepthPoint& at,
-                std::int64_t dynamic, const Control& u) const;
+                std::int64_t dynamic, const Control& u) const {
+    const ModelOptions& o = options();
+    const LayerRouting* const kept = held(dynamic);
+    const bool attached = !gated() || o.tdt.gate_grad_to_trunk || !o.tdt.tpn_detach_input;
+    Teacher t;
+    {
+      const at::AutoGradMode graph(attached && at::GradMode::is_enabled());
+      t.f = dense(x, at, u);
+      t.residual = t.f * per_cell(at.h.to(x.scalar_type()), x);
+    }
+    t.stopped = kept ? kept->residual : t.residual.detach();
+    t.predicted = layer.network.predict(o, x + t.residual);
+    t.scalars = layer.scalars(o.tdt.positive_scalars);
+    const bool through = o.tdt.gate_grad_to_trunk;
+    t.signals = surprise_gate(
+        through ? t.residual : t.stopped,
+        through ? t.predicted : (kept ? kept->predicted : t.predicted.detach()), t.scalars,
+        {.window = o.tdt.window,
+         .exclusive = o.tdt.exclusive,
+         .level = layer.level.defined() ? layer.level.detach() : at::Tensor()});
+    at::Tensor score = t.signals.score;
+    if (o.routing.always_first) {
+      const at::Tensor position = at::arange(score.size(-1), score.options().dtype(at::kLong));
+      score = score.masked_fill(position.eq(0), std::numeric_limits<double>::infinity());
+    }
+    t.target = kept ? kept->target : top_k_mask(score, capacities(o.routing, x.size(2)));
+    return t;
+  }
+
   at::Tensor mask(const Teacher& teacher, const at::Tensor& logits, const at::Tensor& like,
-                  const DepthPoint& at, std::int64_t dynamic) const;
-  at::Tensor gate(const Teacher& teacher, std::int64_t dynamic) const;
+                  const DepthPoint& at, std::int64_t dynamic) const {
+    const RoutingOptions& o = options().routing;
+    if (training() && !forced()) {
+      if (!gated()) return at::ones_like(like, like.options().dtype(at::kBool));
+      const at::Tensor phase = dense_phase(like);
+      const at::Tensor chosen = with_first(o, teacher.target);
+      return phase.defined() ? chosen.logical_or(phase) : chosen;
+    }
+    if (mode() == ExecutionMode::TeacherTopk) return with_first(o, teacher.target);
+    if (mode() == ExecutionMode::TeacherThreshold) {
+      const at::Tensor& calibrated = context().execution->thresholds;
+      const at::Tensor chosen =
+          calibrated.defined()
+              ? above(teacher.signals.score, calibrated.select(1, dynamic))
+              : above(teacher.signals.gate,
+                      at::tensor(o.threshold, like.options().requires_grad(false)));
+      return with_first(o, chosen);
+    }
+    if (mode() == ExecutionMode::Student) {
+      return student(logits, at.step, dynamic);
+    }
+    return plain_mask(like, at.step);
+  }
+
+  at::Tensor gate(const Teacher& teacher, std::int64_t dynamic) const {
+    if (!gated()) return {};
+    const at::Tensor& g = teacher.signals.gate;
+    at::Tensor gate = g;
+    if (options().tdt.path == TrainPath::GatedSt) {
+      // 1 to the bit, with the gradient of g / value.
+      const LayerRouting* const kept = held(dynamic);
+      const at::Tensor value = kept ? kept->signals.gate : g.detach();
+      gate = (g - value) / value.clamp_min(1e-6) + 1;
+    }
+    const at::Tensor phase = dense_phase(g.detach());
+    return phase.defined() ? at::where(phase, at::ones_like(gate).detach(), gate) : gate;
+  }
+
   /// (E, 1, 1) bool: cells still in their dense first steps; undefined if there are none.
-  at::Tensor dense_phase(const at::Tensor& like) const;
+  at::Tensor dense_phase(const at::Tensor& like) const {
+    std::vector<std::int64_t> flags;
+    for (const std::int64_t steps : options().tdt.dense_steps) {
+      flags.push_back(context().step <= steps ? 1 : 0);
+    }
+    if (!gated() || std::ranges::all_of(flags, [](auto f) { return f == 0; })) return {};
+    return at::tensor(flags, like.options().dtype(at::kLong)).gt(0).view({-1, 1, 1});
+  }
 
   const std::vector<TdtLayer>& layers_;
 };
-
-at::Tensor TdtField::dense_phase(const at::Tensor& like) const {
-  std::vector<std::int64_t> flags;
-  for (const std::int64_t steps : options().tdt.dense_steps) {
-    flags.push_back(context().step <= steps ? 1 : 0);
-  }
-  if (!gated() || std::ranges::all_of(flags, [](auto f) { return f == 0; })) return {};
-  return at::tensor(flags, like.options().dtype(at::kLong)).gt(0).view({-1, 1, 1});
-}
-
-Teacher TdtField::teach(const TdtLayer& layer, const at::Tensor& x, const DepthPoint& at,
-                        std::int64_t dynamic, const Control& u) const {
-  const ModelOptions& o = options();
-  const LayerRouting* const kept = held(dynamic);
-  const bool attached = !gated() || o.tdt.gate_grad_to_trunk || !o.tdt.tpn_detach_input;
-  Teacher t;
-  {
-    const at::AutoGradMode graph(attached && at::GradMode::is_enabled());
-    t.f = dense(x, at, u);
-    t.residual = t.f * per_cell(at.h.to(x.scalar_type()), x);
-  }
-  t.stopped = kept ? kept->residual : t.residual.detach();
-  t.predicted = layer.network.predict(o, x + t.residual);
-  t.scalars = layer.scalars(o.tdt.positive_scalars);
-  const bool through = o.tdt.gate_grad_to_trunk;
-  t.signals = surprise_gate(through ? t.residual : t.stopped,
-                            through ? t.predicted : (kept ? kept->predicted : t.predicted.detach()),
-                            t.scalars,
-                            {.window = o.tdt.window,
-                             .exclusive = o.tdt.exclusive,
-                             .level = layer.level.defined() ? layer.level.detach() : at::Tensor()});
-  at::Tensor score = t.signals.score;
-  if (o.routing.always_first) {
-    const at::Tensor position = at::arange(score.size(-1), score.options().dtype(at::kLong));
-    score = score.masked_fill(position.eq(0), std::numeric_limits<double>::infinity());
-  }
-  t.target = kept ? kept->target : top_k_mask(score, capacities(o.routing, x.size(2)));
-  return t;
-}
-
-at::Tensor TdtField::mask(const Teacher& teacher, const at::Tensor& logits, const at::Tensor& like,
-                          const DepthPoint& at, std::int64_t dynamic) const {
-  const RoutingOptions& o = options().routing;
-  if (training() && !forced()) {
-    if (!gated()) return at::ones_like(like, like.options().dtype(at::kBool));
-    const at::Tensor phase = dense_phase(like);
-    const at::Tensor chosen = with_first(o, teacher.target);
-    return phase.defined() ? chosen.logical_or(phase) : chosen;
-  }
-  if (mode() == ExecutionMode::TeacherTopk) return with_first(o, teacher.target);
-  if (mode() == ExecutionMode::TeacherThreshold) {
-    const at::Tensor& calibrated = context().execution->thresholds;
-    const at::Tensor chosen =
-        calibrated.defined() ? above(teacher.signals.score, calibrated.select(1, dynamic))
-                             : above(teacher.signals.gate,
-                                     at::tensor(o.threshold, like.options().requires_grad(false)));
-    return with_first(o, chosen);
-  }
-  if (mode() == ExecutionMode::Student) {
-    return student(logits, at.step, dynamic);
-  }
-  return plain_mask(like, at.step);
-}
-
-at::Tensor TdtField::gate(const Teacher& teacher, std::int64_t dynamic) const {
-  if (!gated()) return {};
-  const at::Tensor& g = teacher.signals.gate;
-  at::Tensor gate = g;
-  if (options().tdt.path == TrainPath::GatedSt) {
-    // 1 to the bit, with the gradient of g / value.
-    const LayerRouting* const kept = held(dynamic);
-    const at::Tensor value = kept ? kept->signals.gate : g.detach();
-    gate = (g - value) / value.clamp_min(1e-6) + 1;
-  }
-  const at::Tensor phase = dense_phase(g.detach());
-  return phase.defined() ? at::where(phase, at::ones_like(gate).detach(), gate) : gate;
-}
-
-FieldValue TdtField::routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
-                            const Control& u) const {
-  const TdtLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
-  const at::Tensor like = x.detach().select(-1, 0);
-  Teacher teacher;
-  if (teaches()) teacher = teach(layer, x, at, dynamic, u);
-  at::Tensor logits;
-  if (training() || asked() || mode() == ExecutionMode::Student) {
-    logits = layer.router.logits(options(), x);
-  }
-  if (training()) {
-    add_loss(kTpn, token_sum(mean_square(teacher.predicted - teacher.stopped)));
-    add_loss(kCausal, routing_loss(logits, teacher.target));
-    if (layer.level.defined()) {
-      observe(kLevel, layer.level, token_sum(teacher.signals.d_st.detach()));
-    }
-  }
-  const at::Tensor chosen = mask(teacher, logits, like, at, dynamic);
-  report({.layer = at.step,
-          .executed = chosen,
-          .logits = logits,
-          .score = teacher.signals.score,
-          .target = teacher.target,
-          .signals = teacher.signals,
-          .scalars = teacher.scalars,
-          .residual = teacher.residual,
-          .predicted = teacher.predicted,
-          .execution_gate = {}});
-  const bool everything = training() ? !gated() && !forced() : mode() == ExecutionMode::Dense;
-  if (everything) return {teacher.f.defined() ? teacher.f : dense(x, at, u), {}};
-  if (!training() && mode() == ExecutionMode::SkipAll) return skipped(x);
-  const bool ranked =
-      training() && !forced() ? !dense_phase(like).defined() : mode() == ExecutionMode::TeacherTopk;
-  return executed(x, at, chosen, gate(teacher, dynamic), ranked);
-}
 
 class Tdt final : public RoutedFamily<TdtLayer, TdtField> {
  public:

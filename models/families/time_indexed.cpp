@@ -7,7 +7,6 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 
-#include "models/blocks/base_gains.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/blocks/residual_scale.hpp"
@@ -19,51 +18,32 @@
 namespace depthgrid {
 namespace {
 
-/// The shared block at each node of one pass; gates and generated norms were computed together.
-class GatedField : public BlockField {
+/// The shared block at each node of one pass; gates, generated norms and state-space systems were
+/// computed together.
+class GatedField final : public LayerField {
  public:
-  GatedField(const ModelOptions& o, const ForwardContext& c, BlockWeights base,
-             std::vector<WeightGates::AtNode> gates, std::vector<NormWeights> norm1,
-             std::vector<NormWeights> norm2)
-      : BlockField(o, c),
-        base_(std::move(base)),
+  /// @param systems  the second sublayer at each node; empty: feed-forward.
+  GatedField(const ModelOptions& o, const ForwardContext& c, std::vector<BlockWeights> bases,
+             std::vector<WeightGates::AtNode> gates, std::vector<SsmSystem> systems)
+      : LayerField(o, c, std::move(bases)),
         gates_(std::move(gates)),
-        norm1_(std::move(norm1)),
-        norm2_(std::move(norm2)) {}
+        systems_(std::move(systems)) {}
 
  protected:
   BlockWeights weights(const DepthPoint& at) const override {
-    const auto i = static_cast<std::size_t>(at.step);
-    BlockWeights w = gated(base_, gates_.at(i));
-    if (!norm1_.empty()) {
-      w.norm1 = norm1_[i];
-      w.norm2 = norm2_[i];
-    }
-    return w;
+    return gated(LayerField::weights(at), gates_.at(static_cast<std::size_t>(at.step)));
   }
 
- private:
-  BlockWeights base_;
-  std::vector<WeightGates::AtNode> gates_;
-  std::vector<NormWeights> norm1_;
-  std::vector<NormWeights> norm2_;
-};
+  bool feeds_forward() const override { return systems_.empty(); }
 
-/// The same with a state-space layer as the second sublayer.
-class SsmField final : public GatedField {
- public:
-  SsmField(GatedField block, std::vector<SsmSystem> systems)
-      : GatedField(std::move(block)), systems_(std::move(systems)) {}
-
- protected:
-  bool feeds_forward() const override { return false; }
-
-  at::Tensor second_sublayer(const BlockWeights&, const at::Tensor& normed,
+  at::Tensor second_sublayer(const BlockWeights& w, const at::Tensor& normed,
                              const DepthPoint& at) const override {
+    if (feeds_forward()) return LayerField::second_sublayer(w, normed, at);
     return mix(systems_.at(static_cast<std::size_t>(at.step)), normed);
   }
 
  private:
+  std::vector<WeightGates::AtNode> gates_;
   std::vector<SsmSystem> systems_;
 };
 
@@ -89,40 +69,19 @@ class TimeIndexed final : public Family {
   std::vector<DepthSegment> segments(const ForwardContext& context) const override {
     DepthGrid nodes = grid(context);
     const at::Tensor features = time_features(options_.time, nodes.t);
-    std::vector<NormWeights> first, second;
-    if (options_.norm == NormChoice::TemporalLayer) {
-      first = norm1_.evaluate(features);
-      second = norm2_.evaluate(features);
-    }
-    GatedField block(options_, context, gains_.scaled(base_), gates_.evaluate(options_, features),
-                     std::move(first), std::move(second));
-    FieldPtr field;
-    if (options_.mixer == Mixer::Mlp) {
-      field = std::make_unique<GatedField>(std::move(block));
-    } else {
-      field = std::make_unique<SsmField>(std::move(block), systems(features));
-    }
+    FieldPtr field = std::make_unique<GatedField>(
+        options_, context, bases(features), gates_.evaluate(options_, features), systems(features));
     return euler_run(std::move(nodes), std::move(field));
   }
 
   std::vector<DecodeBlock> blocks(const DepthGrid& grid) const override {
     const at::Tensor features = time_features(options_.time, grid.t);
-    const BlockWeights base = gains_.scaled(base_);
+    const std::vector<BlockWeights> base = bases(features);
+    const std::vector<WeightGates::AtNode> gates = gates_.evaluate(options_, features);
     std::vector<DecodeBlock> out;
-    for (const WeightGates::AtNode& gates : gates_.evaluate(options_, features)) {
-      out.push_back({gated(base, gates)});
-    }
-    if (options_.norm == NormChoice::TemporalLayer) {
-      const std::vector<NormWeights> first = norm1_.evaluate(features);
-      const std::vector<NormWeights> second = norm2_.evaluate(features);
-      for (std::size_t i = 0; i < out.size(); ++i) {
-        out[i].weights.norm1 = first[i];
-        out[i].weights.norm2 = second[i];
-      }
-    }
-    if (options_.mixer == Mixer::Mlp) return out;
+    for (std::size_t i = 0; i < base.size(); ++i) out.push_back({gated(base[i], gates[i])});
     std::vector<SsmSystem> each = systems(features);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i].ssm = std::move(each[i]);
+    for (std::size_t i = 0; i < each.size(); ++i) out[i].ssm = std::move(each[i]);
     return out;
   }
 
@@ -132,17 +91,26 @@ class TimeIndexed final : public Family {
   }
 
   at::Tensor transitions() const override {
-    if (options_.mixer == Mixer::Mlp) return {};
     const at::NoGradGuard no_grad;
     std::vector<at::Tensor> each;
     for (SsmSystem& s : systems(time_features(options_.time, grid({}).t))) {
       each.push_back(std::move(s.transition));
     }
-    return at::stack(each, 1);
+    return each.empty() ? at::Tensor() : at::stack(each, 1);
   }
 
  private:
+  /// The block at each node, without gates.
+  std::vector<BlockWeights> bases(const at::Tensor& features) const {
+    std::vector<BlockWeights> nodes(static_cast<std::size_t>(features.size(1)),
+                                    gains_.scaled(base_));
+    if (options_.norm == NormChoice::TemporalLayer) set_norms(norm1_, norm2_, features, nodes);
+    return nodes;
+  }
+
+  /// The state-space layer at each node; empty if there is none.
   std::vector<SsmSystem> systems(const at::Tensor& features) const {
+    if (options_.mixer == Mixer::Mlp) return {};
     return discretise(options_.ssm.discretisation,
                       ssm_.evaluate(options_, features, base_.qkv.weight.scalar_type()));
   }

@@ -13,21 +13,6 @@
 namespace depthgrid {
 namespace {
 
-/// The block at each node of one pass, generated beforehand.
-class GeneratedField final : public BlockField {
- public:
-  GeneratedField(const ModelOptions& o, const ForwardContext& c, std::vector<BlockWeights> nodes)
-      : BlockField(o, c), nodes_(std::move(nodes)) {}
-
- protected:
-  BlockWeights weights(const DepthPoint& at) const override {
-    return nodes_.at(static_cast<std::size_t>(at.step));
-  }
-
- private:
-  std::vector<BlockWeights> nodes_;
-};
-
 class Tong final : public Family {
  public:
   Tong(ParameterSource& source, const ModelOptions& o) : options_(o), scale_(source, o) {
@@ -46,7 +31,7 @@ class Tong final : public Family {
 
   std::vector<DepthSegment> segments(const ForwardContext& context) const override {
     DepthGrid nodes = grid(context);
-    FieldPtr field = std::make_unique<GeneratedField>(options_, context, generated(nodes));
+    FieldPtr field = std::make_unique<LayerField>(options_, context, generated(nodes));
     return euler_run(std::move(nodes), std::move(field));
   }
 

@@ -2,16 +2,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_log_softmax.h>
-#include <ATen/ops/gather.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "core/cells/cell_set.hpp"
+#include "models/ops/graph_node.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 /// (E, B, T) negative log-likelihoods of log-probabilities (E, B, T, V).
 at::Tensor picked(const at::Tensor& log_probabilities, const at::Tensor& targets) {
@@ -19,7 +15,7 @@ at::Tensor picked(const at::Tensor& log_probabilities, const at::Tensor& targets
 }
 
 /// A single graph node: the log-probabilities become the gradient in place.
-class CrossEntropy : public torch::autograd::Function<CrossEntropy> {
+class CrossEntropy : public GraphNode<CrossEntropy> {
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& logits,
                             const at::Tensor& targets) {

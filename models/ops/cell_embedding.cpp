@@ -4,17 +4,13 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/index_select.h>
 #include <ATen/ops/stack.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "core/base/error.hpp"
+#include "models/ops/graph_node.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 std::vector<std::int64_t> output_sizes(const at::Tensor& table, const at::Tensor& ids) {
   std::vector<std::int64_t> sizes = ids.sizes().vec();
@@ -72,7 +68,7 @@ void scatter_add(const at::Tensor& into, const at::Tensor& ids, const at::Tensor
   });
 }
 
-class Embedding : public torch::autograd::Function<Embedding> {
+class Embedding : public GraphNode<Embedding> {
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& table, const at::Tensor& ids) {
     ctx->save_for_backward({ids});

@@ -1,7 +1,6 @@
 #include "models/ops/depth_product.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
@@ -10,16 +9,13 @@
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "core/base/error.hpp"
 #include "models/ops/cpu/depth_product_kernel.hpp"
+#include "models/ops/graph_node.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 constexpr std::int64_t kGrain = 4;  // least blocks per thread
 
@@ -98,14 +94,14 @@ at::Tensor gradients_by_kernel(const at::Tensor& generator, const at::Tensor& dg
   return dm;
 }
 
-class DepthProduct : public torch::autograd::Function<DepthProduct> {
+class DepthProduct : public GraphNode<DepthProduct> {
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& generator,
-                            const std::optional<at::Tensor>& base, const at::Tensor& m) {
+                            const OptionalTensor& base, const at::Tensor& m) {
     ctx->save_for_backward({generator, m});
     ctx->saved_data["generator"] = generator.grad();
-    if (base) ctx->saved_data["base"] = base->grad();
-    return product(generator, base.value_or(at::Tensor()), m);
+    if (base->defined()) ctx->saved_data["base"] = base->grad();
+    return product(generator, *base, m);
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
@@ -133,8 +129,7 @@ at::Tensor depth_product(const at::Tensor& generator, const at::Tensor& base, co
   if (!generator.grad().defined() || (base.defined() && !base.grad().defined())) {
     throw Error("depth_product: the generator's gradient is not preset");
   }
-  const auto given = base.defined() ? std::make_optional(base) : std::nullopt;
-  return DepthProduct::apply(generator, given, m);
+  return DepthProduct::apply(generator, OptionalTensor(base), m);
 }
 
 }  // namespace depthgrid

@@ -8,15 +8,12 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/tanh.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "models/ops/cpu/gelu_kernel.hpp"
+#include "models/ops/graph_node.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 constexpr std::int64_t kGeluGrain = 1 << 14;  // least elements per thread
 
@@ -37,7 +34,7 @@ void for_elements(const at::Tensor& x, const Work& work) {
   });
 }
 
-class CpuGelu : public torch::autograd::Function<CpuGelu> {
+class CpuGelu : public GraphNode<CpuGelu> {
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input, GeluForm form) {
     const at::Tensor x = input.contiguous();

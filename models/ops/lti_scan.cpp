@@ -8,16 +8,13 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "core/base/error.hpp"
 #include "models/ops/cpu/lti_scan_kernel.hpp"
+#include "models/ops/graph_node.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 bool is_dense(const at::Tensor& transition) {
   return transition.dim() == 3;
@@ -98,7 +95,7 @@ at::Tensor by_doubling(ScanOrder order, const at::Tensor& transition, const at::
   return forward ? h : h.flip(2);
 }
 
-class LtiScan : public torch::autograd::Function<LtiScan> {
+class LtiScan : public GraphNode<LtiScan> {
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& transition,
                             const at::Tensor& input, bool kernel) {

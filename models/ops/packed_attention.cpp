@@ -1,20 +1,16 @@
 #include "models/ops/packed_attention.hpp"
 
 #include <cmath>
-#include <optional>
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "models/ops/cpu/attention_kernel.hpp"
+#include "models/ops/graph_node.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 constexpr std::int64_t kPackedTokens = 256;  // beyond, a head's scores leave the cache
 
@@ -72,13 +68,12 @@ struct Heads {
   }
 };
 
-class PackedAttention : public torch::autograd::Function<PackedAttention> {
+class PackedAttention : public GraphNode<PackedAttention> {
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input, std::int64_t count,
-                            const std::optional<at::Tensor>& cosine,
-                            const std::optional<at::Tensor>& sine) {
+                            const OptionalTensor& cosine, const OptionalTensor& sine) {
     const at::Tensor qkv = input.contiguous();
-    const at::Tensor c = cosine.value_or(at::Tensor()), s = sine.value_or(at::Tensor());
+    const at::Tensor &c = *cosine, &s = *sine;
     const Heads heads(qkv, count, c, s);
     const at::Tensor out =
         at::empty({heads.cells, heads.rows, heads.tokens, heads.width}, qkv.options());
@@ -117,10 +112,8 @@ class PackedAttention : public torch::autograd::Function<PackedAttention> {
 }  // namespace
 
 at::Tensor packed_attention(const at::Tensor& qkv, std::int64_t heads, const RotaryTables& rotary) {
-  const auto if_defined = [](const at::Tensor& v) {
-    return v.defined() ? std::optional(v) : std::nullopt;
-  };
-  return PackedAttention::apply(qkv, heads, if_defined(rotary.cosine), if_defined(rotary.sine));
+  return PackedAttention::apply(qkv, heads, OptionalTensor(rotary.cosine),
+                                OptionalTensor(rotary.sine));
 }
 
 bool packed_attention_serves(const at::Tensor& qkv, std::int64_t heads) {

@@ -1,7 +1,5 @@
 #include "models/ops/per_cell_norm.hpp"
 
-#include <optional>
-
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -10,16 +8,13 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "core/base/error.hpp"
 #include "models/ops/cpu/row_norm_kernel.hpp"
+#include "models/ops/graph_node.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 /// Blocks of rows of (E, B, T, C) that never cross a cell.
 struct Blocks {
@@ -93,24 +88,22 @@ Normed norm_rows(const at::Tensor& x, const at::Tensor& scale, const at::Tensor&
     at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t b = begin; b < end; ++b) {
         const std::int64_t row = blocks.first_row(b);
-        norm_forward<scalar_t>(block_of<scalar_t>(blocks, b, x, scale, shift, eps, centred),
-                               out.y.mutable_data_ptr<scalar_t>() + row * blocks.channels,
-                               kept(out.mean, row), kept(out.inverse, row));
+        norm_forward(block_of<scalar_t>(blocks, b, x, scale, shift, eps, centred),
+                     out.y.mutable_data_ptr<scalar_t>() + row * blocks.channels,
+                     kept(out.mean, row), kept(out.inverse, row));
       }
     });
   });
   return out;
 }
 
-class CpuNorm : public torch::autograd::Function<CpuNorm> {
+class CpuNorm : public GraphNode<CpuNorm> {
  public:
-  // Optional, because an undefined tensor must not be an input of a graph node.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input,
-                            const std::optional<at::Tensor>& scale_if,
-                            const std::optional<at::Tensor>& shift_if, const at::Tensor& eps,
+                            const OptionalTensor& optional_scale,
+                            const OptionalTensor& optional_shift, const at::Tensor& eps,
                             bool centred) {
-    const at::Tensor scale = scale_if.value_or(at::Tensor());
-    const at::Tensor shift = shift_if.value_or(at::Tensor());
+    const at::Tensor &scale = *optional_scale, &shift = *optional_shift;
     const at::Tensor x = input.contiguous();
     const Normed out =
         norm_rows(x, scale, shift, eps.const_data_ptr<double>(), centred, /*keep=*/true);
@@ -140,7 +133,7 @@ class CpuNorm : public torch::autograd::Function<CpuNorm> {
         for (std::int64_t b = begin; b < end; ++b) {
           const std::int64_t row = blocks.first_row(b);
           const std::int64_t at = row * blocks.channels;
-          norm_backward<scalar_t>(
+          norm_backward(
               block_of<scalar_t>(blocks, b, x, scale, shift, saved[5].const_data_ptr<double>(),
                                  ctx->saved_data["centred"].toBool()),
               dy.const_data_ptr<scalar_t>() + at, saved[3].const_data_ptr<scalar_t>() + row,
@@ -177,10 +170,7 @@ at::Tensor per_cell_norm(NormKind kind, const at::Tensor& x, const at::Tensor& s
   }
   const at::Tensor numbers = at::tensor(eps, at::kDouble);
   if (!x.device().is_cpu()) return composed(kind, x, scale, shift, numbers);
-  const auto if_defined = [](const at::Tensor& v) {
-    return v.defined() ? std::optional(v) : std::nullopt;
-  };
-  return CpuNorm::apply(x, if_defined(scale), if_defined(shift), numbers, centred);
+  return CpuNorm::apply(x, OptionalTensor(scale), OptionalTensor(shift), numbers, centred);
 }
 
 at::Tensor normed_products(NormKind kind, const at::Tensor& input, const at::Tensor& w,
@@ -198,7 +188,7 @@ at::Tensor normed_products(NormKind kind, const at::Tensor& input, const at::Ten
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "normed_products", [&] {
     at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t b = begin; b < end; ++b) {
-        norm_products<scalar_t>(
+        norm_products(
             block_of<scalar_t>(blocks, b, x, {}, {}, eps.data(), kind == NormKind::Layer),
             rows.const_data_ptr<scalar_t>() + b / blocks.per_cell * count * blocks.channels, count,
             out.mutable_data_ptr<scalar_t>() + blocks.first_row(b) * count);

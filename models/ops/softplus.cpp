@@ -7,15 +7,13 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/softplus.h>
-#include <torch/csrc/autograd/custom_function.h>
+
+#include "models/ops/graph_node.hpp"
 
 namespace depthgrid {
 namespace {
 
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
-class CpuSoftplus : public torch::autograd::Function<CpuSoftplus> {
+class CpuSoftplus : public GraphNode<CpuSoftplus> {
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
     const at::Tensor x = input.contiguous();

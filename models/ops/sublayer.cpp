@@ -1,20 +1,14 @@
 #include "models/ops/sublayer.hpp"
 
-#include <algorithm>
-#include <array>
-#include <optional>
 #include <tuple>
 
 #include <ATen/ops/empty_like.h>
-#include <torch/csrc/autograd/custom_function.h>
 
+#include "models/ops/graph_node.hpp"
 #include "models/ops/sublayer_call.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 constexpr std::int64_t kRowsOfRun = 64;  // rows of a feed-forward run
 constexpr std::int64_t kSublayerTokens = 256;
@@ -36,39 +30,17 @@ std::int64_t workspace(const RowRuns& runs, const at::Tensor& x, const PreparedS
   return sublayer_workspace(runs.longest(), x.size(3), w.inner(), plan.heads, x.size(2));
 }
 
-template <class... Tensors>
-SublayerInputs first_inputs(const Tensors&... tensors) {
-  const std::array<OptionalTensor, sizeof...(tensors)> all = {tensors...};
-  SublayerInputs inputs;
-  for (std::size_t i = 0; i < kSublayerInputs; ++i) inputs[i] = all[i].value_or(at::Tensor());
-  return inputs;
-}
-
-/// Calls apply with each tensor as a separate argument; they are optional, because an undefined
-/// tensor must not be an input of a graph node.
-template <class Apply>
-at::Tensor with_tensors(const SublayerTensors& w, const at::Tensor& addend, const Apply& apply) {
-  std::array<OptionalTensor, kSublayerInputs + 1> all;
-  const SublayerInputs inputs = inputs_of(w);
-  for (std::size_t i = 0; i < kSublayerInputs; ++i) {
-    all[i] = if_defined(inputs[i]);
-  }
-  all.back() = if_defined(addend);
-  return std::apply(apply, all);
-}
-
-class SublayerNode : public torch::autograd::Function<SublayerNode> {
+class SublayerNode : public GraphNode<SublayerNode> {
  public:
-  /// @param tensors  `inputs_of` and an addend, std::optional<at::Tensor> each.
+  /// @param tensors  `inputs_of` the sublayer, an OptionalTensor each.
   template <class... Tensors>
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input, const at::Tensor& eps,
                             const Plan& plan, const RotaryTables& rotary,
-                            const Tensors&... tensors) {
+                            const OptionalTensor& more, const Tensors&... tensors) {
     const at::Tensor x = input.contiguous();
-    const SublayerInputs inputs = first_inputs(tensors...);
-    at::Tensor addend = std::get<kSublayerInputs>(std::tie(tensors...)).value_or(at::Tensor());
-    if (addend.defined()) addend = addend.contiguous();
-    const PreparedSublayer w(Way::There, tensors_of(plan.form, eps, inputs));
+    const at::Tensor addend = more->defined() ? more->contiguous() : at::Tensor();
+    const SublayerInputs inputs = {*tensors...};
+    const PreparedSublayer w(Pass::Forward, tensors_of(plan.form, eps, inputs.data()));
     const KeptRows kept(x, w.inner(), plan.heads);
     const at::Tensor y = at::empty_like(x);
     const RowRuns runs = runs_of(x, plan);
@@ -79,9 +51,9 @@ class SublayerNode : public torch::autograd::Function<SublayerNode> {
         attention_rows_forward(w.weights(run.cell), heads_of(plan.heads, x.size(2), rotary, run),
                                kept.rows(run, plan.heads), to, run.workspace);
       } else {
-        const float* more =
+        const float* added =
             addend.defined() ? addend.const_data_ptr<float>() + run.row * n : nullptr;
-        feed_forward_rows_forward(w.weights(run.cell), plan.act, kept.rows(run, 0), more, to,
+        feed_forward_rows_forward(w.weights(run.cell), plan.act, kept.rows(run, 0), added, to,
                                   run.workspace);
       }
     });
@@ -103,11 +75,10 @@ class SublayerNode : public torch::autograd::Function<SublayerNode> {
                     ctx->saved_data["heads"].toInt(),
                     static_cast<RowActivation>(ctx->saved_data["act"].toInt())};
     const KeptRows kept(saved, 0);
-    const auto rest = saved.begin() + KeptRows::kTensors;
-    SublayerInputs inputs;
-    std::copy_n(rest, kSublayerInputs, inputs.begin());
-    const RotaryTables rotary{rest[kSublayerInputs + 1], rest[kSublayerInputs + 2]};
-    const PreparedSublayer w(Way::Back, tensors_of(plan.form, rest[kSublayerInputs], inputs));
+    const at::Tensor* const inputs = saved.data() + KeptRows::kTensors;
+    const at::Tensor* const rest = inputs + kSublayerInputs;
+    const RotaryTables rotary{rest[1], rest[2]};
+    const PreparedSublayer w(Pass::Backward, tensors_of(plan.form, rest[0], inputs));
     const at::Tensor dy = grads[0].contiguous();
     const at::Tensor dx = at::empty_like(kept.x);
     const RowRuns runs = runs_of(kept.x, plan);
@@ -125,29 +96,33 @@ class SublayerNode : public torch::autograd::Function<SublayerNode> {
                                    sums.of(run), run.workspace);
       }
     });
-    variable_list out = {dx, {}, {}, {}};  // x, eps, plan, rotary
+    const at::Tensor d_addend = ctx->saved_data["addend"].toBool() ? dy : at::Tensor();
+    variable_list out = {dx, {}, {}, {}, d_addend};  // x, eps, plan, rotary, addend
     const SublayerInputs d = sums.result();
     out.insert(out.end(), d.begin(), d.end());
-    out.push_back(ctx->saved_data["addend"].toBool() ? dy : at::Tensor());
     return out;
   }
 };
+
+at::Tensor sublayer_node(const at::Tensor& x, const SublayerTensors& w, const Plan& plan,
+                         const RotaryTables& rotary, const at::Tensor& addend) {
+  const auto node = [&](const auto&... tensors) {
+    return SublayerNode::apply(x, w.eps, plan, rotary, OptionalTensor(addend),
+                               OptionalTensor(tensors)...);
+  };
+  return std::apply(node, inputs_of(w));
+}
 
 }  // namespace
 
 at::Tensor attention_sublayer(const at::Tensor& x, const SublayerTensors& w, std::int64_t heads,
                               const RotaryTables& rotary) {
-  return with_tensors(w, {}, [&](const auto&... tensors) {
-    return SublayerNode::apply(x, w.eps, Plan{.form = w.form, .heads = heads}, rotary, tensors...);
-  });
+  return sublayer_node(x, w, {.form = w.form, .heads = heads}, rotary, {});
 }
 
 at::Tensor feed_forward_sublayer(const at::Tensor& x, const SublayerTensors& w, RowActivation act,
                                  const at::Tensor& addend) {
-  return with_tensors(w, addend, [&](const auto&... tensors) {
-    return SublayerNode::apply(x, w.eps, Plan{.form = w.form, .act = act}, RotaryTables{},
-                               tensors...);
-  });
+  return sublayer_node(x, w, {.form = w.form, .act = act}, {}, addend);
 }
 
 bool sublayer_serves(const at::Tensor& x, const SublayerTensors& w, std::int64_t heads) {

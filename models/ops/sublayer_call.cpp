@@ -12,16 +12,16 @@ at::Tensor dense_inside(const at::Tensor& v) {
 }
 
 /// Gated weights: transposed for the forward pass, not for the backward pass.
-at::Tensor prepared(Way way, const SublayerMap& m) {
-  if (way == Way::Back && !m.gate.defined()) return m.weight;
+at::Tensor prepared(Pass pass, const SublayerMap& m) {
+  if (pass == Pass::Backward && !m.gate.defined()) return m.weight;
   const std::int64_t cells = m.weight.size(0), out = m.weight.size(1), in = m.weight.size(2);
   const at::Tensor ready = at::empty({cells, out * in}, at::kFloat);
   at::parallel_for(0, cells, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t e = begin; e < end; ++e) {
       const float *weight = cell_data(m.weight, e), *gate = cell_data(m.gate, e);
       float* to = ready.mutable_data_ptr<float>() + e * out * in;
-      way == Way::There ? turn_weights(weight, gate, out, in, to)
-                        : gate_weights(weight, gate, out, in, to);
+      pass == Pass::Forward ? turn_weights(weight, gate, out, in, to)
+                            : gate_weights(weight, gate, out, in, to);
     }
   });
   return ready;
@@ -38,16 +38,16 @@ SublayerInputs inputs_of(const SublayerTensors& t) {
           t.first.bias, t.second.weight, t.second.gate,  t.second.bias};
 }
 
-SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const SublayerInputs& v) {
+SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const at::Tensor* v) {
   return {form, v[0], v[1], eps, {v[2], v[3], v[4]}, {v[5], v[6], v[7]}};
 }
 
-PreparedSublayer::PreparedSublayer(Way way, const SublayerTensors& w) {
+PreparedSublayer::PreparedSublayer(Pass pass, const SublayerTensors& w) {
   SublayerInputs v = inputs_of(w);
   for (at::Tensor& each : v) each = dense_inside(each);
-  tensors_ = tensors_of(w.form, w.eps, v);
-  first_ = prepared(way, tensors_.first);
-  second_ = prepared(way, tensors_.second);
+  tensors_ = tensors_of(w.form, w.eps, v.data());
+  first_ = prepared(pass, tensors_.first);
+  second_ = prepared(pass, tensors_.second);
   zeros_ = at::zeros({std::max(v[2].size(1), v[5].size(1))}, at::kFloat);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include <ATen/Parallel.h>
@@ -26,14 +25,14 @@ constexpr std::int64_t kHalves = 2;
 constexpr std::size_t kSublayerInputs = 8;
 using SublayerInputs = std::array<at::Tensor, kSublayerInputs>;
 SublayerInputs inputs_of(const SublayerTensors& t);
-SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const SublayerInputs& v);
+SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const at::Tensor* inputs);
 
-enum class Way : std::uint8_t { There, Back };
+enum class Pass : std::uint8_t { Forward, Backward };
 
 /// A sublayer's weights as the kernels need them: dense, gated, transposed for the forward pass.
 class PreparedSublayer {
  public:
-  PreparedSublayer(Way way, const SublayerTensors& w);
+  PreparedSublayer(Pass pass, const SublayerTensors& w);
 
   const SublayerTensors& tensors() const noexcept { return tensors_; }
   std::int64_t inner() const { return tensors_.first.weight.size(1); }
@@ -121,13 +120,6 @@ HeadOptions heads_of(std::int64_t heads, std::int64_t tokens, const RotaryTables
 
 /// Rows per run: whole sequences of T tokens, together at least 64 rows if B T has as many.
 std::int64_t rows_of_run(std::int64_t tokens);
-
-using OptionalTensor = std::optional<at::Tensor>;
-
-/// Undefined tensors must not be inputs of a graph node: they are optional there.
-inline OptionalTensor if_defined(const at::Tensor& v) {
-  return v.defined() ? OptionalTensor(v) : std::nullopt;
-}
 
 /// Data of cell `cell` in `v`; null if `v` is undefined.
 const float* cell_data(const at::Tensor& v, std::int64_t cell);

@@ -5,15 +5,12 @@
 #include <tuple>
 
 #include <ATen/ops/empty_like.h>
-#include <torch/csrc/autograd/custom_function.h>
 
+#include "models/ops/graph_node.hpp"
 #include "models/ops/sublayer_call.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 constexpr std::int64_t kBlockTokens = 128;  // beyond, a sequence leaves the second-level cache
 constexpr std::size_t kBoth = 2 * kSublayerInputs;
@@ -33,9 +30,10 @@ struct Prepared {
   RowRuns runs;
   std::int64_t tokens;
 
-  Prepared(Way way, const at::Tensor& x, const SublayerTensors& a, const SublayerTensors& f)
-      : attention(way, a),
-        feed_forward(way, f),
+  /// @param inputs  of both sublayers, `inputs_of` each.
+  Prepared(Pass pass, const at::Tensor& x, const Fixed& fixed, const at::Tensor* inputs)
+      : attention(pass, tensors_of(fixed.first, fixed.first_eps, inputs)),
+        feed_forward(pass, tensors_of(fixed.second, fixed.second_eps, inputs + kSublayerInputs)),
         runs(x, rows_of_run(x.size(2))),
         tokens(x.size(2)) {}
 
@@ -59,23 +57,15 @@ BlockRows rows_of(const KeptRows& a, const KeptRows& f, const RowRuns::Run& run,
   return {a.rows(run, fixed.heads), f.rows(run, 0), middle};
 }
 
-class BlockNode : public torch::autograd::Function<BlockNode> {
+class BlockNode : public GraphNode<BlockNode> {
  public:
-  /// @param tensors  `inputs_of` both sublayers, std::optional<at::Tensor> each.
+  /// @param tensors  `inputs_of` both sublayers, an OptionalTensor each.
   template <class... Tensors>
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input, const Fixed& fixed,
                             const Tensors&... tensors) {
-    const std::array<OptionalTensor, kBoth> all = {tensors...};
-    const auto part = [&](std::size_t from) {
-      SublayerInputs inputs;
-      for (std::size_t i = 0; i < kSublayerInputs; ++i) {
-        inputs[i] = all[from + i].value_or(at::Tensor());
-      }
-      return inputs;
-    };
+    const std::array<at::Tensor, kBoth> inputs = {*tensors...};
     const at::Tensor x = input.contiguous();
-    const Prepared w(Way::There, x, tensors_of(fixed.first, fixed.first_eps, part(0)),
-                     tensors_of(fixed.second, fixed.second_eps, part(kSublayerInputs)));
+    const Prepared w(Pass::Forward, x, fixed, inputs.data());
     const KeptRows a(x, w.attention.inner(), fixed.heads);
     const KeptRows f(fixed.h.defined() ? at::empty_like(x) : x, w.feed_forward.inner(), 0);
     const at::Tensor y = at::empty_like(x);
@@ -106,8 +96,8 @@ class BlockNode : public torch::autograd::Function<BlockNode> {
     const variable_list saved = ctx->get_saved_variables();
     const KeptRows a(saved, 0);
     const KeptRows f(saved, KeptRows::kTensors);
-    const auto inputs = saved.begin() + 2 * KeptRows::kTensors;
-    const auto rest = inputs + kBoth;
+    const at::Tensor* const inputs = saved.data() + 2 * KeptRows::kTensors;
+    const at::Tensor* const rest = inputs + kBoth;
     const auto form = [&](const char* which) {
       return static_cast<NormRow::Form>(ctx->saved_data[which].toInt());
     };
@@ -119,13 +109,7 @@ class BlockNode : public torch::autograd::Function<BlockNode> {
                       rest[1],
                       rest[2],
                       {rest[3], rest[4]}};
-    const auto part = [&](std::size_t from) {
-      SublayerInputs some;
-      std::copy_n(inputs + static_cast<std::ptrdiff_t>(from), kSublayerInputs, some.begin());
-      return some;
-    };
-    const Prepared w(Way::Back, a.x, tensors_of(fixed.first, fixed.first_eps, part(0)),
-                     tensors_of(fixed.second, fixed.second_eps, part(kSublayerInputs)));
+    const Prepared w(Pass::Backward, a.x, fixed, inputs);
     const SublayerGradients da(w.attention.tensors(), w.runs);
     const SublayerGradients df(w.feed_forward.tensors(), w.runs);
     const at::Tensor dy = grads[0].contiguous();
@@ -148,16 +132,12 @@ class BlockNode : public torch::autograd::Function<BlockNode> {
 }  // namespace
 
 at::Tensor whole_block(const at::Tensor& x, const WholeBlock& b) {
-  std::array<OptionalTensor, kBoth> tensors;
-  const SublayerInputs a = inputs_of(b.attention), f = inputs_of(b.feed_forward);
-  for (std::size_t i = 0; i < kSublayerInputs; ++i) {
-    tensors[i] = if_defined(a[i]);
-    tensors[kSublayerInputs + i] = if_defined(f[i]);
-  }
   const Fixed fixed{b.attention.form, b.feed_forward.form, b.heads, b.act,
                     b.attention.eps,  b.feed_forward.eps,  b.h,     b.rotary};
-  return std::apply([&](const auto&... each) { return BlockNode::apply(x, fixed, each...); },
-                    tensors);
+  const auto node = [&](const auto&... tensors) {
+    return BlockNode::apply(x, fixed, OptionalTensor(tensors)...);
+  };
+  return std::apply(node, std::tuple_cat(inputs_of(b.attention), inputs_of(b.feed_forward)));
 }
 
 bool whole_block_serves(const at::Tensor& x, const WholeBlock& b) {

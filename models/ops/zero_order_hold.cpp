@@ -10,13 +10,11 @@
 #include <ATen/ops/expm1.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/where.h>
-#include <torch/csrc/autograd/custom_function.h>
+
+#include "models/ops/graph_node.hpp"
 
 namespace depthgrid {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 constexpr double kSeriesBelow = 0.1;
 constexpr int kTerms = 10;  // of the series of φ₁': the next one is below 1e-17 relative
@@ -47,7 +45,7 @@ double pull_back(double z, double d_transition, double d_response) {
   return d_transition * std::exp(z) + d_response * slope_of(z);
 }
 
-class ElementwiseHold : public torch::autograd::Function<ElementwiseHold> {
+class ElementwiseHold : public GraphNode<ElementwiseHold> {
  public:
   static variable_list forward(AutogradContext* ctx, const at::Tensor& input, bool composed) {
     const at::Tensor z = input.contiguous();

@@ -1,16 +1,12 @@
 #include "models/options/model_options.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "core/base/error.hpp"
 
 namespace depthgrid {
 namespace {
-
-template <class E>
-using Words = std::span<const std::pair<std::string_view, E>>;
 
 /// The enumerator of a word; the schema has checked the word, so a miss is a bug.
 template <class E, std::size_t N>

@@ -4,17 +4,38 @@
 #include <functional>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/sort.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "models/blocks/attention.hpp"
+#include "models/blocks/dropout.hpp"
 #include "models/routing/decisions.hpp"
-#include "models/routing/masked_block.hpp"
 #include "models/routing/top_k.hpp"
 
 namespace depthgrid {
+
+at::Tensor visible_keys(const at::Tensor& executed) {
+  const std::int64_t tokens = executed.size(-1);
+  const at::Tensor past = at::ones({tokens, tokens}, executed.options()).tril();
+  const at::Tensor self = at::eye(tokens, executed.options());
+  return executed.unsqueeze(-2).logical_and(past).logical_or(self);
+}
+
+at::Tensor masked_attention(const ModelOptions& o, const at::Tensor& qkv, const at::Tensor& keys,
+                            std::int64_t layer, const ForwardContext& context) {
+  const at::Tensor wide = qkv.scalar_type() == at::kBFloat16 ? qkv.to(at::kFloat) : qkv;
+  RotaryAngles angles;
+  if (o.positions == Positions::Rope) angles = rotary_angles(o, 0, wide.size(2), wide);
+  const Heads split = split_heads(o, wide, angles);
+  const Heads heads{split.q.contiguous(), split.k.contiguous(), split.v.contiguous()};
+  const at::Tensor hidden = keys.logical_not().flatten(0, 1).unsqueeze(1);  // (E B, 1, T, T)
+  return join_heads(written_attention(o, heads, hidden, layer, context), wide);
+}
 
 FieldValue RoutedField::evaluate(const at::Tensor& x, const DepthPoint& at,
                                  const Control& u) const {
@@ -26,9 +47,23 @@ FieldValue RoutedField::executed(const at::Tensor& x, const DepthPoint& at, cons
                                  const at::Tensor& gate, bool ranked) const {
   const at::Tensor wide = mask.unsqueeze(-1), passed = wide.to(x.scalar_type());
   if (const auto k = gathered_count(mask, ranked)) return {gathered(x, at, mask, gate, *k), passed};
-  at::Tensor f = masked_block(options(), weights(at), x, at, mask, context());
+  at::Tensor f = masked(x, at, mask);
   if (gate.defined()) f = f * gate.unsqueeze(-1);
   return {at::where(wide, f, at::zeros({}, f.options().requires_grad(false))), passed};
+}
+
+at::Tensor RoutedField::masked(const at::Tensor& x, const DepthPoint& at,
+                               const at::Tensor& executed) const {
+  const ModelOptions& o = options();
+  const BlockWeights w = weights(at);
+  const at::Tensor keys = visible_keys(executed);
+  const Attend attend = [&](const at::Tensor& qkv) {
+    return masked_attention(o, qkv, keys, at.step, context());
+  };
+  return block_body(o, w, x, at.h, attend, [&](const at::Tensor& normed) {
+    const at::Tensor fed = feed_forward(o, w, normed).to(x.scalar_type());
+    return dropout(fed, o.dropout_mlp, "mlp", at.step, context());
+  });
 }
 
 std::optional<std::int64_t> RoutedField::gathered_count(const at::Tensor& mask, bool ranked) const {
@@ -120,10 +155,6 @@ at::Tensor RoutedField::student(const at::Tensor& logits, std::int64_t layer,
   if (execution.decider == Decider::Forced) return forced_mask(execution, logits, layer);
   const RoutingOptions& o = options().routing;
   return with_first(o, student_mask(o, execution, logits.detach(), dynamic));
-}
-
-bool RoutedField::asked_to_teach() const {
-  return asked() && context().routing->teach;
 }
 
 }  // namespace depthgrid

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "models/blocks/block_field.hpp"
 #include "models/context/forward_context.hpp"
@@ -9,24 +8,27 @@
 
 namespace depthgrid {
 
+/// Keys visible to a query in a layer that skips tokens: executed ones up to itself, and itself, so
+/// that no row is empty. @param executed (E, B, T) bool. @return (E, B, T, T) bool
+at::Tensor visible_keys(const at::Tensor& executed);
+
+/// Self-attention in which executed tokens read executed tokens only.
+/// @param qkv   (E, B, T, 3C). @param keys  (E, B, T, T) bool, as of visible_keys().
+/// @return      (E, B, T, C); rows of skipped tokens are meaningless.
+at::Tensor masked_attention(const ModelOptions& o, const at::Tensor& qkv, const at::Tensor& keys,
+                            std::int64_t layer, const ForwardContext& context);
+
 /// L separate blocks, some of which execute only a part of the tokens: a skipped token keeps its
 /// state to the bit, an executed one becomes x + h · gate · F, with F over executed tokens only.
 ///
 /// The field's gate, which observers see, is 1 for executed tokens, else 0.
-class RoutedField : public BlockField {
+class RoutedField : public LayerField {
  public:
-  /// All arguments must outlive the field.
-  RoutedField(const ModelOptions& o, const ForwardContext& c,
-              const std::vector<BlockWeights>& blocks)
-      : BlockField(o, c), blocks_(blocks) {}
+  using LayerField::LayerField;
 
   FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override;
 
  protected:
-  BlockWeights weights(const DepthPoint& at) const override {
-    return blocks_.at(static_cast<std::size_t>(at.step));
-  }
-
   /// A dynamic layer. @param dynamic  its index among dynamic layers.
   virtual FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
                             const Control& u) const = 0;
@@ -60,22 +62,26 @@ class RoutedField : public BlockField {
   /// (E, B, T) mask of mode student: by the router's logits or, with decider forced, the caller's.
   at::Tensor student(const at::Tensor& logits, std::int64_t layer, std::int64_t dynamic) const;
 
-  /// The mask is the caller's (`Execution::forced`), in training, too.
-  bool forced() const {
-    return context().execution && context().execution->mode == ExecutionMode::Forced;
+  /// How dynamic layers are executed in evaluation.
+  ExecutionMode mode() const {
+    return context().execution ? context().execution->mode : ExecutionMode::Student;
   }
+  /// The mask is the caller's (`Execution::forced`), in training, too.
+  bool forced() const { return mode() == ExecutionMode::Forced; }
   bool asked() const { return context().routing != nullptr; }
-  bool asked_to_teach() const;
+  bool asked_to_teach() const { return asked() && context().routing->teach; }
 
  private:
   /// Number k of tokens gathered per sequence; none if all pass and are masked.
   std::optional<std::int64_t> gathered_count(const at::Tensor& mask, bool ranked) const;
 
+  /// F of the block if only some tokens are executed: skipped ones provide no queries, keys or
+  /// values. All rows are computed; the caller discards those of skipped tokens.
+  at::Tensor masked(const at::Tensor& x, const DepthPoint& at, const at::Tensor& executed) const;
+
   /// `executed`, computed on only k tokens per sequence, in the order of the text.
   at::Tensor gathered(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
                       const at::Tensor& gate, std::int64_t k) const;
-
-  const std::vector<BlockWeights>& blocks_;
 };
 
 }  // namespace depthgrid

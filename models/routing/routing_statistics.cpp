@@ -8,8 +8,8 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/sort.h>
-#include <ATen/ops/tensor.h>
 
+#include "core/base/nan.hpp"
 #include "models/blocks/activation.hpp"
 #include "models/ops/softplus.hpp"
 #include "models/routing/top_k.hpp"
@@ -40,12 +40,12 @@ at::Tensor share_of(const at::Tensor& of, const at::Tensor& among) {
 }
 
 /// Area under the ROC curve: probability that an executed token's logit exceeds a skipped one's.
-at::Tensor area(const at::Tensor& logits, const at::Tensor& target) {
+at::Tensor area(const LayerRouting& r) {
   const at::Tensor order =
-      std::get<1>(at::sort(flat(logits), /*stable=*/true, 1, /*descending=*/false));
+      std::get<1>(at::sort(flat(r.logits), /*stable=*/true, 1, /*descending=*/false));
   const at::Tensor rank = at::empty_like(order).scatter_(
       1, order, at::arange(1, order.size(1) + 1, order.options()).expand(order.sizes()));
-  const at::Tensor yes = flat(target);
+  const at::Tensor yes = flat(r.target);
   const at::Tensor n = yes.sum(1), rest = (1 - yes).sum(1);
   return ((rank.to(at::kDouble) * yes).sum(1) - n * (n + 1) / 2) / (n * rest);
 }
@@ -214,8 +214,8 @@ constexpr Row kTdtRows[] = {
        const at::Tensor both = flat(decided(r).logical_and(r.target)).sum(1);
        return 2 * both / (flat(decided(r)).sum(1) + flat(r.target).sum(1));
      }},
-    {"router_auc", [](const LayerRouting& r) { return area(r.logits, r.target); }},
-    {"router_auc_student", [](const LayerRouting& r) { return area(r.logits, r.target); }, true},
+    {"router_auc", area},
+    {"router_auc_student", area, true},
     {"router_ece", calibration_error},
     {"router_probability_mean",
      [](const LayerRouting& r) { return logistic(flat(r.logits)).mean(1); }},
@@ -230,7 +230,7 @@ constexpr Row kModRows[] = {
        return (flat(r.execution_gate) * in).sum(1) / in.sum(1);
      }},
     {"mod_predictor_accuracy", accuracy},
-    {"mod_predictor_auc", [](const LayerRouting& r) { return area(r.logits, r.target); }},
+    {"mod_predictor_auc", area},
     {"routing_capacity", kCapacity},
 };
 
@@ -256,8 +256,7 @@ std::vector<RoutingStatistic> routing_statistics(const ModelOptions& o,
   for (const Row& row : rows_of(o)) {
     RoutingStatistic& s = out.emplace_back();
     s.name = row.name;
-    s.values.assign(static_cast<std::size_t>(o.cells) * layers,
-                    std::numeric_limits<double>::quiet_NaN());
+    s.values.assign(static_cast<std::size_t>(o.cells) * layers, kNaN);
     for (const LayerRouting& layer : (row.on_student_states ? student : teacher).layers) {
       const at::Tensor cells = row.of(layer).to(at::kCPU, at::kDouble).contiguous();
       const double* from = cells.const_data_ptr<double>();

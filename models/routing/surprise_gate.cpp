@@ -5,7 +5,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/log.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "models/blocks/activation.hpp"

@@ -13,7 +13,7 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 
-#include "models/blocks/causal_attention.hpp"
+#include "models/blocks/attention.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
 

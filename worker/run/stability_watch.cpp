@@ -10,7 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "models/blocks/ssm_stability.hpp"
+#include "models/blocks/ssm_mixer.hpp"
 
 namespace depthgrid {
 namespace {

@@ -1,12 +1,9 @@
 #include "models/ops/cpu/depth_product_kernel.hpp"
 
+#include "models/ops/cpu/clones.hpp"
+
 namespace depthgrid {
 namespace {
-
-// Built like row_norm_kernel.cpp: plain loops, compiled once per instruction-set level.
-#define DEPTHGRID_CLONES \
-  __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
-#define DEPTHGRID_INLINE inline __attribute__((always_inline))
 
 /// Rows of G are the outer loop: each is read from memory once, the L rows of y stay in cache.
 template <class T>
@@ -53,34 +50,21 @@ DEPTHGRID_INLINE void backward(const DepthBlock<T>& b, const DepthBlockGradients
   }
 }
 
-DEPTHGRID_CLONES void forward_f32(const DepthBlock<float>& b, float* y) {
-  forward(b, y);
-}
-DEPTHGRID_CLONES void forward_f64(const DepthBlock<double>& b, double* y) {
-  forward(b, y);
-}
-DEPTHGRID_CLONES void backward_f32(const DepthBlock<float>& b,
-                                   const DepthBlockGradients<float>& d) {
-  backward(b, d);
-}
-DEPTHGRID_CLONES void backward_f64(const DepthBlock<double>& b,
-                                   const DepthBlockGradients<double>& d) {
-  backward(b, d);
-}
-
 }  // namespace
 
-void depth_block_forward(const DepthBlock<float>& block, float* y) {
-  forward_f32(block, y);
+DEPTHGRID_CLONES void depth_block_forward(const DepthBlock<float>& block, float* y) {
+  forward(block, y);
 }
-void depth_block_forward(const DepthBlock<double>& block, double* y) {
-  forward_f64(block, y);
+DEPTHGRID_CLONES void depth_block_forward(const DepthBlock<double>& block, double* y) {
+  forward(block, y);
 }
-void depth_block_backward(const DepthBlock<float>& block, const DepthBlockGradients<float>& d) {
-  backward_f32(block, d);
+DEPTHGRID_CLONES void depth_block_backward(const DepthBlock<float>& block,
+                                           const DepthBlockGradients<float>& d) {
+  backward(block, d);
 }
-void depth_block_backward(const DepthBlock<double>& block, const DepthBlockGradients<double>& d) {
-  backward_f64(block, d);
+DEPTHGRID_CLONES void depth_block_backward(const DepthBlock<double>& block,
+                                           const DepthBlockGradients<double>& d) {
+  backward(block, d);
 }
 
 }  // namespace depthgrid

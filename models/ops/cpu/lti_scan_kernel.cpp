@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
+#include "models/ops/cpu/clones.hpp"
+
 namespace depthgrid {
 namespace {
-
-// Built with -O3 -fopenmp-simd; each entry is compiled once per instruction-set level.
-#define DEPTHGRID_CLONES \
-  __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
-#define DEPTHGRID_INLINE inline __attribute__((always_inline))
 
 constexpr std::int64_t kTile = 32;  // states whose sums stay in registers
 
@@ -85,56 +82,31 @@ DEPTHGRID_INLINE void dense(ScanOrder order, const T* columns, const T* u, T* h,
   });
 }
 
-DEPTHGRID_CLONES void diagonal_f32(ScanOrder o, const float* a, const float* u, float* h,
-                                   std::int64_t tokens, std::int64_t states) {
-  diagonal(o, a, u, h, tokens, states);
-}
-DEPTHGRID_CLONES void diagonal_f64(ScanOrder o, const double* a, const double* u, double* h,
-                                   std::int64_t tokens, std::int64_t states) {
-  diagonal(o, a, u, h, tokens, states);
-}
-DEPTHGRID_CLONES void gradient_f32(const float* l, const float* h, float* da, std::int64_t tokens,
-                                   std::int64_t states) {
-  gradient(l, h, da, tokens, states);
-}
-DEPTHGRID_CLONES void gradient_f64(const double* l, const double* h, double* da,
-                                   std::int64_t tokens, std::int64_t states) {
-  gradient(l, h, da, tokens, states);
-}
-DEPTHGRID_CLONES void dense_f32(ScanOrder o, const float* columns, const float* u, float* h,
-                                std::int64_t tokens, std::int64_t states) {
-  dense(o, columns, u, h, tokens, states);
-}
-DEPTHGRID_CLONES void dense_f64(ScanOrder o, const double* columns, const double* u, double* h,
-                                std::int64_t tokens, std::int64_t states) {
-  dense(o, columns, u, h, tokens, states);
-}
-
 }  // namespace
 
-void diagonal_scan(ScanOrder order, const float* a, const float* u, float* h, std::int64_t tokens,
-                   std::int64_t states) {
-  diagonal_f32(order, a, u, h, tokens, states);
+DEPTHGRID_CLONES void diagonal_scan(ScanOrder order, const float* a, const float* u, float* h,
+                                    std::int64_t tokens, std::int64_t states) {
+  diagonal(order, a, u, h, tokens, states);
 }
-void diagonal_scan(ScanOrder order, const double* a, const double* u, double* h,
-                   std::int64_t tokens, std::int64_t states) {
-  diagonal_f64(order, a, u, h, tokens, states);
+DEPTHGRID_CLONES void diagonal_scan(ScanOrder order, const double* a, const double* u, double* h,
+                                    std::int64_t tokens, std::int64_t states) {
+  diagonal(order, a, u, h, tokens, states);
 }
-void diagonal_scan_gradient(const float* l, const float* h, float* da, std::int64_t tokens,
-                            std::int64_t states) {
-  gradient_f32(l, h, da, tokens, states);
+DEPTHGRID_CLONES void diagonal_scan_gradient(const float* l, const float* h, float* da,
+                                             std::int64_t tokens, std::int64_t states) {
+  gradient(l, h, da, tokens, states);
 }
-void diagonal_scan_gradient(const double* l, const double* h, double* da, std::int64_t tokens,
-                            std::int64_t states) {
-  gradient_f64(l, h, da, tokens, states);
+DEPTHGRID_CLONES void diagonal_scan_gradient(const double* l, const double* h, double* da,
+                                             std::int64_t tokens, std::int64_t states) {
+  gradient(l, h, da, tokens, states);
 }
-void dense_scan(ScanOrder order, const float* columns, const float* u, float* h,
-                std::int64_t tokens, std::int64_t states) {
-  dense_f32(order, columns, u, h, tokens, states);
+DEPTHGRID_CLONES void dense_scan(ScanOrder order, const float* columns, const float* u, float* h,
+                                 std::int64_t tokens, std::int64_t states) {
+  dense(order, columns, u, h, tokens, states);
 }
-void dense_scan(ScanOrder order, const double* columns, const double* u, double* h,
-                std::int64_t tokens, std::int64_t states) {
-  dense_f64(order, columns, u, h, tokens, states);
+DEPTHGRID_CLONES void dense_scan(ScanOrder order, const double* columns, const double* u, double* h,
+                                 std::int64_t tokens, std::int64_t states) {
+  dense(order, columns, u, h, tokens, states);
 }
 
 }  // namespace depthgrid

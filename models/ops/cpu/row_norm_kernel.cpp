@@ -2,13 +2,10 @@
 
 #include <cmath>
 
+#include "models/ops/cpu/clones.hpp"
+
 namespace depthgrid {
 namespace {
-
-// Plain loops, vectorised by the compiler (this file is built with -fopenmp-simd and without
-// errno); each function is compiled once per instruction-set level, chosen at program start.
-#define DEPTHGRID_CLONES \
-  __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 
 template <class T>
 struct RowStatistics {
@@ -16,8 +13,7 @@ struct RowStatistics {
 };
 
 template <class T>
-inline __attribute__((always_inline)) RowStatistics<T> statistics(const NormRows<T>& in,
-                                                                  const T* x) {
+DEPTHGRID_INLINE RowStatistics<T> statistics(const NormRows<T>& in, const T* x) {
   const std::int64_t n = in.channels;
   T sum = 0;
   if (in.centred) {
@@ -32,8 +28,7 @@ inline __attribute__((always_inline)) RowStatistics<T> statistics(const NormRows
 }
 
 template <class T>
-inline __attribute__((always_inline)) void forward(const NormRows<T>& in, T* y, T* mean,
-                                                   T* inverse) {
+DEPTHGRID_INLINE void forward(const NormRows<T>& in, T* y, T* mean, T* inverse) {
   const std::int64_t n = in.channels;
   for (std::int64_t r = 0; r < in.rows; ++r) {
     const T* x = in.x + r * n;
@@ -56,9 +51,8 @@ inline __attribute__((always_inline)) void forward(const NormRows<T>& in, T* y, 
 }
 
 template <class T>
-inline __attribute__((always_inline)) void backward(const NormRows<T>& in, const T* dy,
-                                                    const T* mean, const T* inverse, T* dx,
-                                                    T* dscale, T* dshift) {
+DEPTHGRID_INLINE void backward(const NormRows<T>& in, const T* dy, const T* mean, const T* inverse,
+                               T* dx, T* dscale, T* dshift) {
   const std::int64_t n = in.channels;
   for (std::int64_t r = 0; r < in.rows; ++r) {
     const T* x = in.x + r * n;
@@ -103,8 +97,7 @@ inline __attribute__((always_inline)) void backward(const NormRows<T>& in, const
 }
 
 template <class T>
-inline __attribute__((always_inline)) void products(const NormRows<T>& in, const T* w,
-                                                    std::int64_t count, T* out) {
+DEPTHGRID_INLINE void products(const NormRows<T>& in, const T* w, std::int64_t count, T* out) {
   const std::int64_t n = in.channels;
   for (std::int64_t r = 0; r < in.rows; ++r) {
     const T* x = in.x + r * n;
@@ -120,71 +113,32 @@ inline __attribute__((always_inline)) void products(const NormRows<T>& in, const
   }
 }
 
-DEPTHGRID_CLONES void forward_f32(const NormRows<float>& in, float* y, float* mean,
-                                  float* inverse) {
-  forward(in, y, mean, inverse);
-}
-
-DEPTHGRID_CLONES void forward_f64(const NormRows<double>& in, double* y, double* mean,
-                                  double* inverse) {
-  forward(in, y, mean, inverse);
-}
-
-DEPTHGRID_CLONES void backward_f32(const NormRows<float>& in, const float* dy, const float* mean,
-                                   const float* inverse, float* dx, float* dscale, float* dshift) {
-  backward(in, dy, mean, inverse, dx, dscale, dshift);
-}
-
-DEPTHGRID_CLONES void backward_f64(const NormRows<double>& in, const double* dy, const double* mean,
-                                   const double* inverse, double* dx, double* dscale,
-                                   double* dshift) {
-  backward(in, dy, mean, inverse, dx, dscale, dshift);
-}
-
-DEPTHGRID_CLONES void products_f32(const NormRows<float>& in, const float* w, std::int64_t count,
-                                   float* out) {
-  products(in, w, count, out);
-}
-
-DEPTHGRID_CLONES void products_f64(const NormRows<double>& in, const double* w, std::int64_t count,
-                                   double* out) {
-  products(in, w, count, out);
-}
-
 }  // namespace
 
-template <>
-void norm_forward<float>(const NormRows<float>& in, float* y, float* mean, float* inverse) {
-  forward_f32(in, y, mean, inverse);
+DEPTHGRID_CLONES void norm_forward(const NormRows<float>& in, float* y, float* mean,
+                                   float* inverse) {
+  forward(in, y, mean, inverse);
 }
-
-template <>
-void norm_forward<double>(const NormRows<double>& in, double* y, double* mean, double* inverse) {
-  forward_f64(in, y, mean, inverse);
+DEPTHGRID_CLONES void norm_forward(const NormRows<double>& in, double* y, double* mean,
+                                   double* inverse) {
+  forward(in, y, mean, inverse);
 }
-
-template <>
-void norm_backward<float>(const NormRows<float>& in, const float* dy, const float* mean,
-                          const float* inverse, float* dx, float* dscale, float* dshift) {
-  backward_f32(in, dy, mean, inverse, dx, dscale, dshift);
+DEPTHGRID_CLONES void norm_backward(const NormRows<float>& in, const float* dy, const float* mean,
+                                    const float* inverse, float* dx, float* dscale, float* dshift) {
+  backward(in, dy, mean, inverse, dx, dscale, dshift);
 }
-
-template <>
-void norm_backward<double>(const NormRows<double>& in, const double* dy, const double* mean,
-                           const double* inverse, double* dx, double* dscale, double* dshift) {
-  backward_f64(in, dy, mean, inverse, dx, dscale, dshift);
+DEPTHGRID_CLONES void norm_backward(const NormRows<double>& in, const double* dy,
+                                    const double* mean, const double* inverse, double* dx,
+                                    double* dscale, double* dshift) {
+  backward(in, dy, mean, inverse, dx, dscale, dshift);
 }
-
-template <>
-void norm_products<float>(const NormRows<float>& in, const float* w, std::int64_t count,
-                          float* out) {
-  products_f32(in, w, count, out);
+DEPTHGRID_CLONES void norm_products(const NormRows<float>& in, const float* w, std::int64_t count,
+                                    float* out) {
+  products(in, w, count, out);
 }
-
-template <>
-void norm_products<double>(const NormRows<double>& in, const double* w, std::int64_t count,
-                           double* out) {
-  products_f64(in, w, count, out);
+DEPTHGRID_CLONES void norm_products(const NormRows<double>& in, const double* w, std::int64_t count,
+                                    double* out) {
+  products(in, w, count, out);
 }
 
 }  // namespace depthgrid

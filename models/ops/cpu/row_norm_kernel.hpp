@@ -22,33 +22,18 @@ struct NormRows {
 
 /// y (rows, channels); mean and inverse deviation of each row, if not null, are saved for the
 /// backward pass.
-template <class T>
-void norm_forward(const NormRows<T>& in, T* y, T* mean, T* inverse);
+void norm_forward(const NormRows<float>& in, float* y, float* mean, float* inverse);
+void norm_forward(const NormRows<double>& in, double* y, double* mean, double* inverse);
 
 /// dx (rows, channels) is written; dscale and dshift (channels), if not null, are added to.
-template <class T>
-void norm_backward(const NormRows<T>& in, const T* dy, const T* mean, const T* inverse, T* dx,
-                   T* dscale, T* dshift);
+void norm_backward(const NormRows<float>& in, const float* dy, const float* mean,
+                   const float* inverse, float* dx, float* dscale, float* dshift);
+void norm_backward(const NormRows<double>& in, const double* dy, const double* mean,
+                   const double* inverse, double* dx, double* dscale, double* dshift);
 
 /// out (rows, count): products of each normed row, without scale and shift, with the rows of w
 /// (count, channels). Rows are bitwise independent of each other.
-template <class T>
-void norm_products(const NormRows<T>& in, const T* w, std::int64_t count, T* out);
-
-template <>
-void norm_forward<float>(const NormRows<float>&, float*, float*, float*);
-template <>
-void norm_forward<double>(const NormRows<double>&, double*, double*, double*);
-template <>
-void norm_backward<float>(const NormRows<float>&, const float*, const float*, const float*, float*,
-                          float*, float*);
-template <>
-void norm_backward<double>(const NormRows<double>&, const double*, const double*, const double*,
-                           double*, double*, double*);
-
-template <>
-void norm_products<float>(const NormRows<float>&, const float*, std::int64_t, float*);
-template <>
-void norm_products<double>(const NormRows<double>&, const double*, std::int64_t, double*);
+void norm_products(const NormRows<float>& in, const float* w, std::int64_t count, float* out);
+void norm_products(const NormRows<double>& in, const double* w, std::int64_t count, double* out);
 
 }  // namespace depthgrid

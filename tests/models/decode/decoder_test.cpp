@@ -22,7 +22,7 @@
 
 #include "core/base/error.hpp"
 #include "core/depth/tableau.hpp"
-#include "models/blocks/attention_heads.hpp"
+#include "models/blocks/attention.hpp"
 #include "models/decode/token_choice.hpp"
 #include "models/routing/routing_record.hpp"
 #include "models/routing/top_k.hpp"

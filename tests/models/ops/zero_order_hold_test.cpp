@@ -122,14 +122,15 @@ TEST(ZeroOrderHold, AMatrixsBitsDoNotDependOnItsNeighbours) {
 
 TEST(Softplus, IsExactAtBothEndsAndHasTheLogisticSlope) {
   const at::Tensor x = at::tensor({-800.0, -20.0, -1.0, 0.0, 1.0, 20.0, 800.0}, at::kDouble);
-  const at::Tensor y = softplus(x);
+  const at::Tensor y = depthgrid::softplus(x);
 
   EXPECT_EQ(y[0].item<double>(), 0);
   EXPECT_NEAR(y[1].item<double>() / std::exp(-20.0), 1, 1e-8);
   EXPECT_NEAR(y[3].item<double>(), std::log(2.0), 1e-15);
   EXPECT_EQ(y[6].item<double>(), 800);
-  EXPECT_LT(gradient_error([](const at::Tensor& v) { return softplus(v); }, x.narrow(0, 1, 5)),
-            1e-8);
+  EXPECT_LT(
+      gradient_error([](const at::Tensor& v) { return depthgrid::softplus(v); }, x.narrow(0, 1, 5)),
+      1e-8);
 }
 
 }  // namespace zero_order_hold_test

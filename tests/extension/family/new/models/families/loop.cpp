@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
-#include "models/blocks/layer_field.hpp"
 #include "models/blocks/residual_scale.hpp"
 #include "models/closed_form.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/blocks/block_step.hpp"
+#include "models/blocks/decode_block.hpp"
 
 namespace depthgrid {
 

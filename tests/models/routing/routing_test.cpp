@@ -16,10 +16,10 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 
-#include "models/blocks/rotary.hpp"
+#include "models/blocks/attention.hpp"
 #include "models/routing/causal_router.hpp"
 #include "models/routing/decisions.hpp"
-#include "models/routing/masked_block.hpp"
+#include "models/routing/routed_field.hpp"
 #include "models/routing/routing_record.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
