@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <ATen/Parallel.h>
+
 #include "core/train/optimizer/optimizer_table.hpp"
 #include "distributed/device_plugin.hpp"
 #include "models/cost_model.hpp"
@@ -33,6 +35,10 @@ ParameterLayout layout_of(const ModelOptions& options) {
   ParameterLayout layout;
   Model(layout, options);
   return layout;
+}
+
+void use_threads(const CellConfig& config) {
+  at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
 }
 
 std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std::int64_t tokens,
