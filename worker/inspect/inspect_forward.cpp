@@ -6,7 +6,6 @@
 #include <ATen/ops/zeros.h>
 
 #include "core/depth/observer.hpp"
-#include "models/ops/cell_cross_entropy.hpp"
 #include "models/routing/routing_record.hpp"
 #include "worker/inspect/inspect_pass.hpp"
 #include "worker/inspect/inspections.hpp"

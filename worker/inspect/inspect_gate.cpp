@@ -1,7 +1,5 @@
 #include <utility>
 
-#include <fmt/format.h>
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 

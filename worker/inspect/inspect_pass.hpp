@@ -7,6 +7,18 @@
 
 namespace depthgrid {
 
+/// Masks, thresholds and mode of a case, in the form that a pass needs.
+struct CheckExecution {
+  bool training = false;
+  std::optional<Execution> execution = {};  // none: as the family trains
+  bool causal = true;
+};
+
+/// @param tokens  (1, B, T): a calibrated decider is calibrated on them unless thresholds are
+/// given.
+/// @throws UserError if the family has no such mode or decider, or masks or thresholds do not fit.
+CheckExecution inspect_execution(const CheckModel& m, const CheckCase& c, const at::Tensor& tokens);
+
 /// The first members of the report of any pass over tokens: cell, execution and loss.
 /// @param tokens  (1, B, T). @param logits (1, B, T, V)
 CheckReport pass_report(const CheckSubject& subject, const CheckCase& c, const CheckExecution& e,
