@@ -79,10 +79,6 @@ TokenStream other_stream(const EvalOrder& order, const StoredModel& stored, cons
   return TokenStream::from_ids(ids, data.vocab_size, static_cast<std::int64_t>(text.size()));
 }
 
-Json number(double x) {
-  return std::isfinite(x) ? Json(x) : Json();
-}
-
 template <typename Words>
 bool holds(const Words& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
@@ -123,22 +119,20 @@ std::vector<DeclaredMode> chosen_modes(const EvalOrder& order, const Model& mode
   return out;
 }
 
+/// Figures that are not finite become null.
 Json row_json(const ModeRow& row, bool by_position) {
   const EvalResult& r = row.result;
   Json json = {{"mode", row.mode.name},
                {"causal", row.mode.causal},
-               {"executed_share", number(row.share)},
+               {"executed_share", row.share},
                {"executed_by_layer", row.executed},
                {"tokens", r.tokens},
-               {"loss", number(r.loss)},
-               {"loss_error", number(r.error)},
-               {"perplexity", number(r.perplexity)},
-               {"bits_per_byte", number(r.bits_per_byte)},
-               {"accuracy", number(r.accuracy)}};
-  if (by_position) {
-    json["loss_by_position"] = Json::array();
-    for (const double x : r.by_position) json["loss_by_position"].push_back(number(x));
-  }
+               {"loss", r.loss},
+               {"loss_error", r.error},
+               {"perplexity", r.perplexity},
+               {"bits_per_byte", r.bits_per_byte},
+               {"accuracy", r.accuracy}};
+  if (by_position) json["loss_by_position"] = r.by_position;
   return json;
 }
 
