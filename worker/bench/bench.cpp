@@ -1,7 +1,6 @@
 #include "worker/bench/bench.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <numeric>
 
@@ -117,14 +116,13 @@ void print_times(std::vector<double> milliseconds, bool json, const std::string&
   std::ranges::sort(milliseconds);
   const double median = milliseconds[milliseconds.size() / 2];
   if (json) {
-    std::puts(Json{{"schema", 1},
-                   {"name", "depthgrid"},
-                   {"ms_per_cell_step", median},
-                   {"ms_mean", mean},
-                   {"ms_min", milliseconds.front()},
-                   {"ms_max", milliseconds.back()}}
-                  .dump()
-                  .c_str());
+    fmt::print("{}\n", Json{{"schema", 1},
+                            {"name", "depthgrid"},
+                            {"ms_per_cell_step", median},
+                            {"ms_mean", mean},
+                            {"ms_min", milliseconds.front()},
+                            {"ms_max", milliseconds.back()}}
+                           .dump());
     return;
   }
   fmt::print("{}: {:.4g} ms per cell-step (median of {}; {:.4g} … {:.4g})\n", what, median,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -210,16 +209,16 @@ int eval_cell(const EvalOrder& order) {
   if (order.json) {
     Json modes = Json::array();
     for (const ModeRow& row : rows) modes.push_back(row_json(row, order.by_position));
-    std::puts(Json{{"schema", 1},
-                   {"cell", stored.cell.id},
-                   {"alias", stored.cell.alias},
-                   {"step", stored.step},
-                   {"data", place},
-                   {"split", fs::is_regular_file(place) && !own ? Json() : Json(order.split)},
-                   {"windows", order.windows > 0 ? Json(order.windows) : Json()},
-                   {"modes", modes}}
-                  .dump()
-                  .c_str());
+    fmt::print("{}\n",
+               Json{{"schema", 1},
+                    {"cell", stored.cell.id},
+                    {"alias", stored.cell.alias},
+                    {"step", stored.step},
+                    {"data", place},
+                    {"split", fs::is_regular_file(place) && !own ? Json() : Json(order.split)},
+                    {"windows", order.windows > 0 ? Json(order.windows) : Json()},
+                    {"modes", modes}}
+                   .dump());
     return 0;
   }
   fmt::print("{} after {} steps on {}{}\n{}", stored.cell.alias, stored.step, place,

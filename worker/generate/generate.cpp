@@ -1,7 +1,6 @@
 #include "worker/generate/generate.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <span>
 #include <utility>
 
@@ -156,20 +155,19 @@ int generate(const GenerateOrder& order) {
   const double seconds = clock.seconds();
   const std::string text = text_of(made.tokens, *data);
   if (order.json) {
-    std::puts(Json{{"schema", 1},
-                   {"cell", stored.cell.id},
-                   {"alias", stored.cell.alias},
-                   {"step", stored.step},
-                   {"prompt", order.prompt},
-                   {"prompt_tokens", prompt},
-                   {"control", order.control},
-                   {"text", text},
-                   {"tokens", made.tokens},
-                   {"window_moves", made.restarts},
-                   {"cache_bytes", made.cache_bytes},
-                   {"seconds", seconds}}
-                  .dump()
-                  .c_str());
+    fmt::print("{}\n", Json{{"schema", 1},
+                            {"cell", stored.cell.id},
+                            {"alias", stored.cell.alias},
+                            {"step", stored.step},
+                            {"prompt", order.prompt},
+                            {"prompt_tokens", prompt},
+                            {"control", order.control},
+                            {"text", text},
+                            {"tokens", made.tokens},
+                            {"window_moves", made.restarts},
+                            {"cache_bytes", made.cache_bytes},
+                            {"seconds", seconds}}
+                           .dump());
     return 0;
   }
   fmt::print("{}{}{}\n", order.prompt, data->tokenizer ? "" : " ", text);

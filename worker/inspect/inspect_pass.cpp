@@ -119,26 +119,37 @@ CheckExecution inspect_execution(const CheckModel& m, const CheckCase& c,
   return out;
 }
 
+std::vector<std::pair<const char*, at::Tensor>> named_signals(const GateSignals& s) {
+  return {{"D_st", s.d_st}, {"D_ch", s.d_ch}, {"MA", s.ma},     {"CE", s.ce},
+          {"CU", s.cu},     {"S_CE", s.s_ce}, {"S_CU", s.s_cu}, {"g", s.gate}};
+}
+
+CheckReport scalars_report(const GateScalars& s) {
+  CheckReport out;
+  out.add("o_ce", s.o_ce.item<double>())
+      .add("m_cu", s.m_cu.item<double>())
+      .add("beta_ce", s.beta_ce.item<double>())
+      .add("beta_cu", s.beta_cu.item<double>());
+  return out;
+}
+
 CheckReport pass_report(const CheckSubject& subject, const CheckCase& c, const CheckExecution& e,
                         const at::Tensor& tokens, const at::Tensor& logits) {
+  CheckReport::Value decider, loss;
+  if (!e.training && e.execution->decider) decider = std::string(name_of(*e.execution->decider));
+  if (const std::int64_t last = tokens.size(2) - 1; last > 0) {
+    const at::Tensor losses = token_losses(logits.narrow(2, 0, last), tokens.narrow(2, 1, last));
+    loss = losses.to(at::kDouble).mean().item<double>();
+  }
   CheckReport out;
   out.add("cell", subject.alias())
       .add("dtype", std::string(name_of(c.dtype)))
-      .add("mode", std::string(e.training ? kTrainingMode : name_of(e.execution->mode)));
-  const bool decides = !e.training && e.execution->decider.has_value();
-  if (decides) {
-    out.add("decider", std::string(name_of(*e.execution->decider)));
-  } else {
-    out.add_null("decider");
-  }
-  out.add("causal", e.causal).add("rows", tokens.size(1)).add("length", tokens.size(2));
-  const std::int64_t last = tokens.size(2) - 1;
-  if (last > 0) {
-    const at::Tensor losses = token_losses(logits.narrow(2, 0, last), tokens.narrow(2, 1, last));
-    out.add("loss", losses.to(at::kDouble).mean().item<double>());
-  } else {
-    out.add_null("loss");
-  }
+      .add("mode", std::string(e.training ? kTrainingMode : name_of(e.execution->mode)))
+      .add("decider", decider)
+      .add("causal", e.causal)
+      .add("rows", tokens.size(1))
+      .add("length", tokens.size(2))
+      .add("loss", loss);
   if (e.execution && e.execution->thresholds.defined()) {
     out.add("thresholds", e.execution->thresholds[0]);
   }

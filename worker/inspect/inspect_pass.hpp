@@ -1,7 +1,12 @@
 #pragma once
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include <ATen/core/Tensor.h>
 
+#include "models/routing/surprise_gate.hpp"
 #include "worker/inspect/inspect_model.hpp"
 #include "worker/inspect/inspect_report.hpp"
 
@@ -18,6 +23,10 @@ struct CheckExecution {
 /// given.
 /// @throws UserError if the family has no such mode or decider, or masks or thresholds do not fit.
 CheckExecution inspect_execution(const CheckModel& m, const CheckCase& c, const at::Tensor& tokens);
+
+/// A gate's criteria and its value under their names in a report.
+std::vector<std::pair<const char*, at::Tensor>> named_signals(const GateSignals& s);
+CheckReport scalars_report(const GateScalars& s);
 
 /// The first members of the report of any pass over tokens: cell, execution and loss.
 /// @param tokens  (1, B, T). @param logits (1, B, T, V)

@@ -9,16 +9,6 @@
 #include "models/cost_model.hpp"
 
 namespace depthgrid {
-namespace {
-
-std::unique_ptr<DeviceKernels> kernels_for(const Arena& arena, const TrainOptions& train,
-                                           at::Device device) {
-  if (device.is_cpu()) return nullptr;
-  return make_device_kernels(segment_table(arena.layout(), train), train.optimizer,
-                             train.clip_scope, arena.cells());
-}
-
-}  // namespace
 
 FusedModel::FusedModel(const std::vector<const CellConfig*>& cells, at::Device device)
     : options(model_options(cells)), train(train_options(cells)) {
@@ -28,7 +18,11 @@ FusedModel::FusedModel(const std::vector<const CellConfig*>& cells, at::Device d
                                   train.precision == Precision::Bf16);
   model = std::make_unique<Model>(*arena, options);
   language = std::make_unique<CellLanguageModel>(*model, train.model_seed);
-  optimizer = std::make_unique<CellOptimizer>(*arena, train, kernels_for(*arena, train, device));
+  optimizer = std::make_unique<CellOptimizer>(
+      *arena, train,
+      device.is_cpu() ? nullptr
+                      : make_device_kernels(segment_table(arena->layout(), train), train.optimizer,
+                                            train.clip_scope, arena->cells()));
 }
 
 ParameterLayout layout_of(const ModelOptions& options) {

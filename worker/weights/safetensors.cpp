@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <fstream>
 #include <optional>
 #include <set>
-#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -213,17 +211,14 @@ void write_safetensors(const std::filesystem::path& file,
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');  // tensors begin at a multiple of eight
   const std::uint64_t length = text.size();
-  std::vector<std::byte> bytes;
+  std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);
   bytes.reserve(sizeof length + text.size() + end);
-  bytes.resize(sizeof length + text.size());
-  std::memcpy(bytes.data(), &length, sizeof length);
-  std::memcpy(bytes.data() + sizeof length, text.data(), text.size());
+  bytes += text;
   for (const auto& [name, tensor] : tensors) {
     const at::Tensor host = tensor.detach().cpu().contiguous();
-    const auto* data = static_cast<const std::byte*>(host.const_data_ptr());
-    bytes.insert(bytes.end(), data, data + host.nbytes());
+    bytes.append(static_cast<const char*>(host.const_data_ptr()), host.nbytes());
   }
-  publish_replace(file, std::span<const std::byte>(bytes));
+  publish_replace(file, std::string_view(bytes));
 }
 
 }  // namespace depthgrid
