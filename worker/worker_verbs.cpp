@@ -16,7 +16,7 @@
 #include "worker/describe/describe.hpp"
 #include "worker/eval/eval_cell.hpp"
 #include "worker/generate/generate.hpp"
-#include "worker/inspect/inspect_service.hpp"
+#include "worker/inspect/inspections.hpp"
 #include "worker/run/run_service.hpp"
 #include "worker/weights/export_weights.hpp"
 

@@ -70,19 +70,9 @@ std::string refusal(const AuditPermit& permit, const Sweep& sweep) {
 double code_of(const AuditResult& check, const AuditLevels& levels) {
   const auto level = levels.find(check.name);
   const bool warns = level != levels.end() && level->second == AuditLevel::Warn;
-  switch (check.verdict) {
-    case AuditVerdict::Pass:
-      return 0;
-    case AuditVerdict::Fail:
-      return warns ? 1 : 2;
-    case AuditVerdict::Off:
-      return 3;
-    case AuditVerdict::Undecided:
-      return 4;
-    case AuditVerdict::Skipped:
-      return -1;
-  }
-  return -1;
+  if (check.verdict == AuditVerdict::Fail && warns) return 1;
+  constexpr double kCodes[] = {0, 2, 4, -1, 3};  // pass, fail, undecided, skipped, off
+  return kCodes[static_cast<std::size_t>(check.verdict)];
 }
 
 }  // namespace

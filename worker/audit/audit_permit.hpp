@@ -19,9 +19,7 @@ struct AuditPermit {
 
 /// Audits the structures of the wanted cells, each on one rank, and shares the results. Collective
 /// over `world`.
-/// @param wanted        one flag per cell; only that of the first rank is used, other ranks may
-/// pass
-///                      an empty one.
+/// @param wanted        (cells) of the first rank; other ranks may pass an empty one.
 /// @param memory_bytes  memory that an audit may take on this rank.
 /// @throws UserError (Failed) on every rank if a required check has failed.
 AuditPermit pass_audits(Collective& world, const Sweep& sweep, const std::vector<bool>& wanted,

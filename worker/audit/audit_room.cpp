@@ -43,24 +43,16 @@ AuditModel* AuditRoom::full() {
   return &*full_;
 }
 
-AuditModel AuditRoom::twin(const TwinSize& size, std::int64_t cells) const {
-  std::vector<std::uint64_t> seeds;
-  for (std::int64_t e = 0; e < cells; ++e) {
-    seeds.push_back(subject_.seed + static_cast<std::uint64_t>(e));
-  }
-  return {subject_, twin_of(subject_.options(cells), size), seeds};
+AuditModel AuditRoom::twin() const {
+  return {subject_, twin_of(options_, kPassTwin), {subject_.seed}};
 }
 
 AuditModel AuditRoom::learner() const {
-  return {subject_, without_noise(twin_of(subject_.options(1), kLearningTwin)), {subject_.seed}};
+  return {subject_, without_noise(twin_of(options_, kLearningTwin)), {subject_.seed}};
 }
 
 AuditResult judged(bool pass, double value, double threshold, std::string note) {
   return {"", pass ? AuditVerdict::Pass : AuditVerdict::Fail, value, threshold, std::move(note)};
-}
-
-AuditResult unjudged(AuditVerdict verdict, double value, double threshold, std::string note) {
-  return {"", verdict, value, threshold, std::move(note)};
 }
 
 }  // namespace depthgrid

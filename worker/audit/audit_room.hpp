@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -33,9 +33,8 @@ class AuditRoom {
   /// T of passes at the structure's own size.
   std::int64_t tokens() const noexcept { return subject_.tokens; }
 
-  /// `cells` cells of the twin, with consecutive seeds from the subject's.
-  AuditModel twin(const TwinSize& size, std::int64_t cells = 1) const;
-
+  /// One cell of the twin of size kPassTwin.
+  AuditModel twin() const;
   /// One cell of the twin that is trained, without noise.
   AuditModel learner() const;
 
@@ -48,9 +47,7 @@ class AuditRoom {
   std::optional<AuditModel> full_;
 };
 
-/// A result that is Pass or Fail.
+/// A result that is Pass or Fail; the table adds the name.
 AuditResult judged(bool pass, double value, double threshold, std::string note);
-/// A result that is neither: the check could not decide, or was not run. NaN for absent numbers.
-AuditResult unjudged(AuditVerdict verdict, double value, double threshold, std::string note);
 
 }  // namespace depthgrid

@@ -1,19 +1,88 @@
 #include "worker/audit/audit_service.hpp"
 
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <ATen/Parallel.h>
-
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "core/base/subprocess.hpp"
-#include "worker/audit/audit_structure.hpp"
+#include "core/train/train_options.hpp"
+#include "models/closed_form.hpp"
+#include "models/cost_model.hpp"
+#include "worker/audit/audit_checks.hpp"
+#include "worker/model/fused_model.hpp"
+#include "worker/process/memory_use.hpp"
 #include "worker/process/memory_use.hpp"
 
 namespace depthgrid {
 namespace {
 
-bool is_off(const AuditLevels& levels, const AuditResult& check) {
-  const auto at = levels.find(check.name);
+constexpr std::int64_t kRows = 8;  // sequences over which the cost of generated weights is spread
+
+/// "layers.3.attn.qkv.weight" -> "layers.*.attn"; "modulation.q.w1" -> "modulation.q".
+std::string module_of(const std::string& parameter) {
+  std::vector<std::string> parts;
+  std::istringstream names(parameter);
+  std::size_t depth = 2;
+  for (std::string part; std::getline(names, part, '.');) {
+    const bool number = part.find_first_not_of("0123456789") == std::string::npos;
+    if (number) depth = 3;
+    parts.push_back(number ? "*" : part);
+  }
+  parts.resize(std::clamp<std::size_t>(parts.size() - 1, 1, depth));
+  return fmt::format("{}", fmt::join(parts, "."));
+}
+
+/// Counts, modes and dead parameters of a subject, for which no check is needed.
+StructureAudit facts_of(const AuditSubject& subject, const AuditRoom& room) {
+  const ModelOptions& o = room.options();
+  const ParameterLayout layout = layout_of(subject, o);
+  StructureAudit audit;
+  audit.family = o.family;
+  audit.parameters = layout.size();
+  for (const ParameterSlot& slot : layout.slots()) {
+    if (!subject.frozen[static_cast<std::size_t>(slot.spec.group)]) audit.trainable += slot.count;
+    const std::string module = module_of(slot.spec.name);
+    const auto at =
+        std::ranges::find(audit.modules, module, &std::pair<std::string, std::int64_t>::first);
+    if (at == audit.modules.end()) {
+      audit.modules.emplace_back(module, slot.count);
+    } else {
+      at->second += slot.count;
+    }
+  }
+  audit.effective = effective_parameters(o, layout);
+  audit.closed_form = closed_form_parameters(o);
+  audit.flops_per_token = flops_per_token(o, kRows, subject.tokens);
+  // The family of a twin declares the same modes and takes little memory.
+  const AuditModel twin = room.twin();
+  for (const AuditedMode& c : audited_modes(twin.model().family())) {
+    audit.modes.push_back({c.name, c.causal, c.reason});
+  }
+  for (const DeadParameter& d : twin.model().family().dead_parameters()) {
+    audit.dead.emplace_back(d.name, d.reason);
+  }
+  return audit;
+}
+
+/// A check that runs out of memory is skipped, like that of a structure known to be too large:
+/// training will show whether the structure can train.
+AuditResult made(const AuditCheckRow& row, AuditRoom& room) {
+  try {
+    return row.run(room);
+  } catch (const std::exception& e) {
+    if (!is_out_of_memory(e)) throw;
+    return {"", AuditVerdict::Skipped, kNaN, kNaN, "there is not enough memory for it"};
+  }
+}
+
+bool is_off(const AuditLevels& levels, std::string_view check) {
+  const auto at = levels.find(check);
   return at != levels.end() && at->second == AuditLevel::Off;
 }
 
@@ -26,6 +95,41 @@ bool complete(const StructureAudit& audit, const AuditLevels& levels) {
 }
 
 }  // namespace
+
+AuditSubject subject_of(const CellConfig& config, double memory_bytes) {
+  AuditSubject subject;
+  subject.options = [&config](std::int64_t cells) {
+    return model_options(std::vector<const CellConfig*>(static_cast<std::size_t>(cells), &config));
+  };
+  subject.tokens = config.integer("data.seq_len");
+  subject.frozen = train_options({&config}).frozen;
+  subject.memory_bytes = memory_bytes;
+  return subject;
+}
+
+std::optional<StructureAudit> audit_structure(const AuditSubject& subject,
+                                              const AuditLevels& levels, StructureAudit known,
+                                              const std::function<bool()>& stop) {
+  const Stopwatch clock;
+  AuditRoom room(subject);
+  StructureAudit audit = facts_of(subject, room);
+  audit.structure = known.structure;
+  audit.preset = known.preset;
+  audit.changed = known.changed;
+  for (const AuditCheckRow& row : audit_checks()) {
+    if (stop && stop()) return std::nullopt;
+    AuditResult result{"", AuditVerdict::Off, kNaN, kNaN, ""};
+    if (const AuditResult* before = known.find(row.name)) {
+      result = *before;
+    } else if (!is_off(levels, row.name)) {
+      result = made(row, room);
+    }
+    result.name = row.name;
+    audit.checks.push_back(std::move(result));
+  }
+  audit.seconds = known.seconds + clock.seconds();
+  return audit;
+}
 
 AuditService::AuditService(double memory_bytes, bool fresh, std::function<bool()> stop)
     : cache_(program_beside("depthgrid-worker"), cache_folder("audit")),
@@ -51,7 +155,7 @@ std::optional<StructureAudit> AuditService::audit(const std::string& structure,
     shown.seconds = known.seconds;
   }
   for (AuditResult& check : shown.checks) {
-    if (is_off(levels, check)) check.verdict = AuditVerdict::Off;
+    if (is_off(levels, check.name)) check.verdict = AuditVerdict::Off;
   }
   return shown;
 }
@@ -63,7 +167,7 @@ std::string audit(const std::string& request) {
     std::vector<StructureAudit> audits;
     for (const auto& entry : root.at("structures")) {
       const CellConfig config = config_from_json(entry.at("config").dump());
-      at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
+      use_threads(config);
       audits.push_back(service.audit(entry.at("structure"), config, audit_levels(config)).value());
     }
     return audits_json(audits);

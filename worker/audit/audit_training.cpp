@@ -1,5 +1,7 @@
 #include "worker/audit/audit_training.hpp"
 
+#include <algorithm>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
@@ -27,9 +29,7 @@ TrainOptions recipe(const std::vector<double>& lr, std::int64_t steps) {
 }  // namespace
 
 AuditTraining::AuditTraining(AuditModel& model, const std::vector<double>& lr, std::int64_t steps)
-    : model_(model),
-      optimizer_(std::make_unique<CellOptimizer>(model.arena(), recipe(lr, steps))),
-      active_(lr.size(), 1) {}
+    : model_(model), optimizer_(model.arena(), recipe(lr, steps)), active_(lr.size(), 1) {}
 
 at::Tensor AuditTraining::backward(const at::Tensor& windows, std::int64_t step) {
   const double tokens = static_cast<double>(windows.size(1) * (windows.size(2) - 1));
@@ -39,7 +39,7 @@ at::Tensor AuditTraining::backward(const at::Tensor& windows, std::int64_t step)
 }
 
 void AuditTraining::update(std::int64_t step) {
-  optimizer_->step(step, active_);
+  optimizer_.step(step, active_);
 }
 
 double AuditTraining::evaluate(const at::Tensor& windows) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <vector>
 
 #include "core/train/cell_optimizer.hpp"
@@ -25,7 +25,7 @@ class AuditTraining {
 
  private:
   AuditModel& model_;
-  std::unique_ptr<CellOptimizer> optimizer_;
+  CellOptimizer optimizer_;
   std::vector<std::uint8_t> active_;
 };
 

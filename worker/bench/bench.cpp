@@ -1,14 +1,12 @@
 #include "worker/bench/bench.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/stack.h>
@@ -20,8 +18,7 @@
 #include "storage/columns/variables.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/publish.hpp"
-#include "worker/bench/bench_cells.hpp"
-#include "worker/bench/bench_decode.hpp"
+#include "sweeps/orders/sweep_of_model.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/weights/safetensors.hpp"
 
@@ -119,18 +116,50 @@ void print_times(std::vector<double> milliseconds, bool json, const std::string&
   std::ranges::sort(milliseconds);
   const double median = milliseconds[milliseconds.size() / 2];
   if (json) {
-    std::puts(Json{{"schema", 1},
-                   {"name", "depthgrid"},
-                   {"ms_per_cell_step", median},
-                   {"ms_mean", mean},
-                   {"ms_min", milliseconds.front()},
-                   {"ms_max", milliseconds.back()}}
-                  .dump()
-                  .c_str());
+    fmt::print("{}\n", Json{{"schema", 1},
+                            {"name", "depthgrid"},
+                            {"ms_per_cell_step", median},
+                            {"ms_mean", mean},
+                            {"ms_min", milliseconds.front()},
+                            {"ms_max", milliseconds.back()}}
+                           .dump());
     return;
   }
   fmt::print("{}: {:.4g} ms per cell-step (median of {}; {:.4g} … {:.4g})\n", what, median,
              milliseconds.size(), milliseconds.front(), milliseconds.back());
+}
+
+/// The cells of a benchmark: those defined by the overrides, or E copies with seeds 0 … E − 1.
+/// @throws UserError if these are not --cells cells of one structure.
+std::vector<CellConfig> bench_cells(const BenchOrder& order) {
+  std::vector<std::string> set = order.set;
+  const bool own_corpus = std::ranges::any_of(
+      order.set, [](const std::string& s) { return s.starts_with("data.corpus"); });
+  if (!own_corpus) {
+    set.emplace_back("data.corpus=synthetic:markov");
+    set.emplace_back("data.synthetic.vocab_size=256");
+    set.emplace_back("data.synthetic.tokens=200000");
+  }
+  Sweep sweep = sweep_of_model("family", order.family, set);
+  if (sweep.cells.size() == 1 && order.cells > 1) {
+    set.push_back("seeds=" + std::to_string(order.cells));
+    sweep = sweep_of_model("family", order.family, set);
+  }
+  if (static_cast<std::int64_t>(sweep.cells.size()) != order.cells) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("bench: the overrides make {} cells, --cells says {}",
+                                sweep.cells.size(), order.cells));
+  }
+  std::vector<CellConfig> out;
+  for (const CellPlan& cell : sweep.cells) {
+    if (cell.structure != sweep.cells[0].structure) {
+      throw UserError(ExitCode::Usage,
+                      "bench: the cells differ in structure, they cannot be fused");
+    }
+    out.push_back(cell.config);
+  }
+  use_threads(out.front());
+  return out;
 }
 
 int bench_step(const BenchOrder& order) {
@@ -138,7 +167,6 @@ int bench_step(const BenchOrder& order) {
   std::vector<const CellConfig*> configs;
   for (const CellConfig& c : cells) configs.push_back(&c);
   const CellConfig& first = cells.front();
-  at::set_num_threads(static_cast<int>(first.integer_if("resources.threads").value_or(1)));
   const Dataset data = open_dataset(data_options(first));
   FusedModel fused(configs, at::kCPU);
   const Sampler sampler(sampler_kind(first.word("data.sampler")), data.train().size(),
@@ -189,10 +217,7 @@ int bench_step(const BenchOrder& order) {
 
 int bench_optimiser(const BenchOrder& order) {
   const std::int64_t p = order.parameters;
-  BenchOrder one = order;
-  one.cells = 1;
-  const CellConfig config = bench_cells(one).front();
-  at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
+  const CellConfig config = bench_cell(order);
   const TrainOptions t =
       train_options(std::vector<const CellConfig*>(static_cast<std::size_t>(order.cells), &config));
   ParameterLayout layout;
@@ -248,6 +273,11 @@ constexpr BenchKind kBenches[] = {{"step", bench_step},
                                   {"decode", bench_decode}};
 
 }  // namespace
+
+CellConfig bench_cell(BenchOrder order) {
+  order.cells = 1;
+  return bench_cells(order).front();
+}
 
 int bench(const BenchOrder& order) {
   for (const BenchKind& kind : kBenches) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/config/cell_config.hpp"
 #include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
@@ -10,8 +11,16 @@ namespace depthgrid {
 /// `depthgrid bench optimiser`: times norm pass, clip and update alone.
 /// `depthgrid bench journal`: times one training row of one cell, in the temporary folder.
 /// @return exit code. @throws UserError (Usage) for anything else to benchmark, or cells that do
-/// not
-///         form one structure.
+///         not form one structure.
 int bench(const BenchOrder& order);
+
+/// `depthgrid bench decode`: times `order.steps` tokens of one sequence, one by one, alternately
+/// with caches and by running the model over the whole sequence for each token; prints tokens per
+/// second of both (medians). Weights are a cell's initial values. @return exit code.
+/// @throws UserError (Usage) if the tokens do not fit the learned positions.
+int bench_decode(const BenchOrder& order);
+
+/// The cell of a benchmark of one cell, whose threads are then in force.
+CellConfig bench_cell(BenchOrder order);
 
 }  // namespace depthgrid

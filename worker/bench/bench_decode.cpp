@@ -1,8 +1,5 @@
-#include "worker/bench/bench_decode.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argsort.h>
@@ -22,7 +18,7 @@
 #include "core/base/error.hpp"
 #include "core/train/train_options.hpp"
 #include "models/decode/decoder.hpp"
-#include "worker/bench/bench_cells.hpp"
+#include "worker/bench/bench.hpp"
 #include "worker/model/fused_model.hpp"
 
 namespace depthgrid {
@@ -81,8 +77,19 @@ std::string with_spread(const std::vector<double>& ratio) {
                      *std::ranges::max_element(ratio));
 }
 
-void print_json(const Json& json) {
-  std::puts(json.dump().c_str());
+/// Prints the text, or as JSON the rates, the second under `other`, and `more`.
+int print_rates(const BenchOrder& order, const Model& model, const Rates& rates,
+                const std::string& other, const Json& more, const std::string& text) {
+  Json json = {{"schema", 1},
+               {"family", model.options().family},
+               {"tokens", order.steps},
+               {"tokens_per_second", median(rates.first)},
+               {"tokens_per_second_" + other, median(rates.second)},
+               {"speedup", median(rates.ratio)},
+               {"speedups", rates.ratio}};
+  json.update(more);
+  fmt::print("{}\n", order.json ? json.dump() : text);
+  return 0;
 }
 
 /// (1, 1, tokens, layers) bool: in every layer exactly the share γ of the tokens, drawn at random.
@@ -98,9 +105,8 @@ int against_dense(const BenchOrder& order, const Model& model, const at::Tensor&
   const std::int64_t layers = model.options().layers;
   const at::Tensor timed = drawn_masks(order.steps, layers, o.capacity.front());
   const at::Tensor masks = at::cat({drawn_masks(kPrompt, layers, o.capacity.front()), timed}, 2);
-  const Execution skips{
-      .mode = ExecutionMode::Forced, .decider = {}, .thresholds = {}, .forced = masks};
-  Decoder student(model, skips), dense(model, Execution{.mode = ExecutionMode::Dense});
+  Decoder student(model, Execution{.mode = ExecutionMode::Forced, .forced = masks});
+  Decoder dense(model, Execution{.mode = ExecutionMode::Dense});
   double executed = 0;
   for (const std::int64_t layer : o.layers) {
     executed += timed.select(3, layer).to(at::kDouble).mean().item<double>();
@@ -110,27 +116,18 @@ int against_dense(const BenchOrder& order, const Model& model, const at::Tensor&
       in_turns(decoding(student, model, ids), decoding(dense, model, ids), order.steps);
   const double share = static_cast<double>(o.layers.size()) / static_cast<double>(layers);
   const double ideal = 1 / (1 - share + share * executed);
-  if (order.json) {
-    print_json({{"schema", 1},
-                {"family", model.options().family},
-                {"tokens", order.steps},
-                {"tokens_per_second", median(rates.first)},
-                {"tokens_per_second_dense", median(rates.second)},
-                {"speedup", median(rates.ratio)},
-                {"speedups", rates.ratio},
-                {"ideal_speedup", ideal},
-                {"dynamic_layers", o.layers},
-                {"executed_share", executed},
-                {"cache_bytes", student.bytes()},
-                {"cache_bytes_dense", dense.bytes()}});
-    return 0;
-  }
-  fmt::print(
-      "{}: {:.4g} tokens/s executing {:.3f} of the tokens in {} of {} layers, {:.4g} executing all "
-      "({}; blocks alone would give {:.3g}x); caches of {} and {} bytes\n",
-      model.options().family, median(rates.first), executed, o.layers.size(), layers,
-      median(rates.second), with_spread(rates.ratio), ideal, student.bytes(), dense.bytes());
-  return 0;
+  return print_rates(
+      order, model, rates, "dense",
+      {{"ideal_speedup", ideal},
+       {"dynamic_layers", o.layers},
+       {"executed_share", executed},
+       {"cache_bytes", student.bytes()},
+       {"cache_bytes_dense", dense.bytes()}},
+      fmt::format("{}: {:.4g} tokens/s executing {:.3f} of the tokens in {} of {} layers, {:.4g} "
+                  "executing all ({}; blocks alone would give {:.3g}x); caches of {} and {} bytes",
+                  model.options().family, median(rates.first), executed, o.layers.size(), layers,
+                  median(rates.second), with_spread(rates.ratio), ideal, student.bytes(),
+                  dense.bytes()));
 }
 
 int against_recomputation(const BenchOrder& order, const Model& model, const at::Tensor& ids) {
@@ -141,31 +138,19 @@ int against_recomputation(const BenchOrder& order, const Model& model, const at:
                           model.readout(states.narrow(2, at, 1));
                         }};
   const Rates rates = in_turns(decoding(decoder, model, ids), recomputing, order.steps);
-  if (order.json) {
-    print_json({{"schema", 1},
-                {"family", model.options().family},
-                {"tokens", order.steps},
-                {"tokens_per_second", median(rates.first)},
-                {"tokens_per_second_recomputed", median(rates.second)},
-                {"speedup", median(rates.ratio)},
-                {"speedups", rates.ratio},
-                {"cache_bytes", decoder.bytes()}});
-    return 0;
-  }
-  fmt::print("{}: {:.4g} tokens/s with caches, {:.4g} by recomputation ({}); caches of {} bytes\n",
-             model.options().family, median(rates.first), median(rates.second),
-             with_spread(rates.ratio), decoder.bytes());
-  return 0;
+  return print_rates(
+      order, model, rates, "recomputed", Json::object({{"cache_bytes", decoder.bytes()}}),
+      fmt::format(
+          "{}: {:.4g} tokens/s with caches, {:.4g} by recomputation ({}); caches of {} bytes",
+          model.options().family, median(rates.first), median(rates.second),
+          with_spread(rates.ratio), decoder.bytes()));
 }
 
 }  // namespace
 
 int bench_decode(const BenchOrder& order) {
   const at::NoGradGuard no_grad;
-  BenchOrder one = order;
-  one.cells = 1;
-  const CellConfig config = bench_cells(one).front();
-  at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
+  const CellConfig config = bench_cell(order);
   const ModelOptions options = model_options({&config});
   Arena arena(layout_of(options), train_options({&config}).model_seed, at::kFloat);
   const Model model(arena, options);

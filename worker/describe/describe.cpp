@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
@@ -101,7 +100,7 @@ std::string describe(const std::string& request) {
     const bool tensors = root.value("tensors", false);
     for (const auto& entry : root.at("structures")) {
       const CellConfig config = config_from_json(entry.at("config").dump());
-      at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
+      use_threads(config);
       const std::string structure = entry.at("structure");
       costs.emplace(structure, cost_of(structure, config, times, tensors));
     }

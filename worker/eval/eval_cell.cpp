@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -79,10 +78,6 @@ TokenStream other_stream(const EvalOrder& order, const StoredModel& stored, cons
   return TokenStream::from_ids(ids, data.vocab_size, static_cast<std::int64_t>(text.size()));
 }
 
-Json number(double x) {
-  return std::isfinite(x) ? Json(x) : Json();
-}
-
 template <typename Words>
 bool holds(const Words& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
@@ -123,22 +118,20 @@ std::vector<DeclaredMode> chosen_modes(const EvalOrder& order, const Model& mode
   return out;
 }
 
+/// Figures that are not finite become null.
 Json row_json(const ModeRow& row, bool by_position) {
   const EvalResult& r = row.result;
   Json json = {{"mode", row.mode.name},
                {"causal", row.mode.causal},
-               {"executed_share", number(row.share)},
+               {"executed_share", row.share},
                {"executed_by_layer", row.executed},
                {"tokens", r.tokens},
-               {"loss", number(r.loss)},
-               {"loss_error", number(r.error)},
-               {"perplexity", number(r.perplexity)},
-               {"bits_per_byte", number(r.bits_per_byte)},
-               {"accuracy", number(r.accuracy)}};
-  if (by_position) {
-    json["loss_by_position"] = Json::array();
-    for (const double x : r.by_position) json["loss_by_position"].push_back(number(x));
-  }
+               {"loss", r.loss},
+               {"loss_error", r.error},
+               {"perplexity", r.perplexity},
+               {"bits_per_byte", r.bits_per_byte},
+               {"accuracy", r.accuracy}};
+  if (by_position) json["loss_by_position"] = r.by_position;
   return json;
 }
 
@@ -216,16 +209,16 @@ int eval_cell(const EvalOrder& order) {
   if (order.json) {
     Json modes = Json::array();
     for (const ModeRow& row : rows) modes.push_back(row_json(row, order.by_position));
-    std::puts(Json{{"schema", 1},
-                   {"cell", stored.cell.id},
-                   {"alias", stored.cell.alias},
-                   {"step", stored.step},
-                   {"data", place},
-                   {"split", fs::is_regular_file(place) && !own ? Json() : Json(order.split)},
-                   {"windows", order.windows > 0 ? Json(order.windows) : Json()},
-                   {"modes", modes}}
-                  .dump()
-                  .c_str());
+    fmt::print("{}\n",
+               Json{{"schema", 1},
+                    {"cell", stored.cell.id},
+                    {"alias", stored.cell.alias},
+                    {"step", stored.step},
+                    {"data", place},
+                    {"split", fs::is_regular_file(place) && !own ? Json() : Json(order.split)},
+                    {"windows", order.windows > 0 ? Json(order.windows) : Json()},
+                    {"modes", modes}}
+                   .dump());
     return 0;
   }
   fmt::print("{} after {} steps on {}{}\n{}", stored.cell.alias, stored.step, place,

@@ -52,9 +52,8 @@ std::optional<std::vector<EvalResult>> EvalPlan::over(LanguageModel& model,
                                                       std::optional<std::int64_t> windows,
                                                       const std::function<bool()>& stop) const {
   if (stream.size() < 2) return std::vector<EvalResult>();
-  EvalWindows all = all_windows(stream.size(), seq_len_, stride_);
-  if (windows) all = spaced_windows(all, *windows);
-  std::vector<EvalResult> results = evaluate(model, cells_, stream, all, batch_size_, stop);
+  std::vector<EvalResult> results =
+      evaluate(model, cells_, stream, most(windows, stream), batch_size_, stop);
   if (results.empty()) return std::nullopt;
   return results;
 }
@@ -64,11 +63,13 @@ std::vector<EvalResult> EvalPlan::on(LanguageModel& model, const TokenStream& st
   return over(model, stream, windows, {}).value();
 }
 
+EvalWindows EvalPlan::most(std::optional<std::int64_t> windows, const TokenStream& stream) const {
+  const EvalWindows all = all_windows(stream.size(), seq_len_, stride_);
+  return windows ? spaced_windows(all, *windows) : all;
+}
+
 EvalWindows EvalPlan::windows(Split split, bool final) const {
-  const EvalWindows all =
-      all_windows(data_.streams[static_cast<std::size_t>(split)].size(), seq_len_, stride_);
-  const auto& most = final ? final_windows_ : windows_;
-  return most ? spaced_windows(all, *most) : all;
+  return most(final ? final_windows_ : windows_, data_.split(split));
 }
 
 std::optional<SplitResults> EvalPlan::over(LanguageModel& model, const std::array<bool, 4>& splits,

@@ -50,6 +50,7 @@ class EvalPlan {
   std::int64_t positions() const noexcept { return seq_len_; }
 
  private:
+  EvalWindows most(std::optional<std::int64_t> windows, const TokenStream& stream) const;
   std::optional<std::vector<EvalResult>> over(LanguageModel& model, const TokenStream& stream,
                                               std::optional<std::int64_t> windows,
                                               const std::function<bool()>& stop) const;

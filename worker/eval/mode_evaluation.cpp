@@ -14,18 +14,6 @@
 namespace depthgrid {
 namespace {
 
-bool names(const std::vector<std::string>& words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
-}
-
-std::size_t place(std::string_view mode) {
-  return label_index(kEvalModeNames, mode);
-}
-
-bool is_teacher(const DeclaredMode& mode) {
-  return mode.mode == ExecutionMode::TeacherTopk;
-}
-
 /// Students by thresholds of their own are among what the family offers.
 bool calibrates(const Model& model) {
   return std::ranges::any_of(model.family().modes(), [](const DeclaredMode& mode) {
@@ -41,22 +29,18 @@ std::vector<DeclaredMode> configured_modes(const CellConfig& config, const Model
   const std::vector<std::string> wanted = config.words("eval.modes");
   const std::vector<std::string> deciders = config.words("eval.deciders");
   const std::vector<DeclaredMode> all = model.family().modes();
-  const auto students = std::ranges::count(all, ExecutionMode::Student, &DeclaredMode::mode);
-  const bool chooses = students > 1;
+  const bool chooses = std::ranges::count(all, ExecutionMode::Student, &DeclaredMode::mode) > 1;
   for (const DeclaredMode& mode : all) {
-    const bool decides = !chooses || !mode.decider || names(deciders, name_of(*mode.decider));
-    if (names(wanted, name_of(mode.mode)) && decides) out.push_back(mode);
+    const bool decides =
+        !chooses || !mode.decider || std::ranges::count(deciders, name_of(*mode.decider)) > 0;
+    if (std::ranges::count(wanted, name_of(mode.mode)) > 0 && decides) out.push_back(mode);
   }
   return out;
 }
 
 std::vector<double> executed_shares(const ExecutedCount& count, std::int64_t cell) {
-  const at::Tensor row = count.executed.select(0, cell).contiguous();
-  std::vector<double> out;
-  for (std::int64_t i = 0; i < row.size(0); ++i) {
-    out.push_back(row.const_data_ptr<double>()[i] / static_cast<double>(count.tokens));
-  }
-  return out;
+  const at::Tensor row = (count.executed[cell] / static_cast<double>(count.tokens)).contiguous();
+  return {row.const_data_ptr<double>(), row.const_data_ptr<double>() + row.numel()};
 }
 
 double dynamic_share(const RoutingOptions& o, const std::vector<double>& shares) {
@@ -81,9 +65,8 @@ std::vector<std::string_view> ModeEvaluation::statistics() const {
 }
 
 std::vector<at::Tensor> ModeEvaluation::held_out(bool final) const {
-  const Split split =
-      data_.streams[static_cast<std::size_t>(Split::Dev)].size() > 1 ? Split::Dev : Split::Train;
-  const TokenStream& stream = data_.streams[static_cast<std::size_t>(split)];
+  const Split split = data_.split(Split::Dev).size() > 1 ? Split::Dev : Split::Train;
+  const TokenStream& stream = data_.split(split);
   const EvalWindows periodic = plan_.windows(split, false);
   const std::int64_t most = std::max<std::int64_t>(
       1, model_.options().routing.calibration_tokens / std::max<std::int64_t>(1, periodic.seq_len));
@@ -99,8 +82,8 @@ std::vector<at::Tensor> ModeEvaluation::held_out(bool final) const {
 }
 
 void ModeEvaluation::calibrate(bool final) {
-  if (model_.options().routing.layers.empty()) return;
   const RoutingOptions& o = model_.options().routing;
+  if (o.layers.empty()) return;
   const std::vector<at::Tensor> texts = held_out(final);
   text_ = texts.front();
   const auto wants = [&](ExecutionMode mode, Decider decider) {
@@ -115,15 +98,12 @@ void ModeEvaluation::calibrate(bool final) {
     teacher_ =
         calibrated_thresholds(model_, texts, Execution{.mode = ExecutionMode::TeacherThreshold});
   }
-  Execution standard{.mode = ExecutionMode::Student};
-  standard.thresholds = student_;
-  language_.execution = standard;
+  language_.execution = Execution{.mode = ExecutionMode::Student, .thresholds = student_};
 }
 
 Execution ModeEvaluation::execution(const DeclaredMode& mode) const {
-  Execution e{.mode = mode.mode, .decider = mode.decider, .thresholds = {}, .forced = {}};
-  e.thresholds = mode.mode == ExecutionMode::TeacherThreshold ? teacher_ : student_;
-  return e;
+  const bool teacher = mode.mode == ExecutionMode::TeacherThreshold;
+  return {.mode = mode.mode, .decider = mode.decider, .thresholds = teacher ? teacher_ : student_};
 }
 
 std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
@@ -140,6 +120,7 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
   out.student.assign(cells * skipping, kNaN);
   std::vector<double> teacher(cells, kNaN), student(cells, kNaN);
   for (const DeclaredMode& mode : modes_) {
+    const std::size_t place = label_index(kEvalModeNames, mode.name);
     CellLanguageModel model(model_, {});
     model.execution = execution(mode);
     const std::vector<EvalResult> results =
@@ -149,20 +130,20 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
     const bool own = mode.mode == ExecutionMode::Student &&
                      mode.decider.value_or(o.routing.decider) == o.routing.decider;
     for (std::size_t e = 0; e < cells; ++e) {
-      const std::size_t at = e * width + place(mode.name);
+      const std::size_t at = e * width + place;
       out.loss[at] = results[e].loss;
       const std::vector<double> shares =
           executed_shares(model.executed, static_cast<std::int64_t>(e));
       out.executed[at] = dynamic_share(o.routing, shares);
       for (const std::int64_t dynamic : o.routing.layers) {
         const auto layer = static_cast<std::size_t>(dynamic);
-        out.rate[(e * layers + layer) * width + place(mode.name)] = shares[layer];
+        out.rate[(e * layers + layer) * width + place] = shares[layer];
       }
       if (own) student[e] = results[e].loss;
       for (std::size_t i = 0; own && i < skipping; ++i) {
         out.student[e * skipping + i] = shares[static_cast<std::size_t>(o.routing.layers[i])];
       }
-      if (is_teacher(mode)) teacher[e] = results[e].loss;
+      if (mode.mode == ExecutionMode::TeacherTopk) teacher[e] = results[e].loss;
     }
   }
   for (std::size_t e = 0; e < cells; ++e) out.mismatch[e] = student[e] - teacher[e];
@@ -181,10 +162,9 @@ std::vector<RoutingStatistic> ModeEvaluation::probe() const {
     model_.logits(text, {.execution = std::move(execution), .routing = &record});
     return record;
   };
-  Execution student{.mode = ExecutionMode::Student};
-  student.thresholds = student_;
   std::vector<RoutingStatistic> out =
-      routing_statistics(o, look(Execution{.mode = ExecutionMode::TeacherTopk}), look(student));
+      routing_statistics(o, look({.mode = ExecutionMode::TeacherTopk}),
+                         look({.mode = ExecutionMode::Student, .thresholds = student_}));
   if (!calibrates(model_)) return out;
   RoutingStatistic threshold{"router_threshold", {}};
   threshold.values.assign(static_cast<std::size_t>(o.cells * o.layers), kNaN);

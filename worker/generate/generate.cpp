@@ -1,7 +1,6 @@
 #include "worker/generate/generate.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <span>
 #include <utility>
 
@@ -109,8 +108,8 @@ std::string text_of(const std::vector<std::int64_t>& tokens, const Dataset& data
 
 Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& prompt,
                           std::int64_t tokens, const TokenChoice& choice, std::uint64_t seed,
-                          std::int64_t vocabulary, const std::function<void(std::int64_t)>& each,
-                          std::optional<Execution> execution, Control control) {
+                          std::int64_t vocabulary, std::optional<Execution> execution,
+                          Control control) {
   const at::NoGradGuard no_grad;
   Decoder decoder(model, std::move(execution), std::move(control));
   std::vector<std::int64_t> all = prompt;
@@ -135,7 +134,6 @@ Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& p
                      choice.temperature == 0 ? 0 : draw(seed, n));
     all.push_back(next);
     out.tokens.push_back(next);
-    if (each) each(next);
   }
   out.cache_bytes = decoder.bytes();
   return out;
@@ -152,25 +150,24 @@ int generate(const GenerateOrder& order) {
   const Generated made = generate_tokens(
       *stored.model, prompt, order.tokens,
       {.temperature = order.temperature, .top_k = order.top_k, .top_p = order.top_p},
-      static_cast<std::uint64_t>(order.seed), data->vocab_size, {}, stored.language->execution,
+      static_cast<std::uint64_t>(order.seed), data->vocab_size, stored.language->execution,
       control_of(order.control, stored.config));
   const double seconds = clock.seconds();
   const std::string text = text_of(made.tokens, *data);
   if (order.json) {
-    std::puts(Json{{"schema", 1},
-                   {"cell", stored.cell.id},
-                   {"alias", stored.cell.alias},
-                   {"step", stored.step},
-                   {"prompt", order.prompt},
-                   {"prompt_tokens", prompt},
-                   {"control", order.control},
-                   {"text", text},
-                   {"tokens", made.tokens},
-                   {"window_moves", made.restarts},
-                   {"cache_bytes", made.cache_bytes},
-                   {"seconds", seconds}}
-                  .dump()
-                  .c_str());
+    fmt::print("{}\n", Json{{"schema", 1},
+                            {"cell", stored.cell.id},
+                            {"alias", stored.cell.alias},
+                            {"step", stored.step},
+                            {"prompt", order.prompt},
+                            {"prompt_tokens", prompt},
+                            {"control", order.control},
+                            {"text", text},
+                            {"tokens", made.tokens},
+                            {"window_moves", made.restarts},
+                            {"cache_bytes", made.cache_bytes},
+                            {"seconds", seconds}}
+                           .dump());
     return 0;
   }
   fmt::print("{}{}{}\n", order.prompt, data->tokenizer ? "" : " ", text);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -26,19 +25,16 @@ struct Generated {
 /// no limit.
 /// @param prompt      at least one token.
 /// @param vocabulary  number of tokens that may be drawn, from the first one.
-/// @param each        called with every new token.
 /// @param execution   of layers that may skip tokens: see Decoder.
 /// @param control     signal that steers the depth, the same for all tokens: see Decoder.
 Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& prompt,
                           std::int64_t tokens, const TokenChoice& choice, std::uint64_t seed,
-                          std::int64_t vocabulary,
-                          const std::function<void(std::int64_t)>& each = {},
-                          std::optional<Execution> execution = {}, Control control = {});
+                          std::int64_t vocabulary, std::optional<Execution> execution = {},
+                          Control control = {});
 
 /// `depthgrid generate`: continues a prompt and prints both. @return exit code.
 /// @throws UserError (Usage) if the prompt is empty or has unknown tokens, or the control signal
-/// does
-///         not fit the cell.
+///         does not fit the cell.
 int generate(const GenerateOrder& order);
 
 }  // namespace depthgrid

@@ -6,7 +6,6 @@
 #include <ATen/ops/zeros.h>
 
 #include "core/depth/observer.hpp"
-#include "models/ops/cell_cross_entropy.hpp"
 #include "models/routing/routing_record.hpp"
 #include "worker/inspect/inspect_pass.hpp"
 #include "worker/inspect/inspections.hpp"
@@ -22,15 +21,6 @@ class StateKeeper final : public Observer {
   std::vector<at::Tensor> states;
 };
 
-CheckReport scalars_report(const GateScalars& s) {
-  CheckReport out;
-  out.add("o_ce", s.o_ce.item<double>())
-      .add("m_cu", s.m_cu.item<double>())
-      .add("beta_ce", s.beta_ce.item<double>())
-      .add("beta_cu", s.beta_cu.item<double>());
-  return out;
-}
-
 /// Everything about one dynamic layer; less for a mode that evaluates no router or no teacher.
 void add_signals(CheckReport& out, const LayerRouting& layer) {
   const auto add = [&](const char* name, const at::Tensor& x) {
@@ -40,14 +30,7 @@ void add_signals(CheckReport& out, const LayerRouting& layer) {
   add("router_logits", layer.logits);
   add("score", layer.score);
   add("target", layer.target);
-  add("D_st", layer.signals.d_st);
-  add("D_ch", layer.signals.d_ch);
-  add("MA", layer.signals.ma);
-  add("CE", layer.signals.ce);
-  add("CU", layer.signals.cu);
-  add("S_CE", layer.signals.s_ce);
-  add("S_CU", layer.signals.s_cu);
-  add("g", layer.signals.gate);
+  for (const auto& [name, signal] : named_signals(layer.signals)) add(name, signal);
   add("dx", layer.residual);
   add("dx_hat", layer.predicted);
   add("execution_gate", layer.execution_gate);

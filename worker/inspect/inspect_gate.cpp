@@ -1,7 +1,5 @@
 #include <utility>
 
-#include <fmt/format.h>
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 
@@ -9,6 +7,7 @@
 #include "models/ops/softplus.hpp"
 #include "models/routing/surprise_gate.hpp"
 #include "models/routing/top_k.hpp"
+#include "worker/inspect/inspect_pass.hpp"
 #include "worker/inspect/inspections.hpp"
 
 namespace depthgrid {
@@ -32,29 +31,19 @@ CheckReport inspect_gate(const CheckCase& c) {
 
   const auto shown = [&](const at::Tensor& x) { return c.rows_given ? x[0] : x[0][0]; };
   CheckReport out;
-  out.add("dtype", std::string(name_of(c.dtype)))
-      .add("window", c.window)
-      .add("D_st", shown(s.d_st))
-      .add("D_ch", shown(s.d_ch))
-      .add("MA", shown(s.ma))
-      .add("CE", shown(s.ce))
-      .add("CU", shown(s.cu))
-      .add("S_CE", shown(s.s_ce))
-      .add("S_CU", shown(s.s_cu))
-      .add("g", shown(s.gate))
-      .add("score", shown(s.score));
+  out.add("dtype", std::string(name_of(c.dtype))).add("window", c.window);
+  for (const auto& [name, signal] : named_signals(s)) out.add(name, shown(signal));
+  out.add("score", shown(s.score));
   if (c.gamma) {
     const std::int64_t k = capacity_of(*c.gamma, s.gate.size(-1), c.min_k);
     out.add("k", k).add("mask", shown(top_k_mask(s.score, {k})));
   }
-  CheckReport constants, gradients;
+  CheckReport constants;
   constants.add("softplus_beta_ce", softplus(p.beta_ce.detach()).item<double>())
       .add("softplus_beta_cu", softplus(p.beta_cu.detach()).item<double>())
       .add("log_o_ce", (p.o_ce.detach() + 1e-10).log().item<double>());
-  gradients.add("o_ce", p.o_ce.grad().item<double>())
-      .add("m_cu", p.m_cu.grad().item<double>())
-      .add("beta_ce", p.beta_ce.grad().item<double>())
-      .add("beta_cu", p.beta_cu.grad().item<double>());
+  const CheckReport gradients =
+      scalars_report({p.o_ce.grad(), p.m_cu.grad(), p.beta_ce.grad(), p.beta_cu.grad()});
   return std::move(out.add_object("constants", constants).add_object("gradients", gradients));
 }
 

@@ -8,7 +8,6 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 
 #include "core/base/error.hpp"
@@ -33,13 +32,9 @@ std::optional<Execution> held_execution(const CheckModel& m, const at::Tensor& t
   const at::NoGradGuard no_grad;
   auto record = std::make_shared<RoutingRecord>();
   m.model.logits(tokens, {.training = true, .step = 1, .seeds = &m.seeds, .routing = record.get()});
-  std::vector<std::int64_t> sizes = tokens.sizes().vec();
-  sizes.push_back(m.model.options().layers);
-  const at::Tensor masks = at::ones(sizes, at::kBool);
-  for (const LayerRouting& layer : record->layers) {
-    masks.select(3, layer.layer).copy_(layer.executed);
-  }
-  return Execution{.mode = ExecutionMode::Forced, .forced = masks, .held = record};
+  return Execution{.mode = ExecutionMode::Forced,
+                   .forced = executed_masks(*record, tokens, m.model.options().layers),
+                   .held = record};
 }
 
 /// The training loss per token: the language model's first, then the family's weighted terms.
@@ -150,16 +145,15 @@ CheckReport inspect_gradients(CheckSubject& subject, const CheckCase& c) {
         .add("float32", rough)
         .add("unreached", row.unreached);
   }
+  using Words = std::vector<std::string>;
   CheckReport out;
   out.add("cell", subject.alias())
       .add("family", options.family)
       .add("pass", pass)
       .add("threshold", c.threshold)
       .add("float32_threshold", kFloat32Limit)
-      .add("held", std::vector<std::string>(
-                       options.routing.layers.empty()
-                           ? std::vector<std::string>()
-                           : std::vector<std::string>{"masks", "values behind stop-gradients"}))
+      .add("held", options.routing.layers.empty() ? Words()
+                                                  : Words{"masks", "values behind stop-gradients"})
       .add("groups", std::move(groups));
   return out;
 }

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 
@@ -59,7 +58,7 @@ CheckModel::CheckModel(const ModelOptions& options, std::uint64_t seed, CheckDty
 }
 
 CheckSubject::CheckSubject(CheckCell cell) : cell_(std::move(cell)) {
-  at::set_num_threads(static_cast<int>(cell_.config.integer_if("resources.threads").value_or(1)));
+  use_threads(cell_.config);
   options_ = model_options({&cell_.config});
 }
 

@@ -61,16 +61,4 @@ class CheckSubject {
   std::unique_ptr<CheckModel> changed_;  // the last one with parameters of a case
 };
 
-/// Masks, thresholds and mode of a case, in the form that a pass needs.
-struct CheckExecution {
-  bool training = false;
-  std::optional<Execution> execution = {};  // none: as the family trains
-  bool causal = true;
-};
-
-/// @param tokens  (1, B, T): a calibrated decider is calibrated on them unless thresholds are
-/// given.
-/// @throws UserError if the family has no such mode or decider, or masks or thresholds do not fit.
-CheckExecution inspect_execution(const CheckModel& m, const CheckCase& c, const at::Tensor& tokens);
-
 }  // namespace depthgrid

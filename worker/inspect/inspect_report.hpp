@@ -29,7 +29,6 @@ class CheckReport {
   CheckReport& add_object(const std::string& name, CheckReport object) {
     return add(name, std::make_shared<const CheckReport>(std::move(object)));
   }
-  CheckReport& add_null(const std::string& name) { return add(name, std::monostate()); }
 
   /// The object as one line of JSON.
   std::string json() const;

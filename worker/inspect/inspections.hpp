@@ -1,10 +1,24 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
+#include "core/base/exit_code.hpp"
 #include "worker/inspect/inspect_model.hpp"
 #include "worker/inspect/inspect_report.hpp"
 #include "worker/inspect/inspect_request.hpp"
 
 namespace depthgrid {
+
+/// Output and exit code of `depthgrid check`.
+struct CheckAnswer {
+  std::string json;
+  ExitCode code = ExitCode::Done;
+};
+
+/// Runs every case of a request on every one of its cells. Failed: a gradient is wrong.
+/// @param request  see parse_check_request(). @throws UserError
+CheckAnswer check(std::string_view request);
 
 /// The gate of models/routing/surprise_gate and the choice of top_k on given arrays: criteria, gate
 /// and mask of every token, and the gradients of the mean gate with respect to the four scalars.

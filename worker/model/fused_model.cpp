@@ -2,21 +2,13 @@
 
 #include <algorithm>
 
+#include <ATen/Parallel.h>
+
 #include "core/train/optimizer/optimizer_table.hpp"
 #include "distributed/device_plugin.hpp"
 #include "models/cost_model.hpp"
 
 namespace depthgrid {
-namespace {
-
-std::unique_ptr<DeviceKernels> kernels_for(const Arena& arena, const TrainOptions& train,
-                                           at::Device device) {
-  if (device.is_cpu()) return nullptr;
-  return make_device_kernels(segment_table(arena.layout(), train), train.optimizer,
-                             train.clip_scope, arena.cells());
-}
-
-}  // namespace
 
 FusedModel::FusedModel(const std::vector<const CellConfig*>& cells, at::Device device)
     : options(model_options(cells)), train(train_options(cells)) {
@@ -26,13 +18,21 @@ FusedModel::FusedModel(const std::vector<const CellConfig*>& cells, at::Device d
                                   train.precision == Precision::Bf16);
   model = std::make_unique<Model>(*arena, options);
   language = std::make_unique<CellLanguageModel>(*model, train.model_seed);
-  optimizer = std::make_unique<CellOptimizer>(*arena, train, kernels_for(*arena, train, device));
+  optimizer = std::make_unique<CellOptimizer>(
+      *arena, train,
+      device.is_cpu() ? nullptr
+                      : make_device_kernels(segment_table(arena->layout(), train), train.optimizer,
+                                            train.clip_scope, arena->cells()));
 }
 
 ParameterLayout layout_of(const ModelOptions& options) {
   ParameterLayout layout;
   Model(layout, options);
   return layout;
+}
+
+void use_threads(const CellConfig& config) {
+  at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
 }
 
 std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std::int64_t tokens,

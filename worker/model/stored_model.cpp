@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 
@@ -87,7 +86,7 @@ StoredModel::StoredModel(const CellChoice& choice) : store(Store::open(choice.st
   config = resolved_config(plan, cell);
   const LoadedCheckpoint state = checkpoint_of(store, cell, choice);
   step = state.step;
-  at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
+  use_threads(config);
   options = model_options({&config});
   const TrainOptions train = train_options({&config});
   arena = std::make_unique<Arena>(layout_of(options), train.model_seed, at::kFloat,

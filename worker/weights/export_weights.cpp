@@ -1,6 +1,5 @@
 #include "worker/weights/export_weights.hpp"
 
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -72,15 +71,14 @@ int export_weights(const ExportOrder& order) {
     layout.write(stored, order.out);
     const std::int64_t parameters = stored.arena->size();
     if (order.json) {
-      std::puts(nlohmann::ordered_json{{"schema", 1},
-                                       {"cell", stored.cell.id},
-                                       {"alias", stored.cell.alias},
-                                       {"step", stored.step},
-                                       {"layout", order.layout},
-                                       {"parameters", parameters},
-                                       {"out", order.out}}
-                    .dump()
-                    .c_str());
+      fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1},
+                                                {"cell", stored.cell.id},
+                                                {"alias", stored.cell.alias},
+                                                {"step", stored.step},
+                                                {"layout", order.layout},
+                                                {"parameters", parameters},
+                                                {"out", order.out}}
+                             .dump());
     } else {
       fmt::print("{}: {} parameters of {} after {} steps, layout {}\n", order.out, parameters,
                  stored.cell.alias, stored.step, order.layout);

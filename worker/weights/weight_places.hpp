@@ -9,7 +9,7 @@
 
 #include "core/train/optimizer/arena.hpp"
 #include "core/train/optimizer/parameter_layout.hpp"
-#include "worker/weights/safetensors_file.hpp"
+#include "worker/weights/safetensors.hpp"
 
 namespace depthgrid {
 

@@ -8,7 +8,7 @@
 #include "tests/support/broken_family.hpp"
 #include "tests/support/model_cases.hpp"
 #include "worker/audit/audit_checks.hpp"
-#include "worker/audit/audit_structure.hpp"
+#include "worker/audit/audit_service.hpp"
 
 namespace depthgrid::testing {
 namespace audit_defects_test {

@@ -10,7 +10,7 @@
 #include "models/routing/routing_record.hpp"
 #include "tests/support/model_cases.hpp"
 #include "worker/audit/audit_model.hpp"
-#include "worker/audit/audit_structure.hpp"
+#include "worker/audit/audit_service.hpp"
 
 namespace depthgrid::testing {
 namespace audit_families_test {

@@ -13,7 +13,6 @@
 
 #include "core/base/error.hpp"
 #include "tests/storage/temporary_folder.hpp"
-#include "worker/weights/safetensors_file.hpp"
 
 namespace depthgrid {
 namespace safetensors_test {

@@ -1,9 +1,7 @@
-#include "worker/inspect/inspect_service.hpp"
+#include "worker/inspect/inspections.hpp"
 
 #include <algorithm>
 #include <utility>
-
-#include "worker/inspect/inspections.hpp"
 
 namespace depthgrid {
 namespace {

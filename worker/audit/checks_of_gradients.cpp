@@ -1,17 +1,34 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 
+#include "core/base/nan.hpp"
 #include "worker/audit/audit_checks.hpp"
 #include "worker/audit/audit_training.hpp"
 
 namespace depthgrid {
 namespace {
+
+constexpr std::int64_t kGradientRows = 8;
+constexpr std::int64_t kGradientSteps = 3;  // after one update, gradients also pass initial zeros
+constexpr std::size_t kNamed = 3;
+
+/// "a, b, c and 4 more"
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  std::size_t n = 0;
+  for (const std::string& name : names) {
+    if (n++ == kNamed) break;
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return names.size() <= kNamed ? text : fmt::format("{} and {} more", text, names.size() - kNamed);
+}
 
 constexpr std::int64_t kCells = 4;
 constexpr std::int64_t kFusionRows = 3;
@@ -38,7 +55,7 @@ at::Tensor trace(const AuditRoom& room, const std::vector<std::size_t>& cells, b
   }
   AuditModel model(room.subject(), options_of(room, cells), seeds);
   if (poison) {
-    model.arena().values().select(0, kPoisoned).fill_(std::numeric_limits<double>::quiet_NaN());
+    model.arena().values().select(0, kPoisoned).fill_(kNaN);
   }
   AuditTraining training(model, rates, kFusionSteps);
   const std::int64_t tokens = std::min(room.tokens(), kPassTwin.tokens);
@@ -58,6 +75,35 @@ at::Tensor trace(const AuditRoom& room, const std::vector<std::size_t>& cells, b
 }
 
 }  // namespace
+
+AuditResult check_gradient_flow(AuditRoom& room) {
+  AuditModel twin = room.twin();
+  AuditTraining training(twin, {1e-3}, kGradientSteps);
+  const std::int64_t tokens = std::min(room.tokens(), kPassTwin.tokens);
+  std::set<std::string> silent, wrong, declared;
+  for (const ParameterSlot& slot : twin.layout().slots()) silent.insert(slot.spec.name);
+  for (std::int64_t step = 1; step <= kGradientSteps; ++step) {
+    const at::Tensor windows =
+        audit_tokens(twin.options().vocabulary, {1, kGradientRows, tokens + 1},
+                     static_cast<std::uint64_t>(step));
+    training.backward(windows, step);
+    for (const ParameterSlot& slot : twin.layout().slots()) {
+      const double most = slot_view(twin.arena().gradients(), slot).abs().max().item<double>();
+      if (!std::isfinite(most)) wrong.insert(slot.spec.name);
+      if (most > 0) silent.erase(slot.spec.name);
+    }
+    training.update(step);
+  }
+  for (const DeadParameter& dead : twin.model().family().dead_parameters()) {
+    if (silent.erase(dead.name) > 0) declared.insert(dead.name + " (" + dead.reason + ")");
+  }
+  std::string note = fmt::format("tensors of {}", twin.layout().slots().size());
+  if (!wrong.empty()) note = "not finite: " + listed(wrong);
+  if (!silent.empty()) note += "; without gradient: " + listed(silent);
+  if (!declared.empty()) note += "; dead as declared: " + listed(declared);
+  silent.insert(wrong.begin(), wrong.end());
+  return judged(silent.empty(), static_cast<double>(silent.size()), 0, note);
+}
 
 AuditResult check_fusion(AuditRoom& room) {
   const std::vector<std::size_t> all = {0, 1, 2, 3};

@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/stack.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/tensor.h>
 
 #include "core/data/markov_chain.hpp"
@@ -15,6 +14,13 @@
 namespace depthgrid {
 namespace {
 
+constexpr double kLearned = 0.1;
+constexpr double kOverfitRate = 5e-3;
+constexpr std::int64_t kOverfitRows = 2;
+constexpr std::int64_t kOverfitSteps = 400;
+constexpr std::int64_t kLook = 25;
+constexpr double kStillFalling = 0.9;  // relative to the loss a hundred steps ago
+
 constexpr double kMargin = 0.01;  // tolerance below the entropy rate, nats
 constexpr double kNear = 0.15;    // nats above it within which the twin has learned the chain
 constexpr double kFloorRate = 1e-2;
@@ -23,20 +29,12 @@ constexpr std::int64_t kFloorSteps = 200;
 constexpr std::int64_t kTrainTokens = 40000;
 constexpr std::int64_t kValidWindows = 512;
 
-/// Windows of a stream at uniformly drawn starts. @return (rows, T + 1) int64
-at::Tensor windows_of(const std::vector<std::uint32_t>& stream, std::int64_t rows,
-                      std::int64_t tokens, std::uint64_t key) {
-  const auto places = static_cast<std::int64_t>(stream.size()) - tokens;
-  const at::Tensor starts = audit_tokens(places, {rows}, key);
-  at::Tensor out = at::empty({rows, tokens + 1}, at::kLong);
-  auto* to = out.mutable_data_ptr<std::int64_t>();
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const auto start = static_cast<std::size_t>(starts.const_data_ptr<std::int64_t>()[r]);
-    for (std::int64_t t = 0; t <= tokens; ++t) {
-      *to++ = stream[start + static_cast<std::size_t>(t)];
-    }
-  }
-  return out;
+/// Windows of a stream at uniformly drawn starts. @param stream  (n) int64.
+/// @return (rows, T + 1) int64
+at::Tensor windows_of(const at::Tensor& stream, std::int64_t rows, std::int64_t tokens,
+                      std::uint64_t key) {
+  const at::Tensor starts = audit_tokens(stream.numel() - tokens, {rows, 1}, key);
+  return stream.take(starts + at::arange(tokens + 1));
 }
 
 /// Mean surprise of the chain itself at the targets of these windows, in nats.
@@ -55,12 +53,41 @@ double surprise(const MarkovChain& chain, const at::Tensor& windows) {
 
 }  // namespace
 
+AuditResult check_overfit_batch(AuditRoom& room) {
+  AuditModel twin = room.learner();
+  AuditTraining training(twin, {kOverfitRate}, kOverfitSteps);
+  const std::int64_t tokens = std::min(room.tokens(), kLearningTwin.tokens);
+  const at::Tensor windows =
+      audit_tokens(twin.options().vocabulary, {1, kOverfitRows, tokens + 1}, 41);
+  std::vector<double> seen;
+  for (std::int64_t step = 1; step <= kOverfitSteps; ++step) {
+    // In training mode: the decider used in evaluation need not have learned the batch.
+    const double loss = training.backward(windows, step).item<double>();
+    training.update(step);
+    if (step % kLook != 0) continue;
+    seen.push_back(loss);
+    if (seen.back() < kLearned || std::isnan(seen.back())) break;
+  }
+  const double loss = seen.back();
+  const std::string note = fmt::format("{} sequences of {} random tokens, {} steps", kOverfitRows,
+                                       tokens, static_cast<std::int64_t>(seen.size()) * kLook);
+  const bool falling = seen.size() > 4 && loss < kStillFalling * seen[seen.size() - 5];
+  if (!(loss < kLearned) && falling) {
+    return {"", AuditVerdict::Undecided, loss, kLearned, note + ", still falling"};
+  }
+  return judged(loss < kLearned, loss, kLearned, note);
+}
+
 AuditResult check_entropy_floor(AuditRoom& room) {
   AuditModel twin = room.learner();
   const std::int64_t tokens = std::min(room.tokens(), kLearningTwin.tokens);
   const MarkovChain chain(1, twin.options().vocabulary, 1.0);
-  const std::vector<std::uint32_t> train = chain.draw(kTrainTokens, "audit/train");
-  const std::vector<std::uint32_t> valid = chain.draw(kValidWindows * (tokens + 1), "audit/valid");
+  const auto drawn = [&](std::int64_t n, const char* stream) {
+    const std::vector<std::uint32_t> ids = chain.draw(n, stream);
+    return at::tensor(std::vector<std::int64_t>(ids.begin(), ids.end()), at::kLong);
+  };
+  const at::Tensor train = drawn(kTrainTokens, "audit/train");
+  const at::Tensor valid = drawn(kValidWindows * (tokens + 1), "audit/valid");
   AuditTraining training(twin, {kFloorRate}, kFloorSteps);
   for (std::int64_t step = 1; step <= kFloorSteps; ++step) {
     const auto key = static_cast<std::uint64_t>(step);
@@ -77,7 +104,7 @@ AuditResult check_entropy_floor(AuditRoom& room) {
       fmt::format("entropy rate {:.4f}, ln V {:.4f}, {} steps", h,
                   std::log(static_cast<double>(twin.options().vocabulary)), kFloorSteps);
   if (loss > h + kNear || std::isnan(loss)) {
-    return unjudged(AuditVerdict::Undecided, loss, floor, note + ": has not learned the chain");
+    return {"", AuditVerdict::Undecided, loss, floor, note + ": has not learned the chain"};
   }
   return judged(loss >= floor, loss, floor, note);
 }
