@@ -64,7 +64,7 @@ constexpr Variable kAttemptsVariables[] = {
      "core/config/start_name.hpp"},
     {"start_weights_sha256", "cell", Text, "1",
      "weights_sha256 of the cell it started from; empty = none", "start",
-     "worker/run/final_weights.hpp"},
+     "worker/session/final_weights.hpp"},
     {"result_sha256", "cell", Text, "1", "seal of the cell's result.h5", "pack",
      "docs/store-format.md, How a file comes to be"},
     {"tokens_sha256", "cell", Text, "1", "digest of the training tokens", "start",

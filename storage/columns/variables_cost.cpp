@@ -6,7 +6,7 @@ using enum DataType;
 
 constexpr std::string_view kCostModel = "models/cost_model.hpp";
 constexpr std::string_view kMemoryUse = "worker/process/memory_use.hpp";
-constexpr std::string_view kRecorder = "worker/run/session_recorder.hpp";
+constexpr std::string_view kRecorder = "worker/session/session_recorder.hpp";
 
 constexpr Variable kCostVariables[] = {
     {"cost_flops_token", "cell", Float64, "1", "forward floating-point operations per token, dense",

@@ -29,7 +29,7 @@ constexpr Variable kTrainVariables[] = {
     {"train_epoch", "cell, step", Float32, "1", "passes over the training tokens", "every step",
      kSampler},
     {"train_wall_time", "cell, step", Float64, "s", "time in training of all attempts, cumulative",
-     "every step", "worker/run/session_recorder.hpp"},
+     "every step", "worker/session/session_recorder.hpp"},
     {"train_loss_scale", "cell, step", Float32, "1", "loss scale", "every step",
      "docs/configuration.md, Training"},
     {"train_nonfinite", "cell, step", Int8, "1", "flag: 1 = non-finite, update masked",
@@ -50,10 +50,10 @@ constexpr Variable kTrainVariables[] = {
     {"residual_scale", "cell, step, depth", Float32, "1", "Δt in force at each depth step",
      "every step if learned, else first", "core/depth/depth_grid.hpp", true},
     {"stopped_at", "cell", Int64, "1", "last step made; -1 = none", "end",
-     "worker/run/cell_recorder.hpp"},
+     "worker/session/cell_recorder.hpp"},
     {"diverged_at", "cell", Int64, "1", "step of divergence; -1 = none", "at event", kTrainer},
     {"train_loss_last50", "cell", Float32, "nat", "mean loss of the last 50 steps", "end",
-     "worker/run/cell_recorder.hpp"},
+     "worker/session/cell_recorder.hpp"},
 };
 
 std::span<const Variable> train_variables() {

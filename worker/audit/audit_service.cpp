@@ -17,7 +17,6 @@
 #include "worker/audit/audit_checks.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/process/memory_use.hpp"
-#include "worker/process/memory_use.hpp"
 
 namespace depthgrid {
 namespace {

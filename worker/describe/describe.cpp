@@ -15,7 +15,7 @@
 #include "models/cost_model.hpp"
 #include "sweeps/plan/structure_cost.hpp"
 #include "worker/model/fused_model.hpp"
-#include "worker/run/final_weights.hpp"
+#include "worker/session/final_weights.hpp"
 
 namespace depthgrid {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/queue/job_queue.hpp"
-#include "worker/run/run_context.hpp"
+#include "worker/session/run_context.hpp"
 
 namespace depthgrid {
 

@@ -14,9 +14,9 @@
 #include "sweeps/report/run_summary.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/stop_signals.hpp"
-#include "worker/run/run_context.hpp"
 #include "worker/run/sweep_plan.hpp"
 #include "worker/run/team_work.hpp"
+#include "worker/session/run_context.hpp"
 
 namespace depthgrid {
 namespace {

@@ -11,7 +11,7 @@
 #include "sweeps/plan/matched_sweep.hpp"
 #include "sweeps/plan/start_check.hpp"
 #include "worker/model/fused_model.hpp"
-#include "worker/run/final_weights.hpp"
+#include "worker/session/final_weights.hpp"
 
 namespace depthgrid {
 namespace {

@@ -13,7 +13,7 @@
 #include "worker/process/memory_use.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/run/job_retry.hpp"
-#include "worker/run/job_session.hpp"
+#include "worker/session/job_session.hpp"
 
 namespace depthgrid {
 namespace {

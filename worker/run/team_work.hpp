@@ -6,7 +6,7 @@
 #include "core/base/exit_code.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/job_plan.hpp"
-#include "worker/run/run_context.hpp"
+#include "worker/session/run_context.hpp"
 
 namespace depthgrid {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/worker/run/small_run.hpp"
+#include "tests/worker/session/small_run.hpp"
 
 namespace depthgrid::testing {
 namespace job_retry_test {

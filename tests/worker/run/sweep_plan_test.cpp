@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
-#include "tests/worker/run/small_run.hpp"
+#include "tests/worker/session/small_run.hpp"
 #include "worker/run/team_work.hpp"
 
 namespace depthgrid::testing {

@@ -16,7 +16,7 @@
 #include "tests/storage/temporary_folder.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
-#include "worker/run/warm_start.hpp"
+#include "worker/session/warm_start.hpp"
 #include "worker/weights/hf_gpt2.hpp"
 #include "worker/weights/safetensors.hpp"
 

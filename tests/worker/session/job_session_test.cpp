@@ -1,0 +1,149 @@
+// The session of a fused job with all its services, in a store: what is recorded, when it is
+// evaluated, which checkpoints stay, and how an attempt takes over from another.
+#include "worker/session/job_session.hpp"
+
+#include <csignal>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "tests/worker/session/small_run.hpp"
+#include "worker/process/stop_signals.hpp"
+#include "worker/session/final_weights.hpp"
+
+namespace depthgrid::testing {
+namespace job_session_test {
+
+using Steps = std::vector<std::int64_t>;
+
+SessionEnd train(SmallRun& small, Claim claim) {
+  return JobSession(small.run, claim.job, claim.cells).run();
+}
+
+TEST(JobSession, TrainsTheCellsOfAJobToTheirResults) {
+  SmallRun small;
+  ASSERT_EQ(train(small, small.claim()), SessionEnd::Done);
+
+  for (const std::size_t row : {0U, 1U}) {
+    EXPECT_TRUE(small.store.completed(small.sweep.cells[row].id));
+    EXPECT_EQ(small.history(row).find("train")->rows.steps, (Steps{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(small.history(row).find("eval")->rows.steps, (Steps{0, 3, 6}));
+    EXPECT_EQ(small.events(row, EventKind::ResumeSeam), 0U);
+    // 4 by checkpoint.every; 6 is the end, and the only one that is kept.
+    EXPECT_EQ(small.checkpoints(row), Steps{6});
+    const TableReader result(small.folder(row) / "result.h5");
+    EXPECT_EQ(result.read("train_tokens").number(5), 6 * 2 * 8);
+  }
+}
+
+TEST(JobSession, ACellRecordsTheSameNumbersAloneAndFused) {
+  SmallRun fused, alone;
+  train(fused, fused.claim({0, 1}));
+  train(alone, alone.claim({0}));
+  train(alone, alone.claim({1}));
+
+  for (const std::size_t row : {0U, 1U}) {
+    for (const char* name : {"train_loss", "train_grad_norm", "train_update_norm"}) {
+      EXPECT_EQ(fused.column(row, "train", name), alone.column(row, "train", name)) << name;
+    }
+    const CellId& id = fused.sweep.cells[row].id;
+    EXPECT_EQ(last_weights_digest(fused.store, id), last_weights_digest(alone.store, id));
+  }
+  EXPECT_NE(fused.column(0, "train", "train_loss"), fused.column(1, "train", "train_loss"));
+}
+
+/// In a process of its own, since nothing takes a signal back.
+[[noreturn]] void stop_after_one_step(const std::filesystem::path& folder) {
+  watch_stop_signals();
+  SmallRun small({.folder = folder});
+  Claim claim = small.claim();
+  JobSession session(small.run, claim.job, claim.cells);
+  std::raise(SIGTERM);
+  std::exit(session.run() == SessionEnd::Stopped ? 75 : 1);
+}
+
+TEST(JobSession, AnAttemptTakesOverFromTheCheckpointOfTheOneBefore) {
+  GTEST_FLAG_SET(death_test_style,
+                 "threadsafe");  // the other process runs this test from its start
+  const TemporaryFolder scratch;
+  setenv("DEPTHGRID_TEST_FOLDER", scratch.path().c_str(), 0);
+  const std::filesystem::path folder = std::getenv("DEPTHGRID_TEST_FOLDER");
+  EXPECT_EXIT(stop_after_one_step(folder), ::testing::ExitedWithCode(75), "");
+  unsetenv("DEPTHGRID_TEST_FOLDER");
+  SmallRun whole, cut({.folder = folder});
+  train(whole, whole.claim());
+  EXPECT_EQ(cut.checkpoints(0), Steps{1});
+  EXPECT_FALSE(cut.store.completed(cut.sweep.cells[0].id));
+  EXPECT_EQ(cut.history(0).attempts.back().end->outcome, AttemptOutcome::Preempted);
+
+  Claim again = cut.claim();
+  EXPECT_EQ(again.job.first_step, 1);
+  ASSERT_EQ(train(cut, std::move(again)), SessionEnd::Done);
+
+  for (const std::size_t row : {0U, 1U}) {
+    EXPECT_EQ(cut.column(row, "train", "train_loss"), whole.column(row, "train", "train_loss"));
+    EXPECT_EQ(cut.column(row, "eval", "eval_loss")[4], whole.column(row, "eval", "eval_loss")[4]);
+    const CellId& id = whole.sweep.cells[row].id;
+    EXPECT_EQ(last_weights_digest(cut.store, id), last_weights_digest(whole.store, id));
+    EXPECT_EQ(cut.events(row, EventKind::ResumeSeam), 1U);
+    EXPECT_EQ(cut.history(row).replay_mismatches, 0);
+  }
+}
+
+TEST(JobSession, ADivergedCellEndsAndItsNeighbourGoesOn) {
+  SmallRun small({.rates = "[1e-3, 1e30]", .set = {"train.clip=none"}}), calm;
+  train(small, small.claim());
+  train(calm, calm.claim({0}));
+
+  EXPECT_EQ(small.events(1, EventKind::Diverged), 1U);
+  EXPECT_EQ(small.column(0, "train", "train_loss").size(), 6U);
+  EXPECT_LT(small.column(1, "train", "train_loss").size(), 6U);
+  const TableReader ended(small.folder(1) / "result.h5");
+  EXPECT_EQ(ended.read("cell_status").integer(0), static_cast<std::int64_t>(CellStatus::Diverged));
+  EXPECT_TRUE(small.checkpoints(1).empty() || small.checkpoints(1).back() < 6);
+}
+
+TEST(JobSession, ACellWithoutProgressStopsEarly) {
+  // A rate of zero: no evaluation after the first is better.
+  SmallRun small({.rates = "[0, 1e-3]",
+                  .set = {"train.steps=8", "eval.every=1", "train.early_stop.patience=2",
+                          "checkpoint.keep_best=1"}});
+  train(small, small.claim());
+
+  EXPECT_EQ(small.events(0, EventKind::EarlyStop), 1U);
+  EXPECT_EQ(small.column(0, "train", "train_loss").size(), 2U);
+  EXPECT_TRUE(small.store.completed(small.sweep.cells[0].id));
+  EXPECT_GT(small.column(1, "train", "train_loss").size(), 2U);
+}
+
+TEST(JobSession, AProblemEndsTheAttemptAndFreesTheCells) {
+  SmallRun small;
+  {
+    Claim claim = small.claim();
+    JobSession session(small.run, claim.job, claim.cells);
+    session.abandon({AttemptOutcome::Error, ExitCode::Failed, EventKind::Failure, 0, "went wrong"});
+  }
+  const CellHistory history = small.history(1);
+  EXPECT_EQ(history.attempts.at(0).end->outcome, AttemptOutcome::Error);
+  EXPECT_EQ(history.events.back().message, "went wrong");
+  EXPECT_EQ(small.claim().cells.size(), 2U) << "the leases were released";
+}
+
+TEST(FinalWeights, AreThoseThatTheResultNames) {
+  SmallRun small;
+  train(small, small.claim());
+  const CellId& id = small.sweep.cells[0].id;
+
+  const FinalWeights last = final_weights(small.store, small.run.plan, id);
+  EXPECT_EQ(last.step, 6);
+  EXPECT_EQ(last.sha256, last_weights_digest(small.store, id));
+  EXPECT_EQ(static_cast<std::int64_t>(last.values.size()), last.layout.size());
+
+  std::filesystem::remove(list_checkpoints(small.folder(0)).front().file);
+  EXPECT_THROW(final_weights(small.store, small.run.plan, id), Error);
+  EXPECT_THROW(final_weights(small.store, small.run.plan, "0123456789ab"), Error);
+}
+
+}  // namespace job_session_test
+}  // namespace depthgrid::testing

@@ -1,0 +1,72 @@
+#include "worker/session/stability_watch.hpp"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include <ATen/core/grad_mode.h>
+
+#include "core/base/error.hpp"
+#include "tests/support/small_options.hpp"
+#include "tests/support/toy_training.hpp"
+
+namespace depthgrid::testing {
+namespace stability_watch_test {
+
+ModelOptions state_space(bool dense) {
+  ModelOptions o = small_options("time_indexed", 3);
+  with_state_space(o);
+  o.ssm.dense = dense;
+  return o;
+}
+
+TEST(StabilityWatch, TellsOnceOfACellWhoseRecurrenceDoesNotForget) {
+  const ModelOptions o = state_space(true);
+  const Built built(o, {3, 4, 5});
+  StabilityWatch watch(*built.model, o);
+  EXPECT_TRUE(watch.look().empty());  // every model starts stable
+
+  const at::NoGradGuard no_grad;
+  built.parameter("block.ssm.A")[1].neg_();
+  const auto news = watch.look();
+  ASSERT_EQ(news.size(), 1U);
+  EXPECT_EQ(news[0].first, 1U);
+  EXPECT_GT(news[0].second, 1);
+  EXPECT_TRUE(watch.look().empty());
+
+  built.parameter("block.ssm.A")[1].neg_();
+  EXPECT_TRUE(watch.look().empty());
+  built.parameter("block.ssm.A")[1].neg_();
+  EXPECT_EQ(watch.look().size(), 1U);  // again
+}
+
+TEST(StabilityWatch, DivergedCellsAndOtherModelsAreNoNews) {
+  const ModelOptions o = state_space(true);
+  const Built built(o, {3, 4, 5});
+  const ModelOptions plain = small_options("standard", 1);
+  const Built other(plain, {3});
+  StabilityWatch watch(*built.model, o), nothing(*other.model, plain);
+  const at::NoGradGuard no_grad;
+  built.parameter("block.ssm.A")[2].fill_(std::numeric_limits<double>::quiet_NaN());
+
+  EXPECT_TRUE(watch.look().empty());
+  EXPECT_TRUE(nothing.look().empty());
+}
+
+TEST(StabilityWatch, ADiagonalTransitionThatDecaysByConstructionIsHeldToIt) {
+  ModelOptions o = state_space(false);
+  const Built built(o, {3, 4, 5});
+  const at::NoGradGuard no_grad;
+  for (const double far : {-50.0, 50.0}) {
+    built.parameter("block.ssm.A").fill_(far);
+    EXPECT_NO_THROW(StabilityWatch(*built.model, o).look()) << far;
+  }
+  // A model that is none of those, taken for one.
+  const ModelOptions dense = state_space(true);
+  const Built grown(dense, {3, 4, 5});
+  grown.parameter("block.ssm.A").neg_();
+  EXPECT_THROW(StabilityWatch(*grown.model, o).look(), Error);
+}
+
+}  // namespace stability_watch_test
+}  // namespace depthgrid::testing

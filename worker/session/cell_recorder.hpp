@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/cell.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/exit_code.hpp"
+#include "storage/cells/cell_file.hpp"
+#include "storage/cells/cell_history.hpp"
+#include "storage/files/journal.hpp"
+#include "storage/files/lease.hpp"
+#include "storage/plan_file.hpp"
+#include "storage/store.hpp"
+#include "worker/session/cell_rows.hpp"
+
+namespace depthgrid {
+
+/// Why an attempt ended without a result.
+struct AttemptProblem {
+  AttemptOutcome outcome = AttemptOutcome::Error;
+  ExitCode code = ExitCode::Failed;
+  std::optional<EventKind> kind;  // Failure or Warning; none: nothing went wrong
+  double value = 0;
+  std::string message;
+};
+
+/// Writes the journal, snapshots and result of one attempt at one cell. The team's first rank has
+/// one per cell of the job.
+class CellRecorder {
+ public:
+  /// Opens the journal of the lease's generation.
+  /// @param first_step  steps done before this attempt.
+  CellRecorder(const Store& store, const StoredPlan& plan, const StoredCell& cell, Lease lease,
+               std::int64_t first_step, const std::string& attempt, const RecordShape& shape);
+
+  const StoredCell& cell() const noexcept { return cell_; }
+  std::filesystem::path folder() const { return store_.cell_dir(cell_.id); }
+  std::int64_t generation() const { return lease_.generation(); }
+
+  /// False once another process has taken the cell: nothing more is written then.
+  bool writes() const { return !lease_.deposed() && !ended_; }
+
+  void train_row(std::int64_t step, const TrainRow& row);
+  void eval_row(std::int64_t step, const EvalRow& row);
+
+  /// Adds the gate and router statistics of an evaluation of cell e to the row of probes.
+  void put(const ModeResults& modes, std::size_t e) { rows_.put(modes, e); }
+
+  /// Adds one of RecordShape::series to the row of probes. @throws Error for a wrong count.
+  void put(std::size_t series, std::span<const double> values) { rows_.put(series, values); }
+  /// Writes what probes have put since their last row, if anything. Call it once per step: of two
+  /// rows, only the second would count.
+  void put_probes(std::int64_t step);
+
+  void event(std::int64_t step, EventKind kind, double value, const std::string& message);
+  void sync();
+
+  /// Publishes metrics.h5, at most every 30 s and for at most 0.2 % of the time.
+  void snapshot(const CellFacts& facts);
+
+  /// Ends the attempt without a result, with the event of its problem: the cell can be taken at
+  /// once. One whose cell has been taken is recorded as deposed, whatever the problem; one that has
+  /// ended stays as it is.
+  void abandon(std::int64_t step, const AttemptProblem& problem);
+
+  /// Ends the attempt and publishes result.h5. @param facts  complete except for the history
+  /// (best losses, last losses), which is added here.
+  /// @return false if another process has the cell: nothing was published.
+  bool finish(CellStatus status, CellFacts facts);
+
+ private:
+  /// Ends the journal of an attempt whose cell another process has taken. The journal is still this
+  /// attempt's own, and without an end it would count as a crash.
+  void end_deposed();
+
+  const Store& store_;
+  const StoredPlan& plan_;
+  const StoredCell& cell_;
+  Lease lease_;
+  std::int64_t cells_;  // of the job
+  CellRows rows_;
+  Journal journal_;
+  Stopwatch since_snapshot_;
+  double snapshot_seconds_ = 0;  // cost of the last one
+  bool ended_ = false;
+};
+
+/// best_loss, best_step, train_loss_last50 and the like, from the records of all attempts.
+void add_history_facts(CellFacts& facts, const CellHistory& history);
+
+}  // namespace depthgrid

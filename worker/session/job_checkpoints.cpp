@@ -1,0 +1,34 @@
+#include "worker/session/job_checkpoints.hpp"
+
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "worker/session/cell_checkpoint.hpp"
+
+namespace depthgrid {
+
+bool JobCheckpoints::due(std::int64_t step) const {
+  if (step >= job_.steps()) return false;  // end() or stop() follows
+  return (policy_.keeps_best() && early_stop_.improved_at(step)) || policy_.due(step);
+}
+
+void JobCheckpoints::write(std::int64_t step) {
+  const Stopwatch clock;
+  for (std::size_t e = 0; e < recorder_.size(); ++e) {
+    CellRecorder& cell = recorder_.cell(e);
+    if (!cell.writes() || job_.status(e) == CellStatus::Diverged) continue;
+    cell.sync();
+    const CellCheckpoint state(job_.fused, e, recorder_.clock(e), job_.run.sync.ranks());
+    const CheckpointData data = state.data(step, config_digest(*job_.configs[e]));
+    publish_checkpoint(cell.folder(), cell.generation(), data, policy_.keep_last(),
+                       policy_.kept(early_stop_.lowest(e).improved, step));
+    cell.event(step, EventKind::Checkpoint, static_cast<double>(step), "");
+  }
+  for (std::size_t e = 0; e < recorder_.size(); ++e) {
+    recorder_.clock(e).checkpoint += clock.seconds();
+  }
+  policy_.written();
+  written_ = step;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,83 @@
+#include "worker/session/job_evaluation.hpp"
+
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/clock.hpp"
+#include "core/base/nan.hpp"
+#include "worker/process/stop_signals.hpp"
+#include "worker/session/cell_facts_builder.hpp"
+
+namespace depthgrid {
+
+JobEvaluation::JobEvaluation(TrainedJob& job, EarlyStop& early_stop, SessionRecorder& recorder)
+    : job_(job),
+      early_stop_(early_stop),
+      recorder_(recorder),
+      plan_(*job.configs[0], *job.data, job.fused.options.cells),
+      modes_(*job.data, plan_, *job.fused.model, *job.fused.language,
+             configured_modes(*job.configs[0], *job.fused.model)) {
+  const std::int64_t first = job.job.first_step;
+  for (std::int64_t s = 0; first > 0 && s <= first; ++s) made_ += due(s) ? 1 : 0;
+}
+
+void JobEvaluation::evaluate(std::int64_t step) {
+  const Stopwatch clock;
+  job_.run.progress.phase("evaluating");
+  modes_.calibrate(false);
+  const SplitResults results = plan_.periodic(*job_.fused.language);
+  const std::optional<ModeResults> modes =
+      modes_.active() ? modes_.evaluate(false, {}) : std::nullopt;
+  const auto published = plan_.published(*job_.fused.language, made_++);
+  for (std::size_t e = 0; e < recorder_.size(); ++e) {
+    if (!job_.running(e)) continue;
+    recorder_.cell(e).eval_row(step, {results, published, modes, e});
+    if (modes) recorder_.cell(e).put(*modes, e);
+    recorder_.clock(e).eval += clock.seconds();
+  }
+  for (const std::size_t e : early_stop_.see(step, results[static_cast<std::size_t>(Split::Dev)])) {
+    if (step == job_.job.first_step) continue;  // already recorded
+    const LowestLoss& lowest = early_stop_.lowest(e);
+    recorder_.cell(e).event(step, EventKind::EarlyStop, lowest.best,
+                            fmt::format("no better than at step {}", lowest.improved.back()));
+  }
+}
+
+std::optional<FinalResults> JobEvaluation::final() {
+  job_.run.progress.phase("final evaluation");
+  const Stopwatch clock;
+  modes_.calibrate(true);
+  auto splits = plan_.final(*job_.fused.language, stop_requested);
+  if (!splits) return std::nullopt;
+  FinalResults out{std::move(*splits), std::nullopt};
+  if (modes_.active()) {
+    out.modes = modes_.evaluate(true, stop_requested);
+    if (!out.modes) return std::nullopt;
+  }
+  for (std::size_t e = 0; e < recorder_.size(); ++e) {
+    if (job_.status(e) != CellStatus::Diverged) recorder_.clock(e).eval += clock.seconds();
+  }
+  return out;
+}
+
+void JobEvaluation::set_final(CellFacts& facts, std::size_t e, const FinalResults& results) const {
+  const auto column = [&](const char* name, auto member, double absent) {
+    std::vector<double> out;
+    for (const std::vector<EvalResult>& split : results.splits) {
+      out.push_back(split.empty() ? absent : static_cast<double>(split[e].*member));
+    }
+    facts.set(name, out);
+  };
+  column("final_loss", &EvalResult::loss, kNaN);
+  column("final_loss_error", &EvalResult::error, kNaN);
+  column("final_tokens", &EvalResult::tokens, -1);
+  column("final_bits_per_byte", &EvalResult::bits_per_byte, kNaN);
+  column("final_perplexity", &EvalResult::perplexity, kNaN);
+  if (results.modes) {
+    set_modes(facts, *results.modes, job_.fused, e, job_.sampler.seq_len());
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "storage/cells/cell_file.hpp"
+#include "worker/eval/eval_plan.hpp"
+#include "worker/eval/mode_evaluation.hpp"
+#include "worker/session/early_stop.hpp"
+#include "worker/session/session_recorder.hpp"
+#include "worker/session/session_service.hpp"
+#include "worker/session/trained_job.hpp"
+
+namespace depthgrid {
+
+/// Results of a job's last evaluation.
+struct FinalResults {
+  SplitResults splits;
+  std::optional<ModeResults> modes;
+};
+
+/// Evaluates a job while it trains and at its end. After an evaluation, cells without progress
+/// stop.
+class JobEvaluation final : public SessionService {
+ public:
+  /// All outlive this.
+  JobEvaluation(TrainedJob& job, EarlyStop& early_stop, SessionRecorder& recorder);
+
+  const EvalPlan& plan() const noexcept { return plan_; }
+  const ModeEvaluation& modes() const noexcept { return modes_; }
+
+  void begin(std::int64_t step) override {
+    if (step == 0 && due(0)) evaluate(0);
+  }
+  bool due(std::int64_t step) const override { return plan_.due(step, job_.steps()); }
+  void act(const StepEvent& event) override { evaluate(event.step); }
+
+  /// The evaluation after the last step. @return nothing if a signal arrived.
+  std::optional<FinalResults> final();
+
+  /// The variables final_* of cell e.
+  void set_final(CellFacts& facts, std::size_t e, const FinalResults& results) const;
+
+ private:
+  void evaluate(std::int64_t step);
+
+  TrainedJob& job_;
+  EarlyStop& early_stop_;
+  SessionRecorder& recorder_;
+  EvalPlan plan_;
+  ModeEvaluation modes_;
+  std::int64_t made_ = 0;  // evaluations, including those of earlier attempts
+};
+
+}  // namespace depthgrid

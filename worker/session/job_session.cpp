@@ -1,0 +1,127 @@
+#include "worker/session/job_session.hpp"
+
+#include <fmt/format.h>
+
+#include <ATen/Context.h>
+
+#include "core/base/clock.hpp"
+#include "worker/process/stop_signals.hpp"
+#include "worker/session/final_weights.hpp"
+#include "worker/session/probe_table.hpp"
+#include "worker/session/warm_start.hpp"
+
+namespace depthgrid {
+
+JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>& claims)
+    : job_(run, std::move(job)),
+      batches_(job_.data->train(), job_.sampler, job_.fused.train.data_seed),
+      trainer_(*job_.fused.language, *job_.fused.arena, *job_.fused.optimizer, batches_, run.sync,
+               job_.cells, job_.fused.train),
+      policy_(run.sweep.run, job_.steps()),
+      early_stop_(job_.fused.train, job_.cells),
+      recorder_(job_, policy_, early_stop_),
+      evaluation_(job_, early_stop_, recorder_),
+      stability_(job_, evaluation_.plan(), recorder_),
+      probes_(make_probes(job_), [this](std::int64_t step) { return recorder_.that_made(step); }),
+      checkpoints_(job_, policy_, early_stop_, recorder_),
+      step_(job_.job.first_step) {
+  at::globalContext().setAllowTF32CuBLAS(job_.fused.train.precision == Precision::Tf32);
+  std::vector<StartedFrom> started;
+  if (step_ == 0) {
+    started = warm_start(job_.configs, job_.fused.options, *job_.fused.arena,
+                         [&](const CellId& id) { return final_weights(run.store, run.plan, id); });
+  }
+  std::vector<CellClock> clocks = restore(claims);
+  if (!run.team.leads()) return;
+  recorder_.open(claims, record_shape(), std::move(clocks), started);
+  for (std::size_t e = 0; step_ > 0 && e < claims.size(); ++e) {
+    if (const auto end = early_stop_.replay(e, claims[e].before, step_)) {
+      recorder_.set_made(e, *end);
+    }
+  }
+  // Each sees the effects of those before it: a checkpoint follows the best evaluation.
+  services_.add(recorder_);
+  services_.add(stability_);
+  services_.add(evaluation_);
+  services_.add(probes_);
+  services_.add(checkpoints_);
+}
+
+std::vector<CellClock> JobSession::restore(const std::vector<ClaimedCell>& claims) {
+  std::vector<CellClock> clocks(job_.job.rows.size());
+  for (std::size_t e = 0; e < claims.size(); ++e) {
+    if (claims[e].state) clocks[e] = restore_cell(job_.fused, e, *claims[e].state);
+  }
+  if (job_.run.sync.ranks() > 1 && step_ > 0) share_state(job_.fused, job_.run.team.group());
+  job_.fused.arena->refresh_shadow();
+  return clocks;
+}
+
+RecordShape JobSession::record_shape() const {
+  const ModelOptions& o = job_.fused.options;
+  const EvalPlan& plan = evaluation_.plan();
+  const ModeEvaluation& modes = evaluation_.modes();
+  return {.cells = o.cells,
+          .learned_scales = o.residual.kind != ScaleKind::Fixed ? o.depth_steps() : 0,
+          .positions = plan.by_position() ? plan.positions() : 0,
+          .published = job_.configs[0]->word("eval.protocol") == "published_1",
+          .loss_parts = job_.fused.language->loss_parts(),
+          .layers = modes.active() ? o.layers : 0,
+          .probes = modes.statistics(),
+          .series = probes_.series()};
+}
+
+void JobSession::announce() const {
+  const auto alias = [&](std::size_t row) { return job_.run.sweep.cells[row].alias; };
+  const std::vector<std::size_t>& rows = job_.job.rows;
+  job_.run.progress.job_started(
+      job_.job.id, job_.cells.size(), step_, job_.steps(),
+      rows.size() == 1 ? alias(rows.front())
+                       : fmt::format("{} … {}", alias(rows.front()), alias(rows.back())));
+}
+
+SessionEnd JobSession::run() {
+  const bool leads = job_.run.team.leads();
+  GradientSync& sync = job_.run.sync;
+  if (leads) announce();
+  services_.begin(step_);
+  // Only the first rank evaluates, so only it knows about early stops.
+  const auto over = [&] { return sync.largest(leads && !recorder_.any_active() ? 1 : 0) > 0; };
+  while (step_ < job_.steps() && !over()) {
+    const Stopwatch clock;
+    const StepReport report = trainer_.step(step_ + 1);
+    services_.stepped({++step_, report, clock.seconds()});
+    if (sync.largest(stop_requested() ? 1 : 0) > 0) {
+      services_.stop(step_);
+      return stop();
+    }
+  }
+  return leads && !finish() ? stop() : SessionEnd::Done;
+}
+
+SessionEnd JobSession::stop() {
+  recorder_.end_seams();
+  abandon({AttemptOutcome::Preempted, ExitCode::TempFail, {}, 0, ""});
+  if (job_.run.team.leads()) job_.run.progress.job_ended("stopped");
+  return SessionEnd::Stopped;
+}
+
+bool JobSession::finish() {
+  if (!recorder_.writes()) {  // diverged, or taken
+    abandon({AttemptOutcome::Deposed, ExitCode::Done, {}, 0, ""});
+    return true;
+  }
+  recorder_.end_seams();
+  services_.end(step_);
+  const auto results = evaluation_.final();
+  if (!results) return false;
+  for (std::size_t e = 0; e < recorder_.size(); ++e) {
+    if (job_.status(e) == CellStatus::Diverged) continue;
+    recorder_.finish_cell(e, CellStatus::Completed,
+                          [&](CellFacts& facts) { evaluation_.set_final(facts, e, *results); });
+  }
+  stability_.log();
+  return true;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,218 @@
+#include "worker/session/session_recorder.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "core/base/digest.hpp"
+#include "core/base/log.hpp"
+#include "core/base/nan.hpp"
+#include "core/base/version.hpp"
+#include "models/cost_model.hpp"
+#include "storage/cells/attempt_columns.hpp"
+#include "worker/process/memory_use.hpp"
+#include "worker/process/provenance.hpp"
+#include "worker/session/cell_facts_builder.hpp"
+
+namespace depthgrid {
+namespace {
+
+double quantile(std::vector<double> values, double q) {
+  if (values.empty()) return kNaN;
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+}
+
+/// Records what differs from earlier attempts: build, number of ranks.
+void warn_of_changes(CellRecorder& recorder, const ClaimedCell& claim, std::int64_t first,
+                     int ranks) {
+  if (first > 0 && !claim.before.attempts.empty()) {
+    const std::string build = attempt_info(claim.before.attempts.back().attempt_json).code_version;
+    if (!build.empty() && build != code_version()) {
+      recorder.event(first, EventKind::Warning, 0,
+                     fmt::format("goes on with build {}, began with {}", code_version(), build));
+    }
+  }
+  if (!claim.state) return;
+  const auto before = claim.state->numbers.find("ranks");
+  if (before != claim.state->numbers.end() && static_cast<std::int64_t>(before->second) != ranks) {
+    recorder.event(first, EventKind::TeamSizeChanged, ranks,
+                   "another number of ranks sums gradients in another order");
+  }
+}
+
+}  // namespace
+
+std::string attempt_json(const RunContext& run, const SessionJob& job) {
+  return attempt_json(AttemptFacts{.job = job.id,
+                                   .device = run.device.name,
+                                   .cells = static_cast<std::int64_t>(job.rows.size()),
+                                   .ranks = run.sync.ranks(),
+                                   .threads = run.threads,
+                                   .logs = run.logs});
+}
+
+SessionRecorder::SessionRecorder(const TrainedJob& job, const CheckpointPolicy& policy,
+                                 const EarlyStop& early_stop)
+    : job_(job),
+      policy_(policy),
+      early_stop_(early_stop),
+      made_(job.job.rows.size(), job.job.first_step),
+      seam_loss_(job.job.rows.size()),
+      step_(job.job.first_step) {}
+
+void SessionRecorder::open(std::vector<ClaimedCell>& claims, const RecordShape& shape,
+                           std::vector<CellClock> clocks, const std::vector<StartedFrom>& started) {
+  clocks_ = std::move(clocks);
+  const std::string attempt = attempt_json(job_.run, job_.job);
+  cells_.reserve(claims.size());
+  for (std::size_t e = 0; e < claims.size(); ++e) {
+    facts_.push_back(static_facts(job_.run, job_.run.sweep.cells[claims[e].row], job_.fused, e,
+                                  *job_.data, job_.sampler));
+  }
+  for (std::size_t e = 0; e < claims.size(); ++e) {
+    open_cell(e, claims[e], attempt, shape, e < started.size() ? started[e].line() : "");
+  }
+}
+
+void SessionRecorder::open_cell(std::size_t e, ClaimedCell& claim, const std::string& attempt,
+                                const RecordShape& shape, const std::string& started) {
+  const std::int64_t first = job_.job.first_step;
+  CellRecorder& recorder =
+      cells_.emplace_back(job_.run.store, job_.run.plan, job_.run.plan.cells.at(claim.row),
+                          std::move(claim.lease), first, attempt, shape);
+  for (const std::string& reason : claim.rejected) {
+    recorder.event(first, EventKind::CheckpointRejected, 0, reason);
+  }
+  if (!started.empty()) recorder.event(first, EventKind::StartWeights, 0, started);
+  for (const std::string& warning : job_.run.warnings) {
+    recorder.event(first, EventKind::Warning, 0, warning);
+  }
+  begin_seam(e, claim.before);
+  warn_of_changes(recorder, claim, first, job_.run.sync.ranks());
+}
+
+void SessionRecorder::begin_seam(std::size_t e, const CellHistory& before) {
+  const std::int64_t first = job_.job.first_step;
+  const MergedRows* train = before.find("train");
+  if (train == nullptr || train->rows.size() == 0) return;
+  clocks_[e].lost += std::max(0.0, train->column("train_wall_time").back() - clocks_[e].wall);
+  if (first > 0) seam_loss_[e] = kNaN;
+  const auto at = std::ranges::find(train->rows.steps, first);
+  if (at != train->rows.steps.end()) {
+    seam_loss_[e] =
+        train->column("train_loss")[static_cast<std::size_t>(at - train->rows.steps.begin())];
+  }
+}
+
+void SessionRecorder::end_seam(std::size_t e, double loss) {
+  if (!seam_loss_[e]) return;
+  const std::int64_t first = job_.job.first_step;
+  cells_[e].event(first, EventKind::ResumeSeam, loss - *seam_loss_[e],
+                  fmt::format("goes on from step {}", first));
+  seam_loss_[e].reset();
+}
+
+void SessionRecorder::end_seams() {
+  for (std::size_t e = 0; e < cells_.size(); ++e) end_seam(e, kNaN);
+}
+
+void SessionRecorder::act(const StepEvent& event) {
+  const StepReport& report = event.report;
+  const FusedModel& fused = job_.fused;
+  step_ = event.step;
+  step_seconds_.push_back(event.seconds / static_cast<double>(cells_.size()));
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::size_t e = 0; e < cells_.size(); ++e) {
+    CellClock& clock = clocks_[e];
+    const bool bad = report.nonfinite[e] != 0;
+    if (!job_.running(e) && !bad) continue;
+    clock.wall += event.seconds;
+    clock.device += event.seconds * job_.run.sync.ranks() / static_cast<double>(job_.cells.size());
+    made_[e] = step_;
+    const std::vector<double> scales = fused.options.residual.kind == ScaleKind::Fixed
+                                           ? std::vector<double>()
+                                           : residual_scales(fused, e);
+    cells_[e].train_row(step_, {report, e, fused.train.loss_scale[e], job_.tokens(step_),
+                                job_.sampler.epochs(step_), clock.wall, scales});
+    end_seam(e, report.loss[e]);
+    if (bad) {
+      cells_[e].event(step_, EventKind::Diverged, report.loss[e],
+                      "loss or gradient is not finite or beyond train.diverged_above");
+      finish_cell(e, CellStatus::Diverged);
+      continue;
+    }
+    low = std::min(low, report.loss[e]);
+    high = std::max(high, report.loss[e]);
+    cells_[e].snapshot(facts_[e]);
+  }
+  job_.run.progress.step(step_, low, high);
+}
+
+std::vector<CellRecorder*> SessionRecorder::that_made(std::int64_t step) {
+  std::vector<CellRecorder*> out;
+  for (std::size_t e = 0; e < cells_.size(); ++e) {
+    out.push_back(made_[e] == step ? &cells_[e] : nullptr);
+  }
+  return out;
+}
+
+bool SessionRecorder::any_active() const {
+  for (std::size_t e = 0; e < cells_.size(); ++e) {
+    if (job_.running(e) && cells_[e].writes()) return true;
+  }
+  return false;
+}
+
+bool SessionRecorder::writes() const {
+  return std::ranges::any_of(cells_, &CellRecorder::writes);
+}
+
+CellFacts SessionRecorder::facts_so_far(std::size_t e) const {
+  CellFacts facts = facts_[e];
+  const CellClock& c = clocks_[e];
+  const FusedModel& fused = job_.fused;
+  const auto cells = static_cast<double>(job_.cells.size());
+  const double tokens = job_.tokens(made_[e]);
+  const std::int64_t rows = fused.train.batch / fused.train.accumulation;
+  facts.set("cost_flops_total",
+            training_flops_per_token(fused.options, rows, job_.sampler.seq_len(), e) * tokens);
+  facts.set("cost_tokens_per_second", c.device > 0 ? tokens / c.device : kNaN);
+  facts.set("cost_step_time_p50", quantile(step_seconds_, 0.5));
+  facts.set("cost_step_time_p95", quantile(step_seconds_, 0.95));
+  facts.set("cost_wall_time", c.wall + c.eval + c.checkpoint + c.lost);
+  facts.set("cost_device_time", c.device);
+  facts.set("cost_device_time_lost", c.lost * job_.run.sync.ranks() / cells);
+  facts.set("cost_eval_time", c.eval);
+  facts.set("cost_checkpoint_time", c.checkpoint);
+  facts.set("cost_memory_peak", peak_device_memory_bytes(job_.run.device.device) / cells);
+  facts.set("cost_memory_host", peak_memory_bytes());
+  const std::vector<float> weights = host_row(fused.arena->values(), e);
+  facts.set("weights_sha256", std::string_view(hex(sha256(std::as_bytes(std::span(weights))))));
+  return facts;
+}
+
+void SessionRecorder::finish_cell(std::size_t e, CellStatus status,
+                                  const std::function<void(CellFacts&)>& add) {
+  CellFacts facts = facts_so_far(e);
+  if (add) add(facts);
+  const std::filesystem::path folder = cells_[e].folder();
+  if (!cells_[e].finish(status, std::move(facts))) return;  // another process owns it now
+  const std::vector<std::int64_t> kept = policy_.kept(early_stop_.lowest(e).improved, step_);
+  for (const CheckpointFile& file : list_checkpoints(folder)) {
+    if (std::ranges::find(kept, file.step) != kept.end()) continue;
+    std::error_code stays;  // the result is published: an extra file does no harm
+    std::filesystem::remove(file.file, stays);
+    if (stays) log(LogLevel::Warning, file.file.string() + ": " + stays.message());
+  }
+}
+
+void SessionRecorder::abandon(const AttemptProblem& problem) {
+  for (CellRecorder& cell : cells_) cell.abandon(step_, problem);
+}
+
+}  // namespace depthgrid

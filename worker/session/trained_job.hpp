@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/cells/cell_set.hpp"
+#include "core/data/dataset.hpp"
+#include "core/data/sampler.hpp"
+#include "sweeps/queue/job_queue.hpp"
+#include "worker/model/fused_model.hpp"
+#include "worker/session/run_context.hpp"
+
+namespace depthgrid {
+
+/// A fused job in training: its cells, their model and their data. All services of its session
+/// refer to it.
+struct TrainedJob {
+  /// @param context  outlives this. @throws UserError if the corpus cannot be read.
+  TrainedJob(RunContext& context, SessionJob what);
+
+  RunContext& run;
+  SessionJob job;
+  std::vector<const CellConfig*> configs;
+  std::shared_ptr<const Dataset> data;
+  FusedModel fused;
+  Sampler sampler;
+  CellSet cells;
+
+  CellStatus status(std::size_t e) const { return cells.status(static_cast<std::int64_t>(e)); }
+  bool running(std::size_t e) const { return status(e) == CellStatus::Running; }
+  std::int64_t steps() const noexcept { return fused.train.steps; }
+  /// Tokens of one cell after `step` steps.
+  double tokens(std::int64_t step) const {
+    return static_cast<double>(step * fused.train.batch * sampler.seq_len());
+  }
+};
+
+}  // namespace depthgrid
