@@ -15,9 +15,9 @@
 namespace depthgrid {
 namespace {
 
-/// Of the ranks of a launcher, all have the same command line and sweep file, and those of a host
-/// the same disks and programs: one of them says what is wrong. The others wait for it a moment,
-/// since a launcher ends all ranks with the first that ends.
+/// Ranks of one launcher share the command line and the sweep file, and ranks of one host its disks
+/// and programs, so only one of them reports what is wrong. The others wait a moment, since a
+/// launcher ends all ranks as soon as one ends.
 bool speaks(ExitCode code) {
   if ((code == ExitCode::Usage ? launcher_rank() : launcher_local_rank()) == 0) return true;
   std::this_thread::sleep_for(std::chrono::seconds(10));

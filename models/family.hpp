@@ -41,7 +41,7 @@ class Family {
   /// Nodes and step lengths of one pass over the whole depth.
   virtual DepthGrid grid(const ForwardContext& context) const = 0;
 
-  /// The same steps with what runs them, cut where method or field change: one run of Euler's
+  /// The same steps with what runs them, cut where method or field changes: one run of Euler's
   /// steps, unless a part of the depth is a flow. What depends on the nodes alone is computed here,
   /// once for all of them.
   /// @param context  must outlive the fields.

@@ -34,7 +34,7 @@ struct StoredPlan {
   std::string schema_digest;  // of the table of leaves that resolved the cells
   std::string code_version;
   std::vector<std::string> tags, notes;
-  std::vector<MatchedWidth> matched;  // widths that `match:` had found
+  std::vector<MatchedWidth> matched;  // widths found for `match:`
   std::int64_t seeds = 1;
   ValueMap constant;  // resolved leaves that all cells share
   std::vector<StoredCell> cells;
@@ -46,17 +46,15 @@ std::string resolved_json(const StoredPlan& plan, const StoredCell& cell);
 /// The configuration of one cell. @throws UserError (BadData) if this program cannot read it.
 CellConfig resolved_config(const StoredPlan& plan, const StoredCell& cell);
 
-/// The plan as read_plan() would give it back, without a store (and without a time of creation).
+/// The plan as read_plan() would return it, without a store (and without a time of creation).
 StoredPlan stored_plan(const Sweep& sweep);
 
-/// Publishes `plan.h5` (sealed), once, and then the `sweep.yaml` of the plan that is there; of
-/// several processes at once one is first. One that dies between both leaves the text to the next.
+/// Publishes `plan.h5` (sealed) once, then the `sweep.yaml` of the published plan. If several
+/// processes try, the first one's plan stays. If one dies in between, the next publishes the text.
 ///
-/// The same cells again are fine, whatever the leaves of class Execution say, and the plan that is
-/// there stays as it is.
-/// @throws UserError (CantCreate) if the store holds another plan: the message counts the cells
-/// added
-///         and removed and names the first leaf that differs.
+/// Publishing the same cells again changes nothing, whatever the leaves of class Execution say.
+/// @throws UserError (CantCreate) if the store holds a different plan: the message counts the cells
+///         added and removed and names the first leaf that differs.
 void publish_plan(Store& store, const Sweep& sweep);
 
 /// True when a plan has been published.

@@ -21,7 +21,7 @@ struct StoredFailure {
 /// texts/, logs/, sweep.h5. Any number of processes may use one store at the same time.
 class Store {
  public:
-  /// Makes the folder and STORE.json if absent, after trying what its filesystem can do.
+  /// Creates the folder and STORE.json if absent, after testing what its filesystem can do.
   /// Sets the process's umask to 027.
   /// @throws StorageError (CantCreate) naming the missing capability or the unsafe permission;
   ///         BadData if STORE.json is damaged or of a later format.
@@ -38,26 +38,26 @@ class Store {
   std::filesystem::path log_dir() const { return root_ / "logs"; }
   std::filesystem::path packed_file() const { return root_ / "sweep.h5"; }
 
-  /// cells/ab/<id>, made on demand. @throws UserError (Usage) unless the id is 12 hex digits.
+  /// cells/ab/<id>, created on demand. @throws UserError (Usage) unless the id is 12 hex digits.
   std::filesystem::path cell_dir(const CellId& id) const;
-  /// The same path, nothing is made.
+  /// The same path; nothing is created.
   std::filesystem::path cell_path(const CellId& id) const;
 
-  /// True when result.h5 is there: the one sign that a cell is done.
+  /// True if result.h5 exists: the only sign that a cell is done.
   bool completed(const CellId& id) const;
 
   /// failed-<generation>.json. @param status  Failed, Oom or Cancelled. @param json  an object.
   void publish_failure(const CellId& id, std::int64_t generation, CellStatus status,
                        const std::string& json) const;
-  /// Of the highest generation that failed; nothing if none did, or its report is damaged.
+  /// The report of the newest failed generation; nothing if none failed or the report is damaged.
   std::optional<StoredFailure> newest_failure(const CellId& id) const;
 
   /// Remembers the SHA-256 (64 hex digits) of a corpus's raw files at first use.
-  /// @throws UserError (BadData) with both digests if the store remembers another.
+  /// @throws UserError (BadData) with both digests if the store remembers a different one.
   void pin_corpus(const std::string& name, const std::string& sha256) const;
   std::optional<std::string> pinned_corpus(const std::string& name) const;
 
-  /// Keeps `text` for ever under `name` if nothing is kept yet. @return  the text that is kept.
+  /// Keeps `text` under `name` for good unless one is already kept. @return  the kept text.
   std::string freeze_text(const std::string& name, const std::string& text) const;
   std::optional<std::string> read_text(const std::string& name) const;
 

@@ -17,8 +17,8 @@
 namespace depthgrid {
 namespace {
 
-/// Sends LibTorch's warnings to our log, below what is shown; the one about gradient layouts says
-/// nothing wrong (gradients are views of the arena) and would be printed by every process.
+/// Sends LibTorch's warnings to our log at a level that is not shown: the one about gradient
+/// layouts is harmless (gradients are views of the arena) and every process would print it.
 class LogWarnings final : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override {

@@ -87,7 +87,7 @@ std::string structure_key(const Slots& slots) {
     const PooledValue* value = slots.values[leaf.leaf];
     const Leaf& row = schema()[leaf.leaf];
     const bool by_itself = value == slots.defaults[leaf.leaf];
-    // The default capacity, too, is another number of tokens than others.
+    // Even the default capacity stands for a number of tokens.
     if (by_itself && row.fusion != FusionPart::TokenCount) continue;
     if (!leaf.fuses.holds(slots.lookup())) continue;
     switch (row.fusion) {

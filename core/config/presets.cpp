@@ -100,8 +100,8 @@ constexpr std::string_view kTimeIndexedSsmGates = R"({
         parameters: generated, dt_min: 1e-4},
   hypernet: {hidden: 64}})";
 
-/// The third study as its text has it: all tokens pass in training, raw scalars, unit weights, no
-/// norms before network and router, only the targets detached, a student with threshold 0.5.
+/// The third study's text taken literally: all tokens pass in training, raw scalars, unit weights,
+/// no norms before network and router, only the targets detached, a student with threshold 0.5.
 constexpr std::string_view kTdtLiteral = R"({
   family: tdt,
   tdt: {train_path: dense, ma_window: 100, scalars: raw,

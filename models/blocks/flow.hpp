@@ -55,7 +55,7 @@ class Flow {
 
  private:
   /// The signal that the field's map of it reads: (E, 1 or B, 1 or T, U); undefined without signal
-  /// or map. @throws ShapeError if it has other axes than the map.
+  /// or map. @throws ShapeError if its axes differ from those of the map.
   at::Tensor signal(const Control& u) const;
 
   const ModelOptions& options_;

@@ -36,8 +36,8 @@ class Decoder {
   /// @param model      must outlive this; its parameters must not change during that time.
   /// @param execution  of layers that may skip tokens, see skipping_step(); none: the family's
   ///                   default, for a calibrated decider its fixed threshold.
-  /// @param control    of as many tokens as will come, or the same for all; of a family that has no
-  ///                   input for it, unread.
+  /// @param control    covers as many tokens as will come, or is the same for all; not read if the
+  ///                   family has no input for it.
   /// @throws Error if the family offers blocks, but not one per step.
   explicit Decoder(const Model& model, std::optional<Execution> execution = {},
                    Control control = {});

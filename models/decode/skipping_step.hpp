@@ -14,7 +14,7 @@
 
 namespace depthgrid {
 
-/// State of a layer that may skip tokens. Each sequence executes other tokens and has its own
+/// State of a layer that may skip tokens. Each sequence executes different tokens and has its own
 /// cache.
 struct SkippingState {
   std::vector<KvCache> rows = {};  // (E·B) keys and values of executed tokens

@@ -28,9 +28,8 @@ struct ColumnShape {
 ///
 /// The axes of a column follow from the table of variables, so no dimension scale is resolved: a
 /// file of one cell is read in about a millisecond.
-/// @throws StorageError  NoInput if there is no file; BadData if the seal is broken, HDF5 reports
-/// an
-///         error, or the axes or the type of a variable differ from the table.
+/// @throws StorageError: NoInput if there is no file; BadData if the seal is broken, HDF5 reports
+///         an error, or the axes or the type of a variable differ from the table.
 class TableReader {
  public:
   explicit TableReader(const std::filesystem::path& file, SealCheck check = SealCheck::Whole);

@@ -5,8 +5,8 @@
 namespace depthgrid {
 
 /// Tries in `folder` what a store needs: exclusive creation, hard links that refuse an existing
-/// name, rename over an existing file, fsync of a file and of a folder. Logs a warning for little
-/// space, few free inodes and a clock of the file server that differs. Leaves nothing behind.
+/// name, rename over an existing file, fsync of a file and of a folder. Logs a warning if space or
+/// inodes are scarce or the file server's clock differs. Leaves nothing behind.
 /// @throws StorageError (CantCreate) naming the first missing capability.
 void require_filesystem(const std::filesystem::path& folder);
 

@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// A process, the boot and the machine; enough to tell on the same machine whether it is still
+/// A process, its boot and its machine: enough to tell on that machine whether the process is still
 /// alive, although process ids are reused.
 struct ProcessIdentity {
   std::string uuid;  // random

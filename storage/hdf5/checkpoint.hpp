@@ -20,7 +20,7 @@ struct TensorView {
 /// State after `step` optimiser steps; with the configuration it determines all later steps.
 struct CheckpointData {
   std::int64_t step = 0;
-  std::string config_digest;              // of the cell; with another one it is never loaded
+  std::string config_digest;              // of the cell; never loaded under a different one
   std::map<std::string, double> numbers;  // integers up to 2^53 stay exact
   std::map<std::string, std::string> texts;
   std::vector<TensorView> tensors;

@@ -7,11 +7,11 @@
 
 namespace depthgrid {
 
-/// Answers of the worker that take long, one file each, of one build.
+/// A file cache of the worker's expensive answers, one file per answer, for one build.
 ///
-/// Two builds of one commit may differ, for example while sources are edited, so that the size and
-/// time of the worker's file count besides the version. A cache that cannot be read or written only
-/// costs time.
+/// Two builds of one commit may differ, for example while sources are edited, so the key contains
+/// the size and time of the worker's file as well as the version. A cache that cannot be read or
+/// written only costs time.
 class AnswerCache {
  public:
   /// @param folder  see cache_folder(); empty = keep nothing.

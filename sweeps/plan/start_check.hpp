@@ -13,7 +13,7 @@ namespace depthgrid {
 
 /// How weights fit a model that starts from them, by name and shape.
 struct StartFit {
-  std::vector<std::string> fresh;     // parameters of added modules, which the source lacks
+  std::vector<std::string> fresh;     // parameters of added modules that the source lacks
   std::vector<std::string> problems;  // one line per difference that is not allowed
 };
 

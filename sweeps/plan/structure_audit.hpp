@@ -32,7 +32,7 @@ struct AuditResult {
   AuditVerdict verdict = AuditVerdict::Skipped;
   double value = 0;      // NaN: none
   double threshold = 0;  // NaN: none
-  std::string note;      // what the numbers are, or why there are none
+  std::string note;      // what the numbers mean, or why there are none
 };
 
 /// A mode of executing the family; if it is not causal, `reason` says what looks ahead.

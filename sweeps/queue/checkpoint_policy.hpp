@@ -10,7 +10,7 @@
 
 namespace depthgrid {
 
-/// Identity of a cell's configuration: a checkpoint of another one is never loaded.
+/// Identity of a cell's configuration: a checkpoint of a different one is never loaded.
 std::string config_digest(const CellConfig& config);
 /// The same for a cell of a stored plan. @param changed  StoredCell::changed
 std::string config_digest(const std::string& changed);

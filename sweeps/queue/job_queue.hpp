@@ -47,7 +47,7 @@ struct Claim {
 std::optional<std::string> died_too_often(const CellHistory& history, std::int64_t failed_before,
                                           std::int64_t budget);
 
-/// Parameters of a cell's model: a checkpoint with another number is useless.
+/// Number of parameters of a cell's model: a checkpoint with a different number is useless.
 using ParameterCount = std::function<std::int64_t(const CellConfig&)>;
 
 /// Which cells of a sweep this team may train next. Its only memory is the store: a cell is done

@@ -73,7 +73,7 @@ CheckReport inspect_forward(CheckSubject& subject, const CheckCase& c) {
   if (e.training) {
     const auto all = static_cast<double>(tokens.numel());
     for (std::size_t i = 0; i < terms.size(); ++i) {
-      if (terms[i].observes) continue;  // zero, and no part of the loss
+      if (terms[i].observes) continue;  // zero, and not part of the loss
       out.add("loss_" + std::string(terms[i].name), losses[i].item<double>() / all);
     }
   }

@@ -19,8 +19,8 @@ void reset_peak_memory(at::Device device);
 /// Bytes of this host's memory, or the control group's limit, that each of `processes` may use.
 double usable_memory_bytes(int processes);
 
-/// Whether an error means that memory did not suffice: LibTorch says it in words on the CPU and by
-/// a type of its own on a GPU.
+/// Whether an error means that memory ran out: LibTorch reports this by the message on the CPU and
+/// by a separate exception type on a GPU.
 bool is_out_of_memory(const std::exception& e);
 
 }  // namespace depthgrid

@@ -12,9 +12,9 @@ enum class ProgressStyle : std::uint8_t { Terminal, Plain, Quiet, Json };
 /// "auto" is Terminal where stderr is one, else Plain. @throws Error for an unknown word.
 ProgressStyle progress_style(const std::string& word);
 
-/// What this process is doing, on stderr: on a terminal one line for the job in hand and one bar
-/// for the sweep, redrawn; elsewhere a plain line every few seconds; or one JSON object a line
-/// (docs/cli.md). The log file gets beginning and end of jobs and, once a minute, the state.
+/// Shows on stderr what this process is doing: on a terminal, one line for the current job and one
+/// bar for the sweep, redrawn; elsewhere a plain line every few seconds; or one JSON object per
+/// line (docs/cli.md). The log file gets the start and end of jobs and, once per minute, the state.
 class Progress {
  public:
   /// @param tag  "rank 1: " before plain lines, empty for a single process. @param rank  in JSON.
@@ -29,18 +29,18 @@ class Progress {
   /// @param low, high  losses over the job's cells, nats per token.
   void step(std::int64_t step, double low, double high);
 
-  /// "evaluating", "final evaluation": what takes long besides steps.
+  /// "evaluating", "final evaluation": a long phase other than training steps.
   void phase(const std::string& what);
 
   void job_ended(const std::string& outcome);
 
-  /// A line that stays, above the moving ones.
+  /// A permanent line, above the redrawn ones.
   void say(const std::string& line);
 
  private:
   void draw(double low, double high);
   std::string state(double low, double high) const;
-  double rate() const;  // steps a second; NaN before the first
+  double rate() const;  // steps per second; NaN before the first
   void clear();
   void put(const std::string& line);
 

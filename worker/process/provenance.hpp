@@ -6,7 +6,7 @@
 
 namespace depthgrid {
 
-/// What an attempt says of itself at its start.
+/// Self-description of an attempt, recorded at its start.
 struct AttemptFacts {
   std::string job;         // id of the fused job
   std::string device;      // "cpu x1 (model name)"
@@ -21,15 +21,15 @@ struct AttemptFacts {
 std::string attempt_json(const AttemptFacts& facts);
 
 /// {"libtorch": "2.11.0", "hdf5": …, "mpi": …, "compiler": …} and, where the GPU plug-in was built,
-/// what it was built with ("cuda_toolkit", "nccl"); a run on a GPU also names what it runs with
-/// ("cuda_runtime", "cuda_driver", and the NCCL that was loaded).
+/// the versions it was built with ("cuda_toolkit", "nccl"); a run on a GPU also names those in use
+/// ("cuda_runtime", "cuda_driver", and the loaded NCCL).
 /// @param on_gpu  opens the plug-in.
 std::string library_versions_json(bool on_gpu = false);
 
 /// File of this process's log lines: "20260301T115802Z-node7-4711.log".
 std::string log_name();
 
-/// "AMD EPYC 9B14", from /proc/cpuinfo; "cpu" where that says nothing.
+/// "AMD EPYC 9B14", from /proc/cpuinfo; "cpu" if it gives no name.
 std::string cpu_model();
 
 }  // namespace depthgrid

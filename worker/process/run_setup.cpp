@@ -60,7 +60,7 @@ CostTable quick_costs(const Sweep& sweep, at::Device device) {
         flops_per_token(o, batch / cell.config.integer("train.accumulation"), tokens);
     cost.max_fused = automatic_fuse(o, batch, tokens, device);
     set_memory(cost, o, cell.config);
-    // Ten billion operations a second: the order of times matters here, not their size.
+    // Ten billion operations per second: the order of times matters here, not their size.
     cost.seconds_per_cell_step = 3e-10 * cost.flops_per_token * static_cast<double>(batch * tokens);
     cost.seconds_per_eval_token = 1e-10 * cost.flops_per_token;
     costs.emplace(cell.structure, cost);

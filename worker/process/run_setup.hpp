@@ -32,8 +32,8 @@ std::int64_t choose_threads(const CellConfig& run, std::vector<std::string>& war
 /// the same on every rank.
 CostTable quick_costs(const Sweep& sweep, at::Device device);
 
-/// What `plan` has measured on this machine, where it is still known, else quick_costs(): for the
-/// predictions that are recorded beside what came of them.
+/// Costs measured by `plan` on this machine where they are still cached, else quick_costs(): for
+/// the predictions that are recorded beside the actual figures.
 CostTable known_costs(const Sweep& sweep, const CostTable& quick);
 
 }  // namespace depthgrid

@@ -16,11 +16,11 @@
 namespace depthgrid {
 namespace {
 
-/// Trains one cell of the order in a process of its own, outside of any launcher: memory that this
-/// process holds in pieces, or a device that it has spoilt, is not in its way. Waits for its end
-/// and hands a stop on to it; frees what this process has only put aside.
-/// @return  what the process ended with, 128 + n for a signal; OutOfMemory also if the system
-///          killed it for its memory.
+/// Trains one cell of the order in a separate process outside any launcher, free of this process's
+/// fragmented memory or broken device. Frees cached memory first, waits for the process to end and
+/// passes a stop on to it.
+/// @return  its exit code, 128 + n for a signal; OutOfMemory also if the system killed it for its
+///          memory use.
 int train_apart(RunOrder order, const CellId& cell, bool on_gpu) {
   order.cell = cell;
   malloc_trim(0);
@@ -39,7 +39,7 @@ void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& gene
   std::vector<std::size_t> lost;
   for (std::size_t i = 0; i < job.rows.size(); ++i) {
     const CellPlan& cell = run_.sweep.cells[job.rows[i]];
-    // It had diverged, or another process has finished it.
+    // It has diverged, or another process has finished it.
     if (run_.store.completed(cell.id)) continue;
     lost.push_back(job.rows[i]);
     run_.store.publish_failure(cell.id, generations.at(i), status, json);

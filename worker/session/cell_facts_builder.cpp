@@ -93,7 +93,7 @@ void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fus
   facts.set("final_executed_share", of_cell(modes.executed));
   const std::size_t dynamic = fused.options.routing.layers.size();
   const StudentFlops student = student_flops(fused.options, rows_of(fused), tokens);
-  double sum = 0;  // of the layers' costs if all of them were like this one
+  double sum = 0;  // of the costs as if all layers were like this one
   for (std::size_t i = 0; i < dynamic; ++i) sum += student.at(modes.student[e * dynamic + i]);
   if (std::isnan(sum)) return;  // its student was not evaluated: keep the prediction
   facts.set("cost_flops_token_executed", sum / static_cast<double>(dynamic));

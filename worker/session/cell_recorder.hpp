@@ -63,9 +63,9 @@ class CellRecorder {
   /// Publishes metrics.h5, at most every 30 s and for at most 0.2 % of the time.
   void snapshot(const CellFacts& facts);
 
-  /// Ends the attempt without a result, with the event of its problem: the cell can be taken at
-  /// once. One whose cell has been taken is recorded as deposed, whatever the problem; one that has
-  /// ended stays as it is.
+  /// Ends the attempt without a result and records the event of its problem; the cell can be taken
+  /// at once. If the cell has been taken, the attempt is recorded as deposed, whatever the problem.
+  /// An attempt that has ended is left unchanged.
   void abandon(std::int64_t step, const AttemptProblem& problem);
 
   /// Ends the attempt and publishes result.h5. @param facts  complete except for the history

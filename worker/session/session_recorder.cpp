@@ -205,7 +205,7 @@ void SessionRecorder::finish_cell(std::size_t e, CellStatus status,
   const std::vector<std::int64_t> kept = policy_.kept(early_stop_.lowest(e).improved, step_);
   for (const CheckpointFile& file : list_checkpoints(folder)) {
     if (std::ranges::find(kept, file.step) != kept.end()) continue;
-    std::error_code stays;  // the result is published: an extra file does no harm
+    std::error_code stays;  // the result is published: a left-over file does no harm
     std::filesystem::remove(file.file, stays);
     if (stays) log(LogLevel::Warning, file.file.string() + ": " + stays.message());
   }

@@ -17,19 +17,19 @@ namespace depthgrid {
 /// radius of every discretised transition is below one. Models without such a layer have nothing
 /// to watch.
 ///
-/// A diagonal A under ZOH or Euler with a gate that is not negative cannot exceed radius
-/// one, whatever it learns. All others can, and the user should be told.
+/// A diagonal A under ZOH or Euler with a non-negative gate cannot exceed radius one, whatever it
+/// learns. All others can, and then the user should be told.
 class StabilityWatch {
  public:
   /// @param model  of o.cells cells; must outlive the watch.
   StabilityWatch(const Model& model, const ModelOptions& o);
 
-  /// Cells in which some depth has ceased to forget since the last look, with its radius.
+  /// Cells in which some depth has ceased to forget since the last check, with its radius.
   /// @throws Error (a bug) if a radius that cannot exceed one does so by more than rounding.
   std::vector<std::pair<std::size_t, double>> look();
 
   /// Logs spectral radii over cells and depths and the longest memory to stderr: a warning if a
-  /// recurrence does not forget. As of the last look; cells that have diverged are left out.
+  /// recurrence does not forget. As of the last check; cells that have diverged are left out.
   void log() const;
 
  private:

@@ -14,7 +14,7 @@ namespace depthgrid {
 struct StartedFrom {
   std::string text;                 // "phase_a,s0 (0123456789ab) after 200 steps, weights 89ab…"
   std::vector<std::string> fresh;   // parameters of added modules, drawn by the cell itself
-  std::vector<std::string> zeroed;  // those of group control, which begin at zero
+  std::vector<std::string> zeroed;  // those of group control, which start at zero
 
   /// One line; empty for drawn weights.
   std::string line() const;

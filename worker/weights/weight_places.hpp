@@ -35,9 +35,8 @@ std::vector<std::pair<std::string, at::Tensor>> weights_of(Arena& arena, std::in
 /// @param ignored  names in the file that have no meaning here.
 /// @return  names of the parameters that the file lacks.
 /// @throws UserError (BadData) that lists all missing and superfluous names, different shapes,
-/// types
-///         that are not floating-point, and parameters set by more than one place; in that case
-///         nothing is set.
+///         types that are not floating-point, and parameters set by more than one place; in that
+///         case nothing is set.
 std::vector<std::string> load_weights(Arena& arena, std::int64_t e,
                                       const std::vector<WeightPlace>& places,
                                       const SafetensorsFile& file,

@@ -9,9 +9,9 @@
 namespace depthgrid {
 namespace {
 
-/// Reading of a plain scalar: its number or boolean, or why it is none.
+/// Reading of a plain scalar: its number or boolean, or why it is neither.
 struct Scalar {
-  enum class Kind : std::uint8_t { None, Bool, Int, Real, Text, Faulty };  // None: no scalar
+  enum class Kind : std::uint8_t { None, Bool, Int, Real, Text, Faulty };  // None: not a scalar
   Kind kind = Kind::Text;
   std::string hint = "";  // of Faulty, and of Text that looks like something else
   bool flag = false;

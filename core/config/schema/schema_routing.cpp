@@ -28,7 +28,7 @@ constexpr Leaf kTdtRows[] = {
     word("model.tdt.train_path", "dense gated_soft gated_st", "gated_st", Structural,
          "dense: all tokens pass, as in the study's text; gated: only selected ones do, scaled by "
          "the gate, or unscaled with the gate's gradient (straight-through)"),
-    // While a share of the steps is dense, a sequence's every token is executed.
+    // In the dense steps, every token of a sequence is executed.
     fused(read(real("model.tdt.dense_fraction", 0, 1, "–", "0", PerCell,
                     "share of the steps, counted from the first, that execute every token"),
                kGatedPath),

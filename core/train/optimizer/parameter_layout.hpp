@@ -28,7 +28,7 @@ struct ParameterSpec {
   Init init = {};
   bool factor = false;  // a factor of matrix products: also kept in bf16 if precision is bf16
   /// Not a weight, but a running average: its gradient is the step's observation, and the optimiser
-  /// moves it towards that one (AverageSlots). Excluded from norms, clip, rates and decay.
+  /// moves it towards that (AverageSlots). Excluded from norms, clip, rates and decay.
   bool average = false;
 };
 
