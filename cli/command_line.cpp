@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -66,7 +67,7 @@ CommandLine& CommandLine::argument(const char* name) {
 
 CommandLine& CommandLine::sweep_options() {
   list("set", "KEY=VALUE", "override a key of the sweep file; a comma makes a factor; repeatable");
-  return flag("yes", "more than 10,000 cells are meant");
+  return flag("yes", "allow more than 10,000 cells");
 }
 
 bool CommandLine::parse(const std::vector<std::string>& arguments) {
@@ -120,7 +121,8 @@ std::vector<std::string> CommandLine::list_of(const char* name) const {
 }
 
 std::string CommandLine::required(const char* name) const {
-  if (!has(name)) impl_->fail(fmt::format("{} is missing", name));
+  const bool option = std::islower(static_cast<unsigned char>(*name)) != 0;  // --cell, but FILE
+  if (!has(name)) impl_->fail(fmt::format("{}{} is missing", option ? "--" : "", name));
   return text_of(name);
 }
 

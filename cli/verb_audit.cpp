@@ -40,7 +40,7 @@ int audit_verb(const Arguments& arguments) {
       .sweep_options()
       .text("family", "NAME", "model.family with its defaults, in place of a file")
       .text("preset", "NAME", "model.preset, in place of a file")
-      .flag("fresh", "do not take what an earlier audit has found")
+      .flag("fresh", "ignore cached verdicts")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   const Sweep sweep = audited_sweep(line);

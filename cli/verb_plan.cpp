@@ -12,7 +12,7 @@ int plan_verb(const Arguments& arguments) {
       "structure, and what is already done. No corpus is needed; nothing is trained.");
   line.argument("FILE")
       .sweep_options()
-      .text("store", "DIR", "store to look into (default: results/<name of the sweep>)")
+      .text("store", "DIR", "store to compare with (default: results/<name of the sweep>)")
       .number("teams", 1,
               "jobs that train at the same time: ranks of mpirun over resources.ranks_per_job")
       .flag("json", "print JSON");

@@ -36,7 +36,7 @@ int run_verb(const Arguments& arguments) {
   CommandLine line(
       "run FILE [--store DIR] [--set KEY=VALUE]... [-q | --json-progress] [-n]",
       "Trains every cell of the sweep that has no result yet. Under mpirun or srun the\n"
-      "ranks share the work. Stopped or killed, the same command goes on where it was.");
+      "ranks share the work. Stopped or killed, the same command resumes.");
   line.argument("FILE")
       .sweep_options()
       .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")

@@ -111,7 +111,7 @@ while read -r _ file address kind expected; do
       code=0
       download "$address" "$part" || code=$?
     fi
-    [ $code = 0 ] || fail 66 "$address: download failed (curl $code); the same command goes on from here"
+    [ $code = 0 ] || fail 66 "$address: download failed (curl $code); the same command continues from here"
   fi
   found=$(digest "$kind" "$part")
   if [ "$found" != "$expected" ]; then

@@ -31,7 +31,7 @@ start=$(now)
 status=0
 "${command[@]}" || status=$?
 if ((status == 75)); then
-  say "== stopped after $(elapsed "$start"); the same command goes on where it stopped" >&2
+  say "== stopped after $(elapsed "$start"); the same command resumes it" >&2
   exit "$status"
 elif ((status != 0)); then
   say "FAILED after $(elapsed "$start") (exit code $status): ${command[*]}" >&2

@@ -146,7 +146,7 @@ void TableWriter::column(const VariableColumn& column) {
   for (const hsize_t size : shape) items *= size;
   if (items * column.item_bytes != column.bytes.size()) {
     throw Error("column '" + column.name + "' has " + std::to_string(column.items()) +
-                " values, its axes want " + std::to_string(items));
+                " values, its axes require " + std::to_string(items));
   }
   const bool filtered = column.dims.size() > 1 && column.bytes.size() >= kFilteredFrom;
   const auto rows = static_cast<std::int64_t>(shape.empty() ? 1 : shape[0]);

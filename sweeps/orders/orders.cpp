@@ -95,7 +95,7 @@ Order parse_order(std::string_view text) {
   try {
     const Json json = Json::parse(text);
     if (json.at("schema") != 1) {
-      throw Error("order: unknown schema; are both programs of one build?");
+      throw Error("order: unknown schema; are both programs from the same build?");
     }
     return json.get<Order>();
   } catch (const nlohmann::json::exception& e) {

@@ -44,7 +44,7 @@ std::string audit_text(const StructureAudit& a, const AuditLevels& levels) {
   std::string text = fmt::format("structure {}, family {}{}\n", a.structure, a.family,
                                  a.preset.empty() ? "" : ", preset " + a.preset);
   text += fmt::format(
-      "parameters: {} stored ({}), {} trainable, {} effective; {} FLOPs a token forward\n",
+      "parameters: {} stored ({}), {} trainable, {} effective; {} FLOPs per token, forward\n",
       grouped(a.parameters),
       a.closed_form ? "closed form " + grouped(*a.closed_form) : "no closed form known",
       grouped(a.trainable), grouped(a.effective), shown(a.flops_per_token));

@@ -71,7 +71,7 @@ CostTable DescribeCache::costs(const std::vector<CellPlan>& cells, CostDetail de
   const ChildOutput child = pipe_child({worker_.string(), "describe"}, request);
   if (child.code != 0) {
     throw UserError(ExitCode::BadConfig,
-                    fmt::format("{} describe ended with code {}; its own message stands above",
+                    fmt::format("{} describe ended with code {}; see its message above",
                                 worker_.string(), child.code));
   }
   const CostTable described = parse_costs(child.output);

@@ -38,14 +38,14 @@ void set_cap(JobGroup& group, const PackingOptions& options, const StructureCost
   } else {
     group.cap = std::max<std::int64_t>(cost->max_fused, 1);
     group.limit = group.cap == 1 ? "fusing gains nothing at this size on this machine"
-                                 : fmt::format("at most {} pay to fuse here", group.cap);
+                                 : fmt::format("fusing more than {} gains nothing here", group.cap);
   }
   if (cost == nullptr || options.memory_bytes <= 0 || cost->bytes_per_cell <= 0) return;
   const double room = std::floor((options.memory_bytes - cost->fixed_bytes) / cost->bytes_per_cell);
   if (room >= static_cast<double>(group.cap)) return;
   group.cap = std::max<std::int64_t>(static_cast<std::int64_t>(room), 1);
-  group.limit = group.cap == 1 ? "the memory holds one cell"
-                               : fmt::format("only {} fit the memory", group.cap);
+  group.limit =
+      group.cap == 1 ? "memory fits only one cell" : fmt::format("memory fits only {}", group.cap);
 }
 
 std::string reason(const JobGroup& group, std::size_t size, const PackingOptions& options) {
@@ -167,7 +167,7 @@ std::string job_id(const std::vector<std::string>& cells) {
 
 std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::vector<bool>& wanted,
                                 const PackingOptions& options, const CostTable& costs) {
-  if (wanted.size() != cells.size()) throw Error("plan_jobs: one flag a cell is needed");
+  if (wanted.size() != cells.size()) throw Error("plan_jobs: one flag per cell is needed");
   std::vector<JobGroup> groups;
   std::map<std::string, std::size_t> known;
   for (std::size_t row = 0; row < cells.size(); ++row) {

@@ -127,7 +127,7 @@ std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
     search.found.reset();
   }
   for (const std::string& reason : search.rejected) {
-    log(LogLevel::Warning, cell.alias + ": damaged checkpoint passed over: " + reason);
+    log(LogLevel::Warning, cell.alias + ": damaged checkpoint skipped: " + reason);
   }
   return ClaimedCell{row, std::move(*lease), std::move(search.found), std::move(search.rejected),
                      std::move(before)};

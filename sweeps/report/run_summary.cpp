@@ -31,7 +31,7 @@ std::string summary_text(const RunSummary& s) {
       "depthgrid: {}: {} of {} cells completed, {} diverged, {} failed{}; read them with: "
       "depthgrid results {} (all records: {})",
       s.sweep, s.completed, s.cells, s.diverged, s.failed,
-      s.stopped ? ", stopped: the same command goes on" : "", s.store, s.file);
+      s.stopped ? ", stopped: the same command resumes it" : "", s.store, s.file);
 }
 
 std::string summary_json(const RunSummary& s) {

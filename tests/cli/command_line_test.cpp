@@ -27,5 +27,17 @@ TEST(CommandLine, AWordOfAListIsReadOrRefusedWithTheList) {
   EXPECT_TRUE(word_of({}).starts_with("WHAT is missing")) << word_of({});
 }
 
+TEST(CommandLine, AMissingOptionIsNamedAsItIsTyped) {
+  CommandLine line("show --cell CELL", "Shows a cell.");
+  line.text("cell", "CELL", "an id");
+  line.parse({});
+  try {
+    line.required("cell");
+    FAIL() << "there is no cell";
+  } catch (const UserError& e) {
+    EXPECT_TRUE(std::string(e.what()).starts_with("--cell is missing")) << e.what();
+  }
+}
+
 }  // namespace command_line_test
 }  // namespace depthgrid

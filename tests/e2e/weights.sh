@@ -93,7 +93,7 @@ expect 65 "$depthgrid" run plain.yaml --store other2 -q --set model.n_layers=3
 says err 'missing: layers.2.attn.qkv.weight'
 cp kept/standard.safetensors cut.safetensors && truncate -s -1 cut.safetensors
 expect 65 "$depthgrid" run plain.yaml --store other3 -q --set model.init.from=cut.safetensors
-says err 'is no safetensors file that can be read'
+says err 'is not a readable safetensors file'
 expect 2 "$depthgrid" validate plain.yaml --set model.init.from=model.pt
 says err 'never from pickles'
 

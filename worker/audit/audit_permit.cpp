@@ -64,7 +64,7 @@ std::string refusal(const AuditPermit& permit, const Sweep& sweep) {
   if (text.empty()) return text;
   return "the audit refuses to train:" + text +
          "\n`depthgrid audit` shows everything; `audit: {CHECK: warn}` (or off) in the sweep file "
-         "trains all the same";
+         "trains anyway";
 }
 
 double code_of(const AuditResult& check, const AuditLevels& levels) {

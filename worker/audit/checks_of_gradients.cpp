@@ -121,7 +121,7 @@ AuditResult check_fusion(AuditRoom& room) {
     worst = std::isnan(d) ? d : std::max(worst, d);
   };
   for (const std::size_t e : all) {
-    compare(trace(room, {e}, false)[0], e, "its numbers are others alone than fused");
+    compare(trace(room, {e}, false)[0], e, "its numbers differ alone and fused");
   }
   const at::Tensor poisoned = trace(room, all, true);
   for (const std::size_t e : all) {

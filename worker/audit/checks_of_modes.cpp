@@ -94,7 +94,8 @@ AuditResult check_declaration(AuditRoom& room) {
   for (const AuditedMode& mode : audited_modes(model->model().family())) {
     if (mode.causal) continue;
     if (mode.name == "evaluation") {
-      return judged(false, kNaN, 0, "evaluation looks ahead: its losses are no predictions");
+      return judged(false, kNaN, 0,
+                    "evaluation looks ahead: its losses are not those of predictions");
     }
     if (room.tokens() < 2) return {"", AuditVerdict::Skipped, kNaN, 0, "a window of one token"};
     const std::string problem = problem_of(*model, mode, room.rows(), room.tokens(), worst);

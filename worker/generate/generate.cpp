@@ -62,10 +62,11 @@ std::vector<std::int64_t> token_ids(const std::string& prompt, const Dataset& da
       const bool digits = word.size() <= 9 &&
                           std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
       if (!digits || std::stoll(word) >= data.vocab_size) {
-        throw UserError(ExitCode::Usage,
-                        fmt::format("--prompt: '{}' is no token of corpus {}, which has no text: "
-                                    "give numbers from 0 to {}",
-                                    word, data.corpus, data.vocab_size - 1));
+        throw UserError(
+            ExitCode::Usage,
+            fmt::format("--prompt: '{}' is not a token of corpus {}, which has no text: "
+                        "give numbers from 0 to {}",
+                        word, data.corpus, data.vocab_size - 1));
       }
       out.push_back(std::stoll(word));
       at = end;

@@ -102,10 +102,11 @@ CheckReport inspect_gradients(CheckSubject& subject, const CheckCase& c) {
                                  ? c.tokens
                                  : audit_tokens(options.vocabulary, {1, c.rows, length + 1}, seed);
   if (windows.size(2) < 2 || windows.max().item<std::int64_t>() >= options.vocabulary) {
-    throw UserError(ExitCode::BadData,
-                    fmt::format("check gradcheck: tokens: expected two or more a sequence, from 0 "
-                                "to {}",
-                                options.vocabulary - 1));
+    throw UserError(
+        ExitCode::BadData,
+        fmt::format("check gradcheck: tokens: expected two or more per sequence, from 0 "
+                    "to {}",
+                    options.vocabulary - 1));
   }
   const at::Tensor inputs = windows.narrow(2, 0, windows.size(2) - 1);
   CellLanguageModel language(wide.model, wide.seeds);

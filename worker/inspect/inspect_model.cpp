@@ -104,7 +104,7 @@ at::Tensor CheckSubject::tokens(const CheckCase& c) const {
   const std::int64_t most = c.tokens.max().item<std::int64_t>();
   if (most >= o.vocabulary) {
     throw UserError(ExitCode::BadData,
-                    fmt::format("check: tokens: {} is outside of the vocabulary, 0 to {}", most,
+                    fmt::format("check: tokens: {} is outside the vocabulary, 0 to {}", most,
                                 o.vocabulary - 1));
   }
   return c.tokens;

@@ -48,7 +48,7 @@ void flatten(const Json& j, std::vector<double>& out) {
   } else if (j.is_number()) {
     out.push_back(j.get<double>());
   } else {
-    expected(fmt::format("numbers, there is {}", j.dump()));
+    expected(fmt::format("numbers, found {}", j.dump()));
   }
 }
 
@@ -92,7 +92,7 @@ at::Tensor token_ids(const Json& j) {
 
 std::int64_t whole(const Json& j, std::int64_t least) {
   if (!j.is_number_integer() || j.get<std::int64_t>() < least) {
-    expected(fmt::format("a whole number of at least {}, there is {}", least, j.dump()));
+    expected(fmt::format("a whole number of at least {}, found {}", least, j.dump()));
   }
   return j.get<std::int64_t>();
 }

@@ -62,7 +62,7 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     return false;
   }
   for (std::int64_t i = 0; i < run_.sweep.run.integer("retry.oom"); ++i) {
-    run_.progress.say("job " + job.id + " does not fit in memory: tried in a fresh process");
+    run_.progress.say("job " + job.id + " does not fit in memory: retrying in a fresh process");
     const int code = train_apart(order_, cell.id, run_.device.device.is_cuda());
     if (code == static_cast<int>(ExitCode::TempFail)) return true;
     if (run_.store.completed(cell.id)) return false;

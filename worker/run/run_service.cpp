@@ -58,7 +58,8 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   // Without a launcher, the program that started this one does it.
   if (world.rank() == 0 && under_launcher()) failed += conclude(order, store, stopped);
   failed = largest(world, failed);
-  log_quietly(LogLevel::Info, stopped ? "stopped: the same command goes on" : "nothing left to do");
+  log_quietly(LogLevel::Info,
+              stopped ? "stopped: the same command resumes it" : "nothing left to do");
   if (stopped) return ExitCode::TempFail;
   if (outcome.code != ExitCode::Done) return outcome.code;
   return failed > 0 ? ExitCode::Partial : ExitCode::Done;

@@ -194,7 +194,7 @@ void CellRows::put(const ModeResults& modes, std::size_t e) {
 void CellRows::put(std::size_t series, std::span<const double> values) {
   const Out to = out(series_.at(series));
   if (values.size() != to.size()) {
-    throw Error(fmt::format("series '{}' got {} values, its axes want {}", series_names_[series],
+    throw Error(fmt::format("series '{}' got {} values, its axes require {}", series_names_[series],
                             values.size(), to.size()));
   }
   std::ranges::copy(values, to.begin());

@@ -33,8 +33,9 @@ void warn_of_changes(CellRecorder& recorder, const ClaimedCell& claim, std::int6
   if (first > 0 && !claim.before.attempts.empty()) {
     const std::string build = attempt_info(claim.before.attempts.back().attempt_json).code_version;
     if (!build.empty() && build != code_version()) {
-      recorder.event(first, EventKind::Warning, 0,
-                     fmt::format("goes on with build {}, began with {}", code_version(), build));
+      recorder.event(
+          first, EventKind::Warning, 0,
+          fmt::format("continues with build {}, started with {}", code_version(), build));
     }
   }
   if (!claim.state) return;

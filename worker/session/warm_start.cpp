@@ -33,9 +33,8 @@ void load_hf_gpt2(const std::filesystem::path& path, const ModelOptions& o, std:
   }
   for (const std::string& why : hf_gpt2_differences(o, e, files.front())) problems.push_back(why);
   if (!problems.empty()) {
-    throw UserError(ExitCode::BadData,
-                    fmt::format("{}: this is another model than the cell's:\n  {}", path.string(),
-                                fmt::join(problems, "\n  ")));
+    throw UserError(ExitCode::BadData, fmt::format("{}: this model differs from the cell's:\n  {}",
+                                                   path.string(), fmt::join(problems, "\n  ")));
   }
   const SafetensorsFile file(files.back());
   std::vector<std::string> ignored;

@@ -38,7 +38,7 @@ void export_hf_gpt2(const StoredModel& stored, const fs::path& out) {
   const std::vector<std::string> reasons = hf_gpt2_obstacles(stored.options, 0);
   if (!reasons.empty()) {
     throw UserError(ExitCode::Usage,
-                    fmt::format("cell {} is no GPT2LMHeadModel; use --layout native:\n  {}",
+                    fmt::format("cell {} is not a GPT2LMHeadModel; use --layout native:\n  {}",
                                 stored.cell.id, fmt::join(reasons, "\n  ")));
   }
   const ParameterLayout& layout = stored.arena->layout();

@@ -113,7 +113,7 @@ std::vector<std::string> hf_gpt2_differences(const ModelOptions& o, std::size_t 
                                              const std::filesystem::path& config) {
   const Json json = Json::parse(std::ifstream(config), nullptr, false);
   if (!json.is_object() || json.value("model_type", Json()) != "gpt2") {
-    throw StorageError(config, "is no configuration with model_type gpt2", ExitCode::BadData);
+    throw StorageError(config, "is not a configuration with model_type gpt2", ExitCode::BadData);
   }
   std::vector<std::string> out;
   const auto expect = [&](const char* key, const Json& absent, const Json& ours, const char* leaf) {

@@ -54,7 +54,7 @@ struct Refusal {
 
 /// Parses JSON, rejecting repeated keys and deep nesting, which the parser would accept.
 SortedJson parse_header(const std::string& text) {
-  if (text.empty() || text.front() != '{') refuse("its header is no JSON object");
+  if (text.empty() || text.front() != '{') refuse("its header is not a JSON object");
   std::vector<std::set<std::string>> keys(kDeepest + 2);
   const auto watch = [&](int depth, SortedJson::parse_event_t event, SortedJson& value) {
     if (depth > kDeepest) refuse("its header is nested too deeply");
@@ -75,7 +75,7 @@ SortedJson parse_header(const std::string& text) {
 
 std::uint64_t natural(const SortedJson& value, const std::string& name) {
   if (!value.is_number_unsigned()) {
-    refuse(fmt::format("tensor '{}': {} is no number of 0 or more", name, value.dump()));
+    refuse(fmt::format("tensor '{}': {} is not a number of 0 or more", name, value.dump()));
   }
   return value.get<std::uint64_t>();
 }
@@ -159,15 +159,15 @@ SafetensorsFile::SafetensorsFile(std::filesystem::path file) : path_(std::move(f
         entries_.push_back(parse_entry(name, value, size - body_));
         continue;
       }
-      if (!value.is_object()) refuse("__metadata__ is no object");
+      if (!value.is_object()) refuse("__metadata__ is not an object");
       for (const auto& [key, word] : value.items()) {
-        if (!word.is_string()) refuse(fmt::format("__metadata__: '{}' is no text", key));
+        if (!word.is_string()) refuse(fmt::format("__metadata__: '{}' is not a text", key));
         metadata_[key] = word.get<std::string>();
       }
     }
     expect_gapless(entries_, size - body_);
   } catch (const Refusal& refusal) {
-    throw StorageError(path_, "is no safetensors file that can be read: " + refusal.why,
+    throw StorageError(path_, "is not a readable safetensors file: " + refusal.why,
                        ExitCode::BadData);
   }
 }

@@ -183,7 +183,7 @@ void LeafReader::add_range(Column& column, const YamlNode& node, bool logarithmi
   const std::string_view what = logarithmic ? "logspace" : "linspace";
   const Leaf& leaf = schema()[column.leaf];
   if (leaf.kind != ValueKind::Int && leaf.kind != ValueKind::Real) {
-    diagnostics_.error(node.place, "`" + std::string(leaf.path) + "` is no number: " +
+    diagnostics_.error(node.place, "`" + std::string(leaf.path) + "` is not a number: " +
                                        std::string(what) + " cannot make its levels");
     return;
   }

@@ -46,7 +46,7 @@ SweepReader::SweepReader(ValuePool& pool, Diagnostics& diagnostics)
 SweepDocument SweepReader::read(const fs::path& file) {
   const auto text = read_file(file);
   if (!text) {
-    throw StorageError(file.string(), "no sweep file there that can be read", ExitCode::NoInput);
+    throw StorageError(file.string(), "no readable sweep file there", ExitCode::NoInput);
   }
   const int index = diagnostics_.add_text(file.string(), *text);
   SweepDocument document;

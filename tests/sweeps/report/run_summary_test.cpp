@@ -37,7 +37,7 @@ TEST_F(RunSummaryTest, CountsTheCellsAndPacksThem) {
   EXPECT_TRUE(std::filesystem::exists(summary.file));
   EXPECT_EQ(summary_text(summary),
             "depthgrid: synthetic: 1 of 4 cells completed, 1 diverged, 1 failed, stopped: the same "
-            "command goes on; read them with: depthgrid results store (all records: " +
+            "command resumes it; read them with: depthgrid results store (all records: " +
                 summary.file + ")");
 }
 

@@ -262,7 +262,7 @@ TEST_F(CellRecorderTest, ASeriesOfTheWrongLengthIsNamed) {
     probes.look(0);
     FAIL() << "3 numbers for 4 layers";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "series 'tpn_mse' got 3 values, its axes want 4");
+    EXPECT_STREQ(error.what(), "series 'tpn_mse' got 3 values, its axes require 4");
   }
   EXPECT_THROW(CellRows(RecordShape{.series = {{.name = "tpn_mse"}}}), Error) << "how many layers?";
   EXPECT_THROW(CellRows(RecordShape{.series = {{.name = "eval_loss_published"}}}), Error);
