@@ -1,8 +1,6 @@
 #include "sweeps/plan/answer_cache.hpp"
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
 #include "storage/files/publish.hpp"
+#include "storage/files/sealed_file.hpp"
 
 namespace depthgrid {
 
@@ -29,9 +28,11 @@ fs::path AnswerCache::file_of(std::string_view asked) const {
 
 std::optional<std::string> AnswerCache::find(std::string_view asked) const {
   if (folder_.empty()) return std::nullopt;
-  std::ifstream in(file_of(asked));
-  if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  try {
+    return read_text_file(file_of(asked));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 void AnswerCache::keep(std::string_view asked, std::string_view answer) const {

@@ -37,7 +37,8 @@ std::unique_ptr<Collective> nccl_of(Team& team, at::Device device) {
 }
 
 /// The first rank fills the token cache and pins digests; the others find both.
-void open_corpora(DataPool& data, const Sweep& sweep, Collective& world) {
+DataPool opened_corpora(const Store& store, const Sweep& sweep, Collective& world) {
+  DataPool data(store);
   const auto open_all = [&] {
     for (const CellPlan& cell : sweep.cells) data.open(cell.config);
   };
@@ -45,6 +46,7 @@ void open_corpora(DataPool& data, const Sweep& sweep, Collective& world) {
   agree(world, [&] {
     if (world.rank() != 0) open_all();
   });
+  return data;
 }
 
 }  // namespace
@@ -58,16 +60,15 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       device(choose_device(sweep.run, world, local_rank, local_size)),
       threads(choose_threads(sweep.run, warnings)),
       team(world, ranks_per_job(sweep.run)),
+      data(opened_corpora(store, sweep, world)),
       nccl(nccl_of(team, device.device)),
       sync(nccl ? *nccl : team.group(), team.group()),
-      data(store),
       progress(progress_style(order.progress),
                world.size() > 1 ? fmt::format("rank {}: ", world.rank()) : "", world.rank()),
       quick_costs(depthgrid::quick_costs(sweep, device.device)),
       costs(known_costs(sweep, quick_costs)),
       library_versions(library_versions_json(device.device.is_cuda())) {
   logs = gather_text(team.group(), logs.front());
-  open_corpora(data, sweep, world);
   const bool deterministic = sweep.run.flag("train.deterministic");
   at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
   // Filling fresh memory with NaN costs a pass over every result; all of ours is overwritten.

@@ -38,9 +38,9 @@ struct RunContext {
   DeviceChoice device;
   std::int64_t threads;
   Team team;
+  DataPool data;
   std::unique_ptr<Collective> nccl;  // of the team's GPUs, if they use it
   BucketSync sync;
-  DataPool data;
   Progress progress;
   CostTable quick_costs;         // for the order of jobs; the same on every rank
   CostTable costs;               // for predictions; has every structure

@@ -19,3 +19,18 @@ if h5dump -d /edge_matrix blind/sweep.h5 >out 2>&1; then fail "a probe looked th
 expect 0 "$depthgrid" run "$extensions/probe/edges.yaml" --store alone --set packing.fuse=off -q
 h5diff edges/sweep.h5 alone/sweep.h5 /edge_matrix || fail "edge_matrix differs, fused and alone"
 h5diff edges/sweep.h5 alone/sweep.h5 /edge_mean || fail "edge_mean differs, fused and alone"
+
+# While a cell trains, what the probe has seen so far is in its metrics.h5 (published every 30 s).
+"$depthgrid" run "$extensions/probe/edges.yaml" --store training --set train.steps=10000000 --set eval.every=null \
+  --set probes.edges.every=1000 -q >/dev/null 2>&1 &
+training=$!
+for _ in $(seq 120); do
+  metrics=$(find training -name metrics.h5 2>/dev/null | head -n 1)
+  [ -z "$metrics" ] || break
+  sleep 1
+done
+if [ -n "$metrics" ]; then cp "$metrics" seen.h5; fi
+kill -TERM $training
+wait $training || [ $? -eq 75 ] || fail "the run that was stopped did not end with 75"
+[ -n "$metrics" ] || fail "no metrics.h5 after two minutes of training"
+says_numbers seen.h5
