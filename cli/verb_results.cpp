@@ -33,6 +33,7 @@ int results_verb(const Arguments& arguments) {
     print(csv_of(results_csv_table(listing, cells)));
   } else {
     std::string text = text_of(results_table(listing, cells));
+    if (!listing.planned) text += store_text(listing) + "\n";
     bool starred = false;
     for (const std::size_t row : cells) starred = starred || listing.baseline[row];
     if (starred) text += "* baseline\n";

@@ -84,7 +84,11 @@ void check_format(const fs::path& file) {
     }
     for (const char* name : {"uuid", "created"}) j.at(name).get_ref<const std::string&>();
   } catch (const json::exception& e) {
-    throw StorageError(file, std::string("is damaged: ") + e.what(), ExitCode::BadData);
+    throw StorageError(file,
+                       fmt::format("is damaged ({}): delete it, and the next depthgrid run writes "
+                                   "it anew; it names the store and nothing else",
+                                   e.what()),
+                       ExitCode::BadData);
   }
 }
 

@@ -45,6 +45,7 @@ Listing list_store(const Store& store, const std::string& name) {
 Listing list_sweep(const Sweep& sweep, const std::string& store) {
   const StoredPlan plan = stored_plan(sweep);
   Listing listing = heading(plan, store);
+  listing.planned = false;
   for (const StoredCell& cell : plan.cells) {
     CellSummary row;
     row.id = cell.id;
@@ -54,6 +55,12 @@ Listing list_sweep(const Sweep& sweep, const std::string& store) {
     listing.cells.push_back(std::move(row));
   }
   return listing;
+}
+
+std::string store_text(const Listing& listing) {
+  return listing.planned ? "store " + listing.store
+                         : "nothing in " + listing.store +
+                               " yet: depthgrid run trains there, --store names another folder";
 }
 
 bool is_result(CellStatus status) {

@@ -12,7 +12,8 @@ namespace depthgrid {
 /// The cells of a sweep for `status` and `results`, in the order of the file.
 struct Listing {
   std::string sweep;
-  std::string store;  // directory as the user named it
+  std::string store;    // directory as the user named it
+  bool planned = true;  // the store holds this plan; false: no run has begun there
   std::string metric;
   std::string goal;  // minimize or maximize
   /// How evaluation divides a split: into "disjoint" windows, into overlapping "sliding" ones
@@ -25,8 +26,11 @@ struct Listing {
 /// The cells of a store. @throws StorageError if it has no plan yet.
 Listing list_store(const Store& store, const std::string& name);
 
-/// The cells of a sweep without a store: all pending.
+/// The cells of a sweep without a store: all pending. @param store  where it was looked for.
 Listing list_sweep(const Sweep& sweep, const std::string& store);
+
+/// "store results/tiny", or that no run has begun there and what to do.
+std::string store_text(const Listing& listing);
 
 /// True for completed and diverged: nothing failed, and nothing is left for `run` to do.
 bool is_result(CellStatus status);

@@ -164,6 +164,7 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
   return Json{{"schema", 1},
               {"sweep", listing.sweep},
               {"store", listing.store},
+              {"planned", listing.planned},
               {"metric", listing.metric},
               {"goal", listing.goal},
               {"eval_windows", listing.eval_windows},

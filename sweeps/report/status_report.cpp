@@ -35,7 +35,7 @@ std::string describe(const CellSummary& cell) {
 
 std::string status_text(const Listing& listing) {
   const auto cells = static_cast<std::int64_t>(listing.cells.size());
-  std::string out = fmt::format("{}: {} cells, store {}\n", listing.sweep, cells, listing.store);
+  std::string out = fmt::format("{}: {} cells, {}\n", listing.sweep, cells, store_text(listing));
   Table states{{{"state"}, {"cells", Align::Right}}, {}};
   for (const CellStatus state : kStates) {
     const std::int64_t n = count(listing, state);
@@ -71,6 +71,7 @@ std::string status_json(const Listing& listing) {
   return Json{{"schema", 1},
               {"sweep", listing.sweep},
               {"store", listing.store},
+              {"planned", listing.planned},
               {"cells", listing.cells.size()},
               {"finished", status_code(listing) != ExitCode::Unfinished},
               {"counts", counts},

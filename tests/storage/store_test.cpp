@@ -83,6 +83,8 @@ TEST(Store, ThatIsAbsentDamagedOrNewerIsRefusedByCode) {
     publish_replace(root / "STORE.json", text);
     EXPECT_EQ(code_of([&] { Store::open(root); }), ExitCode::BadData) << text;
   }
+  std::filesystem::remove(root / "STORE.json");  // what the message says
+  EXPECT_EQ(code_of([&] { Store::open_or_create(root); }), ExitCode::Done);
 }
 
 TEST(Store, ThatOthersMayWriteToIsRefusedUnlessSticky) {

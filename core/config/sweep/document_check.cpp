@@ -2,6 +2,8 @@
 #include <array>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "core/config/axis_labels.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
@@ -125,7 +127,13 @@ void check_document(SweepDocument& document, Diagnostics& diagnostics) {
                                                 std::to_string(document.seeds_place->line) +
                                                 "): keep one of them");
     } else {
-      document.seeds = {*seed->second.value->get_if<std::int64_t>()};
+      const std::int64_t only = *seed->second.value->get_if<std::int64_t>();
+      document.seeds = {only};
+      if (only > 1) {
+        diagnostics.note(seed->second.place, fmt::format("`seed: {0}` is one run with seed {0}; "
+                                                         "`seeds: {0}` is {0} runs",
+                                                         only));
+      }
     }
     document.fixed.erase(seed);
   }

@@ -37,7 +37,8 @@ Grid::Grid(const SweepDocument& document, Resolver& resolver, Diagnostics& diagn
       base_(resolver.start()),
       scratch_(base_),
       center_(document.factors.size(), 0),
-      hits_(document.exclude.size(), 0) {
+      hits_(document.exclude.size(), 0),
+      applied_(document.when.size(), false) {
   for (const auto& [leaf, written] : document.fixed) {
     base_.assign(leaf, written.value, written.place, Origin::Fixed);
   }
@@ -72,6 +73,11 @@ void Grid::walk(const Visit& visit) {
     for (std::size_t i = 0; i < hits_.size(); ++i) {
       if (hits_[i] == 0) {
         diagnostics_.note(document_.exclude[i].place, "this `exclude` row matches no cell");
+      }
+    }
+    for (std::size_t i = 0; i < applied_.size(); ++i) {
+      if (!applied_[i]) {
+        diagnostics_.note(document_.when[i].place, "the `if` of this `when` row holds for no cell");
       }
     }
   }
@@ -176,7 +182,7 @@ void Grid::note_what_presets_lose(const Slots& slots) {
                         *slots.written[preset]->get_if<std::string>() + ", and wins");
 }
 
-void Grid::assign(Slots& slots, const Arm& arm) const {
+void Grid::assign(Slots& slots, const Arm& arm) {
   slots = base_;
   for (const WrittenLeaf& one : arm.levels) {
     slots.assign(one.leaf, one.value, one.place, Origin::Level);
@@ -198,11 +204,11 @@ void Grid::assign(Slots& slots, const Arm& arm) const {
     }
   }
   // A row starts from the values of its condition, unless it sets them itself.
-  for (const WhenBlock& block : document_.when) {
+  for (std::size_t i = 0; i < document_.when.size(); ++i) {
     Slots seen = slots;
     resolver_.fill(seen);
-    if (!hold(block.condition, seen)) continue;
-    for (const Factor& factor : block.factors) {
+    if (!applies(i, seen)) continue;
+    for (const Factor& factor : document_.when[i].factors) {
       const Column& column = factor.columns.front();
       slots.assign(column.leaf, column.values.front(), column.places.front(), Origin::Level);
     }
@@ -217,13 +223,19 @@ bool Grid::hold(const std::vector<LeafCondition>& conditions, const Slots& slots
   });
 }
 
+bool Grid::applies(std::size_t block, const Slots& slots) {
+  const bool yes = hold(document_.when[block].condition, slots);
+  applied_[block] = applied_[block] || yes;
+  return yes;
+}
+
 bool Grid::complete(Arm arm, std::size_t block, bool every_level, const Visit& visit) {
   for (; block < document_.when.size(); ++block) {
     const WhenBlock& when = document_.when[block];
     Slots seen = base_;
     assign(seen, arm);
     resolver_.fill(seen);
-    if (!hold(when.condition, seen)) continue;
+    if (!applies(block, seen)) continue;
     std::vector<std::size_t> digits(when.factors.size(), 0);
     for (bool first = true;; first = false) {
       Arm further = arm;

@@ -44,12 +44,14 @@ class Grid {
   /// Expands `when` from the given block on, drops excluded arms, visits the rest.
   bool complete(Arm arm, std::size_t block, bool every_level, const Visit& visit);
   bool finish(const Arm& arm, const Visit& visit);
-  void assign(Slots& slots, const Arm& arm) const;
+  void assign(Slots& slots, const Arm& arm);
   /// True if the leaf was given on the command line, which overrides every file.
   bool overridden(const Slots& slots, std::size_t leaf) const;
   /// Notes leaves of the fixed part that override a preset at a factor's level: not obvious.
   void note_what_presets_lose(const Slots& slots);
   static bool hold(const std::vector<LeafCondition>& conditions, const Slots& slots);
+  /// hold() of the condition of a `when` row, remembered.
+  bool applies(std::size_t block, const Slots& slots);
   static void add_level(std::vector<WrittenLeaf>& levels, const Factor& factor, std::size_t i);
 
   const SweepDocument& document_;
@@ -60,6 +62,7 @@ class Grid {
   std::vector<std::size_t> center_;  // level of each factor
   bool by_selection_ = false;
   std::vector<std::size_t> hits_;  // of each exclude row
+  std::vector<bool> applied_;      // of each when row
 };
 
 }  // namespace depthgrid

@@ -56,6 +56,7 @@ struct LeafCondition {
 struct WhenBlock {
   std::vector<LeafCondition> condition;
   std::vector<Factor> factors;
+  Place place;
 };
 
 struct ExcludeRow {

@@ -66,7 +66,17 @@ void SweepReader::read_document(SweepDocument& document, const fs::path& file, i
                                 bool is_base) {
   const auto root = read_yaml(diagnostics_, text);
   if (!root) complete_ = false;
-  if (!root || root->kind == YamlNode::Kind::Null) return;
+  if (!root) return;
+  const bool empty = root->kind == YamlNode::Kind::Null ||
+                     (root->kind == YamlNode::Kind::Map && root->entries.empty());
+  if (empty) {
+    if (!is_base) {
+      diagnostics_.error(document.place,
+                         "the file is empty: give at least one key, for example `model: {family: "
+                         "standard}`");
+    }
+    return;
+  }
   if (root->kind != YamlNode::Kind::Map) {
     diagnostics_.error(root->place, "a sweep file is a map of keys, found " + root->described());
     return;
@@ -339,6 +349,7 @@ void SweepReader::read_when(SweepDocument& document, const YamlNode& node) {
       continue;
     }
     WhenBlock block;
+    block.place = row.place;
     block.condition = read_conditions(*condition, "");
     read_parameters(block.factors, *parameters);
     if (!block.factors.empty()) document.when.push_back(std::move(block));

@@ -64,5 +64,14 @@ TEST(StatusReport, JsonTellsWhatAProblemIsAndWhere) {
   EXPECT_EQ(json["problems"][0]["problem"], "not finite at step 17");
 }
 
+TEST(StatusReport, WithoutAStoreItSaysWhereItLooked) {
+  Listing listing = listing_of({cell("a", CellStatus::Pending)});
+  listing.planned = false;
+  EXPECT_TRUE(
+      status_text(listing).starts_with("s: 1 cells, nothing in results/s yet: depthgrid run"))
+      << status_text(listing);
+  EXPECT_EQ(nlohmann::json::parse(status_json(listing))["planned"], false);
+}
+
 }  // namespace status_report_test
 }  // namespace depthgrid

@@ -119,6 +119,40 @@ exclude:
   EXPECT_NE(sweep.notes[0].find(":7:5: this `exclude` row matches no cell"), std::string::npos);
 }
 
+TEST(Grid, AWhenRowThatHoldsForNoCellIsNoted) {
+  const std::string when =
+      "parameters: {train.lr: [1e-3, 1e-4]}\n"
+      "when:\n"
+      "  - {if: {train.lr: 1e-3}, parameters: {train.batch_size: [2, 4]}}\n";
+  EXPECT_TRUE(SweepFiles().load(when).notes.empty());
+
+  const Sweep sweep =
+      SweepFiles().load(when +
+                        "  - {if: {train.lr: 5e-3}, parameters: {train.steps: [5]}}\n"
+                        "include: [{train.lr: 1e-3, tag: row}]\n");
+  ASSERT_EQ(sweep.notes.size(), 1U);
+  EXPECT_NE(sweep.notes[0].find(":4:5: the `if` of this `when` row holds for no cell"),
+            std::string::npos)
+      << sweep.notes[0];
+}
+
+TEST(Grid, OneSeedWhereSeveralMayBeMeantIsNoted) {
+  EXPECT_TRUE(SweepFiles().load("seeds: 3\n").notes.empty());
+  EXPECT_TRUE(SweepFiles().load("seed: 1\n").notes.empty());
+  const Sweep sweep = SweepFiles().load("seed: 3\n");
+  EXPECT_EQ(sweep.cells.size(), 1U);
+  ASSERT_EQ(sweep.notes.size(), 1U);
+  EXPECT_NE(sweep.notes[0].find("`seeds: 3` is 3 runs"), std::string::npos) << sweep.notes[0];
+}
+
+TEST(Grid, AnEmptyFileIsNoSweep) {
+  for (const char* text : {"", "# only a comment\n", "{}\n", "---\n"}) {
+    const auto problems = SweepFiles().problems(text);
+    ASSERT_EQ(problems.size(), 1U) << text;
+    EXPECT_NE(problems[0].message.find("the file is empty"), std::string::npos);
+  }
+}
+
 TEST(Grid, ExcludeMatchesOneOverLByWordAndByNumber) {
   const SweepFiles files;
   const std::string grid = "model: {n_layers: 4}\nparameters: {model.residual.scale: [1, 1/L]}\n";
