@@ -4,12 +4,14 @@
 #include <cctype>
 #include <charconv>
 #include <compare>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
+#include "core/config/yaml/diagnostics.hpp"
 
 namespace depthgrid {
 namespace {
@@ -193,6 +195,11 @@ class Parser {
   int depth_ = 0;
 };
 
+/// "valid" of "eval_loss.valid".
+std::string last_component(const std::string& name) {
+  return name.substr(name.rfind('.') + 1);
+}
+
 }  // namespace
 
 CellFilter parse_filter(std::string_view text, const std::vector<std::string>& names) {
@@ -201,20 +208,31 @@ CellFilter parse_filter(std::string_view text, const std::vector<std::string>& n
 
 std::string resolve_name(std::string_view text, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), text) != names.end()) return std::string(text);
-  std::vector<std::string> found;
-  for (const std::string& name : names) {
-    const std::size_t dot = name.rfind('.');
-    if (dot != std::string::npos && std::string_view(name).substr(dot + 1) == text) {
-      found.push_back(name);
-    }
-  }
+  const auto those = [&](auto holds) {
+    std::vector<std::string> out;
+    std::ranges::copy_if(names, std::back_inserter(out), holds);
+    return out;
+  };
+  const std::vector<std::string> found =
+      those([&](const std::string& name) { return last_component(name) == text; });
   if (found.size() == 1) return found[0];
-  if (found.empty()) {
-    throw UserError(ExitCode::Usage,
-                    fmt::format("unknown name '{}'; here are: {}", text, fmt::join(names, ", ")));
+  if (!found.empty()) {
+    throw UserError(ExitCode::Usage, fmt::format("'{}' is ambiguous: write one of {}", text,
+                                                 fmt::join(found, ", ")));
   }
-  throw UserError(ExitCode::Usage,
-                  fmt::format("'{}' is ambiguous: write one of {}", text, fmt::join(found, ", ")));
+  std::vector<std::string> near =
+      those([&](const std::string& name) { return name.find(text) != std::string::npos; });
+  if (near.empty()) {
+    std::vector<std::string> words = names;
+    for (const std::string& name : names) words.push_back(last_component(name));
+    const std::string word = nearest(text, words);
+    near = those(
+        [&](const std::string& name) { return name == word || last_component(name) == word; });
+  }
+  throw UserError(ExitCode::Usage, near.empty() ? fmt::format("unknown name '{}'; here are: {}",
+                                                              text, fmt::join(names, ", "))
+                                                : fmt::format("unknown name '{}'; did you mean {}?",
+                                                              text, fmt::join(near, " or ")));
 }
 
 }  // namespace depthgrid

@@ -387,7 +387,9 @@ void SweepReader::read_include(SweepDocument& document, const YamlNode& node) {
       if (text && is_name(*text)) {
         include.tag = *text;
       } else if (text) {
-        diagnostics_.error(tag->place, "`tag`: '" + *text + "' is not letters, digits and . _ -");
+        diagnostics_.error(tag->place, "`tag`: '" + *text +
+                                           "' is not letters, digits and . _ - (at most 64, a "
+                                           "letter or digit first)");
       }
       for (const auto& other : document.include) {
         if (!include.tag.empty() && other.tag == include.tag) {

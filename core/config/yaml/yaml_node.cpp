@@ -1,5 +1,6 @@
 #include "core/config/yaml/yaml_node.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <unordered_map>
 
@@ -212,6 +213,21 @@ bool check_bytes(Diagnostics& diagnostics, Place origin, std::string_view text) 
   return true;
 }
 
+/// The first tab that indents a line: the usual cause of an error that the parser sees later.
+std::optional<YAML::Mark> indenting_tab(std::string_view text) {
+  YAML::Mark at;
+  for (; !text.empty(); ++at.line) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t indent = line.find_first_not_of(' ');
+    if (indent != std::string_view::npos && line[indent] == '\t') {
+      at.column = static_cast<int>(indent);
+      return at;
+    }
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<YamlNode> read_yaml_fragment(Diagnostics& diagnostics, Place origin,
@@ -226,7 +242,11 @@ std::optional<YamlNode> read_yaml_fragment(Diagnostics& diagnostics, Place origi
   } catch (const StopReading&) {
     return std::nullopt;
   } catch (const YAML::Exception& problem) {
-    diagnostics.error(builder.place(problem.mark), "not valid YAML: " + problem.msg);
+    if (const auto tab = indenting_tab(text)) {
+      diagnostics.error(builder.place(*tab), "a tab in the indentation: YAML allows spaces only");
+    } else {
+      diagnostics.error(builder.place(problem.mark), "not valid YAML: " + problem.msg);
+    }
     return std::nullopt;
   } catch (const std::exception& problem) {
     diagnostics.error(origin, std::string("not valid YAML: ") + problem.what());

@@ -89,12 +89,13 @@ TEST(Filter, AMissingValueMatchesOnlyNull) {
 }
 
 TEST(Filter, MarksTheFaultWithACaret) {
-  EXPECT_EQ(
-      error_of("seed = 3 and depht > 6"),
-      "filter:14: unknown name 'depht'; here are: alias, status, seed, model.gate, model.depth, "
-      "other.gate, train_loss, eval_loss.valid\n"
-      "  seed = 3 and depht > 6\n"
-      "               ^");
+  EXPECT_EQ(error_of("seed = 3 and depht > 6"),
+            "filter:14: unknown name 'depht'; did you mean model.depth?\n"
+            "  seed = 3 and depht > 6\n"
+            "               ^");
+  EXPECT_NE(error_of("loss = 1").find("did you mean train_loss or eval_loss.valid?"),
+            std::string::npos);
+  EXPECT_NE(error_of("frobnicate = 1").find("here are: alias, status, seed"), std::string::npos);
   EXPECT_EQ(error_of("(seed = 3"), "filter:1: this parenthesis is not closed\n  (seed = 3\n  ^");
 }
 

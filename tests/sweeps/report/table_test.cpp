@@ -34,6 +34,8 @@ TEST(Table, WritesBytesAndSecondsWithUnits) {
   EXPECT_EQ(short_bytes(1536), "1.5 KiB");
   EXPECT_EQ(short_bytes(3.5 * 1024 * 1024 * 1024), "3.5 GiB");
   EXPECT_EQ(short_seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(short_seconds(0.9994), "999 ms");
+  EXPECT_EQ(short_seconds(0.9997), "1.0 s");
   EXPECT_EQ(short_seconds(2.5), "2.5 s");
   EXPECT_EQ(short_seconds(125), "2 min 05 s");
   EXPECT_EQ(short_seconds(3725), "1 h 02 min");

@@ -129,7 +129,7 @@ TEST(Grid, AWhenRowThatHoldsForNoCellIsNoted) {
   const Sweep sweep =
       SweepFiles().load(when +
                         "  - {if: {train.lr: 5e-3}, parameters: {train.steps: [5]}}\n"
-                        "include: [{train.lr: 1e-3, tag: row}]\n");
+                        "include: [{train.lr: 2e-3, tag: row}]\n");
   ASSERT_EQ(sweep.notes.size(), 1U);
   EXPECT_NE(sweep.notes[0].find(":4:5: the `if` of this `when` row holds for no cell"),
             std::string::npos)

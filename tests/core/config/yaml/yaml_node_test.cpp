@@ -32,6 +32,12 @@ TEST(YamlNode, KeepsPlacesAndQuotes) {
   EXPECT_EQ(b->find("d")->items.front().place, (Place{0, 2, 17}));
 }
 
+TEST(YamlNode, ATabInTheIndentationIsNamed) {
+  EXPECT_EQ(problem_of("name: t\nmodel:\n\td_model: 16\n"),
+            "3:1: a tab in the indentation: YAML allows spaces only");
+  EXPECT_EQ(problem_of("a: {b: [1}\n").find("tab"), std::string::npos);
+}
+
 TEST(YamlNode, RefusesAnchorsAndAliases) {
   EXPECT_EQ(problem_of("a: &x 1\n").substr(0, 4), "1:4:");
   EXPECT_NE(problem_of("a: &x 1\n").find("anchors"), std::string::npos);
@@ -84,7 +90,7 @@ TEST(YamlNode, RefusesWhatIsTooLarge) {
 TEST(YamlNode, SyntaxErrorsHaveAPlace) {
   EXPECT_NE(problem_of("a: [1, 2\nb: 3\n").find("not valid YAML"), std::string::npos);
   EXPECT_NE(problem_of("a: b: c\n").find("1:"), std::string::npos);
-  EXPECT_NE(problem_of("a:\n\t- 1\n").find("not valid YAML"), std::string::npos);
+  EXPECT_EQ(problem_of("a:\n\t- 1\n"), "2:1: a tab in the indentation: YAML allows spaces only");
 }
 
 TEST(YamlNode, AnEmptyTextIsNull) {
