@@ -30,8 +30,8 @@ Table results_table(const Listing& listing, const std::vector<std::size_t>& cell
 /// For spreadsheets: every leaf that varies and every metric in full precision.
 Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& cells);
 
-/// {"schema": 1, "sweep", "store", "planned", "metric", "goal", "eval_windows", "cells": [{id, alias, seed,
-/// baseline, overrides, status, step, parameters, metrics}]}; docs/cli.md.
+/// {"schema": 1, "sweep", "store", "planned", "metric", "goal", "eval_windows", "cells": [{id,
+/// alias, seed, baseline, overrides, status, step, parameters, metrics}]}; docs/cli.md.
 std::string results_json(const Listing& listing, const std::vector<std::size_t>& cells);
 
 }  // namespace depthgrid

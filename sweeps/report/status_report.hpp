@@ -10,7 +10,8 @@ namespace depthgrid {
 /// One line per state that occurs, then the problems.
 std::string status_text(const Listing& listing);
 
-/// {"schema": 1, "sweep", "store", "planned", "cells": n, "finished": bool, "counts": {state: n}, "problems":
+/// {"schema": 1, "sweep", "store", "planned", "cells": n, "finished": bool, "counts": {state: n},
+/// "problems":
 /// [{id, alias, status, attempts, step, host, problem}]}; docs/cli.md.
 std::string status_json(const Listing& listing);
 
