@@ -11,8 +11,7 @@ namespace depthgrid {
 std::string status_text(const Listing& listing);
 
 /// {"schema": 1, "sweep", "store", "planned", "cells": n, "finished": bool, "counts": {state: n},
-/// "problems":
-/// [{id, alias, status, attempts, step, host, problem}]}; docs/cli.md.
+/// "problems": [{id, alias, status, attempts, step, host, problem}]}; docs/cli.md.
 std::string status_json(const Listing& listing);
 
 /// Unfinished while a cell is pending or running; Partial if all have ended and some failed; else

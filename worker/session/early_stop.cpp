@@ -1,7 +1,5 @@
 #include "worker/session/early_stop.hpp"
 
-#include <cmath>
-
 #include "core/config/axis_labels.hpp"
 
 namespace depthgrid {
@@ -12,16 +10,10 @@ EarlyStop::EarlyStop(const TrainOptions& options, CellSet& cells)
 bool EarlyStop::see(std::size_t e, std::int64_t step, double loss) {
   const auto cell = static_cast<std::int64_t>(e);
   if (cells_.status(cell) != CellStatus::Running || loss == 0) return false;
-  LowestLoss& lowest = lowest_.at(e);
-  if (std::isnan(lowest.best) || loss < lowest.best - options_.min_delta[e]) {
-    lowest.best = loss;
-    lowest.improved.push_back(step);
-    lowest.since = 0;
-    improved_at_ = step;
-    return false;
-  }
-  ++lowest.since;
-  if (!options_.patience[e] || lowest.since < *options_.patience[e]) return false;
+  const LowestLoss::Verdict verdict =
+      lowest_.at(e).see(step, loss, options_.min_delta[e], options_.patience[e]);
+  if (verdict == LowestLoss::Verdict::Better) improved_at_ = step;
+  if (verdict != LowestLoss::Verdict::OutOfPatience) return false;
   cells_.retire(cell, CellStatus::Completed);
   return true;
 }

@@ -4,20 +4,13 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/nan.hpp"
 #include "core/cells/cell_set.hpp"
 #include "core/train/evaluation.hpp"
 #include "core/train/train_options.hpp"
 #include "storage/cells/cell_history.hpp"
+#include "sweeps/queue/lowest_loss.hpp"
 
 namespace depthgrid {
-
-/// The lowest dev loss of a cell so far.
-struct LowestLoss {
-  double best = kNaN;                    // NaN before the first one
-  std::vector<std::int64_t> improved{};  // steps whose loss was the lowest so far, in order
-  std::int64_t since = 0;                // evaluations since the best one
-};
 
 /// Ends the training of cells whose dev loss has not fallen for `train.early_stop.patience`
 /// evaluations. They are retired as completed.
