@@ -25,6 +25,25 @@ same undisturbed killed
 attempts=$(find killed -name 'journal-*' | wc -l)
 [ "$attempts" -gt 4 ] || fail "no attempt was interrupted ($attempts journals)"
 
+# kill -9 of depthgrid itself: its worker does not train on, it stops as after a signal.
+"$depthgrid" run "$sweep" "${options[@]}" --set train.steps=100000 --store orphaned -q 2>/dev/null &
+run=$!
+for _ in $(seq 1200); do
+  [ -n "$(checkpoints_of orphaned)" ] && break
+  sleep 0.05
+done
+worker=$(pgrep -P "$run" -f depthgrid-worker) || fail "there is no worker"
+kill -9 "$run"
+wait "$run" 2>/dev/null || true
+for _ in $(seq 400); do
+  kill -0 "$worker" 2>/dev/null || break
+  sleep 0.05
+done
+if kill -0 "$worker" 2>/dev/null; then fail "the worker of a killed depthgrid trains on"; fi
+expect 0 "$depthgrid" logs "$("$depthgrid" results orphaned --json | python3 -c 'import json, sys
+print(next(c["id"] for c in json.load(sys.stdin)["cells"] if c["step"] > 0))')" orphaned --json
+check 'j["attempts"][0]["outcome"] == "preempted"'
+
 # A signal checkpoints and leaves with 75; the newest checkpoint is then damaged in one byte.
 "$depthgrid" run "$sweep" "${options[@]}" --set train.steps=1500 --store stopped -q 2>err &
 run=$!

@@ -3,7 +3,10 @@
 #include <csignal>
 #include <initializer_list>
 
+#include <sys/prctl.h>
 #include <unistd.h>
+
+#include "core/base/subprocess.hpp"
 
 namespace depthgrid {
 namespace {
@@ -22,6 +25,9 @@ void note(int signal) {
 }  // namespace
 
 void watch_stop_signals() {
+  // Killed itself, the program that started this one forwards nothing. A launcher sees to its own,
+  // and may have started this process from a thread that ends before it.
+  if (!under_launcher()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   for (const int s : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP}) std::signal(s, note);
 }
 

@@ -29,12 +29,20 @@ TEST(Subprocess, ReturnsTheSignalThatEndedTheChild) {
   EXPECT_EQ(run_apart(shell("kill -TERM $$"), never), 128 + SIGTERM);
 }
 
+TEST(Subprocess, ForwardsWhatShouldStopTheChild) {
+  for (const char* name : {"INT", "TERM", "USR1", "USR2", "HUP"}) {
+    const std::string script = std::string("trap 'exit 9' ") + name + "; kill -" + name +
+                               " $PPID; while :; do sleep 0.02; done";
+    EXPECT_EQ(run_child(shell(script)), 9) << name;
+  }
+}
+
 TEST(Subprocess, SaysThatAProgramIsNotThereAndLeavesTheSignalsAsTheyWere) {
   sigset_t before, after;
   sigprocmask(SIG_BLOCK, nullptr, &before);
   EXPECT_THROW(run_child({"/no/such/program"}), Error);
   sigprocmask(SIG_BLOCK, nullptr, &after);
-  for (const int s : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD}) {
+  for (const int s : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGCHLD}) {
     EXPECT_EQ(sigismember(&after, s), sigismember(&before, s)) << s;
   }
   EXPECT_THROW(run_apart({"/no/such/program"}, never), Error);
