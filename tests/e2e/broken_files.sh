@@ -93,8 +93,8 @@ says err "unclosed.yaml:"
 printf 'name: \377\376\n' >bytes.yaml
 expect 2 "$depthgrid" validate bytes.yaml
 : >nothing.yaml
-expect 0 "$depthgrid" validate nothing.yaml --json
-check 'j["cells"] == 1'
+expect 2 "$depthgrid" validate nothing.yaml
+says err "nothing.yaml: the file is empty"
 
 printf 'parameters:\n  train.lr: {linspace: [0.1, 1, 1000000]}\n  seed: {linspace: [0, 999999, 1000000]}\n' >huge.yaml
 expect 2 timeout 10 "$depthgrid" validate huge.yaml

@@ -61,7 +61,7 @@ for launcher in "" "mpirun -np 1"; do
   room_for "small${launcher:+-launched}" $launcher "$depthgrid"
   ROOM=$room LIMIT_ONCE=limited expect 0 $launcher programs/depthgrid run large.yaml "${unaudited[@]}" --store fresh
   says err 'split in two'
-  says err 'tried in a fresh process'
+  says err 'retrying in a fresh process'
   says err '2 of 2 cells completed'
   expect 0 "$depthgrid" status fresh
   facts fresh >all

@@ -94,6 +94,7 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
   "schema": 1,
   "sweep": "h_mod",
   "store": "results/h_mod",
+  "planned": true,
   "metric": "eval_loss.valid",
   "goal": "minimize",
   "eval_windows": "disjoint",

@@ -91,8 +91,8 @@ TEST(Safetensors, RefusesWhatTheFormatForbids) {
       {std::string(8, '\xFF') + good, "length of its header"},
       {file_text(good, 7), "not inside the file"},
       {file_text(good, 9), "belong to none"},
-      {file_text(" " + good, 8), "no JSON object"},
-      {file_text("[1]", 0), "no JSON object"},
+      {file_text(" " + good, 8), "not a JSON object"},
+      {file_text("[1]", 0), "not a JSON object"},
       {file_text("{\"a\":", 0), "not JSON"},
       {file_text("{\"\xFF\":1}", 0), "not JSON"},
       {file_text(entry(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])"), 8), "needs 12"},
@@ -119,8 +119,8 @@ TEST(Safetensors, RefusesWhatTheFormatForbids) {
       {file_text(entry(R"("dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8])"), 8),
        "twice"},
       {file_text("{\"a\":" + std::string(2000, '[') + std::string(2000, ']') + "}", 0), "deeply"},
-      {file_text(R"({"__metadata__":{"a":1}})", 0), "no text"},
-      {file_text(R"({"__metadata__":3})", 0), "no object"},
+      {file_text(R"({"__metadata__":{"a":1}})", 0), "not a text"},
+      {file_text(R"({"__metadata__":3})", 0), "not an object"},
       {file_text(entry(R"("dtype":"U64","shape":[1],"data_offsets":[0,8])"), 8), "not read"},
   };
   for (const auto& [text, says] : bad) {
