@@ -13,7 +13,7 @@ namespace depthgrid {
 /// @return         (E) nats, in the dtype of logits.
 at::Tensor cell_cross_entropy(const at::Tensor& logits, const at::Tensor& targets);
 
-/// Loss of every token, without gradients. @return (E, B, T) float32, nats.
+/// Loss of every token, without gradients; inputs as above. @return (E, B, T) float32, nats.
 at::Tensor token_losses(const at::Tensor& logits, const at::Tensor& targets);
 
 }  // namespace depthgrid

@@ -4,7 +4,7 @@
 
 namespace depthgrid {
 
-/// Rows of each cell's table.
+/// Looks up rows of each cell's table.
 ///
 /// Gradients are added directly to table.grad(), in the order of the tokens: a dense gradient would
 /// cost a pass over (E, V, C) in every step.

@@ -13,7 +13,7 @@ using torch::autograd::variable_list;
 template <class T>
 using GraphNode = torch::autograd::Function<T>;
 
-/// An input of a graph node that may be undefined: such tensors are allowed only as optional ones.
+/// A graph-node input that may be undefined: undefined tensors can be passed only as optionals.
 using OptionalTensor = std::optional<at::Tensor>;
 
 }  // namespace depthgrid

@@ -26,7 +26,7 @@ at::Tensor per_cell_norm(NormKind kind, const at::Tensor& x, const at::Tensor& s
                          const at::Tensor& shift, const std::vector<double>& eps);
 
 /// sum_c x_hat_c w_jc for every token, without gradient: x_hat is never materialised.
-/// @param w  (E, J, C), like x. @return (E, B, T, J)
+/// @param w  (E, J, C), like x. @param eps  (E). @return (E, B, T, J)
 at::Tensor normed_products(NormKind kind, const at::Tensor& x, const at::Tensor& w,
                            const std::vector<double>& eps);
 

@@ -27,7 +27,7 @@ struct SublayerTensors {
 
 /// W_o attention(W_qkv N(x)), causal, as one graph node on the CPU.
 ///
-/// A cell's sequences go one by one through norm, projection, heads and projection while in cache
+/// Each sequence passes through norm, projection, heads and projection while it is in cache
 /// (sublayer_kernel.hpp); only what the backward pass needs is saved: q, k, v, the heads' result
 /// and the norm's statistics. Gradients of weights are summed over the sequences of each half of
 /// the batch, then over the halves: the same bits for every number of threads and cells.
@@ -35,7 +35,7 @@ struct SublayerTensors {
 at::Tensor attention_sublayer(const at::Tensor& x, const SublayerTensors& w, std::int64_t heads,
                               const RotaryTables& rotary);
 
-/// addend + W_down act(W_up N(x)), likewise, by runs of rows. @param addend  like x, or undefined
+/// addend + W_down act(W_up N(x)), likewise, in runs of rows. @param addend  like x, or undefined
 at::Tensor feed_forward_sublayer(const at::Tensor& x, const SublayerTensors& w, RowActivation act,
                                  const at::Tensor& addend);
 

@@ -25,6 +25,7 @@ constexpr std::int64_t kHalves = 2;
 constexpr std::size_t kSublayerInputs = 8;
 using SublayerInputs = std::array<at::Tensor, kSublayerInputs>;
 SublayerInputs inputs_of(const SublayerTensors& t);
+/// The reverse. @param inputs  kSublayerInputs tensors.
 SublayerTensors tensors_of(NormRow::Form form, const at::Tensor& eps, const at::Tensor* inputs);
 
 enum class Pass : std::uint8_t { Forward, Backward };
@@ -115,6 +116,7 @@ struct KeptRows {
   SublayerRows rows(const RowRuns::Run& run, std::int64_t heads) const;
 };
 
+/// What the attention kernel needs to know of the heads of a run.
 HeadOptions heads_of(std::int64_t heads, std::int64_t tokens, const RotaryTables& rotary,
                      const RowRuns::Run& run);
 

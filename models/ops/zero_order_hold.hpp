@@ -8,7 +8,7 @@ namespace depthgrid {
 /// h(1) = transition h(0) + response v.
 struct Hold {
   at::Tensor transition;  // exp(Z)
-  at::Tensor response;    // φ₁(Z) = Z⁻¹ (exp(Z) − I), defined for singular Z, too
+  at::Tensor response;    // φ₁(Z) = Z⁻¹ (exp(Z) − I), also defined for singular Z
 };
 
 /// Scalar case, elementwise: e^z and φ₁(z) = (e^z − 1)/z. To avoid cancellation near zero,
@@ -20,8 +20,8 @@ Hold zero_order_hold(const at::Tensor& z, bool composed = false);
 
 /// Matrix case: exp and φ₁ together, the upper blocks of the exponential of the augmented matrix
 /// [[Z, I], [0, 0]], without an inverse: a Taylor polynomial of degree 8 at Z/2⁸, then eight times
-/// φ₁(2Z) = (e^Z + I) φ₁(Z)/2, e^2Z = (e^Z)². The number of products is fixed, so nothing waits for
-/// the device. Relative error below 1e-10 for ‖Z‖₁ < 50, 1e-5 for ‖Z‖₁ < 200.
+/// φ₁(2Z) = (e^Z + I) φ₁(Z)/2, e^2Z = (e^Z)². The number of products is fixed, so the host never
+/// waits for the device. Relative error below 1e-10 for ‖Z‖₁ < 50, 1e-5 for ‖Z‖₁ < 200.
 /// Computed in float64, returned in the dtype of z. Differentiable by autograd.
 /// @param z  (..., N, N)
 /// Source: Higham (2008), Functions of Matrices, section 10.7.4 (augmented matrix), 10.3 (scaling).

@@ -49,7 +49,7 @@ struct TimeOptions {
   std::vector<Nodes> nodes;    // (E)
   std::vector<bool> constant;  // (E) t = value in every layer
   std::vector<double> value;   // (E)
-  std::vector<double> jitter;  // (E) layers
+  std::vector<double> jitter;  // (E) in layers
   FeatureKind kind = FeatureKind::Fourier;
   std::int64_t frequencies = 32;  // K
   bool include_t = true;
@@ -77,7 +77,7 @@ struct HypernetOptions {
   Activation activation = Activation::Silu;
   bool generate_bias = true;
   bool share_qkv = false;
-  bool per_layer = false;  // L sets of generators in place of one (`model.share: none`)
+  bool per_layer = false;  // L sets of generators instead of one (`model.share: none`)
 };
 
 /// The state-space layer that replaces the feed-forward sublayer.
@@ -103,11 +103,11 @@ struct FlowOptions {
   bool alpha_learned = true;
   std::vector<double> alpha;       // (E) initial value if learned
   std::vector<double> output_std;  // (E) initial std of the last matrix of field mlp
-  bool mask_per_solve = false;     // dropout draws once per solve, not per evaluation
+  bool mask_per_solve = false;     // dropout masks are drawn once per solve, not per evaluation
   const Tableau* method = &kEuler;
   std::int64_t steps = 4;     // m
   std::int64_t control = 0;   // axes of the control signal; 0: no parameters for it
-  bool control_bias = false;  // of the signal's map: u = 0 then differs from no signal
+  bool control_bias = false;  // the signal's map has a bias: u = 0 then differs from no signal
 
   std::int64_t replaced() const { return last - first; }
   /// Evaluations of the field per solve.
@@ -167,7 +167,7 @@ struct ModelOptions {
   std::int64_t depth_steps() const {
     return flow.replaced() > 0 ? layers - flow.replaced() + flow.steps : layers;
   }
-  /// What the table of families says of this one.
+  /// This family's row in the table of families.
   const FamilyFacts& facts() const { return facts_of(family); }
   /// The family depends on depth-time.
   bool timed() const { return facts().timed; }

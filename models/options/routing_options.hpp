@@ -13,12 +13,12 @@ namespace depthgrid {
 struct RoutingOptions {
   std::vector<std::int64_t> layers = {};  // 0-based, ascending
   std::vector<double> capacity = {};      // (E) γ
-  std::vector<std::int64_t> min_k = {};   // (E) fewest tokens of a sequence
+  std::vector<std::int64_t> min_k = {};   // (E) fewest executed tokens of a sequence
   Decider decider = Decider::Threshold;
   std::vector<double> threshold = {};  // (E) τ, strict >
   std::int64_t calibration_tokens = 65536;
   bool always_first = false;         // token 1 is never skipped
-  bool gathered = false;             // only a TopK's tokens pass through a block
+  bool gathered = false;             // only tokens chosen by a TopK pass through a block
   std::int64_t gathered_length = 0;  // T at which they do, if cells of equal k may differ in γ;
                                      // 0: every T
 
@@ -41,13 +41,13 @@ enum class TrainPath : std::uint8_t {
 /// `model.tdt.*` besides the options common to routing families.
 struct TdtOptions {
   TrainPath path = TrainPath::GatedSt;
-  std::vector<std::int64_t> dense_steps = {};  // (E) first training steps that execute everything
+  std::vector<std::int64_t> dense_steps = {};  // (E) first training steps that execute every token
   std::int64_t window = 100;                   // W
   bool exclusive = false;                      // the average leaves out the token itself
-  std::vector<double> o_ce = {}, m_cu = {};    // (E) effective starts
-  std::vector<double> beta_ce = {}, beta_cu = {};  // (E) before softplus
+  std::vector<double> o_ce = {}, m_cu = {};    // (E) initial effective values
+  std::vector<double> beta_ce = {}, beta_cu = {};  // (E) initial, before softplus
   bool positive_scalars = true;                    // o_ce and m_cu are softplus of a parameter
-  bool layer_rms = false;                          // D over its layer's average
+  bool layer_rms = false;                          // D is divided by its layer's average
   bool gate_grad_to_trunk = false;                 // Δx and its prediction attached inside the gate
   std::int64_t tpn_width = 8;                      // hidden width of the transition network
   bool tpn_norm = true;

@@ -18,8 +18,8 @@ class CausalRouter {
   CausalRouter(ParameterSource& source, const ModelOptions& o, const std::string& name);
 
   /// @param x       (E, B, T, C) states before the block.
-  /// @param memory  for a text in pieces: contribution (E, B, 1) of the previous token, executed or
-  ///                not, to the first one's logit; undefined at the start. Updated with the last
+  /// @param memory  for a text in pieces: (E, B, 1) contribution of the previous token, executed or
+  ///                not, to the first token's logit; undefined at the start. Updated with the last
   ///                token's contribution to the next.
   /// @return        (E, B, T) logits.
   at::Tensor logits(const ModelOptions& o, const at::Tensor& x, at::Tensor* memory = nullptr) const;

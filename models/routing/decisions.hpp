@@ -24,14 +24,17 @@ at::Tensor student_mask(const RoutingOptions& o, const Execution& execution,
                         const at::Tensor& earlier = {});
 
 /// Each token with probability γ: a function of layer, row and position only.
-/// @param like  (E, B, T), for its shape and device. @return (E, B, T) bool
+/// @param like  (E, B, T), for its shape and device. @param layer  of the model, from 0.
+/// @param first_row  index of the first of the B rows among all rows of the pass.
+/// @return (E, B, T) bool
 at::Tensor random_mask(const RoutingOptions& o, const at::Tensor& like, std::int64_t layer,
                        std::int64_t first_row);
 
-/// The mask of a layer in `execution.forced`. @throws ShapeError unless it fits. @return (E, B, T)
+/// The mask of a layer in `execution.forced`. @throws ShapeError unless it fits.
+/// @return (E, B, T) bool
 at::Tensor forced_mask(const Execution& execution, const at::Tensor& like, std::int64_t layer);
 
-/// Adds each sequence's first token if it is always executed.
+/// Adds each sequence's first token if it is always executed. @param mask  (E, B, T) bool.
 at::Tensor with_first(const RoutingOptions& o, const at::Tensor& mask);
 
 }  // namespace depthgrid

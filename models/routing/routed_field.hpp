@@ -13,13 +13,13 @@ namespace depthgrid {
 at::Tensor visible_keys(const at::Tensor& executed);
 
 /// Self-attention in which executed tokens read executed tokens only.
-/// @param qkv   (E, B, T, 3C). @param keys  (E, B, T, T) bool, as of visible_keys().
+/// @param qkv   (E, B, T, 3C). @param keys  (E, B, T, T) bool, from visible_keys().
 /// @return      (E, B, T, C); rows of skipped tokens are meaningless.
 at::Tensor masked_attention(const ModelOptions& o, const at::Tensor& qkv, const at::Tensor& keys,
                             std::int64_t layer, const ForwardContext& context);
 
 /// L separate blocks, some of which execute only a part of the tokens: a skipped token keeps its
-/// state to the bit, an executed one becomes x + h · gate · F, with F over executed tokens only.
+/// state bit for bit, an executed one becomes x + h · gate · F, with F over executed tokens only.
 ///
 /// The field's gate, which observers see, is 1 for executed tokens, else 0.
 class RoutedField : public LayerField {
@@ -38,22 +38,24 @@ class RoutedField : public LayerField {
     return BlockField::evaluate(x, at, u).dx;
   }
 
-  /// gate · F for executed tokens, else zero. @param gate (E, B, T), or undefined for 1.
+  /// gate · F for executed tokens, else zero. @param x (E, B, T, C). @param mask (E, B, T) bool.
+  /// @param gate (E, B, T), or undefined for 1.
   /// @param ranked  the mask is a TopK's, so that tokens are gathered if configured.
   FieldValue executed(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
                       const at::Tensor& gate, bool ranked) const;
 
-  /// Nothing is executed.
+  /// No token is executed: zeros. @param x (E, B, T, C).
   FieldValue skipped(const at::Tensor& x) const;
 
   /// Records the layer's routing, detached, if the pass asks for it.
   void report(LayerRouting&& routing) const;
 
-  /// Adds a layer's share of a loss averaged over dynamic layers. @param sum (E) over tokens.
+  /// Adds a layer's share of a loss averaged over dynamic layers. @param term  index of the loss
+  /// among those that the family declares. @param sum (E) over tokens.
   void add_loss(std::size_t term, const at::Tensor& sum) const;
 
   /// Passes an observation to a parameter that is a running average (ParameterSpec::average): adds
-  /// a zero loss whose gradient by the average is `sum`. @param average (E, 1). @param sum (E)
+  /// a zero loss whose gradient with respect to it is `sum`. @param average (E, 1). @param sum (E)
   void observe(std::size_t term, const at::Tensor& average, const at::Tensor& sum) const;
 
   /// (E, B, T) masks of modes that need neither teacher nor student; undefined for the others.
@@ -66,7 +68,7 @@ class RoutedField : public LayerField {
   ExecutionMode mode() const {
     return context().execution ? context().execution->mode : ExecutionMode::Student;
   }
-  /// The mask is the caller's (`Execution::forced`), in training, too.
+  /// The mask is the caller's (`Execution::forced`), also in training.
   bool forced() const { return mode() == ExecutionMode::Forced; }
   bool asked() const { return context().routing != nullptr; }
   bool asked_to_teach() const { return asked() && context().routing->teach; }

@@ -25,7 +25,7 @@ struct LayerRouting {
 
 /// Filled by the layers of a pass, in order.
 struct RoutingRecord {
-  bool teach = false;  // in: run the teacher, too, in modes that do not need it
+  bool teach = false;  // in: also run the teacher in modes that do not need it
   std::vector<LayerRouting> layers;
 };
 

@@ -21,7 +21,9 @@ at::Tensor top_k_mask(const at::Tensor& score, const std::vector<std::int64_t>& 
 
 /// Largest difference of two predicted scores due to rounding alone. Tokens with equal states (the
 /// same token, repeated, at the start of a text) have equal scores, but the rounding of a product
-/// depends on the number of tokens processed at once; a student must not decide by that.
+/// depends on the number of tokens processed at once; a student's choice must not depend on it.
+/// @param score  any shape. @return its shape and dtype: 1e-5 (float64: 1e-13) times max(1,
+/// |score|)
 at::Tensor tie_width(const at::Tensor& score);
 
 /// Token t is executed if fewer than k(t) = capacity_of(γ, t) of the preceding tokens score at

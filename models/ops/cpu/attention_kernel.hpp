@@ -8,7 +8,7 @@ namespace depthgrid {
 template <class T>
 struct HeadRows {
   T* data;
-  std::int64_t stride;  // between tokens
+  std::int64_t stride;  // between tokens, in elements
 };
 
 /// Inputs of one head of causal softmax attention, in float.

@@ -7,8 +7,8 @@ namespace depthgrid {
 /// Direction of a recurrence over the tokens of one sequence.
 enum class ScanOrder : bool { Forward, Backward };
 
-// Each of these runs over one sequence (rows: tokens, columns: states) in a fixed order, whatever
-// the number of sequences or threads. `float` or `double`.
+// Each of these processes one sequence (rows: tokens, columns: states), in float or double, in an
+// order that does not depend on the number of sequences or threads.
 
 /// h_t = a ⊙ h_{t−1} + u_t (Backward: h_{t+1} in place of h_{t−1}), starting from zero.
 /// @param a (states)  @param u, h (tokens, states); h is written.

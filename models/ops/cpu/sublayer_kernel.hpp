@@ -85,7 +85,7 @@ struct HeadOptions {
   bool own;  // angles are (rows of the run, D/2): each sequence has its own
 };
 
-/// Workspace for `rows` rows, in floats; a block needs that of its wider sublayer plus 2 rows C.
+/// Workspace for `rows` rows, in floats; a block needs that of its wider sublayer plus 2·rows·C.
 /// @param heads  0 for feed-forward. @param tokens  of one sequence
 std::int64_t sublayer_workspace(std::int64_t rows, std::int64_t channels, std::int64_t inner,
                                 std::int64_t heads, std::int64_t tokens);
@@ -95,7 +95,7 @@ std::int64_t sublayer_workspace(std::int64_t rows, std::int64_t channels, std::i
 void attention_rows_forward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
                             float* y, float* workspace);
 
-/// Its dx; gradients of weights are added to `sums`, or overwrite them if `fresh`.
+/// Writes dx; gradients of weights are added to `sums`, or overwrite them if `fresh`.
 void attention_rows_backward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
                              const float* dy, float* dx, const SublayerSums& sums,
                              float* workspace);

@@ -25,7 +25,7 @@ h5diff edges/sweep.h5 alone/sweep.h5 /edge_mean || fail "edge_mean differs, fuse
   --set probes.edges.every=1000 -q >/dev/null 2>&1 &
 training=$!
 for _ in $(seq 120); do
-  metrics=$(find training -name metrics.h5 2>/dev/null | head -n 1)
+  metrics=$(find training -name metrics.h5 2>/dev/null | head -n 1 || true)
   [ -z "$metrics" ] || break
   sleep 1
 done
