@@ -44,10 +44,9 @@ int audit_verb(const Arguments& arguments) {
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   const Sweep sweep = audited_sweep(line);
-  std::vector<const CellPlan*> cells;
-  for (const CellPlan& cell : sweep.cells) cells.push_back(&cell);
-  const ChildOutput child =
-      pipe_child(worker_command("audit"), structure_request(cells, {{"fresh", line.has("fresh")}}));
+  const ChildOutput child = pipe_child(
+      worker_command("audit"),
+      structure_request(first_of_each_structure(sweep.cells), {{"fresh", line.has("fresh")}}));
   if (child.code != 0) return child.code;  // the worker has printed the reason
   const std::vector<StructureAudit> audits = parse_audits(child.output);
   const AuditLevels levels = audit_levels(sweep.run);

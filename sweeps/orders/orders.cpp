@@ -114,12 +114,19 @@ template EvalOrder parse_order(std::string_view);
 template std::string order_text(const GenerateOrder&);
 template GenerateOrder parse_order(std::string_view);
 
+std::vector<const CellPlan*> first_of_each_structure(const std::vector<CellPlan>& cells) {
+  std::vector<const CellPlan*> out;
+  std::set<std::string_view> seen;
+  for (const CellPlan& cell : cells) {
+    if (seen.insert(cell.structure).second) out.push_back(&cell);
+  }
+  return out;
+}
+
 std::string structure_request(const std::vector<const CellPlan*>& cells,
                               const std::vector<std::pair<const char*, bool>>& flags) {
   Json structures = Json::array();
-  std::set<std::string> seen;
   for (const CellPlan* cell : cells) {
-    if (!seen.insert(cell->structure).second) continue;
     structures.push_back(
         {{"structure", cell->structure}, {"config", Json::parse(cell->config.json())}});
   }

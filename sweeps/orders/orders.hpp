@@ -84,9 +84,11 @@ std::string order_text(const Order& order);
 template <typename Order>
 Order parse_order(std::string_view json);
 
-/// A request to the worker about structures, as JSON: {"schema": 1, FLAG: value, ...,
-/// "structures": [{"structure", "config"}]}, one entry per structure, from its first cell in
-/// `cells`.
+/// The first cell of each structure, in their order; pointers into `cells`.
+std::vector<const CellPlan*> first_of_each_structure(const std::vector<CellPlan>& cells);
+
+/// A request to the worker about the cells' structures, as JSON: {"schema": 1, FLAG: value, ...,
+/// "structures": [{"structure", "config"}]}. @param cells  see first_of_each_structure().
 std::string structure_request(const std::vector<const CellPlan*>& cells,
                               const std::vector<std::pair<const char*, bool>>& flags);
 

@@ -1,7 +1,5 @@
 #include "sweeps/plan/describe_cache.hpp"
 
-#include <set>
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,15 +18,6 @@ std::string asked_about(const CellPlan& cell, CostDetail detail) {
   if (detail == CostDetail::Tensors) return "tensors " + cell.structure;
   return fmt::format("{} {} {}", cell.structure, plain_text(cell.config.at("resources.device")),
                      plain_text(cell.config.at("resources.threads")));
-}
-
-std::vector<const CellPlan*> first_of_each_structure(const std::vector<CellPlan>& cells) {
-  std::vector<const CellPlan*> out;
-  std::set<std::string> seen;
-  for (const CellPlan& cell : cells) {
-    if (seen.insert(cell.structure).second) out.push_back(&cell);
-  }
-  return out;
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "core/config/start_name.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/plan_report.hpp"
 #include "sweeps/report/listing.hpp"
 
@@ -93,10 +93,9 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
     cells.push_back(cell_json(sweep.cells[row], report.status[row]));
   }
   Json structures = Json::array();
-  std::set<std::string> seen;
-  for (const CellPlan& cell : sweep.cells) {
-    const auto cost = report.costs.find(cell.structure);
-    if (cost == report.costs.end() || !seen.insert(cell.structure).second) continue;
+  for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
+    const auto cost = report.costs.find(cell->structure);
+    if (cost == report.costs.end()) continue;
     structures.push_back(structure_json(cost->second, sweep.cells));
   }
   Json jobs = Json::array();

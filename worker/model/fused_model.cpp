@@ -31,8 +31,10 @@ ParameterLayout layout_of(const ModelOptions& options) {
   return layout;
 }
 
-void use_threads(const CellConfig& config) {
-  at::set_num_threads(static_cast<int>(config.integer_if("resources.threads").value_or(1)));
+std::int64_t use_threads(const CellConfig& config) {
+  const std::int64_t threads = config.integer_if("resources.threads").value_or(1);
+  at::set_num_threads(static_cast<int>(threads));
+  return threads;
 }
 
 std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std::int64_t tokens,

@@ -33,8 +33,8 @@ struct FusedModel {
 /// Slots of a structure's parameters; allocates no values.
 ParameterLayout layout_of(const ModelOptions& options);
 
-/// Leaf resources.threads, which is then in force.
-void use_threads(const CellConfig& config);
+/// Puts leaf resources.threads in force. @return  it.
+std::int64_t use_threads(const CellConfig& config);
 
 /// Number of cells beyond which fusing is no longer efficient on this device: on a CPU small
 /// matrices gain from batching, while large ones occupy a core alone and batching only wastes

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include <ATen/Parallel.h>
-
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "distributed/device_map.hpp"
@@ -37,8 +35,7 @@ DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_r
 }
 
 std::int64_t choose_threads(const CellConfig& run, std::vector<std::string>& warnings) {
-  const std::int64_t threads = run.integer_if("resources.threads").value_or(1);
-  at::set_num_threads(static_cast<int>(threads));
+  const std::int64_t threads = use_threads(run);
   if (const auto warning = affinity_warning(usable_cpus(), static_cast<int>(threads))) {
     log(LogLevel::Warning, *warning);
     warnings.push_back(*warning);

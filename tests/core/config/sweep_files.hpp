@@ -12,6 +12,17 @@
 
 namespace depthgrid {
 
+/// Two seeds of three arms, of which b starts from a.
+inline constexpr const char* kPhases = R"(data: {corpus: synthetic:markov, seq_len: 9}
+model: {d_model: 16, n_layers: 2, n_heads: 2, max_seq_len: 9}
+seeds: 2
+method: list
+include:
+  - {tag: a}
+  - {tag: b, train.lr: 1e-3, model.init.from: arm:a}
+  - {tag: c, train.lr: 2e-3}
+)";
+
 /// A folder of sweep files that goes with the test.
 class SweepFiles {
  public:

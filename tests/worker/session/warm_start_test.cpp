@@ -85,16 +85,6 @@ INSTANTIATE_TEST_SUITE_P(Families, DenseInto,
                                            Target{"mod", {"router", "predictor"}}),
                          [](const auto& p) { return std::string(p.param.family); });
 
-constexpr const char* kPhases = R"(data: {corpus: synthetic:markov, seq_len: 9}
-model: {d_model: 16, n_layers: 2, n_heads: 2, max_seq_len: 9}
-seeds: 2
-method: list
-include:
-  - {tag: a}
-  - {tag: b, train.lr: 1e-3, model.init.from: arm:a}
-  - {tag: c, train.lr: 2e-3}
-)";
-
 class StartingCells : public ::testing::Test {
  protected:
   FinalWeights source(const CellPlan& cell, Built& from) const {
