@@ -2,11 +2,20 @@
 
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "core/config/schema.hpp"
+#include "core/data/corpus_search.hpp"
+#include "core/data/dataset_card.hpp"
 #include "core/data/self_corpus.hpp"
 
 namespace depthgrid {
 namespace {
+
+constexpr std::array kGpt2Files = {"encoder.json", "vocab.bpe"};
 
 /// Everything that decides the tokens of a cell.
 std::string data_key(const CellConfig& config) {
@@ -19,24 +28,58 @@ std::string data_key(const CellConfig& config) {
   return key;
 }
 
+/// The text of `self` as the store keeps it; nothing for other corpora.
+std::optional<std::string> kept_self(const Store& store, const DataOptions& options) {
+  if (options.corpus != "self") return std::nullopt;
+  if (auto kept = store.read_text("self")) return kept;
+  return store.freeze_text("self",
+                           load_self_text(options.paths.empty() ? "" : options.paths.front()));
+}
+
+/// Keeps in the store what evaluation and generation need of `data`.
+void keep(const Store& store, const std::string& name, const DataOptions& options,
+          const Dataset& data) {
+  if (options.is_synthetic() || store.read_text(name)) return;
+  if (options.tokenizer == "gpt2" && data.tokenizer) {
+    const auto folder = find_corpus("gpt2-bpe", {kGpt2Files.begin(), kGpt2Files.end()},
+                                    "data.tokenizer_path", options.tokenizer_path);
+    for (const char* file : kGpt2Files) store.freeze_text(file, read_corpus_file(folder / file));
+  }
+  store.freeze_text(name, dataset_card(data));
+}
+
+/// The dataset from what the store keeps; `missing` says which files of the corpus are not there.
+/// @throws UserError `missing`, and why the store does not suffice.
+Dataset kept_dataset(const Store& store, const std::string& name, DataOptions options,
+                     const UserError& missing) {
+  if (options.tokenizer == "gpt2") options.tokenizer_path = store.root() / "texts";
+  const auto folder = options.cache.empty() ? store.root() / "tokens" : options.cache;
+  const auto card = store.read_text(name);
+  auto data = card ? dataset_of_card(*card, options, folder) : std::nullopt;
+  if (!data) throw missing;
+  log(LogLevel::Info, fmt::format("corpus {}: its files are not there; its tokens are read from {}",
+                                  options.corpus, folder.string()));
+  return *std::move(data);
+}
+
 }  // namespace
 
 std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
   const std::string key = data_key(config);
   if (const auto at = open_.find(key); at != open_.end()) return at->second;
+  const std::string name = "data-" + hex(sha256(key)).substr(0, 16);
   const DataOptions options = data_options(config);
-  std::optional<std::string> self;
-  if (options.corpus == "self") {
-    self = store_.read_text("self");
-    if (!self) {
-      self = store_.freeze_text(
-          "self",
-          load_self_text(options.paths.empty() ? std::filesystem::path() : options.paths.front()));
-    }
+  std::shared_ptr<const Dataset> dataset;
+  try {
+    const std::optional<std::string> self = kept_self(store_, options);
+    dataset = std::make_shared<const Dataset>(
+        open_dataset(options, store_.root() / "tokens", self ? &*self : nullptr));
+  } catch (const UserError& problem) {
+    if (problem.code() != ExitCode::NoInput) throw;
+    dataset = std::make_shared<const Dataset>(kept_dataset(store_, name, options, problem));
   }
-  auto dataset = std::make_shared<const Dataset>(
-      open_dataset(options, store_.root() / "tokens", self ? &*self : nullptr));
   if (!dataset->corpus_sha256.empty()) store_.pin_corpus(dataset->corpus, dataset->corpus_sha256);
+  keep(store_, name, options, *dataset);
   open_.emplace(key, dataset);
   return dataset;
 }

@@ -91,19 +91,19 @@ void put(Corpus& corpus, Split split, std::string_view text, bool join) {
   corpus.texts[static_cast<std::size_t>(split)] = join ? join_published_2(text) : std::string(text);
 }
 
-/// Cuts `text` into train and, if asked for, dev, whose share refers to `whole_lines`.
-void put_train(Corpus& corpus, std::string_view text, std::size_t whole_lines,
-               const DataOptions& options) {
-  const double fraction = options.published_split ? 0.0 : options.dev_fraction;
-  const TextCut cut = cut_last_lines(text, fraction, whole_lines);
-  put(corpus, Split::Train, cut.head, options.join_published_2);
-  put(corpus, Split::Dev, cut.tail, options.join_published_2);
-}
-
-void put_one_text(Corpus& corpus, std::string_view text, const DataOptions& options) {
-  const TextCut cut = cut_last_lines(text, kValidFraction);
-  put_train(corpus, cut.head, count_lines(text), options);
-  put(corpus, Split::Valid, cut.tail, options.join_published_2);
+/// Cuts `text` into the splits that have no file of their own: train, dev, valid, test, in this
+/// order. Shares refer to the whole text.
+void cut_text(Corpus& corpus, std::string_view text, const DataOptions& options) {
+  const std::string_view whole = text;
+  const auto cut_off = [&](Split split, double fraction) {
+    const TextCut cut = cut_tail(text, fraction, whole);
+    put(corpus, split, cut.tail, options.join_published_2);
+    text = cut.head;
+  };
+  if (options.test.empty()) cut_off(Split::Test, options.test_fraction);
+  if (corpus.text(Split::Valid).empty()) cut_off(Split::Valid, options.valid_fraction);
+  cut_off(Split::Dev, options.published_split ? 0.0 : options.dev_fraction);
+  put(corpus, Split::Train, text, options.join_published_2);
 }
 
 void read_named(Corpus& corpus, const NamedCorpus& named, const DataOptions& options, bool utf8) {
@@ -121,13 +121,13 @@ void read_named(Corpus& corpus, const NamedCorpus& named, const DataOptions& opt
   const RawText train = read_raw(folder / named.train, utf8);
   corpus.files.push_back(train.source);
   if (named.valid.empty()) {
-    put_one_text(corpus, train.text, options);
+    cut_text(corpus, train.text, options);
     return;
   }
   const RawText valid = read_raw(folder / named.valid, utf8);
   corpus.files.push_back(valid.source);
-  put_train(corpus, train.text, 0, options);
   put(corpus, Split::Valid, valid.text, options.join_published_2);
+  cut_text(corpus, train.text, options);
 }
 
 void read_user_files(Corpus& corpus, const DataOptions& options, bool utf8) {
@@ -142,7 +142,7 @@ void read_user_files(Corpus& corpus, const DataOptions& options, bool utf8) {
     text += user_text(raw, options.text_key);
     if (!text.empty() && text.back() != '\n') text += '\n';
   }
-  put_one_text(corpus, text, options);
+  cut_text(corpus, text, options);
 }
 
 void read_self(Corpus& corpus, const DataOptions& options, const std::string* frozen) {
@@ -153,7 +153,7 @@ void read_self(Corpus& corpus, const DataOptions& options, const std::string* fr
   }
   require_utf8(*frozen, "the text of corpus 'self'");
   corpus.files.push_back({"self", static_cast<std::int64_t>(frozen->size()), hex(sha256(*frozen))});
-  put_one_text(corpus, *frozen, options);
+  cut_text(corpus, *frozen, options);
 }
 
 }  // namespace

@@ -32,8 +32,10 @@ struct Corpus {
 
 /// Reads wikitext-2, tiny-shakespeare, self or the user's text files.
 ///
-/// Published splits (wikitext-2) are kept; dev is the last `dev_fraction` of train's lines. Of a
-/// corpus of one text, the last 2 % of lines are valid and the `dev_fraction` before them dev.
+/// Published splits (wikitext-2) are kept; dev is the last `dev_fraction` of train's lines. A
+/// corpus of one text is cut into train, dev, valid and test, in this order, where dev, valid and
+/// test are the shares `dev_fraction`, `valid_fraction` and `test_fraction` of its lines (see
+/// cut_tail()).
 /// @param frozen_self_text  text of `self` as kept in a store; null = read it from the sources.
 /// @param utf8              check that the texts are UTF-8.
 /// @throws UserError (NoInput) for missing files, (BadData) for files that are not text, (Usage)

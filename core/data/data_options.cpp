@@ -43,6 +43,8 @@ DataOptions data_options(const CellConfig& config) {
   options.tokenizer_path = path_or_empty(config, "data.tokenizer_path");
   options.published_split = config.word("data.split") == "published";
   options.dev_fraction = config.real("data.dev_fraction");
+  options.valid_fraction = config.real("data.valid_fraction");
+  options.test_fraction = config.real("data.test_fraction");
   options.train_tokens = config.integer_if("data.train_tokens");
   options.seq_len = config.integer("data.seq_len");
   options.cache = path_or_empty(config, "data.cache");

@@ -31,6 +31,8 @@ struct DataOptions {
   std::filesystem::path tokenizer_path;  // empty = search order
   bool published_split = false;          // no dev: all of train is trained on
   double dev_fraction = 0.02;
+  double valid_fraction = 0.02;  // of a corpus of one text
+  double test_fraction = 0;      // likewise
   std::optional<std::int64_t> train_tokens;
   std::int64_t seq_len = 128;
   std::filesystem::path cache;  // empty = the caller's default

@@ -7,7 +7,6 @@
 
 #include "core/base/error.hpp"
 #include "core/data/synthetic.hpp"
-#include "core/data/text_splits.hpp"
 #include "core/data/token_cache.hpp"
 #include "core/data/token_file.hpp"
 
@@ -16,6 +15,10 @@ namespace {
 
 TokenStream& stream_of(Dataset& data, Split split) {
   return data.streams[static_cast<std::size_t>(split)];
+}
+
+std::filesystem::path& file_of(Dataset& data, Split split) {
+  return data.token_files[static_cast<std::size_t>(split)];
 }
 
 bool is_token_file(const std::filesystem::path& path) {
@@ -70,7 +73,7 @@ TokenStream concatenate(const std::vector<TokenFile>& files, std::int64_t vocab_
   return TokenStream::from_ids(ids, vocab_size, bytes_known ? bytes : 0);
 }
 
-void open_token_files(Dataset& data, const DataOptions& options) {
+void open_token_files(Dataset& data, const DataOptions& options, const TokenCache& cache) {
   std::vector<TokenFile> files;
   for (const std::filesystem::path& path : options.paths) {
     files.push_back(read_own(path, options));
@@ -82,21 +85,30 @@ void open_token_files(Dataset& data, const DataOptions& options) {
   const auto share = [&](double fraction) {
     return static_cast<std::int64_t>(std::floor(static_cast<double>(all.size()) * fraction + 1e-9));
   };
-  const std::int64_t valid_begin = all.size() - share(kValidFraction);
-  const std::int64_t dev_begin = std::max<std::int64_t>(
-      0, valid_begin - share(options.published_split ? 0 : options.dev_fraction));
-  stream_of(data, Split::Train) = all.slice(0, dev_begin);
-  stream_of(data, Split::Dev) = all.slice(dev_begin, valid_begin);
-  stream_of(data, Split::Valid) = all.slice(valid_begin, all.size());
-  if (options.test.empty()) return;
-  const TokenFile test = read_own(options.test, options);
-  data.vocab_size = std::max(data.vocab_size, test.vocab_size);
-  data.test_sha256 = test.source.sha256;
-  stream_of(data, Split::Test) = test.tokens;
+  std::int64_t end = all.size();
+  const auto cut_off = [&](Split split, double fraction) {
+    const std::int64_t begin = std::max<std::int64_t>(0, end - share(fraction));
+    if (begin < end) stream_of(data, split) = cache.keep(all.slice(begin, end));
+    end = begin;
+  };
+  if (options.test.empty()) cut_off(Split::Test, options.test_fraction);
+  cut_off(Split::Valid, options.valid_fraction);
+  cut_off(Split::Dev, options.published_split ? 0 : options.dev_fraction);
+  stream_of(data, Split::Train) = all.slice(0, end);
+  if (!options.test.empty()) {
+    const TokenFile test = read_own(options.test, options);
+    data.vocab_size = std::max(data.vocab_size, test.vocab_size);
+    data.test_sha256 = test.source.sha256;
+    stream_of(data, Split::Test) = cache.keep(test.tokens);
+  }
+  for (const Split split : {Split::Dev, Split::Valid, Split::Test}) {
+    const TokenStream& tokens = data.split(split);
+    if (!tokens.empty()) file_of(data, split) = cache.file_of(tokens);
+  }
 }
 
-void open_texts(Dataset& data, const DataOptions& options,
-                const std::filesystem::path& cache_folder, const std::string* frozen_self_text) {
+void open_texts(Dataset& data, const DataOptions& options, const TokenCache& cache,
+                const std::string* frozen_self_text) {
   const Corpus corpus = read_corpus(options, frozen_self_text, options.tokenizer != "byte");
   data.files = corpus.files;
   data.corpus_sha256 = corpus.sha256;
@@ -106,10 +118,10 @@ void open_texts(Dataset& data, const DataOptions& options,
       make_tokenizer({options.tokenizer, options.word_vocab_size, options.tokenizer_path},
                      corpus.text(Split::Train));
   data.vocab_size = data.tokenizer->vocab_size();
-  const TokenCache cache(options.cache.empty() ? cache_folder : options.cache);
   for (std::size_t i = 0; i < data.streams.size(); ++i) {
     if (corpus.texts[i].empty()) continue;
     data.streams[i] = cache.tokens(corpus.texts[i], *data.tokenizer);
+    data.token_files[i] = cache.file_of(corpus.texts[i], *data.tokenizer);
   }
 }
 
@@ -152,17 +164,19 @@ void check_lengths(const Dataset& data, const DataOptions& options) {
 
 }  // namespace
 
-Dataset open_dataset(const DataOptions& options, const std::filesystem::path& cache,
+Dataset open_dataset(const DataOptions& options, const std::filesystem::path& cache_folder,
                      const std::string* frozen_self_text) {
   Dataset data;
   data.corpus = options.corpus;
+  const TokenCache cache(options.cache.empty() ? cache_folder : options.cache);
   if (options.is_synthetic()) {
     open_synthetic(data, options);
   } else if (reads_token_files(options)) {
-    open_token_files(data, options);
+    open_token_files(data, options, cache);
   } else {
     open_texts(data, options, cache, frozen_self_text);
   }
+  if (cache.in_memory()) data.token_files = {};
   check_vocabulary(data, options);
   if (options.train_tokens) {
     TokenStream& train = stream_of(data, Split::Train);

@@ -26,8 +26,9 @@ struct Dataset {
   std::string tokens_sha256;           // of the training ids as used
   std::string variant;                 // known variant of the text, may be empty
   std::vector<SourceFile> files;
-  std::optional<double> entropy_rate;          // nats per token, of synthetic sources
-  std::shared_ptr<const Tokenizer> tokenizer;  // null: synthetic or pre-tokenised
+  std::optional<double> entropy_rate;                // nats per token, of synthetic sources
+  std::shared_ptr<const Tokenizer> tokenizer;        // null: synthetic or pre-tokenised
+  std::array<std::filesystem::path, 4> token_files;  // of the cache, by Split; empty = none
 
   const TokenStream& split(Split which) const { return streams[static_cast<std::size_t>(which)]; }
   const TokenStream& train() const { return split(Split::Train); }

@@ -5,21 +5,20 @@
 
 namespace depthgrid {
 
-/// Fraction of lines for valid in a corpus of one text.
-inline constexpr double kValidFraction = 0.02;
-
-/// A text cut in two at the start of a line.
+/// A text cut in two.
 struct TextCut {
   std::string_view head;
   std::string_view tail;
 };
 
-/// Cuts off the last floor(fraction * lines) lines, but at least one if the fraction is positive
-/// and there are two or more.
+/// Cuts the last `fraction` of `whole` off `text`, which is the beginning of `whole`.
 ///
-/// A line ends with a newline; text after the last newline is a line, too.
-/// @param of_lines  number of lines that the fraction refers to; 0 = those of `text`.
-TextCut cut_last_lines(std::string_view text, double fraction, std::size_t of_lines = 0);
+/// The cut is at the start of a line: the tail has floor(fraction * lines of `whole`) lines, but at
+/// least one. A line ends with a newline; text after the last newline is a line, too. A text whose
+/// lines are too long for that (a single line, or last lines that hold more than half of `text`
+/// and more than four times the share) is cut at the start of a word, or of a character where no
+/// white space is near.
+TextCut cut_tail(std::string_view text, double fraction, std::string_view whole);
 
 /// Number of lines of a text, including an unterminated last one.
 std::size_t count_lines(std::string_view text);

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
-#include <optional>
+#include <functional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -78,27 +78,14 @@ void write_renamed(const std::filesystem::path& file, const TokenStream& tokens)
   }
 }
 
-}  // namespace
-
-TokenCache::TokenCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
-
-std::filesystem::path TokenCache::file_of(std::string_view text, const Tokenizer& tokenizer) const {
-  const std::string key = hex(sha256(text)) + "\n" + tokenizer.identity();
-  return folder_ / (hex(sha256(key)) + ".tokens");
-}
-
-TokenStream TokenCache::tokens(std::string_view text, const Tokenizer& tokenizer) const {
-  const auto encode = [&] {
-    return TokenStream::from_ids(tokenizer.encode(text), tokenizer.vocab_size(),
-                                 static_cast<std::int64_t>(text.size()));
-  };
-  if (folder_.empty()) return encode();
-  const std::filesystem::path file = file_of(text, tokenizer);
+/// What `make` yields, from `file` if it is there, else written to it.
+TokenStream through_file(const std::filesystem::path& file,
+                         const std::function<TokenStream()>& make) {
   std::optional<TokenStream> made;
   std::string trouble;
   try {
     if (auto found = open_checked(file)) return *found;
-    made = encode();
+    made = make();
     write_renamed(file, *made);
     if (auto found = open_checked(file)) return *found;
   } catch (const StorageError& error) {
@@ -109,7 +96,36 @@ TokenStream TokenCache::tokens(std::string_view text, const Tokenizer& tokenizer
     trouble = error.what();
   }
   log(LogLevel::Warning, "token cache not used: " + trouble);
-  return made ? *made : encode();
+  return made ? *made : make();
+}
+
+}  // namespace
+
+TokenCache::TokenCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+std::filesystem::path TokenCache::file_of(std::string_view text, const Tokenizer& tokenizer) const {
+  const std::string key = hex(sha256(text)) + "\n" + tokenizer.identity();
+  return folder_ / (hex(sha256(key)) + ".tokens");
+}
+
+std::filesystem::path TokenCache::file_of(const TokenStream& tokens) const {
+  return folder_ / (tokens.sha256() + ".tokens");
+}
+
+TokenStream TokenCache::tokens(std::string_view text, const Tokenizer& tokenizer) const {
+  const auto encode = [&] {
+    return TokenStream::from_ids(tokenizer.encode(text), tokenizer.vocab_size(),
+                                 static_cast<std::int64_t>(text.size()));
+  };
+  return folder_.empty() ? encode() : through_file(file_of(text, tokenizer), encode);
+}
+
+TokenStream TokenCache::keep(const TokenStream& tokens) const {
+  return folder_.empty() ? tokens : through_file(file_of(tokens), [&] { return tokens; });
+}
+
+std::optional<TokenStream> TokenCache::open(const std::filesystem::path& file) {
+  return open_checked(file);
 }
 
 }  // namespace depthgrid

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "core/data/token_stream.hpp"
@@ -18,11 +19,20 @@ class TokenCache {
   /// @param folder  created when first needed; empty = keep everything in memory.
   explicit TokenCache(std::filesystem::path folder = {});
 
+  bool in_memory() const { return folder_.empty(); }
+
   /// The ids of `text`, which must be UTF-8 if the tokeniser needs it.
   TokenStream tokens(std::string_view text, const Tokenizer& tokenizer) const;
 
   /// The file that holds, or would hold, the ids of `text`.
   std::filesystem::path file_of(std::string_view text, const Tokenizer& tokenizer) const;
+
+  /// Keeps ids that come from no text of ours, under their digest.
+  TokenStream keep(const TokenStream& tokens) const;
+  std::filesystem::path file_of(const TokenStream& tokens) const;
+
+  /// The ids in a token file; nothing if it is absent or damaged.
+  static std::optional<TokenStream> open(const std::filesystem::path& file);
 
  private:
   std::filesystem::path folder_;

@@ -186,6 +186,12 @@ void check_data(const Slots& s, const Report& report) {
   if (s.is(row.corpus, "file") && s.null(row.data_path)) {
     report({row.corpus}, "`data.corpus: file` needs `data.path`, the text itself");
   }
+  const double cut =
+      s.number(row.dev_fraction) + s.number(row.valid_fraction) + s.number(row.test_fraction);
+  if (cut >= 1) {
+    report({row.dev_fraction, row.valid_fraction, row.test_fraction},
+           "the shares of dev, valid and test leave nothing to train on");
+  }
   if (s.is(row.corpus, "synthetic:markov")) {
     const std::int64_t vocab = s.integer(row.synthetic_vocab);
     const std::int64_t order = s.integer(row.markov_order);
@@ -255,8 +261,11 @@ void check_evaluation(const Slots& s, const Report& report) {
               "` names dev, which `data.split: published` and `data.dev_fraction: 0` do not have");
     }
   }
-  if (s.has_word(row.final_splits, "test") && s.null(row.data_test)) {
-    report({row.final_splits}, "`eval.final_splits` names test: give `data.test`, the test text");
+  if (s.has_word(row.final_splits, "test") && s.null(row.data_test) &&
+      !(s.number(row.test_fraction) > 0)) {
+    report({row.final_splits},
+           "`eval.final_splits` names test: give `data.test`, the test text, or "
+           "`data.test_fraction`, a share of the text");
   }
   if (s.integer(row.stride) > s.integer(row.seq_len)) {
     report({row.stride, row.seq_len}, report.shown(row.stride) + " is more than " +

@@ -60,6 +60,8 @@ struct LeafRows {
   std::size_t tokenizer = leaf_index("data.tokenizer");
   std::size_t word_vocab = leaf_index("data.vocab_size");
   std::size_t split = leaf_index("data.split");
+  std::size_t valid_fraction = leaf_index("data.valid_fraction");
+  std::size_t test_fraction = leaf_index("data.test_fraction");
   std::size_t dev_fraction = leaf_index("data.dev_fraction");
   std::size_t seq_len = leaf_index("data.seq_len");
   std::size_t markov_order = leaf_index("data.synthetic.order");

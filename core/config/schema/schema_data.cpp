@@ -6,6 +6,7 @@ namespace {
 using enum LeafClass;
 
 constexpr std::string_view kText = "data.corpus!=synthetic:*";
+constexpr std::string_view kOneText = "data.corpus=file|self|tiny-shakespeare";
 constexpr std::string_view kSynthetic = "data.corpus=synthetic:*";
 constexpr std::string_view kMarkov = "data.corpus=synthetic:markov";
 
@@ -44,6 +45,13 @@ constexpr Leaf kData[] = {
     read(real("data.dev_fraction", 0, 0.5, "–", "0.02", Structural,
               "share of train's lines, taken from the end, that becomes dev"),
          "data.corpus!=synthetic:* & data.split=standard"),
+    read(real("data.valid_fraction", 0, 0.5, "–", "0.02", Structural,
+              "share of a text of one's own (or of self, tiny-shakespeare), after dev, that "
+              "becomes valid"),
+         kOneText),
+    read(real("data.test_fraction", 0, 0.5, "–", "0", Structural,
+              "likewise the last share, that becomes test unless data.test names a text"),
+         kOneText),
     null_means(integer("data.train_tokens", 1, kUnlimited, "tokens", "null", Structural,
                        "use only this many, from the first"),
                "all"),

@@ -72,6 +72,12 @@ class CharTokenizer final : public Tokenizer {
     return static_cast<std::int64_t>(characters_.size()) + 1;
   }
 
+  std::vector<std::string> vocabulary() const override {
+    std::vector<std::string> characters;
+    for (const std::uint32_t code : characters_) append_utf8(characters.emplace_back(), code);
+    return characters;
+  }
+
   std::vector<std::uint32_t> encode(std::string_view text) const override {
     std::vector<std::uint32_t> ids;
     ids.reserve(text.size());
@@ -99,9 +105,12 @@ std::unique_ptr<Tokenizer> make_char256_tokenizer(const TokenizerOptions&, std::
   return std::make_unique<Char256Tokenizer>();
 }
 
-std::unique_ptr<Tokenizer> make_char_tokenizer(const TokenizerOptions&,
+std::unique_ptr<Tokenizer> make_char_tokenizer(const TokenizerOptions& options,
                                                std::string_view train_text) {
-  return std::make_unique<CharTokenizer>(train_text);
+  if (options.vocabulary.empty()) return std::make_unique<CharTokenizer>(train_text);
+  std::string characters;
+  for (const std::string& character : options.vocabulary) characters += character;
+  return std::make_unique<CharTokenizer>(characters);
 }
 
 }  // namespace depthgrid

@@ -25,6 +25,10 @@ class Tokenizer {
   /// Number of ids; encode() yields ids below it.
   virtual std::int64_t vocab_size() const = 0;
 
+  /// The vocabulary if it comes from the training text (`char`: characters, `word`: words), in the
+  /// order of its ids from 1 on; else empty.
+  virtual std::vector<std::string> vocabulary() const { return {}; }
+
   /// False only if any bytes are accepted.
   virtual bool needs_utf8() const { return true; }
 
@@ -42,13 +46,15 @@ class Tokenizer {
 
 /// Arguments of make_tokenizer besides the training text.
 struct TokenizerOptions {
-  std::string kind = "char256";      // char256, byte, char, gpt2, word
-  std::int64_t word_vocab_size = 0;  // V of `word`, the unknown word included
-  std::filesystem::path folder;      // of encoder.json and vocab.bpe; empty = search order
+  std::string kind = "char256";           // char256, byte, char, gpt2, word
+  std::int64_t word_vocab_size = 0;       // V of `word`, the unknown word included
+  std::filesystem::path folder;           // of encoder.json and vocab.bpe; empty = search order
+  std::vector<std::string> vocabulary{};  // of `char` and `word`, see Tokenizer::vocabulary()
 };
 
 /// Makes the tokeniser of `data.tokenizer`.
-/// @param train_text  source of the vocabulary of `char` and `word`; unused by the others.
+/// @param train_text  source of the vocabulary of `char` and `word` unless `options` has it; unused
+///                    by the others.
 /// @throws UserError for an unknown kind; (NoInput) if the files of `gpt2` are missing;
 ///         (BadData) if they are damaged.
 std::unique_ptr<Tokenizer> make_tokenizer(const TokenizerOptions& options,

@@ -31,10 +31,12 @@ class WordTokenizer final : public Tokenizer {
       return a.second != b.second ? a.second > b.second : a.first < b.first;
     });
     ranked.resize(std::min(ranked.size(), static_cast<std::size_t>(vocab_size - 1)));
-    for (const auto& [word, times] : ranked) {
-      words_.emplace_back(word);
-      id_.emplace(word, static_cast<std::uint32_t>(words_.size()));
-    }
+    for (const auto& [word, times] : ranked) add(word);
+  }
+
+  WordTokenizer(const std::vector<std::string>& words, std::int64_t vocab_size)
+      : vocab_size_(vocab_size) {
+    for (const std::string& word : words) add(word);
   }
 
   std::string identity() const override {
@@ -47,6 +49,7 @@ class WordTokenizer final : public Tokenizer {
   }
 
   std::int64_t vocab_size() const override { return vocab_size_; }
+  std::vector<std::string> vocabulary() const override { return words_; }
 
   std::vector<std::uint32_t> encode(std::string_view text) const override {
     std::vector<std::uint32_t> ids;
@@ -58,6 +61,11 @@ class WordTokenizer final : public Tokenizer {
   }
 
  private:
+  void add(std::string_view word) {
+    words_.emplace_back(word);
+    id_.emplace(word, static_cast<std::uint32_t>(words_.size()));
+  }
+
   struct Hash {  // lets string_view look words up without a copy
     using is_transparent = void;
     std::size_t operator()(std::string_view word) const noexcept {
@@ -79,7 +87,10 @@ class WordTokenizer final : public Tokenizer {
 
 std::unique_ptr<Tokenizer> make_word_tokenizer(const TokenizerOptions& options,
                                                std::string_view train_text) {
-  return std::make_unique<WordTokenizer>(train_text, options.word_vocab_size);
+  if (options.vocabulary.empty()) {
+    return std::make_unique<WordTokenizer>(train_text, options.word_vocab_size);
+  }
+  return std::make_unique<WordTokenizer>(options.vocabulary, options.word_vocab_size);
 }
 
 }  // namespace depthgrid

@@ -20,7 +20,7 @@ std::string lines(int from, int to) {
 
 TEST(TextSplits, CutsTheLastLinesAtALineStart) {
   const std::string text = lines(0, 100);
-  const TextCut cut = cut_last_lines(text, 0.02);
+  const TextCut cut = cut_tail(text, 0.02, text);
   EXPECT_EQ(cut.head, lines(0, 98));
   EXPECT_EQ(cut.tail, lines(98, 100));
 }
@@ -29,15 +29,59 @@ TEST(TextSplits, AnUnfinishedLastLineCounts) {
   EXPECT_EQ(count_lines("a\nb"), 2U);
   EXPECT_EQ(count_lines("a\nb\n"), 2U);
   EXPECT_EQ(count_lines(""), 0U);
-  EXPECT_EQ(cut_last_lines("a\nb", 0.5).tail, "b");
+  EXPECT_EQ(cut_tail("a\nb", 0.5, "a\nb").tail, "b");
 }
 
 TEST(TextSplits, TakesOneLineAtLeastButNeverAll) {
-  EXPECT_EQ(cut_last_lines("a\nb\nc\n", 0.02).tail, "c\n");
-  EXPECT_EQ(cut_last_lines("a\nb\nc\n", 0.99).head, "a\n");
-  EXPECT_EQ(cut_last_lines("a\nb\nc\n", 0.0).tail, "");
-  EXPECT_EQ(cut_last_lines("a\n", 0.5).head, "a\n");
-  EXPECT_EQ(cut_last_lines("\n\n\n", 0.9).tail, "\n\n");
+  EXPECT_EQ(cut_tail("a\nb\nc\n", 0.02, "a\nb\nc\n").tail, "c\n");
+  EXPECT_EQ(cut_tail("a\nb\nc\n", 0.99, "a\nb\nc\n").head, "a\n");
+  EXPECT_EQ(cut_tail("a\nb\nc\n", 0.0, "a\nb\nc\n").tail, "");
+  EXPECT_EQ(cut_tail("\n\n\n", 0.9, "\n\n\n").tail, "\n\n");
+}
+
+TEST(TextSplits, ATextWithoutLinesIsCutAtAWord) {
+  std::string words;
+  for (int i = 0; i < 1000; ++i) words += "word" + std::to_string(1000 + i) + " ";
+  const TextCut cut = cut_tail(words, 0.02, words);
+  EXPECT_EQ(cut.tail.substr(0, 9), "word1980 ");
+  EXPECT_EQ(cut.tail.size(), 180U);                       // of 9,000
+  const TextCut again = cut_tail(cut.head, 0.02, words);  // the same share, though less is left
+  EXPECT_EQ(again.tail.size(), 180U);
+  EXPECT_EQ(std::string(again.head) + std::string(again.tail) + std::string(cut.tail), words);
+}
+
+TEST(TextSplits, ATitleAndOneLongLineAreNotCutBetween) {
+  std::string text = "A title\n";
+  for (int i = 0; i < 500; ++i) text += "word ";
+  const TextCut cut = cut_tail(text, 0.1, text);
+  EXPECT_GT(cut.tail.size(), 240U);
+  EXPECT_LT(cut.tail.size(), 260U);
+}
+
+TEST(TextSplits, WithoutWhiteSpaceTheCutIsBetweenCharacters) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "\xE6\x96\x87";  // three bytes
+  for (const double share : {0.02, 0.0201, 0.0204}) {
+    const TextCut cut = cut_tail(text, share, text);
+    EXPECT_EQ(cut.tail.size() % 3, 0U);
+    EXPECT_GE(cut.tail.size(), 60U);
+    EXPECT_LE(cut.tail.size(), 63U);
+  }
+}
+
+TEST(OneText, IsCutIntoFourByTheSharesThatAreAskedFor) {
+  const test::TemporaryFolder folder;
+  DataOptions options;
+  options.corpus = "file";
+  options.paths = {folder.write("text.txt", lines(0, 100))};
+  options.dev_fraction = 0.1;
+  options.valid_fraction = 0.2;
+  options.test_fraction = 0.3;
+  const Corpus corpus = read_corpus(options, nullptr, true);
+  EXPECT_EQ(corpus.text(Split::Train), lines(0, 40));
+  EXPECT_EQ(corpus.text(Split::Dev), lines(40, 50));
+  EXPECT_EQ(corpus.text(Split::Valid), lines(50, 70));
+  EXPECT_EQ(corpus.text(Split::Test), lines(70, 100));
 }
 
 TEST(Corpus, JoinPublished2DropsBlankLinesAndDoublesNewlines) {

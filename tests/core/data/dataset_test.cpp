@@ -94,8 +94,16 @@ TEST_F(OwnText, TooShortForOneWindowIsOneClearError) {
   EXPECT_NE(message.find("961"), std::string::npos) << message;
 }
 
-TEST_F(OwnText, WithoutAnythingToValidateOnIsRefused) {
+TEST_F(OwnText, WithoutNewlinesIsCutAllTheSame) {
   options_.paths = {folder_.write("one_line.txt", std::string(500, 'x'))};
+  const Dataset data = open_dataset(options_);
+  EXPECT_EQ(data.valid().size(), 10);
+  EXPECT_EQ(data.split(Split::Dev).size(), 10);
+  EXPECT_EQ(data.train().size(), 481);  // the text is closed by a newline
+}
+
+TEST_F(OwnText, WithoutAnythingToValidateOnIsRefused) {
+  options_.valid_fraction = 0;
   const std::string message = test::message_of<UserError>([&] { open_dataset(options_); });
   EXPECT_NE(message.find("'valid'"), std::string::npos) << message;
 }
