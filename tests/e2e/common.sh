@@ -1,5 +1,5 @@
 # Sourced by the scripts beside it: script.sh BUILD_FOLDER SOURCE_FOLDER.
-# Leaves $depthgrid (the program), $sources and an empty folder $scratch, which is also the working
+# Leaves $depthgrid (the program), $sources, $corpora and an empty folder $scratch, which is also the working
 # directory and goes away at the end.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -9,6 +9,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/depthgrid-e2e.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 export XDG_CACHE_HOME=$scratch/cache
+corpora=${DEPTHGRID_DATA:-}  # for tests that use them when present; the programs do not see them
 unset DEPTHGRID_DATA
 # A launcher that ends removes the folder that all launchers of a user share, under one that starts.
 export OMPI_MCA_orte_tmpdir_base=$scratch

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# A text of one's own: cut without newlines, shares for valid and test, and a finished store that
+# needs nothing outside of itself, whatever the tokeniser.
+source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
+
+for i in $(seq 1 900); do printf 'the %s small fox jumps over %s dogs ' "$i" "$((i * 7 % 31))"; done >text.txt
+kinds="byte char256 char word"
+if [ -n "$corpora" ] && [ -d "$corpora/gpt2-bpe" ]; then
+  kinds="$kinds gpt2"
+  cp -r "$corpora/gpt2-bpe" gpt2
+fi
+for kind in $kinds; do
+  case $kind in
+  char) more="model.vocab_size=64" ;;
+  word) more="data.vocab_size=40" ;;
+  gpt2) more="data.tokenizer_path=gpt2" ;;
+  *) more="train.batch_size=4" ;;
+  esac
+  cat >"$kind.yaml" <<YAML
+name: $kind
+model: {d_model: 16, n_layers: 2, n_heads: 2}
+data: {corpus: file, path: text.txt, tokenizer: $kind, seq_len: 16, valid_fraction: 0.05, test_fraction: 0.1}
+train: {steps: 4, batch_size: 4}
+eval: {every: 2, windows: 4, final_splits: [valid, test]}
+YAML
+  expect 0 "$depthgrid" run "$kind.yaml" -q --set "$more"
+done
+
+# numbers KIND: loss on each split, and a text
+numbers() {
+  local split
+  for split in dev valid test; do
+    "$depthgrid" eval "results/$1" --cell baseline,s0 --split "$split" --json |
+      python3 -c 'import json, sys; m = json.load(sys.stdin)["modes"][0]; print(m["tokens"], m["loss"])'
+  done
+  "$depthgrid" generate "results/$1" --cell baseline,s0 --prompt 'the fox' --tokens 12
+}
+for kind in $kinds; do
+  numbers "$kind" >"$kind.before" 2>"$scratch/err" || fail "$kind: eval with the text at hand"
+done
+
+# The folder moves, the text and the tokeniser's files are gone.
+mkdir elsewhere
+mv results text.txt elsewhere/
+[ ! -d gpt2 ] || mv gpt2 elsewhere/gone
+mv elsewhere/text.txt elsewhere/other-name.txt
+cd elsewhere
+for kind in $kinds; do
+  numbers "$kind" >"../$kind.after" 2>"$scratch/err" || fail "$kind: eval without the text"
+  cmp -s "../$kind.before" "../$kind.after" || fail "$kind: other numbers without the text"
+done
+says err 'its files are not there'
+
+# With a damaged token file the missing text is the error, and nothing is computed.
+for file in results/byte/tokens/*.tokens; do truncate -s 70 "$file"; done
+expect 66 "$depthgrid" eval results/byte --cell baseline,s0
+says err 'text.txt'
