@@ -46,7 +46,7 @@ StructureCost cost_of(const Json& j) {
 }
 
 // Claim, journal, checkpoint, result and their syncs, measured on a local disk.
-constexpr double kSecondsPerCell = 0.02;
+constexpr double kSecondsPerCell = 0.035;
 
 // Of docs/store-format.md: a frame's head, a number of a row, one of a series.
 constexpr double kFrame = 24, kNumber = 8, kPackedNumber = 4;
