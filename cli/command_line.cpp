@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <sstream>
 
 #include <boost/program_options.hpp>
@@ -132,13 +129,6 @@ std::string CommandLine::required(const char* name, std::span<const std::string_
   throw UserError(ExitCode::Usage, fmt::format("{}: '{}' is unknown; there are: {}",
                                                impl_->usage.substr(0, impl_->usage.find(' ')), word,
                                                fmt::join(known, ", ")));
-}
-
-void print(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0) {
-    throw StorageError("stdout", std::strerror(errno));
-  }
 }
 
 }  // namespace depthgrid

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/output.hpp"  // print(), which every verb needs
+
 namespace depthgrid {
 
 /// Options and arguments of one verb. Long names cannot be abbreviated; every verb has --help.
@@ -48,8 +50,5 @@ class CommandLine {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// Writes the whole text to stdout. @throws StorageError if that fails (a full disk).
-void print(std::string_view text);
 
 }  // namespace depthgrid

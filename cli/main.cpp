@@ -1,5 +1,4 @@
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <string>
 #include <thread>
@@ -9,6 +8,8 @@
 
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
+#include "core/base/output.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/config/yaml/diagnostics.hpp"
 
@@ -24,19 +25,30 @@ bool speaks(ExitCode code) {
   return false;
 }
 
+/// Messages quote names and keys as they are in files.
+void complain(const std::string& message) {
+  tell(printable(message) + '\n');
+}
+
 int guarded(const std::vector<std::string>& words) {
   try {
+    for (const std::string& word : words) {
+      if (is_utf8(word)) continue;
+      throw UserError(ExitCode::Usage, "'" + word +
+                                           "' on the command line is not UTF-8; names of files and "
+                                           "folders must be, as they are recorded");
+    }
     return dispatch(kVerbs, words);
   } catch (const SweepErrors& e) {  // every line already names its file
-    if (speaks(e.code())) fmt::print(stderr, "{}\n", e.what());
+    if (speaks(e.code())) complain(e.what());
     return number_of(e.code());
   } catch (const UserError& e) {
-    if (speaks(e.code())) fmt::print(stderr, "depthgrid: {}\n", e.what());
+    if (speaks(e.code())) complain(std::string("depthgrid: ") + e.what());
     return number_of(e.code());
   } catch (const Error& e) {
-    fmt::print(stderr, "depthgrid: {} ({})\n", e.what(), e.where());
+    complain(fmt::format("depthgrid: {} ({})", e.what(), e.where()));
   } catch (const std::exception& e) {
-    fmt::print(stderr, "depthgrid: {}\n", e.what());
+    complain(std::string("depthgrid: ") + e.what());
   }
   return number_of(ExitCode::Failed);
 }
@@ -45,5 +57,6 @@ int guarded(const std::vector<std::string>& words) {
 }  // namespace depthgrid
 
 int main(int argc, char** argv) {
+  depthgrid::keep_standard_streams();
   return depthgrid::guarded({argv + 1, argv + argc});
 }

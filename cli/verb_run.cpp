@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <csignal>
 
 #include "cli/command_line.hpp"
 #include "cli/print_plan.hpp"
@@ -7,7 +7,9 @@
 #include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
+#include "core/base/terminal.hpp"
 #include "storage/plan_file.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/report/run_summary.hpp"
@@ -26,7 +28,7 @@ bool conclude(const std::filesystem::path& folder, bool stopped, bool json) {
   if (!has_plan(store)) return false;
   const RunSummary summary = conclude_run(store, folder.string(), stopped);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
-  fmt::print(stderr, "{}\n", json ? summary_json(summary) : summary_text(summary));
+  tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
   return summary.failed > 0;
 }
 
@@ -57,7 +59,9 @@ int run_verb(const Arguments& arguments) {
                        line.has("yes"),       progress_of(line), ""};
   const std::vector<std::string> worker = worker_command("run", order_text(order));
   if (under_launcher()) become(worker);
+  std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader
   const int code = run_child(worker);
+  if (code > 128) erase_display();  // the worker was killed while it drew
   try {
     const bool failed =
         conclude(store, code == number_of(ExitCode::TempFail), order.progress == "json");

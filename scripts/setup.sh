@@ -11,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 readonly packages=(
   g++ cmake ninja-build ccache pkg-config python3 python3-venv git ca-certificates
   openmpi-bin libopenmpi-dev libhdf5-dev hdf5-tools libyaml-cpp-dev libboost-program-options-dev
-  libspdlog-dev libfmt-dev nlohmann-json3-dev libpcre2-dev libssl-dev libgtest-dev xz-utils)
+  libspdlog-dev libfmt-dev nlohmann-json3-dev libpcre2-dev libssl-dev libgtest-dev xz-utils tmux)
 
 # --- System packages -----------------------------------------------------------------------------
 apt_install() {  # apt_install AS... -- PACKAGES...

@@ -36,6 +36,8 @@ class Store {
   std::filesystem::path sweep_yaml() const { return root_ / "sweep.yaml"; }
   /// Log lines of the workers, one file per process.
   std::filesystem::path log_dir() const { return root_ / "logs"; }
+  /// Folders in which the ranks of running `run`s tell their progress.
+  std::filesystem::path live_dir() const { return root_ / "live"; }
   std::filesystem::path packed_file() const { return root_ / "sweep.h5"; }
 
   /// cells/ab/<id>, created on demand. @throws UserError (Usage) unless the id is 12 hex digits.

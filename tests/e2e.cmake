@@ -18,6 +18,8 @@ depthgrid_e2e(fetch_data_test 300)
 depthgrid_e2e(training 600)
 depthgrid_e2e(resume 600)
 depthgrid_e2e(teams 600)
+depthgrid_e2e(display 600)
+set_tests_properties(e2e.display PROPERTIES SKIP_RETURN_CODE 77)  # no tmux
 depthgrid_e2e(records 600)
 depthgrid_e2e(own_text 300)
 depthgrid_e2e(weights 600)
@@ -30,7 +32,7 @@ depthgrid_e2e(periodic 300)
 depthgrid_e2e(bundle 600)
 depthgrid_e2e(fused_alone 1200 slow)
 # Those that start ranks have the machine to themselves.
-foreach(name IN ITEMS audit bundle out_of_memory records start_cells study1 teams training)
+foreach(name IN ITEMS audit bundle display out_of_memory records start_cells study1 teams training)
   set_tests_properties(e2e.${name} PROPERTIES PROCESSORS 2)
 endforeach()
 # One thing of every kind is added to a copy of the sources as CONTRIBUTING.md says, built and run.

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -10,6 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/output.hpp"
 #include "core/base/reproducible_products.hpp"
 #include "core/base/version.hpp"
 #include "worker/worker_verbs.hpp"
@@ -39,6 +41,9 @@ int start(int argc, char** argv) {
     std::printf("depthgrid-worker %s\n", code_version().c_str());
     return 0;
   }
+  // We run in a process group of our own, for the terminal a background job: what the user's own
+  // foreground job may write (stty tostop), its worker may write as well.
+  std::signal(SIGTTOU, SIG_IGN);
   keep_memory();
   reproducible_products();
   static LogWarnings handler;  // LibTorch keeps the pointer for the life of the process
@@ -51,6 +56,7 @@ int start(int argc, char** argv) {
 }  // namespace depthgrid
 
 int main(int argc, char** argv) {
+  depthgrid::keep_standard_streams();
   try {
     return depthgrid::start(argc, argv);
   } catch (const depthgrid::UserError& e) {

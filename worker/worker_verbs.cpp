@@ -1,7 +1,6 @@
 #include "worker/worker_verbs.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <istream>
 #include <iterator>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/exit_code.hpp"
+#include "core/base/output.hpp"
 #include "worker/audit/audit_service.hpp"
 #include "worker/bench/bench.hpp"
 #include "worker/describe/describe.hpp"
@@ -24,7 +24,7 @@ namespace depthgrid {
 namespace {
 
 int answer(const std::string& json, ExitCode code = ExitCode::Done) {
-  std::puts(json.c_str());
+  print(json + '\n');
   return static_cast<int>(code);
 }
 
@@ -67,7 +67,7 @@ int dispatch(std::span<const WorkerVerb> verbs, int argc, char** argv, std::istr
   const std::string_view name = argc > 1 ? argv[1] : "";
   const auto verb = std::ranges::find(verbs, name, &WorkerVerb::name);
   if (verb == verbs.end() || (verb->from == Argument && argc != 3)) {
-    std::fputs(worker_usage(verbs).c_str(), stderr);
+    tell(worker_usage(verbs));
     return static_cast<int>(ExitCode::Usage);
   }
   WorkerCall call{"", argc, argv};

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "core/base/error.hpp"
+#include "core/base/printable.hpp"
 
 namespace depthgrid {
 namespace {
@@ -44,10 +45,11 @@ void to_file(LogLevel level, std::string text) {
 
 }  // namespace
 
-void configure_log(LogLevel lowest, const std::string& tag) {
+void configure_log(LogLevel lowest, const std::string& tag, std::string_view lead) {
   const auto l = logger();
   l->set_level(row_of(lowest).spdlog);
-  l->set_pattern(tag.empty() ? "depthgrid: %v" : "depthgrid [" + tag + "]: %v");
+  l->set_pattern(std::string(lead) +
+                 (tag.empty() ? "depthgrid: %v" : "depthgrid [" + tag + "]: %v"));
 }
 
 void log_to_file(const std::filesystem::path& file) {
@@ -61,8 +63,9 @@ void log_to_file(const std::filesystem::path& file) {
   }
 }
 
-void log(LogLevel level, const std::string& text) noexcept {
+void log(LogLevel level, const std::string& given) noexcept {
   try {
+    const std::string text = printable(given);
     const auto l = logger();
     l->log(row_of(level).spdlog, "{}{}", row_of(level).head, text);
     l->flush();
@@ -73,7 +76,7 @@ void log(LogLevel level, const std::string& text) noexcept {
 
 void log_quietly(LogLevel level, const std::string& text) noexcept {
   try {
-    to_file(level, text);
+    to_file(level, printable(text));
   } catch (...) {  // as above
   }
 }

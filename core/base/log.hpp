@@ -3,21 +3,23 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace depthgrid {
 
 enum class LogLevel : std::uint8_t { Debug, Info, Warning, Error };
 
 /// Lines below `lowest` are not shown; each line starts with `tag` ("rank 1"). The default is Info
-/// and no tag. Everything goes to stderr: stdout is for results.
-void configure_log(LogLevel lowest, const std::string& tag);
+/// and no tag. Everything goes to stderr: stdout is for results. Each line is preceded by `lead`:
+/// kEraseBelow while a display is on the terminal.
+void configure_log(LogLevel lowest, const std::string& tag, std::string_view lead = {});
 
 /// From now on every line, shown or not, is also appended to `file` with its time (UTC) and level,
 /// unbuffered. A later call switches to its file.
 /// @throws StorageError if the file cannot be opened.
 void log_to_file(const std::filesystem::path& file);
 
-/// One line "depthgrid[ tag]: [warning: ]text". Never throws.
+/// One line "depthgrid[ tag]: [warning: ]text", printable(). Never throws.
 void log(LogLevel level, const std::string& text) noexcept;
 
 /// Writes the line to the log file only, if there is one. Never throws.

@@ -45,6 +45,9 @@ StructureCost cost_of(const Json& j) {
   return c;
 }
 
+// Claim, journal, checkpoint, result and their syncs, measured on a local disk.
+constexpr double kSecondsPerCell = 0.035;
+
 // Of docs/store-format.md: a frame's head, a number of a row, one of a series.
 constexpr double kFrame = 24, kNumber = 8, kPackedNumber = 4;
 constexpr double kResultHead = 85e3;         // variables of a cell, their attributes, the plan
@@ -60,21 +63,34 @@ double expected_flops(const StructureCost& cost, const CellConfig& config) {
   return cost.student_flops->at(static_cast<double>(*k) / tokens);
 }
 
-double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost) {
+PredictedTime& PredictedTime::operator+=(const PredictedTime& other) {
+  training += other.training;
+  ending += other.ending;
+  fixed += other.fixed;
+  return *this;
+}
+
+PredictedTime predicted_times(const CellConfig& config, const StructureCost& cost) {
   const auto steps = static_cast<double>(config.integer("train.steps"));
   const auto length = static_cast<double>(config.integer("data.seq_len"));
-  double tokens = 0;
+  PredictedTime out{steps * cost.seconds_per_cell_step, 0, kSecondsPerCell};
   if (!config.null("eval.every") && !config.null("eval.windows")) {
     const double times = std::floor(steps / static_cast<double>(config.integer("eval.every"))) +
                          (config.flag("eval.at_start") ? 1 : 0);
-    tokens += times * static_cast<double>(config.words("eval.splits").size()) * length *
-              static_cast<double>(config.integer("eval.windows"));
+    out.training += times * static_cast<double>(config.words("eval.splits").size()) * length *
+                    static_cast<double>(config.integer("eval.windows")) *
+                    cost.seconds_per_eval_token;
   }
   if (!config.null("eval.final_windows")) {
-    tokens += static_cast<double>(config.words("eval.final_splits").size()) * length *
-              static_cast<double>(config.integer("eval.final_windows"));
+    out.ending = static_cast<double>(config.words("eval.final_splits").size()) * length *
+                 static_cast<double>(config.integer("eval.final_windows")) *
+                 cost.seconds_per_eval_token;
   }
-  return steps * cost.seconds_per_cell_step + tokens * cost.seconds_per_eval_token;
+  return out;
+}
+
+double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost) {
+  return predicted_times(config, cost).sum();
 }
 
 double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters) {

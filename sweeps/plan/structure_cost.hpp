@@ -13,6 +13,16 @@
 
 namespace depthgrid {
 
+/// Predicted parts of the time of a cell or a job, s.
+struct PredictedTime {
+  double training = 0;  // steps and periodic evaluations
+  double ending = 0;    // last evaluation
+  double fixed = 0;     // claim, files and publication, whatever the size of the model
+
+  PredictedTime& operator+=(const PredictedTime& other);
+  double sum() const { return training + ending + fixed; }
+};
+
 /// One parameter of a model.
 struct TensorInfo {
   std::string name;                 // "layers.0.mlp.up.weight"
@@ -48,9 +58,11 @@ using CostTable = std::map<std::string, StructureCost>;
 /// tokens, those of a student that executes the share given by the cell's capacity.
 double expected_flops(const StructureCost& cost, const CellConfig& config);
 
-/// Predicted training time of one cell on one rank in seconds: steps and periodic evaluations. The
-/// final pass over a whole split counts only if eval.final_windows bounds it (a plan needs no
-/// corpus).
+/// Predicted time of one cell on one rank. The final pass over a whole split counts only if
+/// eval.final_windows bounds it (a plan needs no corpus).
+PredictedTime predicted_times(const CellConfig& config, const StructureCost& cost);
+
+/// The sum of its parts in seconds.
 double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost);
 
 /// Size in bytes of a finished cell's folder: journal, result and the checkpoints that are kept.

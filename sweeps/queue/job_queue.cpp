@@ -59,6 +59,7 @@ void JobQueue::report(std::size_t row, std::int64_t generation, const char* kind
   store_.publish_failure(cell.id, generation, CellStatus::Failed,
                          nlohmann::json{{"class", kind}, {"message", why}}.dump());
   log(LogLevel::Error, cell.alias + ": " + why);
+  lost_.push_back({row, why});
   give_up({row});
 }
 
@@ -189,11 +190,6 @@ void JobQueue::split(const std::vector<std::size_t>& rows) {
     std::erase_if(job.cells, [&](std::size_t row) { return std::ranges::count(rows, row) > 0; });
   }
   jobs_.insert(jobs_.begin(), {first, second});
-}
-
-std::int64_t JobQueue::completed() const {
-  return std::ranges::count_if(sweep_.cells,
-                               [&](const CellPlan& c) { return store_.completed(c.id); });
 }
 
 }  // namespace depthgrid

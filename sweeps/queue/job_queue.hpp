@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/config/sweep.hpp"
@@ -50,6 +51,12 @@ std::optional<std::string> died_too_often(const CellHistory& history, std::int64
 /// Number of parameters of a cell's model: a checkpoint with a different number is useless.
 using ParameterCount = std::function<std::int64_t(const CellConfig&)>;
 
+/// A cell that has failed for good before it could train, and why.
+struct LostCell {
+  std::size_t row = 0;
+  std::string why;
+};
+
 /// Which cells of a sweep this team may train next. Its only memory is the store: a cell is done
 /// when its result is there, taken while its lease is held.
 class JobQueue {
@@ -75,7 +82,8 @@ class JobQueue {
 
   /// Cells without a result that this run has given up.
   std::int64_t failed() const noexcept { return failed_; }
-  std::int64_t completed() const;
+  /// Those that next() has given up since the last call, for the display.
+  std::vector<LostCell> take_lost() { return std::exchange(lost_, {}); }
 
  private:
   std::optional<ClaimedCell> take(std::size_t row);
@@ -93,6 +101,7 @@ class JobQueue {
   ParameterCount parameters_;
   std::vector<Claim> ready_;  // groups of a job that resume from other steps
   std::vector<bool> given_up_;
+  std::vector<LostCell> lost_;
   std::vector<std::int64_t> failed_before_;  // generation of the newest failure when this run began
   StartPermit start_;
   std::int64_t crash_budget_;

@@ -62,5 +62,25 @@ if [ -w /dev/full ]; then
   code=0
   "$depthgrid" schema >/dev/full 2>"$scratch/err" || code=$?
   [ "$code" -eq 73 ] || fail "a full disk gives $code, not 73"
+  # Messages that cannot be written do not change the outcome.
+  code=0
+  "$depthgrid" validate absent.yaml 2>/dev/full || code=$?
+  [ "$code" -eq 66 ] || fail "a full stderr gives $code, not 66"
 fi
+code=0
+"$depthgrid" validate absent.yaml 2>&- || code=$?
+[ "$code" -eq 66 ] || fail "a closed stderr gives $code, not 66"
+
+# What is in a file never acts on the terminal, and what is not UTF-8 is the user's error.
+printf 'name: odd\n"\\e[31mred\\e]0;title\\a\\x9b": 1\n' >odd.yaml
+expect 2 "$depthgrid" validate odd.yaml
+says err "unknown key '\\x1b[31mred\\x1b]0;title\\x07\\x9b'"
+printf 'name: odd\nmodel: {family: "\xe9"}\n' >latin.yaml
+expect 2 "$depthgrid" validate latin.yaml
+says err "latin.yaml:2:18: not UTF-8 text"
+expect 2 "$depthgrid" validate --json latin.yaml
+check 'j["errors"][0]["line"] == 2 and "xe9" in j["errors"][0]["source_line"]'
+cp "$sources/configs/tiny.yaml" $'caf\xe9.yaml'
+expect 2 "$depthgrid" validate --json $'caf\xe9.yaml'
+says err "'caf\\xe9.yaml' on the command line is not UTF-8"
 echo "program: ok"

@@ -13,6 +13,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/output.hpp"
 #include "core/data/dataset.hpp"
 #include "core/train/trainer.hpp"
 #include "storage/columns/variables.hpp"
@@ -116,17 +117,17 @@ void print_times(std::vector<double> milliseconds, bool json, const std::string&
   std::ranges::sort(milliseconds);
   const double median = milliseconds[milliseconds.size() / 2];
   if (json) {
-    fmt::print("{}\n", Json{{"schema", 1},
-                            {"name", "depthgrid"},
-                            {"ms_per_cell_step", median},
-                            {"ms_mean", mean},
-                            {"ms_min", milliseconds.front()},
-                            {"ms_max", milliseconds.back()}}
-                           .dump());
+    print(fmt::format("{}\n", Json{{"schema", 1},
+                                   {"name", "depthgrid"},
+                                   {"ms_per_cell_step", median},
+                                   {"ms_mean", mean},
+                                   {"ms_min", milliseconds.front()},
+                                   {"ms_max", milliseconds.back()}}
+                                  .dump()));
     return;
   }
-  fmt::print("{}: {:.4g} ms per cell-step (median of {}; {:.4g} … {:.4g})\n", what, median,
-             milliseconds.size(), milliseconds.front(), milliseconds.back());
+  print(fmt::format("{}: {:.4g} ms per cell-step (median of {}; {:.4g} … {:.4g})\n", what, median,
+                    milliseconds.size(), milliseconds.front(), milliseconds.back()));
 }
 
 /// The cells of a benchmark: those defined by the overrides, or E copies with seeds 0 … E − 1.

@@ -16,6 +16,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/output.hpp"
 #include "core/train/train_options.hpp"
 #include "models/decode/decoder.hpp"
 #include "worker/bench/bench.hpp"
@@ -88,7 +89,7 @@ int print_rates(const BenchOrder& order, const Model& model, const Rates& rates,
                {"speedup", median(rates.ratio)},
                {"speedups", rates.ratio}};
   json.update(more);
-  fmt::print("{}\n", order.json ? json.dump() : text);
+  print(fmt::format("{}\n", order.json ? json.dump() : text));
   return 0;
 }
 

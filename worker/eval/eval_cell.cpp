@@ -14,6 +14,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
+#include "core/base/output.hpp"
 #include "core/data/corpus.hpp"
 #include "core/data/tokenizers/utf8.hpp"
 #include "worker/data_pool.hpp"
@@ -209,21 +210,21 @@ int eval_cell(const EvalOrder& order) {
   if (order.json) {
     Json modes = Json::array();
     for (const ModeRow& row : rows) modes.push_back(row_json(row, order.by_position));
-    fmt::print("{}\n",
-               Json{{"schema", 1},
-                    {"cell", stored.cell.id},
-                    {"alias", stored.cell.alias},
-                    {"step", stored.step},
-                    {"data", place},
-                    {"split", fs::is_regular_file(place) && !own ? Json() : Json(order.split)},
-                    {"windows", order.windows > 0 ? Json(order.windows) : Json()},
-                    {"modes", modes}}
-                   .dump());
+    print(fmt::format(
+        "{}\n", Json{{"schema", 1},
+                     {"cell", stored.cell.id},
+                     {"alias", stored.cell.alias},
+                     {"step", stored.step},
+                     {"data", place},
+                     {"split", fs::is_regular_file(place) && !own ? Json() : Json(order.split)},
+                     {"windows", order.windows > 0 ? Json(order.windows) : Json()},
+                     {"modes", modes}}
+                    .dump()));
     return 0;
   }
-  fmt::print("{} after {} steps on {}{}\n{}", stored.cell.alias, stored.step, place,
-             fs::is_regular_file(place) && !own ? "" : ", " + order.split,
-             table(rows, order.by_position));
+  print(fmt::format("{} after {} steps on {}{}\n{}", stored.cell.alias, stored.step, place,
+                    fs::is_regular_file(place) && !own ? "" : ", " + order.split,
+                    table(rows, order.by_position)));
   return 0;
 }
 

@@ -1,37 +1,32 @@
 #include "worker/process/progress.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/nan.hpp"
+#include "core/base/output.hpp"
+#include "core/base/printable.hpp"
+#include "sweeps/live/live_text.hpp"
 
 namespace depthgrid {
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr double kLogSeconds = 60, kStepRecordSeconds = 1;
+// Of plain lines: every 10 s at first, in the end once per minute.
+constexpr double kPlainSeconds = 10, kPlainMost = 60, kPlainShare = 1.0 / 30;
+constexpr double kResultSeconds = 5;  // other runs may train cells of this store
 
-constexpr double kTerminalSeconds = 0.2, kPlainSeconds = 5, kJsonSeconds = 1;
-constexpr double kLogSeconds = 60;
-
-std::string duration(double seconds) {
-  if (!std::isfinite(seconds)) return "?";
-  const auto s = static_cast<std::int64_t>(std::lround(seconds));
-  if (s < 60) return fmt::format("{} s", s);
-  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
-  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
-}
-
-std::string bar(std::int64_t done, std::int64_t total) {
-  constexpr std::int64_t kWidth = 30;
-  const std::int64_t full = total > 0 ? done * kWidth / total : 0;
-  std::string out;
-  for (std::int64_t i = 0; i < kWidth; ++i) out += i < full ? '#' : '.';
-  return fmt::format("[{}] {}/{} cells", out, done, total);
+/// How often the thread looks. Many ranks share one disk.
+std::chrono::milliseconds period(const ProgressOptions& o) {
+  if (o.ranks == 1) return std::chrono::milliseconds(200);
+  return std::chrono::milliseconds(std::clamp(10 * o.ranks, 300, 5000));
 }
 
 }  // namespace
@@ -41,151 +36,239 @@ ProgressStyle progress_style(const std::string& word) {
   if (word == "json") return ProgressStyle::Json;
   if (word == "plain") return ProgressStyle::Plain;
   if (word != "auto") throw Error("unknown progress style '" + word + "'");
-  return isatty(STDERR_FILENO) != 0 ? ProgressStyle::Terminal : ProgressStyle::Plain;
+  return Terminal::find() ? ProgressStyle::Terminal : ProgressStyle::Plain;
 }
 
-Progress::Progress(ProgressStyle style, std::string tag, int rank)
-    : style_(style), tag_(std::move(tag)), rank_(rank) {}
-
-void Progress::put(const std::string& line) {
-  std::fputs((line + "\n").c_str(), stderr);  // one call: lines of several ranks stay whole
-  std::fflush(stderr);
+Progress::Progress(ProgressOptions options, LiveSweep sweep)
+    : options_(std::move(options)), sweep_(std::move(sweep)) {
+  if (options_.ranks > 1 && !options_.board.empty()) board_.emplace(options_.board);
+  if (options_.rank == 0 && options_.style == ProgressStyle::Terminal) {
+    terminal_ = Terminal::find();
+    if (!terminal_) options_.style = ProgressStyle::Plain;
+  }
+  // Signals belong to the main thread.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Progress::clear() {
-  for (; drawn_ > 0; --drawn_) std::fputs("\033[1A\033[2K", stderr);
+Progress::~Progress() {
+  close();
+}
+
+void Progress::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Progress::plan(std::vector<std::vector<std::size_t>> jobs, std::size_t teams) {
+  const std::lock_guard lock(mutex_);
+  plan_ = std::move(jobs);
+  teams_ = teams;
+}
+
+LiveEvent Progress::event(LiveKind kind, std::string text) const {
+  LiveEvent out = job_;
+  out.kind = kind;
+  out.rank = options_.rank;
+  out.text = std::move(text);
+  out.seconds = since_start_.seconds();
+  return out;
+}
+
+/// Steps and phases may be replaced by later ones before anybody has seen them.
+void Progress::post(LiveEvent event) {
+  newest_.reset();
+  outbox_.push_back(std::move(event));
+}
+
+void Progress::job_started(const std::string& id, std::vector<std::size_t> rows,
+                           std::int64_t first_step, std::int64_t steps, const std::string& label) {
+  log_quietly(LogLevel::Info,
+              fmt::format("job {} starts at step {} of {}: {}", id, first_step, steps, label));
+  const std::lock_guard lock(mutex_);
+  since_start_ = since_step_record_ = since_logged_ = Stopwatch();
+  job_ = {.rank = options_.rank,
+          .job = id,
+          .rows = std::move(rows),
+          .first = first_step,
+          .step = first_step,
+          .steps = steps,
+          .low = kNaN,
+          .high = kNaN,
+          .idle = since_end_.seconds()};
+  post(event(LiveKind::JobStart, label));
+}
+
+void Progress::step(std::int64_t step, double low, double high) {
+  const std::lock_guard lock(mutex_);
+  job_.step = step;
+  job_.low = low;
+  job_.high = high;
+  LiveEvent now = event(LiveKind::Step, "");
+  if (since_logged_.seconds() > kLogSeconds) {
+    since_logged_ = Stopwatch();
+    log_quietly(LogLevel::Info,
+                fmt::format("job {} step {}/{} loss {:.4f}-{:.4f} {:.1f} cell-steps/s", job_.job,
+                            step, job_.steps, low, high, now.rate()));
+  }
+  if (step == job_.steps) return post(std::move(now));
+  newest_ = std::move(now);
+}
+
+void Progress::phase(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  if (job_.job.empty()) return;
+  newest_ = event(LiveKind::Phase, what);
+}
+
+void Progress::job_ended(const std::string& outcome) {
+  const std::lock_guard lock(mutex_);
+  const LiveEvent end = event(LiveKind::JobEnd, outcome);
+  log_quietly(LogLevel::Info, fmt::format("job {} {} at step {} after {}", end.job, outcome,
+                                          end.step, clock_text(end.seconds)));
+  post(end);
+  job_ = {};
+  since_end_ = Stopwatch();
+  wake_.notify_all();
+}
+
+void Progress::cell_failed(std::size_t row, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  LiveEvent failed{.kind = LiveKind::Failed, .rank = options_.rank, .rows = {row}, .text = why};
+  outbox_.push_back(std::move(failed));
 }
 
 void Progress::say(const std::string& line) {
   log_quietly(LogLevel::Info, line);
-  if (style_ == ProgressStyle::Quiet) return;
-  if (style_ == ProgressStyle::Json) {
-    put(Json{{"schema", 1}, {"event", "note"}, {"rank", rank_}, {"text", line}}.dump());
+  const std::lock_guard lock(mutex_);
+  outbox_.push_back({.kind = LiveKind::Note, .rank = options_.rank, .text = line});
+}
+
+void Progress::run() {
+  const auto wait = period(options_);
+  for (bool last = false; !last;) {
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, wait, [this] { return closing_ || !outbox_.empty(); });
+      last = closing_;
+    }
+    try {
+      turn(last);
+    } catch (const std::exception& e) {  // no display is worth a crash
+      log_quietly(LogLevel::Warning, std::string("display: ") + e.what());
+    }
+  }
+}
+
+void Progress::turn(bool last) {
+  std::vector<LiveEvent> told;
+  std::optional<LiveEvent> newest;
+  {
+    const std::lock_guard lock(mutex_);
+    told.swap(outbox_);
+    newest = std::exchange(newest_, std::nullopt);
+    if (teams_ > 0) sweep_.plan(std::move(plan_), std::exchange(teams_, 0));
+  }
+  if (board_ && !stopping_ && options_.stop_requested && options_.stop_requested()) {
+    board_->ask_to_stop();
+    stopping_ = true;
+  }
+  if (board_ && !stopping_ && board_->stop_asked()) {
+    stopping_ = true;
+    if (options_.request_stop) options_.request_stop();
+  }
+  if (options_.rank != 0) {
+    if (!board_) return;
+    board_->append(told);
+    if (newest) board_->replace(*newest);
     return;
   }
-  clear();
-  put(style_ == ProgressStyle::Terminal ? line : "depthgrid: " + tag_ + line);
-}
-
-void Progress::sweep(std::int64_t cells_done, std::int64_t cells) {
-  done_ = cells_done;
-  total_ = cells;
-}
-
-void Progress::job_started(const std::string& id, std::int64_t cells, std::int64_t first_step,
-                           std::int64_t steps, const std::string& label) {
-  job_ = id;
-  label_ = label;
-  cells_ = cells;
-  first_ = step_ = first_step;
-  steps_ = steps;
-  since_start_ = Stopwatch();
-  since_drawn_ = Stopwatch();
-  since_logged_ = Stopwatch();
-  phase_ = "";
-  const std::string line =
-      fmt::format("job {} starts at step {} of {}: {}", id, first_step, steps, label);
-  log_quietly(LogLevel::Info, line);
-  if (style_ == ProgressStyle::Plain) put("depthgrid: " + tag_ + line);
-  if (style_ == ProgressStyle::Json) {
-    put(Json{{"schema", 1},
-             {"event", "job_start"},
-             {"rank", rank_},
-             {"job", job_},
-             {"cells", cells_},
-             {"step", step_},
-             {"steps", steps_},
-             {"label", label_},
-             {"cells_done", done_},
-             {"cells_total", total_}}
-            .dump());
+  for (const LiveEvent& event : told) hear(event);
+  if (newest) hear(*newest);
+  if (board_) {
+    for (const LiveEvent& event : board_->read(options_.ranks, options_.rank)) hear(event);
   }
+  look_for_results(last ? 0 : kResultSeconds);
+  show(last);
+  if (last && board_) board_->remove();
 }
 
-void Progress::step(std::int64_t step, double low, double high) {
-  step_ = step;
-  last_low_ = low;
-  last_high_ = high;
-  phase_ = "";
-  if (since_logged_.seconds() > kLogSeconds) {
-    since_logged_ = Stopwatch();
-    log_quietly(LogLevel::Info, state(low, high));
+/// On the first rank: takes in what any rank has told.
+void Progress::hear(const LiveEvent& event) {
+  const double now = since_begin_.seconds();
+  if (!sweep_.apply(event, now)) return;
+  worked_ = worked_ || event.kind == LiveKind::JobStart;
+  if (event.kind == LiveKind::JobEnd && options_.has_result) {
+    for (const std::size_t row : event.rows) {
+      if (options_.has_result(row)) sweep_.finish(row);
+    }
   }
-  const double wait = style_ == ProgressStyle::Terminal ? kTerminalSeconds
-                      : style_ == ProgressStyle::Plain  ? kPlainSeconds
-                                                        : kJsonSeconds;
-  if (style_ == ProgressStyle::Quiet || (since_drawn_.seconds() < wait && step != steps_)) return;
-  draw(low, high);
-}
-
-void Progress::phase(const std::string& what) {
-  phase_ = what;
-  if (style_ == ProgressStyle::Terminal && since_drawn_.seconds() > kTerminalSeconds) {
-    draw(last_low_, last_high_);
+  if (event.kind == LiveKind::Note) {
+    notes_.push_back((options_.ranks > 1 ? fmt::format("rank {}: ", event.rank) : std::string()) +
+                     printable(event.text));
   }
-}
-
-double Progress::rate() const {
-  const auto made = static_cast<double>(step_ - first_);
-  return made > 0 ? made / since_start_.seconds() : std::nan("");
-}
-
-std::string Progress::state(double low, double high) const {
-  const std::string losses =
-      low == high ? fmt::format("{:.4f}", low) : fmt::format("{:.4f}-{:.4f}", low, high);
-  const double eta = static_cast<double>(steps_ - step_) / rate();
-  return fmt::format("job {} ({} {}) step {}/{} loss {} {:.1f} cell-steps/s ETA {}{}", job_, cells_,
-                     cells_ == 1 ? "cell" : "cells", step_, steps_, losses,
-                     rate() * static_cast<double>(cells_), duration(eta),
-                     phase_.empty() ? "" : " · " + phase_);
-}
-
-void Progress::draw(double low, double high) {
-  since_drawn_ = Stopwatch();
-  if (style_ == ProgressStyle::Json) {
-    put(Json{{"schema", 1},
-             {"event", "step"},
-             {"rank", rank_},
-             {"job", job_},
-             {"cells", cells_},
-             {"step", step_},
-             {"steps", steps_},
-             {"loss_min", low},
-             {"loss_max", high},
-             {"cell_steps_per_second", rate() * static_cast<double>(cells_)},
-             {"eta_seconds", static_cast<double>(steps_ - step_) / rate()},
-             {"cells_done", done_},
-             {"cells_total", total_}}
-            .dump());
-    return;
+  if (options_.style != ProgressStyle::Json) return;
+  if (event.kind == LiveKind::Step && event.step != event.steps) {
+    double& before = last_record_[event.rank];
+    if (now - before < kStepRecordSeconds) return;
+    before = now;
   }
-  const std::string line = state(low, high);
-  if (style_ == ProgressStyle::Plain) {
-    put(fmt::format("depthgrid: {}{} ({}/{} cells done)", tag_, line, done_, total_));
-    return;
-  }
-  clear();
-  put(line);
-  put(bar(done_, total_));
-  drawn_ = 2;
+  const std::string record = record_json(event, sweep_.done(), sweep_.cells());
+  if (!record.empty()) tell(record + '\n');
 }
 
-void Progress::job_ended(const std::string& outcome) {
-  const std::string line = fmt::format("job {} {} after {} ({}/{} cells done): {}", job_, outcome,
-                                       duration(since_start_.seconds()), done_, total_, label_);
-  if (style_ != ProgressStyle::Json) return say(line);
-  log_quietly(LogLevel::Info, line);
-  put(Json{{"schema", 1},
-           {"event", "job_end"},
-           {"rank", rank_},
-           {"job", job_},
-           {"outcome", outcome},
-           {"cells", cells_},
-           {"step", step_},
-           {"seconds", since_start_.seconds()},
-           {"cells_done", done_},
-           {"cells_total", total_}}
-          .dump());
+/// Cells that others have finished: runs on the same store.
+void Progress::look_for_results(double every) {
+  const double now = since_begin_.seconds();
+  if (!options_.has_result || now - last_results_ < every) return;
+  for (const std::size_t row : sweep_.open()) {
+    if (options_.has_result(row)) sweep_.finish(row);
+  }
+  last_results_ = since_begin_.seconds();
+}
+
+/// The cursor rests on an empty line above the region: whatever others write, the shell or another
+/// rank, begins there and is kept, and what is below can be erased whatever size the window has
+/// now.
+void Progress::draw(const Terminal& terminal, bool last) {
+  std::string out(kEraseBelow);
+  for (const std::string& note : notes_) out += note + '\n';
+  notes_.clear();
+  if (!last) {
+    const Terminal::Size size = terminal.size();
+    const std::vector<std::string> lines =
+        live_lines(sweep_.view(since_begin_.seconds()), size.columns, size.rows);
+    for (const std::string& line : lines) out += '\n' + line;
+    out += fmt::format("\r\033[{}A", lines.size());
+  }
+  terminal.write(out);
+}
+
+void Progress::show(bool last) {
+  if (options_.style == ProgressStyle::Quiet || options_.style == ProgressStyle::Json) return;
+  if (terminal_ && terminal_->ours()) return draw(*terminal_, last);
+  // Another program has the terminal, which may forbid others to write.
+  if (terminal_ && terminal_->only_foreground_writes()) return;
+  for (const std::string& note : notes_) tell("depthgrid: " + note + '\n');
+  notes_.clear();
+  const double now = since_begin_.seconds();
+  const double wait = std::clamp(now * kPlainShare, kPlainSeconds, kPlainMost);
+  if (!worked_ || (!last && now - last_plain_ < wait)) return;
+  last_plain_ = now;
+  tell("depthgrid: " + plain_line(sweep_.view(now)) + '\n');
 }
 
 }  // namespace depthgrid

@@ -1,29 +1,59 @@
 #pragma once
 
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/terminal.hpp"
+#include "sweeps/live/live_board.hpp"
+#include "sweeps/live/live_sweep.hpp"
 
 namespace depthgrid {
 
 enum class ProgressStyle : std::uint8_t { Terminal, Plain, Quiet, Json };
 
-/// "auto" is Terminal where stderr is one, else Plain. @throws Error for an unknown word.
+/// "auto" is Terminal where there is one (core/base/terminal.hpp), else Plain.
+/// @throws Error for an unknown word.
 ProgressStyle progress_style(const std::string& word);
 
-/// Shows on stderr what this process is doing: on a terminal, one line for the current job and one
-/// bar for the sweep, redrawn; elsewhere a plain line every few seconds; or one JSON object per
-/// line (docs/cli.md). The log file gets the start and end of jobs and, once per minute, the state.
+struct ProgressOptions {
+  ProgressStyle style = ProgressStyle::Quiet;  // the same on every rank
+  int rank = 0, ranks = 1;
+  std::filesystem::path board{};                  // of several ranks, see LiveBoard
+  std::function<bool(std::size_t)> has_result{};  // whether a row has one
+  std::function<bool()> stop_requested{};         // of this process
+  std::function<void()> request_stop{};           // called if another rank was asked to stop
+};
+
+/// Shows on stderr what all ranks of a run are doing, and passes a stop on to all of them. The
+/// first rank draws: on a terminal a region that is redrawn below the lines that stay, elsewhere a
+/// plain line now and then, or one JSON object per record (docs/cli.md). The others tell it by the
+/// store. Each rank's log file gets its jobs' start and end and, once per minute, its state.
+///
+/// Drawing and files are the business of a thread of its own: it never waits for a training step,
+/// and no step waits for a slow disk or terminal. All methods may be called from any thread.
 class Progress {
  public:
-  /// @param tag  "rank 1: " before plain lines, empty for a single process. @param rank  in JSON.
-  Progress(ProgressStyle style, std::string tag, int rank);
+  Progress(ProgressOptions options, LiveSweep sweep);
+  /// Calls close().
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
 
-  /// @param cells_done, cells  of the sweep.
-  void sweep(std::int64_t cells_done, std::int64_t cells);
+  /// For the remaining time: see LiveSweep.
+  void plan(std::vector<std::vector<std::size_t>> jobs, std::size_t teams);
 
-  void job_started(const std::string& id, std::int64_t cells, std::int64_t first_step,
+  /// @param rows  of the job. @param label  its aliases.
+  void job_started(const std::string& id, std::vector<std::size_t> rows, std::int64_t first_step,
                    std::int64_t steps, const std::string& label);
 
   /// @param low, high  losses over the job's cells, nats per token.
@@ -34,25 +64,48 @@ class Progress {
 
   void job_ended(const std::string& outcome);
 
-  /// A permanent line, above the redrawn ones.
+  /// This cell has failed for good.
+  void cell_failed(std::size_t row, const std::string& why);
+
+  /// A line that stays.
   void say(const std::string& line);
 
- private:
-  void draw(double low, double high);
-  std::string state(double low, double high) const;
-  double rate() const;  // steps per second; NaN before the first
-  void clear();
-  void put(const std::string& line);
+  /// Shows what is left to show, gives the terminal back and ends the thread. The last rank to call
+  /// it is the first one: the others must have closed theirs before.
+  void close();
 
-  ProgressStyle style_;
-  std::string tag_;
-  int rank_;
-  std::string job_, label_, phase_;
-  std::int64_t done_ = 0, total_ = 0;
-  std::int64_t cells_ = 0, first_ = 0, step_ = 0, steps_ = 0;
-  int drawn_ = 0;  // lines on the terminal that are ours to redraw
-  Stopwatch since_start_, since_drawn_, since_logged_;
-  double last_low_ = 0, last_high_ = 0;
+ private:
+  LiveEvent event(LiveKind kind, std::string text) const;  // of the present job
+  void post(LiveEvent event);
+  void run();
+  void turn(bool last);
+  void hear(const LiveEvent& event);
+  void show(bool last);
+  void draw(const Terminal& terminal, bool last);
+  void look_for_results(double every);
+
+  ProgressOptions options_;
+  Stopwatch since_begin_;
+  std::mutex mutex_;  // of what follows, up to thread_
+  std::condition_variable wake_;
+  bool closing_ = false;
+  std::vector<LiveEvent> outbox_;
+  std::optional<LiveEvent> newest_;  // a step or phase that a later one may replace
+  LiveEvent job_;                    // the present one, empty between jobs
+  Stopwatch since_start_, since_end_, since_step_record_, since_logged_;
+  std::vector<std::vector<std::size_t>> plan_;
+  std::size_t teams_ = 0;
+
+  // The thread's own.
+  LiveSweep sweep_;
+  std::optional<LiveBoard> board_;
+  std::optional<Terminal> terminal_;
+  std::vector<std::string> notes_;     // lines that stay, not yet shown
+  std::map<int, double> last_record_;  // when each rank's step was last written as JSON
+  bool worked_ = false;                // a job has begun
+  bool stopping_ = false;
+  double last_plain_ = 0, last_results_ = 0;
+  std::thread thread_;
 };
 
 }  // namespace depthgrid

@@ -1,5 +1,6 @@
 #include "worker/process/stop_signals.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <initializer_list>
 
@@ -11,8 +12,9 @@
 namespace depthgrid {
 namespace {
 
-volatile std::sig_atomic_t interrupts = 0;
-volatile std::sig_atomic_t requested = 0;
+std::atomic<int> interrupts = 0;
+std::atomic<int> requested = 0;  // also set by the thread of the display
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void note(int signal) {
   if (signal == SIGINT) {
@@ -28,11 +30,17 @@ void watch_stop_signals() {
   // Killed itself, the program that started this one forwards nothing. A launcher sees to its own,
   // and may have started this process from a thread that ends before it.
   if (!under_launcher()) prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // Progress that nobody reads any more (`2>&1 | head`) must not end a training.
+  std::signal(SIGPIPE, SIG_IGN);
   for (const int s : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP}) std::signal(s, note);
 }
 
 bool stop_requested() noexcept {
   return requested != 0;
+}
+
+void request_stop() noexcept {
+  requested = 1;
 }
 
 }  // namespace depthgrid

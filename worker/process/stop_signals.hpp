@@ -8,4 +8,7 @@ namespace depthgrid {
 void watch_stop_signals();
 bool stop_requested() noexcept;
 
+/// Stops as a signal would: another rank of this run was asked to.
+void request_stop() noexcept;
+
 }  // namespace depthgrid

@@ -44,6 +44,7 @@ void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& gene
     lost.push_back(job.rows[i]);
     run_.store.publish_failure(cell.id, generations.at(i), status, json);
     log(LogLevel::Error, cell.alias + ": " + message);
+    run_.progress.cell_failed(job.rows[i], message);
   }
   queue_.give_up(lost);
 }

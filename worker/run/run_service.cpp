@@ -7,6 +7,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/output.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
 #include "distributed/agree.hpp"
 #include "distributed/device_map.hpp"
@@ -35,7 +37,7 @@ std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
   const RunSummary summary = conclude_run(store, order.store, stopped);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   const bool json = order.progress == "json";
-  fmt::print(stderr, "{}\n", json ? summary_json(summary) : summary_text(summary));
+  tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
   return summary.failed;
 }
 
@@ -53,7 +55,9 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
     outcome = run.team.leads() ? lead_team(run, order, planned_jobs(sweep, wanted, run, local_size))
                                : follow_team(run);
   }
+  if (world.rank() != 0) run.progress.close();
   const bool stopped = on_any(world, outcome.stopped);
+  run.progress.close();  // the first rank's, when all others have told their last news
   std::int64_t failed = total(world, outcome.failed);
   // Without a launcher, the program that started this one does it.
   if (world.rank() == 0 && under_launcher()) failed += conclude(order, store, stopped);

@@ -79,7 +79,7 @@ AttemptProblem memory_problem(std::size_t cells, double peak) {
 /// @return true if a signal ended it.
 /// @throws UserError for what concerns every cell; any error in a team of several ranks: the others
 ///         wait for this one, so end them all.
-bool train(RunContext& run, JobQueue& queue, JobRetry& retry, Claim claim) {
+bool train(RunContext& run, JobRetry& retry, Claim claim) {
   std::vector<std::int64_t> generations;
   for (const ClaimedCell& cell : claim.cells) generations.push_back(cell.lease.generation());
   tell_job(run.team.group(), claim.job);
@@ -87,7 +87,10 @@ bool train(RunContext& run, JobQueue& queue, JobRetry& retry, Claim claim) {
   std::optional<JobSession> session;
   try {
     session.emplace(run, claim.job, claim.cells);
-    if (session->run() == SessionEnd::Stopped) return true;
+    if (session->run() == SessionEnd::Stopped) {
+      request_stop();  // also if another rank of the team got the signal: the other teams stop too
+      return true;
+    }
   } catch (const std::exception& problem) {
     if (run.team.group().size() > 1) throw;
     const std::string text = problem.what();
@@ -107,7 +110,6 @@ bool train(RunContext& run, JobQueue& queue, JobRetry& retry, Claim claim) {
     return false;
   }
   session.reset();
-  run.progress.sweep(queue.completed(), static_cast<std::int64_t>(run.sweep.cells.size()));
   run.progress.job_ended("done");
   return false;
 }
@@ -115,18 +117,21 @@ bool train(RunContext& run, JobQueue& queue, JobRetry& retry, Claim claim) {
 }  // namespace
 
 TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJob> jobs) {
+  std::vector<std::vector<std::size_t>> rows;
+  for (const FusedJob& job : jobs) rows.push_back(job.cells);
+  run.progress.plan(std::move(rows), static_cast<std::size_t>(run.team.count()));
   LeaseKeeper leases({.ttl = std::chrono::seconds(run.sweep.run.integer("resources.lease"))});
   JobQueue queue(run.sweep, run.store, leases, std::move(jobs), parameter_count,
                  run.sweep.run.integer("retry.crash"));
   JobRetry retry(run, order, leases, queue);
-  run.progress.sweep(queue.completed(), static_cast<std::int64_t>(run.sweep.cells.size()));
   bool stopped = false;
   while (!stopped) {
     std::optional<Claim> claim;
     const JobQueue::State state = queue.next(claim);
+    for (const auto& [row, why] : queue.take_lost()) run.progress.cell_failed(row, why);
     if (state == JobQueue::State::Finished) break;
     if (state == JobQueue::State::Claimed) {
-      stopped = train(run, queue, retry, std::move(*claim));
+      stopped = train(run, retry, std::move(*claim));
     } else {
       wait_for_others();
     }

@@ -49,6 +49,7 @@ CheckpointData CellCheckpoint::data(std::int64_t step, std::string digest) const
   CheckpointData out{.step = step,
                      .config_digest = std::move(digest),
                      .numbers = {{"wall", clock_.wall},
+                                 {"train", clock_.train},
                                  {"eval", clock_.eval},
                                  {"checkpoint", clock_.checkpoint},
                                  {"device", clock_.device},
@@ -67,7 +68,16 @@ CellClock restore_cell(FusedModel& job, std::size_t e, const LoadedCheckpoint& f
     const auto at = from.numbers.find(name);
     return at == from.numbers.end() ? 0.0 : at->second;
   };
-  return {number("wall"), number("eval"), number("checkpoint"), number("device"), number("lost")};
+  // Checkpoints of earlier builds have no "train".
+  const double train = from.numbers.contains("train")
+                           ? number("train")
+                           : number("device") / std::max(number("ranks"), 1.0);
+  return {.wall = number("wall"),
+          .train = train,
+          .eval = number("eval"),
+          .checkpoint = number("checkpoint"),
+          .device = number("device"),
+          .lost = number("lost")};
 }
 
 void share_state(FusedModel& job, Collective& team) {

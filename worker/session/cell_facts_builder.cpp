@@ -71,12 +71,10 @@ void set_declarations(CellFacts& facts, const FusedModel& fused) {
   facts.set("eval_mode_noncausal", flags);
 }
 
-/// A cell takes the time of its whole job.
-void set_predictions(CellFacts& facts, const RunContext& run, std::int64_t cells,
-                     const CellPlan& cell, std::int64_t parameters) {
+void set_predictions(CellFacts& facts, const RunContext& run, const CellPlan& cell,
+                     std::int64_t parameters) {
   const double seconds = predicted_cell_seconds(cell.config, run.costs.at(cell.structure));
-  facts.set("predicted_wall_time",
-            seconds * static_cast<double>(cells) / static_cast<double>(run.sync.ranks()));
+  facts.set("predicted_wall_time", seconds / static_cast<double>(run.sync.ranks()));
   facts.set("predicted_bytes", predicted_stored_bytes(cell.config, parameters));
 }
 
@@ -142,7 +140,7 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
     facts.set("start_weights_sha256", std::string_view(last_weights_digest(run.store, *source)));
   }
   set_audit(facts, run.permit, cell.structure);
-  set_predictions(facts, run, o.cells, cell, stored);
+  set_predictions(facts, run, cell, stored);
   facts.library_versions = run.library_versions;
   return facts;
 }

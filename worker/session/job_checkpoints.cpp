@@ -14,6 +14,7 @@ bool JobCheckpoints::due(std::int64_t step) const {
 
 void JobCheckpoints::write(std::int64_t step) {
   const Stopwatch clock;
+  std::vector<std::size_t> written;
   for (std::size_t e = 0; e < recorder_.size(); ++e) {
     CellRecorder& cell = recorder_.cell(e);
     if (!cell.writes() || job_.status(e) == CellStatus::Diverged) continue;
@@ -23,10 +24,9 @@ void JobCheckpoints::write(std::int64_t step) {
     publish_checkpoint(cell.folder(), cell.generation(), data, policy_.keep_last(),
                        policy_.kept(early_stop_.lowest(e).improved, step));
     cell.event(step, EventKind::Checkpoint, static_cast<double>(step), "");
+    written.push_back(e);
   }
-  for (std::size_t e = 0; e < recorder_.size(); ++e) {
-    recorder_.clock(e).checkpoint += clock.seconds();
-  }
+  recorder_.charge(&CellClock::checkpoint, clock.seconds(), written);
   policy_.written();
   written_ = step;
 }

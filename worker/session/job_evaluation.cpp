@@ -31,12 +31,14 @@ void JobEvaluation::evaluate(std::int64_t step) {
   const std::optional<ModeResults> modes =
       modes_.active() ? modes_.evaluate(false, {}) : std::nullopt;
   const auto published = plan_.published(*job_.fused.language, made_++);
+  std::vector<std::size_t> evaluated;
   for (std::size_t e = 0; e < recorder_.size(); ++e) {
     if (!job_.running(e)) continue;
     recorder_.cell(e).eval_row(step, {results, published, modes, e});
     if (modes) recorder_.cell(e).put(*modes, e);
-    recorder_.clock(e).eval += clock.seconds();
+    evaluated.push_back(e);
   }
+  recorder_.charge(&CellClock::eval, clock.seconds(), evaluated);
   for (const std::size_t e : early_stop_.see(step, results[static_cast<std::size_t>(Split::Dev)])) {
     if (step == job_.job.first_step) continue;  // already recorded
     const LowestLoss& lowest = early_stop_.lowest(e);
@@ -56,9 +58,11 @@ std::optional<FinalResults> JobEvaluation::final() {
     out.modes = modes_.evaluate(true, stop_requested);
     if (!out.modes) return std::nullopt;
   }
+  std::vector<std::size_t> evaluated;
   for (std::size_t e = 0; e < recorder_.size(); ++e) {
-    if (job_.status(e) != CellStatus::Diverged) recorder_.clock(e).eval += clock.seconds();
+    if (job_.status(e) != CellStatus::Diverged) evaluated.push_back(e);
   }
+  recorder_.charge(&CellClock::eval, clock.seconds(), evaluated);
   return out;
 }
 

@@ -75,7 +75,7 @@ void JobSession::announce() const {
   const auto alias = [&](std::size_t row) { return job_.run.sweep.cells[row].alias; };
   const std::vector<std::size_t>& rows = job_.job.rows;
   job_.run.progress.job_started(
-      job_.job.id, job_.cells.size(), step_, job_.steps(),
+      job_.job.id, rows, step_, job_.steps(),
       rows.size() == 1 ? alias(rows.front())
                        : fmt::format("{} … {}", alias(rows.front()), alias(rows.back())));
 }

@@ -1,20 +1,28 @@
 #include "worker/session/run_context.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <ATen/Context.h>
 
 #include "core/base/log.hpp"
+#include "core/base/terminal.hpp"
 #include "core/base/version.hpp"
 #include "distributed/agree.hpp"
 #include "distributed/device_plugin.hpp"
 #include "storage/files/publish.hpp"
+#include "storage/hdf5/checkpoint.hpp"
 #include "worker/process/provenance.hpp"
+#include "worker/process/stop_signals.hpp"
 
 namespace depthgrid {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Copies this process's log lines to the store from here on. @return the file's name.
 std::string open_log(const Store& store) {
@@ -49,6 +57,49 @@ DataPool opened_corpora(const Store& store, const Sweep& sweep, Collective& worl
   return data;
 }
 
+/// The first rank decides where progress is shown and where the others tell theirs.
+ProgressOptions shared_options(const RunOrder& order, const Store& store, const Sweep& sweep,
+                               Collective& world) {
+  ProgressOptions out;
+  out.rank = world.rank();
+  out.ranks = world.size();
+  out.style = progress_style(order.progress);
+  std::string board = fs::path(log_name()).stem();
+  if (out.ranks > 1) {
+    out.style = static_cast<ProgressStyle>(
+        std::stoi(broadcast_text(world, std::to_string(static_cast<int>(out.style)), 0)));
+    board = broadcast_text(world, board, 0);
+  }
+  out.board = store.live_dir() / board;
+  out.has_result = [&](std::size_t row) { return store.completed(sweep.cells[row].id); };
+  out.stop_requested = stop_requested;
+  out.request_stop = request_stop;
+  const std::string tag = out.ranks > 1 ? fmt::format("rank {}", out.rank) : "";
+  configure_log(LogLevel::Info, tag,
+                out.style == ProgressStyle::Terminal ? kEraseBelow : std::string_view());
+  return out;
+}
+
+/// The sweep as the store knows it, with predicted times for one team.
+LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& costs) {
+  std::vector<LiveCell> cells;
+  const auto ranks = static_cast<double>(ranks_per_job(sweep.run));
+  for (const CellPlan& plan : sweep.cells) {
+    LiveCell& cell = cells.emplace_back();
+    cell.alias = plan.alias;
+    cell.structure = plan.structure;
+    cell.steps = plan.config.integer("train.steps");
+    cell.done = store.completed(plan.id);
+    cell.predicted = predicted_times(plan.config, costs.at(plan.structure));
+    cell.predicted.training /= ranks;
+    if (cell.done) continue;
+    for (const CheckpointFile& file : list_checkpoints(store.cell_path(plan.id))) {
+      cell.made = std::max(cell.made, file.step);
+    }
+  }
+  return {sweep.name, std::move(cells)};
+}
+
 }  // namespace
 
 RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_,
@@ -63,11 +114,10 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       data(opened_corpora(store, sweep, world)),
       nccl(nccl_of(team, device.device)),
       sync(nccl ? *nccl : team.group(), team.group()),
-      progress(progress_style(order.progress),
-               world.size() > 1 ? fmt::format("rank {}: ", world.rank()) : "", world.rank()),
       quick_costs(depthgrid::quick_costs(sweep, device.device)),
       costs(known_costs(sweep, quick_costs)),
-      library_versions(library_versions_json(device.device.is_cuda())) {
+      library_versions(library_versions_json(device.device.is_cuda())),
+      progress(shared_options(order, store, sweep, world), live_sweep(sweep, store, costs)) {
   logs = gather_text(team.group(), logs.front());
   const bool deterministic = sweep.run.flag("train.deterministic");
   at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/true);

@@ -41,11 +41,11 @@ struct RunContext {
   DataPool data;
   std::unique_ptr<Collective> nccl;  // of the team's GPUs, if they use it
   BucketSync sync;
-  Progress progress;
   CostTable quick_costs;         // for the order of jobs; the same on every rank
   CostTable costs;               // for predictions; has every structure
   std::string library_versions;  // JSON
-  AuditPermit permit = {};       // passed by every structure that trains
+  Progress progress;
+  AuditPermit permit = {};  // passed by every structure that trains
 };
 
 }  // namespace depthgrid

@@ -122,18 +122,30 @@ void SessionRecorder::end_seams() {
   for (std::size_t e = 0; e < cells_.size(); ++e) end_seam(e, kNaN);
 }
 
+/// Number of cells that have made a step.
+std::size_t SessionRecorder::made_by(const StepReport& report) const {
+  std::size_t out = 0;
+  for (std::size_t e = 0; e < cells_.size(); ++e) {
+    out += job_.running(e) || report.nonfinite[e] != 0 ? 1 : 0;
+  }
+  return out;
+}
+
 void SessionRecorder::act(const StepEvent& event) {
   const StepReport& report = event.report;
   const FusedModel& fused = job_.fused;
   step_ = event.step;
   step_seconds_.push_back(event.seconds / static_cast<double>(cells_.size()));
   double low = std::numeric_limits<double>::infinity(), high = -low;
+  const double share =
+      event.seconds / static_cast<double>(std::max<std::size_t>(made_by(report), 1));
   for (std::size_t e = 0; e < cells_.size(); ++e) {
     CellClock& clock = clocks_[e];
     const bool bad = report.nonfinite[e] != 0;
     if (!job_.running(e) && !bad) continue;
     clock.wall += event.seconds;
-    clock.device += event.seconds * job_.run.sync.ranks() / static_cast<double>(job_.cells.size());
+    clock.train += share;
+    clock.device += share * job_.run.sync.ranks();
     made_[e] = step_;
     const std::vector<double> scales = fused.options.residual.kind == ScaleKind::Fixed
                                            ? std::vector<double>()
@@ -162,6 +174,13 @@ std::vector<CellRecorder*> SessionRecorder::that_made(std::int64_t step) {
   return out;
 }
 
+void SessionRecorder::charge(double CellClock::* part, double seconds,
+                             const std::vector<std::size_t>& cells) {
+  for (const std::size_t e : cells) {
+    clocks_.at(e).*part += seconds / static_cast<double>(cells.size());
+  }
+}
+
 bool SessionRecorder::any_active() const {
   for (std::size_t e = 0; e < cells_.size(); ++e) {
     if (job_.running(e) && cells_[e].writes()) return true;
@@ -185,7 +204,7 @@ CellFacts SessionRecorder::facts_so_far(std::size_t e) const {
   facts.set("cost_tokens_per_second", c.device > 0 ? tokens / c.device : kNaN);
   facts.set("cost_step_time_p50", quantile(step_seconds_, 0.5));
   facts.set("cost_step_time_p95", quantile(step_seconds_, 0.95));
-  facts.set("cost_wall_time", c.wall + c.eval + c.checkpoint + c.lost);
+  facts.set("cost_wall_time", c.train + c.eval + c.checkpoint + c.lost / cells);
   facts.set("cost_device_time", c.device);
   facts.set("cost_device_time_lost", c.lost * job_.run.sync.ranks() / cells);
   facts.set("cost_eval_time", c.eval);

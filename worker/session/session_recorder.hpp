@@ -41,7 +41,9 @@ class SessionRecorder final : public SessionService {
   CellRecorder& cell(std::size_t e) { return cells_.at(e); }
   /// One per cell; null for those that have not made this step, because they ended before.
   std::vector<CellRecorder*> that_made(std::int64_t step);
-  CellClock& clock(std::size_t e) { return clocks_.at(e); }
+  const CellClock& clock(std::size_t e) const { return clocks_.at(e); }
+  /// Charges each of these cells its share of `seconds`.
+  void charge(double CellClock::* part, double seconds, const std::vector<std::size_t>& cells);
 
   /// Sets the number of steps that cell e has made, fewer than the job's.
   void set_made(std::size_t e, std::int64_t steps) { made_.at(e) = steps; }
@@ -71,6 +73,7 @@ class SessionRecorder final : public SessionService {
   void begin_seam(std::size_t e, const CellHistory& before);
   /// Records, once per attempt, the jump of the loss where this attempt took over.
   void end_seam(std::size_t e, double loss);
+  std::size_t made_by(const StepReport& report) const;
   CellFacts facts_so_far(std::size_t e) const;
 
   const TrainedJob& job_;

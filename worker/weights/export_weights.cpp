@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/output.hpp"
 #include "core/base/version.hpp"
 #include "storage/files/publish.hpp"
 #include "worker/model/stored_model.hpp"
@@ -23,6 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 
 void export_native(const StoredModel& stored, const fs::path& out) {
+  if (fs::exists(out) && !fs::is_regular_file(out)) {
+    throw UserError(ExitCode::CantCreate,
+                    out.string() +
+                        ": not a regular file, and would be replaced by one; give the "
+                        "name of a file");
+  }
   if (out.has_parent_path()) make_folders(out.parent_path());
   write_safetensors(out, weights_of(*stored.arena, 0, native_places(stored.arena->layout())),
                     {{"format", "depthgrid"},
@@ -71,17 +78,17 @@ int export_weights(const ExportOrder& order) {
     layout.write(stored, order.out);
     const std::int64_t parameters = stored.arena->size();
     if (order.json) {
-      fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1},
-                                                {"cell", stored.cell.id},
-                                                {"alias", stored.cell.alias},
-                                                {"step", stored.step},
-                                                {"layout", order.layout},
-                                                {"parameters", parameters},
-                                                {"out", order.out}}
-                             .dump());
+      print(fmt::format("{}\n", nlohmann::ordered_json{{"schema", 1},
+                                                       {"cell", stored.cell.id},
+                                                       {"alias", stored.cell.alias},
+                                                       {"step", stored.step},
+                                                       {"layout", order.layout},
+                                                       {"parameters", parameters},
+                                                       {"out", order.out}}
+                                    .dump()));
     } else {
-      fmt::print("{}: {} parameters of {} after {} steps, layout {}\n", order.out, parameters,
-                 stored.cell.alias, stored.step, order.layout);
+      print(fmt::format("{}: {} parameters of {} after {} steps, layout {}\n", order.out,
+                        parameters, stored.cell.alias, stored.step, order.layout));
     }
     return 0;
   }

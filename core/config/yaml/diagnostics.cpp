@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/base/printable.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -27,13 +29,13 @@ std::string_view line_of(std::string_view text, int line) {
   return found;
 }
 
-/// Control characters would move the caret or the terminal.
-std::string printable(std::string_view text) {
+/// A line as it is quoted: one column per control character, so that the caret stays in place.
+std::string quoted(std::string_view text) {
   std::string out(text);
   for (char& c : out) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   }
-  return out;
+  return printable(out);
 }
 
 std::string joined(const std::vector<Diagnostic>& diagnostics) {
@@ -104,7 +106,7 @@ Diagnostic Diagnostics::diagnostic(const Entry& entry) const {
   const std::string_view line = line_of(text.text, out.line);
   const auto bytes = static_cast<std::size_t>(std::max(0, entry.place.column - 1));
   out.column = characters(line.substr(0, std::min(bytes, line.size()))) + 1;
-  out.source_line = printable(line);
+  out.source_line = quoted(line);
   return out;
 }
 

@@ -8,7 +8,7 @@
 namespace depthgrid {
 namespace structure_cost_test {
 
-TEST(StructureCost, SecondsOfACellAreStepsAndEvaluations) {
+TEST(StructureCost, SecondsOfACellAreStepsEvaluationsAndFiles) {
   const CellConfig config = make_config({{"data.seq_len", 64},
                                          {"eval.every", 100},
                                          {"eval.final_windows", 10},
@@ -19,7 +19,12 @@ TEST(StructureCost, SecondsOfACellAreStepsAndEvaluations) {
   cost.seconds_per_eval_token = 0.25;
   const double splits = static_cast<double>(config.words("eval.splits").size());
   const double tokens = 11 * splits * 4 * 64 + 1 * 10 * 64;  // at_start; one final split
-  EXPECT_DOUBLE_EQ(predicted_cell_seconds(config, cost), 500 + 0.25 * tokens);
+  const PredictedTime parts = predicted_times(config, cost);
+  EXPECT_DOUBLE_EQ(parts.ending, 0.25 * 10 * 64);
+  EXPECT_DOUBLE_EQ(parts.training + parts.ending, 500 + 0.25 * tokens);
+  EXPECT_GT(parts.fixed, 0.01);  // the files of a cell cost time, even without a step
+  EXPECT_LT(parts.fixed, 0.1);
+  EXPECT_DOUBLE_EQ(predicted_cell_seconds(config, cost), 500 + 0.25 * tokens + parts.fixed);
 }
 
 double stored(const ValueMap& leaves, std::int64_t parameters = 0) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "tests/worker/session/small_run.hpp"
 #include "worker/process/stop_signals.hpp"
@@ -35,6 +36,28 @@ TEST(JobSession, TrainsTheCellsOfAJobToTheirResults) {
     const TableReader result(small.folder(row) / "result.h5");
     EXPECT_EQ(result.read("train_tokens").number(5), 6 * 2 * 8);
   }
+}
+
+// Each cell is charged its share of what they do together.
+TEST(JobSession, TheCostsOfTheCellsAddUpToTheTimeOfTheJob) {
+  SmallRun small;
+  const Stopwatch clock;
+  ASSERT_EQ(train(small, small.claim()), SessionEnd::Done);
+  const double spent = clock.seconds();
+
+  double wall = 0, device = 0, other = 0;
+  for (const std::size_t row : {0U, 1U}) {
+    const TableReader result(small.folder(row) / "result.h5");
+    wall += result.read("cost_wall_time").number(0);
+    device += result.read("cost_device_time").number(0);
+    other +=
+        result.read("cost_eval_time").number(0) + result.read("cost_checkpoint_time").number(0);
+  }
+  const double training = small.column(0, "train", "train_wall_time").back();
+  EXPECT_NEAR(device, training, 1e-9);
+  EXPECT_NEAR(wall, training + other, 1e-9);
+  EXPECT_GT(other, 0);
+  EXPECT_LT(wall, spent);
 }
 
 TEST(JobSession, ACellRecordsTheSameNumbersAloneAndFused) {

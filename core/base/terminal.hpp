@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/unique_handle.hpp"
+
+namespace depthgrid {
+
+struct TerminalTraits {
+  using Handle = int;
+  static constexpr Handle null() noexcept { return -1; }
+  static void release(Handle fd) noexcept;
+};
+
+/// Erases from the cursor to the end of the screen.
+inline constexpr std::string_view kEraseBelow = "\r\033[J";
+
+/// A terminal on which progress may be drawn.
+class Terminal {
+ public:
+  struct Size {
+    int columns = 80, rows = 24;
+  };
+
+  /// The terminal behind stderr. Under a launcher stderr is a pipe to it; then the launcher's own
+  /// stderr, if it is a terminal and the launcher runs on this machine as this user: text
+  /// redirected by the user (`mpirun … 2>log`) stays plain.
+  /// @return  nothing if there is none, or if it can do nothing but print (TERM=dumb).
+  static std::optional<Terminal> find();
+
+  /// The terminal open as `fd`, without owning it; nothing if it is none.
+  static std::optional<Terminal> of(int fd);
+
+  /// Its size now: users resize their windows.
+  Size size() const;
+
+  /// False while the process that the user started (our parent) is not in the terminal's foreground
+  /// job, such as after `&`: then the screen belongs to another program.
+  bool ours() const;
+
+  /// True if programs in the background may not write to it (stty tostop).
+  bool only_foreground_writes() const;
+
+  /// Writes all of it at once. Errors are ignored: no display is worth a crash.
+  void write(std::string_view text) const noexcept;
+
+ private:
+  explicit Terminal(int fd) : fd_(fd) {}
+
+  UniqueHandle<TerminalTraits> fd_;
+};
+
+/// Erases what a program that draws has left below the cursor, if stderr is a terminal.
+void erase_display() noexcept;
+
+}  // namespace depthgrid

@@ -1,0 +1,85 @@
+#include "sweeps/live/live_board.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "storage/files/publish.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content(const fs::path& file, std::size_t from) {
+  std::ifstream in(file, std::ios::binary);
+  if (from > 0) in.seekg(static_cast<std::streamoff>(from));
+  return in ? std::string{std::istreambuf_iterator<char>(in), {}} : std::string();
+}
+
+}  // namespace
+
+LiveBoard::LiveBoard(fs::path folder) : folder_(std::move(folder)) {
+  make_folders(folder_);
+}
+
+fs::path LiveBoard::file(int rank, const char* kind) const {
+  return folder_ / fmt::format("rank-{}.{}", rank, kind);
+}
+
+void LiveBoard::append(const std::vector<LiveEvent>& events) const {
+  if (events.empty()) return;
+  std::string lines;
+  for (const LiveEvent& event : events) lines += event_line(event) + '\n';
+  std::ofstream(file(events.front().rank, "events"), std::ios::binary | std::ios::app) << lines;
+}
+
+void LiveBoard::replace(const LiveEvent& newest) const {
+  const fs::path scratch = file(newest.rank, "next");
+  if (!(std::ofstream(scratch, std::ios::binary | std::ios::trunc) << event_line(newest))) return;
+  std::error_code ignored;
+  fs::rename(scratch, file(newest.rank, "now"), ignored);
+}
+
+std::vector<LiveEvent> LiveBoard::read(int ranks, int own) {
+  std::vector<LiveEvent> out;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank == own) continue;
+    // The newest step first: its job has then been appended already.
+    const std::string now = content(file(rank, "now"), 0);
+    const std::string lines = content(file(rank, "events"), read_[rank]);
+    std::size_t begin = 0;
+    for (std::size_t end = lines.find('\n'); end != std::string::npos;
+         begin = end + 1, end = lines.find('\n', begin)) {
+      if (auto event = event_of(std::string_view(lines).substr(begin, end - begin))) {
+        out.push_back(std::move(*event));
+      }
+    }
+    read_[rank] += begin;
+    if (now == newest_[rank]) continue;
+    newest_[rank] = now;
+    if (auto event = event_of(now)) out.push_back(std::move(*event));
+  }
+  return out;
+}
+
+void LiveBoard::ask_to_stop() const {
+  std::ofstream(folder_ / "stop") << '\n';
+}
+
+bool LiveBoard::stop_asked() const {
+  std::error_code ignored;
+  return fs::exists(folder_ / "stop", ignored);
+}
+
+void LiveBoard::remove() const noexcept {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+  fs::remove(folder_.parent_path(), ignored);  // succeeds if no other run is there
+}
+
+}  // namespace depthgrid

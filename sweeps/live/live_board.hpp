@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sweeps/live/live_event.hpp"
+
+namespace depthgrid {
+
+/// Where the ranks of one run tell the first of them how far they are, and all of them that the run
+/// is to stop: a folder of the store, `live/<run>`, which goes with the run.
+///
+/// A rank appends what must not be lost to `rank-<n>.events` (the start and end of jobs, notes) and
+/// replaces `rank-<n>.now` (its newest step), so that the files stay small. Nothing is synced:
+/// after a crash of the machine nobody needs them. Failed writes and reads are ignored for the same
+/// reason that errors of the terminal are.
+class LiveBoard {
+ public:
+  /// Creates the folder. @throws StorageError if that fails.
+  explicit LiveBoard(std::filesystem::path folder);
+
+  void append(const std::vector<LiveEvent>& events) const;
+  void replace(const LiveEvent& newest) const;
+
+  /// What the other ranks have told since the last call, per rank in its order.
+  /// @param ranks  of the run; @param own  is not read.
+  std::vector<LiveEvent> read(int ranks, int own);
+
+  void ask_to_stop() const;
+  bool stop_asked() const;
+
+  /// Removes the folder; nobody may use it any more.
+  void remove() const noexcept;
+
+ private:
+  std::filesystem::path file(int rank, const char* kind) const;
+
+  std::filesystem::path folder_;
+  std::map<int, std::size_t> read_;      // bytes of each rank's events
+  std::map<int, std::string> newest_{};  // lines already reported
+};
+
+}  // namespace depthgrid

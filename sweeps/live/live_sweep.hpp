@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sweeps/live/live_event.hpp"
+#include "sweeps/live/time_model.hpp"
+
+namespace depthgrid {
+
+/// A cell as the display sees it.
+struct LiveCell {
+  std::string alias;
+  std::string structure;  // fusion key
+  std::int64_t steps = 0;
+  std::int64_t made = 0;         // steps in earlier attempts: its newest checkpoint
+  PredictedTime predicted = {};  // of all its steps, on one team
+  bool done = false;             // has a result
+};
+
+/// A running job on the screen.
+struct LiveJob {
+  int rank = 0;
+  std::string label;  // aliases of the first and the last cell
+  std::int64_t cells = 1;
+  std::int64_t step = 0, steps = 0;
+  double low = 0, high = 0;  // nats per token; NaN before the first step
+  double rate = 0;           // cell-steps per second; NaN before the first step
+  std::string phase;         // "final evaluation"; empty: training
+};
+
+/// Everything that a display shows.
+struct LiveView {
+  std::string sweep;
+  std::int64_t cells_done = 0, cells = 0;
+  std::int64_t cell_steps_done = 0, cell_steps = 0;
+  double fraction = 0;   // of all cell-steps; never decreases
+  double elapsed = 0;    // s
+  double remaining = 0;  // s; NaN while unknown
+  std::vector<LiveJob> jobs;
+  std::vector<std::string> failed;  // "alias: why", the newest last
+};
+
+/// The state of a run as its ranks tell it. Pure: time comes from outside.
+class LiveSweep {
+ public:
+  LiveSweep(std::string name, std::vector<LiveCell> cells);
+
+  /// Jobs in the order in which teams take them, as rows. Without a plan nothing is predicted.
+  void plan(std::vector<std::vector<std::size_t>> jobs, std::size_t teams);
+
+  /// @param now  s since the run began, here and below.
+  /// @return false for news of a job that has already ended.
+  bool apply(const LiveEvent& event, double now);
+
+  /// The cell has a result, or has failed for good. Repeating it changes nothing.
+  void finish(std::size_t row);
+  void fail(std::size_t row, const std::string& why);
+
+  /// Rows without a result or failure.
+  std::vector<std::size_t> open() const;
+  std::int64_t done() const noexcept { return done_; }
+  std::int64_t cells() const { return static_cast<std::int64_t>(cells_.size()); }
+
+  LiveView view(double now);
+
+ private:
+  struct Running {
+    LiveEvent last;  // JobStart or Step, with rows and label
+    std::string phase;
+    double heard = 0;         // when it was
+    double step_seconds = 0;  // of the job at its last step
+    double idle = 0;
+  };
+  PredictedTime of_job(const std::vector<std::size_t>& rows, double part) const;
+  double part_left(const Running& job) const;
+  double remaining(double now) const;
+  void measure(TimeModel& times, const Running& job) const;
+
+  std::string name_;
+  std::vector<LiveCell> cells_;
+  std::vector<bool> lost_;
+  std::vector<std::string> failures_;
+  std::vector<std::vector<std::size_t>> jobs_;
+  std::size_t teams_ = 1;
+  std::map<int, Running> running_;  // by rank
+  TimeModel times_;                 // of jobs that have ended
+  std::int64_t done_ = 0;
+  double shown_ = 0;  // largest fraction
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,80 @@
+#include "sweeps/live/live_board.hpp"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid::live_board_test {
+namespace {
+
+LiveEvent event(LiveKind kind, int rank, std::int64_t step) {
+  return {.kind = kind,
+          .rank = rank,
+          .job = "j",
+          .rows = {4, 7},
+          .text = "a … b",
+          .first = 1,
+          .step = step,
+          .steps = 9,
+          .low = 1.5,
+          .high = 2.5,
+          .seconds = 3,
+          .idle = 0.5};
+}
+
+TEST(LiveBoard, GivesEachRanksNewsOnceAndInOrder) {
+  const TemporaryFolder folder;
+  LiveBoard first(folder.path() / "live" / "run");
+  const LiveBoard second(folder.path() / "live" / "run");
+  second.append({event(LiveKind::JobStart, 1, 1), event(LiveKind::Note, 1, 1)});
+  second.replace(event(LiveKind::Step, 1, 5));
+  const auto news = first.read(2, 0);
+  ASSERT_EQ(news.size(), 3U);
+  EXPECT_EQ(news[0].kind, LiveKind::JobStart);
+  EXPECT_EQ(news[2].step, 5);
+  EXPECT_EQ(news[2].rows, (std::vector<std::size_t>{4, 7}));
+  EXPECT_EQ(news[2].text, "a … b");
+  EXPECT_DOUBLE_EQ(news[2].rate(), 8.0 / 3);
+  EXPECT_DOUBLE_EQ(news[2].idle, 0.5);
+  EXPECT_TRUE(first.read(2, 0).empty());
+  second.append({event(LiveKind::JobEnd, 1, 9)});
+  EXPECT_EQ(first.read(2, 0).size(), 1U);
+}
+
+TEST(LiveBoard, WaitsForTheRestOfALineAndSkipsWhatItCannotRead) {
+  const TemporaryFolder folder;
+  LiveBoard board(folder.path() / "run");
+  const std::string line = event_line(event(LiveKind::JobStart, 1, 0)) + "\n";
+  std::ofstream(folder.path() / "run" / "rank-1.events") << "no json\n" << line.substr(0, 20);
+  EXPECT_TRUE(board.read(2, 0).empty());
+  std::ofstream(folder.path() / "run" / "rank-1.events", std::ios::app) << line.substr(20);
+  EXPECT_EQ(board.read(2, 0).size(), 1U);
+}
+
+TEST(LiveBoard, PassesAStopOnAndLeavesNothing) {
+  const TemporaryFolder folder;
+  const LiveBoard first(folder.path() / "live" / "run"), second(folder.path() / "live" / "run");
+  EXPECT_FALSE(first.stop_asked());
+  second.ask_to_stop();
+  EXPECT_TRUE(first.stop_asked());
+  first.remove();
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "live"));
+  second.append({event(LiveKind::Note, 1, 0)});  // too late, and no error
+}
+
+TEST(LiveEvent, RecordsOfJsonProgressCountTheWholeSweep) {
+  const auto step = nlohmann::json::parse(record_json(event(LiveKind::Step, 1, 5), 3, 10));
+  EXPECT_EQ(step["event"], "step");
+  EXPECT_EQ(step["rank"], 1);
+  EXPECT_EQ(step["cells"], 2);
+  EXPECT_EQ(step["cells_done"], 3);
+  EXPECT_EQ(step["cells_total"], 10);
+  EXPECT_DOUBLE_EQ(step["eta_seconds"], 3.0);
+  EXPECT_EQ(record_json(event(LiveKind::Phase, 1, 5), 3, 10), "");
+}
+
+}  // namespace
+}  // namespace depthgrid::live_board_test
