@@ -73,8 +73,7 @@ std::unique_ptr<DeviceKernels> make_device_kernels(const SegmentTable& table,
                                                    std::int64_t cells) {
   const BlockSpans blocks{table.row_size(), table.blocks(), table.block_order(),
                           table.group_begin()};
-  return usable_plugin("make_device_kernels")
-      .make_kernels(blocks, optimizer, scope == ClipScope::Group, cells);
+  return usable_plugin("make_device_kernels").make_kernels(blocks, optimizer, scope.alone, cells);
 }
 
 }  // namespace depthgrid

@@ -129,14 +129,14 @@ double Sampler::epochs(std::int64_t steps) const noexcept {
 }
 
 std::string data_order_digest(const Sampler& sampler, std::uint64_t seed, std::int64_t steps,
-                              std::string_view tokens_sha256) {
+                              std::string_view tokens_sha256, std::int64_t first_step) {
   Sha256Stream digest;
   digest.update(std::as_bytes(std::span(tokens_sha256)));
   std::vector<std::int64_t> starts(static_cast<std::size_t>(sampler.batch()));
   const std::int64_t seq_len = sampler.seq_len();
   digest.update(std::as_bytes(std::span(&seq_len, 1)));
   for (std::int64_t step = 0; step < steps; ++step) {
-    sampler.starts(seed, step, 0, starts);
+    sampler.starts(seed, first_step + step, 0, starts);
     digest.update(std::as_bytes(std::span(starts)));
   }
   return hex(digest.finish(), 16);

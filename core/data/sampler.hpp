@@ -50,9 +50,9 @@ class Sampler {
   std::int64_t places_;  // possible starts, or windows per epoch
 };
 
-/// Digest of the sequence of batches: of the tokens' digest and the starts of the first `steps`
-/// steps; 16 hexadecimal digits. Cells with equal digests are paired.
+/// Digest of the sequence of batches: of the tokens' digest and the starts of `steps` steps after
+/// the first `first_step` ones; 16 hexadecimal digits. Cells with equal digests are paired.
 std::string data_order_digest(const Sampler& sampler, std::uint64_t seed, std::int64_t steps,
-                              std::string_view tokens_sha256);
+                              std::string_view tokens_sha256, std::int64_t first_step = 0);
 
 }  // namespace depthgrid

@@ -25,8 +25,10 @@ class BatchSource {
 class TextBatches final : public BatchSource {
  public:
   /// @param stream  training tokens.
-  /// @param seeds   (E) data seeds; if all are equal, the cells share one copy.
-  TextBatches(TokenStream stream, Sampler sampler, std::vector<std::uint64_t> seeds);
+  /// @param seeds   (E) data seeds; if all cells have the same order, they share one copy.
+  /// @param first_steps  (E) steps of the order passed over before step 1; empty: none.
+  TextBatches(TokenStream stream, Sampler sampler, std::vector<std::uint64_t> seeds,
+              std::vector<std::int64_t> first_steps = {});
 
   /// Windows on the CPU, (E, rows, T + 1); with stride 0 over E if the cells share them.
   Batch batch(std::int64_t step, std::int64_t first_row, std::int64_t rows) const override;
@@ -36,6 +38,7 @@ class TextBatches final : public BatchSource {
   TokenStream stream_;
   Sampler sampler_;
   std::vector<std::uint64_t> seeds_;
+  std::vector<std::int64_t> first_steps_;
   bool shared_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/config/family_facts.hpp"
 #include "core/train/optimizer/optimizer_table.hpp"
 
 namespace depthgrid {
@@ -33,6 +34,16 @@ ScheduleOptions schedule(const CellConfig& c) {
   return s;
 }
 
+ClipScope clip_scope(const CellConfig& c) {
+  using enum ParameterGroup;
+  const std::string& word = c.word("train.clip_scope");
+  if (word == "global") return ClipScope::Global;
+  if (word == "group") return ClipScope::Group;
+  const FamilyFacts& family = facts_of(c.word("model.family"));
+  // The router of a family that predicts weighs what a block adds: it belongs to the model.
+  return family.teaches ? ClipScope::apart({Tpn, Scalars, Router}) : ClipScope::apart({Predictor});
+}
+
 Precision precision(const std::string& word) {
   if (word == "bf16") return Precision::Bf16;
   return word == "tf32" ? Precision::Tf32 : Precision::Fp32;
@@ -48,7 +59,7 @@ TrainOptions train_options(const std::vector<const CellConfig*>& cells) {
   o.batch = first.integer("train.batch_size");
   o.accumulation = first.integer("train.accumulation");
   o.optimizer = first.word("train.optimizer");
-  o.clip_scope = first.word("train.clip_scope") == "group" ? ClipScope::Group : ClipScope::Global;
+  o.clip_scope = clip_scope(first);
   o.precision = precision(first.word("train.precision"));
   for (std::size_t g = 0; g < kParameterGroupCount; ++g) {
     const Value* frozen = group_leaf(first, g, "frozen");
@@ -61,6 +72,7 @@ TrainOptions train_options(const std::vector<const CellConfig*>& cells) {
   for (const CellConfig* c : cells) {
     o.model_seed.push_back(static_cast<std::uint64_t>(c->integer("model.seed")));
     o.data_seed.push_back(static_cast<std::uint64_t>(c->integer("data.seed")));
+    o.first_step.push_back(c->integer("data.first_step"));
     o.clip.push_back(real_or(*c, "train.clip", kNever));
     o.loss_scale.push_back(c->real("train.loss_scale"));
     o.diverged_above.push_back(real_or(*c, "train.diverged_above", kNever));

@@ -24,10 +24,11 @@ struct TrainOptions {
   std::int64_t batch = 8;          // B, global
   std::int64_t accumulation = 1;   // micro-batches
   std::string optimizer = "adam";  // OptimizerRow::word
-  ClipScope clip_scope = ClipScope::Global;
+  ClipScope clip_scope;
   Precision precision = Precision::Fp32;
   std::array<bool, kParameterGroupCount> frozen{};
   std::vector<std::uint64_t> model_seed, data_seed;   // (E)
+  std::vector<std::int64_t> first_step;               // (E) of the window order; 0 = its beginning
   std::vector<std::vector<double>> scalars;           // (E) each, of OptimizerRow::scalars
   std::vector<double> clip;                           // (E); infinity = none
   std::vector<double> lr, weight_decay;               // (E, groups), peak rates; 0 = no decay

@@ -57,22 +57,27 @@ __global__ void __launch_bounds__(kKernelGroups* kWarp) cell_norms(StepArgs a) {
   double* const group_clipped = group_norm + kKernelGroups;
   double* const group_factor = group_clipped + kKernelGroups;
   double sum = 0;
-  for (int g = 0; g < kKernelGroups; ++g) sum += squares[g];
+  double together = 0;
+  for (int g = 0; g < kKernelGroups; ++g) {
+    sum += squares[g];
+    if ((a.clip_alone >> g & 1U) == 0) together += squares[g];
+  }
   const double scale = a.gradient_scale[cell];
   const double norm = sqrt(sum) * scale;
-  const double global = clip_factor(a.clip[cell], norm);
+  const double shared = clip_factor(a.clip[cell], sqrt(together) * scale);
   double smallest = 1;
   double clipped = 0;
   for (int g = 0; g < kKernelGroups; ++g) {
     group_norm[g] = sqrt(squares[g]) * scale;
-    group_factor[g] = a.clip_by_group ? clip_factor(a.clip[cell], group_norm[g]) : global;
+    group_factor[g] =
+        (a.clip_alone >> g & 1U) != 0 ? clip_factor(a.clip[cell], group_norm[g]) : shared;
     group_clipped[g] = group_factor[g] * group_norm[g];
     clipped += group_clipped[g] * group_clipped[g];
     smallest = group_factor[g] < smallest ? group_factor[g] : smallest;
   }
   report[0] = norm;
-  report[1] = a.clip_by_group ? sqrt(clipped) : global * norm;
-  report[2] = a.clip_by_group ? smallest : global;
+  report[1] = a.clip_alone != 0 ? sqrt(clipped) : shared * norm;
+  report[2] = smallest;
   report[3] = isfinite(sum) ? 0 : 1;
 }
 

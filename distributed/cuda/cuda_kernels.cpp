@@ -71,10 +71,10 @@ std::vector<DeviceBlock> device_blocks(const BlockSpans& table) {
 
 class CudaKernels final : public DeviceKernels {
  public:
-  CudaKernels(const BlockSpans& table, std::string_view optimizer, bool clip_by_group,
+  CudaKernels(const BlockSpans& table, std::string_view optimizer, std::uint32_t clip_alone,
               std::int64_t cells)
       : update_(update_of(optimizer)),
-        clip_by_group_(clip_by_group),
+        clip_alone_(clip_alone),
         cells_(cells),
         row_size_(table.row_size),
         count_(table.blocks.size()),
@@ -118,7 +118,7 @@ class CudaKernels final : public DeviceKernels {
                  .step = s.step,
                  .report = s.report,
                  .gradient_scale = s.gradient_scale,
-                 .clip_by_group = clip_by_group_,
+                 .clip_alone = clip_alone_,
                  .sums = sums_.get(),
                  .update_sums = update_sums_.get(),
                  .rates = rates_.get()};
@@ -128,7 +128,7 @@ class CudaKernels final : public DeviceKernels {
   }
 
   Launch update_;
-  bool clip_by_group_;
+  std::uint32_t clip_alone_;
   std::int64_t cells_;
   std::int64_t row_size_;
   std::size_t count_;
@@ -149,9 +149,9 @@ void check_cuda(int code, const char* call, const char* file, int line) {
 }
 
 std::unique_ptr<DeviceKernels> make_cuda_kernels(const BlockSpans& blocks,
-                                                 std::string_view optimizer, bool clip_by_group,
-                                                 std::int64_t cells) {
-  return std::make_unique<CudaKernels>(blocks, optimizer, clip_by_group, cells);
+                                                 std::string_view optimizer,
+                                                 std::uint32_t clip_alone, std::int64_t cells) {
+  return std::make_unique<CudaKernels>(blocks, optimizer, clip_alone, cells);
 }
 
 }  // namespace depthgrid

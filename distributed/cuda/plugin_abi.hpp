@@ -16,7 +16,7 @@ inline constexpr const char* kPluginFile = "libdepthgrid_cuda.so";
 inline constexpr const char* kPluginEntry = "depthgrid_cuda_plugin";
 
 /// Incremented with every change of PluginAbi or of a class that crosses it.
-inline constexpr int kPluginVersion = 4;
+inline constexpr int kPluginVersion = 5;
 
 /// Interface of the GPU plug-in, returned by its one exported function `const PluginAbi*
 /// depthgrid_cuda_plugin()`. Host and plug-in are built together, by one compiler. All functions
@@ -27,8 +27,8 @@ struct PluginAbi {
   std::string (*use_device)(int device);  ///< returns its bus id
   std::unique_ptr<Collective> (*connect)(Collective& bootstrap, std::chrono::milliseconds timeout);
   std::unique_ptr<DeviceKernels> (*make_kernels)(const BlockSpans& blocks,
-                                                 std::string_view optimizer, bool clip_by_group,
-                                                 std::int64_t cells);
+                                                 std::string_view optimizer,
+                                                 std::uint32_t clip_alone, std::int64_t cells);
   std::map<std::string, std::string> (*versions)();
 };
 

@@ -28,7 +28,7 @@ std::string nccl_version();
 /// @param optimizer  word of `train.optimizer`.
 /// @throws BackendError if the optimiser has no GPU kernel or the device is out of memory.
 std::unique_ptr<DeviceKernels> make_cuda_kernels(const BlockSpans& blocks,
-                                                 std::string_view optimizer, bool clip_by_group,
-                                                 std::int64_t cells);
+                                                 std::string_view optimizer,
+                                                 std::uint32_t clip_alone, std::int64_t cells);
 
 }  // namespace depthgrid

@@ -37,9 +37,9 @@ struct StepArgs {
   std::int64_t* step;                 ///< (E) updates done so far
   double* report;                     ///< (E, kDeviceReportColumns)
   const double* gradient_scale;       ///< (E)
-  bool clip_by_group;
-  double *sums, *update_sums;  ///< (E, N) workspace
-  float* rates;                ///< (E, G, kRateFloats) workspace
+  std::uint32_t clip_alone;           ///< bit g: group g has a norm of its own
+  double *sums, *update_sums;         ///< (E, N) workspace
+  float* rates;                       ///< (E, G, kRateFloats) workspace
 };
 
 /// Queues kernels on `stream` (a cudaStream_t). @return a cudaError_t.

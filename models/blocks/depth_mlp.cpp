@@ -1,5 +1,8 @@
 #include "models/blocks/depth_mlp.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "models/blocks/activation.hpp"
 #include "models/blocks/block_parameters.hpp"
 
@@ -8,12 +11,15 @@ namespace {
 
 AffineMap layer(ParameterSource& source, const ModelOptions& o, const std::string& name,
                 const std::string& digit, std::int64_t in, std::int64_t out, ParameterGroup group,
-                const std::vector<double>& bias) {
+                const std::vector<double>& bias, const std::vector<double>& gain) {
   AffineMap map;
-  map.weight = source.parameter({.name = name + ".w" + digit,
-                                 .shape = {out, in},
-                                 .group = group,
-                                 .init = weight_init(o, in, out)});
+  Init drawn = weight_init(o, in, out);
+  if (!gain.empty()) {
+    drawn.scale.resize(gain.size(), drawn.scale.front());
+    std::ranges::transform(drawn.scale, gain, drawn.scale.begin(), std::multiplies<>());
+  }
+  map.weight = source.parameter(
+      {.name = name + ".w" + digit, .shape = {out, in}, .group = group, .init = drawn});
   Init start = bias_init(o, in);
   if (!bias.empty()) start.fill = bias;
   map.bias = source.parameter(
@@ -26,14 +32,16 @@ AffineMap layer(ParameterSource& source, const ModelOptions& o, const std::strin
 DepthMlp::DepthMlp(ParameterSource& source, const ModelOptions& o, const std::string& name,
                    std::int64_t in, const std::vector<std::int64_t>& hidden, std::int64_t out,
                    Activation activation, ParameterGroup group,
-                   const std::vector<double>& last_bias)
+                   const std::vector<double>& last_bias, const std::vector<double>& last_gain)
     : activation_(activation) {
   for (const std::int64_t width : hidden) {
-    maps_.push_back(layer(source, o, name, std::to_string(maps_.size() + 1), in, width, group, {}));
+    maps_.push_back(
+        layer(source, o, name, std::to_string(maps_.size() + 1), in, width, group, {}, {}));
     in = width;
   }
   const std::size_t last = hidden.empty() ? 2 : hidden.size() + 1;
-  maps_.push_back(layer(source, o, name, std::to_string(last), in, out, group, last_bias));
+  maps_.push_back(
+      layer(source, o, name, std::to_string(last), in, out, group, last_bias, last_gain));
 }
 
 at::Tensor DepthMlp::forward(const at::Tensor& features) const {

@@ -20,9 +20,11 @@ class DepthMlp {
   /// only NAME.w2 (out, in) and NAME.b2.
   /// @param hidden     widths between `in` and `out`; may be empty.
   /// @param last_bias  initial value of the last bias, (E), or empty for the scheme's default.
+  /// @param last_gain  factor on the initial values of the last matrix, (E), or empty for 1.
   DepthMlp(ParameterSource& source, const ModelOptions& o, const std::string& name, std::int64_t in,
            const std::vector<std::int64_t>& hidden, std::int64_t out, Activation activation,
-           ParameterGroup group, const std::vector<double>& last_bias);
+           ParameterGroup group, const std::vector<double>& last_bias,
+           const std::vector<double>& last_gain = {});
 
   /// @param features  (E, L, in) of time_features(). @return (E, L, out)
   at::Tensor forward(const at::Tensor& features) const;

@@ -84,7 +84,7 @@ SsmWeights::SsmWeights(ParameterSource& source, const ModelOptions& o)
     if (shape.rows == 0 || (i == Delta && !o.ssm.generated)) continue;
     gates_[i] = DepthMlp(source, o, "modulation.ssm." + std::string(kNames[i]), o.time.features(),
                          hidden_widths(m), shape.rows * (o.ssm.element ? shape.columns : 1),
-                         m.activation, ParameterGroup::Modulation, m.bias_init);
+                         m.activation, ParameterGroup::Modulation, m.bias_init, m.init_gain);
   }
 }
 

@@ -1,7 +1,10 @@
 #include "models/blocks/weight_gates.hpp"
 
+#include <algorithm>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 
 #include "models/blocks/activation.hpp"
@@ -38,6 +41,14 @@ std::size_t index(WeightType type) {
 WeightType source_of(const ModelOptions& o, WeightType type) {
   const bool shares = o.modulation.share_qkv && (type == WeightType::K || type == WeightType::V);
   return shares ? WeightType::Q : type;
+}
+
+/// One gate for all rows of each matrix: the constant of the options.
+WeightGates::AtNode constant(const ModelOptions& o, const at::TensorOptions& like) {
+  const auto rows = [&](std::int64_t n) {
+    return at::full({o.cells, n, 1}, o.modulation.value, like.requires_grad(false));
+  };
+  return {rows(3 * o.width), rows(o.width), rows(o.up_rows()), rows(o.width)};
 }
 
 AffineMap under(const AffineMap& map, const at::Tensor& gate) {
@@ -83,7 +94,7 @@ WeightGates::WeightGates(ParameterSource& source, const ModelOptions& o, const s
                                                                        : shape.out * shape.in;
     networks_[i] =
         DepthMlp(source, o, name + "." + std::string(kWeightTypeNames[i]), o.time.features(),
-                 hidden, out, m.activation, ParameterGroup::Modulation, m.bias_init);
+                 hidden, out, m.activation, ParameterGroup::Modulation, m.bias_init, m.init_gain);
   }
 }
 
@@ -108,7 +119,10 @@ std::vector<WeightGates::AtNode> WeightGates::evaluate(const ModelOptions& o,
   const ModulationOptions& m = o.modulation;
   const auto layers = static_cast<std::size_t>(features.size(1));
   std::vector<AtNode> nodes(layers);
-  if (m.gate == GateKind::Constant) return nodes;
+  if (m.gate == GateKind::Constant) {
+    if (m.value != 1) std::ranges::fill(nodes, constant(o, features.options()));
+    return nodes;
+  }
   const auto spread = [&](const at::Tensor& all, at::Tensor AtNode::* member) {
     const std::vector<at::Tensor> each = all.unbind(1);  // its backward is one stack
     for (std::size_t i = 0; i < layers; ++i) nodes[i].*member = each[i];

@@ -108,6 +108,8 @@ ModulationOptions modulation(const CellConfigs& cells) {
   }
   m.share_qkv = first.flag("model.modulation.share_qkv");
   m.bias_init = reals(cells, "model.modulation.bias_init");
+  m.init_gain = reals(cells, "model.modulation.init_gain");
+  m.value = first.real("model.modulation.value");
   return m;
 }
 

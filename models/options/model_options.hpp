@@ -68,6 +68,8 @@ struct ModulationOptions {
   std::array<Granularity, kWeightTypes> granularity{};
   bool share_qkv = false;
   std::vector<double> bias_init;  // (E)
+  std::vector<double> init_gain;  // (E) factor on the initial last matrix of g
+  double value = 1;               // factor of the weights if there is no g
 };
 
 /// The networks that generate a block's weights from depth-time.

@@ -103,7 +103,10 @@ TdtOptions tdt_options(const CellConfigs& cells) {
       transition_width(first.real("model.tdt.tpn.ratio"), first.integer("model.tdt.tpn.min_width"),
                        first.integer("model.d_model"));
   o.tpn_norm = first.word("model.tdt.tpn.norm") == "rms";
-  o.tpn_xavier_output = first.word("model.tdt.tpn.output_init") == "xavier";
+  const std::string& start = first.word("model.tdt.tpn.output_init");
+  o.tpn_start = start == "zero"     ? TpnStart::Zero
+                : start == "xavier" ? TpnStart::Xavier
+                                    : TpnStart::Normal;
   o.tpn_detach_input = first.flag("model.tdt.tpn.detach_input");
   o.router_norm = first.word("model.tdt.router.input_norm") == "rms";
   o.router_bias = first.flag("model.tdt.router.bias");

@@ -38,6 +38,13 @@ enum class TrainPath : std::uint8_t {
   GatedSt     ///< selected tokens: x + Δx, with the gradient of g (straight through)
 };
 
+/// Initial values of the last matrix of a transition network.
+enum class TpnStart : std::uint8_t {
+  Normal,  ///< N(0, 0.02²)
+  Xavier,
+  Zero  ///< it predicts no change
+};
+
 /// `model.tdt.*` besides the options common to routing families.
 struct TdtOptions {
   TrainPath path = TrainPath::GatedSt;
@@ -51,7 +58,7 @@ struct TdtOptions {
   bool gate_grad_to_trunk = false;                 // Δx and its prediction attached inside the gate
   std::int64_t tpn_width = 8;                      // hidden width of the transition network
   bool tpn_norm = true;
-  bool tpn_xavier_output = false;  // its last matrix starts Xavier-uniform, else N(0, 0.02²)
+  TpnStart tpn_start = TpnStart::Normal;
   bool tpn_detach_input = true;
   bool router_norm = true;
   bool router_bias = true;

@@ -19,8 +19,10 @@ struct RoutingStatistic {
 /// Names of the results of routing_statistics(), in order; empty for families that do not skip.
 std::vector<std::string_view> routing_statistic_names(const ModelOptions& o);
 
-/// Statistics of gate, network and router from a pass on teacher states and one on student states.
-/// @param teacher  record of a pass whose layers executed the teacher's choice.
+/// Statistics of gate, network and router from a pass on the states of training and one on student
+/// states.
+/// @param teacher  record, with `teach` on, of a pass in the family's training mode: its layers
+///                 executed the teacher's choice, or every token where training skips none.
 /// @param student  record of the same texts under the student, with `teach` on.
 std::vector<RoutingStatistic> routing_statistics(const ModelOptions& o,
                                                  const RoutingRecord& teacher,

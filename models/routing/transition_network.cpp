@@ -20,9 +20,12 @@ TransitionNetwork::TransitionNetwork(ParameterSource& source, const ModelOptions
                              .factor = true});
   };
   const Init xavier = xavier_init(o.width, hidden);
-  const Init small = {.draw = Init::Draw::Normal, .scale = {0.02}};
+  const Init last = o.tdt.tpn_start == TpnStart::Xavier ? xavier
+                    : o.tdt.tpn_start == TpnStart::Zero
+                        ? Init{}
+                        : Init{.draw = Init::Draw::Normal, .scale = {0.02}};
   up_.weight = matrix(".up.weight", 2 * hidden, o.width, xavier);
-  down_.weight = matrix(".down.weight", o.width, hidden, o.tdt.tpn_xavier_output ? xavier : small);
+  down_.weight = matrix(".down.weight", o.width, hidden, last);
 }
 
 at::Tensor TransitionNetwork::predict(const ModelOptions& o, const at::Tensor& x) const {

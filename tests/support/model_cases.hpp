@@ -242,7 +242,8 @@ inline void add_routing_cases(std::vector<ModelCase>& cases) {
       o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2);
     });
   }
-  add("tdt", "xavier_output", [](ModelOptions& o) { o.tdt.tpn_xavier_output = true; });
+  add("tdt", "xavier_output", [](ModelOptions& o) { o.tdt.tpn_start = TpnStart::Xavier; });
+  add("tdt", "zero_output", [](ModelOptions& o) { o.tdt.tpn_start = TpnStart::Zero; });
   add("tdt", "soft", [](ModelOptions& o) { o.tdt.path = TrainPath::GatedSoft; });
   add("tdt", "dense", [](ModelOptions& o) { o.tdt.path = TrainPath::Dense; });
   add("tdt", "literal", [](ModelOptions& o) {
@@ -341,6 +342,12 @@ inline std::vector<ModelCase> model_cases() {
     o.modulation.bias_init.assign(o.modulation.bias_init.size(), 1);
   });
   add("no_gate", [](ModelOptions& o) { o.modulation.gate = GateKind::Constant; });
+  add("half_gate", [](ModelOptions& o) {
+    o.modulation.gate = GateKind::Constant;
+    o.modulation.value = 0.5;
+  });
+  add("wide_gates",
+      [](ModelOptions& o) { o.modulation.init_gain.assign(o.modulation.init_gain.size(), 30); });
   add("text_targets", [](ModelOptions& o) { o.modulation.target[3] = false; });
   add("only_v", [](ModelOptions& o) {
     o.modulation.target.fill(false);

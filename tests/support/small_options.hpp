@@ -79,6 +79,7 @@ inline ModelOptions small_options(const std::string& family, std::int64_t cells 
   o.modulation.hidden = 5;
   o.modulation.target.fill(true);
   o.modulation.bias_init.assign(n, 0);
+  o.modulation.init_gain.assign(n, 1);
   o.hypernet.hidden = 6;
   o.ssm.states = 7;
   o.ssm.generator = 6;

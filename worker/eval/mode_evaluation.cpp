@@ -163,7 +163,7 @@ std::vector<RoutingStatistic> ModeEvaluation::probe() const {
     return record;
   };
   std::vector<RoutingStatistic> out =
-      routing_statistics(o, look({.mode = ExecutionMode::TeacherTopk}),
+      routing_statistics(o, look({.mode = model_.family().training_mode().mode}),
                          look({.mode = ExecutionMode::Student, .thresholds = student_}));
   if (!calibrates(model_)) return out;
   RoutingStatistic threshold{"router_threshold", {}};

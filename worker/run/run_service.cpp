@@ -1,5 +1,6 @@
 #include "worker/run/run_service.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <string>
 
@@ -32,6 +33,16 @@ std::vector<FusedJob> planned_jobs(const Sweep& sweep, const std::vector<bool>& 
   return plan_jobs(sweep.cells, wanted, packing, run.quick_costs);
 }
 
+/// Tells of leaves that have no effect on the device which was found.
+void tell_of_device(const Sweep& sweep, const RunContext& run) {
+  const bool asked = std::ranges::any_of(sweep.cells, [](const CellPlan& cell) {
+    return cell.config.word("train.precision") == "tf32";
+  });
+  if (asked && run.device.device.is_cpu()) {
+    log(LogLevel::Warning, "train.precision: a CPU has no tf32; these cells compute in fp32");
+  }
+}
+
 /// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed.
 std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
   const RunSummary summary = conclude_run(store, order.store, stopped);
@@ -48,6 +59,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   const Sweep sweep = planned_sweep(order, world);
   const Store store = planned_store(order, world, sweep);
   RunContext run(order, sweep, store, world, local_rank, local_size);
+  if (world.rank() == 0) tell_of_device(sweep, run);
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   TeamOutcome outcome{.stopped = run.permit.stopped};

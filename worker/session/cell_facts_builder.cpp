@@ -116,9 +116,11 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
   facts.set("n_parameters_group", by_group);
   facts.set("n_position", static_cast<double>(sampler.seq_len()));
   set_grid(facts, fused, e);
-  const std::string_view dtype = fused.train.precision == Precision::Bf16   ? "bf16"
-                                 : fused.train.precision == Precision::Tf32 ? "tf32"
-                                                                            : "fp32";
+  // A CPU has no tf32: its products are fp32.
+  const bool tf32 = fused.train.precision == Precision::Tf32 && !o.device.is_cpu();
+  const std::string_view dtype = fused.train.precision == Precision::Bf16 ? "bf16"
+                                 : tf32                                   ? "tf32"
+                                                                          : "fp32";
   facts.set("precision_settings",
             std::string_view(fmt::format("{} deterministic={} threads={} ranks={}", dtype,
                                          run.sweep.run.flag("train.deterministic") ? "on" : "off",
@@ -126,7 +128,7 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
   facts.set("tokens_sha256", std::string_view(data.tokens_sha256));
   facts.set("data_order_digest",
             std::string_view(data_order_digest(sampler, fused.train.data_seed[e], fused.train.steps,
-                                               data.tokens_sha256)));
+                                               data.tokens_sha256, fused.train.first_step[e])));
   const std::int64_t rows = rows_of(fused), tokens = sampler.seq_len();
   facts.set("cost_flops_token", flops_per_token(o, rows, tokens));
   // Expected from its capacity, until an evaluation measures what is skipped.

@@ -1,5 +1,6 @@
 #include "core/config/resolve/checks.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 
@@ -30,6 +31,12 @@ class Report {
       }
     }
     diagnostics_.error(place, message);
+  }
+
+  /// At a leaf that a file names, or else at the arm.
+  void note(std::size_t leaf, const std::string& message) const {
+    const Place place = slots_.places[leaf];
+    diagnostics_.note(place.file >= 0 ? place : arm_, message);
   }
 
   std::string shown(std::size_t leaf) const {
@@ -181,8 +188,21 @@ void check_flow(const Slots& s, const Report& report) {
   }
 }
 
+bool names_jsonl(const Value& path) {
+  if (const auto* list = path.get_if<ValueList>()) return std::ranges::any_of(*list, names_jsonl);
+  const auto* file = path.get_if<std::string>();
+  return file != nullptr && file->ends_with(".jsonl");
+}
+
 void check_data(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
+  if (s.origins[row.text_key] != Origin::Default && s.is(row.corpus, "file") &&
+      !s.null(row.data_path) && !names_jsonl(*s.values[row.data_path]) &&
+      !names_jsonl(*s.values[row.data_test])) {
+    report({row.text_key, row.data_path},
+           "`data.text_key` names a field of JSONL, and no file of " + report.shown(row.data_path) +
+               " ends with .jsonl: remove it");
+  }
   if (s.is(row.corpus, "file") && s.null(row.data_path)) {
     report({row.corpus}, "`data.corpus: file` needs `data.path`, the text itself");
   }
@@ -215,6 +235,11 @@ void check_training(const Slots& s, const Report& report) {
   if (s.integer(row.batch_size) % s.integer(row.accumulation) != 0) {
     report({row.accumulation, row.batch_size},
            report.shown(row.accumulation) + " does not divide " + report.shown(row.batch_size));
+  }
+  if (s.is(row.precision, "tf32") && s.is(row.device, "cpu")) {
+    report.note(row.precision,
+                "a CPU has no tf32: with `resources.device: cpu` these cells compute "
+                "in fp32");
   }
   const std::int64_t steps = s.integer(row.steps);
   const std::int64_t warmup = s.integer(row.warmup);
@@ -286,7 +311,16 @@ void check_evaluation(const Slots& s, const Report& report) {
 
 void check_start(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
-  if (!start_name(*s.values[row.init_from]).is_cell()) return;
+  if (!start_name(*s.values[row.init_from]).is_cell()) {
+    if (s.is(row.first_step, "source")) {
+      report({row.first_step, row.init_from},
+             report.shown(row.first_step) +
+                 " goes on after a cell of this sweep: name it by `model.init.from: arm:TAG` or "
+                 "cell:ID, or give the number of steps that the weights in a file were trained "
+                 "for");
+    }
+    return;
+  }
   if (!s.is(row.init_layout, "native")) {
     report({row.init_layout, row.init_from},
            report.shown(row.init_layout) + " is a layout of files; " + report.shown(row.init_from) +

@@ -129,7 +129,13 @@ void Deriver::routing(Slots& slots) const {
   const LeafRows& row = leaf_rows();
   const bool teaches = slots.family().teaches;
   settle(slots, row.predictor_hidden, number(slots.integer(row.d_model) / 2));
-  settle(slots, row.clip_scope, teaches ? group_ : global_);
+  // Without layers that skip, main and global are one computation and have one name. The identity
+  // counts from the former defaults, so that cells trained under them keep their ids, and no cell
+  // clipped otherwise takes these.
+  const PooledValue*& scope = slots.values[row.clip_scope];
+  slots.defaults[row.clip_scope] = teaches ? group_ : global_;
+  if (scope->is_null() || scope == main_) scope = slots.family().skips ? main_ : global_;
+  if (slots.is(row.clip, "none")) scope = slots.defaults[row.clip_scope];
   settle(slots, row.modes, teaches ? all_modes_ : modes_without_threshold_);
   settle(slots, row.deciders, all_deciders_);
 }
@@ -145,6 +151,7 @@ void Deriver::train(Slots& slots) const {
     decay = number(std::max<std::int64_t>(0, steps - slots.integer(row.warmup)));
   }
   settle(slots, row.decay_steps, decay);
+  settle(slots, row.diverged_above, thousand_);
   for (const Group& group : groups_) {
     const bool router = teaches && group.kind == ParameterGroup::Router;
     const bool scalars = teaches && group.kind == ParameterGroup::Scalars;

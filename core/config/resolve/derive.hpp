@@ -59,8 +59,10 @@ class Deriver {
   const PooledValue* attention_targets_ = pool_->intern(ValueList{"q", "k", "v", "out"});
   const PooledValue* learned_ = pool_->intern("learned");
   const PooledValue* rope_ = pool_->intern("rope");
+  const PooledValue* main_ = pool_->intern("main");
   const PooledValue* global_ = pool_->intern("global");
   const PooledValue* group_ = pool_->intern("group");
+  const PooledValue* thousand_ = pool_->intern(1000.0);
   const PooledValue* router_lr_ = pool_->intern(3e-3);
   const PooledValue* scalars_lr_ = pool_->intern(1e-3);
   const PooledValue* all_modes_ = pool_->intern(

@@ -56,6 +56,9 @@ struct LeafRows {
   std::size_t time_embedding = leaf_index("model.field.time_embedding");
   std::size_t corpus = leaf_index("data.corpus");
   std::size_t data_path = leaf_index("data.path");
+  std::size_t text_key = leaf_index("data.text_key");
+  std::size_t precision = leaf_index("train.precision");
+  std::size_t device = leaf_index("resources.device");
   std::size_t data_test = leaf_index("data.test");
   std::size_t tokenizer = leaf_index("data.tokenizer");
   std::size_t word_vocab = leaf_index("data.vocab_size");
@@ -64,6 +67,7 @@ struct LeafRows {
   std::size_t test_fraction = leaf_index("data.test_fraction");
   std::size_t dev_fraction = leaf_index("data.dev_fraction");
   std::size_t seq_len = leaf_index("data.seq_len");
+  std::size_t first_step = leaf_index("data.first_step");
   std::size_t markov_order = leaf_index("data.synthetic.order");
   std::size_t synthetic_vocab = leaf_index("data.synthetic.vocab_size");
   std::size_t synthetic_tokens = leaf_index("data.synthetic.tokens");
@@ -74,6 +78,7 @@ struct LeafRows {
   std::size_t lr = leaf_index("train.lr");
   std::size_t weight_decay = leaf_index("train.weight_decay");
   std::size_t no_decay = leaf_index("train.no_decay");
+  std::size_t clip = leaf_index("train.clip");
   std::size_t clip_scope = leaf_index("train.clip_scope");
   std::size_t predictor_hidden = leaf_index("model.mod.predictor_hidden");
   std::size_t modes = leaf_index("eval.modes");
@@ -81,6 +86,7 @@ struct LeafRows {
   std::size_t schedule = leaf_index("train.schedule.kind");
   std::size_t warmup = leaf_index("train.schedule.warmup_steps");
   std::size_t decay_steps = leaf_index("train.schedule.decay_steps");
+  std::size_t diverged_above = leaf_index("train.diverged_above");
   std::size_t patience = leaf_index("train.early_stop.patience");
   std::size_t every = leaf_index("eval.every");
   std::size_t splits = leaf_index("eval.splits");

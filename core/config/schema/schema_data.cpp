@@ -59,6 +59,11 @@ constexpr Leaf kData[] = {
     word("data.sampler", "iid epoch published_1 published_2", "iid", Structural,
          "windows at random; a permutation per epoch; B consecutive windows; random starts over "
          "one stream"),
+    or_words(integer("data.first_step", 0, 4294967295.0, "steps", "0", PerCell,
+                     "steps of the window order passed over before the first; source: those of the "
+                     "cell that `model.init.from` names, so that its windows are not seen again "
+                     "from the first on"),
+             "source"),
     or_null(text("data.cache", "null", "folder of token files"), "beside the store"),
     read(integer("data.synthetic.order", 0, 4, "tokens", "1", Structural,
                  "memory of the Markov chain; 0 = independent draws; V^order ≤ 65,536"),

@@ -11,6 +11,9 @@ using enum LeafClass;
 // norm.
 constexpr std::string_view kTimed = "model.family=time_indexed";
 constexpr std::string_view kMayGate = "model.family|model.field.kind=time_indexed";
+constexpr std::string_view kUngated =
+    "model.family|model.field.kind=time_indexed & model.modulation.gate=constant & "
+    "model.mixer=mlp";
 constexpr std::string_view kGated =
     "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant";
 constexpr std::string_view kFeatures =
@@ -173,7 +176,7 @@ constexpr Leaf kModulation[] = {
     read(word("model.modulation.activation", "relu gelu silu tanh", "relu", Structural, "inside g"),
          kHiddenNetwork),
     read(word("model.modulation.gate", "sigmoid one_plus_tanh identity constant", "sigmoid",
-              Structural, "W ⊙ σ(g), W ⊙ (1 + tanh g), W ⊙ g, or W alone (no g)"),
+              Structural, "W ⊙ σ(g), W ⊙ (1 + tanh g), W ⊙ g, or W · value (no g)"),
          kMayGate),
     word("model.modulation.granularity", "row column element", "row", Structural,
          "a gate per output, per input or per entry of a weight; or a map from target to "
@@ -184,6 +187,12 @@ constexpr Leaf kModulation[] = {
             "[q, k, v, out, up, down]; mixer ssm: [q, k, v, out]"),
     flag("model.modulation.share_qkv", "false", Structural, "one g for q, k and v"),
     real("model.modulation.bias_init", -10, 10, "–", "0", PerCell, "initial bias of the gate"),
+    above(real("model.modulation.init_gain", 0, kUnlimited, "–", "1", PerCell,
+               "factor on the initial values of the last matrix of g: how far gates differ over "
+               "depth before training")),
+    read(above(real("model.modulation.value", 0, kUnlimited, "–", "1", Structural,
+                    "the constant gate: W · value; 0.5 is where sigmoid gates start")),
+         kUngated),
 };
 
 constexpr Leaf kHypernet[] = {

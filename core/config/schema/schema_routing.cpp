@@ -60,8 +60,9 @@ constexpr Leaf kTdtRows[] = {
             "smallest hidden width"),
     word("model.tdt.tpn.norm", "rms none", "rms", Structural,
          "norm of its input, without parameters"),
-    word("model.tdt.tpn.output_init", "normal xavier", "normal", Structural,
-         "initial values of its last matrix: N(0, 0.02²), or Xavier-uniform like its first"),
+    word("model.tdt.tpn.output_init", "normal xavier zero", "normal", Structural,
+         "initial values of its last matrix: N(0, 0.02²), Xavier-uniform like its first, or 0, so "
+         "that it predicts no change at first"),
     flag("model.tdt.tpn.detach_input", "true", Structural, "its loss does not reach the trunk"),
     word("model.tdt.router.input_norm", "rms none", "rms", Structural,
          "norm of each half of the router's input, without parameters"),

@@ -43,9 +43,12 @@ constexpr Leaf kTrain[] = {
     above(or_words(real("train.clip", 0, kUnlimited, "–", "1.0", PerCell,
                         "largest norm of a cell's gradient; none: not clipped"),
                    "none")),
-    read(or_null(word("train.clip_scope", "global group", "null", Structural,
-                      "one norm per cell, or one per parameter group"),
-                 "global; tdt: group"),
+    read(or_null(word("train.clip_scope", "main global group", "null", Structural,
+                      "main: one norm for the parameters that compute the logits, and one for each "
+                      "group that only helps to choose tokens (tdt: tpn, scalars, router; mod: "
+                      "predictor), so that families which skip are clipped like those which do "
+                      "not; global: one norm per cell; group: one per parameter group"),
+                 "main, which is global where no layer skips"),
          "train.clip!=none"),
     word("train.precision", "fp32 tf32 bf16", "fp32", Structural,
          "of matrix products; parameters are always fp32"),
@@ -57,9 +60,11 @@ constexpr Leaf kTrain[] = {
     read(real("train.early_stop.min_delta", 0, kUnlimited, "nat/token", "0", PerCell,
               "smallest improvement that counts"),
          "train.early_stop.patience!=null"),
-    null_means(above(real("train.diverged_above", 0, kUnlimited, "nat/token", "null", PerCell,
-                          "a loss above it ends the cell as diverged, as a non-finite one does")),
-               "off"),
+    or_null(above(or_words(real("train.diverged_above", 0, kUnlimited, "nat/token", "null", PerCell,
+                                "a loss above it ends the cell as diverged, as a non-finite one "
+                                "does; none: only a non-finite one"),
+                           "none")),
+            "1000, far above the loss of any start"),
     flag("train.deterministic", "true", Execution,
          "same ranks and threads: same bits; kept as provenance"),
 };

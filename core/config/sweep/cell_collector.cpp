@@ -102,6 +102,11 @@ std::size_t CellCollector::settle(const WaitingCell& waiting, std::size_t source
   const std::int64_t depth = depths_[source] + 1;
   slots.values[leaf_rows().init_from] = resolver_.pool().intern("cell:" + cells[source].id);
   slots.values[start_depth_slot()] = resolver_.pool().intern(depth);
+  if (slots.is(leaf_rows().first_step, "source")) {
+    const CellConfig& before = cells[source].config;
+    slots.values[leaf_rows().first_step] =
+        resolver_.pool().intern(before.integer("data.first_step") + before.integer("train.steps"));
+  }
   const Sha256 digest = sha256(identity_text(slots));
   std::string id = hex(digest, 12);
   const auto [known, fresh] = rows_.emplace(id, waiting.row);

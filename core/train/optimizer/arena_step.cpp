@@ -82,30 +82,30 @@ GradientNorms ArenaStep::gradient_norms(const StepArena& arena, const StepRates&
   norms.group_factor.resize(cells * kGroups);
   for (std::size_t e = 0; e < cells; ++e) {
     double sum = 0;
+    double together = 0;
     for (std::size_t g = 0; g < kGroups; ++g) {
       const double squares =
           sum_of_partials(partials_.data() + e * blocks.size(), table_.blocks_of(group_at(g)));
       sum += squares;
+      if (!scope_.by_itself(g)) together += squares;
       norms.group_norm[e * kGroups + g] = std::sqrt(squares) * rates.gradient_scale[e];
     }
     norms.nonfinite[e] = std::isfinite(sum) ? 0 : 1;
     norms.norm[e] = std::sqrt(sum) * rates.gradient_scale[e];
-    norms.factor[e] = clip_factor(rates.clip[e], norms.norm[e]);
+    const double shared = clip_factor(rates.clip[e], std::sqrt(together) * rates.gradient_scale[e]);
     double clipped = 0;
     double smallest = 1;
     for (std::size_t g = 0; g < kGroups; ++g) {
       const std::size_t at = e * kGroups + g;
-      const double factor = scope_ == ClipScope::Global
-                                ? norms.factor[e]
-                                : clip_factor(rates.clip[e], norms.group_norm[at]);
+      const double factor =
+          scope_.by_itself(g) ? clip_factor(rates.clip[e], norms.group_norm[at]) : shared;
       norms.group_factor[at] = factor;
       norms.group_norm_clipped[at] = factor * norms.group_norm[at];
       clipped += norms.group_norm_clipped[at] * norms.group_norm_clipped[at];
       smallest = std::min(smallest, factor);
     }
-    if (scope_ == ClipScope::Group) norms.factor[e] = smallest;
-    norms.norm_clipped[e] =
-        scope_ == ClipScope::Global ? norms.factor[e] * norms.norm[e] : std::sqrt(clipped);
+    norms.factor[e] = smallest;
+    norms.norm_clipped[e] = scope_.alone == 0 ? shared * norms.norm[e] : std::sqrt(clipped);
   }
   return norms;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -10,10 +12,22 @@
 
 namespace depthgrid {
 
-enum class ClipScope : std::uint8_t {
-  Global,  ///< one norm and one factor per cell
-  Group    ///< one norm and one factor per cell and parameter group
+/// Which parameter groups of a cell are clipped by a norm and a factor of their own; the others
+/// share one norm and one factor. Global: none, Group: all.
+struct ClipScope {
+  std::uint32_t alone = 0;  ///< bit g: group g by itself
+
+  static const ClipScope Global, Group;
+  /// All groups but these are clipped together.
+  static constexpr ClipScope apart(std::initializer_list<ParameterGroup> groups) {
+    ClipScope scope;
+    for (const ParameterGroup g : groups) scope.alone |= 1U << static_cast<unsigned>(g);
+    return scope;
+  }
+  constexpr bool by_itself(std::size_t group) const { return (alone >> group & 1U) != 0; }
 };
+inline constexpr ClipScope ClipScope::Global{};
+inline constexpr ClipScope ClipScope::Group{(1U << kParameterGroupCount) - 1};
 
 /// The optimiser's arrays: (E, P) row-major in memory, one row per cell.
 struct StepArena {
@@ -37,10 +51,10 @@ struct StepRates {
 
 /// Result of the norm pass, per cell; norms are of the scaled gradient.
 struct GradientNorms {
-  std::vector<double> norm;                ///< (E) before clip
-  std::vector<double> norm_clipped;        ///< (E) after clip
-  std::vector<double> factor;              ///< (E) factor of the clip; the smallest for scope Group
-  std::vector<double> group_norm;          ///< (E, G) before clip; 0 for absent or frozen groups
+  std::vector<double> norm;          ///< (E) before clip
+  std::vector<double> norm_clipped;  ///< (E) after clip
+  std::vector<double> factor;        ///< (E) factor of the clip; the smallest, if there are several
+  std::vector<double> group_norm;    ///< (E, G) before clip; 0 for absent or frozen groups
   std::vector<double> group_norm_clipped;  ///< (E, G)
   std::vector<double> group_factor;        ///< (E, G)
   std::vector<std::uint8_t> nonfinite;     ///< (E) 1: NaN or infinite, this cell is not updated

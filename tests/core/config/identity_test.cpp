@@ -49,6 +49,25 @@ TEST(Identity, AValueEqualToItsDerivationChangesNothing) {
             id({{"model.residual.scale", 0.25}, {"model.n_layers", 4}}));
 }
 
+TEST(Identity, AChangedDefaultTakesNoFormerId) {
+  // Before, tdt clipped by group and mod by one norm: their ids belong to cells trained so.
+  const auto hashed = [](std::string_view text) { return hex(sha256(text), 12); };
+  const std::string tdt = hashed(R"({"leaves":{"model.family":"tdt"},"schema":1})");
+  const std::string mod = hashed(R"({"leaves":{"model.family":"mod"},"schema":1})");
+  EXPECT_EQ(id({{"model.family", "tdt"}, {"train.clip_scope", "group"}}), tdt);
+  EXPECT_EQ(id({{"model.family", "mod"}, {"train.clip_scope", "global"}}), mod);
+  EXPECT_EQ(id({{"model.family", "mod"}}),
+            hashed(R"({"leaves":{"model.family":"mod","train.clip_scope":"main"},"schema":1})"));
+  EXPECT_NE(id({{"model.family", "tdt"}}), tdt);
+  EXPECT_EQ(id({{"model.family", "tdt"}, {"train.clip", "none"}}),
+            hashed(R"({"leaves":{"model.family":"tdt","train.clip":"none"},"schema":1})"));
+  // Where no layer skips, nothing has changed.
+  for (const char* scope : {"main", "global"}) EXPECT_EQ(id({{"train.clip_scope", scope}}), id({}));
+  EXPECT_EQ(id({{"train.diverged_above", 1000.0}}), id({}));
+  EXPECT_EQ(id({{"train.diverged_above", Value()}}), id({}));  // as stored plans have it
+  EXPECT_NE(id({{"train.diverged_above", "none"}}), id({}));
+}
+
 TEST(Identity, EveryIdentityLeafCounts) {
   EXPECT_NE(id({{"train.lr", 1e-3}}), id({}));
   EXPECT_NE(id({{"model.n_layers", 5}}), id({}));

@@ -164,6 +164,7 @@ TEST(Sampler, TheOrderDigestTellsBatchStreamsApart) {
   EXPECT_NE(digest, data_order_digest(sampler, 2, 50, "tokens"));
   EXPECT_NE(digest, data_order_digest(sampler, 1, 51, "tokens"));
   EXPECT_NE(digest, data_order_digest(sampler, 1, 50, "other tokens"));
+  EXPECT_NE(digest, data_order_digest(sampler, 1, 50, "tokens", 50));
 }
 
 }  // namespace sampler_test

@@ -42,5 +42,15 @@ TEST(TextBatches, CellsWithOneSeedShareTheirRowsAndOthersHaveTheirOwn) {
   EXPECT_FALSE(at::equal(own[1], shared[0]));
 }
 
+TEST(TextBatches, FirstStepsArePassedOverByEachCell) {
+  std::vector<std::uint32_t> ids(1000);
+  std::iota(ids.begin(), ids.end(), 0U);
+  const TextBatches late(TokenStream::from_ids(ids, 65536, 0),
+                         Sampler(SamplerKind::Iid, 1000, 4, 6), {3, 3}, {0, 20});
+
+  EXPECT_TRUE(at::equal(late.batch(1, 0, 6).windows[0], counting({3}).batch(1, 0, 6).windows[0]));
+  EXPECT_TRUE(at::equal(late.batch(1, 0, 6).windows[1], counting({3}).batch(21, 0, 6).windows[0]));
+}
+
 }  // namespace batch_source_test
 }  // namespace depthgrid

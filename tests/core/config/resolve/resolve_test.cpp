@@ -320,6 +320,33 @@ TEST(Resolve, LeavesThatTheCellDoesNotReadAreRefused) {
   EXPECT_TRUE(complains({{"resources.gpus", 1}, {"resources.device", "cpu"}}, "resources.device"));
 }
 
+TEST(Resolve, EveryFamilyIsClippedAlike) {
+  const auto scope = [](const char* family) {
+    return make_config({{"model.family", family}}).word("train.clip_scope");
+  };
+  for (const char* family : {"standard", "time_indexed", "tong", "hybrid_ode"}) {
+    EXPECT_EQ(scope(family), "global") << family;
+  }
+  EXPECT_EQ(scope("tdt"), "main");
+  EXPECT_EQ(scope("mod"), "main");
+  EXPECT_EQ(CellConfig().real("train.diverged_above"), 1000);
+}
+
+TEST(Resolve, LeavesWithoutEffectAreSaid) {
+  const SweepFiles files;
+  const Sweep sweep = files.load(
+      "name: x\ntrain: {precision: tf32}\nresources: {device: cpu}\nparameters: {seed: [1]}\n");
+  ASSERT_FALSE(sweep.notes.empty());
+  EXPECT_NE(sweep.notes.front().find("a CPU has no tf32"), std::string::npos);
+
+  const auto key = [&](const std::string& name) {
+    const std::string path = files.write(name, "text").string();
+    return files.messages("name: x\ndata: {corpus: file, path: " + path + ", text_key: body}\n");
+  };
+  EXPECT_NE(key("book.txt").find("no file of"), std::string::npos);
+  EXPECT_EQ(key("book.jsonl").find("no file of"), std::string::npos);
+}
+
 TEST(Resolve, TimeLeavesFollowTheirOptions) {
   const auto timed = [](ValueMap more) {
     more.emplace_back("model.family", "time_indexed");

@@ -78,6 +78,23 @@ TEST_F(StartCellsOf, TheIdOfTheSourceIsPartOfTheIdAndNothingElseOfItsName) {
   EXPECT_NE(cell_named(sweep, "second,s3").id, cell_named(a_longer, "second,s3").id);
 }
 
+TEST_F(StartCellsOf, WindowsMayGoOnWhereTheSourceEnded) {
+  const Sweep sweep = load(
+      "include:\n"
+      "  - {tag: a, train.steps: 70}\n"
+      "  - {tag: again, model.init.from: arm:a}\n"
+      "  - {tag: on, train.steps: 30, model.init.from: arm:a, data.first_step: source}\n"
+      "  - {tag: further, model.init.from: arm:on, data.first_step: source}\n");
+  const auto first = [&](const char* cell) {
+    return cell_named(sweep, cell).config.integer("data.first_step");
+  };
+  EXPECT_EQ(first("again,s3"), 0);
+  EXPECT_EQ(first("on,s3"), 70);
+  EXPECT_EQ(first("further,s5"), 100);
+  EXPECT_NE(messages("include:\n  - {tag: a, data.first_step: source}\n").find("arm:TAG"),
+            std::string::npos);
+}
+
 TEST_F(StartCellsOf, ByIdIsTheSameCellAsByTag) {
   const Sweep sweep = load(kPhases);
   const CellId a = cell_named(sweep, "phase_a,s3").id;

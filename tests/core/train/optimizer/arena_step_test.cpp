@@ -256,6 +256,28 @@ TEST(ArenaStep, ClipByGroupTakesEachGroupsOwnNorm) {
   EXPECT_NEAR(c.m[2] / 0.1, 0.3 + c.weight_decay[0] * Cells::wave(0, 2, 1), 1e-5);
 }
 
+TEST(ArenaStep, GroupsApartAreClippedByTheirOwnNormAndTheOthersTogether) {
+  const std::vector<Segment> segments = {part(0, 2, ParameterGroup::Trunk),
+                                         part(2, 2, ParameterGroup::Bias),
+                                         part(4, 2, ParameterGroup::Predictor)};
+  Cells c({0}, 6);
+  c.g = {3, 0, 0, 4, 30, 40};
+  c.clip = {1};
+  ArenaStep adam({6, segments}, make_adam(), ClipScope::apart({ParameterGroup::Predictor}));
+
+  const auto norms = adam.gradient_norms(c.arena(), c.rates());
+
+  const auto factor = [&](ParameterGroup g) {
+    return norms.group_factor[static_cast<std::size_t>(g)];
+  };
+  EXPECT_NEAR(factor(ParameterGroup::Trunk), 0.2, 1e-6);
+  EXPECT_NEAR(factor(ParameterGroup::Bias), 0.2, 1e-6);
+  EXPECT_NEAR(factor(ParameterGroup::Predictor), 0.02, 1e-6);
+  EXPECT_NEAR(norms.norm[0], std::sqrt(2525), 1e-5);
+  EXPECT_NEAR(norms.norm_clipped[0], std::sqrt(2), 1e-5);
+  EXPECT_NEAR(norms.factor[0], 0.02, 1e-6);
+}
+
 TEST(ArenaStep, CellsFusedHaveTheBitsOfEachAloneAtAnyNumberOfThreads) {
   const std::vector<int> ids = {0, 1, 2, 3};
   const SegmentTable table = mixed();
