@@ -30,13 +30,14 @@ std::vector<FusedJob> planned_jobs(const Sweep& sweep, const std::vector<bool>& 
   return plan_jobs(sweep.cells, wanted, packing, run.quick_costs);
 }
 
-/// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed.
+/// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed
+/// or have damaged files.
 std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
   const RunSummary summary = conclude_run(store, order.store, stopped);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   const bool json = order.progress == "json";
   fmt::print(stderr, "{}\n", json ? summary_json(summary) : summary_text(summary));
-  return summary.failed;
+  return summary.failed + summary.damaged;
 }
 
 /// Trains what a sweep is missing, as one rank of `world`. A run ends when every cell is done, by

@@ -44,7 +44,10 @@ class SessionRecorder final : public SessionService {
   CellClock& clock(std::size_t e) { return clocks_.at(e); }
 
   /// Sets the number of steps that cell e has made, fewer than the job's.
-  void set_made(std::size_t e, std::int64_t steps) { made_.at(e) = steps; }
+  void set_made(std::size_t e, std::int64_t steps) {
+    made_.at(e) = steps;
+    cells_.at(e).set_reached(steps);
+  }
 
   bool due(std::int64_t /*step*/) const override { return true; }
   void act(const StepEvent& event) override;
