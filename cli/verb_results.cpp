@@ -4,6 +4,7 @@
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
@@ -26,6 +27,7 @@ int results_verb(const Arguments& arguments) {
   }
   const StoreArgument store(line);
   const Listing listing = store.listing();
+  for (const std::string& damage : damage_lines(listing)) log(LogLevel::Warning, damage);
   const auto cells = select_cells(listing, {line.text_of("sort"), line.text_of("filter")});
   if (line.has("json")) {
     print(results_json(listing, cells));

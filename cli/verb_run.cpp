@@ -22,14 +22,15 @@ std::string progress_of(const CommandLine& line) {
   return line.has("quiet") ? "quiet" : "auto";
 }
 
-/// Packs the store and reports the outcome of the run on stderr. @return  true if cells failed.
+/// Packs the store and reports the outcome of the run on stderr. @return  true if cells failed or
+/// have damaged files.
 bool conclude(const std::filesystem::path& folder, bool stopped, bool json) {
   const Store store = Store::open(folder);
   if (!has_plan(store)) return false;
   const RunSummary summary = conclude_run(store, folder.string(), stopped);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
-  return summary.failed > 0;
+  return summary.failed > 0 || summary.damaged > 0;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "storage/cells/cell_result.hpp"
 #include "storage/files/fs_probe.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/process_identity.hpp"
@@ -112,18 +114,28 @@ std::optional<std::string> read_if_there(const fs::path& file) {
 
 constexpr std::array kFailures = {CellStatus::Failed, CellStatus::Oom, CellStatus::Cancelled};
 
-std::optional<StoredFailure> parse_failure(const fs::path& file, std::int64_t generation) {
-  const json j = json::parse(read_text_file(file), nullptr, false);
-  if (!j.is_object() || !j.contains("status") || !j.contains("report")) return std::nullopt;
-  for (const CellStatus status : kFailures) {
-    if (j["status"] == name_of(status)) {
-      return StoredFailure{generation, status, j["report"].dump()};
-    }
+/// A damaged report still says that the attempt failed: its name is enough for that.
+StoredFailure parse_failure(const fs::path& file, std::int64_t generation, const CellId& id) {
+  std::string text;
+  try {
+    text = read_text_file(file);
+  } catch (const StorageError& error) {
+    text = error.what();
   }
-  return std::nullopt;
+  const json j = json::parse(text, nullptr, false);
+  const bool whole = j.is_object() && j.contains("status") && j.contains("report") &&
+                     j.value("generation", generation) == generation && j.value("cell", id) == id;
+  for (const CellStatus status : kFailures) {
+    if (whole && j["status"] == name_of(status)) return {generation, status, j["report"].dump()};
+  }
+  const json report = {{"class", "damage"},
+                       {"message", file.string() + ": the report of this failure is damaged"}};
+  return {generation, CellStatus::Failed, report.dump()};
 }
 
 }  // namespace
+
+Store::Store(fs::path root) : root_(std::move(root)), checks_(std::make_shared<ResultChecks>()) {}
 
 Store Store::open_or_create(const fs::path& root) {
   umask(kUmask);
@@ -159,8 +171,11 @@ fs::path Store::cell_dir(const CellId& id) const {
 }
 
 bool Store::completed(const CellId& id) const {
-  std::error_code absent;
-  return fs::is_regular_file(cell_path(id) / "result.h5", absent);
+  return result(id).kind == ResultState::Kind::Sound;
+}
+
+ResultState Store::result(const CellId& id) const {
+  return checks_->state(cell_path(id) / "result.h5", id);
 }
 
 void Store::publish_failure(const CellId& id, std::int64_t generation, CellStatus status,
@@ -169,7 +184,8 @@ void Store::publish_failure(const CellId& id, std::int64_t generation, CellStatu
     throw Error(fmt::format("'{}' is not a failure", name_of(status)));
   }
   const json parsed = json::parse(report, nullptr, false);
-  const json out = {{"generation", generation},
+  const json out = {{"cell", id},
+                    {"generation", generation},
                     {"status", name_of(status)},
                     {"report", parsed.is_discarded() ? json(report) : parsed}};
   publish_replace(cell_dir(id) / (generation_name("failed", generation) + ".json"),
@@ -185,7 +201,7 @@ std::optional<StoredFailure> Store::newest_failure(const CellId& id) const {
     newest = std::max(newest, generation_of(it->path().stem().string(), "failed").value_or(0));
   }
   if (newest == 0) return std::nullopt;
-  return parse_failure(cell_path(id) / (generation_name("failed", newest) + ".json"), newest);
+  return parse_failure(cell_path(id) / (generation_name("failed", newest) + ".json"), newest, id);
 }
 
 std::optional<std::string> Store::pinned_corpus(const std::string& name) const {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "core/base/cell.hpp"
 
@@ -16,6 +16,20 @@ struct StoredFailure {
   CellStatus status = CellStatus::Failed;
   std::string json;  // the report as given, an object
 };
+
+/// What stands in the place of a cell's result.
+struct ResultState {
+  enum class Kind : std::uint8_t {
+    Absent,
+    Sound,       // sealed, whole and this cell's
+    Damaged,     // can never be read
+    Unreachable  // not readable now: permissions, an I/O error
+  };
+  Kind kind = Kind::Absent;
+  std::string problem;  // of Damaged and Unreachable, with the file's name
+};
+
+class ResultChecks;
 
 /// The folder of one sweep's results: STORE.json, sweep.yaml, plan.h5, cells/ab/<id>/, corpora/,
 /// texts/, logs/, sweep.h5. Any number of processes may use one store at the same time.
@@ -45,13 +59,17 @@ class Store {
   /// The same path; nothing is created.
   std::filesystem::path cell_path(const CellId& id) const;
 
-  /// True if result.h5 exists: the only sign that a cell is done.
+  /// True if result.h5 is there, whole and this cell's: the only sign that a cell is done. It is
+  /// read once by a store object and its copies, and again when it has changed.
   bool completed(const CellId& id) const;
+  /// What stands in the place of the result, and why it cannot be used.
+  ResultState result(const CellId& id) const;
 
   /// failed-<generation>.json. @param status  Failed, Oom or Cancelled. @param json  an object.
   void publish_failure(const CellId& id, std::int64_t generation, CellStatus status,
                        const std::string& json) const;
-  /// The report of the newest failed generation; nothing if none failed or the report is damaged.
+  /// The report of the newest failed generation; nothing if none failed. Of a damaged report only
+  /// that it is damaged.
   std::optional<StoredFailure> newest_failure(const CellId& id) const;
 
   /// Remembers the SHA-256 (64 hex digits) of a corpus's raw files at first use.
@@ -64,9 +82,10 @@ class Store {
   std::optional<std::string> read_text(const std::string& name) const;
 
  private:
-  explicit Store(std::filesystem::path root) : root_(std::move(root)) {}
+  explicit Store(std::filesystem::path root);
 
   std::filesystem::path root_;
+  std::shared_ptr<ResultChecks> checks_;
 };
 
 }  // namespace depthgrid

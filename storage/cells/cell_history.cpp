@@ -128,7 +128,9 @@ AttemptRecord record_of(std::int64_t generation, const JournalContents& journal)
                        journal.header.first_step,
                        journal.header.attempt_json,
                        journal.end,
-                       journal.torn};
+                       journal.torn,
+                       journal.mark};
+  record.mark.generation = generation;
   for (std::size_t k = 0; k < journal.rows.size(); ++k) {
     if (journal.header.kinds[k].name == "cell") continue;
     for (const std::int64_t step : journal.rows[k].steps) {
@@ -138,14 +140,58 @@ AttemptRecord record_of(std::int64_t generation, const JournalContents& journal)
   return record;
 }
 
-std::map<std::int64_t, JournalContents> read_all(const fs::path& cell_dir) {
+bool is_of(const JournalHeader& header, std::int64_t generation, const std::string& cell) {
+  return header.generation == generation && (header.cell.empty() || header.cell == cell);
+}
+
+/// What is wrong with a journal beyond a torn end; empty if nothing is.
+std::string damage_of(const JournalContents& journal, std::int64_t generation,
+                      const std::string& cell) {
+  const JournalHeader& header = journal.header;
+  if (journal.mark.bytes == 0) {
+    return journal.frames_behind > 0 ? "its head is damaged" : "";  // else its owner died early
+  }
+  if (!is_of(header, generation, cell)) {
+    return fmt::format("is the journal of attempt {} of {}", header.generation,
+                       header.cell.empty() ? "another cell" : "cell " + header.cell);
+  }
+  if (journal.frames_behind == 0) return "";
+  std::int64_t last = header.first_step;
+  for (const RowTable& rows : journal.rows) {
+    for (const std::int64_t step : rows.steps) last = std::max(last, step);
+  }
+  return fmt::format("is damaged after step {}: {} whole records behind are not used", last,
+                     journal.frames_behind);
+}
+
+/// The journals of a cell by generation. Those that are no journals of this cell are left out.
+std::map<std::int64_t, JournalContents> read_all(const fs::path& cell_dir, CellHistory& history) {
   std::map<std::int64_t, JournalContents> journals;
+  const std::string cell = cell_dir.filename();
   std::error_code absent;
   for (fs::directory_iterator it(cell_dir, absent), end; !absent && it != end;
        it.increment(absent)) {
     const auto generation = generation_of(it->path().filename().string(), "journal");
-    if (generation) journals.emplace(*generation, read_journal(it->path()));
+    if (!generation) continue;
+    try {
+      JournalContents journal = read_journal(it->path());
+      const std::string damage = damage_of(journal, *generation, cell);
+      if (!damage.empty()) history.damages.push_back(it->path().string() + ": " + damage);
+      const bool own = journal.mark.bytes == 0 ? journal.frames_behind == 0
+                                               : is_of(journal.header, *generation, cell);
+      if (!own) {
+        history.unusable.push_back(it->path());
+      } else {
+        journals.emplace(*generation, std::move(journal));
+      }
+    } catch (const StorageError& error) {
+      if (error.code() == ExitCode::CantCreate) throw;  // not readable now: no damage
+      if (error.code() == ExitCode::NoInput) continue;  // gone since it was listed
+      history.damages.emplace_back(error.what());
+      history.unusable.push_back(it->path());
+    }
   }
+  std::ranges::sort(history.damages);
   return journals;
 }
 
@@ -176,9 +222,19 @@ const MergedRows* CellHistory::find(std::string_view kind) const {
   return at == kinds.end() ? nullptr : &*at;
 }
 
+std::int64_t covered_steps(const CellHistory& history) {
+  const MergedRows* train = history.find("train");
+  std::int64_t out = 0;
+  for (std::size_t i = 0; train != nullptr && i < train->rows.size(); ++i) {
+    if (train->rows.steps[i] != out + 1) break;
+    ++out;
+  }
+  return out;
+}
+
 CellHistory read_history(const fs::path& cell_dir) {
-  const std::map<std::int64_t, JournalContents> journals = read_all(cell_dir);
   CellHistory history;
+  const std::map<std::int64_t, JournalContents> journals = read_all(cell_dir, history);
   std::vector<std::string> names;  // kinds in the order in which they first appear
   std::map<std::string, std::vector<Part>> parts;
   for (const auto& [generation, journal] : journals) {

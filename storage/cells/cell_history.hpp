@@ -19,6 +19,7 @@ struct AttemptRecord {
   std::string attempt_json;       // "" when the header is damaged
   std::optional<AttemptEnd> end;  // nothing if it was killed or is still running
   bool torn = false;              // the tail of its journal is unreadable
+  JournalMark mark = {};          // of the part that was read
 };
 
 /// Rows of one kind from all attempts, by ascending step, each from the newest attempt that has it.
@@ -37,13 +38,22 @@ struct CellHistory {
   std::vector<JournalEvent> events;    // ascending generation, then as written
   std::int64_t replayed_steps = 0;     // training rows that a later attempt computed again
   std::int64_t replay_mismatches = 0;  // of these, not bitwise equal
+  /// Journals that cannot be read as they were written, one line each: not a journal, of another
+  /// cell or attempt, or with whole records behind damaged ones. A torn end is no damage.
+  std::vector<std::string> damages;
+  /// The journals themselves that are not readable at all, or not this cell's.
+  std::vector<std::filesystem::path> unusable;
   const MergedRows* find(std::string_view kind) const;  // nullptr if no attempt has that kind
 };
 
 /// Reads and merges every `journal-*` of a cell. Rows of older attempts are compared bit for bit,
 /// including NaN, with those of the next newer attempt that has the same step, except for
 /// train_wall_time, a clock; the kind "cell" (no axis) is not compared. A cell without journals
-/// gives an empty history.
+/// gives an empty history. Of a damaged journal the records before the damage are read.
+/// @param cell_dir  its name is the cell's id, which the journals name too.
 CellHistory read_history(const std::filesystem::path& cell_dir);
+
+/// The last step n for which the training rows 1 … n are all there; 0 if none is.
+std::int64_t covered_steps(const CellHistory& history);
 
 }  // namespace depthgrid

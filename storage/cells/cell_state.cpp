@@ -47,7 +47,7 @@ CellState unfinished_state(const Store& store, const CellId& id) {
 CellOutcome cell_outcome(const Store& store, const CellId& id) {
   const std::filesystem::path folder = store.cell_path(id);
   const std::filesystem::path result = folder / "result.h5";
-  CellOutcome out{.seal = peek_seal(result), .state = {}};
+  CellOutcome out{.seal = peek_seal(result), .state = {}, .damage = {}};
   if (out.seal || !std::filesystem::exists(folder)) return out;
   out.state = unfinished_state(store, id);
   // Owners publish before they release: a claim that has just ended may have left a result.
@@ -55,7 +55,12 @@ CellOutcome cell_outcome(const Store& store, const CellId& id) {
     out.seal = peek_seal(result);
   }
   if (out.seal) out.state = {};
+  if (!out.seal) out.damage = store.result(id).problem;
   return out;
+}
+
+CellOutcome unfinished_outcome(const Store& store, const CellId& id) {
+  return {.seal = {}, .state = unfinished_state(store, id), .damage = {}};
 }
 
 }  // namespace depthgrid

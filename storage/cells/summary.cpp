@@ -7,15 +7,21 @@
 #include <map>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/config/axis_labels.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
+#include "storage/cells/cell_result.hpp"
 #include "storage/cells/cell_state.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/variables.hpp"
+#include "storage/files/set_aside.hpp"
+#include "storage/hdf5/checkpoint.hpp"
 
 namespace depthgrid {
 namespace {
@@ -143,8 +149,9 @@ CellSummary named(const StoredCell& cell) {
 /// The columns that summaries need and the file has.
 ColumnTable read_summary_columns(const TableReader& reader) {
   std::vector<std::string> names = metric_variables();
-  for (const char* name : {"step", "eval_step", "cell_status", "stopped_at", "n_parameters",
-                           "attempt_cell", "attempt_host", "result_sha256"}) {
+  for (const char* name :
+       {"step", "eval_step", "cell_status", "stopped_at", "n_steps", "n_parameters", "attempt_cell",
+        "attempt_host", "result_sha256", "event_cell", "event_kind"}) {
     names.emplace_back(name);
   }
   ColumnTable out;
@@ -159,10 +166,18 @@ ColumnTable read_summary_columns(const TableReader& reader) {
 struct Attempts {
   int count = 0;
   std::string host;
+  std::int64_t damages = 0;  // events that say so
 };
 
 std::map<CellId, Attempts> attempts_of(const ColumnTable& table) {
   std::map<CellId, Attempts> out;
+  const VariableColumn* of = table.find("event_cell");
+  const VariableColumn* kinds = table.find("event_kind");
+  for (std::size_t i = 0; of != nullptr && kinds != nullptr && i < of->items(); ++i) {
+    const auto kind = static_cast<EventKind>(kinds->integer(i));
+    const bool met = kind == EventKind::Damage || kind == EventKind::CheckpointRejected;
+    if (met) ++out[of->text(i)].damages;
+  }
   const VariableColumn* cells = table.find("attempt_cell");
   const VariableColumn* hosts = table.find("attempt_host");
   if (cells == nullptr || hosts == nullptr) return out;
@@ -182,7 +197,19 @@ void fill(CellSummary& out, const ColumnTable& table, std::size_t row,
   if (const auto at = attempts.find(out.id); at != attempts.end()) {
     out.attempts = at->second.count;
     out.host = at->second.host;
+    out.damages_met = at->second.damages;
   }
+}
+
+/// What a result lacks that it should have: some releases published records with holes.
+std::string missing_steps(const ColumnTable& table, std::size_t row) {
+  const std::int64_t last = cell_integer(table, "stopped_at", row, -1);
+  const std::int64_t there = cell_integer(table, "n_steps", row, last);
+  if (there >= last) return {};
+  return fmt::format(
+      "its result holds {} of {} training steps: records had been damaged; to train "
+      "it again, move its result.h5 away and run the sweep",
+      there, last);
 }
 
 CellStatus finished_status(const ColumnTable& table, std::size_t row) {
@@ -195,9 +222,9 @@ CellStatus finished_status(const ColumnTable& table, std::size_t row) {
 class PackedSummary {
  public:
   PackedSummary(const Store& store, const StoredPlan& plan) {
-    if (!fs::exists(store.packed_file())) return;
+    if (!something_at(store.packed_file())) return;
     try {
-      const TableReader reader(store.packed_file(), SealCheck::BlockOnly);
+      const TableReader reader(store.packed_file());
       if (reader.text_attribute("format_version") != kFormatVersion) return;
       const VariableColumn cells = reader.read("cell");
       for (std::size_t i = 0; i < cells.items(); ++i) rows_[cells.text(i)] = i;
@@ -214,13 +241,17 @@ class PackedSummary {
     }
   }
 
+  /// @param seal  of the result; empty: any result will do.
   /// @return false unless the packed file holds exactly this result.
   bool fill(CellSummary& out, const std::string& seal) const {
     const auto row = rows_.find(out.id);
     const VariableColumn* seals = table_.find("result_sha256");
-    if (row == rows_.end() || seals == nullptr || seals->text(row->second) != seal) return false;
+    if (row == rows_.end() || seals == nullptr) return false;
+    const std::string kept = seals->text(row->second);
+    if (kept.empty() || (!seal.empty() && kept != seal)) return false;
     depthgrid::fill(out, table_, row->second, attempts_);
     out.status = finished_status(table_, row->second);
+    out.damage = missing_steps(table_, row->second);
     return true;
   }
 
@@ -230,35 +261,83 @@ class PackedSummary {
   std::map<CellId, Attempts> attempts_;
 };
 
-void fill_from_result(CellSummary& out, const fs::path& file) {
-  const ColumnTable table = read_summary_columns(TableReader(file));
+void fill_from_result(CellSummary& out, const fs::path& file, const StoredCell& cell) {
+  const ColumnTable table = read_summary_columns(open_cell_file(file, cell.id, cell.changed));
   fill(out, table, 0, attempts_of(table));
   out.status = finished_status(table, 0);
+  out.damage = missing_steps(table, 0);
 }
 
 /// The number of parameters is in no journal, but in the newest snapshot.
-std::int64_t parameters_of_snapshot(const fs::path& file) {
-  if (!fs::exists(file)) return 0;
+std::int64_t parameters_of_snapshot(const fs::path& file, const StoredCell& cell) {
+  if (!something_at(file)) return 0;
   try {
-    const TableReader reader(file);
+    const TableReader reader = open_cell_file(file, cell.id, cell.changed);
     return reader.has("n_parameters") ? reader.read("n_parameters").integer(0) : 0;
   } catch (const StorageError&) {
     return 0;  // a damaged snapshot does no harm: the next one replaces it
   }
 }
 
+/// What of an unfinished cell's records is damaged; empty if nothing is.
+std::string damage_of_records(const CellHistory& history,
+                              const std::vector<CheckpointFile>& checkpoints) {
+  const MergedRows* train = history.find("train");
+  std::string out;
+  for (const std::string& damage : history.damages) out += (out.empty() ? "" : "; ") + damage;
+  const std::int64_t covered = covered_steps(history);
+  const bool gap = train != nullptr && train->rows.size() > 0 && train->rows.steps.back() > covered;
+  // A cell that stopped early has checkpoints of later steps, but no gap and some rows.
+  if (out.empty() && (gap || (covered == 0 && !checkpoints.empty() && checkpoints[0].step > 0))) {
+    out = fmt::format("records after step {} are missing", covered);
+  }
+  return out.empty() ? out : out + "; depthgrid run computes again what is lost";
+}
+
 void fill_from_journals(CellSummary& out, const Store& store, const StoredPlan& plan,
                         const StoredCell& cell, const CellState& state) {
   const fs::path folder = store.cell_path(cell.id);
   if (!fs::exists(folder)) return;
+  // Before the journals are read: a running cell records the steps of a checkpoint first.
+  const std::vector<CheckpointFile> checkpoints = list_checkpoints(folder);
   const CellHistory history = read_history(folder);
+  out.damage = damage_of_records(history, checkpoints);
   const ColumnTable table = cell_records(
       {.plan = cell, .sweep = plan, .history = history, .status = state.status, .facts = {}});
   fill(out, table, 0, attempts_of(table));
   out.status = state.status;
-  out.parameters = parameters_of_snapshot(folder / "metrics.h5");
+  out.parameters = parameters_of_snapshot(folder / "metrics.h5", cell);
   const bool failed = state.status == CellStatus::Failed || state.status == CellStatus::Oom;
   if (failed || state.status == CellStatus::Cancelled) out.problem = state.problem;
+}
+
+/// The row of the packed file in the place of a result that is damaged or gone, unless the cell is
+/// being trained again.
+bool fill_from_kept_row(CellSummary& row, const PackedSummary& packed, const CellOutcome& found,
+                        const fs::path& result) {
+  if (found.state.status == CellStatus::Running || !packed.fill(row, "")) return false;
+  row.damage = (found.damage.empty() ? result.string() + ": is missing" : found.damage) +
+               "; the numbers are those of sweep.h5; depthgrid run trains the cell again";
+  return true;
+}
+
+void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, const StoredCell& cell,
+              const PackedSummary& packed) {
+  const fs::path result = store.cell_path(cell.id) / "result.h5";
+  CellOutcome found = cell_outcome(store, cell.id);
+  if (found.seal && packed.fill(row, hex(found.seal->digest))) return;
+  if (found.seal) {
+    try {
+      return fill_from_result(row, result, cell);
+    } catch (const StorageError& error) {
+      if (error.code() != ExitCode::BadData) throw;
+      found = unfinished_outcome(store, cell.id);
+      found.damage = error.what();
+    }
+  }
+  if (fill_from_kept_row(row, packed, found, result)) return;
+  fill_from_journals(row, store, plan, cell, found.state);
+  if (!found.damage.empty()) row.damage = found.damage + "; depthgrid run trains the cell again";
 }
 
 }  // namespace
@@ -270,13 +349,7 @@ std::vector<CellSummary> summarise(const Store& store, const StoredPlan& plan) {
   for (const StoredCell& cell : plan.cells) {
     CellSummary& row = out.emplace_back(named(cell));
     try {
-      const CellOutcome found = cell_outcome(store, cell.id);
-      if (found.seal && packed.fill(row, hex(found.seal->digest))) continue;
-      if (found.seal) {
-        fill_from_result(row, store.cell_path(cell.id) / "result.h5");
-      } else {
-        fill_from_journals(row, store, plan, cell, found.state);
-      }
+      fill_row(row, store, plan, cell, packed);
     } catch (const StorageError& error) {
       row.status = CellStatus::Failed;
       row.problem = error.what();

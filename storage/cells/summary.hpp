@@ -28,12 +28,18 @@ struct CellSummary {
   int attempts = 0;
   std::string problem;  // of failed cells: the reason, one line
   std::string host;     // of the newest attempt
+  /// What is damaged now, and what to do about it, one line; empty if nothing is known to be.
+  std::string damage;
+  /// Damaged files that attempts have met; what they held was computed again.
+  std::int64_t damages_met = 0;
 };
 
 /// One summary per cell, in the order of the plan.
 ///
 /// Finished cells are read from `sweep.h5` where it holds their sealed result, else from
-/// `result.h5`; unfinished ones from their journals. Takes no lock and changes nothing.
+/// `result.h5`; unfinished ones from their journals. Whatever is read is checked whole first. Where
+/// a result is damaged or gone, the row of `sweep.h5` counts if there is one, and `damage` says so.
+/// Takes no lock and changes nothing.
 std::vector<CellSummary> summarise(const Store& store, const StoredPlan& plan);
 
 }  // namespace depthgrid

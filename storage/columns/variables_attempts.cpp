@@ -51,7 +51,7 @@ constexpr Variable kAttemptsVariables[] = {
     {"event_kind", "event", Int8, "1",
      "flag: 0 resume seam, 1 checkpoint, 2 checkpoint rejected, 3 diverged, 4 failure, 5 early "
      "stop, 6 lease lost, 7 team size changed, 8 solver status, 9 phase change, 10 warning, 11 "
-     "start weights",
+     "start weights, 12 damage",
      "at event", kJournalFile},
     {"event_value", "event", Float64, "1",
      "number of the event (resume seam: loss of the first step less that of the step before)",

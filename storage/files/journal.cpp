@@ -93,6 +93,7 @@ std::string header_text(const JournalHeader& header) {
               {"kinds", kinds},
               {"attempt", header.attempt_json}};
   if (!header.axes.empty()) out["axes"] = header.axes;
+  if (!header.cell.empty()) out["cell"] = header.cell;
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -108,10 +109,21 @@ std::optional<JournalHeader> header_from(std::span<const std::byte> text) {
       header.kinds.push_back(std::move(kind));
     }
     if (j.contains("axes")) j["axes"].get_to(header.axes);
+    if (j.contains("cell")) j["cell"].get_to(header.cell);
     return header;
   } catch (const json::exception&) {
     return std::nullopt;
   }
+}
+
+/// The start of an event's message, cut between two characters: the columns of a packed file are as
+/// wide as the longest one, and HDF5 knows limits.
+std::span<const std::byte> shortened(std::span<const std::byte> message) {
+  constexpr std::size_t kMostBytes = 4096;
+  if (message.size() <= kMostBytes) return message;
+  std::size_t n = kMostBytes;
+  while (n > 0 && (std::to_integer<unsigned>(message[n]) & 0xC0U) == 0x80U) --n;  // UTF-8
+  return message.first(n);
 }
 
 /// Adds one frame to what was read. @return false if it does not match the header.
@@ -122,7 +134,7 @@ bool take(JournalContents& out, std::span<const std::byte> payload) {
   const auto body = payload.subspan(kHeadBytes);
   if (type == kEventType && body.size() >= sizeof(EventBody)) {
     const auto event = get_raw<EventBody>(body);
-    const auto text = body.subspan(sizeof event);
+    const auto text = shortened(body.subspan(sizeof event));
     out.events.push_back({step,
                           event.time,
                           static_cast<EventKind>(event.kind),
@@ -145,7 +157,64 @@ bool take(JournalContents& out, std::span<const std::byte> payload) {
   return true;
 }
 
+/// True if the bytes look like the start of a frame: a cheap test before its CRC is computed.
+bool resembles_frame(std::span<const std::byte> bytes) {
+  if (bytes.size() < kFrameBytes + kHeadBytes) return false;
+  constexpr std::uint32_t kMostKinds = 64;
+  const auto length = get_raw<std::uint32_t>(bytes);
+  const auto type = get_raw<std::uint32_t>(bytes.subspan(kFrameBytes));
+  return length >= kHeadBytes && length <= bytes.size() - kFrameBytes &&
+         (type < kMostKinds || type >= kEndType) &&
+         get_raw<std::uint32_t>(bytes.subspan(kFrameBytes + 4)) == 0;
+}
+
+/// Counts the whole frames in what follows the last good one.
+std::int64_t count_frames(std::span<const std::byte> rest) {
+  std::int64_t out = 0;
+  while (rest.size() >= kFrameBytes + kHeadBytes) {
+    if (resembles_frame(rest) && take_frame(rest)) {
+      ++out;
+    } else {
+      rest = rest.subspan(1);
+    }
+  }
+  return out;
+}
+
+/// Everything of a journal behind its magic. @return  bytes of the good frames.
+std::size_t read_frames(std::span<const std::byte> rest, JournalContents& out) {
+  const std::size_t all = rest.size();
+  const auto head = take_frame(rest);
+  auto header = head ? header_from(*head) : std::nullopt;
+  if (!header) return 0;
+  out.header = std::move(*header);
+  for (const RowKind& kind : out.header.kinds) out.rows.push_back({kind.width(), {}, {}});
+  std::size_t good = all - rest.size();
+  while (!rest.empty()) {
+    const auto payload = take_frame(rest);
+    if (!payload || !take(out, *payload)) return good;
+    good = all - rest.size();
+  }
+  return good;
+}
+
 }  // namespace
+
+std::string marks_json(const std::vector<JournalMark>& marks) {
+  json out = json::array();
+  for (const JournalMark& m : marks) out.push_back({m.generation, m.bytes, m.crc32c});
+  return out.dump();
+}
+
+std::optional<std::vector<JournalMark>> marks_from_json(const std::string& text) {
+  try {
+    std::vector<JournalMark> out;
+    for (const json& m : json::parse(text)) out.push_back({m.at(0), m.at(1), m.at(2)});
+    return out;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
 
 std::int64_t RowKind::width() const {
   std::int64_t n = 0;
@@ -175,25 +244,38 @@ Journal::Journal(const fs::path& file, const JournalHeader& header)
   const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
   frame_.insert(frame_.end(), bytes.begin(), bytes.end());
   close_frame(frame_, kJournalMagic.size());
-  write_all(fd_.get(), frame_, file_);
+  mark_.generation = header.generation;
+  write();
   sync();
   sync_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
 }
 
+/// Appends frame_, by one call.
+void Journal::write() {
+  if (!fd_) throw StorageError(file_, "the journal was closed by an earlier error: " + problem_);
+  try {
+    write_all(fd_.get(), frame_, file_);
+  } catch (const std::exception& e) {
+    close_after(e.what());  // frames behind a torn one would never be read
+    throw;
+  }
+  mark_.crc32c = crc32c(frame_, mark_.crc32c);
+  mark_.bytes += frame_.size();
+}
+
+void Journal::close_after(const std::string& problem) {
+  problem_ = problem;
+  fd_.reset();
+}
+
 void Journal::put(std::uint32_t type, std::int64_t step, std::span<const std::byte> body) {
-  if (!fd_) throw StorageError(file_, "the journal is closed after an earlier error");
   frame_.assign(kFrameBytes, std::byte{0});
   put_raw(frame_, type);
   put_raw(frame_, std::uint32_t{0});
   put_raw(frame_, step);
   frame_.insert(frame_.end(), body.begin(), body.end());
   close_frame(frame_, 0);
-  try {
-    write_all(fd_.get(), frame_, file_);
-  } catch (...) {
-    fd_.reset();  // frames behind a torn one would never be read
-    throw;
-  }
+  write();
 }
 
 void Journal::append(std::size_t kind, std::int64_t step, std::span<const double> values) {
@@ -207,7 +289,7 @@ void Journal::append(std::size_t kind, std::int64_t step, std::span<const double
 void Journal::event(std::int64_t step, EventKind kind, double value, std::string_view message) {
   std::vector<std::byte> body;
   put_raw(body, EventBody{unix_time(), value, static_cast<std::int64_t>(kind)});
-  const auto text = std::as_bytes(std::span(message.data(), message.size()));
+  const auto text = shortened(std::as_bytes(std::span(message.data(), message.size())));
   body.insert(body.end(), text.begin(), text.end());
   put(kEventType, step, body);
 }
@@ -218,34 +300,35 @@ void Journal::end(AttemptOutcome outcome, std::int32_t exit_code) {
 }
 
 void Journal::sync() {
-  if (!fd_) throw StorageError(file_, "the journal is closed after an earlier error");
+  if (!fd_) throw StorageError(file_, "the journal was closed by an earlier error: " + problem_);
   if (fdatasync(fd_.get()) == 0) return;
-  const int code = errno;
-  fd_.reset();  // the kernel has marked the lost pages as clean: a second sync would lie
-  throw_errno(file_, "cannot sync", code);
+  try {
+    throw_errno(file_, "cannot sync", errno);
+  } catch (const std::exception& e) {
+    close_after(
+        e.what());  // the kernel has marked the lost pages as clean: a second sync would lie
+    throw;
+  }
+}
+
+bool begins_with(const fs::path& file, const JournalMark& mark) {
+  const std::vector<std::byte> bytes = read_file(file);
+  return bytes.size() >= mark.bytes &&
+         crc32c(std::span(bytes).first(static_cast<std::size_t>(mark.bytes))) == mark.crc32c;
 }
 
 JournalContents read_journal(const fs::path& file) {
   const std::vector<std::byte> bytes = read_file(file);
+  const std::span<const std::byte> all(bytes);
   JournalContents out;
-  out.torn = true;
-  std::span<const std::byte> rest(bytes);
-  if (rest.size() < kJournalMagic.size() ||
-      std::memcmp(rest.data(), kJournalMagic.data(), kJournalMagic.size()) != 0) {
-    return out;
-  }
-  rest = rest.subspan(kJournalMagic.size());
-  const auto head = take_frame(rest);
-  if (!head) return out;
-  auto header = header_from(*head);
-  if (!header) return out;
-  out.header = std::move(*header);
-  for (const RowKind& kind : out.header.kinds) out.rows.push_back({kind.width(), {}, {}});
-  while (!rest.empty()) {
-    const auto payload = take_frame(rest);
-    if (!payload || !take(out, *payload)) return out;
-  }
-  out.torn = false;
+  const bool ours = all.size() >= kJournalMagic.size() &&
+                    std::memcmp(all.data(), kJournalMagic.data(), kJournalMagic.size()) == 0;
+  const std::size_t good = ours ? read_frames(all.subspan(kJournalMagic.size()), out) : 0;
+  const std::size_t whole = good > 0 ? kJournalMagic.size() + good : 0;
+  out.torn = whole == 0 || whole < all.size();
+  out.mark.bytes = whole;
+  out.mark.crc32c = crc32c(all.first(whole));
+  if (whole < all.size()) out.frames_behind = count_frames(all.subspan(whole));
   return out;
 }
 

@@ -44,7 +44,20 @@ struct JournalHeader {
   std::vector<RowKind> kinds;
   std::string attempt_json;  // JSON object: host, device, start, code version, environment …
   std::vector<RowAxis> axes = {};
+  std::string cell = {};  // id; empty: not said
 };
+
+/// The beginning of a journal, as somebody once saw it: later readers can tell whether it is whole.
+struct JournalMark {
+  std::int64_t generation = 0;
+  std::uint64_t bytes = 0;   // from the start of the file
+  std::uint32_t crc32c = 0;  // of these bytes
+  bool operator==(const JournalMark&) const = default;
+};
+
+/// [[generation, bytes, crc32c], …] as JSON, and back; nothing if the text is not that.
+std::string marks_json(const std::vector<JournalMark>& marks);
+std::optional<std::vector<JournalMark>> marks_from_json(const std::string& text);
 
 struct JournalEvent {
   std::int64_t step = 0;
@@ -77,6 +90,9 @@ class Journal {
   void event(std::int64_t step, EventKind kind, double value, std::string_view message);
   void end(AttemptOutcome outcome, std::int32_t exit_code);
 
+  /// What has been appended so far.
+  const JournalMark& mark() const { return mark_; }
+
   /// fdatasync. @throws StorageError; the journal is closed then.
   void sync();
 
@@ -84,11 +100,15 @@ class Journal {
 
  private:
   void put(std::uint32_t type, std::int64_t step, std::span<const std::byte> body);
+  void write();
+  void close_after(const std::string& problem);
 
   std::filesystem::path file_;
   Fd fd_;
   std::vector<std::int64_t> widths_;
   std::vector<std::byte> frame_;  // reused: a row needs no allocation
+  JournalMark mark_;
+  std::string problem_;  // why the journal is closed
 };
 
 /// Rows of one kind, in the order written: row i has step steps[i] and `width` values.
@@ -107,7 +127,14 @@ struct JournalContents {
   std::vector<JournalEvent> events;
   std::optional<AttemptEnd> end;
   bool torn = false;  // bytes follow the last good frame
+  JournalMark mark;   // of the magic and the good frames; generation 0
+  /// Whole frames behind the first bad one: a process or machine that dies leaves none, so these
+  /// bytes were damaged later.
+  std::int64_t frames_behind = 0;
 };
+
+/// True if the file still begins with what was marked.
+bool begins_with(const std::filesystem::path& file, const JournalMark& mark);
 
 /// Reads up to the first bad frame; a damaged header gives empty contents and torn = true.
 /// @throws StorageError only if the file cannot be read at all.

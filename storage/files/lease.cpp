@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <initializer_list>
 #include <string_view>
 #include <system_error>
 
@@ -24,16 +25,28 @@ namespace fs = std::filesystem;
 /// Second word of a heartbeat file; of equal length, so that one line overwrites the other.
 constexpr std::string_view kBeatingWord = "beats", kEndedWord = "ended";
 
-}  // namespace
-
-std::int64_t highest_claim(const fs::path& cell_dir) {
+/// Highest generation among the files with these stems; 0 without any.
+std::int64_t highest_of(const fs::path& cell_dir, std::initializer_list<std::string_view> stems) {
   std::int64_t highest = 0;
   std::error_code absent;
   for (fs::directory_iterator it(cell_dir, absent), end; !absent && it != end;
        it.increment(absent)) {
-    highest = std::max(highest, generation_of(it->path().filename().string(), "gen").value_or(0));
+    const std::string name = it->path().filename();
+    for (const std::string_view stem : stems) {
+      highest = std::max(highest, generation_of(name, stem).value_or(0));
+    }
   }
   return highest;
+}
+
+}  // namespace
+
+std::int64_t highest_claim(const fs::path& cell_dir) {
+  return highest_of(cell_dir, {"gen"});
+}
+
+std::int64_t next_generation(const fs::path& cell_dir) {
+  return highest_of(cell_dir, {"gen", "hb", "journal"}) + 1;
 }
 
 std::string read_heartbeat(const fs::path& cell_dir, std::int64_t generation) {

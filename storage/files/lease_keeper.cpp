@@ -71,8 +71,9 @@ std::optional<Lease> LeaseKeeper::try_acquire(const std::filesystem::path& cell_
     const bool free = heartbeat_ended(heartbeat) || (owner && surely_dead(*owner));
     if (!free && !stood_still(cell_dir, last, heartbeat)) return std::nullopt;
   }
+  const std::int64_t next = next_generation(cell_dir);
   try {
-    if (!publish_once(cell_dir / generation_name("gen", last + 1), to_json(identity_))) {
+    if (!publish_once(cell_dir / generation_name("gen", next), to_json(identity_))) {
       return std::nullopt;
     }
   } catch (const StorageError&) {
@@ -83,7 +84,7 @@ std::optional<Lease> LeaseKeeper::try_acquire(const std::filesystem::path& cell_
   remove_scratch(cell_dir);
   auto held = std::make_shared<Lease::Held>();
   held->cell_dir = cell_dir;
-  held->generation = last + 1;
+  held->generation = next;
   held->beat(false);
   {
     const std::lock_guard lock(mutex_);

@@ -14,6 +14,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
 namespace {
@@ -69,6 +70,11 @@ Installed install(int folder, const std::string& scratch, const fs::path& target
     const int code = errno;
     if (is_file(folder, name, fd)) return Installed::Yes;
     if (code == ENOENT && is_swept(fd)) return Installed::Swept;
+    if (code == EISDIR) {  // a folder in the way: only damage puts one there
+      log(LogLevel::Warning,
+          target.string() + ": a folder is in the way; it is now " + set_aside(target).string());
+      if (renameat(folder, scratch.c_str(), folder, name.c_str()) == 0) return Installed::Yes;
+    }
     throw_errno(target, "cannot rename into place", code);
   }
   bool made = linkat(folder, scratch.c_str(), folder, name.c_str(), 0) == 0;

@@ -62,6 +62,7 @@ SealInfo parse_block(std::span<const std::byte> block, const fs::path& name) {
 Fd open_regular(const fs::path& file) {
   Fd fd(open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!fd && errno == ENOENT) throw StorageError(file, "no such file", ExitCode::NoInput);
+  if (!fd && errno == ELOOP) bad(file, "a symbolic link, which is not followed");
   if (!fd) throw_errno(file, "cannot open", errno);
   struct stat about{};
   if (fstat(fd.get(), &about) != 0) throw_errno(file, "cannot stat", errno);

@@ -253,11 +253,15 @@ fs::path publish_checkpoint(const fs::path& cell_dir, std::int64_t generation,
   return target;
 }
 
-CheckpointSearch newest_checkpoint(const fs::path& cell_dir, const std::string& config_digest) {
+CheckpointSearch newest_checkpoint(const fs::path& cell_dir, const std::string& config_digest,
+                                   const CheckpointObjection& objection) {
   CheckpointSearch search;
   for (const CheckpointFile& file : list_checkpoints(cell_dir)) {
     try {
-      search.found = read_checkpoint(file, config_digest);
+      LoadedCheckpoint found = read_checkpoint(file, config_digest);
+      const std::string why = objection ? objection(found) : "";
+      if (!why.empty()) throw StorageError(file.file, why, ExitCode::BadData);
+      search.found = std::move(found);
       return search;
     } catch (const StorageError& e) {
       search.rejected.push_back(file.file.filename().string() + ": " + e.what());

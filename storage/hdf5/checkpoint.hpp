@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -57,8 +58,12 @@ struct CheckpointSearch {
 
 /// The newest by (step, generation) with valid seal, configuration digest and tensor digests.
 /// Damaged ones are moved to `corrupt/`, each with a file that states the reason.
+/// @param objection  why a sound checkpoint must not be continued from; empty if it may be. Such
+///                   ones are moved too.
+using CheckpointObjection = std::function<std::string(const LoadedCheckpoint& checkpoint)>;
 CheckpointSearch newest_checkpoint(const std::filesystem::path& cell_dir,
-                                   const std::string& config_digest);
+                                   const std::string& config_digest,
+                                   const CheckpointObjection& objection = {});
 
 /// The checkpoint of one step, newest valid generation, by the same checks; nothing is moved.
 std::optional<LoadedCheckpoint> checkpoint_at(const std::filesystem::path& cell_dir,

@@ -13,6 +13,7 @@
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
+#include "storage/files/set_aside.hpp"
 #include "storage/pack/pack_axes.hpp"
 #include "storage/pack/pack_series.hpp"
 #include "storage/pack/pack_sources.hpp"
@@ -338,6 +339,7 @@ PackReport pack(const Store& store) {
     if (sources.previous && sources.previous->text_attribute("source_digest") == sources.digest) {
       break;
     }
+    if (sources.damaged_previous && something_at(out.file)) set_aside(out.file);
     Packer(store, plan, sources).write();
     out.written = true;
     // While we wrote, another process may have packed a newer view, which ours has replaced. Each

@@ -8,10 +8,12 @@
 #include "core/base/error.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
+#include "storage/cells/cell_result.hpp"
 #include "storage/cells/cell_state.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/variables.hpp"
 #include "storage/files/sealed_file.hpp"
+#include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
 namespace {
@@ -45,9 +47,9 @@ ColumnTable read_columns(const TableReader& reader, Wanted wanted) {
 
 /// The previous packed file, unless it is damaged or its version or cells differ.
 std::optional<TableReader> open_previous(const Store& store, const StoredPlan& plan,
-                                         std::vector<std::string>& problems) {
+                                         PackSources& sources) {
   const fs::path file = store.packed_file();
-  if (!fs::exists(file)) return std::nullopt;
+  if (!something_at(file)) return std::nullopt;
   try {
     TableReader out(file);
     if (out.text_attribute("format_version") != kFormatVersion) return std::nullopt;
@@ -58,7 +60,9 @@ std::optional<TableReader> open_previous(const Store& store, const StoredPlan& p
     }
     if (same) return out;
   } catch (const StorageError& error) {
-    problems.push_back(std::string(error.what()) + "; it is built anew");
+    if (error.code() != ExitCode::BadData) throw;
+    sources.problems.push_back(std::string(error.what()) + "; it is built anew");
+    sources.damaged_previous = true;
   }
   return std::nullopt;
 }
@@ -80,10 +84,10 @@ std::string fingerprint(const fs::path& folder) {
 }
 
 /// Numbers known only to the worker (parameters, costs so far) are in the newest snapshot.
-void add_facts_of_snapshot(const fs::path& folder, ColumnTable& table) {
+void add_facts_of_snapshot(const fs::path& folder, const StoredCell& cell, ColumnTable& table) {
   const fs::path file = folder / "metrics.h5";
-  if (!fs::exists(file)) return;
-  const TableReader reader(file);
+  if (!something_at(file)) return;
+  const TableReader reader = open_cell_file(file, cell.id, cell.changed);
   const ColumnTable snapshot = read_columns(reader, [](const std::vector<std::string>& dims) {
     return dims[0] == "cell" && !is_series(dims);
   });
@@ -108,6 +112,7 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
   CellHistory history;
   try {
     if (fs::exists(folder)) history = read_history(folder);
+    for (const std::string& damage : history.damages) out.problems.push_back(damage);
   } catch (const StorageError& error) {
     out.problems.emplace_back(error.what());
   }
@@ -115,9 +120,27 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
   table = cell_records(
       {.plan = cell, .sweep = plan, .history = history, .status = status, .facts = {}});
   try {
-    add_facts_of_snapshot(folder, table);
+    add_facts_of_snapshot(folder, cell, table);
   } catch (const StorageError& error) {
     out.problems.emplace_back(error.what());
+  }
+}
+
+/// What is packed in the place of a damaged result.
+std::string instead(const std::string& kept) {
+  return kept.empty() ? "; its journals are used" : "; its row is kept as it was packed before";
+}
+
+/// Everything of a result but its series.
+void read_result(const Store& store, const StoredCell& cell, CellSource& source, PackSources& out) {
+  const TableReader reader =
+      open_cell_file(store.cell_path(cell.id) / "result.h5", cell.id, cell.changed);
+  source.table =
+      read_columns(reader, [](const std::vector<std::string>& dims) { return !is_series(dims); });
+  std::ranges::copy_if(reader.names(), std::back_inserter(source.series),
+                       [](const std::string& name) { return is_series(axes_of_column(name)); });
+  if (out.library_versions.empty()) {
+    out.library_versions = reader.text_attribute("library_versions").value_or("");
   }
 }
 
@@ -154,7 +177,7 @@ bool is_series(const std::vector<std::string>& dims) {
 
 PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   PackSources out;
-  out.previous = open_previous(store, plan, out.problems);
+  out.previous = open_previous(store, plan, out);
   std::optional<VariableColumn> packed;
   if (out.previous && out.previous->has("result_sha256")) {
     packed = out.previous->read("result_sha256");
@@ -163,35 +186,33 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   out.digest = view.digest;
   out.settled = view.settled;
   out.cells.resize(plan.cells.size());
+  const auto kept = [&](std::size_t i) { return packed ? packed->text(i) : std::string(); };
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
-    if (!view.cells[i].seal) continue;
+    const CellOutcome& found = view.cells[i];
     CellSource& source = out.cells[i];
-    source.seal = hex(view.cells[i].seal->digest);
-    source.kind = packed && packed->text(i) == source.seal ? CellSource::Kind::Packed
-                                                           : CellSource::Kind::File;
+    if (!found.damage.empty()) out.problems.push_back(found.damage + instead(kept(i)));
+    if (!found.seal && kept(i).empty()) continue;
+    source.seal = found.seal ? hex(found.seal->digest) : kept(i);
+    source.kind = source.seal == kept(i) ? CellSource::Kind::Packed : CellSource::Kind::File;
   }
   if (out.previous && out.previous->text_attribute("source_digest") == out.digest) return out;
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     CellSource& source = out.cells[i];
     if (source.kind == CellSource::Kind::File) {
       try {
-        const TableReader reader(store.cell_path(plan.cells[i].id) / "result.h5");
-        source.table = read_columns(
-            reader, [](const std::vector<std::string>& dims) { return !is_series(dims); });
-        std::ranges::copy_if(
-            reader.names(), std::back_inserter(source.series),
-            [](const std::string& name) { return is_series(axes_of_column(name)); });
-        if (out.library_versions.empty()) {
-          out.library_versions = reader.text_attribute("library_versions").value_or("");
-        }
+        read_result(store, plan.cells[i], source, out);
         continue;
       } catch (const StorageError& error) {
-        out.problems.push_back(std::string(error.what()) + "; its journals are used");
+        out.problems.push_back(error.what() + instead(kept(i)));
         source = CellSource();
+        source.seal = kept(i);
+        if (!source.seal.empty()) source.kind = CellSource::Kind::Packed;
       }
     }
     if (source.kind == CellSource::Kind::Unfinished) {
-      build_unfinished(store, plan, i, view.cells[i].state.status, out);
+      const CellOutcome found =
+          view.cells[i].seal ? unfinished_outcome(store, plan.cells[i].id) : view.cells[i];
+      build_unfinished(store, plan, i, found.state.status, out);
     }
   }
   return out;

@@ -17,7 +17,9 @@ struct CellSource {
   enum class Kind : std::uint8_t {
     Unfinished,  // journals; `table` has everything
     File,        // result.h5; `table` has everything but the series
-    Packed       // the previous packed file, same row; `table` is empty
+    Packed       // the previous packed file, same row; `table` is empty. Also where the result that
+                 // the row was packed from is damaged or gone: a finished row is never overwritten
+                 // by an unfinished one
   };
   Kind kind = Kind::Unfinished;
   std::string seal;  // SHA-256 of result.h5, hex; empty for unfinished cells
@@ -33,6 +35,7 @@ struct PackSources {
   std::string settled;           // settled_digest() of the same view
   std::string library_versions;  // of a cell file
   std::vector<std::string> problems;
+  bool damaged_previous = false;  // something that is no packed file has its name
 };
 
 /// True for variables over a step axis, which are read only when their chunk is built.

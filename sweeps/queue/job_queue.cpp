@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/log.hpp"
+#include "storage/cells/cell_recovery.hpp"
+#include "storage/files/set_aside.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 
 namespace depthgrid {
@@ -20,6 +22,12 @@ bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
          });
 }
 
+/// Outcomes that leave a result. The cells that are asked about have none.
+bool ends_without_result(AttemptOutcome outcome) {
+  return outcome == AttemptOutcome::Done || outcome == AttemptOutcome::Diverged ||
+         outcome == AttemptOutcome::Crash;
+}
+
 }  // namespace
 
 std::optional<std::string> died_too_often(const CellHistory& history, std::int64_t failed_before,
@@ -27,7 +35,7 @@ std::optional<std::string> died_too_often(const CellHistory& history, std::int64
   std::int64_t furthest = -1, without_progress = 0;
   for (const AttemptRecord& attempt : history.attempts) {
     if (attempt.generation <= failed_before) continue;
-    const bool crashed = !attempt.end;
+    const bool crashed = !attempt.end || ends_without_result(attempt.end->outcome);
     without_progress = crashed && attempt.last_step <= furthest ? without_progress + 1 : 0;
     furthest = std::max(furthest, attempt.last_step);
   }
@@ -107,6 +115,24 @@ bool JobQueue::may_begin(const FusedJob& job) {
   return open;
 }
 
+/// Sets aside what stands in the place of a claimed cell's result and is none.
+/// @return  false if it cannot be read now; then the cell is given up with a report.
+bool JobQueue::clear_result(std::size_t row, std::int64_t generation,
+                            std::vector<std::string>& damages) {
+  const CellId& id = sweep_.cells[row].id;
+  const ResultState result = store_.result(id);
+  if (result.kind == ResultState::Kind::Unreachable) {
+    report(row, generation, "storage", result.problem);
+    return false;
+  }
+  if (result.kind == ResultState::Kind::Damaged) {
+    const std::filesystem::path aside = set_aside(store_.cell_path(id) / "result.h5");
+    damages.push_back(result.problem + "; set aside as " + aside.filename().string() +
+                      ", the cell is trained again");
+  }
+  return true;
+}
+
 std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
   const CellPlan& cell = sweep_.cells[row];
   if (lost_elsewhere(row)) return std::nullopt;
@@ -115,23 +141,32 @@ std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
   if (!lease) return std::nullopt;
   if (store_.completed(cell.id)) return std::nullopt;  // finished in the meantime
   if (lost_meanwhile(row, *lease)) return std::nullopt;
-  CellHistory before = read_history(folder);
+  std::vector<std::string> damages;
+  if (!clear_result(row, lease->generation(), damages)) return std::nullopt;
+  const bool undone = !damages.empty();  // its last attempt had ended well
+  CellRecovery search = recover_cell(folder, config_digest(cell.config));
+  damages.insert(damages.end(), search.damages.begin(), search.damages.end());
+  for (const std::string& damage : damages) log(LogLevel::Warning, cell.alias + ": " + damage);
   const auto failure = store_.newest_failure(cell.id);
-  if (const auto why = died_too_often(before, failure ? failure->generation : 0, crash_budget_)) {
+  const auto why = died_too_often(search.before, failure ? failure->generation : 0, crash_budget_);
+  if (why && !undone) {
     report(row, lease->generation(), "crash", *why);
     return std::nullopt;
   }
   remove_scratch(folder);
-  CheckpointSearch search = newest_checkpoint(folder, config_digest(cell.config));
-  if (search.found && !fits(*search.found, parameters_(cell.config))) {
+  if (search.state && !fits(*search.state, parameters_(cell.config))) {
     search.rejected.emplace_back("the newest checkpoint holds another number of parameters");
-    search.found.reset();
+    search.state.reset();
   }
   for (const std::string& reason : search.rejected) {
     log(LogLevel::Warning, cell.alias + ": damaged checkpoint skipped: " + reason);
   }
-  return ClaimedCell{row, std::move(*lease), std::move(search.found), std::move(search.rejected),
-                     std::move(before)};
+  return ClaimedCell{row,
+                     std::move(*lease),
+                     std::move(search.state),
+                     std::move(search.rejected),
+                     std::move(search.before),
+                     std::move(damages)};
 }
 
 JobQueue::State JobQueue::next(std::optional<Claim>& claim) {

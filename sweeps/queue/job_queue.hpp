@@ -31,6 +31,7 @@ struct ClaimedCell {
   std::optional<LoadedCheckpoint> state;  // none: from the start
   std::vector<std::string> rejected;      // damaged checkpoints that were skipped
   CellHistory before;                     // what earlier attempts have recorded
+  std::vector<std::string> damages = {};  // damaged files of the cell; they were set aside
 };
 
 /// Cells taken together from the store, ready for a session.
@@ -39,8 +40,8 @@ struct Claim {
   std::vector<ClaimedCell> cells;
 };
 
-/// Whether a cell has died too often: attempts without an end that got no further than those before
-/// them.
+/// Whether a cell has died too often: attempts that got no further than those before them and ended
+/// without a word, or without a result though they had reached their end.
 /// @param failed_before  generation of its newest failure, 0 if there is none: attempts up to it
 ///                       were reported and no longer count.
 /// @param budget         leaf retry.crash: number of such deaths allowed.
@@ -91,6 +92,7 @@ class JobQueue {
   bool lost_elsewhere(std::size_t row);
   bool lost_meanwhile(std::size_t row, const Lease& lease);
   bool may_begin(const FusedJob& job);
+  bool clear_result(std::size_t row, std::int64_t generation, std::vector<std::string>& damages);
   void lose(std::size_t row, const std::string& why);
   void report(std::size_t row, std::int64_t generation, const char* kind, const std::string& why);
 

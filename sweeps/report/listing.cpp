@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "storage/plan_file.hpp"
 
 namespace depthgrid {
@@ -70,6 +72,30 @@ bool is_result(CellStatus status) {
 bool is_failure(CellStatus status) {
   return status == CellStatus::Failed || status == CellStatus::Oom ||
          status == CellStatus::Cancelled;
+}
+
+std::int64_t damages_met(const Listing& listing) {
+  std::int64_t out = 0;
+  for (const CellSummary& cell : listing.cells) out += cell.damages_met;
+  return out;
+}
+
+std::string damages_text(std::int64_t met) {
+  return fmt::format("{} damaged file{} met and passed over, what {} held was computed again", met,
+                     met == 1 ? " was" : "s were", met == 1 ? "it" : "they");
+}
+
+std::vector<std::string> damage_lines(const Listing& listing) {
+  constexpr std::size_t kMost = 5;
+  std::vector<std::string> out;
+  for (const CellSummary& cell : listing.cells) {
+    if (!cell.damage.empty()) out.push_back(cell.alias + ": " + cell.damage);
+  }
+  if (out.size() <= kMost) return out;
+  const std::size_t more = out.size() - kMost;
+  out.resize(kMost);
+  out.push_back(fmt::format("{} more cells have damaged files: depthgrid status", more));
+  return out;
 }
 
 }  // namespace depthgrid

@@ -37,4 +37,11 @@ bool is_result(CellStatus status);
 /// True for failed, oom and cancelled.
 bool is_failure(CellStatus status);
 
+/// Damaged files that the attempts of all cells have met, and the sentence that says so.
+std::int64_t damages_met(const Listing& listing);
+std::string damages_text(std::int64_t met);
+
+/// One line per cell whose files are damaged now, at most a few: for stderr.
+std::vector<std::string> damage_lines(const Listing& listing);
+
 }  // namespace depthgrid

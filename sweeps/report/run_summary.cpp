@@ -23,14 +23,19 @@ RunSummary conclude_run(const Store& store, const std::string& name, bool stoppe
   }
   out.stopped = stopped;
   out.problems = packed.problems;
+  for (const CellSummary& cell : listing.cells) out.damaged += cell.damage.empty() ? 0 : 1;
+  out.damages_met = damages_met(listing);
+  for (const std::string& line : damage_lines(listing)) out.problems.push_back(line);
   return out;
 }
 
 std::string summary_text(const RunSummary& s) {
   return fmt::format(
-      "depthgrid: {}: {} of {} cells completed, {} diverged, {} failed{}; read them with: "
+      "depthgrid: {}: {} of {} cells completed, {} diverged, {} failed{}{}{}; read them with: "
       "depthgrid results {} (all records: {})",
       s.sweep, s.completed, s.cells, s.diverged, s.failed,
+      s.damaged > 0 ? fmt::format(", {} with damaged files", s.damaged) : "",
+      s.damages_met > 0 ? "; " + damages_text(s.damages_met) : "",
       s.stopped ? ", stopped: the same command resumes it" : "", s.store, s.file);
 }
 
@@ -44,6 +49,8 @@ std::string summary_json(const RunSummary& s) {
                                 {"completed", s.completed},
                                 {"diverged", s.diverged},
                                 {"failed", s.failed},
+                                {"damaged", s.damaged},
+                                {"damages_met", s.damages_met},
                                 {"stopped", s.stopped}}
       .dump();
 }

@@ -14,7 +14,9 @@ struct RunSummary {
   std::string file;          // all records
   std::int64_t cells = 0, completed = 0, diverged = 0, failed = 0;
   bool stopped = false;               // by a signal: the same command resumes
-  std::vector<std::string> problems;  // files that packing left out
+  std::vector<std::string> problems;  // files that packing left out, cells with damaged files
+  std::int64_t damaged = 0;           // cells whose files are still damaged
+  std::int64_t damages_met = 0;       // damaged files whose content was computed again
 };
 
 /// Packs the store and counts its cells. @throws StorageError if it has no plan.

@@ -20,12 +20,14 @@ std::int64_t count(const Listing& listing, CellStatus state) {
                        [&](const CellSummary& cell) { return cell.status == state; });
 }
 
-/// Whether a cell needs attention: it failed, diverged, or has a problem to report.
+/// Whether a cell needs attention: it failed, diverged, or has a problem or damage to report.
 bool is_problem(const CellSummary& cell) {
-  return is_failure(cell.status) || cell.status == CellStatus::Diverged || !cell.problem.empty();
+  return is_failure(cell.status) || cell.status == CellStatus::Diverged || !cell.problem.empty() ||
+         !cell.damage.empty();
 }
 
 std::string describe(const CellSummary& cell) {
+  if (!cell.damage.empty()) return cell.damage;
   if (!cell.problem.empty()) return cell.problem;
   return cell.status == CellStatus::Diverged ? fmt::format("not finite at step {}", cell.step)
                                              : "no report; see depthgrid logs";
@@ -49,6 +51,9 @@ std::string status_text(const Listing& listing) {
                              std::to_string(cell.attempts), describe(cell)});
   }
   if (!problems.rows.empty()) out += "\nproblems\n" + text_of(problems);
+  if (const std::int64_t n = damages_met(listing); n > 0) {
+    out += "\n" + damages_text(n) + "; depthgrid logs CELL shows which\n";
+  }
   return out;
 }
 
@@ -67,6 +72,7 @@ std::string status_json(const Listing& listing) {
                         {"attempts", cell.attempts},
                         {"host", cell.host},
                         {"problem", describe(cell)}});
+    if (!cell.damage.empty()) problems.back()["damaged"] = true;
   }
   return Json{{"schema", 1},
               {"sweep", listing.sweep},
@@ -75,6 +81,7 @@ std::string status_json(const Listing& listing) {
               {"cells", listing.cells.size()},
               {"finished", status_code(listing) != ExitCode::Unfinished},
               {"counts", counts},
+              {"damages_met", damages_met(listing)},
               {"problems", problems}}
              .dump(2) +
          "\n";
@@ -84,7 +91,9 @@ ExitCode status_code(const Listing& listing) {
   const auto ended = [](const CellSummary& c) {
     return is_result(c.status) || is_failure(c.status);
   };
-  const auto failed = [](const CellSummary& c) { return is_failure(c.status); };
+  const auto failed = [](const CellSummary& c) {
+    return is_failure(c.status) || !c.damage.empty();
+  };
   if (!std::all_of(listing.cells.begin(), listing.cells.end(), ended)) return ExitCode::Unfinished;
   return std::any_of(listing.cells.begin(), listing.cells.end(), failed) ? ExitCode::Partial
                                                                          : ExitCode::Done;

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
+#include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -123,14 +124,44 @@ TEST(Store, CellFoldersAreNamedByIdAndMadeOnDemand) {
   }
 }
 
-TEST(Store, ACellIsDoneWhenItsResultIsThere) {
+TEST(Store, ACellIsDoneWhenItsResultIsThereAndSound) {
   TemporaryFolder folder;
-  const Store store = Store::open_or_create(folder.path() / "s");
-  EXPECT_FALSE(store.completed(kCell));
+  Store store = Store::open_or_create(folder.path() / "s");
+  const Sweep sweep = synthetic_sweep({1e-3, 1e-2});
+  publish_plan(store, sweep);
+  const StoredPlan plan = read_plan(store);
+  const auto kind = [&](std::size_t row) { return store.result(plan.cells[row].id).kind; };
+  const auto file = [&](std::size_t row) {
+    return store.cell_dir(plan.cells[row].id) / "result.h5";
+  };
+  EXPECT_EQ(kind(0), ResultState::Kind::Absent);
+  finish_cell(store, plan, 0, 10);
+  EXPECT_TRUE(store.completed(plan.cells[0].id));
+  const auto whole = read_file(file(0));
 
-  publish_once(store.cell_dir(kCell) / "result.h5", "x");
+  publish_once(file(1), "x");
+  EXPECT_EQ(kind(1), ResultState::Kind::Damaged);
+  overwrite(file(1), whole);
+  EXPECT_EQ(kind(1), ResultState::Kind::Damaged) << "the sealed result of another cell";
+  EXPECT_NE(store.result(plan.cells[1].id).problem.find("holds cell " + plan.cells[0].id),
+            std::string::npos);
+  std::filesystem::remove(file(1));
+  std::filesystem::create_directory(file(1));
+  EXPECT_EQ(kind(1), ResultState::Kind::Damaged) << "a folder";
+  std::filesystem::remove(file(1));
+  std::filesystem::create_symlink(file(0), file(1));
+  EXPECT_EQ(kind(1), ResultState::Kind::Damaged) << "a link";
 
-  EXPECT_TRUE(store.completed(kCell));
+  auto damaged = whole;
+  damaged[damaged.size() / 2] ^= std::byte{1};
+  overwrite(file(0), damaged);
+  EXPECT_FALSE(store.completed(plan.cells[0].id)) << "also when it was found sound before";
+  damaged = whole;
+  damaged[100] ^= std::byte{1};
+  overwrite(file(0), damaged);
+  EXPECT_EQ(kind(0), ResultState::Kind::Damaged) << "in the seal's own block";
+  overwrite(file(0), whole);
+  EXPECT_TRUE(store.completed(plan.cells[0].id));
 }
 
 TEST(Store, TellsTheNewestFailure) {

@@ -43,13 +43,14 @@ void tell_of_device(const Sweep& sweep, const RunContext& run) {
   }
 }
 
-/// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed.
+/// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed
+/// or have damaged files.
 std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
   const RunSummary summary = conclude_run(store, order.store, stopped);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   const bool json = order.progress == "json";
   tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
-  return summary.failed;
+  return summary.failed + summary.damaged;
 }
 
 /// Trains what a sweep is missing, as one rank of `world`. A run ends when every cell is done, by

@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
+#include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
 namespace {
@@ -32,10 +34,14 @@ CellRecorder::CellRecorder(const Store& store, const StoredPlan& plan, const Sto
                 .first_step = first_step,
                 .kinds = rows_.layout().kinds(),
                 .attempt_json = attempt,
-                .axes = rows_.layout().axes()}) {}
+                .axes = rows_.layout().axes(),
+                .cell = cell.id}),
+      reached_(first_step) {}
 
 void CellRecorder::train_row(std::int64_t step, const TrainRow& row) {
-  if (writes()) journal_.append(CellRows::kTrain, step, rows_.train(row));
+  if (!writes()) return;
+  journal_.append(CellRows::kTrain, step, rows_.train(row));
+  reached_ = step;
 }
 
 void CellRecorder::eval_row(std::int64_t step, const EvalRow& row) {
@@ -53,6 +59,12 @@ void CellRecorder::event(std::int64_t step, EventKind kind, double value,
 
 void CellRecorder::sync() {
   if (writes()) journal_.sync();
+}
+
+std::string CellRecorder::journal_marks() const {
+  std::vector<JournalMark> marks = earlier_;
+  marks.push_back(journal_.mark());
+  return marks_json(marks);
 }
 
 void CellRecorder::snapshot(const CellFacts& facts) {
@@ -80,6 +92,34 @@ void CellRecorder::abandon(std::int64_t step, const AttemptProblem& problem) {
   lease_.release();
 }
 
+void CellRecorder::publish(const CellFileInput& input) {
+  constexpr int kTries = 2;
+  for (int i = 0; i < kTries; ++i) {
+    publish_result(folder(), input);
+    const ResultState state = store_.result(cell_.id);
+    if (state.kind == ResultState::Kind::Sound) return;  // ours, or that of another attempt
+    if (state.kind != ResultState::Kind::Damaged) {
+      throw StorageError(folder() / "result.h5", "cannot be read back: " + state.problem);
+    }
+    log(LogLevel::Warning, fmt::format("{}: {}; set aside as {}", cell_.alias, state.problem,
+                                       set_aside(folder() / "result.h5").filename().string()));
+  }
+  throw StorageError(folder() / "result.h5", "is damaged whenever it is written: check the disk");
+}
+
+void CellRecorder::end_incomplete(std::int64_t covered) {
+  const std::string why = fmt::format(
+      "{}: of {} training steps only the first {} are recorded there: files were "
+      "removed or damaged while the cell trained; what is missing is computed again",
+      folder().string(), reached_, covered);
+  log(LogLevel::Warning, cell_.alias + ": " + why);
+  journal_.event(reached_, EventKind::Damage, static_cast<double>(covered), why);
+  journal_.end(AttemptOutcome::Crash, static_cast<int>(ExitCode::BadData));
+  journal_.sync();
+  ended_ = true;
+  lease_.release();
+}
+
 void CellRecorder::end_deposed() {
   journal_.event(0, EventKind::LeaseLost, 0, "another process has taken the cell");
   journal_.end(AttemptOutcome::Deposed, 0);
@@ -89,6 +129,10 @@ void CellRecorder::end_deposed() {
 bool CellRecorder::finish(CellStatus status, CellFacts facts) {
   const bool ours = !ended_ && !lease_.check_deposed();
   if (ours) {
+    if (const std::int64_t covered = covered_steps(read_history(folder())); covered < reached_) {
+      end_incomplete(covered);
+      return false;
+    }
     const bool diverged = status == CellStatus::Diverged;
     journal_.end(diverged ? AttemptOutcome::Diverged : AttemptOutcome::Done, 0);
     journal_.sync();
@@ -99,7 +143,7 @@ bool CellRecorder::finish(CellStatus status, CellFacts facts) {
                       history.replay_mismatches, history.replayed_steps));
     }
     add_history_facts(facts, history);
-    publish_result(folder(), {cell_, plan_, history, status, std::move(facts)});
+    publish({cell_, plan_, history, status, std::move(facts)});
   } else if (!ended_) {
     end_deposed();
   }

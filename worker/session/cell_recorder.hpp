@@ -12,6 +12,7 @@
 #include "core/base/exit_code.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
+#include "storage/cells/cell_recovery.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/lease.hpp"
 #include "storage/plan_file.hpp"
@@ -60,6 +61,15 @@ class CellRecorder {
   void event(std::int64_t step, EventKind kind, double value, const std::string& message);
   void sync();
 
+  /// Steps that the cell has made: those before this attempt, then those that train_row() was told.
+  std::int64_t reached() const noexcept { return reached_; }
+  void set_reached(std::int64_t steps) noexcept { reached_ = steps; }
+
+  /// Tells what earlier attempts have recorded, for journal_marks().
+  void follow(const CellHistory& before) { earlier_ = depthgrid::journal_marks(before); }
+  /// Marks of the journals of all attempts so far, for a checkpoint.
+  std::string journal_marks() const;
+
   /// Publishes metrics.h5, at most every 30 s and for at most 0.2 % of the time.
   void snapshot(const CellFacts& facts);
 
@@ -70,10 +80,17 @@ class CellRecorder {
 
   /// Ends the attempt and publishes result.h5. @param facts  complete except for the history
   /// (best losses, last losses), which is added here.
-  /// @return false if another process has the cell: nothing was published.
+  /// @return false if another process has the cell, or if records of steps that were made are not
+  ///         in its folder any more: nothing was published. The latter ends the attempt as a crash,
+  ///         and the next one computes them again.
+  /// @throws StorageError if the result does not come to be.
   bool finish(CellStatus status, CellFacts facts);
 
  private:
+  /// Publishes the result; what is damaged in its place is set aside.
+  void publish(const CellFileInput& input);
+  /// Ends an attempt whose records are not whole.
+  void end_incomplete(std::int64_t covered);
   /// Ends the journal of an attempt whose cell another process has taken. The journal is still this
   /// attempt's own, and without an end it would count as a crash.
   void end_deposed();
@@ -88,6 +105,8 @@ class CellRecorder {
   Stopwatch since_snapshot_;
   double snapshot_seconds_ = 0;  // cost of the last one
   bool ended_ = false;
+  std::int64_t reached_;
+  std::vector<JournalMark> earlier_;  // of the journals of earlier attempts
 };
 
 /// best_loss, best_step, train_loss_last50 and the like, from the records of all attempts.

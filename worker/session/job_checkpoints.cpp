@@ -20,7 +20,9 @@ void JobCheckpoints::write(std::int64_t step) {
     if (!cell.writes() || job_.status(e) == CellStatus::Diverged) continue;
     cell.sync();
     const CellCheckpoint state(job_.fused, e, recorder_.clock(e), job_.run.sync.ranks());
-    const CheckpointData data = state.data(step, config_digest(*job_.configs[e]));
+    CheckpointData data = state.data(step, config_digest(*job_.configs[e]));
+    data.texts[kJournalMarks] = cell.journal_marks();
+    data.numbers[kStepsMade] = static_cast<double>(cell.reached());
     publish_checkpoint(cell.folder(), cell.generation(), data, policy_.keep_last(),
                        policy_.kept(early_stop_.lowest(e).improved, step));
     cell.event(step, EventKind::Checkpoint, static_cast<double>(step), "");

@@ -89,6 +89,10 @@ void SessionRecorder::open_cell(std::size_t e, ClaimedCell& claim, const std::st
   for (const std::string& reason : claim.rejected) {
     recorder.event(first, EventKind::CheckpointRejected, 0, reason);
   }
+  for (const std::string& damage : claim.damages) {
+    recorder.event(first, EventKind::Damage, 0, damage);
+  }
+  recorder.follow(claim.before);
   if (!started.empty()) recorder.event(first, EventKind::StartWeights, 0, started);
   for (const std::string& warning : job_.run.warnings) {
     recorder.event(first, EventKind::Warning, 0, warning);

@@ -46,7 +46,10 @@ class SessionRecorder final : public SessionService {
   void charge(double CellClock::* part, double seconds, const std::vector<std::size_t>& cells);
 
   /// Sets the number of steps that cell e has made, fewer than the job's.
-  void set_made(std::size_t e, std::int64_t steps) { made_.at(e) = steps; }
+  void set_made(std::size_t e, std::int64_t steps) {
+    made_.at(e) = steps;
+    cells_.at(e).set_reached(steps);
+  }
 
   bool due(std::int64_t /*step*/) const override { return true; }
   void act(const StepEvent& event) override;

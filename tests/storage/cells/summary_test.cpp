@@ -1,8 +1,12 @@
 #include "storage/cells/summary.hpp"
 
+#include <functional>
+
 #include <gtest/gtest.h>
 
+#include "storage/columns/table_reader.hpp"
 #include "storage/files/lease_keeper.hpp"
+#include "storage/files/sealed_file.hpp"
 #include "storage/pack/pack.hpp"
 #include "storage/pack/pack_sources.hpp"
 #include "tests/storage/folder_watch.hpp"
@@ -62,6 +66,78 @@ TEST_F(Summary, IsTheSameFromThePackedFile) {
     EXPECT_EQ(after[i].attempts, before[i].attempts);
   }
   EXPECT_EQ(after[1].status, CellStatus::Diverged);
+}
+
+TEST_F(Summary, NoDamagedByteOfThePackedFileIsShown) {
+  finish_cell(store_, plan_, 0, 20);
+  const auto before = summarise(store_, plan_)[0].metrics;
+  pack(store_);
+  const auto whole = read_file(store_.packed_file());
+  for (std::size_t at = 5; at < whole.size(); at += whole.size() / 60) {
+    auto damaged = whole;
+    damaged[at] ^= std::byte{64};
+    overwrite(store_.packed_file(), damaged);
+    EXPECT_EQ(summarise(store_, plan_)[0].metrics, before) << "byte " << at;
+  }
+}
+
+TEST_F(Summary, ARowOfThePackedFileOutlivesItsResult) {
+  finish_cell(store_, plan_, 0, 20);
+  pack(store_);
+  const CellSummary before = summarise(store_, plan_)[0];
+  const auto result = store_.cell_dir(plan_.cells[0].id) / "result.h5";
+  const auto whole = read_file(result);
+  const std::vector<std::function<void()>> damages = {
+      [&] {
+        auto head = whole;
+        head[70] ^= std::byte{1};
+        overwrite(result, head);
+      },
+      [&] { overwrite(result, {}); },
+      [&] { std::filesystem::create_symlink("nowhere", result); },
+      [&] { std::filesystem::create_directory(result); },
+      [&] {},
+  };
+  for (std::size_t i = 0; i < damages.size(); ++i) {
+    std::filesystem::remove(result);
+    damages[i]();
+    for (int again = 0; again < 2; ++again) {
+      const CellSummary row = summarise(store_, plan_)[0];
+      EXPECT_EQ(row.status, CellStatus::Completed) << i;
+      EXPECT_EQ(row.metrics, before.metrics) << i;
+      EXPECT_NE(row.damage.find("result.h5"), std::string::npos) << row.damage;
+      const PackReport packed = pack(store_);  // keeps the row, too
+      EXPECT_EQ(packed.finished, 1) << i;
+      EXPECT_EQ(packed.problems.empty(), i == 4) << i;
+    }
+  }
+}
+
+TEST_F(Summary, TheResultOfAnotherCellIsNotShown) {
+  finish_cell(store_, plan_, 0, 20);
+  finish_cell(store_, plan_, 1, 20);
+  const auto result = store_.cell_dir(plan_.cells[0].id) / "result.h5";
+  overwrite(result, read_file(store_.cell_dir(plan_.cells[1].id) / "result.h5"));
+
+  const std::vector<CellSummary> cells = summarise(store_, plan_);
+
+  EXPECT_EQ(cells[0].status, CellStatus::Pending);
+  EXPECT_NE(cells[0].damage.find("holds cell " + plan_.cells[1].id), std::string::npos);
+  EXPECT_EQ(cells[1].status, CellStatus::Completed);
+  EXPECT_EQ(pack(store_).problems.size(), 1U);
+  EXPECT_EQ(TableReader(store_.packed_file()).read("cell_status").integer(0), 0);
+}
+
+TEST_F(Summary, DamagedRecordsOfAnUnfinishedCellAreSaid) {
+  const auto folder = store_.cell_dir(plan_.cells[2].id);
+  write_attempt(folder, 2, 1, 0, 7, false);
+  EXPECT_EQ(summarise(store_, plan_)[2].damage, "");
+  auto bytes = read_file(folder / "journal-000001");
+  bytes[bytes.size() / 2] ^= std::byte{1};
+  overwrite(folder / "journal-000001", bytes);
+
+  EXPECT_NE(summarise(store_, plan_)[2].damage.find("journal-000001: is damaged after step"),
+            std::string::npos);
 }
 
 TEST_F(Summary, AnInterruptedCellIsPendingWithItsAttempts) {

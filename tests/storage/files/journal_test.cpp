@@ -142,6 +142,56 @@ TEST(Journal, EveryFlippedBitIsDetected) {
   }
 }
 
+TEST(Journal, DamageInTheMiddleShowsByTheWholeFramesBehind) {
+  TemporaryFolder folder;
+  const auto file = folder.path() / "journal-000003";
+  const auto bytes = sample(file);
+  EXPECT_EQ(read_journal(file).frames_behind, 0);
+
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    auto damaged = bytes;
+    damaged[i] ^= std::byte{4};
+    const auto part = read_bytes(folder.path() / "bad", damaged);
+    const std::size_t last_frame = 8 + 16 + 16;
+    EXPECT_EQ(part.frames_behind > 0, i < bytes.size() - last_frame) << "byte " << i;
+    EXPECT_EQ(read_bytes(folder.path() / "cut", std::span(bytes).first(i)).frames_behind, 0) << i;
+  }
+}
+
+TEST(Journal, IsMarkedByTheBytesWrittenSoFar) {
+  TemporaryFolder folder;
+  const auto file = folder.path() / "journal-000003";
+  Journal journal(file, header());
+  journal.append(1, 101, std::vector<double>{1, 2});
+  const JournalMark early = journal.mark();
+  journal.append(1, 102, std::vector<double>{3, 4});
+
+  EXPECT_EQ(early.generation, 3);
+  EXPECT_EQ(journal.mark().bytes, std::filesystem::file_size(file));
+  EXPECT_EQ(read_journal(file).mark.bytes, journal.mark().bytes);
+  EXPECT_EQ(read_journal(file).mark.crc32c, journal.mark().crc32c);
+  EXPECT_TRUE(begins_with(file, early));
+  auto bytes = read_file(file);
+  bytes[early.bytes - 1] ^= std::byte{1};
+  overwrite(file, bytes);
+  EXPECT_FALSE(begins_with(file, early));
+  EXPECT_EQ(marks_from_json(marks_json({early, journal.mark()})),
+            (std::vector<JournalMark>{early, journal.mark()}));
+  EXPECT_EQ(marks_from_json("[[1]]"), std::nullopt);
+}
+
+TEST(Journal, ALongMessageIsCutBetweenTwoCharacters) {
+  TemporaryFolder folder;
+  const auto file = folder.path() / "journal-000003";
+  std::string text = "x";
+  for (int i = 0; i < 40000; ++i) text += "\u00e9";
+  Journal(file, header()).event(1, EventKind::Warning, 0, text);
+
+  const std::string kept = read_journal(file).events.at(0).message;
+  EXPECT_EQ(kept.size(), 4095U);
+  EXPECT_TRUE(text.starts_with(kept));
+}
+
 TEST(Journal, RandomDamageNeverThrowsAndNeverInventsRows) {
   TemporaryFolder folder;
   const auto bytes = sample(folder.path() / "journal-000003");

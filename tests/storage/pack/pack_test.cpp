@@ -183,6 +183,7 @@ TEST_F(Pack, ADamagedPackedFileIsBuiltAnew) {
   EXPECT_TRUE(report.written);
   EXPECT_EQ(report.problems.size(), 1U);
   EXPECT_EQ(packed().read("train_loss").number(9), synthetic_loss(0, 10));
+  EXPECT_TRUE(std::filesystem::exists(store_.packed_file().string() + ".damaged-1"));
 }
 
 TEST_F(Pack, FactsOfARunningCellComeFromItsSnapshot) {

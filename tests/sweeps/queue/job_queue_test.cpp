@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/lease.hpp"
 #include "storage/files/publish.hpp"
+#include "storage/files/sealed_file.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 #include "tests/core/config/sweep_files.hpp"
@@ -41,7 +42,7 @@ class Queue : public ::testing::Test {
     return store_.cell_dir(sweep_.cells[row].id);
   }
 
-  /// A checkpoint of the first generation.
+  /// A checkpoint of the first generation, and the records up to it.
   void checkpoint(std::size_t row, std::int64_t step, std::size_t parameters = kParameters) const {
     const std::vector<float> numbers(parameters, 1.0F);
     CheckpointData data;
@@ -51,6 +52,9 @@ class Queue : public ::testing::Test {
       data.tensors.push_back({name, {static_cast<std::int64_t>(parameters)}, numbers});
     }
     publish_checkpoint(folder(row), 1, data);
+    const auto journal = folder(row) / generation_name("journal", 1);
+    if (std::filesystem::exists(journal)) return;
+    write_attempt(folder(row), static_cast<std::int64_t>(row), 1, 0, step, false);
   }
 
   void complete(std::size_t row, CellStatus status = CellStatus::Completed) const {
@@ -167,6 +171,50 @@ TEST_F(Queue, GivesUpACellThatDiesTooOften) {
   EXPECT_EQ(jobs.next(claim), State::Finished);
 }
 
+TEST_F(Queue, WhatIsNoResultIsSetAsideAndTheCellTrainsAgain) {
+  LeaseKeeper leases;
+  complete(1);
+  const auto result = folder(0) / "result.h5";
+  std::filesystem::create_directory(result);
+  JobQueue jobs = queue({job_of({0}), job_of({1})}, leases);
+  std::optional<Claim> claim;
+
+  ASSERT_EQ(jobs.next(claim), State::Claimed);
+  EXPECT_EQ(claim->job.rows, Rows{0});
+  ASSERT_EQ(claim->cells[0].damages.size(), 1U);
+  EXPECT_NE(claim->cells[0].damages[0].find("result.h5.damaged-1"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_directory(result.string() + ".damaged-1"));
+  complete(0);
+  claim.reset();
+  EXPECT_EQ(jobs.next(claim), State::Finished);
+
+  overwrite(result, read_file(folder(1) / "result.h5"));  // sealed, but another cell's
+  ASSERT_EQ(jobs.next(claim), State::Claimed);
+  EXPECT_TRUE(std::filesystem::exists(result.string() + ".damaged-2"));
+}
+
+TEST_F(Queue, AttemptsThatReachTheirEndWithoutAResultCountAsDeaths) {
+  for (std::int64_t generation = 1; generation <= 3; ++generation) {
+    write_attempt(folder(0), 0, generation, 0, 5, true);
+  }
+  LeaseKeeper leases;
+  JobQueue jobs = queue({job_of({0})}, leases, 1);
+  std::optional<Claim> claim;
+
+  EXPECT_EQ(jobs.next(claim), State::Finished);
+  EXPECT_EQ(jobs.failed(), 1);
+}
+
+TEST_F(Queue, ALostClaimDoesNotGiveItsNamesToTheNextOwner) {
+  write_attempt(folder(0), 0, 3, 0, 5, false);  // its gen-000003 is gone
+  LeaseKeeper leases;
+  JobQueue jobs = queue({job_of({0})}, leases, 5);
+  std::optional<Claim> claim;
+
+  ASSERT_EQ(jobs.next(claim), State::Claimed);
+  EXPECT_EQ(claim->cells[0].lease.generation(), 4);
+}
+
 TEST_F(Queue, HalvesOfAJobComeNext) {
   LeaseKeeper leases;
   JobQueue jobs = queue({job_of({0, 1, 2}), job_of({3})}, leases);
@@ -222,8 +270,8 @@ TEST_F(ChainedQueue, AJobWaitsForTheCellsThatItStartsFrom) {
   ASSERT_EQ(jobs.next(source), State::Claimed);
   EXPECT_EQ(source->job.rows, Rows{a});
   EXPECT_EQ(jobs.next(claim), State::Waiting);
-  checkpoint(a, 5);
   complete(a);
+  checkpoint(a, 5);
   ASSERT_EQ(jobs.next(claim), State::Claimed);
   EXPECT_EQ(claim->job.rows, Rows{b});
 }

@@ -46,6 +46,23 @@ TEST(StatusReport, ACompletedCellMayHaveAProblemToo) {
   EXPECT_EQ(status_code(listing), ExitCode::Done);
 }
 
+TEST(StatusReport, DamageIsAProblemAndWhatWasMetIsCounted) {
+  Listing listing =
+      listing_of({cell("a", CellStatus::Completed), cell("b", CellStatus::Completed)});
+  listing.cells[1].damages_met = 2;
+  EXPECT_EQ(status_code(listing), ExitCode::Done);
+  EXPECT_NE(status_text(listing).find("2 damaged files were met and passed over"),
+            std::string::npos);
+  listing.cells[0].damage = "result.h5: is missing";
+
+  EXPECT_EQ(status_code(listing), ExitCode::Partial);
+  EXPECT_NE(status_text(listing).find("result.h5: is missing"), std::string::npos);
+  const auto json = nlohmann::json::parse(status_json(listing));
+  EXPECT_EQ(json["damages_met"], 2);
+  EXPECT_EQ(json["problems"][0]["damaged"], true);
+  EXPECT_EQ(damage_lines(listing), std::vector<std::string>{"arm,a: result.h5: is missing"});
+}
+
 TEST(StatusReport, JsonTellsWhatAProblemIsAndWhere) {
   Listing listing = listing_of({cell("a", CellStatus::Completed), cell("b", CellStatus::Diverged)});
   listing.cells[1].step = 17;

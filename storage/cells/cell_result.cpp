@@ -1,0 +1,75 @@
+#include "storage/cells/cell_result.hpp"
+
+#include <sys/stat.h>
+
+#include "core/base/error.hpp"
+#include "storage/files/set_aside.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string only_text(const TableReader& reader, const fs::path& file, const char* name) {
+  if (!reader.has(name)) {
+    throw StorageError(file, std::string("lacks '") + name + "'", ExitCode::BadData);
+  }
+  const VariableColumn column = reader.read(name);
+  if (column.items() != 1) {
+    throw StorageError(file, "does not hold exactly one cell", ExitCode::BadData);
+  }
+  return column.text(0);
+}
+
+}  // namespace
+
+TableReader open_cell_file(const fs::path& file, const CellId& id, const std::string& changed) {
+  TableReader reader(file);
+  const std::string cell = only_text(reader, file, "cell");
+  if (cell != id) {
+    throw StorageError(file, "holds cell " + cell + " in the place of " + id, ExitCode::BadData);
+  }
+  if (!changed.empty() && only_text(reader, file, "cell_config") != changed) {
+    throw StorageError(file, "is of another configuration than cell " + id + " of the plan",
+                       ExitCode::BadData);
+  }
+  return reader;
+}
+
+ResultState result_state(const fs::path& file, const CellId& id) {
+  if (!something_at(file)) return {};
+  try {
+    open_cell_file(file, id);
+    return {ResultState::Kind::Sound, ""};
+  } catch (const StorageError& error) {
+    if (error.code() == ExitCode::NoInput) return {};  // gone meanwhile
+    return {error.code() == ExitCode::BadData ? ResultState::Kind::Damaged
+                                              : ResultState::Kind::Unreachable,
+            error.what()};
+  }
+}
+
+ResultChecks::Stamp ResultChecks::stamp_of(const fs::path& file) {
+  struct stat about{};
+  if (lstat(file.c_str(), &about) != 0) return {};
+  const auto ns = [](const timespec& time) {
+    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  };
+  return {about.st_dev, about.st_ino, about.st_size, ns(about.st_mtim), ns(about.st_ctim)};
+}
+
+ResultState ResultChecks::state(const fs::path& file, const CellId& id) {
+  const Stamp before = stamp_of(file);
+  if (before == Stamp()) return {};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = sound_.find(id);
+    if (known != sound_.end() && known->second == before) return {ResultState::Kind::Sound, ""};
+  }
+  ResultState out = result_state(file, id);
+  const std::lock_guard lock(mutex_);
+  if (out.kind == ResultState::Kind::Sound) sound_[id] = before;
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "core/base/cell.hpp"
+#include "storage/columns/table_reader.hpp"
+#include "storage/store.hpp"
+
+namespace depthgrid {
+
+/// Opens `result.h5` or `metrics.h5` of a cell, checked whole: the seal, and that it is this
+/// cell's.
+/// @param changed  leaves of the cell that differ from their default, as StoredCell::changed; empty
+///                 if not known: the id, which is a digest of them, is compared alone.
+/// @throws StorageError: NoInput if there is no file, BadData if it is damaged or another cell's.
+TableReader open_cell_file(const std::filesystem::path& file, const CellId& id,
+                           const std::string& changed = "");
+
+ResultState result_state(const std::filesystem::path& file, const CellId& id);
+
+/// Remembers which results were found sound, so that a file is read once as long as it stays the
+/// same file of the same size and times. May be used by several threads.
+class ResultChecks {
+ public:
+  ResultState state(const std::filesystem::path& file, const CellId& id);
+
+ private:
+  struct Stamp {
+    std::uint64_t device = 0, inode = 0;
+    std::int64_t size = 0, modified = 0, changed = 0;  // times in ns
+    bool operator==(const Stamp&) const = default;
+  };
+  static Stamp stamp_of(const std::filesystem::path& file);
+
+  std::mutex mutex_;
+  std::map<CellId, Stamp> sound_;
+};
+
+}  // namespace depthgrid
