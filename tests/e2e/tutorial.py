@@ -1,0 +1,81 @@
+"""Runs the commands of a page and compares what they print with what the page shows.
+
+tutorial.py PAGE PROGRAM_FOLDER: in the current folder. Blocks fenced as ```console hold commands
+(after "$ ") and their output on stdout; a block ```yaml whose first line is "# NAME" is written to
+NAME. With DEPTHGRID_UPDATE=1 the outputs are written into the page.
+
+Numbers may differ in their last digits on another machine, and times are times: a number is equal
+if it is within 3 %, or stands before a unit of time or memory. Everything else must be equal.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+NUMBER = re.compile(r"[-−+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
+UNIT = re.compile(r"^\s*(?:ms|s|min|h|MiB|KiB|GiB|MB|kB|GB)\b")
+
+
+def same_line(shown, printed):
+    """True if two lines differ at most in spaces and in the last digits of numbers."""
+    a, b = " ".join(shown.split()), " ".join(printed.split())
+    if NUMBER.sub("#", a) != NUMBER.sub("#", b):
+        return False
+    for x, y in zip(NUMBER.finditer(a), NUMBER.finditer(b)):
+        if UNIT.match(a[x.end():]) or x[0] == y[0]:
+            continue
+        u, v = (float(m[0].replace(",", "").replace("−", "-")) for m in (x, y))
+        if "." not in x[0] or abs(u - v) > 0.03 * max(abs(u), abs(v)) + 0.02:
+            return False
+    return True
+
+
+def run(command, env):
+    done = subprocess.run(["bash", "-c", command], env=env, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=600)
+    if done.returncode != 0:
+        sys.exit(f"FAILED: {command}\nended with {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def main():
+    page, programs = sys.argv[1:3]
+    env = dict(os.environ, PATH=programs + ":" + os.environ["PATH"])
+    update = env.get("DEPTHGRID_UPDATE") == "1"
+    text = open(page, encoding="utf-8").read()
+    faults = []
+
+    def block(match):
+        kind, body = match[1], match[2]
+        if kind == "yaml" and body.startswith("# "):
+            name = body.split("\n", 1)[0][2:].strip()
+            open(name, "w", encoding="utf-8").write(body)
+        if kind != "console":
+            return match[0]
+        made = []
+        for part in re.split(r"(?m)^\$ ", body)[1:]:
+            lines = part.rstrip("\n").split("\n")
+            words = 1
+            while lines[words - 1].endswith("\\"):
+                words += 1
+            command, shown = "\n".join(lines[:words]), lines[words:]
+            printed = run(command, env).rstrip("\n").split("\n")
+            printed = [line.rstrip() for line in printed] if printed != [""] else []
+            made.append("$ " + "\n".join([command] + printed) + "\n")
+            if len(shown) != len(printed):
+                faults.append(f"{command}\nprints {len(printed)} lines, the page shows {len(shown)}:\n"
+                              + "\n".join(printed))
+            faults.extend(f"{command}\n  page:    {a}\n  printed: {b}"
+                          for a, b in zip(shown, printed) if not same_line(a, b))
+        return f"```console\n{''.join(made)}```"
+
+    new = re.sub(r"(?ms)^```(\w+)\n(.*?)^```", block, text)
+    if update:
+        open(page, "w", encoding="utf-8").write(new)
+    elif faults:
+        sys.exit("FAILED: the page does not show what is printed (DEPTHGRID_UPDATE=1 renews it)\n"
+                 + "\n".join(faults))
+
+
+main()
