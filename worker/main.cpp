@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <string>
 #include <string_view>
 
 #include <malloc.h>
@@ -19,12 +20,13 @@
 namespace depthgrid {
 namespace {
 
-/// Sends LibTorch's warnings to our log at a level that is not shown: the one about gradient
-/// layouts is harmless (gradients are views of the arena) and every process would print it.
+/// Sends LibTorch's warnings to our log file. The one about gradient layouts is dropped: it is about
+/// speed, and gradients that are views of the arena are faster.
 class LogWarnings final : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override {
-    log(LogLevel::Debug, "LibTorch: " + warning.msg());
+    if (warning.msg().find("gradient layout contract") != std::string::npos) return;
+    log_quietly(LogLevel::Warning, "LibTorch: " + warning.msg());
   }
 };
 

@@ -50,14 +50,14 @@ std::string times_line(const LiveView& v, std::size_t width) {
 }
 
 std::string losses(const LiveJob& job, int decimals) {
-  if (std::isnan(job.low)) return "-";
+  if (!std::isfinite(job.low)) return "-";  // before the first step, or all have diverged
   const std::string low = fmt::format("{:.{}f}", job.low, decimals);
   const std::string high = fmt::format("{:.{}f}", job.high, decimals);
   return low == high ? low : low + "-" + high;
 }
 
 std::string rate(const LiveJob& job) {
-  return std::isnan(job.rate) ? "-" : fmt::format("{:.{}f}", job.rate, job.rate < 10 ? 1 : 0);
+  return !std::isfinite(job.rate) ? "-" : fmt::format("{:.{}f}", job.rate, job.rate < 10 ? 1 : 0);
 }
 
 /// What follows the name of a job, in wordings from long to short.

@@ -23,7 +23,7 @@ trap 'terminal kill-server 2>/dev/null; rm -rf "$scratch"' EXIT
 
 # open_window COLUMNS COMMAND: a terminal of this width that runs the command and then says so.
 open_window() {
-  terminal new-session -d -s w -x "$1" -y 24 "bash --norc -c '$2; echo; echo it-ended-with \$?; sleep 1000'"
+  terminal new-session -d -s w -x "$1" -y 24 "bash --norc -c '$2; code=\$?; echo; echo it-ended-with \$code; sleep 1000'"
 }
 
 # watch FRAMES [AFTER COMMAND]: keeps what the screen shows ten times a second until the command has ended; after that
@@ -63,6 +63,8 @@ for number, lines in enumerate(frames):
     assert bar.match(region[0]), "a broken bar in " + where
     if len(region) == 1:
         continue  # the screen was read in the middle of a redraw
+    if columns == 0 and not ("elapsed" in region[1] and all(line.startswith("  ") for line in region[2:])):
+        continue  # the window has just got another size
     with_bar += 1
     percents.append(int(bar.match(region[0])[1]))
     assert re.search(r"\d+(/| of )4\b", region[1]), "no count in " + where
@@ -108,10 +110,9 @@ watch frames-resized 8 resize
 judge frames-resized 0 2
 
 # --- Ctrl-Z stops both processes, fg continues both, Ctrl-C ends with a checkpoint -------------------
-open_window 80 "true"
-terminal kill-session -t w
+store=stopped-$$
 terminal new-session -d -s w -x 80 -y 24 "bash --norc -i"
-terminal send-keys -t w "PS1=:; ${run[*]} --set train.steps=20000 --store stopped" Enter
+terminal send-keys -t w "PS1=:; ${run[*]} --set train.steps=20000 --store $store" Enter
 until_shown() {
   for _ in $(seq 300); do
     terminal capture-pane -p -t w >screen
@@ -121,9 +122,8 @@ until_shown() {
   cat screen >&2
   fail "the screen never shows: $1"
 }
-worker_of() { pgrep -f "depthgrid-worker run .*$scratch/$1|depthgrid-worker run .*\"$1\"" | head -n 1; }
 until_shown '^\[[#.]*\] .* %'
-worker=$(worker_of stopped)
+worker=$(pgrep -f "depthgrid-worker run .*\"$store\"" | head -n 1)
 terminal send-keys -t w C-z
 until_shown 'Stopped'
 for _ in $(seq 50); do
@@ -139,9 +139,7 @@ until_shown 'stopped: the same command resumes it'
 ! grep -q '^State:.*T' "/proc/$worker/status" 2>/dev/null || fail "the worker is still stopped"
 
 # --- in the background of a terminal that lets only its foreground job write ---------------------------
-terminal send-keys -t w "clear; stty tostop; ${run[*]} --set train.steps=300 --store quiet >/dev/null 2>quiet.err" Enter
-until_shown ':$'
-terminal send-keys -t w "clear; (${run[*]} --set train.steps=300 --store behind; echo) & wait; echo over" Enter
+terminal send-keys -t w "clear; stty tostop; ${run[*]} --set train.steps=300 --store behind &" Enter
 for _ in $(seq 300); do
   [ "$(find behind -name result.h5 2>/dev/null | wc -l)" -eq 4 ] && break
   sleep 0.1

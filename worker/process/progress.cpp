@@ -142,7 +142,6 @@ void Progress::job_ended(const std::string& outcome) {
   post(end);
   job_ = {};
   since_end_ = Stopwatch();
-  wake_.notify_all();
 }
 
 void Progress::cell_failed(std::size_t row, const std::string& why) {
@@ -162,7 +161,7 @@ void Progress::run() {
   for (bool last = false; !last;) {
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, wait, [this] { return closing_ || !outbox_.empty(); });
+      wake_.wait_for(lock, wait, [this] { return closing_; });
       last = closing_;
     }
     try {

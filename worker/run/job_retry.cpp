@@ -23,6 +23,7 @@ namespace {
 ///          memory use.
 int train_apart(RunOrder order, const CellId& cell, bool on_gpu) {
   order.cell = cell;
+  order.progress = "quiet";  // this process goes on drawing
   malloc_trim(0);
   if (on_gpu) at::getDeviceAllocator(at::kCUDA)->emptyCache();
   const int code = run_apart(

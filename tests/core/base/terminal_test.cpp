@@ -1,0 +1,81 @@
+#include "core/base/terminal.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+namespace depthgrid::terminal_test {
+namespace {
+
+/// Both ends of a terminal without a window.
+class PseudoTerminal : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("TERM", "xterm", 1);
+    screen_ = posix_openpt(O_RDWR | O_NOCTTY);
+    ASSERT_GE(screen_, 0);
+    ASSERT_EQ(grantpt(screen_), 0);
+    ASSERT_EQ(unlockpt(screen_), 0);
+    program_ = open(ptsname(screen_), O_RDWR | O_NOCTTY);
+    ASSERT_GE(program_, 0);
+  }
+  void TearDown() override {
+    close(program_);
+    close(screen_);
+  }
+
+  int screen_ = -1, program_ = -1;
+};
+
+TEST_F(PseudoTerminal, HasTheSizeThatItsWindowHasNow) {
+  const auto terminal = Terminal::of(program_);
+  ASSERT_TRUE(terminal);
+  EXPECT_EQ(terminal->size().columns, 80);  // unknown
+  winsize window{};
+  window.ws_col = 133;
+  window.ws_row = 7;
+  ASSERT_EQ(ioctl(screen_, TIOCSWINSZ, &window), 0);
+  EXPECT_EQ(terminal->size().columns, 133);
+  EXPECT_EQ(terminal->size().rows, 7);
+}
+
+TEST_F(PseudoTerminal, ShowsWhatIsWritten) {
+  const auto terminal = Terminal::of(program_);
+  ASSERT_TRUE(terminal);
+  terminal->write("seen");
+  std::array<char, 16> got{};
+  EXPECT_EQ(read(screen_, got.data(), got.size()), 4);
+  EXPECT_STREQ(got.data(), "seen");
+  EXPECT_TRUE(terminal->ours());  // not our controlling terminal: there are no jobs to tell apart
+}
+
+TEST_F(PseudoTerminal, SaysWhoMayWrite) {
+  const auto terminal = Terminal::of(program_);
+  ASSERT_TRUE(terminal);
+  EXPECT_FALSE(terminal->only_foreground_writes());
+  termios settings{};
+  ASSERT_EQ(tcgetattr(program_, &settings), 0);
+  settings.c_lflag |= TOSTOP;
+  ASSERT_EQ(tcsetattr(program_, TCSANOW, &settings), 0);
+  EXPECT_TRUE(terminal->only_foreground_writes());
+}
+
+TEST_F(PseudoTerminal, IsNoneWhereNothingCanBeDrawn) {
+  setenv("TERM", "dumb", 1);
+  EXPECT_FALSE(Terminal::of(program_));
+  setenv("TERM", "xterm", 1);
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
+  EXPECT_FALSE(Terminal::of(pipe_ends[1]));
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+}
+
+}  // namespace
+}  // namespace depthgrid::terminal_test
