@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
@@ -59,6 +61,12 @@ int run_verb(const Arguments& arguments) {
   const std::vector<std::string> worker = worker_command("run", order_text(order));
   if (under_launcher()) become(worker);
   const int code = run_child(worker);
+  if (code > 128) {
+    log(LogLevel::Error,
+        fmt::format("the worker was ended by signal {} ({}); what it had recorded is kept, and the "
+                    "same command goes on from there",
+                    code - 128, strsignal(code - 128)));
+  }
   try {
     const bool failed =
         conclude(store, code == number_of(ExitCode::TempFail), order.progress == "json");

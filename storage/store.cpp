@@ -119,6 +119,20 @@ std::optional<std::string> read_if_there(const fs::path& file) {
   }
 }
 
+/// Sets the plan aside if it is damaged and the only one: the sweep that is run is planned anew.
+/// Ids of cells do not change, so it finds its results again.
+void clear_damaged_plan(const fs::path& root) {
+  const fs::path plan = root / "plan.h5";
+  if (!something_at(plan) || something_at(root / "plan-2.h5")) return;
+  try {
+    verify_sealed_file(plan);
+  } catch (const StorageError& error) {
+    if (error.code() != ExitCode::BadData) throw;
+    log(LogLevel::Warning, std::string(error.what()) + "; the sweep is planned anew, the damaged " +
+                               "plan is " + set_aside(plan).string());
+  }
+}
+
 constexpr std::array kFailures = {CellStatus::Failed, CellStatus::Oom, CellStatus::Cancelled};
 
 /// A damaged report still says that the attempt failed: its name is enough for that.
@@ -158,6 +172,8 @@ Store Store::open_or_create(const fs::path& root) {
     publish_once(file, fresh_identity());  // of several creators the first one names the store
   }
   for (const char* folder : {"cells", "corpora", "texts"}) make_folders(root / folder);
+  for (const char* folder : {"", "corpora", "texts"}) remove_dead_scratch(root / folder);
+  clear_damaged_plan(root);
   return open(root);
 }
 

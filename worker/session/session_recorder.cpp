@@ -146,8 +146,12 @@ void SessionRecorder::act(const StepEvent& event) {
                                 job_.sampler.epochs(step_), clock.wall, scales});
     end_seam(e, report.loss[e]);
     if (bad) {
+      const double bound = fused.train.diverged_above[e];
       cells_[e].event(step_, EventKind::Diverged, report.loss[e],
-                      "loss or gradient is not finite or beyond train.diverged_above");
+                      report.loss[e] > bound
+                          ? fmt::format("loss {:.6g} is above train.diverged_above = {:.6g}",
+                                        report.loss[e], bound)
+                          : "loss or gradient is not finite");
       finish_cell(e, CellStatus::Diverged);
       continue;
     }
