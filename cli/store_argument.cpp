@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "storage/files/set_aside.hpp"
 #include "storage/plan_file.hpp"
 #include "sweeps/report/cell_log.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_store(const fs::path& folder) {
-  return fs::exists(folder / "STORE.json");
+  return something_at(folder / "STORE.json");
 }
 
 /// The only store in results/.
@@ -70,7 +71,8 @@ bool StoreArgument::absent() const {
 Store StoreArgument::open() const {
   if (absent()) {
     throw StorageError(folder.string(),
-                       "there is no store here; depthgrid run makes one, --store names another",
+                       "there is no store here (no STORE.json); depthgrid run makes one, --store "
+                       "names another",
                        ExitCode::NoInput);
   }
   return Store::open(folder);

@@ -1,4 +1,7 @@
 #include <csignal>
+#include <cstring>
+
+#include <fmt/format.h>
 
 #include "cli/command_line.hpp"
 #include "cli/print_plan.hpp"
@@ -62,7 +65,13 @@ int run_verb(const Arguments& arguments) {
   if (under_launcher()) become(worker);
   std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader
   const int code = run_child(worker);
-  if (code > 128) erase_display();  // the worker was killed while it drew
+  if (code > 128) {
+    erase_display();  // the worker was killed while it drew
+    log(LogLevel::Error,
+        fmt::format("the worker was ended by signal {} ({}); what it had recorded is kept, and the "
+                    "same command goes on from there",
+                    code - 128, strsignal(code - 128)));
+  }
   try {
     const bool failed =
         conclude(store, code == number_of(ExitCode::TempFail), order.progress == "json");

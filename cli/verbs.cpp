@@ -1,6 +1,7 @@
 #include "cli/verbs.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -48,7 +49,12 @@ int dispatch(std::span<const Verb> verbs, Arguments words) {
                     near.empty() ? "" : " (did you mean '" + near + "'?)", usage(verbs)));
   }
   words.erase(words.begin());
-  return verb->run(words);
+  try {
+    return verb->run(words);
+  } catch (const std::filesystem::filesystem_error& e) {  // an unreadable folder, a name too long
+    throw UserError(ExitCode::NoInput,
+                    fmt::format("{}: {}", e.path1().string(), e.code().message()));
+  }
 }
 
 }  // namespace depthgrid

@@ -13,12 +13,14 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "storage/cells/cell_result.hpp"
 #include "storage/files/fs_probe.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
+#include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
 namespace {
@@ -71,27 +73,27 @@ void check_permissions(const fs::path& root) {
   }
 }
 
-void check_format(const fs::path& file) {
-  const std::string text = read_text_file(file);
+/// Whether STORE.json describes a store. It names the store and nothing else.
+/// @throws StorageError (BadData) for a later format, and if it cannot be read.
+bool describes_store(const fs::path& file) {
+  std::string text;
   try {
-    const json j = json::parse(text);
-    if (j.at("format") != kStoreFormat) {
-      throw StorageError(file, "is not the description of a store", ExitCode::BadData);
-    }
-    if (j.at("version") != kStoreVersion) {
-      throw StorageError(file,
-                         fmt::format("store format {}, this program reads {}: use a newer release",
-                                     j.at("version").dump(), kStoreVersion),
-                         ExitCode::BadData);
-    }
-    for (const char* name : {"uuid", "created"}) j.at(name).get_ref<const std::string&>();
-  } catch (const json::exception& e) {
+    text = read_text_file(file);
+  } catch (const StorageError& error) {
+    if (error.code() != ExitCode::BadData) throw;
+    return false;  // no regular file
+  }
+  const json j = json::parse(text, nullptr, false);
+  if (!j.is_object() || !j.contains("format") || j["format"] != kStoreFormat) return false;
+  const json version = j.value("version", json());
+  if (version.is_number_integer() && version > kStoreVersion) {
     throw StorageError(file,
-                       fmt::format("is damaged ({}): delete it, and the next depthgrid run writes "
-                                   "it anew; it names the store and nothing else",
-                                   e.what()),
+                       fmt::format("store format {}, this program reads {}: use a newer release",
+                                   version.dump(), kStoreVersion),
                        ExitCode::BadData);
   }
+  const auto is_text = [&](const char* name) { return j.contains(name) && j[name].is_string(); };
+  return version == kStoreVersion && is_text("uuid") && is_text("created");
 }
 
 std::string fresh_identity() {
@@ -103,12 +105,31 @@ std::string fresh_identity() {
          "\n";
 }
 
+bool is_digest(const json& value) {
+  const auto* text = value.get_ptr<const std::string*>();
+  return text != nullptr && !text->empty() && is_lower_hex(*text);
+}
+
 std::optional<std::string> read_if_there(const fs::path& file) {
   try {
     return read_text_file(file);
   } catch (const StorageError& e) {
     if (e.code() == ExitCode::NoInput) return std::nullopt;
     throw;
+  }
+}
+
+/// Sets the plan aside if it is damaged and the only one: the sweep that is run is planned anew.
+/// Ids of cells do not change, so it finds its results again.
+void clear_damaged_plan(const fs::path& root) {
+  const fs::path plan = root / "plan.h5";
+  if (!something_at(plan) || something_at(root / "plan-2.h5")) return;
+  try {
+    verify_sealed_file(plan);
+  } catch (const StorageError& error) {
+    if (error.code() != ExitCode::BadData) throw;
+    log(LogLevel::Warning, std::string(error.what()) + "; the sweep is planned anew, the damaged " +
+                               "plan is " + set_aside(plan).string());
   }
 }
 
@@ -142,20 +163,31 @@ Store Store::open_or_create(const fs::path& root) {
   make_folders(root);
   check_permissions(root);
   const fs::path file = root / "STORE.json";
-  if (!fs::exists(file)) {
+  if (something_at(file) && !describes_store(file)) {
+    log(LogLevel::Warning, file.string() + ": is damaged; it is written anew, the damaged one is " +
+                               set_aside(file).string());
+  }
+  if (!something_at(file)) {
     require_filesystem(root);
     publish_once(file, fresh_identity());  // of several creators the first one names the store
   }
   for (const char* folder : {"cells", "corpora", "texts"}) make_folders(root / folder);
+  for (const char* folder : {"", "corpora", "texts"}) remove_dead_scratch(root / folder);
+  clear_damaged_plan(root);
   return open(root);
 }
 
 Store Store::open(const fs::path& root) {
   const fs::path file = root / "STORE.json";
-  if (!fs::exists(file)) {
+  if (!something_at(file)) {
     throw StorageError(root, "there is no store here (no STORE.json)", ExitCode::NoInput);
   }
-  check_format(file);
+  if (!describes_store(file)) {
+    throw StorageError(file,
+                       "is damaged: the next depthgrid run writes it anew; it names the store and "
+                       "nothing else",
+                       ExitCode::BadData);
+  }
   return Store(root);
 }
 
@@ -210,8 +242,13 @@ std::optional<std::string> Store::pinned_corpus(const std::string& name) const {
   const auto text = read_if_there(file);
   if (!text) return std::nullopt;
   const json j = json::parse(*text, nullptr, false);
-  if (!j.is_object() || !j.contains("sha256") || !j["sha256"].is_string()) {
-    throw StorageError(file, "is damaged", ExitCode::BadData);
+  if (!j.is_object() || !j.contains("sha256") || !is_digest(j["sha256"]) ||
+      j.value("name", json()) != name) {
+    throw StorageError(file,
+                       "is damaged: it pins the SHA-256 of the corpus that the cells were trained "
+                       "on; if its files are still the same, delete it, and the next run pins them "
+                       "again",
+                       ExitCode::BadData);
   }
   return j["sha256"].get<std::string>();
 }
@@ -227,8 +264,8 @@ void Store::pin_corpus(const std::string& name, const std::string& sha256) const
     throw UserError(
         ExitCode::BadData,
         fmt::format("corpus '{}' has changed: its files have SHA-256 {}, the cells in {} were "
-                    "trained on {}; restore the files or use another store",
-                    name, sha256, root_.string(), pinned.value_or("?")));
+                    "trained on {} (corpora/{}.json); restore the files or use another store",
+                    name, sha256, root_.string(), pinned.value_or("?"), name));
   }
 }
 

@@ -35,13 +35,15 @@ class ResultChecks;
 /// texts/, logs/, sweep.h5. Any number of processes may use one store at the same time.
 class Store {
  public:
-  /// Creates the folder and STORE.json if absent, after testing what its filesystem can do.
+  /// Creates the folder and STORE.json if absent, after testing what its filesystem can do. For who
+  /// is about to plan a sweep there: a damaged STORE.json or plan is set aside, to be written anew.
   /// Sets the process's umask to 027.
   /// @throws StorageError (CantCreate) naming the missing capability or the unsafe permission;
-  ///         BadData if STORE.json is damaged or of a later format.
+  ///         BadData if STORE.json is of a later format.
   static Store open_or_create(const std::filesystem::path& root);
 
-  /// @throws StorageError (NoInput) if there is no store.
+  /// @throws StorageError: NoInput if there is no store, BadData if STORE.json is damaged or of a
+  ///         later format.
   static Store open(const std::filesystem::path& root);
 
   const std::filesystem::path& root() const { return root_; }

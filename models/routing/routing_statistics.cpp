@@ -137,9 +137,12 @@ at::Tensor mean_of(const LayerRouting& r) {
   return flat(r.signals.*Part).mean(1);
 }
 
+/// Standard deviation. at::std would sum a cell's numbers in an order that depends on how many
+/// cells there are: a fused cell would differ from the same cell alone.
 template <at::Tensor GateSignals::* Part>
 at::Tensor spread_of(const LayerRouting& r) {
-  return flat(r.signals.*Part).std(1, /*unbiased=*/false);
+  const at::Tensor x = flat(r.signals.*Part);
+  return (x - x.mean(1, /*keepdim=*/true)).pow(2).mean(1).sqrt();
 }
 
 template <at::Tensor GateSignals::* Part>

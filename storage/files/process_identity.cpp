@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <span>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
+
+#include "storage/files/crc32c.hpp"
 
 namespace depthgrid {
 
@@ -64,6 +67,11 @@ std::string scheduler_job() {
   return step == nullptr ? std::string(job) : fmt::format("{}.{}", job, step);
 }
 
+std::uint32_t machine_of(const ProcessIdentity& p) {
+  const std::string text = p.host + "\n" + p.boot_id + "\n" + p.pid_namespace;
+  return crc32c(std::as_bytes(std::span(text.data(), text.size())));
+}
+
 }  // namespace
 
 ProcessIdentity this_process() {
@@ -94,6 +102,20 @@ bool surely_dead(const ProcessIdentity& identity) {
   const auto stat = proc_stat(identity.pid);
   return !stat || stat->state == 'Z' || stat->state == 'X' ||
          stat->start_time != identity.start_time;
+}
+
+std::string process_tag() {
+  const ProcessIdentity self = this_process();
+  return fmt::format("{}-{}-{:08x}", self.pid, self.start_time, machine_of(self));
+}
+
+bool surely_dead_tag(std::string_view tag) {
+  std::istringstream in{std::string(tag)};
+  ProcessIdentity of = this_process();
+  char first = 0, second = 0;
+  std::uint32_t machine = 0;
+  in >> of.pid >> first >> of.start_time >> second >> std::hex >> machine;
+  return in && first == '-' && second == '-' && machine == machine_of(of) && surely_dead(of);
 }
 
 std::string random_uuid() {

@@ -1,6 +1,7 @@
 #include "storage/files/publish.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <random>
@@ -14,6 +15,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "storage/files/process_identity.hpp"
 #include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
@@ -171,7 +173,7 @@ bool install_once(const fs::path& target, const fs::path& scratch) {
 
 fs::path scratch_name(const fs::path& folder) {
   std::random_device random;
-  return folder / fmt::format("{}{}-{:08x}{:08x}", kScratchPrefix, getpid(), random(), random());
+  return folder / fmt::format("{}{}-{:08x}", kScratchPrefix, process_tag(), random());
 }
 
 void remove_scratch(const fs::path& folder) noexcept {
@@ -180,6 +182,22 @@ void remove_scratch(const fs::path& folder) noexcept {
        it.increment(ignored)) {
     std::error_code gone;
     if (it->path().filename().string().starts_with(kScratchPrefix)) fs::remove(it->path(), gone);
+  }
+}
+
+void remove_dead_scratch(const fs::path& folder) noexcept {
+  constexpr auto kForgotten = std::chrono::hours(24);  // older than any file that is being written
+  std::error_code ignored;
+  for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end;
+       it.increment(ignored)) {
+    const std::string name = it->path().filename();
+    if (!name.starts_with(kScratchPrefix)) continue;
+    std::error_code gone;
+    const auto age = fs::file_time_type::clock::now() - it->last_write_time(gone);
+    const bool forgotten = !gone && age > kForgotten;
+    if (forgotten || surely_dead_tag(name.substr(kScratchPrefix.size()))) {
+      fs::remove(it->path(), gone);
+    }
   }
 }
 
@@ -218,9 +236,13 @@ void throw_errno(const fs::path& path, const std::string& what, int code,
   if (code == ENOSPC || code == EDQUOT) {
     struct statvfs space{};
     const bool known = statvfs(folder_of(path).c_str(), &space) == 0;
+    const bool inodes = known && code == ENOSPC && space.f_files > 0 && space.f_favail == 0;
     message += fmt::format("; needed {} bytes, free {}", needed_bytes,
                            known ? std::to_string(space.f_bavail * space.f_frsize) : "unknown");
-    message += code == EDQUOT ? "; free some of your quota" : "; free some space";
+    if (inodes) message += " and no inode: the filesystem cannot hold another file";
+    message += code == EDQUOT ? "; free some of your quota"
+               : inodes       ? "; remove some files"
+                              : "; free some space";
     message += " and run the same command again";
   }
   throw StorageError(path, message);

@@ -20,7 +20,7 @@ using Fd = UniqueHandle<FdTraits>;
 
 /// Atomic publication: readers see the whole old or the whole new file, whatever is killed when.
 ///
-/// Bytes go to ".tmp-PID-RANDOM" beside the target (O_EXCL, O_NOFOLLOW, mode 0640), are synced,
+/// Bytes go to ".tmp-PROCESS-RANDOM" beside the target (O_EXCL, O_NOFOLLOW, mode 0640), are synced,
 /// then renamed or linked, and the folder is synced. After any error the temporary file is removed,
 /// the old file stays, and StorageError (CantCreate) names path, errno and, on a full disk, the
 /// bytes needed and free. A failed fsync is never repeated on the same descriptor.
@@ -41,12 +41,16 @@ bool publish_once(const std::filesystem::path& target, std::string_view text);
 void install_replace(const std::filesystem::path& target, const std::filesystem::path& scratch);
 bool install_once(const std::filesystem::path& target, const std::filesystem::path& scratch);
 
-/// A fresh name ".tmp-PID-RANDOM" in `folder`.
+/// A fresh name ".tmp-PROCESS-RANDOM" in `folder`, see process_tag().
 std::filesystem::path scratch_name(const std::filesystem::path& folder);
 
 /// Removes files ".tmp-*" that killed processes left in `folder`. The caller must hold the folder's
 /// lease. Errors are ignored: such files do no harm.
 void remove_scratch(const std::filesystem::path& folder) noexcept;
+
+/// Removes those of dead processes of this machine, and those that nobody has written to for a day.
+/// For folders that no lease guards.
+void remove_dead_scratch(const std::filesystem::path& folder) noexcept;
 
 /// Writes all bytes, continuing after short writes and EINTR.
 /// @throws StorageError (CantCreate) with errno; on ENOSPC or EDQUOT with needed and free bytes.

@@ -13,6 +13,7 @@
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
+#include "storage/files/publish.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/pack/pack_axes.hpp"
 #include "storage/pack/pack_series.hpp"
@@ -321,6 +322,7 @@ class Packer {
 
 PackReport pack(const Store& store) {
   const StoredPlan plan = read_plan(store);
+  remove_dead_scratch(store.root());
   PackReport out;
   out.file = store.packed_file();
   out.cells = static_cast<std::int64_t>(plan.cells.size());

@@ -12,6 +12,7 @@
 #include "storage/cells/cell_state.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/variables.hpp"
+#include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
 #include "storage/files/set_aside.hpp"
 
@@ -201,6 +202,8 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
     if (source.kind == CellSource::Kind::File) {
       try {
         read_result(store, plan.cells[i], source, out);
+        remove_dead_scratch(
+            store.cell_path(plan.cells[i].id));  // of an owner killed at the very end
         continue;
       } catch (const StorageError& error) {
         out.problems.push_back(error.what() + instead(kept(i)));

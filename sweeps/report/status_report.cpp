@@ -29,8 +29,14 @@ bool is_problem(const CellSummary& cell) {
 std::string describe(const CellSummary& cell) {
   if (!cell.damage.empty()) return cell.damage;
   if (!cell.problem.empty()) return cell.problem;
-  return cell.status == CellStatus::Diverged ? fmt::format("not finite at step {}", cell.step)
-                                             : "no report; see depthgrid logs";
+  if (cell.status != CellStatus::Diverged) return "no report; see depthgrid logs";
+  const auto loss = cell.metrics.find("train_loss");  // a number that is not finite is absent
+  return loss == cell.metrics.end()
+             ? fmt::format("not finite at step {}", cell.step)
+             : fmt::format(
+                   "diverged at step {}, with loss {:.6g}: its gradient is not finite, or "
+                   "the loss is above train.diverged_above; depthgrid logs says which",
+                   cell.step, loss->second);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "cli/verbs.hpp"
 
+#include <filesystem>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -46,6 +48,20 @@ TEST(Dispatch, AnUnknownVerbIsToldWithTheNearestAndTheUsage) {
 
 TEST(Dispatch, WhatAVerbThrowsGoesOn) {
   EXPECT_THROW(dispatch(kTwo, {"fail"}), UserError);
+}
+
+TEST(Dispatch, ANameThatTheFilesystemRefusesIsAUsersError) {
+  const auto look = [](const Arguments& words) {
+    return std::filesystem::exists(words.at(0)) ? 0 : 1;
+  };
+  const Verb verbs[] = {{"look", "FILE", "look", look}};
+  try {
+    dispatch(verbs, {"look", std::string(300, 'a')});
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), ExitCode::NoInput);
+    EXPECT_EQ(std::string(e.what()), std::string(300, 'a') + ": File name too long");
+  }
 }
 
 TEST(Dispatch, TheUsageHasALineForEveryVerb) {

@@ -84,7 +84,13 @@ TEST(Store, ThatIsAbsentDamagedOrNewerIsRefusedByCode) {
     publish_replace(root / "STORE.json", text);
     EXPECT_EQ(code_of([&] { Store::open(root); }), ExitCode::BadData) << text;
   }
-  std::filesystem::remove(root / "STORE.json");  // what the message says
+  EXPECT_EQ(code_of([&] { Store::open_or_create(root); }), ExitCode::BadData) << "a newer one";
+  publish_replace(root / "STORE.json", "{");
+  EXPECT_EQ(code_of([&] { Store::open_or_create(root); }), ExitCode::Done) << "written anew";
+  EXPECT_EQ(read_text_file(root / "STORE.json.damaged-1"), "{");
+  std::filesystem::remove(root / "STORE.json");
+  std::filesystem::create_directory(root / "STORE.json");
+  EXPECT_EQ(code_of([&] { Store::open(root); }), ExitCode::BadData);
   EXPECT_EQ(code_of([&] { Store::open_or_create(root); }), ExitCode::Done);
 }
 

@@ -46,6 +46,9 @@ class CellRecorder {
   /// False once another process has taken the cell: nothing more is written then.
   bool writes() const { return !lease_.deposed() && !ended_; }
 
+  /// Looks now whether another process has taken the cell.
+  bool taken() { return lease_.check_deposed(); }
+
   void train_row(std::int64_t step, const TrainRow& row);
   void eval_row(std::int64_t step, const EvalRow& row);
 

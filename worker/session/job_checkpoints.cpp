@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/error.hpp"
 #include "worker/session/cell_checkpoint.hpp"
 
 namespace depthgrid {
@@ -23,8 +24,13 @@ void JobCheckpoints::write(std::int64_t step) {
     CheckpointData data = state.data(step, config_digest(*job_.configs[e]));
     data.texts[kJournalMarks] = cell.journal_marks();
     data.numbers[kStepsMade] = static_cast<double>(cell.reached());
-    publish_checkpoint(cell.folder(), cell.generation(), data, policy_.keep_last(),
-                       policy_.kept(early_stop_.lowest(e).improved, step));
+    try {
+      publish_checkpoint(cell.folder(), cell.generation(), data, policy_.keep_last(),
+                         policy_.kept(early_stop_.lowest(e).improved, step));
+    } catch (const StorageError&) {
+      if (cell.taken()) continue;  // the next owner may remove this attempt's checkpoints
+      throw;
+    }
     cell.event(step, EventKind::Checkpoint, static_cast<double>(step), "");
     written.push_back(e);
   }

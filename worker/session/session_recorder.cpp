@@ -90,7 +90,7 @@ void SessionRecorder::open_cell(std::size_t e, ClaimedCell& claim, const std::st
     recorder.event(first, EventKind::CheckpointRejected, 0, reason);
   }
   for (const std::string& damage : claim.damages) {
-    recorder.event(first, EventKind::Damage, 0, damage);
+    recorder.event(first, kDamageEvent, 0, damage);
   }
   recorder.follow(claim.before);
   if (!started.empty()) recorder.event(first, EventKind::StartWeights, 0, started);
@@ -158,8 +158,12 @@ void SessionRecorder::act(const StepEvent& event) {
                                 job_.sampler.epochs(step_), clock.wall, scales});
     end_seam(e, report.loss[e]);
     if (bad) {
+      const double bound = fused.train.diverged_above[e];
       cells_[e].event(step_, EventKind::Diverged, report.loss[e],
-                      "loss or gradient is not finite or beyond train.diverged_above");
+                      report.loss[e] > bound
+                          ? fmt::format("loss {:.6g} is above train.diverged_above = {:.6g}",
+                                        report.loss[e], bound)
+                          : "loss or gradient is not finite");
       finish_cell(e, CellStatus::Diverged);
       continue;
     }

@@ -68,6 +68,42 @@ TEST(Calibration, ACellsThresholdsAreThoseItHasAlone) {
   EXPECT_TRUE(at::equal(fused[1], calibrated_thresholds(*alone.model, {text}, student)[0]));
 }
 
+TEST(RoutingStatistics, OfAFusedCellAreThoseItHasAloneToTheBit) {
+  constexpr std::int64_t kCells = 3;
+  const ModelOptions alone = small_options("tdt"), fused = small_options("tdt", kCells);
+  const at::Tensor residual = at::randn({kCells, 5, 40, alone.width});
+  const at::Tensor predicted = residual * 0.5 + at::randn(residual.sizes()) * 0.1;
+  const at::Tensor logits = at::randn({kCells, 5, 40});
+  const auto record_of = [&](std::int64_t first, std::int64_t cells) {
+    const auto part = [&](const at::Tensor& x) { return x.narrow(0, first, cells).contiguous(); };
+    const auto scalar = [&](double v) {
+      return at::tensor({v}, at::kFloat).view({1, 1, 1}).expand({cells, 1, 1});
+    };
+    RoutingRecord record;
+    LayerRouting& layer = record.layers.emplace_back();
+    layer.residual = part(residual);
+    layer.predicted = part(predicted);
+    layer.scalars = {scalar(1.025), scalar(1.1), scalar(-0.3), scalar(-0.6)};
+    layer.signals = surprise_gate(layer.residual, layer.predicted, layer.scalars, {.window = 4});
+    layer.score = layer.signals.score;
+    layer.target = part(logits).gt(0);
+    layer.executed = layer.target;
+    layer.logits = part(logits);
+    return record;
+  };
+  const auto statistics = [](const ModelOptions& o, const RoutingRecord& r) {
+    return routing_statistics(o, r, r);
+  };
+
+  const std::vector<RoutingStatistic> together = statistics(fused, record_of(0, kCells));
+  for (std::int64_t e = 0; e < kCells; ++e) {
+    for (const RoutingStatistic& own : statistics(alone, record_of(e, 1))) {
+      const std::size_t at = static_cast<std::size_t>(e * fused.layers);
+      EXPECT_EQ(find(together, own.name).values.at(at), own.values.at(0)) << own.name;
+    }
+  }
+}
+
 TEST(RoutingStatistics, ARouterThatRanksLikeTheTeacherHasAnAreaOfOne) {
   ModelOptions o = small_options("tdt");
   o.routing.layers = {1};

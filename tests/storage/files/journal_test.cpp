@@ -252,8 +252,8 @@ TEST(Journal, TakesNothingMoreAfterATornFrame) {
       }
       try {
         journal.append(0, s, row);
-      } catch (const StorageError&) {
-        ++failures;
+      } catch (const StorageError& e) {  // each says what the first problem was
+        failures += std::strstr(e.what(), "File too large (errno 27)") != nullptr ? 1 : 0;
       }
     }
     _exit(failures);

@@ -1,7 +1,11 @@
 #include "storage/files/publish.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <fcntl.h>
@@ -202,6 +206,26 @@ TEST(Publish, AFullDiskIsReportedWithNeededAndFreeBytesAndKeepsTheOldFile) {
   EXPECT_EQ(after, "small again");
 }
 
+TEST(Publish, SaysWhenInodesAndNotBytesHaveRunOut) {
+  TemporaryFolder folder;
+  const auto disk = folder.path() / "disk";
+  make_folders(disk);
+  if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=256k,nr_inodes=2") != 0) {
+    GTEST_SKIP() << "mounting a small disk needs privileges";
+  }
+  publish_replace(disk / "a", "x");
+  std::string message;
+  try {
+    publish_replace(disk / "b", "x");
+  } catch (const StorageError& e) {
+    message = e.what();
+  }
+  umount(disk.c_str());
+
+  EXPECT_NE(message.find("no inode"), std::string::npos) << message;
+  EXPECT_NE(message.find("remove some files"), std::string::npos) << message;
+}
+
 TEST(Publish, NamesTheFolderThatIsNotThere) {
   TemporaryFolder folder;
 
@@ -256,6 +280,32 @@ TEST(Publish, MakesFoldersWhoseParentsOthersMakeMeanwhile) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ(found_nothing, 1);
   EXPECT_TRUE(std::filesystem::is_directory(mine));
+}
+
+TEST(Publish, OnlyScratchFilesOfDeadProcessesAreRemovedFromSharedFolders) {
+  TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    publish_once(scratch_name(folder.path()), "of the dead");
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  publish_once(scratch_name(folder.path()), "of the living");
+  publish_once(folder.path() / ".tmp-123-0badc0de", "of an older release, or another machine");
+  publish_once(folder.path() / ".tmp-9-9-0badc0de-1", "long forgotten");
+  std::filesystem::last_write_time(
+      folder.path() / ".tmp-9-9-0badc0de-1",
+      std::filesystem::file_time_type::clock::now() - std::chrono::hours(30));
+  publish_once(folder.path() / "file", "x");
+
+  remove_dead_scratch(folder.path());
+
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.is_regular_file()) left.insert(read_text_file(entry.path()));
+  }
+  EXPECT_EQ(left, (std::set<std::string>{"of the living", "of an older release, or another machine",
+                                         "x"}));
 }
 
 }  // namespace publish_test

@@ -81,6 +81,13 @@ TEST(StatusReport, JsonTellsWhatAProblemIsAndWhere) {
   EXPECT_EQ(json["problems"][0]["problem"], "not finite at step 17");
 }
 
+TEST(StatusReport, AFiniteLossIsNotCalledNotFinite) {
+  Listing listing = listing_of({cell("a", CellStatus::Diverged)});
+  listing.cells[0].step = 17;
+  listing.cells[0].metrics["train_loss"] = 23.5;
+  EXPECT_NE(status_text(listing).find("diverged at step 17, with loss 23.5: "), std::string::npos);
+}
+
 TEST(StatusReport, WithoutAStoreItSaysWhereItLooked) {
   Listing listing = listing_of({cell("a", CellStatus::Pending)});
   listing.planned = false;
