@@ -135,6 +135,8 @@ CellSummary named(const StoredCell& cell) {
   CellSummary out;
   out.id = cell.id;
   out.alias = cell.alias;
+  out.arm = cell.arm;
+  out.tag = cell.tag;
   out.seed = cell.seed;
   out.overrides = cell.overrides;
   return out;
