@@ -200,7 +200,7 @@ class PackedSummary {
     if (!fs::exists(store.packed_file())) return;
     try {
       const TableReader reader(store.packed_file(), SealCheck::BlockOnly);
-      if (reader.text_attribute("format_version") != kFormatVersion) return;
+      if (!readable_version(reader.text_attribute("format_version"))) return;
       const VariableColumn cells = reader.read("cell");
       for (std::size_t i = 0; i < cells.items(); ++i) rows_[cells.text(i)] = i;
       if (rows_.size() != plan.cells.size()) {
