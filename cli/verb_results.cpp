@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
@@ -5,50 +7,121 @@
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "sweeps/report/arms_report.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
+namespace {
 
-int results_verb(const Arguments& arguments) {
-  CommandLine line(
-      "results [STORE] [--sort [-]NAME] [--filter EXPRESSION] [--csv | --json]",
-      "One row per cell: state, parameters and metrics. STORE is the folder of a store or a\n"
-      "sweep file. Example of a filter: 'hidden >= 64 and not status = diverged'.");
-  line.argument("STORE")
-      .sweep_options()
-      .text("store", "DIR", "store of the sweep file")
-      .text("sort", "[-]NAME", "a metric, a leaf, or a column; with - in front, largest first")
-      .text("filter", "EXPRESSION", "comparisons joined by and, or, not and parentheses")
-      .flag("csv", "every leaf that varies and every metric, comma separated")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+enum class ResultsForm { Text, Csv, Json };
+
+ResultsForm results_form(const CommandLine& line) {
   if (line.has("csv") && line.has("json")) {
     throw UserError(ExitCode::Usage, "results prints --csv or --json, not both");
   }
-  const StoreArgument store(line);
-  const Listing listing = store.listing();
-  for (const std::string& damage : damage_lines(listing)) log(LogLevel::Warning, damage);
-  const auto cells = select_cells(listing, {line.text_of("sort"), line.text_of("filter")});
-  if (line.has("json")) {
-    print(results_json(listing, cells));
-  } else if (line.has("csv")) {
-    print(csv_of(results_csv_table(listing, cells)));
-  } else {
-    std::string text = text_of(results_table(listing, cells));
-    if (!listing.planned) text += store_text(listing) + "\n";
-    bool starred = false;
-    for (const std::size_t row : cells) starred = starred || listing.baseline[row];
-    if (starred) text += "* baseline\n";
-    if (listing.eval_windows != "disjoint") {
-      text += "evaluated on sliding windows" +
-              std::string(listing.eval_windows == "mixed" ? " in some cells" : "") +
-              " (eval.stride is less than data.seq_len)\n";
-    }
-    if (cells.size() < listing.cells.size()) {
-      text += fmt::format("{} of {} cells\n", cells.size(), listing.cells.size());
-    }
-    print(text);
+  if (line.has("json")) return ResultsForm::Json;
+  return line.has("csv") ? ResultsForm::Csv : ResultsForm::Text;
+}
+
+/// True for --by arm.
+bool by_arm(const CommandLine& line) {
+  if (line.has("by") && line.text_of("by") != "arm") {
+    throw UserError(ExitCode::Usage, "results --by " + line.text_of("by") +
+                                         ": cells are grouped by arm only (--by arm)");
   }
+  if (line.has("baseline") && !line.has("by")) {
+    throw UserError(ExitCode::Usage, "results: --baseline belongs to --by arm");
+  }
+  return line.has("by");
+}
+
+/// "a,b" and repeated options as one list.
+std::vector<std::string> column_words(const CommandLine& line) {
+  std::vector<std::string> out;
+  for (const std::string& list : line.list_of("columns")) {
+    for (std::size_t at = 0; at <= list.size();) {
+      const std::size_t end = std::min(list.find(',', at), list.size());
+      if (end > at) out.push_back(list.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  if (line.has("columns") && out.empty()) {
+    throw UserError(ExitCode::Usage, "results: --columns names no column");
+  }
+  return out;
+}
+
+/// What the text output says below the table.
+std::string footnotes(const Listing& listing, const std::vector<std::size_t>& cells,
+                      const std::vector<std::string>& names) {
+  std::string text = losses_note(listing, names);
+  if (listing.eval_windows != "disjoint") {
+    text += "evaluated on sliding windows" +
+            std::string(listing.eval_windows == "mixed" ? " in some cells" : "") +
+            " (eval.stride is less than data.seq_len)\n";
+  }
+  if (cells.size() < listing.cells.size()) {
+    text += fmt::format("{} of {} cells\n", cells.size(), listing.cells.size());
+  }
+  return text;
+}
+
+std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, ResultsForm form) {
+  const std::vector<std::size_t> cells = select_cells(listing, query);
+  const auto columns = resolve_columns(query.columns, query_names(listing));
+  if (form == ResultsForm::Json) return results_json(listing, cells, columns);
+  if (form == ResultsForm::Csv) return csv_of(results_csv_table(listing, cells, columns));
+  const Table table = results_table(listing, cells, columns);
+  std::vector<std::string> titles;
+  for (const TableColumn& column : table.columns) titles.push_back(column.title);
+  std::string text = text_of(table);
+  if (!listing.planned) text += store_text(listing) + "\n";
+  bool starred = false;
+  for (const std::size_t row : cells) starred = starred || listing.baseline[row];
+  if (starred && std::ranges::find(titles, "alias") != titles.end()) text += "* baseline\n";
+  return text + footnotes(listing, cells, titles);
+}
+
+std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, ResultsForm form,
+                           const std::string& baseline) {
+  const std::vector<std::size_t> cells = select_cells(listing, {"", query.filter});
+  ArmComparison comparison = compare_arms(listing, cells, baseline);
+  sort_arms(comparison, query.sort);
+  std::vector<std::string> columns = query.columns;
+  if (form == ResultsForm::Text && columns.empty()) columns = {listing.metric};
+  const std::vector<std::string> metrics = arm_metrics(comparison, columns);
+  if (form == ResultsForm::Json) return arms_json(listing, comparison, metrics);
+  if (form == ResultsForm::Csv) return csv_of(arms_csv_table(comparison, metrics));
+  return arms_text(listing, comparison, metrics) + footnotes(listing, cells, metrics);
+}
+
+}  // namespace
+
+int results_verb(const Arguments& arguments) {
+  CommandLine line(
+      "results [STORE] [--by arm] [--sort [-]NAME] [--filter EXPRESSION] [--columns NAME,...]\n"
+      "                         [--csv | --json]",
+      "One row per cell: state, parameters and metrics; or, with --by arm, one row per arm: mean\n"
+      "and spread over seeds, and the difference to the baseline with its 95 % interval.\n"
+      "STORE is the folder of a store or a sweep file.");
+  line.argument("STORE")
+      .sweep_options()
+      .text("store", "DIR", "store of the sweep file")
+      .text("by", "arm", "one row per arm: the cells that differ only in their seeds")
+      .text("baseline", "ARM", "with --by arm: the arm (or tag) to compare with")
+      .text("sort", "[-]NAME", "a metric, a leaf, or a column; with - in front, largest first")
+      .text("filter", "EXPRESSION", "comparisons joined by and, or, not and parentheses")
+      .list("columns", "NAME,...", "columns (--by arm, --json: metrics) to show; * and ? are wild")
+      .flag("csv", "every leaf that varies and every metric, comma separated")
+      .flag("json", "print JSON");
+  if (!line.parse(arguments)) return 0;
+  const ResultsForm form = results_form(line);
+  const bool arms = by_arm(line);
+  const ResultsQuery query{line.text_of("sort"), line.text_of("filter"), column_words(line)};
+  const Listing listing = StoreArgument(line).listing();
+  for (const std::string& damage : damage_lines(listing)) log(LogLevel::Warning, damage);
+  print(arms ? listing_by_arm(listing, query, form, line.text_of("baseline"))
+             : listing_by_cell(listing, query, form));
   return 0;
 }
 

@@ -24,6 +24,7 @@ set_tests_properties(e2e.display PROPERTIES SKIP_RETURN_CODE 77)  # no tmux
 depthgrid_e2e(records 600)
 depthgrid_e2e(own_text 300)
 depthgrid_e2e(tutorial 600)
+depthgrid_e2e(readers 600)
 depthgrid_e2e(weights 600)
 depthgrid_e2e(start_cells 900)
 depthgrid_e2e(out_of_memory 600)

@@ -41,6 +41,13 @@ std::string sweep_id(const Sweep& sweep) {
   return hex(sha256(canonical_json(Value(std::move(map)))), 16);
 }
 
+/// The default metric is the final loss, over the whole split. Without it the last of the periodic
+/// evaluations must do, which look at few windows.
+std::string metric_of(const SweepDocument& document, const std::optional<Slots>& first) {
+  if (document.metric_place || !first) return document.metric;
+  return first->has_word(leaf_rows().final_splits, "valid") ? document.metric : "eval_loss.valid";
+}
+
 /// A metric that a file asks for must be evaluated.
 void check_metric(const SweepDocument& document, const Slots& slots, Diagnostics& diagnostics) {
   if (!document.metric_place) return;
@@ -129,7 +136,7 @@ Sweep load_sweep(const SweepRequest& request) {
   sweep.name = document.name;
   sweep.description = document.description;
   sweep.method = document.method;
-  sweep.metric = document.metric;
+  sweep.metric = metric_of(document, first);
   sweep.goal = document.goal;
   sweep.yaml = text;
   sweep.file = request.file.string();

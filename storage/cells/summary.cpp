@@ -141,6 +141,8 @@ CellSummary named(const StoredCell& cell) {
   CellSummary out;
   out.id = cell.id;
   out.alias = cell.alias;
+  out.arm = cell.arm;
+  out.tag = cell.tag;
   out.seed = cell.seed;
   out.overrides = cell.overrides;
   return out;
@@ -225,7 +227,7 @@ class PackedSummary {
     if (!something_at(store.packed_file())) return;
     try {
       const TableReader reader(store.packed_file());
-      if (reader.text_attribute("format_version") != kFormatVersion) return;
+      if (!readable_version(reader.text_attribute("format_version"))) return;
       const VariableColumn cells = reader.read("cell");
       for (std::size_t i = 0; i < cells.items(); ++i) rows_[cells.text(i)] = i;
       if (rows_.size() != plan.cells.size()) {

@@ -16,6 +16,7 @@ namespace depthgrid {
 struct CellSummary {
   CellId id;
   std::string alias;
+  std::string arm, tag;  // as in StoredCell
   std::int64_t seed = 0;
   ValueMap overrides;
   CellStatus status = CellStatus::Pending;

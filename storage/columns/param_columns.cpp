@@ -1,6 +1,7 @@
 #include "storage/columns/param_columns.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/nan.hpp"
 #include "core/config/schema.hpp"
@@ -8,6 +9,18 @@
 
 namespace depthgrid {
 namespace {
+
+constexpr const char* kFamily = "model.family";
+
+/// Leaves that the sweep varies, besides those that have a column in any case, by path.
+std::set<std::string> varied_leaves(const StoredPlan& plan) {
+  std::set<std::string> out;
+  for (const StoredCell& cell : plan.cells) {
+    for (const auto& [leaf, value] : cell.overrides) out.insert(leaf);
+  }
+  for (const char* always : {"seed", "data.seed", kFamily}) out.erase(always);
+  return out;
+}
 
 /// "param_train_lr" from "train.lr".
 std::string param_name(std::string leaf) {
@@ -68,9 +81,11 @@ class LeafColumn {
  private:
   const Value& of(const StoredCell& cell) const {
     static const Value kAbsent;
-    if (const Value* varying = find_key(cell.varying, leaf_)) return *varying;
-    const Value* constant = find_key(plan_.constant, leaf_);
-    return constant == nullptr ? kAbsent : *constant;
+    if (const Value* set = find_key(cell.overrides, leaf_)) return *set;
+    if (leaf_ != kFamily) return kAbsent;  // every cell reads its family
+    const Value* family = find_key(cell.varying, leaf_);
+    if (family == nullptr) family = find_key(plan_.constant, leaf_);
+    return family == nullptr ? kAbsent : *family;
   }
 
   template <class T>
@@ -148,24 +163,24 @@ std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
   };
   add_seed("param_seed", "seed", &StoredCell::seed);
   add_seed("param_data_seed", "data.seed", &StoredCell::data_seed);
-  std::vector<std::string> leaves = {"model.family"};
-  if (!plan.cells.empty()) {
-    for (const auto& [leaf, value] : plan.cells.front().varying) {
-      if (find_leaf(leaf) == schema().size()) continue;  // not a leaf
-      if (leaf != "seed" && leaf != "data.seed" && leaf != "model.family") leaves.push_back(leaf);
-    }
-  }
-  for (const std::string& leaf : leaves) LeafColumn(leaf, plan).add(out, cells);
+  LeafColumn(kFamily, plan).add(out, cells);
+  for (const std::string& leaf : varied_leaves(plan)) LeafColumn(leaf, plan).add(out, cells);
   return out;
 }
 
 std::string coordinate_names(std::span<const VariableColumn> identity) {
   std::string out;
   for (const VariableColumn& column : identity) {
-    if (column.name == "cell") continue;  // the axis itself
+    const bool axis = column.name == "cell";
+    if (axis || find_variable(column.name) == nullptr) continue;
     out += (out.empty() ? "" : " ") + column.name;
   }
   return out;
+}
+
+bool readable_version(const std::optional<std::string>& version) {
+  const std::string_view own = kFormatVersion.substr(0, kFormatVersion.find('.') + 1);
+  return version && version->starts_with(own);
 }
 
 Attributes sweep_attributes(const StoredPlan& plan, const std::string& format) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,8 +13,9 @@ namespace depthgrid {
 
 /// Identity of cells as columns over `cell`: the coordinate, cell_alias, cell_row, cell_config,
 /// structure_digest, arm, factor, is_baseline, replicate, and one `param_*` column for each leaf
-/// that differs between two cells of the plan; param_seed, param_data_seed and param_model_family
-/// always.
+/// that the sweep varies (where a cell does not read the leaf, the value is absent); param_seed,
+/// param_data_seed and param_model_family always. Leaves that differ only because they follow from
+/// others, or come from a preset, are in the plan and in cell_config.
 ///
 /// A column holds integers, reals or (for words and lists) texts; flags are int8. A leaf that is a
 /// number in some cells and a word in others becomes a text column and a real column `..._number`
@@ -25,14 +27,17 @@ namespace depthgrid {
 std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
                                              std::span<const StoredCell> cells);
 
-/// Names of the columns that xarray shows as coordinates of `cell`, separated by blanks.
+/// Names of the columns that xarray shows as coordinates of `cell`, separated by blanks: those that
+/// every sweep has, so that the files of two sweeps can be concatenated.
 std::string coordinate_names(std::span<const VariableColumn> identity);
 
 /// Root attributes that every file of a sweep has: Conventions, title, sweep_name, sweep_id,
 /// metric, goal, schema_digest, format and its version.
 Attributes sweep_attributes(const StoredPlan& plan, const std::string& format);
 
-/// `format_version` of files: readers refuse a different major number.
-inline constexpr std::string_view kFormatVersion = "1.0";
+/// `format_version` of files. Since 1.1, only what the sweep varies is a `param_*` column.
+inline constexpr std::string_view kFormatVersion = "1.1";
+/// Whether this program can use a file's records: the major numbers are equal.
+bool readable_version(const std::optional<std::string>& version);
 
 }  // namespace depthgrid

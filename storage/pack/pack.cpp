@@ -338,7 +338,8 @@ PackReport pack(const Store& store) {
         out.problems.push_back(problem);
       }
     }
-    if (sources.previous && sources.previous->text_attribute("source_digest") == sources.digest) {
+    if (sources.previous && sources.previous->text_attribute("source_digest") == sources.digest &&
+        sources.previous->text_attribute("format_version") == kFormatVersion) {
       break;
     }
     if (sources.damaged_previous && something_at(out.file)) set_aside(out.file);

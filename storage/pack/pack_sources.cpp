@@ -53,7 +53,7 @@ std::optional<TableReader> open_previous(const Store& store, const StoredPlan& p
   if (!something_at(file)) return std::nullopt;
   try {
     TableReader out(file);
-    if (out.text_attribute("format_version") != kFormatVersion) return std::nullopt;
+    if (!readable_version(out.text_attribute("format_version"))) return std::nullopt;
     const VariableColumn cells = out.read("cell");
     bool same = cells.items() == plan.cells.size();
     for (std::size_t i = 0; same && i < plan.cells.size(); ++i) {

@@ -19,20 +19,54 @@ std::string parameters(const CostTable& costs, const std::string& structure) {
   return at == costs.end() ? "-" : grouped(at->second.parameters);
 }
 
-Table job_table(const PlanReport& report) {
+/// Jobs that differ only in their cells: one line of the table.
+struct JobLine {
+  std::vector<std::string> texts;  // cells, ranks, parameters, time, memory and reason of each job
+  std::vector<const FusedJob*> jobs;
+};
+
+std::vector<JobLine> job_lines(const PlanReport& report) {
+  std::vector<JobLine> out;
+  std::map<std::vector<std::string>, std::size_t> known;
+  for (const FusedJob& job : report.jobs) {
+    std::vector<std::string> texts = {
+        std::to_string(job.cells.size()),        std::to_string(job.ranks),
+        parameters(report.costs, job.structure), short_seconds(job.predicted_seconds),
+        short_bytes(job.predicted_bytes),        job.why};
+    const auto [at, fresh] = known.emplace(texts, out.size());
+    if (fresh) out.push_back({std::move(texts), {}});
+    out[at->second].jobs.push_back(&job);
+  }
+  return out;
+}
+
+/// "hidden=64,s0", "hidden=64,s0 … hidden=64,s4": the first and the last in the order of the file.
+std::string first_and_last(const Sweep& sweep, const JobLine& line) {
+  std::vector<std::size_t> rows;
+  for (const FusedJob* job : line.jobs)
+    rows.insert(rows.end(), job->cells.begin(), job->cells.end());
+  const auto [first, last] = std::ranges::minmax_element(rows);
+  const std::string& alias = sweep.cells[*first].alias;
+  return rows.size() == 1 ? alias
+                          : alias + (rows.size() == 2 ? ", " : " … ") + sweep.cells[*last].alias;
+}
+
+/// One line for all jobs that are equal but for their cells.
+Table job_table(const Sweep& sweep, const PlanReport& report) {
   Table table{{{"job"},
-               {"cells", Align::Right},
+               {"cells/job", Align::Right},
                {"ranks", Align::Right},
                {"parameters", Align::Right},
-               {"time", Align::Right},
-               {"memory", Align::Right},
+               {"time/job", Align::Right},
+               {"memory/job", Align::Right},
+               {"cells"},
                {"why"}},
               {}};
-  for (const FusedJob& job : report.jobs) {
-    table.rows.push_back({job.id, std::to_string(job.cells.size()), std::to_string(job.ranks),
-                          parameters(report.costs, job.structure),
-                          short_seconds(job.predicted_seconds), short_bytes(job.predicted_bytes),
-                          job.why});
+  for (const JobLine& line : job_lines(report)) {
+    std::vector<std::string>& row = table.rows.emplace_back(line.texts);
+    row.insert(row.end() - 1, first_and_last(sweep, line));
+    const std::size_t n = line.jobs.size();
+    row.insert(row.begin(), n == 1 ? line.jobs.front()->id : fmt::format("{} jobs", n));
   }
   return table;
 }
@@ -139,7 +173,7 @@ std::string plan_text(const Sweep& sweep, const PlanReport& report) {
     out += "match: " + matched_text(width) + (width.sealed ? ", from the plan of the store" : "") +
            "\n";
   }
-  if (!report.jobs.empty()) out += "\n" + text_of(job_table(report));
+  if (!report.jobs.empty()) out += "\n" + text_of(job_table(sweep, report));
   const Table structures = structure_table(sweep, report.costs);
   if (!structures.rows.empty()) out += "\n" + text_of(structures);
   out += "\n" + text_of(cell_table(sweep, report));

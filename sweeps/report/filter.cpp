@@ -99,8 +99,14 @@ constexpr Relation kRelations[] = {{"=", [](std::partial_ordering order) { retur
                                    {">=", [](std::partial_ordering order) { return order >= 0; }}};
 
 bool holds(const Value& mine, const Relation& relation, const Value& wanted) {
-  if (wanted.is_null() && mine.is_null()) return relation.sign == "=" || relation.sign == "==";
+  const bool equal = relation.sign == "=" || relation.sign == "==";
+  if (wanted.is_null() && mine.is_null()) return equal;
   if (wanted.is_null()) return relation.sign == "!=";
+  const auto* text = mine.get_if<std::string>();
+  const auto* pattern = wanted.get_if<std::string>();
+  if (text != nullptr && pattern != nullptr && (equal || relation.sign == "!=")) {
+    return fits_pattern(*text, *pattern) == equal;
+  }
   return !mine.is_null() && relation.holds(compare(mine, wanted));
 }
 
@@ -201,6 +207,29 @@ std::string last_component(const std::string& name) {
 }
 
 }  // namespace
+
+bool fits_pattern(std::string_view text, std::string_view pattern) {
+  std::size_t t = 0, p = 0;
+  std::size_t star = std::string_view::npos, resume = 0;  // the last * and where to try again
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && pattern[p] == '?') {
+      ++p;
+      for (++t; t < text.size() && (text[t] & 0xC0) == 0x80;) ++t;  // a code point of UTF-8
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
 
 CellFilter parse_filter(std::string_view text, const std::vector<std::string>& names) {
   return Parser(text, names).parse();

@@ -23,9 +23,12 @@ using CellFilter = std::function<bool(const CellLookup& cell)>;
 /// A name is one of `names`, or the part after the last dot of exactly one of them. A value is a
 /// number, true, false, null, a bare word or a quoted string. Numbers compare as numbers, words as
 /// text; values of different types are neither equal nor ordered. A cell without the value matches
-/// only `= null`.
+/// only `= null`. With = and !=, a * in a text stands for any characters and a ? for one.
 /// @throws UserError (Usage) with a caret at the position of the error.
 CellFilter parse_filter(std::string_view text, const std::vector<std::string>& names);
+
+/// Whether the whole text fits a pattern in which * is any characters and ? is one.
+bool fits_pattern(std::string_view text, std::string_view pattern);
 
 /// The full name of `text`: itself, or the only one of `names` that ends in "." + text.
 /// @throws UserError (Usage) that lists the candidates.

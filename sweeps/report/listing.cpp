@@ -1,6 +1,7 @@
 #include "sweeps/report/listing.hpp"
 
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,18 @@ std::string eval_windows(const StoredPlan& plan) {
   return sliding == plan.cells.size() ? "sliding" : "mixed";
 }
 
+/// @param path  a number of windows; null: all.
+std::string windows_text(const StoredPlan& plan, const char* path) {
+  std::set<double> numbers;
+  for (const StoredCell& cell : plan.cells) {
+    const double n = leaf_of(plan, cell, path);
+    numbers.insert(std::isnan(n) ? 0 : n);
+  }
+  if (numbers.size() > 1) return "numbers of windows that differ between cells";
+  if (numbers.empty() || *numbers.begin() == 0) return "the whole split";
+  return shortest(*numbers.begin()) + " windows";
+}
+
 Listing heading(const StoredPlan& plan, const std::string& store) {
   Listing listing;
   listing.sweep = plan.name;
@@ -31,6 +44,8 @@ Listing heading(const StoredPlan& plan, const std::string& store) {
   listing.metric = plan.metric;
   listing.goal = plan.goal;
   listing.eval_windows = eval_windows(plan);
+  listing.periodic_windows = windows_text(plan, "eval.windows");
+  listing.final_windows = windows_text(plan, "eval.final_windows");
   for (const StoredCell& cell : plan.cells) listing.baseline.push_back(cell.baseline);
   return listing;
 }
@@ -52,6 +67,8 @@ Listing list_sweep(const Sweep& sweep, const std::string& store) {
     CellSummary row;
     row.id = cell.id;
     row.alias = cell.alias;
+    row.arm = cell.arm;
+    row.tag = cell.tag;
     row.seed = cell.seed;
     row.overrides = cell.overrides;
     listing.cells.push_back(std::move(row));

@@ -28,6 +28,9 @@ struct FixedColumn {
 constexpr std::array kFixed = {
     FixedColumn{"id", [](const CellSummary& c, bool) { return Value(c.id); }},
     FixedColumn{"alias", [](const CellSummary& c, bool) { return Value(c.alias); }},
+    FixedColumn{"arm", [](const CellSummary& c, bool) { return Value(c.arm); }},
+    FixedColumn{"tag",
+                [](const CellSummary& c, bool) { return c.tag.empty() ? Value() : Value(c.tag); }},
     FixedColumn{"seed", [](const CellSummary& c, bool) { return Value(c.seed); }},
     FixedColumn{"baseline", [](const CellSummary&, bool b) { return Value(b); }},
     FixedColumn{"status", [](const CellSummary& c, bool) { return Value(name_of(c.status)); }},
@@ -69,9 +72,29 @@ std::vector<std::string> shown_metrics(const Listing& listing) {
   return shown;
 }
 
-double metric_or_nan(const CellSummary& cell, const std::string& name) {
-  const auto at = cell.metrics.find(name);
-  return at == cell.metrics.end() ? std::nan("") : at->second;
+/// Columns of the text output if none are asked for.
+std::vector<std::string> main_columns(const Listing& listing) {
+  std::vector<std::string> out = {"id", "alias", "arm"};
+  const auto tagged = [](const CellSummary& cell) {
+    return !cell.tag.empty() && cell.tag != cell.arm;
+  };
+  if (std::ranges::any_of(listing.cells, tagged)) out.emplace_back("tag");
+  out.insert(out.end(), {"status", "step", "parameters"});
+  const std::vector<std::string> metrics = shown_metrics(listing);
+  out.insert(out.end(), metrics.begin(), metrics.end());
+  return out;
+}
+
+/// A value in the text output.
+std::string shown(const Listing& listing, std::size_t row, const std::string& name) {
+  const CellSummary& cell = listing.cells[row];
+  const Value value = lookup(listing, row, name);
+  if (name == "alias" && listing.baseline[row]) return cell.alias + " *";
+  if (name == "tag" && value.is_null()) return "";
+  if (value.is_null()) return "-";
+  const auto* whole = value.get_if<std::int64_t>();
+  if (name == "parameters" && whole != nullptr) return grouped(*whole);
+  return cell.metrics.contains(name) ? short_number(value.number()) : plain_text(value);
 }
 
 }  // namespace
@@ -109,57 +132,98 @@ std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery
     values.push_back(lookup(listing, row, key));
   }
   std::stable_sort(cells.begin(), cells.end(), [&](std::size_t a, std::size_t b) {
-    if (values[a].is_null() || values[b].is_null())
-      return !values[a].is_null() && values[b].is_null();
-    return down ? before(values[b], values[a]) : before(values[a], values[b]);
+    return sorts_before(values[a], values[b], down);
   });
   return cells;
 }
 
-Table results_table(const Listing& listing, const std::vector<std::size_t>& cells) {
-  const std::vector<std::string> metrics = shown_metrics(listing);
-  Table table{
-      {{"cell"}, {"alias"}, {"status"}, {"step", Align::Right}, {"parameters", Align::Right}}, {}};
-  for (const std::string& name : metrics) table.columns.push_back({name, Align::Right});
+bool sorts_before(const Value& a, const Value& b, bool down) {
+  if (a.is_null() || b.is_null()) return !a.is_null() && b.is_null();
+  return down ? before(b, a) : before(a, b);
+}
+
+std::vector<std::string> resolve_columns(const std::vector<std::string>& words,
+                                         const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  const auto add = [&out](const std::string& name) {
+    if (std::ranges::find(out, name) == out.end()) out.push_back(name);
+  };
+  for (const std::string& word : words) {
+    bool fits = false;
+    if (word.find_first_of("*?") != std::string::npos) {
+      for (const std::string& name : names) {
+        if (!fits_pattern(name, word)) continue;
+        fits = true;
+        add(name);
+      }
+    }
+    if (!fits) add(resolve_name(word, names));
+  }
+  return out;
+}
+
+Table results_table(const Listing& listing, const std::vector<std::size_t>& cells,
+                    const std::vector<std::string>& columns) {
+  Table table;
+  const std::vector<std::string> names = columns.empty() ? main_columns(listing) : columns;
+  for (const std::string& name : names) {
+    const bool number = std::ranges::all_of(cells, [&](std::size_t row) {
+      const Value value = lookup(listing, row, name);
+      return value.is_null() || value.is_number();
+    });
+    table.columns.push_back({name == "id" ? "cell" : name, number ? Align::Right : Align::Left});
+  }
   for (const std::size_t row : cells) {
-    const CellSummary& cell = listing.cells[row];
-    std::vector<std::string> line = {cell.id, cell.alias + (listing.baseline[row] ? " *" : ""),
-                                     std::string(name_of(cell.status)), std::to_string(cell.step),
-                                     cell.parameters > 0 ? grouped(cell.parameters) : "-"};
-    for (const std::string& name : metrics) line.push_back(short_number(metric_or_nan(cell, name)));
-    table.rows.push_back(std::move(line));
+    std::vector<std::string>& line = table.rows.emplace_back();
+    for (const std::string& name : names) line.push_back(shown(listing, row, name));
   }
   return table;
 }
 
-Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& cells) {
+Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& cells,
+                        const std::vector<std::string>& columns) {
   Table table;
-  const std::vector<std::string> names = query_names(listing);
+  const std::vector<std::string> names = columns.empty() ? query_names(listing) : columns;
   for (const std::string& name : names) table.columns.push_back({name});
   for (const std::size_t row : cells) {
-    std::vector<std::string> line;
+    std::vector<std::string>& line = table.rows.emplace_back();
     for (const std::string& name : names) {
       const Value value = lookup(listing, row, name);
       line.push_back(value.is_null() ? "" : plain_text(value));
     }
-    table.rows.push_back(std::move(line));
   }
   return table;
 }
 
-std::string results_json(const Listing& listing, const std::vector<std::size_t>& cells) {
+std::string losses_note(const Listing& listing, const std::vector<std::string>& names) {
+  const auto shown_of = [&names](std::string_view stem) {
+    return std::ranges::any_of(names, [stem](const auto& name) { return name.starts_with(stem); });
+  };
+  if (!shown_of("eval_loss.") || !shown_of("final_loss.")) return {};
+  return "final_loss: the last weights on " + listing.final_windows +
+         "; eval_loss: the last periodic evaluation, on " + listing.periodic_windows + "\n";
+}
+
+std::string results_json(const Listing& listing, const std::vector<std::size_t>& cells,
+                         const std::vector<std::string>& columns) {
   Json rows = Json::array();
   for (const std::size_t row : cells) {
     const CellSummary& cell = listing.cells[row];
+    std::map<std::string, double> metrics = cell.metrics;
+    std::erase_if(metrics, [&columns](const auto& metric) {
+      return !columns.empty() && std::ranges::find(columns, metric.first) == columns.end();
+    });
     rows.push_back({{"id", cell.id},
                     {"alias", cell.alias},
+                    {"arm", cell.arm},
+                    {"tag", cell.tag.empty() ? Json() : Json(cell.tag)},
                     {"seed", cell.seed},
                     {"baseline", static_cast<bool>(listing.baseline[row])},
                     {"overrides", Json::parse(canonical_json(cell.overrides))},
                     {"status", name_of(cell.status)},
                     {"step", cell.step},
                     {"parameters", cell.parameters > 0 ? Json(cell.parameters) : Json()},
-                    {"metrics", cell.metrics}});
+                    {"metrics", metrics}});
   }
   return Json{{"schema", 1},
               {"sweep", listing.sweep},

@@ -9,29 +9,46 @@
 
 namespace depthgrid {
 
-/// The options --sort and --filter of `results`.
+/// The options --sort, --filter and --columns of `results`.
 struct ResultsQuery {
   std::string sort;    // name, with '-' in front for descending; empty = order of the sweep file
   std::string filter;  // sweeps/report/filter.hpp; empty = all
+  std::vector<std::string> columns = {};  // full names; empty = those of each output
 };
 
-/// Names accepted by sort and filter: id, alias, seed, status, step, parameters, attempts,
-/// baseline, the leaves that vary, and the metrics of any cell (or the sweep's own).
+/// Names accepted by sort, filter and columns: id, alias, arm, tag, seed, baseline, status, step,
+/// parameters, attempts, the leaves that vary, and the metrics of any cell (or the sweep's own).
 std::vector<std::string> query_names(const Listing& listing);
+
+/// Full names for words as users write them, in their order, each once: a name, the end of one, or
+/// a pattern with * and ? that fits some. @throws UserError (Usage) for a word that fits none.
+std::vector<std::string> resolve_columns(const std::vector<std::string>& words,
+                                         const std::vector<std::string>& names);
+
+/// Order of values in a sorted listing: numbers before texts, absent ones (null) last.
+bool sorts_before(const Value& a, const Value& b, bool down);
 
 /// The cells that match, sorted; cells without the value of the sort key come last, ties keep the
 /// order of the file. @throws UserError (Usage)
 std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery& query);
 
-/// For people: cell, alias (a star marks the baseline), status, step, parameters and the main
-/// metrics, the sweep's own first.
-Table results_table(const Listing& listing, const std::vector<std::size_t>& cells);
+/// For people: the columns asked for; else cell, alias (a star marks the baseline), arm, tag (if
+/// one says more than the arm), status, step, parameters and the main metrics, the sweep's own first.
+Table results_table(const Listing& listing, const std::vector<std::size_t>& cells,
+                    const std::vector<std::string>& columns = {});
 
-/// For spreadsheets: every leaf that varies and every metric in full precision.
-Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& cells);
+/// For spreadsheets, in full precision: the columns asked for; else every leaf that varies and
+/// every metric.
+Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& cells,
+                        const std::vector<std::string>& columns = {});
+
+/// How eval_loss and final_loss differ, for an output that shows both; else empty.
+std::string losses_note(const Listing& listing, const std::vector<std::string>& names);
 
 /// {"schema": 1, "sweep", "store", "planned", "metric", "goal", "eval_windows", "cells": [{id,
-/// alias, seed, baseline, overrides, status, step, parameters, metrics}]}; docs/cli.md.
-std::string results_json(const Listing& listing, const std::vector<std::size_t>& cells);
+/// alias, arm, tag, seed, baseline, overrides, status, step, parameters, metrics}]}; docs/cli.md.
+/// @param columns  if any, other metrics are left out.
+std::string results_json(const Listing& listing, const std::vector<std::size_t>& cells,
+                         const std::vector<std::string>& columns = {});
 
 }  // namespace depthgrid

@@ -167,12 +167,41 @@ TEST(ParamColumns, HoldWhatVariesAndSeedsAndFamilyAlways) {
   EXPECT_EQ(find_key(plan.constant, "train.lr"), nullptr);
 }
 
+TEST(ParamColumns, ALeafThatFollowsFromOthersHasNoColumnAndOneThatACellDoesNotReadNoValue) {
+  Sweep sweep = synthetic_sweep({1e-4, 1e-3});
+  // The start's spread follows from the number of layers; only the second cell reads n_layers.
+  sweep.cells[1].config = make_config(leaf("model.n_layers", "4"));
+  sweep.cells[1].overrides = leaf("model.n_layers", "4");
+  const StoredPlan plan = stored_plan(sweep);
+
+  const std::vector<VariableColumn> columns = identity_columns(plan, plan.cells);
+
+  std::vector<std::string> params;
+  for (const VariableColumn& column : columns) {
+    if (column.name.starts_with("param_")) params.push_back(column.name);
+  }
+  EXPECT_EQ(params, (std::vector<std::string>{"param_seed", "param_data_seed", "param_model_family",
+                                              "param_model_n_layers", "param_train_lr"}));
+  EXPECT_EQ(named(columns, "param_model_n_layers").integer(0), -1);
+  EXPECT_EQ(named(columns, "param_model_n_layers").integer(1), 4);
+  EXPECT_TRUE(std::isnan(named(columns, "param_train_lr").number(1)));
+  const std::string coordinates = coordinate_names(columns);
+  EXPECT_NE(coordinates.find("param_seed"), std::string::npos) << coordinates;
+  EXPECT_EQ(coordinates.find("param_train_lr"), std::string::npos) << coordinates;
+}
+
 TEST(ParamColumns, NumbersAndWordsBecomeTextsBesideANumber) {
   Sweep sweep = synthetic_sweep({1e-4, 1e-3, 1e-2});
   ValueMap four_layers = leaf("model.n_layers", "4");
   four_layers.emplace_back("model.residual.scale", value_from_json(R"("1/L")"));
   sweep.cells[1].config = make_config(four_layers);
   sweep.cells[2].config = make_config(leaf("model.residual.scale", R"("learned")"));
+  for (CellPlan& cell : sweep.cells) {
+    for (const char* path : {"model.n_layers", "model.residual.scale"}) {
+      cell.overrides.emplace_back(path, cell.config.at(path));
+    }
+    sort_map(cell.overrides);
+  }
   const StoredPlan plan = stored_plan(sweep);
 
   const std::vector<VariableColumn> columns = identity_columns(plan, plan.cells);

@@ -1,6 +1,7 @@
 """Opens a packed file as users do (xarray, h5py, pandas) and checks what the format promises.
 
 Usage: read_sweep.py SWEEP.h5 [number of cells] [variable that must be there ...]
+       read_sweep.py --concat SWEEP.h5 SWEEP.h5: joins two sweeps as README.md says
 Exit code 0 and a summary on stdout if everything holds; an AssertionError otherwise.
 """
 
@@ -87,7 +88,34 @@ def check_pandas(path):
             assert int(groups.sum()) == int(np.isfinite(data.train_loss).sum())
 
 
+def cells_of(path):
+    """All variables that belong to cells, as in README.md."""
+    data = xr.open_dataset(path, engine="h5netcdf")
+    return data[[name for name in data.data_vars if "cell" in data[name].dims]]
+
+
+def check_concat(paths):
+    parts = [cells_of(path) for path in paths]
+    both = xr.concat(parts, dim="cell", data_vars="all", coords="minimal", compat="override", join="outer")
+    assert both.sizes["cell"] == sum(part.sizes["cell"] for part in parts), both.sizes
+    assert set(both.variables) == set(parts[0].variables) | set(parts[1].variables)
+    own = [{name for name in part.variables if name.startswith("param_")} for part in parts]
+    assert own[0] != own[1], "the two sweeps should vary different leaves"
+    for part, mine, others in zip(parts, own, reversed(own)):
+        same = both.sel(cell=part.cell)
+        for name in ("final_loss", "train_loss"):
+            xr.testing.assert_equal(same[name].sel({d: part[d] for d in part[name].dims}).drop_vars(part.coords),
+                                    part[name].drop_vars(part.coords))
+        for name in others - mine:  # a leaf that this sweep does not vary
+            assert same[name].isnull().all(), name
+    means = both["final_loss"].sel(split="valid").groupby("arm").mean()
+    assert set(means.arm.values) == {arm for part in parts for arm in part.arm.values}
+    print(f"{both.sizes['cell']} cells of two sweeps, {len(both.variables)} variables")
+
+
 def main():
+    if sys.argv[1] == "--concat":
+        return check_concat(sys.argv[2:])
     path = sys.argv[1]
     cells = int(sys.argv[2]) if len(sys.argv) > 2 else None
     check_seal(path)

@@ -9,8 +9,9 @@ constexpr GridKey kKeys[] = {
     {"method", "grid, ablation, list", "grid",
      "product of the factors; one factor at a time around the baseline; `include` rows only"},
     {"pairs", "bool", "false", "with `ablation`: every pair of changes too"},
-    {"metric", "{name, goal: minimize or maximize}", "{name: eval_loss.valid, goal: minimize}",
-     "what cells are ranked by: a variable, with the split after a dot"},
+    {"metric", "{name, goal: minimize or maximize}", "{name: final_loss.valid, goal: minimize}",
+     "what cells are ranked by: a variable, with the split after a dot; eval_loss.valid is the "
+     "default where `eval.final_splits` lacks valid"},
     {"base", "path or [paths]", "null",
      "files composed first, relative to this one; later ones and this file win; a base holds fixed "
      "leaves, `base`, `metric`, `seeds` and `tags`"},

@@ -69,7 +69,7 @@ with file, line and column.
 ```yaml
 name: width-by-rate
 base: base/study1.yaml          # composed first; values below win
-metric: {name: eval_loss.valid, goal: minimize}
+metric: {name: final_loss.valid, goal: minimize}
 
 model: {family: time_indexed}   # fixed
 train: {steps: 500}

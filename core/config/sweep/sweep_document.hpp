@@ -91,7 +91,7 @@ struct MatchRow {
 struct SweepDocument {
   std::string name, description;
   std::string method = "grid";
-  std::string metric = "eval_loss.valid";
+  std::string metric = "final_loss.valid";
   std::string goal = "minimize";
   std::optional<Place> metric_place;  // given in a file
   bool pairs = false;

@@ -170,7 +170,14 @@ TEST(Sweep, AMetricMustBeEvaluated) {
   EXPECT_NE(files.messages("metric: {name: eval_loss.test}\n").find("needs test in `eval.splits`"),
             std::string::npos);
   EXPECT_EQ(files.load("metric: {name: train_loss_last50, goal: maximize}\n").goal, "maximize");
-  EXPECT_EQ(files.load("name: x\n").metric, "eval_loss.valid");
+}
+
+TEST(Sweep, TheMetricIsTheFinalLossWhereThatIsEvaluated) {
+  const SweepFiles files;
+
+  EXPECT_EQ(files.load("name: x\n").metric, "final_loss.valid");
+  EXPECT_EQ(files.load("eval: {final_splits: [dev]}\n").metric, "eval_loss.valid");
+  EXPECT_EQ(files.load("metric: {name: eval_loss.valid}\n").metric, "eval_loss.valid");
 }
 
 TEST(Sweep, TooManyCellsAreRefusedBeforeTheyExist) {

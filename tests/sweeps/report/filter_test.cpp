@@ -53,6 +53,20 @@ TEST(Filter, ComparesWordsAndQuotedTexts) {
   EXPECT_TRUE(matches("status < running"));
 }
 
+TEST(Filter, StarsAndQuestionMarksAreWild) {
+  EXPECT_TRUE(matches("alias = 'gate=*,s0'"));
+  EXPECT_TRUE(matches("alias = *s?"));
+  EXPECT_FALSE(matches("alias = *s??"));
+  EXPECT_TRUE(matches("alias != 'gate=none*'"));
+  EXPECT_FALSE(matches("alias < a*"));  // a pattern has no order
+  EXPECT_FALSE(matches("seed = *"));    // nor does it fit a number
+  EXPECT_TRUE(fits_pattern("abcabd", "*abd"));
+  EXPECT_TRUE(fits_pattern("Δt", "?t"));
+  EXPECT_TRUE(fits_pattern("", "*"));
+  EXPECT_FALSE(fits_pattern("", "?"));
+  EXPECT_FALSE(fits_pattern("ab", "a"));
+}
+
 TEST(Filter, DifferentTypesAreNeverEqualNorOrdered) {
   EXPECT_FALSE(matches("model.depth = twelve"));
   EXPECT_FALSE(matches("model.depth < twelve"));

@@ -11,7 +11,9 @@ namespace results_query_test {
 CellSummary cell(const std::string& id, std::int64_t hidden, std::int64_t seed, CellStatus status) {
   CellSummary c;
   c.id = id;
-  c.alias = "hidden=" + std::to_string(hidden) + ",s" + std::to_string(seed);
+  c.arm = "hidden=" + std::to_string(hidden);
+  c.alias = c.arm + ",s" + std::to_string(seed);
+  if (hidden == 64) c.tag = "wide";
   c.seed = seed;
   c.overrides = {{"model.modulation.hidden", hidden}};
   c.status = status;
@@ -67,26 +69,70 @@ TEST(ResultsQuery, FiltersByLeavesMetricsAndStatus) {
   EXPECT_EQ(select_cells(listing, {"", "baseline = true and seed = 0"}), Rows{0});
 }
 
+TEST(ResultsQuery, FiltersByArmTagAndPatterns) {
+  const Listing listing = four_cells();
+  EXPECT_EQ(select_cells(listing, {"", "arm = 'hidden=64'"}), (Rows{1, 3}));
+  EXPECT_EQ(select_cells(listing, {"", "tag = wide and status = completed"}), Rows{1});
+  EXPECT_EQ(select_cells(listing, {"", "tag = null"}), (Rows{0, 2}));
+  EXPECT_EQ(select_cells(listing, {"", "alias = *s1"}), (Rows{2, 3}));
+  EXPECT_EQ(select_cells(listing, {"", "alias != 'hidden=3?,*'"}), (Rows{1, 3}));
+}
+
+TEST(ResultsQuery, ColumnsAreChosenByNameEndOrPattern) {
+  const std::vector<std::string> names = query_names(four_cells());
+  EXPECT_EQ(resolve_columns({"hidden", "arm", "*loss*", "train_loss"}, names),
+            (std::vector<std::string>{"model.modulation.hidden", "arm", "eval_loss.valid",
+                                      "train_loss"}));
+  EXPECT_THROW(resolve_columns({"nothing*"}, names), UserError);
+  EXPECT_EQ(text_of(results_table(four_cells(), {1, 3},
+                                  {"arm", "model.modulation.hidden", "train_loss"})),
+            "arm        model.modulation.hidden  train_loss\n"
+            "hidden=64                       64      2.0000\n"
+            "hidden=64                       64           -\n");
+  EXPECT_EQ(csv_of(results_csv_table(four_cells(), {1}, {"tag", "train_loss"})),
+            "tag,train_loss\nwide,2\n");
+  const std::string json = results_json(four_cells(), {1}, {"train_loss"});
+  EXPECT_EQ(json.find("\"eval_loss.valid\":"), std::string::npos) << json;
+}
+
 TEST(ResultsQuery, AnUnknownNameIsAUsageError) {
   EXPECT_THROW(select_cells(four_cells(), {"loss", ""}), UserError);
 }
 
 TEST(ResultsQuery, TheTableMarksTheBaselineAndPutsTheSweepsMetricFirst) {
   const Listing listing = four_cells();
-  EXPECT_EQ(
-      text_of(results_table(listing, {0, 1, 3})),
-      "cell          alias           status     step  parameters  eval_loss.valid  train_loss\n"
-      "aaaaaaaaaaaa  hidden=32,s0 *  completed   100     715,840           2.5000      2.2500\n"
-      "bbbbbbbbbbbb  hidden=64,s0    completed   100     715,840           2.1250      2.0000\n"
-      "dddddddddddd  hidden=64,s1    pending       0           -                -           -\n");
+  EXPECT_EQ(text_of(results_table(listing, {0, 1, 3})),
+            "cell          alias           arm        tag   status     step  parameters  "
+            "eval_loss.valid  "
+            "train_loss\n"
+            "aaaaaaaaaaaa  hidden=32,s0 *  hidden=32        completed   100     715,840           "
+            "2.5000  "
+            "    2.2500\n"
+            "bbbbbbbbbbbb  hidden=64,s0    hidden=64  wide  completed   100     715,840           "
+            "2.1250  "
+            "    2.0000\n"
+            "dddddddddddd  hidden=64,s1    hidden=64  wide  pending       0           -            "
+            "    -  "
+            "         -\n");
+}
+
+TEST(ResultsQuery, ANoteTellsTheTwoLossesApartWhereBothAreShown) {
+  Listing listing = four_cells();
+  listing.periodic_windows = "64 windows";
+  listing.final_windows = "the whole split";
+  EXPECT_EQ(losses_note(listing, {"final_loss.valid", "eval_loss.valid"}),
+            "final_loss: the last weights on the whole split; eval_loss: the last periodic "
+            "evaluation, on 64 windows\n");
+  EXPECT_EQ(losses_note(listing, {"final_loss.valid", "train_loss"}), "");
 }
 
 TEST(ResultsQuery, CsvHoldsEveryLeafAndMetric) {
-  EXPECT_EQ(csv_of(results_csv_table(four_cells(), {1, 3})),
-            "id,alias,seed,baseline,status,step,parameters,attempts,model.modulation.hidden,"
-            "eval_loss.valid,train_loss\n"
-            "bbbbbbbbbbbb,\"hidden=64,s0\",0,false,completed,100,715840,1,64,2.125,2\n"
-            "dddddddddddd,\"hidden=64,s1\",1,false,pending,0,,0,64,,\n");
+  EXPECT_EQ(
+      csv_of(results_csv_table(four_cells(), {1, 3})),
+      "id,alias,arm,tag,seed,baseline,status,step,parameters,attempts,model.modulation.hidden,"
+      "eval_loss.valid,train_loss\n"
+      "bbbbbbbbbbbb,\"hidden=64,s0\",hidden=64,wide,0,false,completed,100,715840,1,64,2.125,2\n"
+      "dddddddddddd,\"hidden=64,s1\",hidden=64,wide,1,false,pending,0,,0,64,,\n");
 }
 
 TEST(ResultsQuery, JsonIsTheDocumentedContract) {
@@ -102,6 +148,8 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
     {
       "id": "bbbbbbbbbbbb",
       "alias": "hidden=64,s0",
+      "arm": "hidden=64",
+      "tag": "wide",
       "seed": 0,
       "baseline": false,
       "overrides": {
@@ -118,6 +166,8 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
     {
       "id": "dddddddddddd",
       "alias": "hidden=64,s1",
+      "arm": "hidden=64",
+      "tag": "wide",
       "seed": 1,
       "baseline": false,
       "overrides": {

@@ -1,0 +1,125 @@
+#include "sweeps/report/arms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+using ValueBySeed = std::map<std::int64_t, double>;
+
+/// The arm that the text names.
+std::string named_arm(const Listing& listing, std::string_view text) {
+  std::set<std::string> exact, beginning, all;
+  for (const CellSummary& cell : listing.cells) {
+    all.insert(cell.arm);
+    if (cell.arm == text || cell.tag == text) exact.insert(cell.arm);
+    if (cell.arm.starts_with(text) || cell.tag.starts_with(text)) beginning.insert(cell.arm);
+  }
+  const std::set<std::string>& found = exact.empty() ? beginning : exact;
+  if (found.size() == 1) return *found.begin();
+  throw UserError(
+      ExitCode::Usage,
+      found.empty()
+          ? fmt::format("no arm or tag begins with '{}'; arms are: {}", text, fmt::join(all, "; "))
+          : fmt::format("'{}' means several arms: {}", text, fmt::join(found, "; ")));
+}
+
+std::string own_baseline(const Listing& listing) {
+  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
+    if (listing.baseline[row]) return listing.cells[row].arm;
+  }
+  return {};
+}
+
+/// Values of a metric in the completed cells of an arm.
+ValueBySeed values_by_seed(const Listing& listing, const ArmResults& arm, const std::string& name) {
+  ValueBySeed out;
+  for (const std::size_t row : arm.cells) {
+    const CellSummary& cell = listing.cells[row];
+    const auto at = cell.metrics.find(name);
+    if (cell.status != CellStatus::Completed || at == cell.metrics.end()) continue;
+    if (!std::isnan(at->second)) out.emplace(cell.seed, at->second);
+  }
+  return out;
+}
+
+std::vector<double> values_of(const ValueBySeed& by_seed) {
+  std::vector<double> out;
+  for (const auto& [seed, value] : by_seed) out.push_back(value);
+  return out;
+}
+
+/// The difference of two arms in one metric; nothing if there is nothing to subtract.
+std::optional<MeanDifference> difference_of(const ValueBySeed& mine, const ValueBySeed& theirs,
+                                            bool same_seeds) {
+  if (mine.empty() || theirs.empty()) return std::nullopt;
+  if (!same_seeds) return welch_difference(values_of(mine), values_of(theirs));
+  std::vector<double> a, b;
+  for (const auto& [seed, value] : mine) {
+    const auto other = theirs.find(seed);
+    if (other == theirs.end()) continue;
+    a.push_back(value);
+    b.push_back(other->second);
+  }
+  if (a.empty()) return std::nullopt;
+  return paired_difference(a, b);
+}
+
+/// Names of the metrics that completed cells recorded, and the sweep's own.
+std::set<std::string> recorded_metrics(const Listing& listing,
+                                       const std::vector<std::size_t>& cells) {
+  std::set<std::string> out;
+  if (!listing.metric.empty()) out.insert(listing.metric);
+  for (const std::size_t row : cells) {
+    if (listing.cells[row].status != CellStatus::Completed) continue;
+    for (const auto& [name, value] : listing.cells[row].metrics) out.insert(name);
+  }
+  return out;
+}
+
+}  // namespace
+
+ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t>& cells,
+                           std::string_view baseline) {
+  ArmComparison out;
+  out.baseline = baseline.empty() ? own_baseline(listing) : named_arm(listing, baseline);
+  std::vector<std::size_t> rows = cells;
+  std::ranges::sort(rows);
+  std::map<std::string, std::size_t> index;
+  for (const std::size_t row : rows) {
+    const CellSummary& cell = listing.cells[row];
+    const auto [at, fresh] = index.emplace(cell.arm, out.arms.size());
+    if (fresh) out.arms.emplace_back();
+    ArmResults& arm = out.arms[at->second];
+    arm.arm = cell.arm;
+    arm.baseline = cell.arm == out.baseline;
+    if (arm.tag.empty()) arm.tag = cell.tag;
+    arm.cells.push_back(row);
+    arm.seeds.push_back(cell.seed);
+    ++arm.counts[static_cast<std::size_t>(cell.status)];
+  }
+  for (ArmResults& arm : out.arms) std::ranges::sort(arm.seeds);
+  const auto reference = std::ranges::find(out.arms, true, &ArmResults::baseline);
+  out.baseline_selected = reference != out.arms.end();
+  for (const std::string& name : recorded_metrics(listing, rows)) {
+    const ValueBySeed theirs =
+        out.baseline_selected ? values_by_seed(listing, *reference, name) : ValueBySeed{};
+    for (ArmResults& arm : out.arms) {
+      const ValueBySeed mine = values_by_seed(listing, arm, name);
+      ArmMetric& metric = arm.metrics[name];
+      metric.sample = summary_of(values_of(mine));
+      if (arm.baseline || !out.baseline_selected) continue;
+      metric.difference = difference_of(mine, theirs, arm.seeds == reference->seeds);
+    }
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweeps/report/arms.hpp"
+#include "sweeps/report/table.hpp"
+
+namespace depthgrid {
+
+/// Metrics that an output shows: those of `columns` (names, or patterns with * and ?), or all that
+/// were recorded if it is empty. @throws UserError (Usage) for an unknown name.
+std::vector<std::string> arm_metrics(const ArmComparison& comparison,
+                                     const std::vector<std::string>& columns);
+
+/// Orders the arms by `arm`, `tag`, `cells` or the mean of a metric; with - in front, largest
+/// first; arms without a value come last. @throws UserError (Usage) for an unknown name.
+void sort_arms(ArmComparison& comparison, const std::string& sort);
+
+/// For people: one row per arm; of each metric the mean ± standard deviation over seeds, the number
+/// of seeds, the difference to the baseline and its interval. Below it, what the columns mean and
+/// how many cells the means lack.
+std::string arms_text(const Listing& listing, const ArmComparison& comparison,
+                      const std::vector<std::string>& metrics);
+
+/// For programs: one row per arm and metric, in full precision.
+Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::string>& metrics);
+
+/// {"schema": 1, "sweep", …, "by": "arm", "baseline", "confidence", "arms": [{arm, tag, baseline,
+/// cells, counts, seeds, overrides, metrics}]}; docs/cli.md.
+std::string arms_json(const Listing& listing, const ArmComparison& comparison,
+                      const std::vector<std::string>& metrics);
+
+}  // namespace depthgrid

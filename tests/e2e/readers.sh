@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Python opens what two runs have packed: xarray, h5py and pandas read it, xarray joins both, and the statistics of
+# `results --by arm` are those that NumPy finds.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh" "$@"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+python=$sources/.venv/bin/python
+cat >base.yaml <<'YAML'
+model: {family: standard, d_model: 16, n_layers: 2, n_heads: 2}
+data: {corpus: synthetic:markov, synthetic: {vocab_size: 16, tokens: 20000}, seq_len: 16}
+train: {batch_size: 4}
+eval: {every: 10, windows: 8}
+YAML
+printf '%s\n' 'name: rates' 'base: base.yaml' 'train: {steps: 20}' 'seeds: 3' \
+  'parameters: {train.lr: [1e-3, 1e-2]}' >rates.yaml
+printf '%s\n' 'name: models' 'base: base.yaml' 'train: {steps: 30}' 'parameters: {model.n_layers: [1, 2]}' \
+  'include: [{model.family: time_indexed, model.modulation.hidden: 4, tag: modulated}]' >models.yaml
+for name in rates models; do expect 0 "$depthgrid" run "$name.yaml" --store "$name" -q; done
+
+"$python" "$sources/tests/storage/read_sweep.py" rates/sweep.h5 6 final_loss param_train_lr || fail "rates"
+"$python" "$sources/tests/storage/read_sweep.py" models/sweep.h5 3 param_model_modulation_hidden || fail "models"
+"$python" -W error::FutureWarning "$sources/tests/storage/read_sweep.py" --concat rates/sweep.h5 models/sweep.h5 || fail "both"
+
+expect 0 "$depthgrid" results rates --by arm --json
+"$python" - <<'PY' || fail "the statistics of the arms are not those of the file"
+import json
+
+import numpy as np
+import xarray as xr
+
+told = json.load(open("out"))
+data = xr.open_dataset("rates/sweep.h5", engine="h5netcdf")
+params = sorted(name for name in data.variables if name.startswith("param_"))
+assert params == ["param_data_seed", "param_model_family", "param_seed", "param_train_lr"], params
+assert told["metric"] == "final_loss.valid" and told["baseline"] == data.arm.values[0]
+loss = data.final_loss.sel(split="valid").values.reshape(2, 3)  # the file's order: arms, then seeds
+for arm, values in zip(told["arms"], loss):
+    metric = arm["metrics"]["final_loss.valid"]
+    assert metric["n"] == 3 and np.isclose(metric["mean"], values.mean(), rtol=1e-12)
+    assert np.isclose(metric["sd"], values.std(ddof=1), rtol=1e-9)
+pairs = loss[1] - loss[0]
+half = 4.302652729749464 * pairs.std(ddof=1) / np.sqrt(3)  # Student's 97.5 % quantile, two degrees of freedom
+difference = told["arms"][1]["metrics"]["final_loss.valid"]["difference"]
+assert difference["kind"] == "paired" and difference["n"] == 3
+assert np.allclose([difference["low"], difference["high"]], [pairs.mean() - half, pairs.mean() + half], rtol=1e-9)
+PY
+expect 0 "$depthgrid" results models --by arm --filter "tag = mod*" --csv
+[ "$(grep -c '^modulated,modulated,false,1,1,,final_loss.valid,1,' out)" = 1 ] || fail "one arm was asked for"
+expect 2 "$depthgrid" results models --baseline modulated
+says err '--by arm'
+echo "readers: ok"

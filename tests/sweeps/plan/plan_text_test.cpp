@@ -1,0 +1,44 @@
+#include <gtest/gtest.h>
+
+#include "sweeps/plan/plan_report.hpp"
+#include "tests/core/config/sweep_files.hpp"
+
+namespace depthgrid {
+namespace plan_text_test {
+
+constexpr const char* kTwoByTwo = R"(
+model: {d_model: 16, n_layers: 2, n_heads: 2}
+data: {corpus: synthetic:markov, seq_len: 16}
+parameters: {model.n_layers: [1, 2], train.lr: [1e-3, 1e-2]}
+seeds: 2
+)";
+
+std::string text_with(const std::vector<std::string>& set) {
+  const Sweep sweep = SweepFiles().load(kTwoByTwo, set);
+  const std::vector<CellStatus> status(sweep.cells.size(), CellStatus::Pending);
+  return plan_text(
+      sweep, make_plan_report(sweep, "results/two", status, packing_options(sweep.run, 1), {}, {}));
+}
+
+std::size_t lines_with(const std::string& text, const std::string& part) {
+  std::size_t lines = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++lines;
+  return lines;
+}
+
+TEST(PlanText, JobsWithOneReasonShareALine) {
+  const std::string text = text_with({"packing.fuse=off"});
+  EXPECT_EQ(lines_with(text, "alone: packing.fuse is off"), 2U) << text;  // one per structure
+  EXPECT_EQ(lines_with(text, "\n4 jobs "), 2U) << text;
+  EXPECT_NE(text.find("n_layers=1,lr=0.001,s0 … n_layers=1,lr=0.01,s1"), std::string::npos) << text;
+  EXPECT_EQ(lines_with(text, " pending "), 8U) << text;  // every cell still has its line
+}
+
+TEST(PlanText, AJobOfItsOwnHasItsIdAndItsCells) {
+  const std::string text = text_with({"train.lr=1e-3"});
+  EXPECT_EQ(lines_with(text, "n_layers=1,s0, n_layers=1,s1"), 1U) << text;
+  EXPECT_EQ(lines_with(text, " jobs "), 1U) << text;  // in the heading only
+}
+
+}  // namespace plan_text_test
+}  // namespace depthgrid
