@@ -45,7 +45,7 @@ std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
 ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int local_size) {
   const Sweep sweep = planned_sweep(order, world);
   const Store store = planned_store(order, world, sweep);
-  RunContext run(order, sweep, store, world, local_rank, local_size);
+  RunContext run(order, sweep, store, world, local_rank);
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   TeamOutcome outcome{.stopped = run.permit.stopped};

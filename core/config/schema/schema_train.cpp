@@ -61,7 +61,7 @@ constexpr Leaf kTrain[] = {
                           "a loss above it ends the cell as diverged, as a non-finite one does")),
                "off"),
     flag("train.deterministic", "true", Execution,
-         "same ranks and threads: same bits; kept as provenance"),
+         "same ranks and threads: same bits; an operation that cannot repeat its bits fails"),
 };
 
 /// Paths of the leaves of a group.
