@@ -60,6 +60,7 @@ trial(layering models/a.cpp "#include <torch/nn/module.h>" "arena views")
 trial(layering cli/a.cpp "#include <nlohmann/json.hpp>" "")
 # Rules for single files.
 string(REPEAT "// line\n" 501 long)
+trial(sources models/ops/a.cpp "return x.device().is_cpu()#" "host_kernels_serve")
 trial(sources sweeps/a.cpp "${long}" "are two files")
 trial(sources models/ops/cpu/a.inc "${long}" "are two files")
 trial(sources sweeps/a.hpp "int f()" "no '#pragma once'")

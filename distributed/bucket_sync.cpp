@@ -30,6 +30,7 @@ void BucketSync::sum(at::Tensor& x) {
     sum_slices(carrier, flat.narrow(0, begin, std::min(bucket, even - begin)));
   }
   if (even < flat.numel()) sum_tail(carrier, flat.narrow(0, even, flat.numel() - even));
+  carrier.wait(kPeerTimeout);
 }
 
 void BucketSync::sum_slices(Collective& carrier, at::Tensor bucket) {

@@ -14,7 +14,8 @@ namespace depthgrid {
 /// Each bucket is cut into R slices; rank r receives every rank's slice r (all-to-all), adds them
 /// in rank order in the tensor's own dtype, and the sums are gathered. Moves as many bytes as a
 /// ring all-reduce, but the bits depend neither on the library's algorithm nor on timing:
-/// ((x0 + x1) + x2) + ... as one rank would accumulate them.
+/// ((x0 + x1) + x2) + ... as one rank would accumulate them. sum() returns when the sums are there
+/// (Collective::wait): work queued behind them would wait forever for a peer that has died.
 class BucketSync final : public GradientSync {
  public:
   static constexpr std::int64_t kBucketBytes = std::int64_t{32} << 20;

@@ -50,6 +50,10 @@ class Collective {
   virtual void wait(std::chrono::milliseconds timeout) = 0;
 };
 
+/// How long a rank waits for its peers before it gives them up: longer than any pause of a peer
+/// that works, since ranks meet through the host before each step.
+inline constexpr std::chrono::minutes kPeerTimeout{5};
+
 /// A group of one.
 std::unique_ptr<Collective> make_self_collective();
 

@@ -1,9 +1,8 @@
 #include "distributed/device_map.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <map>
-#include <vector>
 
 #include <sched.h>
 
@@ -38,33 +37,84 @@ std::optional<std::pair<std::string, int>> launched_ranks() {
   return read("SLURM_STEP_NUM_TASKS");
 }
 
-}  // namespace
-
-std::optional<int> device_for(int devices, int local_rank, int local_size) {
-  if (devices == 0) return std::nullopt;
-  if (devices == 1) return 0;
-  if (devices >= local_size) return local_rank;
-  throw UserError(ExitCode::BadConfig,
-                  "local rank " + std::to_string(local_rank) + " sees " + std::to_string(devices) +
-                      " GPUs, but " + std::to_string(local_size) +
-                      " ranks share this host: start one rank a GPU, or bind one GPU to each rank "
-                      "(" +
-                      device_environment() + ")");
+bool same_card(const CardMap::Place& a, const CardMap::Place& b) {
+  const GpuCard &x = a.card, &y = b.card;
+  if (!x.uuid.empty() && !y.uuid.empty()) return x.uuid == y.uuid;
+  return a.host == b.host && x.bus == y.bus;
 }
 
-void expect_distinct_devices(Collective& world, const std::string& device_name) {
-  const std::vector<std::string> names = gather_text(world, device_name);
-  std::map<std::string, std::size_t> owners;
-  for (std::size_t rank = 0; rank < names.size(); ++rank) {
-    if (names[rank].empty()) continue;
-    const auto [owner, fresh] = owners.emplace(names[rank], rank);
-    if (!fresh) {
-      throw UserError(ExitCode::BadConfig, "ranks " + std::to_string(owner->second) + " and " +
-                                               std::to_string(rank) + " share the GPU " +
-                                               names[rank] + ": start one rank a GPU (" +
-                                               device_environment() + ")");
-    }
+}  // namespace
+
+bool trains_on_gpus(std::string_view wanted, const std::vector<RankGpus>& ranks) {
+  if (wanted == "cpu") return false;
+  const auto sees_none = [](const RankGpus& r) { return r.count == 0; };
+  const auto without = std::ranges::find_if(ranks, sees_none);
+  if (without == ranks.end()) return true;
+  const bool mixed = !std::ranges::all_of(ranks, sees_none);
+  if (wanted == "auto" && !mixed) return false;
+  const std::string rank =
+      ranks.size() == 1 ? "" : "rank " + std::to_string(without - ranks.begin()) + ": ";
+  throw UserError(
+      ExitCode::BadConfig,
+      (wanted == "cuda" ? std::string("resources.device is cuda, but no GPU can be used: ")
+                        : std::string("some ranks see a GPU and others none: ")) +
+          rank + without->problem +
+          (mixed ? "; start ranks only where there is a GPU, or use resources.device: cpu ("
+                 : "; use resources.device: cpu or auto (") +
+          device_environment() + ")");
+}
+
+int device_for(int devices, int local_rank) {
+  return local_rank % devices;
+}
+
+CardMap::CardMap(Collective& group, const Place& mine) {
+  // No name has a line break in it.
+  const std::string text = mine.host + "\n" + mine.card.bus + "\n" + mine.card.uuid;
+  for (const std::string& theirs : gather_text(group, text)) {
+    const std::size_t bus = theirs.find('\n') + 1;
+    const std::size_t uuid = theirs.find('\n', bus) + 1;
+    places_.push_back(
+        {theirs.substr(0, bus - 1), {theirs.substr(bus, uuid - bus - 1), theirs.substr(uuid)}});
   }
+}
+
+int CardMap::sharers(int rank) const {
+  const Place& own = places_.at(static_cast<std::size_t>(rank));
+  return static_cast<int>(
+      std::ranges::count_if(places_, [&](const Place& p) { return same_card(p, own); }));
+}
+
+bool CardMap::distinct() const {
+  for (std::size_t rank = 0; rank < places_.size(); ++rank) {
+    if (sharers(static_cast<int>(rank)) > 1) return false;
+  }
+  return true;
+}
+
+std::optional<std::string> CardMap::sharing_note() const {
+  std::string note;
+  for (std::size_t first = 0; first < places_.size(); ++first) {
+    std::string ranks;
+    bool seen = false;  // with an earlier rank
+    for (std::size_t rank = 0; rank < places_.size(); ++rank) {
+      if (!same_card(places_[first], places_[rank])) continue;
+      seen = seen || rank < first;
+      ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+    }
+    const int sharers = this->sharers(static_cast<int>(first));
+    if (seen || sharers < 2) continue;
+    note += (note.empty() ? "" : "; ") + std::string("ranks ") + ranks + " share the GPU " +
+            places_[first].host + " " + places_[first].card.bus + ": each gets 1/" +
+            std::to_string(sharers) + " of its memory";
+  }
+  if (note.empty()) return std::nullopt;
+  return note + " (" + device_environment() + ")";
+}
+
+double memory_share(int sharers) {
+  constexpr double kReserve = 0.1;  // contexts of CUDA, handles and workspaces of its libraries
+  return sharers < 2 ? 1 : (1 - kReserve) / sharers;
 }
 
 int usable_cpus() {

@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 
+#include <ATen/Context.h>
+
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "distributed/cuda/plugin_abi.hpp"
+#include "distributed/gpu_driver.hpp"
 
 namespace depthgrid {
 namespace {
@@ -36,19 +39,36 @@ Plugin open_plugin() {
 const PluginAbi& usable_plugin(const char* call) {
   const Plugin plugin = open_plugin();
   if (plugin.abi == nullptr) throw BackendError("CUDA", call, 0, plugin.problem);
-  if (plugin.abi->device_count() == 0) throw BackendError("CUDA", call, 0, "no CUDA device");
+  std::string problem;
+  if (plugin.abi->device_count(problem) == 0) throw BackendError("CUDA", call, 0, problem);
   return *plugin.abi;
 }
 
 }  // namespace
 
-int device_count() {
+GpuSearch find_gpus() {
+  if (const auto problem = driver_problem()) return {0, false, *problem};
   const Plugin plugin = open_plugin();
-  return plugin.abi == nullptr ? 0 : plugin.abi->device_count();
+  if (plugin.abi == nullptr) return {0, true, plugin.problem};
+  GpuSearch found{0, true, ""};
+  found.count = plugin.abi->device_count(found.problem);
+  return found;
 }
 
-std::string use_device(int device) {
-  return usable_plugin("use_device").use_device(device);
+std::optional<std::string> plugin_problem() {
+  const Plugin plugin = open_plugin();
+  if (plugin.abi != nullptr) return std::nullopt;
+  return plugin.problem;
+}
+
+GpuCard use_device(int device) {
+  const GpuCard card = usable_plugin("use_device").use_device(device);
+  at::globalContext().lazyInitDevice(at::kCUDA);
+  return card;
+}
+
+void limit_device_memory(int device, double fraction) {
+  usable_plugin("limit_device_memory").limit_memory(device, fraction);
 }
 
 std::map<std::string, std::string> device_versions(bool loaded) {

@@ -3,24 +3,41 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/train/optimizer/device_kernels.hpp"
 #include "core/train/optimizer/segment_table.hpp"
 #include "distributed/collective.hpp"
+#include "distributed/gpu_card.hpp"
 
 namespace depthgrid {
 
-/// Number of GPUs that this process sees; 0 without the GPU plug-in.
-///
-/// The first call of any function here loads the plug-in (libdepthgrid_cuda.so beside the program)
-/// and with it libtorch_cuda: a process that uses no GPU does not pay for one.
-int device_count();
+/// The GPUs that this process sees.
+struct GpuSearch {
+  int count = 0;
+  bool driver = false;  ///< the machine has a driver: without one, no GPU is nothing to report
+  std::string problem;  ///< why the count is 0
+};
 
-/// Makes `device` current for this thread and returns its PCI bus id, "0000:3b:00.0".
+/// Asks for a driver first, and only then loads the plug-in (libdepthgrid_cuda.so beside the
+/// program) and with it libtorch_cuda: a process that uses no GPU does not pay for one. Every other
+/// function here loads it, too.
+GpuSearch find_gpus();
+
+/// Why the plug-in cannot be loaded, in the words of the dynamic linker; none if it can.
+std::optional<std::string> plugin_problem();
+
+/// Makes `device` current for this thread and has LibTorch begin to use it: before, LibTorch's
+/// allocator knows no device, and asking it for statistics throws.
 /// @throws BackendError if there is no such device, or no plug-in.
-std::string use_device(int device);
+GpuCard use_device(int device);
+
+/// LibTorch's allocator takes at most this part of the memory of `device`, which is in use; beyond
+/// that it throws c10::OutOfMemoryError.
+/// @param fraction  0 ... 1. @throws BackendError if there is no GPU.
+void limit_device_memory(int device, double fraction);
 
 /// Versions by library that the plug-in was built with ("cuda_toolkit", "nccl"; empty without a
 /// plug-in). With `loaded`: those in use, as reported by the loaded plug-in ("cuda_runtime",

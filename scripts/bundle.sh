@@ -1,13 +1,20 @@
 #!/usr/bin/env bash
 # Packs a build for other machines: compute nodes of a cluster, or a machine without compiler or
-# package registry. scripts/bundle.sh [--build FOLDER] [ARCHIVE.tar.gz | ARCHIVE.tar.xz]
+# package registry. scripts/bundle.sh [--tests] [--build FOLDER] [ARCHIVE.tar.gz | ARCHIVE.tar.xz]
+#   --tests          also packs test programs and gpu_hour.sh, for the first hour on a machine with a GPU
 #   --build FOLDER   packs the existing build in FOLDER, and builds nothing
 # The target needs x86-64, a glibc at least as new as here, and an installed torch 2.11.0, which is
 # not packed:
 #   tar xf depthgrid-*.tar.gz && cd depthgrid-*/ && ./depthgrid run configs/tiny.yaml
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-readonly limit_mb=40
+limit_mb=40
 build=
+tests=()
+if [[ ${1:-} == --tests ]]; then
+  tests=(gpu_test models_test core_test distributed_test)
+  limit_mb=64  # what machines with a lent GPU take
+  shift
+fi
 if [[ ${1:-} == --build ]]; then
   build=$(realpath -e "${2:?--build wants a folder}")
   shift 2
@@ -17,7 +24,7 @@ bundle=depthgrid-$version-linux-$(uname -m)
 archive=$(realpath -m "${1:-build/$bundle.tar.gz}")  # gzip: a minimal system has no xz
 if [[ -z $build ]]; then
   build=$root/build/release
-  scripts/build.sh release depthgrid-worker depthgrid
+  scripts/build.sh release depthgrid-worker depthgrid "${tests[@]}"
 fi
 stage=$build/bundle/$bundle
 rm -rf "$stage"
@@ -34,7 +41,7 @@ needed() {  # needed FILE...: the libraries that they load, except those expecte
 
 collect() {
   local program plugins plugin library runtime
-  for program in depthgrid depthgrid-worker libdepthgrid_cuda.so; do
+  for program in depthgrid depthgrid-worker libdepthgrid_cuda.so "${tests[@]}"; do
     [[ -f $build/$program ]] || continue
     strip -o "$stage/bin/$program" "$build/$program"
     chmod 755 "$stage/bin/$program"
@@ -67,6 +74,16 @@ collect() {
   cp scripts/bundle/launcher.sh "$stage/depthgrid"
   chmod 755 "$stage/depthgrid"
   ln -s depthgrid "$stage/mpirun"
+  if ((${#tests[@]})); then collect_tests; fi
+}
+
+# Test programs start like depthgrid; of the sources they need the references' numbers only.
+collect_tests() {
+  local program
+  for program in "${tests[@]}"; do ln -s depthgrid "$stage/$program"; done
+  mkdir -p "$stage/share/depthgrid/tests/golden"
+  cp tests/golden/*.json "$stage/share/depthgrid/tests/golden/"
+  cp scripts/gpu_hour.sh scripts/gpu_hour.py "$stage/"
 }
 
 # The corpus `self` exactly as the programs read it: a short run freezes it in its store.

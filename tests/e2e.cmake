@@ -33,6 +33,7 @@ depthgrid_e2e(modes 600)
 depthgrid_e2e(check 300)
 depthgrid_e2e(periodic 300)
 depthgrid_e2e(bundle 600)
+depthgrid_e2e(gpu_hour 300)
 depthgrid_e2e(fused_alone 1200 slow)
 # Those that start ranks have the machine to themselves.
 foreach(name IN ITEMS audit bundle display out_of_memory records start_cells study1 teams training)

@@ -56,7 +56,15 @@ class BackendError : public Error {
                const char* file = __builtin_FILE(), int line = __builtin_LINE())
       : Error(std::string(library) + ": " + call + " failed (" + std::to_string(code) +
                   "): " + detail,
-              file, line) {}
+              file, line),
+        library_(library),
+        code_(code) {}
+  const std::string& library() const noexcept { return library_; }  // "CUDA"
+  long code() const noexcept { return code_; }                      // of that library
+
+ private:
+  std::string library_;
+  long code_;
 };
 
 }  // namespace depthgrid

@@ -9,6 +9,7 @@
 
 #include "core/train/optimizer/device_kernels.hpp"
 #include "distributed/collective.hpp"
+#include "distributed/gpu_card.hpp"
 
 namespace depthgrid {
 
@@ -23,8 +24,10 @@ inline constexpr int kPluginVersion = 5;
 /// but device_count() throw BackendError.
 struct PluginAbi {
   int version;
-  int (*device_count)();                  ///< 0 without a driver
-  std::string (*use_device)(int device);  ///< returns its bus id
+  int (*device_count)(std::string& problem);  ///< if 0, `problem` gets CUDA's reason
+  GpuCard (*use_device)(int device);          ///< makes it current
+  /// Part of the device's memory that LibTorch may take; once it has begun to use the device.
+  void (*limit_memory)(int device, double fraction);
   std::unique_ptr<Collective> (*connect)(Collective& bootstrap, std::chrono::milliseconds timeout);
   std::unique_ptr<DeviceKernels> (*make_kernels)(const BlockSpans& blocks,
                                                  std::string_view optimizer,

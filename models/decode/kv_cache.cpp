@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "models/blocks/attention.hpp"
 #include "models/ops/cpu/token_attention_kernel.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -38,7 +39,7 @@ void KvCache::reserve(std::int64_t rows, std::int64_t heads, std::int64_t channe
 
 at::Tensor KvCache::attend(const ModelOptions& o, const at::Tensor& qkv,
                            const RotaryAngles& angles) {
-  if (qkv.size(2) == 1 && qkv.scalar_type() == at::kFloat && qkv.device().is_cpu()) {
+  if (qkv.size(2) == 1 && qkv.scalar_type() == at::kFloat && host_kernels_serve(qkv)) {
     return attend_token(o, qkv, angles);
   }
   const Heads heads = split_heads(o, qkv, angles);

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "models/ops/graph_node.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -19,7 +20,7 @@ std::vector<std::int64_t> output_sizes(const at::Tensor& table, const at::Tensor
 }
 
 at::Tensor look_up(const at::Tensor& table, const at::Tensor& ids) {
-  if (!table.device().is_cpu()) {
+  if (!host_kernels_serve(table)) {
     std::vector<at::Tensor> cells;
     for (std::int64_t e = 0; e < table.size(0); ++e) {
       cells.push_back(table[e].index_select(0, ids[e].flatten()));
@@ -44,7 +45,7 @@ at::Tensor look_up(const at::Tensor& table, const at::Tensor& ids) {
 
 /// Adds each token's gradient to its row; one thread per cell.
 void scatter_add(const at::Tensor& into, const at::Tensor& ids, const at::Tensor& grad) {
-  if (!into.device().is_cpu()) {
+  if (!host_kernels_serve(into)) {
     for (std::int64_t e = 0; e < into.size(0); ++e) {
       into[e].index_add_(0, ids[e].flatten(), grad[e].flatten(0, 1).to(into.scalar_type()));
     }

@@ -13,6 +13,7 @@
 #include "core/base/error.hpp"
 #include "models/ops/cpu/depth_product_kernel.hpp"
 #include "models/ops/graph_node.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::int64_t kGrain = 4;  // least blocks per thread
 
 bool has_kernel(const at::Tensor& generator) {
   const bool wide = generator.scalar_type() == at::kFloat || generator.scalar_type() == at::kDouble;
-  return generator.device().is_cpu() && wide && generator[0].is_contiguous();
+  return host_kernels_serve(generator) && wide && generator[0].is_contiguous();
 }
 
 /// Runs `work(cell, block index, block)` for every block of every cell. m must be contiguous.

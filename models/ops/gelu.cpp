@@ -11,6 +11,7 @@
 
 #include "models/ops/cpu/gelu_kernel.hpp"
 #include "models/ops/graph_node.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -64,9 +65,9 @@ class CpuGelu : public GraphNode<CpuGelu> {
 
 at::Tensor gelu(GeluForm form, const at::Tensor& x) {
   const bool own =
-      x.device().is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16);
+      host_kernels_serve(x) && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16);
   if (own) return CpuGelu::apply(x, form);
-  if (form == GeluForm::Erf || !x.device().is_cpu()) {
+  if (form == GeluForm::Erf || !host_kernels_serve(x)) {
     return at::gelu(x, form == GeluForm::Tanh ? "tanh" : "none");
   }
   const double scale = std::sqrt(2 / std::numbers::pi);

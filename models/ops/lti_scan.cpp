@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "models/ops/cpu/lti_scan_kernel.hpp"
 #include "models/ops/graph_node.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -136,7 +137,7 @@ at::Tensor lti_scan(const at::Tensor& transition, const at::Tensor& u, ScanMetho
     return lti_scan(transition.squeeze(-1), u, method);
   }
   const bool kernel =
-      method == ScanMethod::Automatic ? u.device().is_cpu() : method == ScanMethod::Kernel;
+      method == ScanMethod::Automatic ? host_kernels_serve(u) : method == ScanMethod::Kernel;
   return LtiScan::apply(transition, u, kernel);
 }
 

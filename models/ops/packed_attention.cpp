@@ -8,6 +8,7 @@
 
 #include "models/ops/cpu/attention_kernel.hpp"
 #include "models/ops/graph_node.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -117,8 +118,8 @@ at::Tensor packed_attention(const at::Tensor& qkv, std::int64_t heads, const Rot
 }
 
 bool packed_attention_serves(const at::Tensor& qkv, std::int64_t heads) {
-  return qkv.device().is_cpu() && qkv.scalar_type() == at::kFloat && qkv.size(2) <= kPackedTokens &&
-         qkv.size(3) / 3 / heads <= 128;
+  return host_kernels_serve(qkv) && qkv.scalar_type() == at::kFloat &&
+         qkv.size(2) <= kPackedTokens && qkv.size(3) / 3 / heads <= 128;
 }
 
 }  // namespace depthgrid

@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "models/ops/cpu/row_norm_kernel.hpp"
 #include "models/ops/graph_node.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -165,18 +166,18 @@ at::Tensor composed(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
 at::Tensor per_cell_norm(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
                          const at::Tensor& shift, const std::vector<double>& eps) {
   const bool centred = kind == NormKind::Layer;
-  if (x.device().is_cpu() && !at::GradMode::is_enabled()) {
+  if (host_kernels_serve(x) && !at::GradMode::is_enabled()) {
     return norm_rows(x.contiguous(), scale, shift, eps.data(), centred, /*keep=*/false).y;
   }
   const at::Tensor numbers = at::tensor(eps, at::kDouble);
-  if (!x.device().is_cpu()) return composed(kind, x, scale, shift, numbers);
+  if (!host_kernels_serve(x)) return composed(kind, x, scale, shift, numbers);
   return CpuNorm::apply(x, OptionalTensor(scale), OptionalTensor(shift), numbers, centred);
 }
 
 at::Tensor normed_products(NormKind kind, const at::Tensor& input, const at::Tensor& w,
                            const std::vector<double>& eps) {
   const at::NoGradGuard no_grad;
-  if (!input.device().is_cpu()) {
+  if (!host_kernels_serve(input)) {
     const at::Tensor normed = per_cell_norm(kind, input, {}, {}, eps);
     return (normed.unsqueeze(-2) * w.unsqueeze(1).unsqueeze(1)).sum(-1);
   }

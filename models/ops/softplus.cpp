@@ -9,6 +9,7 @@
 #include <ATen/ops/softplus.h>
 
 #include "models/ops/graph_node.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -45,7 +46,7 @@ class CpuSoftplus : public GraphNode<CpuSoftplus> {
 }  // namespace
 
 at::Tensor softplus(const at::Tensor& x) {
-  return x.device().is_cpu() ? CpuSoftplus::apply(x) : at::softplus(x);
+  return host_kernels_serve(x) ? CpuSoftplus::apply(x) : at::softplus(x);
 }
 
 }  // namespace depthgrid

@@ -5,6 +5,7 @@
 #include <ATen/ops/empty_like.h>
 
 #include "models/ops/graph_node.hpp"
+#include "models/ops/host_kernels.hpp"
 #include "models/ops/sublayer_call.hpp"
 
 namespace depthgrid {
@@ -128,7 +129,7 @@ at::Tensor feed_forward_sublayer(const at::Tensor& x, const SublayerTensors& w, 
 bool sublayer_serves(const at::Tensor& x, const SublayerTensors& w, std::int64_t heads) {
   const at::Tensor &a = w.first.weight, &b = w.second.weight;
   const auto plain = [](const at::Tensor& v) {
-    return v.device().is_cpu() && v.scalar_type() == at::kFloat;
+    return host_kernels_serve(v) && v.scalar_type() == at::kFloat;
   };
   if (!plain(x) || !plain(a) || !plain(b)) return false;
   const bool lanes = x.size(3) % 16 == 0 && a.size(1) % 16 == 0;

@@ -7,6 +7,7 @@
 #include <ATen/ops/empty_like.h>
 
 #include "models/ops/graph_node.hpp"
+#include "models/ops/host_kernels.hpp"
 #include "models/ops/sublayer_call.hpp"
 
 namespace depthgrid {
@@ -141,7 +142,7 @@ at::Tensor whole_block(const at::Tensor& x, const WholeBlock& b) {
 }
 
 bool whole_block_serves(const at::Tensor& x, const WholeBlock& b) {
-  const bool fixed_step = !b.h.defined() || (b.h.device().is_cpu() && !b.h.requires_grad());
+  const bool fixed_step = !b.h.defined() || (host_kernels_serve(b.h) && !b.h.requires_grad());
   return fixed_step && x.size(2) <= kBlockTokens && sublayer_serves(x, b.attention, b.heads) &&
          sublayer_serves(x, b.feed_forward, 0);
 }

@@ -12,6 +12,7 @@
 #include <ATen/ops/where.h>
 
 #include "models/ops/graph_node.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -100,7 +101,7 @@ class ElementwiseHold : public GraphNode<ElementwiseHold> {
 }  // namespace
 
 Hold zero_order_hold(const at::Tensor& z, bool composed) {
-  const variable_list out = ElementwiseHold::apply(z, composed || !z.device().is_cpu());
+  const variable_list out = ElementwiseHold::apply(z, composed || !host_kernels_serve(z));
   return {out[0], out[1]};
 }
 

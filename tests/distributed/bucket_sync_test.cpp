@@ -1,5 +1,6 @@
 #include "distributed/bucket_sync.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -35,6 +36,38 @@ at::Tensor accumulated(int ranks, std::int64_t n) {
   at::Tensor sum = gradients_of(0, n);
   for (int r = 1; r < ranks; ++r) sum.add_(gradients_of(r, n));
   return sum;
+}
+
+/// A group of two that sends nothing and remembers in which order it was called.
+class RecordedGroup final : public Collective {
+ public:
+  std::vector<std::string> calls;
+
+  std::string_view name() const noexcept override { return "recorded"; }
+  int rank() const noexcept override { return 0; }
+  int size() const noexcept override { return 2; }
+  void all_reduce(at::Tensor&, ReduceOp) override { calls.emplace_back("all_reduce"); }
+  void broadcast(at::Tensor&, int) override { calls.emplace_back("broadcast"); }
+  void all_gather_into(at::Tensor&, const at::Tensor&) override { calls.emplace_back("gather"); }
+  void all_to_all(at::Tensor&, const at::Tensor&) override { calls.emplace_back("to_all"); }
+  std::unique_ptr<Collective> split(int, int) override { return nullptr; }
+  void barrier() override { calls.emplace_back("barrier"); }
+  void wait(std::chrono::milliseconds timeout) override {
+    EXPECT_EQ(timeout, kPeerTimeout);
+    calls.emplace_back("wait");
+  }
+};
+
+TEST(BucketSync, WaitsForItsPeersWithALimitAfterTheLastCall) {
+  RecordedGroup group;
+  BucketSync sync(group, group, 64);
+  at::Tensor gradients = at::zeros({41});  // buckets and a tail
+
+  sync.sum(gradients);
+
+  ASSERT_GT(group.calls.size(), 4);
+  EXPECT_EQ(group.calls.back(), "wait");
+  EXPECT_EQ(std::ranges::count(group.calls, "wait"), 1);
 }
 
 class BucketSyncSizes : public ::testing::TestWithParam<std::int64_t> {};

@@ -40,38 +40,96 @@ class Variable {
 };
 
 TEST(DeviceMap, ALoneDeviceIsTheRanksOwnElseTheLocalRankDecides) {
-  EXPECT_EQ(device_for(0, 3, 4), std::nullopt);
-  EXPECT_EQ(device_for(1, 3, 4), 0);
-  EXPECT_EQ(device_for(4, 3, 4), 3);
-  EXPECT_EQ(device_for(8, 3, 4), 3);
+  EXPECT_EQ(device_for(1, 3), 0);
+  EXPECT_EQ(device_for(4, 3), 3);
+  EXPECT_EQ(device_for(8, 3), 3);
 }
 
-TEST(DeviceMap, FewerDevicesThanRanksAreRefusedWithTheEnvironment) {
-  const Variable visible("CUDA_VISIBLE_DEVICES", "0,1");
+TEST(DeviceMap, WithFewerGpusThanRanksNeighboursShareLast) {
+  EXPECT_EQ(device_for(2, 0), 0);
+  EXPECT_EQ(device_for(2, 1), 1);
+  EXPECT_EQ(device_for(2, 2), 0);
+  EXPECT_EQ(device_for(2, 3), 1);
+}
+
+/// The message with which trains_on_gpus() refuses.
+std::string refusal(std::string_view wanted, const std::vector<RankGpus>& ranks) {
   try {
-    device_for(2, 3, 4);
-    FAIL() << "4 ranks on 2 GPUs";
+    trains_on_gpus(wanted, ranks);
   } catch (const UserError& error) {
     EXPECT_EQ(error.code(), ExitCode::BadConfig);
-    const std::string text = error.what();
-    EXPECT_NE(text.find("2 GPUs"), std::string::npos) << text;
-    EXPECT_NE(text.find("CUDA_VISIBLE_DEVICES=0,1"), std::string::npos) << text;
+    return error.what();
   }
+  return "";
 }
 
-TEST(DeviceMap, TwoRanksOnOneDeviceAreNamed) {
-  auto world = rank_env().world();
-  EXPECT_NO_THROW(expect_distinct_devices(*world, ""));
-  EXPECT_NO_THROW(expect_distinct_devices(*world, "host " + std::to_string(world->rank())));
-  if (world->size() < 2) return;
+TEST(DeviceMap, AllRanksTrainOnGpusOrNone) {
+  const RankGpus with{2, ""};
+  const RankGpus without{0, "no driver here"};
+  EXPECT_TRUE(trains_on_gpus("auto", {with, with}));
+  EXPECT_TRUE(trains_on_gpus("cuda", {with}));
+  EXPECT_FALSE(trains_on_gpus("auto", {without, without}));
+  EXPECT_FALSE(trains_on_gpus("cpu", {with, with}));
+}
 
-  try {
-    expect_distinct_devices(*world, "host 0000:3b:00.0");
-    FAIL() << "a GPU with two ranks";
-  } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("ranks 0 and 1 share the GPU host 0000:3b:00.0"),
-              std::string::npos)
-        << error.what();
+TEST(DeviceMap, ARefusalNamesTheRankItsReasonAndTheEnvironment) {
+  const Variable visible("CUDA_VISIBLE_DEVICES", "0,1");
+  const RankGpus with{2, ""};
+  const RankGpus without{0, "no driver here"};
+  const std::string none = refusal("cuda", {without});
+  EXPECT_NE(none.find("resources.device is cuda"), std::string::npos) << none;
+  EXPECT_NE(none.find("no driver here"), std::string::npos) << none;
+  EXPECT_NE(none.find("cpu or auto"), std::string::npos) << none;
+  const std::string mixed = refusal("auto", {with, without});
+  EXPECT_NE(mixed.find("rank 1: no driver here"), std::string::npos) << mixed;
+  EXPECT_NE(mixed.find("CUDA_VISIBLE_DEVICES=0,1"), std::string::npos) << mixed;
+  EXPECT_NE(refusal("cuda", {with, without}).find("rank 1"), std::string::npos);
+}
+
+using Place = CardMap::Place;
+
+TEST(CardMap, EqualBusIdsOnTwoHostsAreTwoCards) {
+  const std::string bus = "0000:3b:00.0";
+  EXPECT_TRUE(CardMap({{"a", {bus, ""}}, {"b", {bus, ""}}}).distinct());
+  EXPECT_TRUE(CardMap({{"a", {bus, "GPU-1"}}, {"b", {bus, "GPU-2"}}}).distinct());
+  EXPECT_FALSE(CardMap({{"a", {bus, ""}}, {"a", {bus, ""}}}).distinct());
+}
+
+TEST(CardMap, TheUuidTellsSlicesOfACardApartAndContainersTogether) {
+  const std::string bus = "0000:3b:00.0";
+  EXPECT_TRUE(CardMap({{"a", {bus, "GPU-1"}}, {"a", {bus, "GPU-2"}}}).distinct());
+  EXPECT_FALSE(CardMap({{"pod1", {bus, "GPU-1"}}, {"pod2", {bus, "GPU-1"}}}).distinct());
+}
+
+TEST(CardMap, RanksThatShareACardAreCountedAndNamedOnce) {
+  const Place first{"a", {"0000:3b:00.0", "GPU-1"}};
+  const Place second{"a", {"0000:af:00.0", "GPU-2"}};
+  const CardMap cards({first, second, first, first});
+  EXPECT_EQ(cards.sharers(0), 3);
+  EXPECT_EQ(cards.sharers(1), 1);
+  EXPECT_EQ(cards.sharers(3), 3);
+  EXPECT_FALSE(cards.distinct());
+  const auto note = cards.sharing_note();
+  ASSERT_TRUE(note);
+  EXPECT_EQ(note->find("ranks 0, 2, 3 share the GPU a 0000:3b:00.0: each gets 1/3"), 0) << *note;
+  EXPECT_EQ(note->find("share", note->find("share") + 1), std::string::npos) << *note;
+  EXPECT_EQ(CardMap({first, second}).sharing_note(), std::nullopt);
+}
+
+TEST(CardMap, GathersTheCardsOfAllRanks) {
+  auto world = rank_env().world();
+  const std::string own = "GPU-" + std::to_string(world->rank());
+  EXPECT_TRUE(CardMap(*world, {"host", {"0000:3b:00.0", own}}).distinct());
+  const CardMap one(*world, {"host", {"0000:3b:00.0", ""}});
+  EXPECT_EQ(one.sharers(world->rank()), world->size());
+  EXPECT_EQ(one.distinct(), world->size() == 1);
+}
+
+TEST(CardMap, TheSharesOfACardFitIntoIt) {
+  EXPECT_EQ(memory_share(1), 1);
+  for (int ranks = 2; ranks < 9; ++ranks) {
+    EXPECT_LT(ranks * memory_share(ranks), 1);
+    EXPECT_GT(ranks * memory_share(ranks), 0.8);
   }
 }
 

@@ -19,6 +19,7 @@
 #include <ATen/ops/tensor.h>
 
 #include "tests/support/model_cases.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
@@ -148,7 +149,7 @@ std::vector<GoldenCase> golden_cases() {
   std::vector<GoldenCase> cases;
   const std::vector<ModelCase> known = model_cases();
   for (const auto& file :
-       std::filesystem::directory_iterator(DEPTHGRID_SOURCE_DIR "/tests/golden")) {
+       std::filesystem::directory_iterator(source_folder() / "tests/golden")) {
     if (file.path().extension() != ".json") continue;
     const nlohmann::json all = nlohmann::json::parse(std::ifstream(file.path()));
     if (!all.is_object()) continue;  // a list: numbers of one operation, which has its own test

@@ -5,9 +5,10 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "distributed/device_map.hpp"
+#include "distributed/agree.hpp"
 #include "distributed/device_plugin.hpp"
 #include "models/cost_model.hpp"
+#include "storage/files/process_identity.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/process/provenance.hpp"
@@ -23,24 +24,89 @@ constexpr double kSecondsPerToken = 1e-6, kSecondsPerTokenAndLayer = 2.7e-7;
 
 }  // namespace
 
-DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_rank,
-                           int local_size) {
-  const std::string& wanted = run.word("resources.device");
-  const std::optional<std::int64_t> gpus = run.integer_if("resources.gpus");
-  int devices = wanted == "cpu" || gpus == 0 ? 0 : device_count();
-  if (devices > 1 && gpus) devices = std::min(devices, static_cast<int>(*gpus));
-  if (devices == 0) {
-    if (wanted == "cuda") {
-      throw UserError(ExitCode::BadConfig,
-                      "resources.device is cuda, but no GPU answers (or this build has no GPU "
-                      "plug-in); use resources.device: cpu or auto");
-    }
-    return {at::kCPU, "cpu (" + cpu_model() + ")"};
+namespace {
+
+/// What this process sees of GPUs, as far as `resources.gpus` lets it.
+GpuSearch allowed_gpus(const CellConfig& run) {
+  const std::optional<std::int64_t> most = run.integer_if("resources.gpus");
+  if (most == 0) return {0, false, "resources.gpus is 0"};
+  GpuSearch found = find_gpus();
+  if (most) found.count = static_cast<int>(std::min<std::int64_t>(found.count, *most));
+  return found;
+}
+
+/// What every rank sees, by rank.
+std::vector<RankGpus> seen_by_all(Collective& world, const GpuSearch& mine) {
+  std::vector<RankGpus> out;
+  for (const std::string& text :
+       gather_text(world, std::to_string(mine.count) + " " + mine.problem)) {
+    const std::size_t space = text.find(' ');
+    out.push_back({std::stoi(text.substr(0, space)), text.substr(space + 1)});
   }
-  const int index = device_for(devices, local_rank, local_size).value();
-  const std::string bus = use_device(index);
-  expect_distinct_devices(world, bus);
-  return {at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index)), "cuda " + bus};
+  return out;
+}
+
+/// A run on the CPU of a machine that has a GPU, or at least its driver, says why; of another
+/// machine, only its log does.
+void say_why_not(const GpuSearch& search, const Collective& world) {
+  if (world.rank() != 0) return;
+  const std::string text = "no GPU is used: " + search.problem;
+  if (search.driver) {
+    log(LogLevel::Warning, text);
+  } else {
+    log_quietly(LogLevel::Info, text);
+  }
+}
+
+}  // namespace
+
+DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_rank) {
+  const std::string& wanted = run.word("resources.device");
+  const DeviceChoice cpu{.device = at::kCPU, .name = "cpu (" + cpu_model() + ")"};
+  if (wanted == "cpu") return cpu;
+  const GpuSearch mine = allowed_gpus(run);
+  const std::vector<RankGpus> all = seen_by_all(world, mine);
+  bool on_gpus = false;
+  agree(world, [&] { on_gpus = trains_on_gpus(wanted, all); });
+  if (!on_gpus) {
+    say_why_not(mine, world);
+    return cpu;
+  }
+  const int index = device_for(mine.count, local_rank);
+  DeviceChoice choice;
+  choice.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index));
+  choice.place = {this_process().host, use_device(index)};
+  choice.name = "cuda " + choice.place.card.bus;
+  const CardMap cards(world, choice.place);
+  const auto note = cards.sharing_note();
+  if (note && world.rank() == 0) log(LogLevel::Warning, *note);
+  const int sharers = cards.sharers(world.rank());
+  if (sharers > 1) limit_device_memory(index, memory_share(sharers));
+  return choice;
+}
+
+std::map<std::string, std::string> variables_of_one_card(const DeviceChoice& device) {
+  if (device.place.card.uuid.empty()) return {};
+  return {{"CUDA_VISIBLE_DEVICES", device.place.card.uuid}};
+}
+
+std::optional<std::string> reproducibility_problem(bool deterministic, const DeviceChoice& device,
+                                                   const char* workspace) {
+  if (!deterministic || device.device.is_cpu()) return std::nullopt;
+  const std::string_view given = workspace == nullptr ? "" : workspace;
+  if (given == ":4096:8" || given == ":16:8") return std::nullopt;
+  return "train.deterministic is true, but CUBLAS_WORKSPACE_CONFIG=" + std::string(given) +
+         " lets cuBLAS add in any order: unset it (:4096:8 is then used), or set "
+         "train.deterministic: false";
+}
+
+std::string with_its_leaf(const std::string& message) {
+  if (message.find("does not have a deterministic implementation") == std::string::npos) {
+    return message;
+  }
+  return "train.deterministic is true, and a part of this model has no reproducible form on this "
+         "device: set train.deterministic: false; " +
+         message;
 }
 
 std::int64_t choose_threads(const CellConfig& run, std::vector<std::string>& warnings) {

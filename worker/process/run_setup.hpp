@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,7 @@
 
 #include "core/config/sweep.hpp"
 #include "distributed/collective.hpp"
+#include "distributed/device_map.hpp"
 #include "sweeps/plan/structure_cost.hpp"
 
 namespace depthgrid {
@@ -17,12 +20,26 @@ namespace depthgrid {
 struct DeviceChoice {
   at::Device device = at::kCPU;
   std::string name;
+  CardMap::Place place = {};  ///< of a GPU
 };
 
-/// Leaves resources.device and resources.gpus. Collective: ranks must not share a GPU.
-/// @throws UserError (BadConfig) if a GPU is asked for and there is none for this rank.
-DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_rank,
-                           int local_size);
+/// Leaves resources.device and resources.gpus. Collective: all ranks train on GPUs, or none does.
+/// Ranks that share a GPU, because there are more of them, divide its memory; one rank says so.
+/// @throws SharedError (BadConfig) with the reason if a GPU is asked for and a rank sees none, or
+///         only some ranks see one.
+DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_rank);
+
+/// Environment in which a process of its own finds the card of this rank, and no other: it would
+/// take the first one, which may be in use. Empty on the CPU.
+std::map<std::string, std::string> variables_of_one_card(const DeviceChoice& device);
+
+/// What keeps train.deterministic from its promise on this device, with the way out.
+/// @param workspace  value of CUBLAS_WORKSPACE_CONFIG, or null.
+std::optional<std::string> reproducibility_problem(bool deterministic, const DeviceChoice& device,
+                                                   const char* workspace);
+
+/// An error's message; that of an operation without a reproducible form says what to do.
+std::string with_its_leaf(const std::string& message);
 
 /// Leaf resources.threads, which is then in force.
 /// @param warnings  gets a text if the threads do not fit on the CPUs of this process.

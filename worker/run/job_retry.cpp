@@ -17,17 +17,18 @@ namespace depthgrid {
 namespace {
 
 /// Trains one cell of the order in a separate process outside any launcher, free of this process's
-/// fragmented memory or broken device. Frees cached memory first, waits for the process to end and
-/// passes a stop on to it.
+/// fragmented memory or broken device, and on the same GPU. Frees cached memory first, waits for
+/// the process to end and passes a stop on to it.
 /// @return  its exit code, 128 + n for a signal; OutOfMemory also if the system killed it for its
 ///          memory use.
-int train_apart(RunOrder order, const CellId& cell, bool on_gpu) {
+int train_apart(RunOrder order, const CellId& cell, const DeviceChoice& device) {
   order.cell = cell;
   order.progress = "quiet";  // this process goes on drawing
   malloc_trim(0);
-  if (on_gpu) at::getDeviceAllocator(at::kCUDA)->emptyCache();
-  const int code = run_apart(
-      {program_beside("depthgrid-worker").string(), "run", order_text(order)}, stop_requested);
+  if (device.device.is_cuda()) at::getDeviceAllocator(at::kCUDA)->emptyCache();
+  const int code =
+      run_apart({program_beside("depthgrid-worker").string(), "run", order_text(order)},
+                stop_requested, variables_of_one_card(device));
   return code == 128 + SIGKILL ? static_cast<int>(ExitCode::OutOfMemory) : code;
 }
 
@@ -65,7 +66,7 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
   }
   for (std::int64_t i = 0; i < run_.sweep.run.integer("retry.oom"); ++i) {
     run_.progress.say("job " + job.id + " does not fit in memory: retrying in a fresh process");
-    const int code = train_apart(order_, cell.id, run_.device.device.is_cuda());
+    const int code = train_apart(order_, cell.id, run_.device);
     if (code == static_cast<int>(ExitCode::TempFail)) return true;
     if (run_.store.completed(cell.id)) return false;
     if (code == static_cast<int>(ExitCode::OutOfMemory)) continue;

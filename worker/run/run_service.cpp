@@ -59,7 +59,7 @@ std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
 ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int local_size) {
   const Sweep sweep = planned_sweep(order, world);
   const Store store = planned_store(order, world, sweep);
-  RunContext run(order, sweep, store, world, local_rank, local_size);
+  RunContext run(order, sweep, store, world, local_rank);
   if (world.rank() == 0) tell_of_device(sweep, run);
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);

@@ -11,6 +11,7 @@
 #include "models/options/model_options.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/process/memory_use.hpp"
+#include "worker/process/run_setup.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/run/job_retry.hpp"
 #include "worker/session/job_session.hpp"
@@ -83,9 +84,9 @@ bool train(RunContext& run, JobRetry& retry, Claim claim) {
   std::vector<std::int64_t> generations;
   for (const ClaimedCell& cell : claim.cells) generations.push_back(cell.lease.generation());
   tell_job(run.team.group(), claim.job);
-  reset_peak_memory(run.device.device);
   std::optional<JobSession> session;
   try {
+    reset_peak_memory(run.device.device);
     session.emplace(run, claim.job, claim.cells);
     if (session->run() == SessionEnd::Stopped) {
       request_stop();  // also if another rank of the team got the signal: the other teams stop too
@@ -93,7 +94,7 @@ bool train(RunContext& run, JobRetry& retry, Claim claim) {
     }
   } catch (const std::exception& problem) {
     if (run.team.group().size() > 1) throw;
-    const std::string text = problem.what();
+    const std::string text = with_its_leaf(problem.what());
     const bool begun = session.has_value();
     if (is_out_of_memory(problem)) {
       const double peak = peak_device_memory_bytes(run.device.device);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -9,6 +10,7 @@
 
 #include <ATen/Context.h>
 
+#include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/terminal.hpp"
 #include "core/base/version.hpp"
@@ -38,10 +40,26 @@ int ranks_per_job(const CellConfig& run) {
              : static_cast<int>(run.integer("resources.ranks_per_job"));
 }
 
-/// NCCL among the GPUs of a team of several ranks; else null.
-std::unique_ptr<Collective> nccl_of(Team& team, at::Device device) {
-  const bool wanted = device.is_cuda() && team.group().size() > 1;
-  return wanted ? make_nccl_collective(team.group(), std::chrono::minutes(5)) : nullptr;
+/// NCCL among the GPUs of a team of several ranks; else null. NCCL refuses two ranks on one card:
+/// their tensors go through the host.
+std::unique_ptr<Collective> nccl_of(Team& team, const DeviceChoice& device) {
+  if (team.idle() || team.group().size() < 2 || !device.device.is_cuda()) return nullptr;
+  if (!CardMap(team.group(), device.place).distinct()) return nullptr;
+  return make_nccl_collective(team.group(), kPeerTimeout);
+}
+
+/// Leaf train.deterministic. An operation that has no reproducible form then throws, and attention
+/// takes its reproducible form, which it does not where a warning is all that is asked for.
+void repeat_bits(const Sweep& sweep, const DeviceChoice& device, Collective& world) {
+  const bool deterministic = sweep.run.flag("train.deterministic");
+  agree(world, [&] {
+    const auto problem =
+        reproducibility_problem(deterministic, device, std::getenv("CUBLAS_WORKSPACE_CONFIG"));
+    if (problem) throw UserError(ExitCode::BadConfig, *problem);
+  });
+  at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/false);
+  // Filling fresh memory with NaN costs a pass over every result; all of ours is overwritten.
+  at::globalContext().setDeterministicFillUninitializedMemory(false);
 }
 
 /// The first rank fills the token cache and pins digests; the others find both.
@@ -103,26 +121,23 @@ LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& co
 }  // namespace
 
 RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_,
-                       Collective& world, int local_rank, int local_size)
+                       Collective& world, int local_rank)
     : sweep(sweep_),
       store(store_),
       plan(read_plan(store)),
       logs{open_log(store)},
-      device(choose_device(sweep.run, world, local_rank, local_size)),
+      device(choose_device(sweep.run, world, local_rank)),
       threads(choose_threads(sweep.run, warnings)),
       team(world, ranks_per_job(sweep.run)),
       data(opened_corpora(store, sweep, world)),
-      nccl(nccl_of(team, device.device)),
+      nccl(nccl_of(team, device)),
       sync(nccl ? *nccl : team.group(), team.group()),
       quick_costs(depthgrid::quick_costs(sweep, device.device)),
       costs(known_costs(sweep, quick_costs)),
       library_versions(library_versions_json(device.device.is_cuda())),
       progress(shared_options(order, store, sweep, world), live_sweep(sweep, store, costs)) {
   logs = gather_text(team.group(), logs.front());
-  const bool deterministic = sweep.run.flag("train.deterministic");
-  at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
-  // Filling fresh memory with NaN costs a pass over every result; all of ours is overwritten.
-  at::globalContext().setDeterministicFillUninitializedMemory(false);
+  repeat_bits(sweep, device, world);
   log_quietly(LogLevel::Info,
               fmt::format("depthgrid-worker {}: rank {} of {}, {}, sweep {} ({})", code_version(),
                           world.rank(), world.size(), device.name, sweep.name, sweep.file));

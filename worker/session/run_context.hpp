@@ -24,11 +24,11 @@ namespace depthgrid {
 /// What all jobs of a run share, made once per rank: log, device, threads, team, corpora.
 struct RunContext {
   /// Collective over `world`. @param sweep_, store_  must outlive this.
-  /// @param local_rank, local_size  position among the ranks of this host.
+  /// @param local_rank  position among the ranks of this host.
   /// @throws UserError for what the user can fix: a missing GPU, a corpus that cannot be read (on
   ///         every rank), a team larger than the world.
   RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_, Collective& world,
-             int local_rank, int local_size);
+             int local_rank);
 
   const Sweep& sweep;
   const Store& store;

@@ -66,7 +66,7 @@ constexpr Leaf kTrain[] = {
                            "none")),
             "1000, far above the loss of any start"),
     flag("train.deterministic", "true", Execution,
-         "same ranks and threads: same bits; kept as provenance"),
+         "same ranks and threads: same bits; an operation that cannot repeat its bits fails"),
 };
 
 /// Paths of the leaves of a group.

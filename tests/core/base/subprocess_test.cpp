@@ -69,5 +69,13 @@ TEST(Subprocess, HidesTheLauncherFromAChildApartOnly) {
   unsetenv("OMPI_COMM_WORLD_SIZE");
 }
 
+TEST(Subprocess, AChildApartGetsTheVariablesOfItsCall) {
+  ASSERT_EQ(setenv("CUDA_VISIBLE_DEVICES", "0,1", 1), 0);
+  const auto seen = shell("test \"$CUDA_VISIBLE_DEVICES\" = GPU-7 && test -n \"$PATH\"");
+  EXPECT_EQ(run_apart(seen, never, {{"CUDA_VISIBLE_DEVICES", "GPU-7"}}), 0);
+  EXPECT_EQ(run_apart(seen, never), 1);
+  unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
 }  // namespace subprocess_test
 }  // namespace depthgrid

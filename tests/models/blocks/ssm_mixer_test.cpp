@@ -17,6 +17,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "tests/support/model_cases.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
@@ -53,7 +54,7 @@ at::Tensor outputs(const json& the_case, std::map<std::string, at::Tensor>& leav
 }
 
 TEST(SsmMixer, OutputsAndGradientsAreThoseOfTheReference) {
-  std::ifstream file(DEPTHGRID_SOURCE_DIR "/tests/golden/ssm.json");
+  std::ifstream file(source_folder() / "tests/golden/ssm.json");
   const json cases = json::parse(file);
   ASSERT_EQ(cases.size(), 6);
   for (const json& one : cases) {

@@ -38,7 +38,7 @@ class SmallRun {
               .progress = "quiet"},
         sweep(load_sweep({.file = order.file, .set = order.set})),
         store(planned()),
-        run(order, sweep, store, *world_, 0, 1) {}
+        run(order, sweep, store, *world_, 0) {}
 
   SmallRun() : SmallRun(Options{}) {}
 

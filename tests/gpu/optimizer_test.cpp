@@ -1,0 +1,54 @@
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "tests/gpu/gpu_case.hpp"
+#include "tests/support/stepped_arena.hpp"
+
+namespace depthgrid::testing {
+namespace optimizer_test {
+
+class OptimizerOnGpu
+    : public GpuTest,
+      public ::testing::WithParamInterface<std::tuple<const char*, ClipScope, bool>> {
+ protected:
+  SteppedArena stepped(std::size_t cells, bool on_device) const {
+    const auto [word, scope, mixed] = GetParam();
+    const TrainOptions options = stepping_options(word, scope, cells);
+    if (!on_device) return {options, mixed, at::kCPU, nullptr};
+    return {options, mixed, device_,
+            kernels(segment_table(stepping_layout(), options), word, scope, options.cells)};
+  }
+};
+
+TEST_P(OptimizerOnGpu, HasTheBitsOfTheHost) {
+  for (const std::size_t cells : {1U, 7U, 32U}) {
+    SteppedArena host = stepped(cells, false), device = stepped(cells, true);
+    EXPECT_EQ(differences(host, device), std::vector<std::string>()) << cells << " cells";
+  }
+}
+
+TEST_P(OptimizerOnGpu, ACellsBitsDoNotDependOnItsNeighbours) {
+  SteppedArena few = stepped(1, true), many = stepped(32, true);
+  EXPECT_TRUE(same_bits(few.arena.values()[0], many.arena.values()[0]));
+  for (std::int64_t e = 0; e < 32; ++e) {
+    const auto cell = static_cast<std::size_t>(e);
+    EXPECT_EQ(same_bits(many.arena.values()[e], many.wave(0)[e]),
+              is_nan_cell(cell) || is_inactive_cell(cell))
+        << "cell " << e;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, OptimizerOnGpu,
+                         ::testing::Combine(::testing::Values("adam", "adamw"),
+                                            ::testing::Values(ClipScope::Global, ClipScope::Group),
+                                            ::testing::Bool()),
+                         [](const auto& p) {
+                           return std::string(std::get<0>(p.param)) +
+                                  (std::get<1>(p.param) == ClipScope::Group ? "_by_group"
+                                                                            : "_global") +
+                                  (std::get<2>(p.param) ? "_mixed" : "");
+                         });
+
+}  // namespace optimizer_test
+}  // namespace depthgrid::testing
