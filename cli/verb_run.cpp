@@ -8,7 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
-#include "storage/plan_file.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/report/run_summary.hpp"
 
@@ -20,11 +20,16 @@ std::string progress_of(const CommandLine& line) {
   return line.has("quiet") ? "quiet" : "auto";
 }
 
-/// Packs the store and reports the outcome of the run on stderr. @return  true if cells failed.
-bool conclude(const std::filesystem::path& folder, bool stopped, bool json) {
+/// Packs the store and reports the outcome of the run on stderr. Says nothing of a start that
+/// failed before anything was trained: there is nothing to read. @return  true if cells failed.
+bool conclude(const CommandLine& line, const std::filesystem::path& folder, int code, bool json) {
   const Store store = Store::open(folder);
   if (!has_plan(store)) return false;
-  const RunSummary summary = conclude_run(store, folder.string(), stopped);
+  const bool stopped = code == number_of(ExitCode::TempFail);
+  const bool ended = code == 0 || code == number_of(ExitCode::Partial) || stopped;
+  const RunSummary summary =
+      conclude_run(store, load_planned_sweep(line), folder.string(), stopped);
+  if (!ended && !summary.begun) return false;
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   fmt::print(stderr, "{}\n", json ? summary_json(summary) : summary_text(summary));
   return summary.failed > 0;
@@ -59,8 +64,7 @@ int run_verb(const Arguments& arguments) {
   if (under_launcher()) become(worker);
   const int code = run_child(worker);
   try {
-    const bool failed =
-        conclude(store, code == number_of(ExitCode::TempFail), order.progress == "json");
+    const bool failed = conclude(line, store, code, order.progress == "json");
     return code == 0 && failed ? number_of(ExitCode::Partial) : code;
   } catch (const UserError& e) {
     if (code == 0) throw;

@@ -37,6 +37,9 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
   auto dataset = std::make_shared<const Dataset>(
       open_dataset(options, store_.root() / "tokens", self ? &*self : nullptr));
   if (!dataset->corpus_sha256.empty()) store_.pin_corpus(dataset->corpus, dataset->corpus_sha256);
+  if (!dataset->test_sha256.empty()) {
+    store_.pin_corpus(dataset->corpus + ".test", dataset->test_sha256);
+  }
   open_.emplace(key, dataset);
   return dataset;
 }

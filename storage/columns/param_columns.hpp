@@ -25,6 +25,10 @@ namespace depthgrid {
 std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
                                              std::span<const StoredCell> cells);
 
+/// Columns over `cell` that say which plan of the store each cell is of: plan_generation,
+/// in_newest_plan. Only `sweep.h5` has them: in other files they would be out of date one day.
+std::vector<VariableColumn> generation_columns(const StoredPlan& plan);
+
 /// Names of the columns that xarray shows as coordinates of `cell`, separated by blanks.
 std::string coordinate_names(std::span<const VariableColumn> identity);
 
@@ -33,6 +37,6 @@ std::string coordinate_names(std::span<const VariableColumn> identity);
 Attributes sweep_attributes(const StoredPlan& plan, const std::string& format);
 
 /// `format_version` of files: readers refuse a different major number.
-inline constexpr std::string_view kFormatVersion = "1.0";
+inline constexpr std::string_view kFormatVersion = "1.1";
 
 }  // namespace depthgrid

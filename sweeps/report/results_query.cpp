@@ -30,6 +30,8 @@ constexpr std::array kFixed = {
     FixedColumn{"alias", [](const CellSummary& c, bool) { return Value(c.alias); }},
     FixedColumn{"seed", [](const CellSummary& c, bool) { return Value(c.seed); }},
     FixedColumn{"baseline", [](const CellSummary&, bool b) { return Value(b); }},
+    FixedColumn{"in_plan", [](const CellSummary& c, bool) { return Value(c.in_plan); }},
+    FixedColumn{"plan", [](const CellSummary& c, bool) { return Value(c.plan); }},
     FixedColumn{"status", [](const CellSummary& c, bool) { return Value(name_of(c.status)); }},
     FixedColumn{"step", [](const CellSummary& c, bool) { return Value(c.step); }},
     FixedColumn{"parameters",
@@ -156,6 +158,7 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
                     {"seed", cell.seed},
                     {"baseline", static_cast<bool>(listing.baseline[row])},
                     {"overrides", Json::parse(canonical_json(cell.overrides))},
+                    {"in_plan", cell.in_plan},
                     {"status", name_of(cell.status)},
                     {"step", cell.step},
                     {"parameters", cell.parameters > 0 ? Json(cell.parameters) : Json()},
@@ -168,6 +171,7 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
               {"metric", listing.metric},
               {"goal", listing.goal},
               {"eval_windows", listing.eval_windows},
+              {"not_shown", listing.not_shown},
               {"cells", rows}}
              .dump(2) +
          "\n";

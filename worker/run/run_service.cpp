@@ -31,8 +31,8 @@ std::vector<FusedJob> planned_jobs(const Sweep& sweep, const std::vector<bool>& 
 }
 
 /// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed.
-std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
-  const RunSummary summary = conclude_run(store, order.store, stopped);
+std::int64_t conclude(const RunOrder& order, const Sweep& sweep, const Store& store, bool stopped) {
+  const RunSummary summary = conclude_run(store, sweep, order.store, stopped);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   const bool json = order.progress == "json";
   fmt::print(stderr, "{}\n", json ? summary_json(summary) : summary_text(summary));
@@ -44,8 +44,9 @@ std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
 /// @throws UserError for what the user can fix, before anything is trained.
 ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int local_size) {
   const Sweep sweep = planned_sweep(order, world);
-  const Store store = planned_store(order, world, sweep);
+  const Store store = opened_store(order, world);
   RunContext run(order, sweep, store, world, local_rank, local_size);
+  publish_sweep(order, world, sweep, store, run.progress);
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   TeamOutcome outcome{.stopped = run.permit.stopped};
@@ -56,7 +57,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   const bool stopped = on_any(world, outcome.stopped);
   std::int64_t failed = total(world, outcome.failed);
   // Without a launcher, the program that started this one does it.
-  if (world.rank() == 0 && under_launcher()) failed += conclude(order, store, stopped);
+  if (world.rank() == 0 && under_launcher()) failed += conclude(order, sweep, store, stopped);
   failed = largest(world, failed);
   log_quietly(LogLevel::Info,
               stopped ? "stopped: the same command resumes it" : "nothing left to do");

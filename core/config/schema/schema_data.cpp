@@ -15,13 +15,14 @@ constexpr Leaf kData[] = {
          "synthetic:induction",
          "wikitext-2", Structural,
          "a named corpus is identified by its name, `file` by the digest of its bytes"),
-    read(or_null(text("data.path", "null",
-                      "folder of a named corpus; with `file`, the text itself, or several texts; "
-                      "relative to the working directory",
-                      ValueKind::TextList),
-                 "search order: $DEPTHGRID_DATA/NAME, ./data/NAME"),
-         kText),
-    read(or_null(text("data.test", "null", "the user's own test text"), "none"), kText),
+    file_leaf(
+        read(or_null(text("data.path", "null",
+                          "folder of a named corpus; with `file`, the text itself, or several "
+                          "texts",
+                          ValueKind::TextList),
+                     "search order: $DEPTHGRID_DATA/NAME, ./data/NAME"),
+             kText)),
+    file_leaf(read(or_null(text("data.test", "null", "the user's own test text"), "none"), kText)),
     read(text("data.text_key", "text", "field that holds the text if the file is JSONL"),
          "data.corpus=file"),
     read(word("data.tokenizer", "char256 byte gpt2 char word", "char256", Structural,
@@ -35,9 +36,10 @@ constexpr Leaf kData[] = {
               "the text as it is, or with blank lines dropped and a newline added to every "
               "remaining line"),
          kText),
-    read(or_null(text("data.tokenizer_path", "null", "folder of encoder.json and vocab.bpe"),
-                 "search order: $DEPTHGRID_DATA/gpt2-bpe, ./data/gpt2-bpe"),
-         "data.corpus!=synthetic:* & data.tokenizer=gpt2"),
+    file_leaf(
+        read(or_null(text("data.tokenizer_path", "null", "folder of encoder.json and vocab.bpe"),
+                     "search order: $DEPTHGRID_DATA/gpt2-bpe, ./data/gpt2-bpe"),
+             "data.corpus!=synthetic:* & data.tokenizer=gpt2")),
     read(word("data.split", "standard published", "standard", Structural,
               "published: all of train for gradients, no dev"),
          kText),
@@ -51,7 +53,7 @@ constexpr Leaf kData[] = {
     word("data.sampler", "iid epoch published_1 published_2", "iid", Structural,
          "windows at random; a permutation per epoch; B consecutive windows; random starts over "
          "one stream"),
-    or_null(text("data.cache", "null", "folder of token files"), "beside the store"),
+    file_leaf(or_null(text("data.cache", "null", "folder of token files"), "beside the store")),
     read(integer("data.synthetic.order", 0, 4, "tokens", "1", Structural,
                  "memory of the Markov chain; 0 = independent draws; V^order ≤ 65,536"),
          kMarkov),
