@@ -22,13 +22,14 @@ std::string progress_of(const CommandLine& line) {
 
 /// Packs the store and reports the outcome of the run on stderr. Says nothing of a start that
 /// failed before anything was trained: there is nothing to read. @return  true if cells failed.
-bool conclude(const CommandLine& line, const std::filesystem::path& folder, int code, bool json) {
+bool conclude(const CommandLine& line, const Sweep& sweep, const std::filesystem::path& folder,
+              int code, bool json) {
   const Store store = Store::open(folder);
   if (!has_plan(store)) return false;
   const bool stopped = code == number_of(ExitCode::TempFail);
   const bool ended = code == 0 || code == number_of(ExitCode::Partial) || stopped;
-  const RunSummary summary =
-      conclude_run(store, load_planned_sweep(line), folder.string(), stopped);
+  const RunSummary summary = conclude_run(
+      store, sweep.goals.empty() ? sweep : load_planned_sweep(line), folder.string(), stopped);
   if (!ended && !summary.begun) return false;
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   fmt::print(stderr, "{}\n", json ? summary_json(summary) : summary_text(summary));
@@ -64,7 +65,7 @@ int run_verb(const Arguments& arguments) {
   if (under_launcher()) become(worker);
   const int code = run_child(worker);
   try {
-    const bool failed = conclude(line, store, code, order.progress == "json");
+    const bool failed = conclude(line, sweep, store, code, order.progress == "json");
     return code == 0 && failed ? number_of(ExitCode::Partial) : code;
   } catch (const UserError& e) {
     if (code == 0) throw;

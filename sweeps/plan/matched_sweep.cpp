@@ -67,7 +67,9 @@ Sweep matched_sweep(const SweepRequest& request, const std::filesystem::path& st
   SweepRequest full = request;
   full.matched = sealed_widths(store, sweep);
   // The sweep.yaml of another store: a copy has the widths of the original.
-  if (full.matched.empty()) full.matched = sealed_widths(request.file.parent_path(), sweep);
+  if (full.matched.empty() && request.file.has_parent_path()) {
+    full.matched = sealed_widths(request.file.parent_path(), sweep);
+  }
   if (!full.matched.empty()) sweep = load_sweep(full);
   if (sweep.goals.empty()) return sweep;
   full.matched = sweep.matched;

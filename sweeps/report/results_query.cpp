@@ -30,15 +30,15 @@ constexpr std::array kFixed = {
     FixedColumn{"alias", [](const CellSummary& c, bool) { return Value(c.alias); }},
     FixedColumn{"seed", [](const CellSummary& c, bool) { return Value(c.seed); }},
     FixedColumn{"baseline", [](const CellSummary&, bool b) { return Value(b); }},
-    FixedColumn{"in_plan", [](const CellSummary& c, bool) { return Value(c.in_plan); }},
-    FixedColumn{"plan", [](const CellSummary& c, bool) { return Value(c.plan); }},
     FixedColumn{"status", [](const CellSummary& c, bool) { return Value(name_of(c.status)); }},
     FixedColumn{"step", [](const CellSummary& c, bool) { return Value(c.step); }},
     FixedColumn{"parameters",
                 [](const CellSummary& c, bool) {
                   return c.parameters > 0 ? Value(c.parameters) : Value();
                 }},
-    FixedColumn{"attempts", [](const CellSummary& c, bool) { return Value(c.attempts); }}};
+    FixedColumn{"attempts", [](const CellSummary& c, bool) { return Value(c.attempts); }},
+    FixedColumn{"in_plan", [](const CellSummary& c, bool) { return Value(c.in_plan); }},
+    FixedColumn{"plan", [](const CellSummary& c, bool) { return Value(c.plan); }}};
 
 Value lookup(const Listing& listing, std::size_t row, const std::string& name) {
   const CellSummary& cell = listing.cells[row];

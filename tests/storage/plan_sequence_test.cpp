@@ -253,5 +253,19 @@ TEST_F(PlanSequence, SummariesSayWhichPlanACellIsOf) {
   EXPECT_EQ(cells[1].status, CellStatus::Completed);
 }
 
+TEST_F(PlanSequence, ASweepFileShowsItsOwnCellsFirst) {
+  const Sweep mine = synthetic_sweep({1e-4, 1e-3});
+  const Sweep theirs = synthetic_sweep({1e-4, 1e-2});
+  publish_plan(store_, mine);
+  touch(mine, 1);
+  publish_plan(store_, theirs);
+
+  const StoredPlan plan = read_plan(store_, mine);
+
+  EXPECT_EQ(aliases(plan), (Names{"lr=1e-4,s0", "lr=0.001,s0", "lr=0.01,s0"}));
+  EXPECT_EQ(newest(plan), (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(aliases(read_plan(store_, theirs)), aliases(read_plan(store_)));
+}
+
 }  // namespace plan_sequence_test
 }  // namespace depthgrid
