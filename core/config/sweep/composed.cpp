@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/version.hpp"
 #include "core/config/schema.hpp"
@@ -124,7 +126,8 @@ std::string rows_yaml(const char* key, const Rows& rows, Shown shown) {
 
 /// The fixed leaves, nested by their first component, in the order of the schema.
 std::string fixed_yaml(const SweepDocument& document) {
-  std::string out, section;
+  std::vector<std::pair<std::string, std::string>> sections;  // "model", its lines
+  std::string out;
   for (const auto& [leaf, one] : document.fixed) {
     const std::string path = path_of(leaf);
     const std::size_t dot = path.find('.');
@@ -133,12 +136,12 @@ std::string fixed_yaml(const SweepDocument& document) {
       out += path + value;
       continue;
     }
-    if (path.substr(0, dot) != section) {
-      section = path.substr(0, dot);
-      out += section + ":\n";
-    }
-    out += "  " + path.substr(dot + 1) + value;
+    auto at =
+        std::ranges::find(sections, path.substr(0, dot), [](const auto& s) { return s.first; });
+    if (at == sections.end()) at = sections.insert(at, {path.substr(0, dot), ""});
+    at->second += "  " + path.substr(dot + 1) + value;
   }
+  for (const auto& [section, lines] : sections) out += section + ":\n" + lines;
   return out;
 }
 
