@@ -5,7 +5,7 @@
 #include "cli/command_line.hpp"
 #include "core/base/error.hpp"
 #include "storage/cells/summary.hpp"
-#include "storage/plan_file.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/plan/start_check.hpp"
 
@@ -45,9 +45,10 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
   } catch (const Error& e) {
     notes.push_back(std::string("costs are unknown: ") + e.what());
   }
-  const PlanReport report =
+  PlanReport report =
       make_plan_report(sweep, store.string(), status_of(sweep, store),
                        packing_options(sweep.run, teams), std::move(costs), std::move(notes));
+  report.growth = growth_of(sweep, store);
   print(json ? plan_json(sweep, report) : plan_text(sweep, report));
   return 0;
 }

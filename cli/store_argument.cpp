@@ -4,7 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/files/set_aside.hpp"
-#include "storage/plan_file.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/report/cell_log.hpp"
 
 namespace depthgrid {
@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_store(const fs::path& folder) {
-  return something_at(folder / "STORE.json");
+  return something_at((folder.empty() ? fs::path(".") : folder) / "STORE.json");
 }
 
 /// The only store in results/.
@@ -47,8 +47,14 @@ Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {
   return matched_sweep(request_of(line, line.required("FILE")), store, described_amounts(), effort);
 }
 
+fs::path default_store(const Sweep& sweep) {
+  const fs::path folder = fs::path(sweep.file).parent_path();
+  return is_store(folder) ? (folder.empty() ? fs::path(".") : folder)
+                          : fs::path("results") / sweep.name;
+}
+
 fs::path store_of(const CommandLine& line, const Sweep& sweep) {
-  return line.has("store") ? fs::path(line.text_of("store")) : fs::path("results") / sweep.name;
+  return line.has("store") ? fs::path(line.text_of("store")) : default_store(sweep);
 }
 
 StoreArgument::StoreArgument(const CommandLine& line) {
@@ -58,7 +64,7 @@ StoreArgument::StoreArgument(const CommandLine& line) {
   } else if (fs::is_regular_file(named)) {
     request = request_of(line, named);
     sweep = load_sweep(request);
-    folder = line.has("STORE") ? store_of(line, *sweep) : fs::path("results") / sweep->name;
+    folder = line.has("STORE") ? store_of(line, *sweep) : default_store(*sweep);
   } else {
     folder = named;
   }
@@ -79,13 +85,11 @@ Store StoreArgument::open() const {
 }
 
 Listing StoreArgument::listing() const {
-  if (sweep && (absent() || !has_plan(open()))) {
-    return list_sweep(
-        sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts()),
-        folder.string());
-  }
-  const Store store = open();
-  return list_store(store, folder.string());
+  if (!sweep) return list_store(open(), folder.string());
+  const Sweep matched =
+      sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts());
+  if (absent() || !has_plan(open())) return list_sweep(matched, folder.string());
+  return list_store(open(), folder.string(), &matched);
 }
 
 CommandLine& weight_options(CommandLine& line) {

@@ -20,7 +20,11 @@ Sweep load_sweep(const CommandLine& line);
 /// @throws as matched_sweep()
 Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort = MatchEffort::All);
 
-/// --store, or results/<name of the sweep>.
+/// The folder of the sweep file if that is a store (its sweep.yaml continues it), else
+/// results/<name of the sweep>.
+std::filesystem::path default_store(const Sweep& sweep);
+
+/// --store, or default_store().
 std::filesystem::path store_of(const CommandLine& line, const Sweep& sweep);
 
 /// The argument STORE (or --store) of status, results, logs and pack: the folder of a store, or a

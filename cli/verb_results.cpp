@@ -99,8 +99,8 @@ std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, Re
 
 int results_verb(const Arguments& arguments) {
   CommandLine line(
-      "results [STORE] [--by arm] [--sort [-]NAME] [--filter EXPRESSION] [--columns NAME,...]\n"
-      "                         [--csv | --json]",
+      "results [STORE] [--by arm] [--all-plans] [--sort [-]NAME] [--filter EXPRESSION]\n"
+      "                         [--columns NAME,...] [--csv | --json]",
       "One row per cell: state, parameters and metrics; or, with --by arm, one row per arm: mean\n"
       "and spread over seeds, and the difference to the baseline with its 95 % interval.\n"
       "STORE is the folder of a store or a sweep file.");
@@ -112,16 +112,26 @@ int results_verb(const Arguments& arguments) {
       .text("sort", "[-]NAME", "a metric, a leaf, or a column; with - in front, largest first")
       .text("filter", "EXPRESSION", "comparisons joined by and, or, not and parentheses")
       .list("columns", "NAME,...", "columns (--by arm, --json: metrics) to show; * and ? are wild")
+      .flag("all-plans", "cells of other plans of the store, too")
       .flag("csv", "every leaf that varies and every metric, comma separated")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   const ResultsForm form = results_form(line);
   const bool arms = by_arm(line);
   const ResultsQuery query{line.text_of("sort"), line.text_of("filter"), column_words(line)};
-  const Listing listing = StoreArgument(line).listing();
+  Listing listing = StoreArgument(line).listing();
   for (const std::string& damage : damage_lines(listing)) log(LogLevel::Warning, damage);
+  const std::string others = line.has("all-plans") ? "" : other_plans_text(listing);
+  if (!line.has("all-plans")) keep_plan(listing);
   print(arms ? listing_by_arm(listing, query, form, line.text_of("baseline"))
              : listing_by_cell(listing, query, form));
+  if (others.empty() || form == ResultsForm::Json) return 0;
+  const std::string not_shown = others + " not shown; --all-plans shows them";
+  if (form == ResultsForm::Csv) {
+    log(LogLevel::Info, not_shown);
+  } else {
+    print(not_shown + "\n");
+  }
   return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/base/terminal.hpp"
-#include "storage/plan_file.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/report/run_summary.hpp"
 
@@ -25,12 +25,18 @@ std::string progress_of(const CommandLine& line) {
   return line.has("quiet") ? "quiet" : "auto";
 }
 
-/// Packs the store and reports the outcome of the run on stderr. @return  true if cells failed or
+/// Packs the store and reports the outcome of the run on stderr. Says nothing of a start that
+/// failed before anything was trained: there is nothing to read. @return  true if cells failed or
 /// have damaged files.
-bool conclude(const std::filesystem::path& folder, bool stopped, bool json) {
+bool conclude(const CommandLine& line, const Sweep& sweep, const std::filesystem::path& folder,
+              int code, bool json) {
   const Store store = Store::open(folder);
   if (!has_plan(store)) return false;
-  const RunSummary summary = conclude_run(store, folder.string(), stopped);
+  const bool stopped = code == number_of(ExitCode::TempFail);
+  const bool ended = code == 0 || code == number_of(ExitCode::Partial) || stopped;
+  const RunSummary summary = conclude_run(
+      store, sweep.goals.empty() ? sweep : load_planned_sweep(line), folder.string(), stopped);
+  if (!ended && !summary.begun) return false;
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
   return summary.failed > 0 || summary.damaged > 0;
@@ -73,8 +79,7 @@ int run_verb(const Arguments& arguments) {
                     code - 128, strsignal(code - 128)));
   }
   try {
-    const bool failed =
-        conclude(store, code == number_of(ExitCode::TempFail), order.progress == "json");
+    const bool failed = conclude(line, sweep, store, code, order.progress == "json");
     return code == 0 && failed ? number_of(ExitCode::Partial) : code;
   } catch (const UserError& e) {
     if (code == 0) throw;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
-#include "core/base/clock.hpp"
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
@@ -13,7 +11,6 @@
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/table_writer.hpp"
-#include "storage/files/publish.hpp"
 
 namespace depthgrid {
 namespace {
@@ -50,6 +47,14 @@ std::vector<std::string> texts_of(const std::string& json) {
     }
   }
   return out;
+}
+
+std::string sources_json(const std::vector<SweepSource>& sources) {
+  ValueList out;
+  for (const SweepSource& source : sources) {
+    out.push_back(ValueMap{{"file", Value(source.file)}, {"text", Value(source.text)}});
+  }
+  return canonical_json(Value(std::move(out)));
 }
 
 /// Splits the leaves of all cells into those that all share and those that differ.
@@ -112,6 +117,7 @@ ColumnTable plan_table(const StoredPlan& plan) {
                            {"baseline_arm", plan.baseline_arm},
                            {"sweep_file", plan.file},
                            {"sweep_yaml", plan.yaml},
+                           {"sweep_sources", plan.sources},
                            {"tags", json_of(plan.tags)},
                            {"notes", json_of(plan.notes)},
                            {"match", matched_json(plan.matched)},
@@ -120,75 +126,6 @@ ColumnTable plan_table(const StoredPlan& plan) {
                            {"code_version", plan.code_version}};
   out.attributes.insert(out.attributes.end(), more.begin(), more.end());
   return out;
-}
-
-/// Values that a leaf takes in a plan, for the message about two plans.
-std::map<std::string, std::set<std::string>> values_of_leaves(const StoredPlan& plan) {
-  std::map<std::string, std::set<std::string>> out;
-  for (const auto& [leaf, value] : plan.constant) out[leaf].insert(plain_text(value));
-  for (const StoredCell& cell : plan.cells) {
-    for (const auto& [leaf, value] : cell.varying) out[leaf].insert(plain_text(value));
-  }
-  return out;
-}
-
-std::string joined(const std::set<std::string>& values) {
-  constexpr std::size_t kMost = 6;
-  std::string out;
-  std::size_t shown = 0;
-  for (const std::string& value : values) {
-    if (shown++ == kMost) return out + ", ...";
-    out += (out.empty() ? "" : ", ") + value;
-  }
-  return out;
-}
-
-/// "train.steps is 1000 there and 200 here" of the first leaf in the order of the schema; empty if
-/// no leaf takes other values. Leaves of class Execution belong to the run and may differ.
-std::string first_difference(const StoredPlan& there, const StoredPlan& here) {
-  const auto old_values = values_of_leaves(there);
-  const auto new_values = values_of_leaves(here);
-  for (const Leaf& leaf : schema()) {
-    const auto a = old_values.find(std::string(leaf.path));
-    const auto b = new_values.find(std::string(leaf.path));
-    if (leaf.leaf_class == LeafClass::Execution || a == old_values.end() || b == new_values.end()) {
-      continue;
-    }
-    if (a->second != b->second) {
-      return std::string(leaf.path) + " is " + joined(a->second) + " there and " +
-             joined(b->second) + " here";
-    }
-  }
-  return {};
-}
-
-void refuse_another_plan(const fs::path& file, const StoredPlan& there, const StoredPlan& here) {
-  std::set<CellId> old_ids;
-  std::set<CellId> new_ids;
-  for (const StoredCell& cell : there.cells) old_ids.insert(cell.id);
-  for (const StoredCell& cell : here.cells) new_ids.insert(cell.id);
-  const auto count_missing = [](const std::set<CellId>& from, const std::set<CellId>& in) {
-    return std::ranges::count_if(from, [&in](const CellId& id) { return !in.contains(id); });
-  };
-  const auto added = count_missing(new_ids, old_ids);
-  const auto removed = count_missing(old_ids, new_ids);
-  std::string difference = first_difference(there, here);
-  if (added == 0 && removed == 0 && difference.empty()) return;
-  if (difference.empty()) difference = "the same values of leaves, combined in another way";
-  throw UserError(ExitCode::CantCreate,
-                  file.string() + ": this store holds another plan, '" + there.name + "' with " +
-                      std::to_string(old_ids.size()) + " cells; '" + here.name + "' has " +
-                      std::to_string(new_ids.size()) + " (" + std::to_string(added) + " added, " +
-                      std::to_string(removed) + " removed); first difference: " + difference +
-                      "; give another folder with --store, or the sweep as it was planned here (" +
-                      (file.parent_path() / "sweep.yaml").string() + ")");
-}
-
-/// The sweep file of a plan that is published: of two sweeps at the same moment the one whose plan
-/// is kept has its text there too.
-void publish_text(const Store& store, const StoredPlan& there) {
-  if (fs::exists(store.sweep_yaml())) return;
-  publish_once(store.sweep_yaml(), std::string_view(there.yaml));
 }
 
 }  // namespace
@@ -214,6 +151,7 @@ StoredPlan stored_plan(const Sweep& sweep) {
   out.goal = sweep.goal;
   out.file = sweep.file;
   out.yaml = sweep.yaml;
+  out.sources = sources_json(sweep.sources);
   out.id = sweep.id;
   out.order = sweep.order;
   out.baseline_arm = sweep.baseline_arm;
@@ -244,35 +182,32 @@ StoredPlan stored_plan(const Sweep& sweep) {
   return out;
 }
 
-bool has_plan(const Store& store) {
-  return fs::exists(store.plan_file());
+std::string arm_configuration(const std::string& changed) {
+  const Value parsed = value_from_json(changed);
+  ValueMap out;
+  for (const auto& [leaf, value] : *parsed.get_if<ValueMap>()) {
+    const auto* text = value.get_if<std::string>();
+    const bool start = leaf == "model.init.from" && text != nullptr && text->starts_with("cell:");
+    if (leaf == "seed" || leaf == "model.seed" || leaf == "data.seed" || start) continue;
+    out.emplace_back(leaf, value);
+  }
+  return canonical_json(Value(std::move(out)));
 }
 
-void publish_plan(Store& store, const Sweep& sweep) {
-  StoredPlan plan = stored_plan(sweep);
-  if (!has_plan(store)) {
-    plan.created = iso_utc(unix_time());
-    const ColumnTable table = plan_table(plan);
-    TableWriter writer(store.plan_file(), table_bytes(table));
-    write_table(writer, table);
-    if (writer.publish_once(0)) return publish_text(store, plan);
-  }
-  const StoredPlan there = read_plan(store);
-  publish_text(store, there);  // its owner may have died before, or be about to
-  refuse_another_plan(store.plan_file(), there, plan);
+bool publish_plan_file(const fs::path& file, const StoredPlan& plan) {
+  const ColumnTable table = plan_table(plan);
+  TableWriter writer(file, table_bytes(table));
+  write_table(writer, table);
+  return writer.publish_once(0);
 }
 
-StoredPlan read_plan(const Store& store) {
-  const fs::path file = store.plan_file();
-  if (!has_plan(store)) {
-    throw StorageError(file, "there is no plan in this store: run a sweep into it first",
-                       ExitCode::NoInput);
-  }
+StoredPlan read_plan_file(const fs::path& file, std::int64_t generation) {
   const TableReader reader(file);
   if (reader.required_text("format") != kPlanFormat) {
     throw StorageError(file, "is not the plan of a sweep", ExitCode::BadData);
   }
   StoredPlan out;
+  out.generation = generation;
   out.name = reader.required_text("sweep_name");
   out.description = reader.required_text("description");
   out.method = reader.required_text("method");
@@ -280,6 +215,7 @@ StoredPlan read_plan(const Store& store) {
   out.goal = reader.required_text("goal");
   out.file = reader.required_text("sweep_file");
   out.yaml = reader.required_text("sweep_yaml");
+  out.sources = reader.text_attribute("sweep_sources").value_or("[]");
   out.id = reader.required_text("sweep_id");
   out.order = reader.required_text("order");
   out.baseline_arm = reader.required_text("baseline_arm");
@@ -315,6 +251,7 @@ StoredPlan read_plan(const Store& store) {
     cell.seed = whole("param_seed", i);
     cell.data_seed = whole("param_data_seed", i);
     cell.baseline = whole("is_baseline", i) != 0;
+    cell.generation = generation;
     cell.changed = text("cell_config", i);
     cell.overrides = typed(value_from_json(text("cell_overrides", i)));
     cell.varying = typed(value_from_json(text("cell_leaves", i)));

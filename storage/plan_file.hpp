@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,6 @@
 #include "core/config/cell_config.hpp"
 #include "core/config/match.hpp"
 #include "core/config/sweep.hpp"
-#include "storage/store.hpp"
 
 namespace depthgrid {
 
@@ -24,13 +24,15 @@ struct StoredCell {
   std::string
       changed;  // canonical JSON of the leaves that differ from their default (what the id hashes)
   ValueMap varying;  // resolved value of every leaf that differs between two cells of the plan
+  std::int64_t generation = 1;  // newest plan of the store that has this cell
 };
 
-/// What `plan.h5` holds: the sweep as it was first planned. It needs neither the YAML nor its
-/// bases.
+/// What a plan file holds: the sweep as one run planned it. It needs neither the YAML nor its
+/// bases. Or all plans of a store as one, see read_plan().
 struct StoredPlan {
   std::string name, description, method, metric, goal, file, yaml, id, order, baseline_arm;
   std::string created;        // ISO 8601 UTC
+  std::string sources;        // the files as they were read, JSON [{"file", "text"}]
   std::string schema_digest;  // of the table of leaves that resolved the cells
   std::string code_version;
   std::vector<std::string> tags, notes;
@@ -38,7 +40,13 @@ struct StoredPlan {
   std::int64_t seeds = 1;
   ValueMap constant;  // resolved leaves that all cells share
   std::vector<StoredCell> cells;
+  std::int64_t generation = 1;  // number of the plan in its store; of several, of the newest
 };
+
+/// True if the newest plan of the store has the cell.
+inline bool in_newest_plan(const StoredPlan& plan, const StoredCell& cell) {
+  return cell.generation == plan.generation;
+}
 
 /// All resolved leaves of one cell as canonical JSON: CellConfig::json() of the cell planned.
 std::string resolved_json(const StoredPlan& plan, const StoredCell& cell);
@@ -49,18 +57,15 @@ CellConfig resolved_config(const StoredPlan& plan, const StoredCell& cell);
 /// The plan as read_plan() would return it, without a store (and without a time of creation).
 StoredPlan stored_plan(const Sweep& sweep);
 
-/// Publishes `plan.h5` (sealed) once, then the `sweep.yaml` of the published plan. If several
-/// processes try, the first one's plan stays. If one dies in between, the next publishes the text.
-///
-/// Publishing the same cells again changes nothing, whatever the leaves of class Execution say.
-/// @throws UserError (CantCreate) if the store holds a different plan: the message counts the cells
-///         added and removed and names the first leaf that differs.
-void publish_plan(Store& store, const Sweep& sweep);
+/// The hashed leaves of a cell (StoredCell::changed) without those that its seed sets: equal for
+/// all seeds of an arm. What a cell starts from is left out if it is another cell.
+std::string arm_configuration(const std::string& changed);
 
-/// True when a plan has been published.
-bool has_plan(const Store& store);
+/// Publishes a plan as this file (sealed) unless the file exists. @return false if it does.
+bool publish_plan_file(const std::filesystem::path& file, const StoredPlan& plan);
 
-/// @throws StorageError: NoInput if there is no plan, BadData if it is damaged.
-StoredPlan read_plan(const Store& store);
+/// One plan; its generation and that of its cells is `generation`.
+/// @throws StorageError: NoInput if there is no such file, BadData if it is damaged.
+StoredPlan read_plan_file(const std::filesystem::path& file, std::int64_t generation);
 
 }  // namespace depthgrid

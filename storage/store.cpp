@@ -191,6 +191,14 @@ Store Store::open(const fs::path& root) {
   return Store(root);
 }
 
+fs::path Store::plan_file(std::int64_t generation) const {
+  return root_ / (generation == 1 ? "plan.h5" : fmt::format("plan-{}.h5", generation));
+}
+
+fs::path Store::sweep_yaml(std::int64_t generation) const {
+  return root_ / fmt::format("sweep-{}.yaml", generation);
+}
+
 fs::path Store::cell_path(const CellId& id) const {
   check_id(id);
   return root_ / "cells" / id.substr(0, 2) / id;
@@ -260,13 +268,20 @@ void Store::pin_corpus(const std::string& name, const std::string& sha256) const
     publish_once(root_ / "corpora" / (name + ".json"), pin.dump(2) + "\n");
     pinned = pinned_corpus(name);
   }
-  if (pinned != sha256) {
-    throw UserError(
-        ExitCode::BadData,
-        fmt::format("corpus '{}' has changed: its files have SHA-256 {}, the cells in {} were "
-                    "trained on {} (corpora/{}.json); restore the files or use another store",
-                    name, sha256, root_.string(), pinned.value_or("?"), name));
-  }
+  if (pinned == sha256) return;
+  std::error_code unread;
+  const bool trained = !fs::is_empty(root_ / "cells", unread) || unread;
+  const std::string file = (root_ / "corpora" / (name + ".json")).string();
+  throw UserError(
+      ExitCode::BadData,
+      trained
+          ? fmt::format("corpus '{}' has changed: its files have SHA-256 {}, the cells in {} were "
+                        "trained on {} ({}); restore the files or use another store",
+                        name, sha256, root_.string(), pinned.value_or("?"), file)
+          : fmt::format("corpus '{}' has changed: its files have SHA-256 {}, those of an earlier "
+                        "start had {}; nothing has been trained in this store: delete {} to use "
+                        "the files as they are now",
+                        name, sha256, pinned.value_or("?"), file));
 }
 
 std::string Store::freeze_text(const std::string& name, const std::string& text) const {

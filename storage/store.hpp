@@ -31,8 +31,9 @@ struct ResultState {
 
 class ResultChecks;
 
-/// The folder of one sweep's results: STORE.json, sweep.yaml, plan.h5, cells/ab/<id>/, corpora/,
-/// texts/, logs/, sweep.h5. Any number of processes may use one store at the same time.
+/// The folder of one sweep's results: STORE.json, sweep.yaml, plan.h5 (plan-2.h5, ...),
+/// cells/ab/<id>/, corpora/, texts/, logs/, sweep.h5. Any number of processes may use one store at
+/// the same time.
 class Store {
  public:
   /// Creates the folder and STORE.json if absent, after testing what its filesystem can do. For who
@@ -48,8 +49,12 @@ class Store {
 
   const std::filesystem::path& root() const { return root_; }
 
-  std::filesystem::path plan_file() const { return root_ / "plan.h5"; }
+  /// plan.h5, plan-2.h5, plan-3.h5, ...: see plan_sequence.hpp.
+  std::filesystem::path plan_file(std::int64_t generation = 1) const;
+  /// The sweep file of the newest plan.
   std::filesystem::path sweep_yaml() const { return root_ / "sweep.yaml"; }
+  /// sweep-1.yaml, sweep-2.yaml, ...: of a plan that is no longer the newest.
+  std::filesystem::path sweep_yaml(std::int64_t generation) const;
   /// Log lines of the workers, one file per process.
   std::filesystem::path log_dir() const { return root_ / "logs"; }
   /// Folders in which the ranks of running `run`s tell their progress.

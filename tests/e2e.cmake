@@ -18,6 +18,7 @@ depthgrid_e2e(fetch_data_test 300)
 depthgrid_e2e(training 600)
 depthgrid_e2e(resume 600)
 depthgrid_e2e(damage 300)
+depthgrid_e2e(grow 600)
 depthgrid_e2e(teams 600)
 depthgrid_e2e(display 600)
 set_tests_properties(e2e.display PROPERTIES SKIP_RETURN_CODE 77)  # no tmux

@@ -79,6 +79,9 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
     dataset = std::make_shared<const Dataset>(kept_dataset(store_, name, options, problem));
   }
   if (!dataset->corpus_sha256.empty()) store_.pin_corpus(dataset->corpus, dataset->corpus_sha256);
+  if (!dataset->test_sha256.empty()) {
+    store_.pin_corpus(dataset->corpus + ".test", dataset->test_sha256);
+  }
   keep(store_, name, options, *dataset);
   open_.emplace(key, dataset);
   return dataset;

@@ -66,6 +66,7 @@ struct Leaf {
   std::string_view read_when;
   FusionPart fusion;            // follows from the class, but for a few rows
   std::string_view fused_when;  // as read_when: where `fusion` holds; elsewhere Nothing
+  bool names_file = false;      // a text is a path, relative to the file that gives it
 
   /// "int", "real", "int or word", "list of words", ...
   std::string type() const;

@@ -57,8 +57,9 @@ std::vector<fs::path> start_files(const fs::path& path) {
   const fs::path weights = path / "model.safetensors";
   if (!fs::is_regular_file(weights, problem)) {
     throw StorageError(path.string(),
-                       "there is no such file, and no folder with model.safetensors (relative to "
-                       "the working directory); its content is part of the cells' identity",
+                       "there is no such file, and no folder with model.safetensors (paths are "
+                       "relative to the sweep file, with --set to the working directory); its "
+                       "content is part of the cells' identity",
                        ExitCode::NoInput);
   }
   std::vector<fs::path> files = {weights};

@@ -7,6 +7,7 @@
 #include "core/base/grouped.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/sweep/cell_collector.hpp"
+#include "core/config/sweep/composed.hpp"
 #include "core/config/sweep/overrides.hpp"
 #include "core/config/sweep/sweep_reader.hpp"
 
@@ -103,9 +104,9 @@ Sweep load_sweep(const SweepRequest& request) {
   auto pool = std::make_shared<ValuePool>();
   SweepReader reader(*pool, diagnostics);
   SweepDocument document = reader.read(request.file);
-  const std::string text = diagnostics.text(document.place.file);
   apply_overrides(request.set, reader, document, *pool, diagnostics);
   check_document(document, diagnostics);
+  const std::string text = composed_heading(request) + composed_yaml(document);
   // Counted before the grid takes any memory.
   const std::size_t before = diagnostics.errors();
   limit_size(document, request, diagnostics);

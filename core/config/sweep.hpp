@@ -39,7 +39,7 @@ struct Sweep {
   std::string name, description;
   std::string method;        // grid, ablation, list
   std::string metric, goal;  // "eval_loss.valid", "minimize"
-  std::string yaml;          // text of the file as read
+  std::string yaml;          // one file that gives this sweep from any folder: composed_yaml()
   std::string file;          // as given
   std::string id;            // 16 hex: of name, metric and the cells in order
   std::string order;         // "file" or "shuffled(n)"

@@ -137,8 +137,10 @@ std::int64_t last_step(const ColumnTable& table, std::size_t row) {
   return at ? table.find("step")->integer(*at) : 0;
 }
 
-CellSummary named(const StoredCell& cell) {
+CellSummary named(const StoredPlan& plan, const StoredCell& cell) {
   CellSummary out;
+  out.plan = cell.generation;
+  out.in_plan = in_newest_plan(plan, cell);
   out.id = cell.id;
   out.alias = cell.alias;
   out.arm = cell.arm;
@@ -220,20 +222,16 @@ CellStatus finished_status(const ColumnTable& table, std::size_t row) {
                                                                    : CellStatus::Completed;
 }
 
-/// The packed file of this plan; nothing if it is missing or damaged.
+/// The packed file, which may lack cells of a newer plan; nothing if it is missing or damaged.
 class PackedSummary {
  public:
-  PackedSummary(const Store& store, const StoredPlan& plan) {
+  explicit PackedSummary(const Store& store) {
     if (!something_at(store.packed_file())) return;
     try {
       const TableReader reader(store.packed_file());
       if (!readable_version(reader.text_attribute("format_version"))) return;
       const VariableColumn cells = reader.read("cell");
       for (std::size_t i = 0; i < cells.items(); ++i) rows_[cells.text(i)] = i;
-      if (rows_.size() != plan.cells.size()) {
-        rows_.clear();
-        return;
-      }
       table_ = read_summary_columns(reader);
       attempts_ = attempts_of(table_);
     } catch (const StorageError& error) {
@@ -345,11 +343,11 @@ void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, cons
 }  // namespace
 
 std::vector<CellSummary> summarise(const Store& store, const StoredPlan& plan) {
-  const PackedSummary packed(store, plan);
+  const PackedSummary packed(store);
   std::vector<CellSummary> out;
   out.reserve(plan.cells.size());
   for (const StoredCell& cell : plan.cells) {
-    CellSummary& row = out.emplace_back(named(cell));
+    CellSummary& row = out.emplace_back(named(plan, cell));
     try {
       fill_row(row, store, plan, cell, packed);
     } catch (const StorageError& error) {

@@ -19,6 +19,8 @@ struct CellSummary {
   std::string arm, tag;  // as in StoredCell
   std::int64_t seed = 0;
   ValueMap overrides;
+  std::int64_t plan = 1;  // newest plan of the store that has the cell; 0 = none yet
+  bool in_plan = true;    // of the plan that is asked for; false: of another plan of the store
   CellStatus status = CellStatus::Pending;
   std::int64_t step = 0;        // optimiser steps done
   std::int64_t parameters = 0;  // 0 = not known yet

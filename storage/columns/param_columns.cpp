@@ -168,6 +168,17 @@ std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
   return out;
 }
 
+std::vector<VariableColumn> generation_columns(const StoredPlan& plan) {
+  std::vector<std::int64_t> newest;
+  for (const StoredCell& cell : plan.cells) newest.push_back(in_newest_plan(plan, cell) ? 1 : 0);
+  VariableColumn flags = integer_column("in_newest_plan", {"cell"}, DataType::Int8, newest);
+  describe(flags);
+  std::vector<VariableColumn> out;
+  out.push_back(std::move(flags));
+  out.push_back(numbers_of("plan_generation", plan.cells, &StoredCell::generation));
+  return out;
+}
+
 std::string coordinate_names(std::span<const VariableColumn> identity) {
   std::string out;
   for (const VariableColumn& column : identity) {

@@ -27,6 +27,10 @@ namespace depthgrid {
 std::vector<VariableColumn> identity_columns(const StoredPlan& plan,
                                              std::span<const StoredCell> cells);
 
+/// Columns over `cell` that say which plan of the store each cell is of: plan_generation,
+/// in_newest_plan. Only `sweep.h5` has them: in other files they would be out of date one day.
+std::vector<VariableColumn> generation_columns(const StoredPlan& plan);
+
 /// Names of the columns that xarray shows as coordinates of `cell`, separated by blanks: those that
 /// every sweep has, so that the files of two sweeps can be concatenated.
 std::string coordinate_names(std::span<const VariableColumn> identity);

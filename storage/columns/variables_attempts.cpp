@@ -69,6 +69,9 @@ constexpr Variable kAttemptsVariables[] = {
      "docs/store-format.md, How a file comes to be"},
     {"tokens_sha256", "cell", Text, "1", "digest of the training tokens", "start",
      "core/data/dataset.hpp"},
+    {"corpus_variant", "cell", Text, "1",
+     "which of the texts published under the corpus's name it is; empty = unknown", "start",
+     "core/data/corpus.hpp"},
     {"precision_settings", "cell", Text, "1", "dtype, TF32, determinism, threads, NCCL algorithm",
      "start", "docs/configuration.md, Training"},
 };

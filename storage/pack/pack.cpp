@@ -1,6 +1,7 @@
 #include "storage/pack/pack.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +19,7 @@
 #include "storage/pack/pack_axes.hpp"
 #include "storage/pack/pack_series.hpp"
 #include "storage/pack/pack_sources.hpp"
+#include "storage/plan_sequence.hpp"
 
 namespace depthgrid {
 namespace {
@@ -136,6 +138,12 @@ ColumnTable packed_records(const PackSources& sources, const StoredPlan& plan) {
   return out;
 }
 
+std::vector<VariableColumn> packed_identity(const StoredPlan& plan) {
+  std::vector<VariableColumn> out = identity_columns(plan, plan.cells);
+  std::ranges::move(generation_columns(plan), std::back_inserter(out));
+  return out;
+}
+
 /// How often one pack() writes the file again because cells progressed meanwhile.
 constexpr int kTimesAgain = 3;
 
@@ -145,6 +153,7 @@ class Packer {
   Packer(const Store& store, const StoredPlan& plan, const PackSources& sources)
       : plan_(plan),
         sources_(sources),
+        identity_(packed_identity(plan)),
         records_(packed_records(sources, plan)),
         input_{.store = store,
                .plan = plan,
@@ -193,9 +202,7 @@ class Packer {
     if (any_packed(sources_)) {
       names_.insert(sources_.previous->names().begin(), sources_.previous->names().end());
     }
-    for (const VariableColumn& column : identity_columns(plan_, plan_.cells)) {
-      names_.erase(column.name);
-    }
+    for (const VariableColumn& column : identity_) names_.erase(column.name);
   }
 
   void collect_axes() {
@@ -227,19 +234,18 @@ class Packer {
     const std::string code = code_version();
     const std::string now = iso_utc(unix_time());
     Attributes out = sweep_attributes(plan_, "depthgrid-sweep");
-    const Attributes more = {
-        {"sweep_yaml", plan_.yaml},
-        {"constant_leaves", canonical_json(Value(plan_.constant))},
-        {"coordinates", coordinate_names(identity_columns(plan_, plan_.cells))},
-        {"code_version", code},
-        {"code_dirty", std::int64_t{code.find("-dirty") != std::string::npos}},
-        {"library_versions", library_versions()},
-        {"created", plan_.created},
-        {"packed", now},
-        {"history", now + " depthgrid pack (" + code + ")"},
-        {"n_cells_planned", static_cast<std::int64_t>(plan_.cells.size())},
-        {"n_cells_packed", static_cast<std::int64_t>(results)},
-        {"source_digest", sources_.digest}};
+    const Attributes more = {{"sweep_yaml", plan_.yaml},
+                             {"constant_leaves", canonical_json(Value(plan_.constant))},
+                             {"coordinates", coordinate_names(identity_)},
+                             {"code_version", code},
+                             {"code_dirty", std::int64_t{code.find("-dirty") != std::string::npos}},
+                             {"library_versions", library_versions()},
+                             {"created", plan_.created},
+                             {"packed", now},
+                             {"history", now + " depthgrid pack (" + code + ")"},
+                             {"n_cells_planned", static_cast<std::int64_t>(plan_.cells.size())},
+                             {"n_cells_packed", static_cast<std::int64_t>(results)},
+                             {"source_digest", sources_.digest}};
     out.insert(out.end(), more.begin(), more.end());
     return out;
   }
@@ -254,7 +260,6 @@ class Packer {
 
   /// All axes, and the columns that the plan knows.
   void write_identity(TableWriter& writer) const {
-    std::vector<VariableColumn> identity = identity_columns(plan_, plan_.cells);
     const std::vector<VariableColumn> unions = axes_.coordinates();
     for (const Dimension& d : dimensions()) {
       const auto size = sizes_.find(d.name);
@@ -262,14 +267,14 @@ class Packer {
       const auto own = std::ranges::find(unions, d.name, &VariableColumn::name);
       const VariableColumn* record = records_.find(d.name);
       if (d.kind == AxisKind::Cell) {
-        writer.axis(identity.front());
+        writer.axis(identity_.front());
       } else if (own != unions.end()) {
         writer.axis(*own);
       } else {
         writer.axis(record != nullptr ? *record : coordinate(d, size->second));
       }
     }
-    for (std::size_t i = 1; i < identity.size(); ++i) writer.column(identity[i]);
+    for (std::size_t i = 1; i < identity_.size(); ++i) writer.column(identity_[i]);
   }
 
   VariableColumn seals() const {
@@ -310,6 +315,7 @@ class Packer {
 
   const StoredPlan& plan_;
   const PackSources& sources_;
+  std::vector<VariableColumn> identity_;  // what the plan knows; first the axis `cell`
   ColumnTable records_;
   ColumnTable previous_;  // axes of the packed file before
   PackAxes axes_;

@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 
 /// Columns of the plan are taken from the plan, not from cell files.
 bool is_identity(const std::string& name) {
-  static const std::vector<std::string> kNames = {"cell",        "cell_alias",       "cell_row",
-                                                  "cell_config", "structure_digest", "arm",
-                                                  "factor",      "is_baseline",      "replicate"};
+  static const std::vector<std::string> kNames = {
+      "cell",   "cell_alias",  "cell_row",  "cell_config",    "structure_digest", "arm",
+      "factor", "is_baseline", "replicate", "in_newest_plan", "plan_generation"};
   return name.starts_with("param_") || std::ranges::find(kNames, name) != kNames.end();
 }
 
@@ -153,7 +153,9 @@ struct CellsView {
 
 CellsView view_of(const Store& store, const StoredPlan& plan) {
   CellsView out;
-  std::string all, settled;
+  // Another plan gives cells other names or leaves, though nothing was trained.
+  std::string all = plan.generation > 1 ? "plan " + std::to_string(plan.generation) + "\n" : "";
+  std::string settled = all;
   for (const StoredCell& cell : plan.cells) {
     const CellOutcome& found = out.cells.emplace_back(cell_outcome(store, cell.id));
     const CellStatus status = found.state.status;

@@ -1,18 +1,40 @@
 #include "sweeps/plan/matched_sweep.hpp"
 
-#include "storage/plan_file.hpp"
+#include <optional>
+#include <set>
+
+#include "storage/plan_sequence.hpp"
 
 namespace depthgrid {
 namespace {
 
-/// Widths sealed in the plan of a store; none without a plan.
-std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder) {
+std::string configuration_of(const CellConfig& config) {
+  return arm_configuration(canonical_json(Value(config.changed())));
+}
+
+/// Widths sealed in the plans of a store that still hold: the store has cells of the arm with this
+/// width, and of the reference as it is now. A name alone may mean another arm today.
+std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder, const Sweep& sweep) {
   if (!std::filesystem::exists(folder / "STORE.json")) return {};
   const Store store = Store::open(folder);
   if (!has_plan(store)) return {};
-  std::vector<MatchedWidth> widths = read_plan(store).matched;
-  for (MatchedWidth& width : widths) width.sealed = true;
-  return widths;
+  const StoredPlan plan = read_plan(store);
+  std::set<std::string> known;
+  for (const StoredCell& cell : plan.cells) known.insert(arm_configuration(cell.changed));
+  std::vector<MatchedWidth> out;
+  for (const MatchGoal& goal : sweep.goals) {
+    const MatchedWidth& open = goal.open();
+    if (!known.contains(configuration_of(goal.reference().config))) continue;
+    for (const MatchedWidth& width : plan.matched) {
+      const bool meant = width.arm == open.arm && width.on == open.on && width.leaf == open.leaf;
+      const auto arm = meant ? goal.with(width.value) : std::nullopt;
+      if (!arm || !known.contains(configuration_of(arm->config))) continue;
+      out.push_back(width);
+      out.back().sealed = true;
+      break;
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -43,7 +65,11 @@ Sweep matched_sweep(const SweepRequest& request, const std::filesystem::path& st
   Sweep sweep = load_sweep(request);
   if (sweep.goals.empty()) return sweep;
   SweepRequest full = request;
-  full.matched = sealed_widths(store);
+  full.matched = sealed_widths(store, sweep);
+  // The sweep.yaml of another store: a copy has the widths of the original.
+  if (full.matched.empty() && request.file.has_parent_path()) {
+    full.matched = sealed_widths(request.file.parent_path(), sweep);
+  }
   if (!full.matched.empty()) sweep = load_sweep(full);
   if (sweep.goals.empty()) return sweep;
   full.matched = sweep.matched;

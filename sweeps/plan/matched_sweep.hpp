@@ -17,8 +17,8 @@ enum class MatchEffort : std::uint8_t {
   All
 };
 
-/// load_sweep() with the widths that `match:` leaves open: from the plan of the store if there is
-/// one, else computed.
+/// load_sweep() with the widths that `match:` leaves open: from the plans of the store, or of the
+/// store that the sweep file lies in, if they hold the same arms; else computed.
 /// @throws as load_sweep() and solve_width(); UserError (BadConfig) if the worker cannot answer.
 Sweep matched_sweep(const SweepRequest& request, const std::filesystem::path& store,
                     const Amounts& amounts, MatchEffort effort = MatchEffort::All);

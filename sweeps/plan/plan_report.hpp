@@ -5,6 +5,7 @@
 
 #include "core/base/cell.hpp"
 #include "core/config/sweep.hpp"
+#include "sweeps/plan/growth.hpp"
 #include "sweeps/plan/job_plan.hpp"
 
 namespace depthgrid {
@@ -13,6 +14,7 @@ namespace depthgrid {
 struct PlanReport {
   std::string store;
   std::vector<CellStatus> status;  // one per cell; Pending without a store
+  Growth growth = {};              // what the store has of the sweep
   PackingOptions packing;
   CostTable costs;  // may be empty
   std::vector<FusedJob> jobs;

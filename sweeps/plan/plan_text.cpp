@@ -164,6 +164,8 @@ std::string plan_text(const Sweep& sweep, const PlanReport& report) {
   if (!report.jobs.empty() && !std::isnan(seconds)) {
     out += fmt::format("predicted time: {}\n", short_seconds(seconds));
   }
+  const Growth& growth = report.growth;
+  if (growth.done + growth.in_progress + growth.absent > 0) out += growth_text(growth) + "\n";
   const std::vector<std::string> leaves = separating_leaves(sweep.cells);
   if (!leaves.empty()) {
     out += fmt::format("cells that differ in {} are not fused with each other\n",

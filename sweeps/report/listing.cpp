@@ -1,11 +1,14 @@
 #include "sweeps/report/listing.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "storage/plan_file.hpp"
+#include <fmt/format.h>
+
+#include "storage/plan_sequence.hpp"
 
 namespace depthgrid {
 namespace {
@@ -52,8 +55,31 @@ Listing heading(const StoredPlan& plan, const std::string& store) {
 
 }  // namespace
 
-Listing list_store(const Store& store, const std::string& name) {
-  const StoredPlan plan = read_plan(store);
+std::size_t keep_plan(Listing& listing) {
+  const std::size_t all = listing.cells.size();
+  std::vector<bool> baseline;
+  for (std::size_t row = 0; row < all; ++row) {
+    if (listing.cells[row].in_plan) baseline.push_back(listing.baseline[row]);
+  }
+  listing.baseline = std::move(baseline);
+  std::erase_if(listing.cells, [](const CellSummary& cell) { return !cell.in_plan; });
+  listing.not_shown = all - listing.cells.size();
+  return listing.not_shown;
+}
+
+std::string other_plans_text(const Listing& listing) {
+  const auto earlier = [](const CellSummary& cell) { return !cell.in_plan; };
+  const auto cells = std::ranges::count_if(listing.cells, earlier);
+  if (cells == 0) return {};
+  const auto results = std::ranges::count_if(listing.cells, [&earlier](const CellSummary& cell) {
+    return earlier(cell) && is_result(cell.status);
+  });
+  return fmt::format("{} cell{} of other plans ({} with a result)", cells, cells == 1 ? "" : "s",
+                     results);
+}
+
+Listing list_store(const Store& store, const std::string& name, const Sweep* sweep) {
+  const StoredPlan plan = sweep == nullptr ? read_plan(store) : read_plan(store, *sweep);
   Listing listing = heading(plan, name);
   listing.cells = summarise(store, plan);
   return listing;

@@ -9,7 +9,8 @@
 
 namespace depthgrid {
 
-/// The cells of a sweep for `status` and `results`, in the order of the file.
+/// The cells of a sweep for `status` and `results`, in the order of the file; then those that only
+/// other plans of the store have (CellSummary::in_plan).
 struct Listing {
   std::string sweep;
   std::string store;    // directory as the user named it
@@ -23,10 +24,18 @@ struct Listing {
   std::string periodic_windows, final_windows;
   std::vector<CellSummary> cells;
   std::vector<bool> baseline;  // one flag per cell
+  std::size_t not_shown = 0;   // cells that keep_plan() has removed
 };
 
-/// The cells of a store. @throws StorageError if it has no plan yet.
-Listing list_store(const Store& store, const std::string& name);
+/// Removes the cells that only other plans have. @return how many.
+std::size_t keep_plan(Listing& listing);
+
+/// How many results these are: "3 cells of other plans (2 with a result)"; empty if there are none.
+std::string other_plans_text(const Listing& listing);
+
+/// The cells of a store: of its newest plan, or of this sweep if one is given, then those of the
+/// other plans. @throws StorageError if it has no plan yet.
+Listing list_store(const Store& store, const std::string& name, const Sweep* sweep = nullptr);
 
 /// The cells of a sweep without a store: all pending. @param store  where it was looked for.
 Listing list_sweep(const Sweep& sweep, const std::string& store);

@@ -39,7 +39,9 @@ constexpr std::array kFixed = {
                 [](const CellSummary& c, bool) {
                   return c.parameters > 0 ? Value(c.parameters) : Value();
                 }},
-    FixedColumn{"attempts", [](const CellSummary& c, bool) { return Value(c.attempts); }}};
+    FixedColumn{"attempts", [](const CellSummary& c, bool) { return Value(c.attempts); }},
+    FixedColumn{"in_plan", [](const CellSummary& c, bool) { return Value(c.in_plan); }},
+    FixedColumn{"plan", [](const CellSummary& c, bool) { return Value(c.plan); }}};
 
 Value lookup(const Listing& listing, std::size_t row, const std::string& name) {
   const CellSummary& cell = listing.cells[row];
@@ -220,6 +222,7 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
                     {"seed", cell.seed},
                     {"baseline", static_cast<bool>(listing.baseline[row])},
                     {"overrides", Json::parse(canonical_json(cell.overrides))},
+                    {"in_plan", cell.in_plan},
                     {"status", name_of(cell.status)},
                     {"step", cell.step},
                     {"parameters", cell.parameters > 0 ? Json(cell.parameters) : Json()},
@@ -232,6 +235,7 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
               {"metric", listing.metric},
               {"goal", listing.goal},
               {"eval_windows", listing.eval_windows},
+              {"not_shown", listing.not_shown},
               {"cells", rows}}
              .dump(2) +
          "\n";

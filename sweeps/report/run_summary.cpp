@@ -1,5 +1,7 @@
 #include "sweeps/report/run_summary.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -8,15 +10,20 @@
 
 namespace depthgrid {
 
-RunSummary conclude_run(const Store& store, const std::string& name, bool stopped) {
+RunSummary conclude_run(const Store& store, const Sweep& sweep, const std::string& name,
+                        bool stopped) {
   const PackReport packed = pack(store);
   const Listing listing = list_store(store, name);
   RunSummary out;
-  out.sweep = listing.sweep;
+  out.sweep = sweep.name;
   out.store = name;
   out.file = packed.file.string();
-  out.cells = static_cast<std::int64_t>(listing.cells.size());
+  out.cells = static_cast<std::int64_t>(sweep.cells.size());
+  std::set<CellId> ours;
+  for (const CellPlan& cell : sweep.cells) ours.insert(cell.id);
   for (const CellSummary& cell : listing.cells) {
+    if (!ours.contains(cell.id)) continue;
+    out.begun = out.begun || cell.attempts > 0;
     out.completed += cell.status == CellStatus::Completed ? 1 : 0;
     out.diverged += cell.status == CellStatus::Diverged ? 1 : 0;
     out.failed += is_failure(cell.status) ? 1 : 0;

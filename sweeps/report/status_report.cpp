@@ -15,9 +15,14 @@ constexpr std::array kStates = {CellStatus::Completed, CellStatus::Diverged, Cel
                                 CellStatus::Pending,   CellStatus::Failed,   CellStatus::Oom,
                                 CellStatus::Cancelled};
 
-std::int64_t count(const Listing& listing, CellStatus state) {
-  return std::count_if(listing.cells.begin(), listing.cells.end(),
-                       [&](const CellSummary& cell) { return cell.status == state; });
+std::int64_t count(const Listing& listing, CellStatus state, bool newest_plan) {
+  return std::ranges::count_if(listing.cells, [&](const CellSummary& cell) {
+    return cell.status == state && cell.in_plan == newest_plan;
+  });
+}
+
+std::int64_t cells_of(const Listing& listing, bool newest_plan) {
+  return std::ranges::count(listing.cells, newest_plan, &CellSummary::in_plan);
 }
 
 /// Whether a cell needs attention: it failed, diverged, or has a problem or damage to report.
@@ -42,14 +47,22 @@ std::string describe(const CellSummary& cell) {
 }  // namespace
 
 std::string status_text(const Listing& listing) {
-  const auto cells = static_cast<std::int64_t>(listing.cells.size());
-  std::string out = fmt::format("{}: {} cells, {}\n", listing.sweep, cells, store_text(listing));
+  std::string out = fmt::format("{}: {} cells, {}\n", listing.sweep, cells_of(listing, true),
+                                store_text(listing));
+  const bool several = cells_of(listing, false) > 0;
   Table states{{{"state"}, {"cells", Align::Right}}, {}};
+  if (several) states.columns.push_back({"of other plans", Align::Right});
   for (const CellStatus state : kStates) {
-    const std::int64_t n = count(listing, state);
-    if (n > 0) states.rows.push_back({std::string(name_of(state)), std::to_string(n)});
+    const std::int64_t n = count(listing, state, true);
+    const std::int64_t earlier = count(listing, state, false);
+    if (n + earlier == 0) continue;
+    states.rows.push_back({std::string(name_of(state)), std::to_string(n)});
+    if (several) states.rows.back().push_back(std::to_string(earlier));
   }
   out += text_of(states);
+  if (several) {
+    out += "cells of other plans stay in the store; depthgrid results --all-plans shows them\n";
+  }
   Table problems{{{"cell"}, {"alias"}, {"state"}, {"attempts", Align::Right}, {"problem"}}, {}};
   for (const CellSummary& cell : listing.cells) {
     if (!is_problem(cell)) continue;
@@ -65,15 +78,18 @@ std::string status_text(const Listing& listing) {
 
 std::string status_json(const Listing& listing) {
   using Json = nlohmann::ordered_json;
-  Json counts = Json::object();
-  for (const CellStatus state : kStates)
-    counts[std::string(name_of(state))] = count(listing, state);
+  Json counts = Json::object(), earlier = Json::object();
+  for (const CellStatus state : kStates) {
+    counts[std::string(name_of(state))] = count(listing, state, true);
+    earlier[std::string(name_of(state))] = count(listing, state, false);
+  }
   Json problems = Json::array();
   for (const CellSummary& cell : listing.cells) {
     if (!is_problem(cell)) continue;
     problems.push_back({{"id", cell.id},
                         {"alias", cell.alias},
                         {"status", name_of(cell.status)},
+                        {"in_plan", cell.in_plan},
                         {"step", cell.step},
                         {"attempts", cell.attempts},
                         {"host", cell.host},
@@ -84,21 +100,24 @@ std::string status_json(const Listing& listing) {
               {"sweep", listing.sweep},
               {"store", listing.store},
               {"planned", listing.planned},
-              {"cells", listing.cells.size()},
+              {"cells", cells_of(listing, true)},
               {"finished", status_code(listing) != ExitCode::Unfinished},
               {"counts", counts},
               {"damages_met", damages_met(listing)},
+              {"other_plans", earlier},
               {"problems", problems}}
              .dump(2) +
          "\n";
 }
 
 ExitCode status_code(const Listing& listing) {
+  // Nobody will train what only an earlier plan has, unless somebody is at it.
   const auto ended = [](const CellSummary& c) {
-    return is_result(c.status) || is_failure(c.status);
+    return is_result(c.status) || is_failure(c.status) ||
+           (!c.in_plan && c.status != CellStatus::Running);
   };
   const auto failed = [](const CellSummary& c) {
-    return is_failure(c.status) || !c.damage.empty();
+    return c.in_plan && (is_failure(c.status) || !c.damage.empty());
   };
   if (!std::all_of(listing.cells.begin(), listing.cells.end(), ended)) return ExitCode::Unfinished;
   return std::any_of(listing.cells.begin(), listing.cells.end(), failed) ? ExitCode::Partial

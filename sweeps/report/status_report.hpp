@@ -11,12 +11,12 @@ namespace depthgrid {
 std::string status_text(const Listing& listing);
 
 /// {"schema": 1, "sweep", "store", "planned", "cells": n, "finished": bool, "counts": {state: n},
-/// "damages_met": n, "problems": [{id, alias, status, attempts, step, host, problem}]};
-/// docs/cli.md.
+/// "other_plans": {state: n}, "damages_met": n, "problems": [{id, alias, status, attempts, step,
+/// host, problem}]}; docs/cli.md.
 std::string status_json(const Listing& listing);
 
-/// Unfinished while a cell is pending or running; Partial if all have ended and some failed or have
-/// a damaged result; else Done.
+/// Unfinished while a cell of the newest plan is pending, or any is running; Partial if all have
+/// ended and some failed or have a damaged result; else Done.
 ExitCode status_code(const Listing& listing);
 
 }  // namespace depthgrid

@@ -73,8 +73,9 @@ expect 2 mpirun -np 3 "$depthgrid" run bad.yaml
 [ "$(grep -c 'is out of range' err)" = 1 ] || fail "an invalid file should be reported once"
 expect 2 mpirun -np 3 "$depthgrid" run "$sweep" --nonsense
 [ "$(grep -c 'nonsense' err)" = 1 ] || fail "a wrong option should be reported once"
-expect 73 mpirun -np 3 "$depthgrid" run "$sweep" --set train.lr=1 --store store
-[ "$(grep -c 'another plan' err)" = 1 ] || fail "another plan should be reported once"
+: >no_folder
+expect 73 mpirun -np 3 "$depthgrid" run "$sweep" --store no_folder
+[ "$(grep -c 'no_folder' err)" = 1 ] || fail "a store that cannot be should be reported once"
 expect 66 mpirun -np 3 "$depthgrid" run absent.yaml
 [ "$(grep -c 'absent.yaml' err)" = 1 ] || fail "an absent file should be reported once"
 

@@ -32,10 +32,6 @@ for cell in both/cells/*/*; do
   [ "$(ls "$cell" | grep -c '^journal-')" = 1 ] || fail "$cell was tried more than once"
 done
 
-# Other data, or another plan, in the same store are refused and say why.
-expect 73 "$depthgrid" run "$sweep" --set train.lr=1e-2 --store one
-says err 'one'
-
 # A cell alone has the bits that it has among others; the plan and the run call its job alike.
 expect 0 "$depthgrid" plan "$sweep" "${options[@]}" --set packing.fuse=off --store alone_store --json
 jobs=$(python3 -c 'import json; print(*(job["id"] for job in json.load(open("out"))["jobs"]))')

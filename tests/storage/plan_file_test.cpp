@@ -7,8 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/columns/param_columns.hpp"
-#include "storage/files/sealed_file.hpp"
-#include "tests/storage/folder_watch.hpp"
+#include "storage/plan_sequence.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 #include "tests/support/cell_identity.hpp"
@@ -71,85 +70,6 @@ TEST(PlanFile, ReadsBackEveryCellWithoutTheYaml) {
   }
   EXPECT_EQ(plan.cells[3].tag, "control");
   EXPECT_NE(plan.cells[3].overrides[0].second.get_if<double>(), nullptr) << "a real stays a real";
-}
-
-TEST(PlanFile, TheSamePlanAgainIsFineAndLeavesTheFileAlone) {
-  const TemporaryFolder folder;
-  Store store = Store::open_or_create(folder.path() / "s");
-  publish_plan(store, synthetic_sweep({1e-4, 1e-3}));
-  const auto before = peek_seal(store.plan_file())->digest;
-
-  publish_plan(store, synthetic_sweep({1e-4, 1e-3}));
-
-  EXPECT_EQ(peek_seal(store.plan_file())->digest, before);
-}
-
-TEST(PlanFile, LeavesOfTheRunMayDiffer) {
-  const TemporaryFolder folder;
-  Store store = Store::open_or_create(folder.path() / "s");
-  publish_plan(store, synthetic_sweep({1e-4}, 1, leaf("resources.threads", "1")));
-
-  EXPECT_NO_THROW(publish_plan(store, synthetic_sweep({1e-4}, 1, leaf("resources.threads", "2"))));
-}
-
-TEST(PlanFile, AnotherPlanIsRefusedAndTheDifferenceNamed) {
-  const TemporaryFolder folder;
-  Store store = Store::open_or_create(folder.path() / "s");
-  publish_plan(store, synthetic_sweep({1e-4, 1e-3}, 1, leaf("train.steps", "1000")));
-
-  try {
-    publish_plan(store, synthetic_sweep({1e-4, 1e-3, 1e-2}, 1, leaf("train.steps", "200")));
-    FAIL() << "another plan was accepted";
-  } catch (const UserError& error) {
-    const std::string text = error.what();
-    EXPECT_EQ(error.code(), ExitCode::CantCreate);
-    EXPECT_NE(text.find("3 added, 2 removed"), std::string::npos) << text;
-    EXPECT_NE(text.find("train.steps is 1000 there and 200 here"), std::string::npos) << text;
-    EXPECT_NE(text.find("--store"), std::string::npos) << text;
-  }
-}
-
-TEST(PlanFile, TheSweepFileIsThatOfThePlanThatIsThere) {
-  const TemporaryFolder folder;
-  Store store = Store::open_or_create(folder.path() / "s");
-  publish_plan(store, synthetic_sweep({1e-4}));
-  std::filesystem::remove(store.sweep_yaml());  // as if its publisher had died between both
-  Sweep other = synthetic_sweep({1e-3});
-  other.yaml = "name: other\n";
-
-  EXPECT_THROW(publish_plan(store, other), UserError);
-  EXPECT_EQ(read_text_file(store.sweep_yaml()), "name: synthetic\n");
-  std::filesystem::remove(store.sweep_yaml());
-  publish_plan(store, synthetic_sweep({1e-4}));
-  EXPECT_EQ(read_text_file(store.sweep_yaml()), "name: synthetic\n");
-}
-
-TEST(PlanFile, OfTwoSweepsAtTheSameMomentPlanAndSweepFileAreOfTheSame) {
-  const TemporaryFolder folder;
-  Store first = Store::open_or_create(folder.path() / "first");
-  publish_plan(first, synthetic_sweep({1e-4}));
-  Store store = Store::open_or_create(folder.path() / "s");
-  Sweep other = synthetic_sweep({1e-3});
-  other.yaml = "name: other\n";
-  // The first sweep's plan comes as soon as the other one has begun to write.
-  const FolderWatch watch(store.root(), DN_CREATE, [&] {
-    std::error_code done_before;
-    std::filesystem::rename(first.plan_file(), store.plan_file(), done_before);
-  });
-  if (!watch.works()) GTEST_SKIP() << "this kernel does not signal changes of a folder";
-
-  EXPECT_THROW(publish_plan(store, other), UserError);
-
-  EXPECT_EQ(read_plan(store).yaml, "name: synthetic\n");
-  EXPECT_EQ(read_text_file(store.sweep_yaml()), "name: synthetic\n");
-}
-
-TEST(PlanFile, AStoreWithoutAPlanSaysSo) {
-  const TemporaryFolder folder;
-  const Store store = Store::open_or_create(folder.path() / "s");
-
-  EXPECT_FALSE(has_plan(store));
-  EXPECT_THROW(read_plan(store), StorageError);
 }
 
 TEST(ParamColumns, HoldWhatVariesAndSeedsAndFamilyAlways) {

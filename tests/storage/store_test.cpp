@@ -202,6 +202,15 @@ TEST(Store, PinsACorpusAndRefusesOtherBytesWithBothDigests) {
     EXPECT_EQ(e.code(), ExitCode::BadData);
     EXPECT_NE(std::string(e.what()).find("aaaa"), std::string::npos);
     EXPECT_NE(std::string(e.what()).find("bbbb"), std::string::npos);
+    EXPECT_NE(std::string(e.what()).find("corpora/wikitext-2.json"), std::string::npos)
+        << "nothing was trained, so it may be forgotten";
+  }
+  store.cell_dir(kCell);
+  try {
+    store.pin_corpus("wikitext-2", "bbbb");
+    FAIL() << "another corpus was accepted";
+  } catch (const UserError& e) {
+    EXPECT_EQ(std::string(e.what()).find("delete"), std::string::npos) << e.what();
   }
   EXPECT_EQ(store.pinned_corpus("wikitext-2"), "aaaa");
   EXPECT_EQ(code_of([&] { store.pin_corpus("../x", "a"); }), ExitCode::Usage);

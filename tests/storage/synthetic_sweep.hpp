@@ -9,6 +9,7 @@
 #include "storage/cells/cell_file.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/plan_file.hpp"
+#include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 #include "tests/support/cell_identity.hpp"
 

@@ -16,6 +16,7 @@
 #include "core/train/train_options.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/hdf5/checkpoint.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 #include "worker/model/fused_model.hpp"
 

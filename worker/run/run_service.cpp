@@ -45,8 +45,8 @@ void tell_of_device(const Sweep& sweep, const RunContext& run) {
 
 /// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed
 /// or have damaged files.
-std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
-  const RunSummary summary = conclude_run(store, order.store, stopped);
+std::int64_t conclude(const RunOrder& order, const Sweep& sweep, const Store& store, bool stopped) {
+  const RunSummary summary = conclude_run(store, sweep, order.store, stopped);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   const bool json = order.progress == "json";
   tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
@@ -58,8 +58,9 @@ std::int64_t conclude(const RunOrder& order, const Store& store, bool stopped) {
 /// @throws UserError for what the user can fix, before anything is trained.
 ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int local_size) {
   const Sweep sweep = planned_sweep(order, world);
-  const Store store = planned_store(order, world, sweep);
+  const Store store = opened_store(order, world);
   RunContext run(order, sweep, store, world, local_rank);
+  publish_sweep(order, world, sweep, store, run.progress);
   if (world.rank() == 0) tell_of_device(sweep, run);
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
@@ -73,7 +74,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   run.progress.close();  // the first rank's, when all others have told their last news
   std::int64_t failed = total(world, outcome.failed);
   // Without a launcher, the program that started this one does it.
-  if (world.rank() == 0 && under_launcher()) failed += conclude(order, store, stopped);
+  if (world.rank() == 0 && under_launcher()) failed += conclude(order, sweep, store, stopped);
   failed = largest(world, failed);
   log_quietly(LogLevel::Info,
               stopped ? "stopped: the same command resumes it" : "nothing left to do");

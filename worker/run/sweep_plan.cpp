@@ -3,11 +3,14 @@
 #include <optional>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "distributed/agree.hpp"
 #include "models/options/model_options.hpp"
-#include "storage/plan_file.hpp"
+#include "storage/plan_sequence.hpp"
+#include "sweeps/plan/growth.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
 #include "sweeps/plan/start_check.hpp"
 #include "worker/model/fused_model.hpp"
@@ -30,13 +33,9 @@ void match_widths(Sweep& sweep, const SweepRequest& request, const std::string& 
   const Amounts amounts = described_amounts();
   sweep = matched_sweep(request, store_folder, amounts);
   refuse_misfits(sweep);
-  Store store = Store::open_or_create(store_folder);
-  if (!has_plan(store)) {
-    try {
-      publish_plan(store, sweep);
-    } catch (const UserError&) {  // another run was faster; if not, planned_store() reports it
-      sweep = matched_sweep(request, store_folder, amounts);
-    }
+  const Store store = Store::open_or_create(store_folder);
+  if (!publish_first_plan(store, sweep)) {  // perhaps by another run, just now
+    sweep = matched_sweep(request, store_folder, amounts);
   }
   for (const MatchedWidth& width : sweep.matched) {
     log(LogLevel::Info, "match: " + matched_text(width));
@@ -60,13 +59,21 @@ Sweep planned_sweep(const RunOrder& order, Collective& world) {
   return load_sweep(request);
 }
 
-Store planned_store(const RunOrder& order, Collective& world, const Sweep& sweep) {
+Store opened_store(const RunOrder& order, Collective& world) {
   std::optional<Store> store;
-  agree_on_first(world, [&] {
-    store = Store::open_or_create(order.store);
-    publish_plan(*store, sweep);
-  });
+  agree_on_first(world, [&] { store = Store::open_or_create(order.store); });
   return store ? *store : Store::open(order.store);
+}
+
+void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
+                   Progress& progress) {
+  if (!order.cell.empty()) return;
+  agree_on_first(world, [&] {
+    const Growth growth = growth_of(sweep, store.root());
+    const std::int64_t generation = publish_plan(store, sweep).generation;
+    if (growth.done + growth.in_progress + growth.absent == 0) return;
+    progress.say(fmt::format("plan {} of the store: {}", generation, growth_text(growth)));
+  });
 }
 
 std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const Sweep& sweep,

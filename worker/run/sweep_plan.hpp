@@ -6,6 +6,7 @@
 #include "distributed/collective.hpp"
 #include "storage/store.hpp"
 #include "sweeps/orders/orders.hpp"
+#include "worker/process/progress.hpp"
 
 namespace depthgrid {
 
@@ -16,9 +17,16 @@ namespace depthgrid {
 ///         check_starts().
 Sweep planned_sweep(const RunOrder& order, Collective& world);
 
-/// The store of an order, made and given the plan by the first rank. Collective over `world`.
+/// The store of an order, made by the first rank. Collective over `world`.
+/// @throws UserError like Store::open_or_create(), on every rank.
+Store opened_store(const RunOrder& order, Collective& world);
+
+/// Makes the sweep the store's newest plan and says what the run adds to it, by the first rank; the
+/// corpora are open by then, so that a start that could not train leaves no plan. A process for a
+/// single cell leaves the plans as they are. Collective over `world`.
 /// @throws UserError like publish_plan(), on every rank.
-Store planned_store(const RunOrder& order, Collective& world, const Sweep& sweep);
+void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
+                   Progress& progress);
 
 /// Cells that a run may train: those without a result, as the first rank sees them. Teams that each
 /// looked separately would divide the cells into different jobs once a fast one had finished

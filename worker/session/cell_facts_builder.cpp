@@ -126,6 +126,7 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
                                          run.sweep.run.flag("train.deterministic") ? "on" : "off",
                                          run.threads, run.sync.ranks())));
   facts.set("tokens_sha256", std::string_view(data.tokens_sha256));
+  if (!data.variant.empty()) facts.set("corpus_variant", std::string_view(data.variant));
   facts.set("data_order_digest",
             std::string_view(data_order_digest(sampler, fused.train.data_seed[e], fused.train.steps,
                                                data.tokens_sha256, fused.train.first_step[e])));

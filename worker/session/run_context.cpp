@@ -124,7 +124,7 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
                        Collective& world, int local_rank)
     : sweep(sweep_),
       store(store_),
-      plan(read_plan(store)),
+      plan(stored_plan(sweep)),
       logs{open_log(store)},
       device(choose_device(sweep.run, world, local_rank)),
       threads(choose_threads(sweep.run, warnings)),

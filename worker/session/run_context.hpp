@@ -32,7 +32,7 @@ struct RunContext {
 
   const Sweep& sweep;
   const Store& store;
-  StoredPlan plan;
+  StoredPlan plan;                    // of this sweep alone, as it is or will be in the store
   std::vector<std::string> warnings;  // concern every cell that this rank trains
   std::vector<std::string> logs;      // of the team's ranks, for provenance
   DeviceChoice device;

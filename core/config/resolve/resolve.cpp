@@ -94,6 +94,12 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
   } else {
     files.emplace_back(*path->get_if<std::string>());
   }
+  // Tokenised text: its side-car says how to read the ids.
+  for (std::size_t i = 0, given = files.size(); i < given; ++i) {
+    if (files[i].extension() == ".bin") {
+      files.push_back(std::filesystem::path(files[i]).replace_extension(".json"));
+    }
+  }
   const auto missing = std::ranges::find_if(files, [](const std::filesystem::path& file) {
     std::error_code problem;
     return !std::filesystem::is_regular_file(file, problem);
@@ -102,7 +108,8 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
   const PooledValue* value = pool_->null();
   if (missing != files.end()) {
     diagnostics_.error(place, "`data.path`: no file '" + missing->string() +
-                                  "' (relative to the working directory); its content is part of "
+                                  "' (paths are relative to the sweep file, with --set to the "
+                                  "working directory); its content is part of "
                                   "the cells' identity");
   } else {
     try {

@@ -43,6 +43,9 @@ constexpr GridKey kKeys[] = {
     {"max_cells", "int ≥ 1", "1000000",
      "a larger grid is refused; more than 10,000 cells need --yes"},
     {"tags", "[words]", "[]", "copied to the store"},
+    {"overrides", "[leaves]", "[]",
+     "leaves whose value or factor in this file also wins over the preset of an `include` row, as "
+     "`--set` does; in the `sweep.yaml` of a store"},
 };
 
 }  // namespace

@@ -16,13 +16,14 @@ constexpr Leaf kData[] = {
          "synthetic:induction",
          "wikitext-2", Structural,
          "a named corpus is identified by its name, `file` by the digest of its bytes"),
-    read(or_null(text("data.path", "null",
-                      "folder of a named corpus; with `file`, the text itself, or several texts; "
-                      "relative to the working directory",
-                      ValueKind::TextList),
-                 "search order: $DEPTHGRID_DATA/NAME, ./data/NAME"),
-         kText),
-    read(or_null(text("data.test", "null", "the user's own test text"), "none"), kText),
+    file_leaf(
+        read(or_null(text("data.path", "null",
+                          "folder of a named corpus; with `file`, the text itself, or several "
+                          "texts",
+                          ValueKind::TextList),
+                     "search order: $DEPTHGRID_DATA/NAME, ./data/NAME"),
+             kText)),
+    file_leaf(read(or_null(text("data.test", "null", "the user's own test text"), "none"), kText)),
     read(text("data.text_key", "text", "field that holds the text if the file is JSONL"),
          "data.corpus=file"),
     read(word("data.tokenizer", "char256 byte gpt2 char word", "char256", Structural,
@@ -36,9 +37,10 @@ constexpr Leaf kData[] = {
               "the text as it is, or with blank lines dropped and a newline added to every "
               "remaining line"),
          kText),
-    read(or_null(text("data.tokenizer_path", "null", "folder of encoder.json and vocab.bpe"),
-                 "search order: $DEPTHGRID_DATA/gpt2-bpe, ./data/gpt2-bpe"),
-         "data.corpus!=synthetic:* & data.tokenizer=gpt2"),
+    file_leaf(
+        read(or_null(text("data.tokenizer_path", "null", "folder of encoder.json and vocab.bpe"),
+                     "search order: $DEPTHGRID_DATA/gpt2-bpe, ./data/gpt2-bpe"),
+             "data.corpus!=synthetic:* & data.tokenizer=gpt2")),
     read(word("data.split", "standard published", "standard", Structural,
               "published: all of train for gradients, no dev"),
          kText),
@@ -64,7 +66,7 @@ constexpr Leaf kData[] = {
                      "cell that `model.init.from` names, so that its windows are not seen again "
                      "from the first on"),
              "source"),
-    or_null(text("data.cache", "null", "folder of token files"), "beside the store"),
+    file_leaf(or_null(text("data.cache", "null", "folder of token files"), "beside the store")),
     read(integer("data.synthetic.order", 0, 4, "tokens", "1", Structural,
                  "memory of the Markov chain; 0 = independent draws; V^order ≤ 65,536"),
          kMarkov),

@@ -215,6 +215,7 @@ Json grid_properties() {
   grid["order"] = {{"type", "string"}, {"pattern", "^(file|shuffled\\([0-9]+\\))$"}};
   grid["max_cells"] = {{"type", "integer"}, {"minimum", 1}};
   grid["tags"] = strings();
+  grid["overrides"] = strings();
   return grid;
 }
 

@@ -247,15 +247,16 @@ constexpr Leaf kInit[] = {
               "learned: a factor for each base matrix, starting at 1, with its own rate "
               "(train.groups.gain.lr)"),
          kTimed),
-    or_null(start_from(
-                "model.init.from",
-                "weights to start from. arm:TAG: the last weights of this sweep's cell with that "
-                "tag and the same seed; cell:ID (or an alias, or the beginning of either): those "
-                "of that cell of this sweep; the identity is that cell's id, and this cell waits "
-                "for it. Otherwise a safetensors file, or a folder with model.safetensors (and "
-                "config.json), relative to the working directory; the identity is the content, not "
-                "the path. A map of a control signal that they lack starts at zero"),
-            "drawn"),
+    or_null(
+        file_leaf(start_from(
+            "model.init.from",
+            "weights to start from. arm:TAG: the last weights of this sweep's cell with that "
+            "tag and the same seed; cell:ID (or an alias, or the beginning of either): those "
+            "of that cell of this sweep; the identity is that cell's id, and this cell waits "
+            "for it. Otherwise a safetensors file, or a folder with model.safetensors (and "
+            "config.json); the identity is the content, not the path. A map of a control signal "
+            "that they lack starts at zero")),
+        "drawn"),
     read(word("model.init.layout", "native hf-gpt2", "native", Structural,
               "names in that file: those of `depthgrid export`, or those of GPT2LMHeadModel in the "
               "package transformers"),

@@ -95,7 +95,7 @@ the order of the file: the first factor varies slowest, seeds fastest.
 of an arm after the expansion, so that the arm matches its reference in parameters, in the FLOPs of a token's forward
 pass, or in the measured time of a training step. `plan` and `validate` show what was reached; if no width is within
 the tolerance, the error names the nearest. The width is part of the identity, the request is not: the width is found
-when the sweep is first planned, and read from the store's plan afterwards, so that neither another machine nor
+when the sweep is first planned, and read from the store's plans afterwards, so that neither another machine nor
 another measurement makes new cells. A width of d_model is a multiple of n_heads.
 
 FLOPs of a token are those of matrix products, of attention over a whole window of `data.seq_len` and of recurrences;
@@ -118,6 +118,9 @@ that line. If the source does not complete, the cell fails with that reason. Res
 `--set key=value[,value...]` on the command line overrides the file: one value fixes a leaf (even one that is a
 factor), several make it a factor; `--set seeds=2` and other keys of the grid work too. Values are typed as in
 YAML; brackets make a list value (`--set eval.splits=[train,valid]`).
+
+**Paths** (`base`, `data.path`, `data.test`, `data.tokenizer_path`, `data.cache`, and the files of `model.init.from`)
+are relative to the file in which they are written; those after `--set` are relative to the working directory.
 
 **Class.** `PerCell`: part of a cell's identity, may differ inside one fused job. `PerCell*`: the number may
 differ inside a job, the alternative (which word; zero or not) may not. `Structural`: identity, and equal inside

@@ -62,6 +62,12 @@ constexpr Leaf text(std::string_view path, std::string_view default_text, std::s
   return make_row(path, kind, "–", default_text, LeafClass::Execution, doc);
 }
 
+/// Its texts are paths.
+constexpr Leaf file_leaf(Leaf leaf) {
+  leaf.names_file = true;
+  return leaf;
+}
+
 /// Null is the default; `derived` describes its meaning.
 constexpr Leaf or_null(Leaf leaf, std::string_view derived) {
   leaf.nullable = true;

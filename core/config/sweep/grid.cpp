@@ -160,18 +160,13 @@ bool Grid::includes(const Visit& visit) {
   return true;
 }
 
-bool Grid::overridden(const Slots& slots, std::size_t leaf) const {
-  const int file = slots.places[leaf].file;
-  return file >= 0 && diagnostics_.name(file) == kOverrideName;
-}
-
 void Grid::note_what_presets_lose(const Slots& slots) {
   const std::size_t preset = leaf_rows().preset;
   if (slots.origins[preset] != Origin::Level) return;
   std::string lost;
   for (const auto& [leaf, value] : resolver_.preset(slots)) {
     if (slots.origins[leaf] != Origin::Fixed || slots.written[leaf] == value ||
-        overridden(slots, leaf)) {
+        document_.overrides.contains(leaf)) {
       continue;
     }
     lost += (lost.empty() ? "`" : ", `") + std::string(schema()[leaf].path) + "`";
@@ -198,7 +193,8 @@ void Grid::assign(Slots& slots, const Arm& arm) {
     // The row's preset takes precedence over the fixed part and the baseline's levels.
     for (const auto& [leaf, value] : resolver_.preset(slots)) {
       const Origin origin = slots.origins[leaf];
-      if ((origin == Origin::Fixed || origin == Origin::Level) && !overridden(slots, leaf)) {
+      if ((origin == Origin::Fixed || origin == Origin::Level) &&
+          !document_.overrides.contains(leaf)) {
         slots.assign(leaf, value, slots.places[leaf_rows().preset], Origin::Level);
       }
     }

@@ -45,8 +45,6 @@ class Grid {
   bool complete(Arm arm, std::size_t block, bool every_level, const Visit& visit);
   bool finish(const Arm& arm, const Visit& visit);
   void assign(Slots& slots, const Arm& arm);
-  /// True if the leaf was given on the command line, which overrides every file.
-  bool overridden(const Slots& slots, std::size_t leaf) const;
   /// Notes leaves of the fixed part that override a preset at a factor's level: not obvious.
   void note_what_presets_lose(const Slots& slots);
   static bool hold(const std::vector<LeafCondition>& conditions, const Slots& slots);

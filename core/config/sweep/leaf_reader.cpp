@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include "core/config/schema.hpp"
+#include "core/config/start_name.hpp"
+#include "core/config/sweep/overrides.hpp"
 
 namespace depthgrid {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::int64_t kLongestRange = 1000000000;
 
@@ -36,6 +41,20 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kOtherNa
     {"resources.ranks", "resources.ranks_per_job"},
     {"packing.cells_per_job", "packing.fuse"},
 }};
+
+/// Paths as they are from any working directory.
+/// @param folder  that they are relative to; empty = the working directory.
+Value absolute_paths(const Value& written, const fs::path& folder) {
+  if (const auto* list = written.get_if<ValueList>()) {
+    ValueList out;
+    for (const Value& item : *list) out.push_back(absolute_paths(item, folder));
+    return out;
+  }
+  const auto* text = written.get_if<std::string>();
+  if (text == nullptr || start_name(written).kind != StartName::Kind::Files) return written;
+  const fs::path path = fs::absolute(folder / *text).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).string();
+}
 
 std::string_view last_part(std::string_view path) {
   const auto dot = path.rfind('.');
@@ -143,9 +162,16 @@ void LeafReader::walk_map(const YamlNode& map, std::string_view skip, const Visi
 }
 
 const PooledValue* LeafReader::value(std::size_t leaf, const YamlNode& node) {
-  const auto typed = leaf_value(schema()[leaf], node, diagnostics_);
-  if (!typed) diagnostics_.distrust(leaf);
-  return typed ? pool_.intern(*typed) : nullptr;
+  auto typed = leaf_value(schema()[leaf], node, diagnostics_);
+  if (!typed) {
+    diagnostics_.distrust(leaf);
+    return nullptr;
+  }
+  if (schema()[leaf].names_file) {
+    const std::string& file = diagnostics_.name(node.place.file);
+    typed = absolute_paths(*typed, file == kOverrideName ? "" : fs::path(file).parent_path());
+  }
+  return pool_.intern(*typed);
 }
 
 bool LeafReader::may_vary(std::size_t leaf, Place place) {

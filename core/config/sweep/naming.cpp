@@ -1,6 +1,7 @@
 #include "core/config/sweep/naming.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "core/config/schema.hpp"
@@ -64,7 +65,9 @@ std::string Naming::arm(const Arm& arm) const {
       if (!out.empty()) out += ',';
       out += name->second;
       out += '=';
-      out += plain_text(*one.value);
+      const std::string text = plain_text(*one.value);
+      const bool path = schema()[one.leaf].names_file && text.starts_with('/');
+      out += path ? std::filesystem::path(text).filename().string() : text;
     }
   };
   if (arm.include != nullptr) {

@@ -45,8 +45,8 @@ class Overrider {
 
  private:
   void set_sweep_key(const Setting& setting, bool as_list) {
-    for (const std::string_view key :
-         {"base", "parameters", "zip", "when", "exclude", "include", "baseline", "match"}) {
+    for (const std::string_view key : {"base", "parameters", "zip", "when", "exclude", "include",
+                                       "baseline", "match", "overrides"}) {
       if (setting.key == key) {
         diagnostics_.error(setting.place, "`" + setting.key +
                                               "` is set in the file only; a factor "
@@ -90,6 +90,7 @@ class Overrider {
     }
     note_rows(setting, leaf);
     if (replace_conditional(column)) return;
+    document_.overrides.insert(leaf);
     if (column.size() == 1) {
       drop_factor(leaf);
       document_.fixed[leaf] = {leaf, column.values.front(), setting.place};

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,8 @@ struct SweepDocument {
   std::vector<std::string> tags;
 
   std::map<std::size_t, WrittenLeaf> fixed;  // by leaf
+  std::set<std::size_t> overrides;  // leaves whose fixed value or factor also wins over the preset
+                                    // of an include row: of --set, or the key `overrides`
   std::vector<Factor> factors;
   std::vector<WhenBlock> when;
   std::vector<ExcludeRow> exclude;

@@ -192,6 +192,8 @@ bool SweepReader::read_key(SweepDocument& document, const std::string& key, Plac
     if (n) document.max_cells = *n;
   } else if (key == "tags") {
     read_tags(document, value);
+  } else if (key == "overrides") {
+    read_overrides(document, value);
   } else {
     diagnostics_.error(place, "`" + key + "` cannot be set here");
     return false;
@@ -278,6 +280,24 @@ void SweepReader::read_tags(SweepDocument& document, const YamlNode& node) {
   document.tags.clear();
   for (const auto& item : node.items) {
     if (const auto text = read_text(item, "tags", diagnostics_)) document.tags.push_back(*text);
+  }
+}
+
+void SweepReader::read_overrides(SweepDocument& document, const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::List) {
+    diagnostics_.error(node.place,
+                       "`overrides`: expected a list of leaves, found " + node.described());
+    return;
+  }
+  for (const auto& item : node.items) {
+    const auto path = read_text(item, "overrides", diagnostics_);
+    if (!path) continue;
+    const std::size_t leaf = find_leaf(*path);
+    if (leaf == schema().size()) {
+      leaves_.unknown(*path, item.place);
+    } else {
+      document.overrides.insert(leaf);
+    }
   }
 }
 

@@ -33,6 +33,7 @@ class SweepReader {
   void read_metric(SweepDocument& document, const YamlNode& node);
   void read_seeds(SweepDocument& document, const YamlNode& node);
   void read_order(SweepDocument& document, const YamlNode& node);
+  void read_overrides(SweepDocument& document, const YamlNode& node);
   void read_tags(SweepDocument& document, const YamlNode& node);
   void read_parameters(std::vector<Factor>& factors, const YamlNode& node);
   void read_zip(SweepDocument& document, const YamlNode& node);

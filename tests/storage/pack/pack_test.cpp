@@ -279,5 +279,40 @@ TEST(PackAxes, ItemsGoToTheirPlacesAndTheRestStays) {
   EXPECT_EQ(values, (std::vector<std::int64_t>{1, 2, -1, -1, -1, -1, 3, 4, -1}));
 }
 
+TEST_F(Pack, AGrownStoreHasAllCellsAndMarksThoseOfEarlierPlans) {
+  plan({1e-4, 1e-3});
+  finish_cell(store_, plan_, 0, 5);
+  finish_cell(store_, plan_, 1, 5);
+  pack(store_);
+
+  plan({1e-2, 1e-4});
+  const PackReport report = pack(store_);
+
+  EXPECT_TRUE(report.written) << "a plan is news, though nothing was trained";
+  EXPECT_EQ(report.cells, 3);
+  EXPECT_EQ(report.finished, 2);
+  const TableReader file = packed();
+  std::vector<std::int64_t> newest, plans;
+  std::vector<double> rates, losses;
+  for (std::size_t i = 0; i < 3; ++i) {
+    newest.push_back(file.read("in_newest_plan").integer(i));
+    plans.push_back(file.read("plan_generation").integer(i));
+    rates.push_back(file.read("param_train_lr").number(i));
+    losses.push_back(file.read("final_loss").number(i * 4 + 2));
+  }
+  EXPECT_EQ(newest, (std::vector<std::int64_t>{1, 1, 0}));
+  EXPECT_EQ(plans, (std::vector<std::int64_t>{2, 2, 1}));
+  EXPECT_EQ(rates, (std::vector<double>{1e-2, 1e-4, 1e-3}));
+  EXPECT_TRUE(std::isnan(losses[0]));
+  EXPECT_EQ(losses[1], 1.5);
+  EXPECT_EQ(losses[2], 2.5);
+  EXPECT_FALSE(pack(store_).written);
+
+  plan({1e-4});  // fewer cells, the same results
+  EXPECT_TRUE(pack(store_).written);
+  EXPECT_EQ(packed().read("in_newest_plan").integer(0), 1);
+  EXPECT_EQ(packed().read("cell").items(), 2U) << "1e-2 was never tried";
+}
+
 }  // namespace pack_test
 }  // namespace depthgrid

@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/plan_file.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
 #include "tests/core/config/sweep_files.hpp"
 #include "tests/storage/temporary_folder.hpp"
@@ -126,11 +127,14 @@ TEST_F(MatchSolver, AStoreKeepsWhatItWasPlannedWith) {
   EXPECT_TRUE(again.matched.at(0).sealed);
   EXPECT_EQ(again.id, planned.id);
   EXPECT_EQ(cell_named(again, "gpt,s0").id, cell_named(planned, "gpt,s0").id);
-  EXPECT_NO_THROW(publish_plan(store, again));
+  EXPECT_EQ(publish_plan(store, again).generation, 1);
   // A store of its own is planned anew.
   const Sweep other = matched_sweep(request, folder.path() / "other", slower);
   EXPECT_NE(cell_named(other, "gpt,s0").id, cell_named(planned, "gpt,s0").id);
-  EXPECT_THROW(publish_plan(store, other), UserError);
+  // A width holds for the arms that it was found for, not for others of their names.
+  SweepRequest wider = request;
+  wider.set = {"model.n_layers=3"};
+  EXPECT_FALSE(matched_sweep(wider, folder.path(), slower).matched.at(0).sealed);
 }
 
 TEST_F(MatchSolver, TimesStayOpenWhereNothingIsToBeMeasured) {

@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/plan_file.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/plan/plan_report.hpp"
 #include "sweeps/report/listing.hpp"
 #include "tests/storage/temporary_folder.hpp"

@@ -127,12 +127,12 @@ TEST(ResultsQuery, ANoteTellsTheTwoLossesApartWhereBothAreShown) {
 }
 
 TEST(ResultsQuery, CsvHoldsEveryLeafAndMetric) {
-  EXPECT_EQ(
-      csv_of(results_csv_table(four_cells(), {1, 3})),
-      "id,alias,arm,tag,seed,baseline,status,step,parameters,attempts,model.modulation.hidden,"
-      "eval_loss.valid,train_loss\n"
-      "bbbbbbbbbbbb,\"hidden=64,s0\",hidden=64,wide,0,false,completed,100,715840,1,64,2.125,2\n"
-      "dddddddddddd,\"hidden=64,s1\",hidden=64,wide,1,false,pending,0,,0,64,,\n");
+  EXPECT_EQ(csv_of(results_csv_table(four_cells(), {1, 3})),
+            "id,alias,arm,tag,seed,baseline,status,step,parameters,attempts,in_plan,plan,"
+            "model.modulation.hidden,eval_loss.valid,train_loss\n"
+            "bbbbbbbbbbbb,\"hidden=64,s0\",hidden=64,wide,0,false,completed,100,715840,1,true,1,64,"
+            "2.125,2\n"
+            "dddddddddddd,\"hidden=64,s1\",hidden=64,wide,1,false,pending,0,,0,true,1,64,,\n");
 }
 
 TEST(ResultsQuery, JsonIsTheDocumentedContract) {
@@ -144,6 +144,7 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
   "metric": "eval_loss.valid",
   "goal": "minimize",
   "eval_windows": "disjoint",
+  "not_shown": 0,
   "cells": [
     {
       "id": "bbbbbbbbbbbb",
@@ -155,6 +156,7 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
       "overrides": {
         "model.modulation.hidden": 64
       },
+      "in_plan": true,
       "status": "completed",
       "step": 100,
       "parameters": 715840,
@@ -173,6 +175,7 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
       "overrides": {
         "model.modulation.hidden": 64
       },
+      "in_plan": true,
       "status": "pending",
       "step": 0,
       "parameters": null,
@@ -216,6 +219,20 @@ TEST(StatusReport, JsonHasEveryState) {
                            "\"problem\": \"not finite at step 17\""}) {
     EXPECT_NE(json.find(part), std::string::npos) << part << " in " << json;
   }
+}
+
+TEST(ResultsQuery, CellsOfOtherPlansAreLeftOutAndCounted) {
+  Listing listing = four_cells();
+  EXPECT_EQ(other_plans_text(listing), "");
+  listing.cells[0].in_plan = listing.cells[3].in_plan = false;
+  EXPECT_EQ(other_plans_text(listing), "2 cells of other plans (1 with a result)");
+
+  EXPECT_EQ(keep_plan(listing), 2U);
+
+  ASSERT_EQ(listing.cells.size(), 2U);
+  EXPECT_EQ(listing.cells[0].id, "bbbbbbbbbbbb");
+  EXPECT_EQ(listing.baseline, (std::vector<bool>{false, true}));
+  EXPECT_EQ(listing.not_shown, 2U);
 }
 
 }  // namespace results_query_test

@@ -27,7 +27,7 @@ class RunSummaryTest : public ::testing::Test {
 };
 
 TEST_F(RunSummaryTest, CountsTheCellsAndPacksThem) {
-  const RunSummary summary = conclude_run(store_, "store", true);
+  const RunSummary summary = conclude_run(store_, sweep_, "store", true);
 
   EXPECT_EQ(summary.cells, 4);
   EXPECT_EQ(summary.completed, 1);
@@ -42,7 +42,8 @@ TEST_F(RunSummaryTest, CountsTheCellsAndPacksThem) {
 }
 
 TEST_F(RunSummaryTest, TheRecordHasTheSameCounts) {
-  const auto json = nlohmann::json::parse(summary_json(conclude_run(store_, "store", false)));
+  const auto json =
+      nlohmann::json::parse(summary_json(conclude_run(store_, sweep_, "store", false)));
 
   EXPECT_EQ(json["event"], "run_end");
   EXPECT_EQ(json["cells_total"], 4);

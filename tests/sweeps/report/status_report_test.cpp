@@ -97,5 +97,29 @@ TEST(StatusReport, WithoutAStoreItSaysWhereItLooked) {
   EXPECT_EQ(nlohmann::json::parse(status_json(listing))["planned"], false);
 }
 
+TEST(StatusReport, CellsOfOtherPlansAreCountedApart) {
+  Listing listing = listing_of({cell("a", CellStatus::Completed), cell("b", CellStatus::Completed),
+                                cell("c", CellStatus::Pending)});
+  listing.cells[1].in_plan = listing.cells[2].in_plan = false;
+
+  EXPECT_EQ(status_text(listing),
+            "s: 1 cells, store results/s\n"
+            "state      cells  of other plans\n"
+            "completed      1               1\n"
+            "pending        0               1\n"
+            "cells of other plans stay in the store; depthgrid results --all-plans shows them\n");
+  EXPECT_EQ(status_code(listing), ExitCode::Done) << "nobody trains c";
+  const auto json = nlohmann::json::parse(status_json(listing));
+  EXPECT_EQ(json["cells"], 1);
+  EXPECT_EQ(json["counts"]["completed"], 1);
+  EXPECT_EQ(json["other_plans"]["completed"], 1);
+  EXPECT_EQ(json["other_plans"]["pending"], 1);
+
+  listing.cells[2].status = CellStatus::Running;
+  EXPECT_EQ(status_code(listing), ExitCode::Unfinished) << "somebody is at it";
+  listing.cells[2].status = CellStatus::Failed;
+  EXPECT_EQ(status_code(listing), ExitCode::Done);
+}
+
 }  // namespace status_report_test
 }  // namespace depthgrid

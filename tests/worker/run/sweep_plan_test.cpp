@@ -17,13 +17,19 @@ TEST(SweepPlan, TheStoreOfAnOrderHoldsItsPlan) {
   const auto world = make_self_collective();
 
   const Sweep sweep = planned_sweep(order, *world);
-  const Store store = planned_store(order, *world, sweep);
+  const Store store = opened_store(order, *world);
+  Progress progress(ProgressStyle::Quiet, "", 0);
+  publish_sweep(order, *world, sweep, store, progress);
 
   EXPECT_EQ(read_plan(store).cells.size(), 2U);
   EXPECT_EQ(read_plan(store).cells[1].id, small.sweep.cells[1].id);
   order.set = {"train.steps=7"};
   const Sweep other = planned_sweep(order, *world);
-  EXPECT_THROW(planned_store(order, *world, other), UserError) << "another plan in the same store";
+  publish_sweep(order, *world, other, store, progress);
+  EXPECT_EQ(newest_plan(store), 2);
+  order.cell = sweep.cells[0].id;
+  publish_sweep(order, *world, sweep, store, progress);
+  EXPECT_EQ(newest_plan(store), 2) << "a process for one cell is part of another run";
 }
 
 TEST(SweepPlan, CellsWithAResultAreNotWanted) {

@@ -454,5 +454,21 @@ TEST(CellConfig, AUsersTextIsIdentityByItsBytes) {
   EXPECT_TRUE(complains({{"data.corpus", "file"}, {"data.path", "absent.txt"}}, "no file"));
 }
 
+TEST(CellConfig, ATokenisedTextIsIdentityTogetherWithItsSideCar) {
+  const SweepFiles files;
+  const auto id = [&](const std::string& folder, const std::string& side_car) {
+    const std::string bin = files.write(folder + "/t.bin", std::string(64, '\1')).string();
+    files.write(folder + "/t.json", side_car);
+    return cell_id(make_config({{"data.corpus", "file"}, {"data.path", bin}}));
+  };
+  const std::string two_bytes = R"({"dtype": "uint16", "vocab_size": 512})";
+
+  EXPECT_EQ(id("a", two_bytes), id("b", two_bytes));
+  EXPECT_NE(id("a", two_bytes), id("c", R"({"dtype": "uint32", "vocab_size": 512})"))
+      << "the same bytes, read as other tokens";
+  const std::string lonely = files.write("lonely.bin", "1234").string();
+  EXPECT_TRUE(complains({{"data.corpus", "file"}, {"data.path", lonely}}, "lonely.json"));
+}
+
 }  // namespace resolve_test
 }  // namespace depthgrid

@@ -1,0 +1,207 @@
+#include "storage/plan_sequence.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "storage/columns/table_reader.hpp"
+#include "storage/files/publish.hpp"
+#include "storage/files/sealed_file.hpp"
+#include "storage/plan_union.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// 3 for "plan-3.h5"; 0 if this is no name of a plan.
+std::int64_t plan_number(std::string_view name) {
+  constexpr std::string_view kBegin = "plan-", kEnd = ".h5";
+  if (name == "plan.h5") return 1;
+  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return 0;
+  name = name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
+  std::int64_t number = 0;
+  const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool whole = problem == std::errc() && end == name.data() + name.size();
+  return whole && number > 1 ? number : 0;
+}
+
+/// Numbers of all plans, the newest first.
+std::vector<std::int64_t> plan_numbers(const Store& store) {
+  std::vector<std::int64_t> out;
+  std::error_code problem;
+  for (fs::directory_iterator it(store.root(), problem), end; !problem && it != end;
+       it.increment(problem)) {
+    const std::int64_t number = plan_number(it->path().filename().string());
+    if (number > 0) out.push_back(number);
+  }
+  std::ranges::sort(out, std::greater());
+  return out;
+}
+
+/// Another name for the file of an earlier plan that is the same.
+/// @return false if no earlier plan is, or the number is taken.
+bool link_same_plan(const Store& store, const StoredPlan& plan, std::int64_t number) {
+  std::set<Sha256> seen;
+  for (const std::int64_t earlier : plan_numbers(store)) {
+    const auto seal = peek_seal(store.plan_file(earlier));
+    if (!seal || !seen.insert(seal->digest).second) continue;
+    try {
+      if (!same_plan(read_plan_file(store.plan_file(earlier), earlier), plan)) continue;
+    } catch (const StorageError&) {
+      continue;  // a damaged plan is the same as none
+    }
+    std::error_code problem;
+    fs::create_hard_link(store.plan_file(earlier), store.plan_file(number), problem);
+    if (problem) return false;
+    sync_folder(store.root());
+    return true;
+  }
+  return false;
+}
+
+/// Brings the sweep files up to date with the plans, whoever published these.
+void publish_texts(const Store& store) {
+  const auto text_of = [&store](std::int64_t number) {
+    return TableReader(store.plan_file(number)).required_text("sweep_yaml");
+  };
+  for (;;) {
+    const std::vector<std::int64_t> numbers = plan_numbers(store);
+    const std::int64_t newest = numbers.front();
+    for (const std::int64_t earlier : numbers) {
+      if (earlier == newest || fs::exists(store.sweep_yaml(earlier))) continue;
+      try {
+        publish_once(store.sweep_yaml(earlier), std::string_view(text_of(earlier)));
+      } catch (const StorageError& damaged) {
+        log(LogLevel::Warning, damaged.what());
+      }
+    }
+    const std::string text = text_of(newest);
+    if (!fs::exists(store.sweep_yaml()) || read_text_file(store.sweep_yaml()) != text) {
+      publish_replace(store.sweep_yaml(), std::string_view(text));
+    }
+    if (newest_plan(store) == newest) return;  // else ours may have replaced a newer text
+  }
+}
+
+bool was_tried(const Store& store, const StoredCell& cell) {
+  std::error_code absent;
+  return fs::exists(store.cell_path(cell.id), absent);
+}
+
+/// An earlier plan; nothing if it is damaged.
+std::optional<StoredPlan> read_earlier(const fs::path& file, std::int64_t number) {
+  try {
+    return read_plan_file(file, number);
+  } catch (const StorageError& damaged) {
+    log(LogLevel::Warning, std::string(damaged.what()) +
+                               "; cells that only this plan has are left "
+                               "out");
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::int64_t newest_plan(const Store& store) {
+  const std::vector<std::int64_t> numbers = plan_numbers(store);
+  return numbers.empty() ? 0 : numbers.front();
+}
+
+bool has_plan(const Store& store) {
+  return newest_plan(store) > 0;
+}
+
+StoredPlan publish_plan(const Store& store, const Sweep& sweep) {
+  StoredPlan plan = stored_plan(sweep);
+  plan.created = iso_utc(unix_time());
+  // A folder's listing may lag behind on a network filesystem: numbers found taken are skipped.
+  std::int64_t taken = 0;
+  for (;;) {
+    const std::int64_t newest = newest_plan(store);
+    if (newest > 0) {
+      const StoredPlan there = read_plan_file(store.plan_file(newest), newest);
+      if (same_plan(there, plan)) {
+        plan.generation = newest;
+        plan.created = there.created;
+        break;
+      }
+    }
+    const std::int64_t next = std::max(newest, taken) + 1;
+    plan.generation = next;
+    if (link_same_plan(store, plan, next)) break;
+    if (publish_plan_file(store.plan_file(next), plan)) break;
+    taken = newest_plan(store) < next ? next : 0;
+  }
+  for (StoredCell& cell : plan.cells) cell.generation = plan.generation;
+  publish_texts(store);
+  return plan;
+}
+
+bool publish_first_plan(const Store& store, const Sweep& sweep) {
+  if (has_plan(store)) return false;
+  StoredPlan plan = stored_plan(sweep);
+  plan.created = iso_utc(unix_time());
+  const bool first = publish_plan_file(store.plan_file(1), plan);
+  publish_texts(store);
+  return first;
+}
+
+StoredPlan read_plan(const Store& store) {
+  const std::vector<std::int64_t> numbers = plan_numbers(store);
+  if (numbers.empty()) {
+    throw StorageError(store.plan_file(),
+                       "there is no plan in this store: run a sweep into it "
+                       "first",
+                       ExitCode::NoInput);
+  }
+  std::vector<StoredPlan> plans;
+  std::set<Sha256> seen;
+  std::set<CellId> newer;
+  for (const std::int64_t number : numbers) {
+    const fs::path file = store.plan_file(number);
+    const auto seal = peek_seal(file);
+    if (seal && !seen.insert(seal->digest).second) continue;  // it became the newest again
+    if (plans.empty()) {
+      plans.push_back(read_plan_file(file, number));
+    } else if (auto earlier = read_earlier(file, number)) {
+      std::erase_if(earlier->cells,
+                    [&newer](const StoredCell& cell) { return newer.contains(cell.id); });
+      const bool tried = std::ranges::any_of(
+          earlier->cells, [&store](const StoredCell& cell) { return was_tried(store, cell); });
+      if (!tried) continue;
+      plans.push_back(std::move(*earlier));
+    }
+    for (const StoredCell& cell : plans.back().cells) newer.insert(cell.id);
+  }
+  return united(std::move(plans));
+}
+
+StoredPlan read_plan(const Store& store, const Sweep& sweep) {
+  StoredPlan plan = stored_plan(sweep);
+  StoredPlan there = read_plan(store);
+  const std::int64_t newest = newest_plan(store);
+  if (same_plan(read_plan_file(store.plan_file(newest), newest), plan)) return there;
+  std::set<CellId> ours;
+  for (StoredCell& cell : plan.cells) {
+    cell.generation = 0;
+    ours.insert(cell.id);
+  }
+  plan.generation = 0;
+  std::erase_if(there.cells, [&ours](const StoredCell& cell) { return ours.contains(cell.id); });
+  if (there.cells.empty()) return plan;
+  std::vector<StoredPlan> plans;
+  plans.push_back(std::move(plan));
+  plans.push_back(std::move(there));
+  return united(std::move(plans));
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,44 @@
+#include "sweeps/plan/growth.hpp"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "storage/cells/cell_state.hpp"
+#include "storage/plan_sequence.hpp"
+
+namespace depthgrid {
+
+Growth growth_of(const Sweep& sweep, const std::filesystem::path& folder) {
+  Growth out;
+  if (!std::filesystem::exists(folder / "STORE.json")) {
+    out.fresh = static_cast<std::int64_t>(sweep.cells.size());
+    return out;
+  }
+  const Store store = Store::open(folder);
+  std::set<CellId> ours;
+  for (const CellPlan& cell : sweep.cells) {
+    ours.insert(cell.id);
+    const CellOutcome found = cell_outcome(store, cell.id);
+    ++(found.seal ? out.done : found.state.generation > 0 ? out.in_progress : out.fresh);
+  }
+  if (!has_plan(store)) return out;
+  for (const StoredCell& cell : read_plan(store).cells) {
+    if (ours.contains(cell.id)) continue;
+    ++out.absent;
+    if (store.completed(cell.id)) ++out.absent_done;
+  }
+  return out;
+}
+
+std::string growth_text(const Growth& g) {
+  std::string out = fmt::format("{} cell{} done, {} in progress, {} new", g.done,
+                                g.done == 1 ? "" : "s", g.in_progress, g.fresh);
+  if (g.absent > 0) {
+    out += fmt::format("; {} cell{} of the store {} not in this file ({} with a result)", g.absent,
+                       g.absent == 1 ? "" : "s", g.absent == 1 ? "is" : "are", g.absent_done);
+  }
+  return out;
+}
+
+}  // namespace depthgrid
