@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "storage/plan_sequence.hpp"
 #include "tests/worker/session/small_run.hpp"
 #include "worker/run/team_work.hpp"
 

@@ -13,6 +13,7 @@
 #include "storage/cells/cell_history.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/files/lease_keeper.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/queue/job_queue.hpp"
 #include "tests/storage/temporary_folder.hpp"
 #include "worker/model/fused_model.hpp"
