@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "storage/files/set_aside.hpp"
 
@@ -68,7 +69,10 @@ ResultState ResultChecks::state(const fs::path& file, const CellId& id) {
   }
   ResultState out = result_state(file, id);
   const std::lock_guard lock(mutex_);
-  if (out.kind == ResultState::Kind::Sound) sound_[id] = before;
+  // Times of files are coarse: one that was just written may be replaced without showing it.
+  constexpr double kSettled = 2;  // s
+  const bool settled = unix_time() - static_cast<double>(before.changed) * 1e-9 > kSettled;
+  if (out.kind == ResultState::Kind::Sound && settled) sound_[id] = before;
   return out;
 }
 

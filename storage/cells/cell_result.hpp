@@ -22,8 +22,9 @@ TableReader open_cell_file(const std::filesystem::path& file, const CellId& id,
 
 ResultState result_state(const std::filesystem::path& file, const CellId& id);
 
-/// Remembers which results were found sound, so that a file is read once as long as it stays the
-/// same file of the same size and times. May be used by several threads.
+/// Remembers which results were found sound, so that a file is not read again as long as it stays
+/// the same file of the same size and times, the last of them some seconds ago. May be used by
+/// several threads.
 class ResultChecks {
  public:
   ResultState state(const std::filesystem::path& file, const CellId& id);
