@@ -314,8 +314,10 @@ TEST(CrashBudget, CountsDeathsThatGotNoFurther) {
 TEST(CrashBudget, ForgetsAttemptsThatWereReportedOrHaveEnded) {
   EXPECT_EQ(died_too_often(died_at({5, 5, 5, 5}), 3, 0), std::nullopt);
   CellHistory stopped = died_at({5, 5, 5});
-  stopped.attempts.back().end = AttemptEnd{};
+  stopped.attempts.back().end = AttemptEnd{.outcome = AttemptOutcome::Preempted};
   EXPECT_EQ(died_too_often(stopped, 0, 0), std::nullopt);
+  stopped.attempts.back().end = AttemptEnd{.outcome = AttemptOutcome::Done};  // without a result
+  EXPECT_NE(died_too_often(stopped, 0, 0), std::nullopt);
 }
 
 }  // namespace job_queue_test
