@@ -156,7 +156,8 @@ StoredFailure parse_failure(const fs::path& file, std::int64_t generation, const
 
 }  // namespace
 
-Store::Store(fs::path root) : root_(std::move(root)), checks_(std::make_shared<ResultChecks>()) {}
+Store::Store(fs::path root)
+    : root_(std::move(root)), checks_(std::make_shared<ResultChecks>(root_ / "sweep.h5")) {}
 
 Store Store::open_or_create(const fs::path& root) {
   umask(kUmask);

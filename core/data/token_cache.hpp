@@ -11,8 +11,9 @@ namespace depthgrid {
 
 /// Tokenises each text once: token files named by the SHA-256 of text and tokeniser.
 ///
-/// A file is written aside, renamed into place and then memory-mapped. It holds the digest of its
-/// ids, checked at every opening: a truncated or damaged file is written again. Processes may share
+/// A file is written aside, renamed into place and then memory-mapped. It holds the digest of text
+/// and tokeniser and that of its own content, checked at every opening: a damaged file, or one of
+/// another text, is written again. Processes may share
 /// the folder. If it cannot be written, the ids stay in memory and a warning is logged.
 class TokenCache {
  public:

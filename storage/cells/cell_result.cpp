@@ -2,7 +2,10 @@
 
 #include <sys/stat.h>
 
+#include "core/base/clock.hpp"
+#include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "storage/files/sealed_file.hpp"
 #include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
@@ -19,6 +22,21 @@ std::string only_text(const TableReader& reader, const fs::path& file, const cha
     throw StorageError(file, "does not hold exactly one cell", ExitCode::BadData);
   }
   return column.text(0);
+}
+
+/// Seal of each cell's result as it was packed; empty if there is no sound packed file.
+std::map<CellId, std::string> packed_seals(const fs::path& file) {
+  std::map<CellId, std::string> out;
+  if (!something_at(file)) return out;
+  try {
+    const TableReader reader(file);
+    if (!reader.has("result_sha256")) return out;
+    const VariableColumn cells = reader.read("cell"), seals = reader.read("result_sha256");
+    for (std::size_t i = 0; i < cells.items(); ++i) out[cells.text(i)] = seals.text(i);
+  } catch (const StorageError&) {  // who reads it says so
+    out.clear();
+  }
+  return out;
 }
 
 }  // namespace
@@ -58,6 +76,17 @@ ResultChecks::Stamp ResultChecks::stamp_of(const fs::path& file) {
   return {about.st_dev, about.st_ino, about.st_size, ns(about.st_mtim), ns(about.st_ctim)};
 }
 
+bool ResultChecks::is_packed(const fs::path& file, const CellId& id) {
+  std::call_once(once_, [&] { packed_ = packed_seals(packed_file_); });
+  const auto row = packed_.find(id);
+  if (row == packed_.end() || row->second.empty()) return false;
+  try {
+    return hex(verify_sealed_file(file).digest) == row->second;
+  } catch (const StorageError&) {
+    return false;  // the caller finds out what is wrong
+  }
+}
+
 ResultState ResultChecks::state(const fs::path& file, const CellId& id) {
   const Stamp before = stamp_of(file);
   if (before == Stamp()) return {};
@@ -66,9 +95,13 @@ ResultState ResultChecks::state(const fs::path& file, const CellId& id) {
     const auto known = sound_.find(id);
     if (known != sound_.end() && known->second == before) return {ResultState::Kind::Sound, ""};
   }
-  ResultState out = result_state(file, id);
+  ResultState out =
+      is_packed(file, id) ? ResultState{ResultState::Kind::Sound, ""} : result_state(file, id);
   const std::lock_guard lock(mutex_);
-  if (out.kind == ResultState::Kind::Sound) sound_[id] = before;
+  // Times of files are coarse: one that was just written may be replaced without showing it.
+  constexpr double kSettled = 2;  // s
+  const bool settled = unix_time() - static_cast<double>(before.changed) * 1e-9 > kSettled;
+  if (out.kind == ResultState::Kind::Sound && settled) sound_[id] = before;
   return out;
 }
 

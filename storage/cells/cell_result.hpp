@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "core/base/cell.hpp"
 #include "storage/columns/table_reader.hpp"
@@ -22,10 +23,16 @@ TableReader open_cell_file(const std::filesystem::path& file, const CellId& id,
 
 ResultState result_state(const std::filesystem::path& file, const CellId& id);
 
-/// Remembers which results were found sound, so that a file is read once as long as it stays the
-/// same file of the same size and times. May be used by several threads.
+/// Remembers which results were found sound, so that a file is not read again as long as it stays
+/// the same file of the same size and times, the last of them some seconds ago. May be used by
+/// several threads.
 class ResultChecks {
  public:
+  /// @param packed_file  what was packed from a result of the same digest is proof that the result
+  /// is
+  ///                     this cell's: it is hashed, and HDF5 need not open it.
+  explicit ResultChecks(std::filesystem::path packed_file) : packed_file_(std::move(packed_file)) {}
+
   ResultState state(const std::filesystem::path& file, const CellId& id);
 
  private:
@@ -35,6 +42,11 @@ class ResultChecks {
     bool operator==(const Stamp&) const = default;
   };
   static Stamp stamp_of(const std::filesystem::path& file);
+  bool is_packed(const std::filesystem::path& file, const CellId& id);
+
+  std::filesystem::path packed_file_;
+  std::once_flag once_;
+  std::map<CellId, std::string> packed_;
 
   std::mutex mutex_;
   std::map<CellId, Stamp> sound_;

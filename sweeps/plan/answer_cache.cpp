@@ -15,6 +15,15 @@ namespace depthgrid {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// The first line of an entry: of its name, which is a digest of the question, and the answer.
+std::string checksum(const fs::path& file, std::string_view answer) {
+  return hex(sha256(fmt::format("{}\n{}", file.filename().string(), answer)));
+}
+
+}  // namespace
+
 AnswerCache::AnswerCache(const fs::path& worker, fs::path folder)
     : folder_(std::move(folder)), build_(code_version()) {
   struct stat file{};
@@ -29,7 +38,13 @@ fs::path AnswerCache::file_of(std::string_view asked) const {
 std::optional<std::string> AnswerCache::find(std::string_view asked) const {
   if (folder_.empty()) return std::nullopt;
   try {
-    return read_text_file(file_of(asked));
+    const fs::path file = file_of(asked);
+    const std::string text = read_text_file(file);
+    const std::size_t end = text.find('\n');
+    if (end == text.npos) return std::nullopt;
+    std::string answer = text.substr(end + 1);
+    if (text.substr(0, end) != checksum(file, answer)) return std::nullopt;  // damaged, or another's
+    return answer;
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -39,7 +54,8 @@ void AnswerCache::keep(std::string_view asked, std::string_view answer) const {
   if (folder_.empty()) return;
   try {
     make_folders(folder_);
-    publish_replace(file_of(asked), answer);
+    const fs::path file = file_of(asked);
+    publish_replace(file, checksum(file, answer) + "\n" + std::string(answer));
   } catch (const Error&) {  // costs time only
   }
 }

@@ -185,7 +185,12 @@ TEST(Store, TellsTheNewestFailure) {
   EXPECT_EQ(failure->json, R"({"peak":5})");
   EXPECT_THROW(store.publish_failure(kCell, 3, CellStatus::Completed, "{}"), Error);
   publish_replace(store.cell_dir(kCell) / "failed-000011.json", "garbage");
-  EXPECT_FALSE(store.newest_failure(kCell).has_value());
+  const auto damaged = store.newest_failure(kCell);
+  ASSERT_TRUE(damaged.has_value()) << "that it failed is in the name";
+  EXPECT_EQ(damaged->generation, 11);
+  EXPECT_EQ(damaged->status, CellStatus::Failed);
+  EXPECT_NE(damaged->json.find("failed-000011.json: the report of this failure is damaged"),
+            std::string::npos);
 }
 
 TEST(Store, PinsACorpusAndRefusesOtherBytesWithBothDigests) {

@@ -63,12 +63,36 @@ TEST(TokenCache, DamagedAndShortFilesAreWrittenAgain) {
   EXPECT_EQ(tokenizer.calls, 2);
 
   for (const std::uintmax_t shorter :
-       {size - 1, std::uintmax_t{64}, std::uintmax_t{10}, std::uintmax_t{0}}) {
+       {size - 1, std::uintmax_t{96}, std::uintmax_t{10}, std::uintmax_t{0}}) {
     std::filesystem::resize_file(file, shorter);
     EXPECT_EQ(cache.tokens(text, tokenizer).size(), 21) << shorter;
     EXPECT_EQ(std::filesystem::file_size(file), size);
   }
   EXPECT_EQ(tokenizer.calls, 6);
+}
+
+TEST(TokenCache, NoByteOfAFileMayChangeAndTheFileOfAnotherTextIsNotUsed) {
+  const test::TemporaryFolder folder;
+  const TokenCache cache(folder.path());
+  const CountingTokenizer tokenizer;
+  cache.tokens("one", tokenizer);
+  const std::filesystem::path file = cache.file_of("one", tokenizer);
+  const auto size = static_cast<std::streamoff>(std::filesystem::file_size(file));
+  for (std::streamoff at = 0; at < size; ++at) {
+    std::fstream damaged(file, std::ios::in | std::ios::out | std::ios::binary);
+    damaged.seekg(at);
+    const int byte = damaged.get();
+    damaged.seekp(at).put(static_cast<char>(byte ^ 1));
+    damaged.close();
+    const TokenStream tokens = cache.tokens("one", tokenizer);
+    EXPECT_EQ(tokens.bytes(), 3) << "byte " << at;
+    EXPECT_EQ(tokens[0], static_cast<std::uint32_t>('o')) << "byte " << at;
+  }
+  EXPECT_EQ(tokenizer.calls, 1 + size);
+
+  cache.tokens("two", tokenizer);
+  std::filesystem::rename(cache.file_of("two", tokenizer), file);
+  EXPECT_EQ(cache.tokens("one", tokenizer)[0], static_cast<std::uint32_t>('o'));
 }
 
 TEST(TokenCache, LargeVocabulariesTakeFourBytesAToken) {

@@ -54,7 +54,7 @@ TEST(Variables, FlagsAreParsedFromTheirMeaning) {
   ASSERT_EQ(status.size(), 7U);
   EXPECT_EQ(status[6].value, 6);
   EXPECT_EQ(status[6].meaning, "oom");
-  ASSERT_EQ(flags_of(find_variable("event_kind")->long_name).size(), 12U);
+  ASSERT_EQ(flags_of(find_variable("event_kind")->long_name).size(), 13U);
   EXPECT_EQ(flags_of(find_variable("event_kind")->long_name)[2].meaning, "checkpoint_rejected");
   ASSERT_EQ(masked.size(), 1U);
   EXPECT_EQ(masked[0].value, 1);

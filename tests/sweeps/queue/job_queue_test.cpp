@@ -201,8 +201,9 @@ TEST_F(Queue, AttemptsThatReachTheirEndWithoutAResultCountAsDeaths) {
   JobQueue jobs = queue({job_of({0})}, leases, 1);
   std::optional<Claim> claim;
 
-  EXPECT_EQ(jobs.next(claim), State::Finished);
+  EXPECT_NE(jobs.next(claim), State::Claimed);
   EXPECT_EQ(jobs.failed(), 1);
+  EXPECT_EQ(jobs.next(claim), State::Finished);
 }
 
 TEST_F(Queue, ALostClaimDoesNotGiveItsNamesToTheNextOwner) {
@@ -312,8 +313,10 @@ TEST(CrashBudget, CountsDeathsThatGotNoFurther) {
 TEST(CrashBudget, ForgetsAttemptsThatWereReportedOrHaveEnded) {
   EXPECT_EQ(died_too_often(died_at({5, 5, 5, 5}), 3, 0), std::nullopt);
   CellHistory stopped = died_at({5, 5, 5});
-  stopped.attempts.back().end = AttemptEnd{};
+  stopped.attempts.back().end = AttemptEnd{.outcome = AttemptOutcome::Preempted};
   EXPECT_EQ(died_too_often(stopped, 0, 0), std::nullopt);
+  stopped.attempts.back().end = AttemptEnd{.outcome = AttemptOutcome::Done};  // without a result
+  EXPECT_NE(died_too_often(stopped, 0, 0), std::nullopt);
 }
 
 }  // namespace job_queue_test

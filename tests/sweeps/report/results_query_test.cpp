@@ -197,7 +197,8 @@ TEST(StatusReport, CountsStatesAndListsProblems) {
             "pending        1\n"
             "\nproblems\n"
             "cell          alias         state     attempts  problem\n"
-            "cccccccccccc  hidden=32,s1  diverged         1  not finite at step 17\n");
+            "cccccccccccc  hidden=32,s1  diverged         1  diverged at step 17 with loss 9; see "
+            "depthgrid logs\n");
 }
 
 TEST(StatusReport, ADivergedCellIsAResultAndAFailedOneIsNot) {
@@ -214,9 +215,10 @@ TEST(StatusReport, ADivergedCellIsAResultAndAFailedOneIsNot) {
 
 TEST(StatusReport, JsonHasEveryState) {
   const std::string json = status_json(four_cells());
-  for (const char* part : {"\"schema\": 1", "\"completed\": 2", "\"failed\": 0", "\"cancelled\": 0",
-                           "\"oom\": 0", "\"running\": 0", "\"finished\": false", "\"cells\": 4",
-                           "\"problem\": \"not finite at step 17\""}) {
+  for (const char* part :
+       {"\"schema\": 1", "\"completed\": 2", "\"failed\": 0", "\"cancelled\": 0", "\"oom\": 0",
+        "\"running\": 0", "\"finished\": false", "\"cells\": 4",
+        "\"problem\": \"diverged at step 17 with loss 9; see depthgrid logs\""}) {
     EXPECT_NE(json.find(part), std::string::npos) << part << " in " << json;
   }
 }

@@ -182,6 +182,46 @@ TEST_F(CellRecorderTest, EveryVariableIsReadBackUnderItsName) {
   EXPECT_EQ(read("probe", "tdt_g_std"), counted(3, 703));
 }
 
+TEST_F(CellRecorderTest, AResultIsNotPublishedWhenRecordsOfItsStepsAreGone) {
+  CellRecorder recorder(store_, plan_, plan_.cells[0], keeper_.try_acquire(cell()).value(), 0, "{}",
+                        every_option());
+  const std::vector<double> scales = {24, 25, 26};
+  const StepReport report = step_report();
+  for (std::int64_t step = 1; step <= 3; ++step) {
+    recorder.train_row(step, {report, 1, 20, 21, 22, 23, scales});
+  }
+  EXPECT_EQ(recorder.reached(), 3);
+  std::filesystem::remove_all(cell());
+
+  EXPECT_FALSE(recorder.finish(CellStatus::Completed, {}));
+
+  EXPECT_EQ(store_.result(plan_.cells[0].id).kind, ResultState::Kind::Absent);
+  EXPECT_TRUE(keeper_.try_acquire(cell()).has_value()) << "the next attempt may begin at once";
+}
+
+TEST_F(CellRecorderTest, WhatStandsInThePlaceOfTheResultIsSetAside) {
+  CellRecorder recorder = first_attempt();
+  std::filesystem::create_directory(cell() / "result.h5");
+
+  EXPECT_TRUE(recorder.finish(CellStatus::Completed, {}));
+
+  EXPECT_TRUE(store_.completed(plan_.cells[0].id));
+  EXPECT_TRUE(std::filesystem::is_directory(cell() / "result.h5.damaged-1"));
+}
+
+TEST_F(CellRecorderTest, CheckpointsVouchForTheJournalsOfAllAttempts) {
+  write_attempt(cell(), 0, 1, 0, 5, false);
+  const CellHistory before = read_history(cell());
+  CellRecorder recorder(store_, plan_, plan_.cells[0], keeper_.try_acquire(cell()).value(), 5, "{}",
+                        {});
+  recorder.follow(before);
+  const auto marks = marks_from_json(recorder.journal_marks());
+  ASSERT_TRUE(marks.has_value());
+  ASSERT_EQ(marks->size(), 2U);
+  EXPECT_TRUE(begins_with(cell() / "journal-000001", marks->at(0)));
+  EXPECT_TRUE(begins_with(cell() / "journal-000002", marks->at(1)));
+}
+
 TEST_F(CellRecorderTest, ARowWithoutOptionsHasTheWidthThatPlannersReckonWith) {
   const CellRows rows{RecordShape{}};
   const std::vector<RowKind>& kinds = rows.layout().kinds();
