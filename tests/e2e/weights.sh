@@ -104,4 +104,15 @@ if "$sources/.venv/bin/python" -c 'import transformers' 2>/dev/null; then
   python3 -c 'import json; print(json.dumps(list(open("short.txt", "rb").read())))' |
     "$sources/.venv/bin/python" "$sources/tests/golden/hf_gpt2.py" losses hf losses.json || fail "transformers computes other losses"
 fi
+
+# A result that cannot be written is an error, and what is no file is not replaced by one.
+mkfifo pipe
+expect 73 "$depthgrid" export results/first --cell "$id" --out pipe
+says err "pipe: not a regular file"
+[ -p pipe ] || fail "the pipe is gone"
+if [ -w /dev/full ]; then
+  code=0
+  "$depthgrid" eval results/first --cell "$id" --windows 8 >/dev/full 2>err || code=$?
+  [ "$code" -eq 73 ] || fail "eval onto a full disk gives $code, not 73"
+fi
 echo "weights: ok"

@@ -14,6 +14,7 @@
 #include "core/base/log.hpp"
 #include "core/base/terminal.hpp"
 #include "core/base/version.hpp"
+#include "core/config/axis_labels.hpp"
 #include "distributed/agree.hpp"
 #include "distributed/device_plugin.hpp"
 #include "storage/files/publish.hpp"
@@ -99,7 +100,8 @@ ProgressOptions shared_options(const RunOrder& order, const Store& store, const 
 }
 
 /// The sweep as the store knows it, with predicted times for one team.
-LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& costs) {
+LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& costs,
+                     DataPool& data) {
   std::vector<LiveCell> cells;
   const auto ranks = static_cast<double>(ranks_per_job(sweep.run));
   for (const CellPlan& plan : sweep.cells) {
@@ -108,9 +110,17 @@ LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& co
     cell.structure = plan.structure;
     cell.steps = plan.config.integer("train.steps");
     cell.done = store.completed(plan.id);
-    cell.predicted = predicted_times(plan.config, costs.at(plan.structure));
-    cell.predicted.training /= ranks;
     if (cell.done) continue;
+    const StructureCost& cost = costs.at(plan.structure);
+    cell.predicted = predicted_times(plan.config, cost);
+    cell.predicted.training /= ranks;
+    if (plan.config.null("eval.final_windows")) {  // whole splits, whose lengths are known here
+      const std::shared_ptr<const Dataset> set = data.open(plan.config);
+      for (const std::string& split : plan.config.words("eval.final_splits")) {
+        const TokenStream& tokens = set->streams.at(label_index(kSplitNames, split));
+        cell.predicted.ending += static_cast<double>(tokens.size()) * cost.seconds_per_eval_token;
+      }
+    }
     for (const CheckpointFile& file : list_checkpoints(store.cell_path(plan.id))) {
       cell.made = std::max(cell.made, file.step);
     }
@@ -135,7 +145,7 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       quick_costs(depthgrid::quick_costs(sweep, device.device)),
       costs(known_costs(sweep, quick_costs)),
       library_versions(library_versions_json(device.device.is_cuda())),
-      progress(shared_options(order, store, sweep, world), live_sweep(sweep, store, costs)) {
+      progress(shared_options(order, store, sweep, world), live_sweep(sweep, store, costs, data)) {
   logs = gather_text(team.group(), logs.front());
   repeat_bits(sweep, device, world);
   log_quietly(LogLevel::Info,

@@ -1,0 +1,122 @@
+#include "worker/process/progress.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid::progress_test {
+namespace {
+
+using Json = nlohmann::json;
+
+LiveSweep two_cells() {
+  const LiveCell cell{.alias = "a", .structure = "s", .steps = 10, .predicted = {1, 0.1, 0.1}};
+  return {"sweep", {cell, cell}};
+}
+
+void train(Progress& progress, const std::string& job, std::size_t row) {
+  progress.job_started(job, {row}, 0, 10, "alias of " + job);
+  for (std::int64_t step = 1; step <= 10; ++step) progress.step(step, 1.5, 2.5);
+  progress.phase("final evaluation");
+  progress.job_ended("done");
+}
+
+std::vector<Json> records(const std::string& text) {
+  std::vector<Json> out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out.push_back(Json::parse(line));
+  return out;
+}
+
+TEST(Progress, TheFirstRankWritesTheRecordsOfAll) {
+  const TemporaryFolder folder;
+  const auto options = [&](int rank) {
+    return ProgressOptions{.style = ProgressStyle::Json,
+                           .rank = rank,
+                           .ranks = 2,
+                           .board = folder.path() / "live" / "run",
+                           .has_result = [](std::size_t) { return true; }};
+  };
+  ::testing::internal::CaptureStderr();
+  {
+    Progress first(options(0), two_cells());
+    Progress second(options(1), two_cells());
+    train(second, "other", 1);
+    second.say("a note");
+    second.close();
+    train(first, "own", 0);
+    first.close();
+  }
+  const std::vector<Json> all = records(::testing::internal::GetCapturedStderr());
+  std::vector<std::string> of_other;
+  std::int64_t done = 0;
+  for (const Json& r : all) {
+    if (r["rank"] == 1) of_other.push_back(r["event"]);
+    if (!r.contains("cells_done")) continue;
+    EXPECT_GE(r["cells_done"].get<std::int64_t>(), done);
+    done = r["cells_done"];
+  }
+  EXPECT_EQ(of_other, (std::vector<std::string>{"job_start", "step", "job_end", "note"}));
+  EXPECT_EQ(done, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "live"));
+}
+
+TEST(Progress, AStopOfOneRankReachesAll) {
+  const TemporaryFolder folder;
+  std::atomic<bool> asked = false, passed_on = false;
+  const auto options = [&](int rank) {
+    return ProgressOptions{.style = ProgressStyle::Quiet,
+                           .rank = rank,
+                           .ranks = 2,
+                           .board = folder.path() / "live" / "run",
+                           .stop_requested = [&, rank] { return rank == 1 && asked.load(); },
+                           .request_stop = [&, rank] { passed_on = rank == 0; }};
+  };
+  Progress first(options(0), two_cells());
+  Progress second(options(1), two_cells());
+  EXPECT_FALSE(passed_on);
+  asked = true;
+  for (int i = 0; i < 500 && !passed_on; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(passed_on);
+  second.close();
+  first.close();
+}
+
+TEST(Progress, IntoAFileGoesOneLineAtTheEndAndEveryNote) {
+  ::testing::internal::CaptureStderr();
+  {
+    Progress progress(
+        {.style = ProgressStyle::Plain, .has_result = [](std::size_t) { return true; }},
+        two_cells());
+    train(progress, "j", 0);
+    progress.say("split in two \x1b[31m");
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "depthgrid: split in two \\x1b[31m\n"
+            "depthgrid: 100 % (2 of 2 cells), elapsed 0:00, remaining 0:00\n");
+}
+
+TEST(Progress, QuietSaysNothing) {
+  ::testing::internal::CaptureStderr();
+  {
+    Progress progress({}, two_cells());
+    train(progress, "j", 0);
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_THROW(progress_style("loud"), Error);
+}
+
+}  // namespace
+}  // namespace depthgrid::progress_test
