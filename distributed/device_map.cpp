@@ -11,17 +11,17 @@
 namespace depthgrid {
 namespace {
 
-/// "NAME=value" or "NAME is not set" for each variable that decides which GPUs a rank sees.
+/// " (NAME=value, …)": the variables that are set among those that decide which GPUs a rank sees.
 std::string device_environment() {
   constexpr std::array kNames = {"CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_GPUS_PER_TASK",
                                  "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"};
   std::string text;
   for (const char* name : kNames) {
     const char* const value = std::getenv(name);
-    text += text.empty() ? "" : ", ";
-    text += value == nullptr ? std::string(name) + " is not set" : std::string(name) + "=" + value;
+    if (value == nullptr) continue;
+    text += (text.empty() ? " (" : ", ") + std::string(name) + "=" + value;
   }
-  return text;
+  return text.empty() ? "" : text + ")";
 }
 
 /// Number of ranks that this process's launcher reports, if any.
@@ -59,9 +59,9 @@ bool trains_on_gpus(std::string_view wanted, const std::vector<RankGpus>& ranks)
       (wanted == "cuda" ? std::string("resources.device is cuda, but no GPU can be used: ")
                         : std::string("some ranks see a GPU and others none: ")) +
           rank + without->problem +
-          (mixed ? "; start ranks only where there is a GPU, or use resources.device: cpu ("
-                 : "; use resources.device: cpu or auto (") +
-          device_environment() + ")");
+          (mixed ? "; start ranks only where there is a GPU, or use resources.device: cpu"
+                 : "; use resources.device: cpu or auto") +
+          device_environment());
 }
 
 int device_for(int devices, int local_rank) {
@@ -109,7 +109,7 @@ std::optional<std::string> CardMap::sharing_note() const {
             std::to_string(sharers) + " of its memory";
   }
   if (note.empty()) return std::nullopt;
-  return note + " (" + device_environment() + ")";
+  return note + device_environment();
 }
 
 double memory_share(int sharers) {

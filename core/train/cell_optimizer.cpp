@@ -27,11 +27,13 @@ std::vector<double> inverses(const std::vector<double>& v) {
   return out;
 }
 
-/// A copy of host numbers on the arena's device.
+/// A copy of host numbers on the arena's device, also if that is the host's memory: the numbers may
+/// be gone before the step is.
 template <class T>
 at::Tensor on_device(const std::vector<T>& host, at::ScalarType type, at::Device device) {
   auto* data = const_cast<T*>(host.data());  // from_blob takes no const; the copy only reads
-  return at::from_blob(data, {static_cast<std::int64_t>(host.size())}, type).to(device);
+  return at::from_blob(data, {static_cast<std::int64_t>(host.size())}, type)
+      .to(device, type, /*non_blocking=*/false, /*copy=*/true);
 }
 
 }  // namespace

@@ -46,7 +46,9 @@ class CpuSoftplus : public GraphNode<CpuSoftplus> {
 }  // namespace
 
 at::Tensor softplus(const at::Tensor& x) {
-  return host_kernels_serve(x) ? CpuSoftplus::apply(x) : at::softplus(x);
+  // Beyond its threshold LibTorch's is x itself; at its default of 20 that is a jump of 2e-9.
+  constexpr double kThreshold = 40;  // exp(-40) is below the last bit of a double
+  return host_kernels_serve(x) ? CpuSoftplus::apply(x) : at::softplus(x, 1, kThreshold);
 }
 
 }  // namespace depthgrid

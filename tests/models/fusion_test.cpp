@@ -12,6 +12,7 @@
 #include <ATen/ops/stack.h>
 
 #include "models/model_factory.hpp"
+#include "models/ops/host_kernels.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
 
@@ -20,6 +21,8 @@ namespace fusion_test {
 
 constexpr std::int64_t kSteps = 4;
 constexpr std::int64_t kTokens = 9;
+/// Root mean square over a cell's parameters; four steps of the smallest rate move them by 2e-3.
+constexpr double kDeviceRounding = 1e-4;
 
 /// Cells that differ in everything that may differ: rate, decay, Δt, capacity and seed.
 struct Cells {
@@ -77,8 +80,14 @@ TEST_P(Fusion, FusedCellsAreBitwiseTheCellsAlone) {
   const at::Tensor fused = train(GetParam(), {0, 1, 2, 3});
 
   for (std::size_t e = 0; e < 4; ++e) {
-    EXPECT_TRUE(at::equal(fused[static_cast<std::int64_t>(e)], train(GetParam(), {e})[0]))
-        << "cell " << e;
+    const at::Tensor together = fused[static_cast<std::int64_t>(e)];
+    const at::Tensor alone = train(GetParam(), {e})[0];
+    if (host_kernels_serve(fused)) {
+      EXPECT_TRUE(at::equal(together, alone)) << "cell " << e;
+    } else {  // LibTorch's operations promise rounding only, which Adam's first steps enlarge
+      const double apart = (together - alone).square().mean().sqrt().item<double>();
+      EXPECT_LT(apart, kDeviceRounding) << "cell " << e;
+    }
   }
 }
 

@@ -27,7 +27,7 @@ TEST(RunSetup, ARunOnAMachineWithoutAGpuLoadsNoLibraryOfGpus) {
 
   EXPECT_TRUE(small.run.device.device.is_cpu());
   EXPECT_FALSE(has_mapped("libtorch_cuda"));
-  EXPECT_FALSE(has_mapped("libcudart"));
+  EXPECT_FALSE(has_mapped("libdepthgrid_cuda"));
 }
 
 /// The message with which a run with these settings ends.
