@@ -48,9 +48,9 @@ using CostTable = std::map<std::string, StructureCost>;
 /// tokens, those of a student that executes the share given by the cell's capacity.
 double expected_flops(const StructureCost& cost, const CellConfig& config);
 
-/// Predicted training time of one cell on one rank in seconds: steps and periodic evaluations. The
-/// final pass over a whole split counts only if eval.final_windows bounds it (a plan needs no
-/// corpus).
+/// Predicted training time of one cell on one rank in seconds: steps and evaluations, of layers
+/// that skip tokens with their modes, calibrations and statistics. Passes over a whole split count
+/// only if eval.windows or eval.final_windows bounds them (a plan needs no corpus).
 double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost);
 
 /// Size in bytes of a finished cell's folder: journal, result and the checkpoints that are kept.
