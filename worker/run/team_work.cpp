@@ -12,6 +12,7 @@
 #include "worker/model/fused_model.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/stop_signals.hpp"
+#include "worker/run/exact_resume.hpp"
 #include "worker/run/job_retry.hpp"
 #include "worker/session/job_session.hpp"
 
@@ -126,6 +127,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
     const JobQueue::State state = queue.next(claim);
     if (state == JobQueue::State::Finished) break;
     if (state == JobQueue::State::Claimed) {
+      require_exact_resume(run, *claim);
       stopped = train(run, queue, retry, std::move(*claim));
     } else {
       wait_for_others();

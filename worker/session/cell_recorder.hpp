@@ -45,6 +45,9 @@ class CellRecorder {
   /// False once another process has taken the cell: nothing more is written then.
   bool writes() const { return !lease_.deposed() && !ended_; }
 
+  /// True if it writes, but its heartbeat has failed for long. See Lease::silent().
+  bool silent() const { return writes() && lease_.silent(); }
+
   void train_row(std::int64_t step, const TrainRow& row);
   void eval_row(std::int64_t step, const EvalRow& row);
 
