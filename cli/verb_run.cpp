@@ -1,5 +1,6 @@
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/base/terminal.hpp"
+#include "storage/leftovers.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/report/run_summary.hpp"
@@ -42,6 +44,18 @@ bool conclude(const CommandLine& line, const Sweep& sweep, const std::filesystem
   return summary.failed > 0 || summary.damaged > 0;
 }
 
+/// Says once per run if many segments of killed MPI processes fill the machine's shared memory.
+void warn_of_leftovers() {
+  constexpr std::size_t kMany = 16;
+  if (launcher_rank() != 0) return;
+  const Leftovers found = shared_memory_leftovers();
+  if (found.files.size() < kMany) return;
+  log(LogLevel::Warning,
+      fmt::format("killed MPI processes have left {} files ({:.0f} MB) in /dev/shm, which is "
+                  "memory; remove them with: depthgrid gc",
+                  found.files.size(), static_cast<double>(found.bytes) / 1e6));
+}
+
 }  // namespace
 
 int run_verb(const Arguments& arguments) {
@@ -52,6 +66,7 @@ int run_verb(const Arguments& arguments) {
   line.argument("FILE")
       .sweep_options()
       .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
+      .flag("allow-inexact", "as --set resources.allow_inexact=true: resume other ranks' sums")
       .flag("quiet,q", "no progress")
       .flag("json-progress", "progress as one JSON object per line, on stderr")
       .flag("dry-run,n", "show the plan instead")
@@ -65,8 +80,11 @@ int run_verb(const Arguments& arguments) {
   const std::filesystem::path store = store_of(line, sweep);
   if (dry) return print_plan(sweep, store, 1, line.has("json"));
 
-  const RunOrder order{line.required("FILE"), store.string(),    line.list_of("set"),
+  std::vector<std::string> set = line.list_of("set");
+  if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
+  const RunOrder order{line.required("FILE"), store.string(),    std::move(set),
                        line.has("yes"),       progress_of(line), ""};
+  warn_of_leftovers();
   const std::vector<std::string> worker = worker_command("run", order_text(order));
   if (under_launcher()) become(worker);
   std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader

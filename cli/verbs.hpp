@@ -22,8 +22,9 @@ struct Verb {
 };
 
 // One file each: cli/verb_<name>.cpp.
-VerbFunction audit_verb, bench_verb, check_verb, eval_verb, export_verb, generate_verb, logs_verb,
-    pack_verb, plan_verb, results_verb, run_verb, schema_verb, status_verb, validate_verb;
+VerbFunction audit_verb, bench_verb, check_verb, eval_verb, export_verb, gc_verb, generate_verb,
+    logs_verb, pack_verb, plan_verb, results_verb, run_verb, schema_verb, status_verb,
+    validate_verb;
 
 /// All verbs, in the order of the usage text.
 inline constexpr Verb kVerbs[] = {
@@ -39,6 +40,7 @@ inline constexpr Verb kVerbs[] = {
     {"export", "[STORE] --cell CELL", "write a cell's weights as safetensors", export_verb},
     {"check", "gate|forward|…", "the arithmetic of a model as JSON", check_verb},
     {"pack", "[STORE]", "bring sweep.h5 up to date", pack_verb},
+    {"gc", "[STORE]", "remove what killed processes have left", gc_verb},
     {"schema", "", "print every key of a sweep file", schema_verb},
     {"bench", "step|decode|…", "time training steps, decoding, the optimiser", bench_verb}};
 

@@ -26,6 +26,22 @@ std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k) 
   return std::clamp(k, std::min(min_k, tokens), tokens);
 }
 
+std::vector<std::int64_t> dynamic_layers(const CellConfig& config) {
+  std::vector<std::int64_t> out;
+  const std::string& family = config.word("model.family");
+  if (!facts_of(family).skips) return out;
+  const std::string path = "model." + family + ".layers";
+  if (const auto* list = config.at(path).get_if<ValueList>()) {
+    for (const Value& v : *list) out.push_back(*v.get_if<std::int64_t>());
+    return out;
+  }
+  const std::string& word = config.word(path);
+  for (std::int64_t i = 0; i < config.integer("model.n_layers"); ++i) {
+    if (word == "all" || (i % 2 == 1) == (word == "odd")) out.push_back(i);
+  }
+  return out;
+}
+
 std::optional<std::int64_t> capacity_count(const CellConfig& config) {
   const std::string& family = config.word("model.family");
   if (!facts_of(family).skips) return std::nullopt;

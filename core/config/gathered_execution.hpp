@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "core/config/cell_config.hpp"
 
@@ -12,6 +13,10 @@ struct Slots;
 /// Tokens per sequence executed by a layer of capacity γ: floor(γ T + 1e-9), so that 0.29 · 100 is
 /// 29; at least `min_k`, at most T.
 std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k = 0);
+
+/// Layers that skip tokens, from the leaf `model.*.layers` (odd, even, all, or a list); none for
+/// families whose layers execute every token.
+std::vector<std::int64_t> dynamic_layers(const CellConfig& config);
 
 /// The same for sequences of `data.seq_len`, from a resolved configuration; nothing for families
 /// whose layers execute every token.

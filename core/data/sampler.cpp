@@ -1,5 +1,6 @@
 #include "core/data/sampler.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <vector>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kCounterLimit = std::int64_t{1} << 32U;
 constexpr int kFeistelRounds = 6;
+constexpr std::int64_t kMostDigestedWindows = 65536;  // some milliseconds; see the header
 
 struct KindWord {
   std::string_view word;
@@ -130,16 +132,26 @@ double Sampler::epochs(std::int64_t steps) const noexcept {
 
 std::string data_order_digest(const Sampler& sampler, std::uint64_t seed, std::int64_t steps,
                               std::string_view tokens_sha256, std::int64_t first_step) {
+  const std::int64_t batch = sampler.batch(), seq_len = sampler.seq_len();
   Sha256Stream digest;
   digest.update(std::as_bytes(std::span(tokens_sha256)));
-  std::vector<std::int64_t> starts(static_cast<std::size_t>(sampler.batch()));
-  const std::int64_t seq_len = sampler.seq_len();
   digest.update(std::as_bytes(std::span(&seq_len, 1)));
-  for (std::int64_t step = 0; step < steps; ++step) {
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(std::min(batch, kMostDigestedWindows)));
+  const auto add = [&](std::int64_t step) {
     sampler.starts(seed, first_step + step, 0, starts);
     digest.update(std::as_bytes(std::span(starts)));
+  };
+  if (steps <= kMostDigestedWindows / batch) {
+    for (std::int64_t step = 0; step < steps; ++step) add(step);
+    return hex(digest.finish(), 16);
   }
-  return hex(digest.finish(), 16);
+  const std::array<std::int64_t, 5> key = {static_cast<std::int64_t>(sampler.drawn_as()), batch,
+                                           sampler.tokens(), steps,
+                                           static_cast<std::int64_t>(seed)};
+  digest.update(std::as_bytes(std::span(key)));
+  add(0);
+  add(steps - 1);
+  return "s" + hex(digest.finish(), 15);
 }
 
 }  // namespace depthgrid

@@ -34,6 +34,11 @@ class Sampler {
   void starts(std::uint64_t seed, std::int64_t step, std::int64_t first_row,
               std::span<std::int64_t> out) const;
 
+  /// Equal for kinds that draw alike.
+  SamplerKind drawn_as() const noexcept {
+    return kind_ == SamplerKind::Published2 ? SamplerKind::Iid : kind_;
+  }
+  std::int64_t tokens() const noexcept { return tokens_; }
   std::int64_t batch() const noexcept { return batch_; }
   std::int64_t seq_len() const noexcept { return seq_len_; }
 
@@ -50,8 +55,12 @@ class Sampler {
   std::int64_t places_;  // possible starts, or windows per epoch
 };
 
-/// Digest of the sequence of batches: of the tokens' digest and the starts of `steps` steps after
-/// the first `first_step` ones; 16 hexadecimal digits. Cells with equal digests are paired.
+/// Digest of the sequence of batches of `steps` steps after the first `first_step` ones: 16
+/// characters. Cells with equal digests are paired.
+///
+/// Up to 65,536 drawn windows: hexadecimal digits, of the tokens' digest and all starts. Beyond:
+/// the letter s and 15 digits, of the tokens' digest, all that the starts are a function of (kind,
+/// T, B, length of the text, steps, seed), and the starts of the first and the last step.
 std::string data_order_digest(const Sampler& sampler, std::uint64_t seed, std::int64_t steps,
                               std::string_view tokens_sha256, std::int64_t first_step = 0);
 

@@ -6,24 +6,10 @@
 
 #include "core/base/error.hpp"
 #include "core/config/family_facts.hpp"
+#include "core/config/gathered_execution.hpp"
 
 namespace depthgrid {
 namespace {
-
-/// Layers of `model.*.layers`: odd, even, all, or a list.
-std::vector<std::int64_t> layers_of(const CellConfig& c, std::string_view path) {
-  std::vector<std::int64_t> out;
-  const std::int64_t layers = c.integer("model.n_layers");
-  if (const auto* list = c.at(path).get_if<ValueList>()) {
-    for (const Value& v : *list) out.push_back(*v.get_if<std::int64_t>());
-    return out;
-  }
-  const std::string word = c.word(path);
-  for (std::int64_t i = 0; i < layers; ++i) {
-    if (word == "all" || (i % 2 == 1) == (word == "odd")) out.push_back(i);
-  }
-  return out;
-}
 
 Decider decider_of(std::string_view word) {
   const std::size_t at = label_index(kDeciderNames, word);
@@ -58,7 +44,7 @@ RoutingOptions routing_options(const CellConfigs& cells) {
   const FamilyFacts& facts = facts_of(family);
   if (!facts.skips) return o;
   const std::string under = "model." + family;
-  o.layers = layers_of(first, under + ".layers");
+  o.layers = dynamic_layers(first);
   o.capacity = reals(cells, under + ".capacity");
   o.gathered = first.word(under + ".execution") == "gathered";
   o.gathered_length = first.integer("data.seq_len");

@@ -232,8 +232,9 @@ void RowTable::add(std::int64_t step, std::span<const double> row_values) {
   values.insert(values.end(), row_values.begin(), row_values.end());
 }
 
-Journal::Journal(const fs::path& file, const JournalHeader& header)
+Journal::Journal(const fs::path& file, const JournalHeader& header, JournalOptions options)
     : file_(file),
+      options_(std::move(options)),
       fd_(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
                0640)) {
   if (!fd_) throw_errno(file, "cannot create the journal", errno);
@@ -276,6 +277,7 @@ void Journal::put(std::uint32_t type, std::int64_t step, std::span<const std::by
   frame_.insert(frame_.end(), body.begin(), body.end());
   close_frame(frame_, 0);
   write();
+  if (options_.now() - synced_ >= options_.sync_after) sync();
 }
 
 void Journal::append(std::size_t kind, std::int64_t step, std::span<const double> values) {
@@ -301,6 +303,8 @@ void Journal::end(AttemptOutcome outcome, std::int32_t exit_code) {
 
 void Journal::sync() {
   if (!fd_) throw StorageError(file_, "the journal was closed by an earlier error: " + problem_);
+  synced_ = options_.now();
+  ++syncs_;
   if (fdatasync(fd_.get()) == 0) return;
   try {
     throw_errno(file_, "cannot sync", errno);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -76,15 +78,23 @@ struct AttemptEnd {
   std::int32_t exit_code = 0;
 };
 
+struct JournalOptions {
+  /// A write syncs everything written so far if the last sync is this long ago.
+  std::chrono::milliseconds sync_after = std::chrono::seconds(5);
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+};
+
 /// Append-only log of one cell and attempt, file `journal-<generation>`.
 ///
 /// A frame is length, CRC-32C and payload, written by one call (a few microseconds), so that a torn
 /// tail is detected and ignored. Appended rows survive a crash of the process, synced rows a crash
-/// of the machine. One writer, not thread-safe.
+/// of the machine: while steps are short, all but those of the last five seconds. One writer, not
+/// thread-safe.
 class Journal {
  public:
   /// @throws StorageError if the file exists: no journal has two writers.
-  Journal(const std::filesystem::path& file, const JournalHeader& header);
+  Journal(const std::filesystem::path& file, const JournalHeader& header,
+          JournalOptions options = {});
 
   /// @param values  the values of the kind's columns, in their order.
   /// @throws Error for a wrong number of values; StorageError, like all writes here.
@@ -98,6 +108,9 @@ class Journal {
   /// fdatasync. @throws StorageError; the journal is closed then.
   void sync();
 
+  /// Syncs made so far.
+  std::int64_t syncs() const noexcept { return syncs_; }
+
   const std::filesystem::path& file() const { return file_; }
 
  private:
@@ -106,6 +119,9 @@ class Journal {
   void close_after(const std::string& problem);
 
   std::filesystem::path file_;
+  JournalOptions options_;
+  std::chrono::steady_clock::time_point synced_;  // time of the last sync
+  std::int64_t syncs_ = 0;
   Fd fd_;
   std::vector<std::int64_t> widths_;
   std::vector<std::byte> frame_;  // reused: a row needs no allocation

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -33,6 +34,10 @@ class Lease {
   /// True once a higher generation was seen: another process has the cell.
   bool deposed() const { return held_->deposed.load(std::memory_order_relaxed); }
 
+  /// True once its heartbeat could not be written for half its time to live: others may take the
+  /// cell soon. Short disturbances of a filesystem pass unnoticed.
+  bool silent() const { return held_->silent.load(std::memory_order_relaxed); }
+
   /// Checks now instead of at the next heartbeat; for use just before publishing.
   bool check_deposed();
 
@@ -44,10 +49,11 @@ class Lease {
   struct Held {
     std::filesystem::path cell_dir;
     std::int64_t generation = 0;
-    std::atomic<bool> deposed{false};
+    std::atomic<bool> deposed{false}, silent{false};
     std::mutex mutex;  // of the heartbeat file and of what follows
     std::int64_t beats = 0;
     bool ended = false;
+    std::chrono::steady_clock::time_point last_beat;  // of the keeper's thread alone, once given
     void beat(bool last);
     bool look();
   };

@@ -4,6 +4,8 @@
 #include <csignal>
 #include <exception>
 
+#include <unistd.h>
+
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "storage/files/journal.hpp"
@@ -48,7 +50,7 @@ LeaseKeeper::~LeaseKeeper() {
 
 bool LeaseKeeper::stood_still(const std::filesystem::path& cell_dir, std::int64_t generation,
                               const std::string& heartbeat) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = options_.now();
   const std::lock_guard lock(mutex_);
   const auto at = seen_.find(cell_dir);
   if (at == seen_.end() || at->second.generation != generation ||
@@ -63,14 +65,22 @@ bool LeaseKeeper::stood_still(const std::filesystem::path& cell_dir, std::int64_
   return seen.watched >= ttl;
 }
 
+/// True if the generation after `last`, the highest one, may be claimed.
+bool LeaseKeeper::free_after(const std::filesystem::path& cell_dir, std::int64_t last) {
+  if (last == 0) return true;
+  const std::string heartbeat = read_heartbeat(cell_dir, last);
+  const auto owner = read_claim(cell_dir, last);
+  return heartbeat_ended(heartbeat) || (owner && surely_dead(*owner)) ||
+         stood_still(cell_dir, last, heartbeat);
+}
+
+bool LeaseKeeper::looks_free(const std::filesystem::path& cell_dir) {
+  return free_after(cell_dir, highest_claim(cell_dir));
+}
+
 std::optional<Lease> LeaseKeeper::try_acquire(const std::filesystem::path& cell_dir) {
   const std::int64_t last = highest_claim(cell_dir);
-  if (last > 0) {
-    const std::string heartbeat = read_heartbeat(cell_dir, last);
-    const auto owner = read_claim(cell_dir, last);
-    const bool free = heartbeat_ended(heartbeat) || (owner && surely_dead(*owner));
-    if (!free && !stood_still(cell_dir, last, heartbeat)) return std::nullopt;
-  }
+  if (!free_after(cell_dir, last)) return std::nullopt;
   const std::int64_t next = next_generation(cell_dir);
   try {
     if (!publish_once(cell_dir / generation_name("gen", next), to_json(identity_))) {
@@ -85,7 +95,15 @@ std::optional<Lease> LeaseKeeper::try_acquire(const std::filesystem::path& cell_
   auto held = std::make_shared<Lease::Held>();
   held->cell_dir = cell_dir;
   held->generation = next;
-  held->beat(false);
+  held->last_beat = options_.now();
+  try {
+    held->beat(false);
+  } catch (...) {
+    // A claim by a living process without a heartbeat would keep the cell from everybody for ttl.
+    // Nothing has been written under this generation yet, so it may be claimed again.
+    unlink((cell_dir / generation_name("gen", next)).c_str());
+    throw;
+  }
   {
     const std::lock_guard lock(mutex_);
     seen_.erase(cell_dir);
@@ -98,20 +116,29 @@ std::optional<Lease> LeaseKeeper::try_acquire(const std::filesystem::path& cell_
 void LeaseKeeper::run() {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, options_.ttl / kBeatsPerTtl, [this] { return stop_; })) {
-    std::vector<std::shared_ptr<Lease::Held>> alive;
+    lock.unlock();  // the filesystem may be slow; acquiring must not wait for it
+    beat_all();
+    lock.lock();
+  }
+}
+
+void LeaseKeeper::beat_all() {
+  std::vector<std::shared_ptr<Lease::Held>> alive;
+  {
+    const std::lock_guard lock(mutex_);
     for (const auto& weak : held_) {
       if (auto held = weak.lock()) alive.push_back(std::move(held));
     }
-    lock.unlock();  // the filesystem may be slow; acquiring must not wait for it
-    for (const auto& held : alive) {
-      try {
-        if (!held->deposed.load(std::memory_order_relaxed) && !held->look()) held->beat(false);
-      } catch (const std::exception& e) {
-        log(LogLevel::Warning, e.what());  // the next beat may succeed
-      }
+  }
+  for (const auto& held : alive) {
+    try {
+      if (held->deposed.load(std::memory_order_relaxed) || held->look()) continue;
+      held->beat(false);
+      held->last_beat = options_.now();
+    } catch (const std::exception& e) {
+      log(LogLevel::Warning, e.what());  // the next beat may succeed
+      if (options_.now() - held->last_beat >= options_.ttl / 2) held->silent = true;
     }
-    alive.clear();
-    lock.lock();
   }
 }
 

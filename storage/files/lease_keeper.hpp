@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,12 +20,15 @@ namespace depthgrid {
 struct LeaseOptions {
   /// A lease is dead after this long without a heartbeat, on the observer's clock.
   std::chrono::milliseconds ttl = std::chrono::seconds(90);
+  /// The monotonic clock of this observer.
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 
 /// Takes leases for this process and keeps them alive; one per process, thread-safe.
 ///
 /// Its thread beats every ttl/9 for all leases held and looks for higher generations. Heartbeats of
 /// other owners are timed on its own monotonic clock; clocks of two hosts are never compared.
+/// Errors of the filesystem are ridden out for ttl/2; then Lease::silent() tells the owner to stop.
 class LeaseKeeper {
  public:
   explicit LeaseKeeper(const LeaseOptions& options = {});
@@ -38,8 +42,18 @@ class LeaseKeeper {
   /// at most ttl/3: in a longer pause this process or the filesystem may itself have stalled, and
   /// the owner with it. Never waits: call again later.
   /// @return  nothing if another process has the cell or was faster.
-  /// @throws  StorageError if the folder cannot be written.
+  /// @throws  StorageError if the folder cannot be written; nothing is claimed then.
   std::optional<Lease> try_acquire(const std::filesystem::path& cell_dir);
+
+  /// Whether try_acquire() would claim the cell now. Counts as a look at its owner's heartbeat.
+  bool looks_free(const std::filesystem::path& cell_dir);
+
+  /// One heartbeat of every lease that is held. The thread makes one every ttl/9.
+  void beat_all();
+
+  /// Time on this observer's clock.
+  std::chrono::steady_clock::time_point now() const { return options_.now(); }
+  std::chrono::milliseconds ttl() const { return options_.ttl; }
 
  private:
   struct Seen {
@@ -50,6 +64,7 @@ class LeaseKeeper {
   };
   bool stood_still(const std::filesystem::path& cell_dir, std::int64_t generation,
                    const std::string& heartbeat);
+  bool free_after(const std::filesystem::path& cell_dir, std::int64_t last);
   void run();
 
   LeaseOptions options_;

@@ -25,7 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kFileMode = 0640;
 constexpr mode_t kFolderMode = 0750;
-constexpr std::string_view kScratchPrefix = ".tmp-";
 
 /// How often a file that another process removed is written again.
 constexpr int kTimesAgain = 3;

@@ -41,6 +41,9 @@ bool publish_once(const std::filesystem::path& target, std::string_view text);
 void install_replace(const std::filesystem::path& target, const std::filesystem::path& scratch);
 bool install_once(const std::filesystem::path& target, const std::filesystem::path& scratch);
 
+/// Names of unfinished files begin with this.
+inline constexpr std::string_view kScratchPrefix = ".tmp-";
+
 /// A fresh name ".tmp-PROCESS-RANDOM" in `folder`, see process_tag().
 std::filesystem::path scratch_name(const std::filesystem::path& folder);
 

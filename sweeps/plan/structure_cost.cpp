@@ -1,11 +1,13 @@
 #include "sweeps/plan/structure_cost.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
 #include "core/config/axis_labels.hpp"
+#include "core/config/family_facts.hpp"
 #include "core/config/gathered_execution.hpp"
 #include "storage/columns/variables.hpp"
 
@@ -54,6 +56,72 @@ constexpr double kResultHead = 85e3;         // variables of a cell, their attri
 constexpr double kCheckpointHead = 5e3;      // in addition to the weights
 constexpr double kCheckpointParameter = 12;  // value and two moments
 
+/// Passes over `valid` that compare the modes of layers that skip tokens: a student per decider.
+double mode_passes(const CellConfig& config) {
+  const bool many = facts_of(config.word("model.family")).teaches;
+  double out = 0;
+  for (const std::string& mode : config.words("eval.modes")) {
+    out +=
+        mode == "student" && many ? static_cast<double>(config.words("eval.deciders").size()) : 1;
+  }
+  return out;
+}
+
+/// Passes over the held-out text before an evaluation: thresholds are found layer by layer.
+double calibration_passes(const CellConfig& config) {
+  if (!facts_of(config.word("model.family")).teaches) return 0;
+  const auto names = [&](const char* leaf, std::string_view word) {
+    return std::ranges::count(config.words(leaf), word) > 0;
+  };
+  const bool student = config.word("model.tdt.decider") == "calibrated" ||
+                       (names("eval.modes", "student") && names("eval.deciders", "calibrated"));
+  const double times = (student ? 1 : 0) + (names("eval.modes", "teacher_threshold") ? 1 : 0);
+  return times * static_cast<double>(dynamic_layers(config).size());
+}
+
+/// Windows of one evaluation. @param windows  per split. @param splits  number of them.
+double evaluated_windows(const CellConfig& config, double windows, double splits, bool final) {
+  double out = windows * splits;
+  if (!facts_of(config.word("model.family")).skips) return out;
+  const auto length = static_cast<double>(config.integer("data.seq_len"));
+  out += windows * mode_passes(config);
+  const double held_out = std::max(
+      1.0,
+      std::floor(static_cast<double>(config.integer("model.tdt.calibration_tokens")) / length));
+  out += calibration_passes(config) * (final ? held_out : std::min(windows, held_out));
+  // Statistics of teacher and student on the first batch.
+  if (!final) out += 2 * std::min({windows, held_out, std::max(1.0, std::floor(4096 / length))});
+  return out;
+}
+
+double number_or_zero(const CellConfig& config, const char* leaf) {
+  return static_cast<double>(config.integer_if(leaf).value_or(0));
+}
+
+/// Tokens of the periodic evaluations of a cell. Passes over a whole split are left out, as a plan
+/// needs no corpus.
+double periodic_tokens(const CellConfig& config) {
+  const double steps = number_or_zero(config, "train.steps");
+  const double every = number_or_zero(config, "eval.every");
+  const double times = (config.flag("eval.at_start") ? 1 : 0) +  // the last step always
+                       (every > 0 ? std::ceil(steps / every) : 1);
+  const auto splits = static_cast<double>(config.words("eval.splits").size());
+  if (splits == 0) return 0;
+  double windows =
+      times * evaluated_windows(config, number_or_zero(config, "eval.windows"), splits, false);
+  constexpr double kPublishedWindows = 80;
+  if (config.word("eval.protocol") == "published_1") windows += times * kPublishedWindows;
+  return windows * static_cast<double>(config.integer("data.seq_len"));
+}
+
+/// Tokens of the final evaluation, if eval.final_windows bounds it.
+double final_tokens(const CellConfig& config) {
+  const double windows =
+      evaluated_windows(config, number_or_zero(config, "eval.final_windows"),
+                        static_cast<double>(config.words("eval.final_splits").size()), true);
+  return windows * static_cast<double>(config.integer("data.seq_len"));
+}
+
 }  // namespace
 
 double expected_flops(const StructureCost& cost, const CellConfig& config) {
@@ -72,20 +140,9 @@ PredictedTime& PredictedTime::operator+=(const PredictedTime& other) {
 
 PredictedTime predicted_times(const CellConfig& config, const StructureCost& cost) {
   const auto steps = static_cast<double>(config.integer("train.steps"));
-  const auto length = static_cast<double>(config.integer("data.seq_len"));
   PredictedTime out{steps * cost.seconds_per_cell_step, 0, kSecondsPerCell};
-  if (!config.null("eval.every") && !config.null("eval.windows")) {
-    const double times = std::floor(steps / static_cast<double>(config.integer("eval.every"))) +
-                         (config.flag("eval.at_start") ? 1 : 0);
-    out.training += times * static_cast<double>(config.words("eval.splits").size()) * length *
-                    static_cast<double>(config.integer("eval.windows")) *
-                    cost.seconds_per_eval_token;
-  }
-  if (!config.null("eval.final_windows")) {
-    out.ending = static_cast<double>(config.words("eval.final_splits").size()) * length *
-                 static_cast<double>(config.integer("eval.final_windows")) *
-                 cost.seconds_per_eval_token;
-  }
+  out.training += periodic_tokens(config) * cost.seconds_per_eval_token;
+  out.ending = final_tokens(config) * cost.seconds_per_eval_token;
   return out;
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/base/clock.hpp"
 #include "core/config/cell_config.hpp"
 
 namespace depthgrid {
@@ -16,16 +17,24 @@ std::string config_digest(const CellConfig& config);
 std::string config_digest(const std::string& changed);
 
 /// Leaves `checkpoint.*`: when to write one, and which steps are kept for good.
+///
+/// `every_seconds: auto` bounds both what a crash costs and what checkpoints cost: the first one
+/// comes soon, each further one once a hundred times the duration of the last has passed. When they
+/// are written changes no number.
 class CheckpointPolicy {
  public:
-  CheckpointPolicy(const CellConfig& run, std::int64_t steps);
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  /// @param now  monotonic clock.
+  CheckpointPolicy(const CellConfig& run, std::int64_t steps,
+                   std::function<TimePoint()> now = std::chrono::steady_clock::now);
 
   /// True after `step`: at multiples of `every`, at kept steps, or when `every_seconds` have
   /// passed.
   bool due(std::int64_t step) const;
 
-  /// A checkpoint was written now.
-  void written() { since_ = Stopwatch(); }
+  /// A checkpoint was written just now. @param cost  time taken by the checkpoints of all cells.
+  void written(std::chrono::duration<double> cost);
 
   int keep_last() const noexcept { return keep_last_; }
   bool keeps_best() const noexcept { return keep_best_ > 0; }
@@ -37,12 +46,15 @@ class CheckpointPolicy {
                                  std::int64_t last) const;
 
  private:
-  std::optional<std::int64_t> every_, every_seconds_;
+  std::optional<std::int64_t> every_;
+  std::optional<std::chrono::duration<double>> wait_;  // after the last one; none: step by step
+  bool by_cost_;
   int keep_last_;
   std::int64_t keep_best_;
   bool keep_final_;
   std::vector<std::int64_t> keep_at_;
-  Stopwatch since_;
+  std::function<TimePoint()> now_;
+  TimePoint last_;  // or the beginning
 };
 
 }  // namespace depthgrid

@@ -1,7 +1,9 @@
 #include "sweeps/queue/job_queue.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +15,10 @@
 
 namespace depthgrid {
 namespace {
+
+/// The free cells of a partly held job must stay the same for ttl/kSettleParts. Heartbeats of one
+/// owner, and so the ends of its leases, lie up to ttl/9 apart.
+constexpr int kSettleParts = 4;
 
 /// A checkpoint written before the layout of the model changed is useless.
 bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
@@ -65,7 +71,8 @@ void JobQueue::report(std::size_t row, std::int64_t generation, const char* kind
                       const std::string& why) {
   const CellPlan& cell = sweep_.cells[row];
   store_.publish_failure(cell.id, generation, CellStatus::Failed,
-                         nlohmann::json{{"class", kind}, {"message", why}}.dump());
+                         nlohmann::json{{"class", kind}, {"message", why}}.dump(
+                             -1, ' ', false, nlohmann::json::error_handler_t::replace));
   log(LogLevel::Error, cell.alias + ": " + why);
   lost_.push_back({row, why});
   give_up({row});
@@ -133,16 +140,14 @@ bool JobQueue::clear_result(std::size_t row, std::int64_t generation,
   return true;
 }
 
-std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
+/// The state of a cell whose lease was taken; nothing if it is done or has been given up.
+std::optional<ClaimedCell> JobQueue::begun(std::size_t row, Lease lease) {
   const CellPlan& cell = sweep_.cells[row];
-  if (lost_elsewhere(row)) return std::nullopt;
   const std::filesystem::path folder = store_.cell_dir(cell.id);
-  auto lease = leases_.try_acquire(folder);
-  if (!lease) return std::nullopt;
   if (store_.completed(cell.id)) return std::nullopt;  // finished in the meantime
-  if (lost_meanwhile(row, *lease)) return std::nullopt;
+  if (lost_meanwhile(row, lease)) return std::nullopt;
   std::vector<std::string> damages;
-  if (!clear_result(row, lease->generation(), damages)) return std::nullopt;
+  if (!clear_result(row, lease.generation(), damages)) return std::nullopt;
   const bool undone = !damages.empty();  // its last attempt had ended well
   CellRecovery search = recover_cell(folder, config_digest(cell.config));
   damages.insert(damages.end(), search.damages.begin(), search.damages.end());
@@ -150,7 +155,7 @@ std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
   const auto failure = store_.newest_failure(cell.id);
   const auto why = died_too_often(search.before, failure ? failure->generation : 0, crash_budget_);
   if (why && !undone) {
-    report(row, lease->generation(), "crash", *why);
+    report(row, lease.generation(), "crash", *why);
     return std::nullopt;
   }
   remove_scratch(folder);
@@ -162,11 +167,54 @@ std::optional<ClaimedCell> JobQueue::take(std::size_t row) {
     log(LogLevel::Warning, cell.alias + ": damaged checkpoint skipped: " + reason);
   }
   return ClaimedCell{row,
-                     std::move(*lease),
+                     std::move(lease),
                      std::move(search.state),
                      std::move(search.rejected),
                      std::move(search.before),
                      std::move(damages)};
+}
+
+/// Claims these cells of a job and adds them to ready_, in groups by step. All leases are taken
+/// before the first checkpoint is read. Who gets the first cell gets the job: two processes that
+/// begin it at once do not share it between them.
+/// @return  false if nothing was added.
+bool JobQueue::take(const std::vector<std::size_t>& rows) {
+  std::vector<std::pair<std::size_t, Lease>> leases;
+  for (const std::size_t row : rows) {
+    auto lease = leases_.try_acquire(store_.cell_dir(sweep_.cells[row].id));
+    if (lease) {
+      leases.emplace_back(row, std::move(*lease));
+    } else if (leases.empty()) {
+      return false;
+    }
+  }
+  std::map<std::int64_t, Claim> by_step;
+  for (auto& [row, lease] : leases) {
+    auto cell = begun(row, std::move(lease));
+    if (!cell) continue;
+    const std::int64_t step = cell->state ? cell->state->step : 0;
+    Claim& group = by_step[step];
+    group.job.first_step = step;
+    group.job.rows.push_back(row);
+    group.cells.push_back(std::move(*cell));
+  }
+  for (auto& [step, group] : by_step) {
+    std::vector<std::string> ids;
+    for (const std::size_t row : group.job.rows) ids.push_back(sweep_.cells[row].id);
+    group.job.id = job_id(ids);
+    ready_.push_back(std::move(group));
+  }
+  return !by_step.empty();
+}
+
+/// Those of `rows` that nobody holds. Every cell is looked at, so that the heartbeats of a silent
+/// owner are timed together.
+std::vector<std::size_t> JobQueue::free_cells(const std::vector<std::size_t>& rows) {
+  std::vector<std::size_t> out;
+  for (const std::size_t row : rows) {
+    if (leases_.looks_free(store_.cell_dir(sweep_.cells[row].id))) out.push_back(row);
+  }
+  return out;
 }
 
 JobQueue::State JobQueue::next(std::optional<Claim>& claim) {
@@ -177,34 +225,29 @@ JobQueue::State JobQueue::next(std::optional<Claim>& claim) {
   };
   if (!ready_.empty()) return pop_ready();
   bool waiting = false;
+  decltype(offered_) offered;
   for (const FusedJob& job : jobs_) {
     if (!may_begin(job)) {
       waiting = true;
       continue;
     }
-    std::map<std::int64_t, Claim> by_step;
-    bool held = false;
-    for (const std::size_t row : job.cells) {
-      if (!pending(row)) continue;
-      auto cell = take(row);
-      if (!cell) {
-        held = true;  // its owner has begun this job: leave the rest to it
-        break;
-      }
-      const std::int64_t step = cell->state ? cell->state->step : 0;
-      Claim& group = by_step[step];
-      group.job.first_step = step;
-      group.job.rows.push_back(row);
-      group.cells.push_back(std::move(*cell));
+    std::vector<std::size_t> open;
+    std::ranges::copy_if(job.cells, std::back_inserter(open),
+                         [&](std::size_t row) { return pending(row) && !lost_elsewhere(row); });
+    if (open.empty()) continue;
+    waiting = true;
+    const std::vector<std::size_t> free = free_cells(open);
+    if (free.size() == open.size()) {
+      if (take(open)) return pop_ready();
+    } else if (!free.empty()) {
+      const auto before = offered_.find(free);
+      offered.emplace(free, before == offered_.end() ? leases_.now() : before->second);
     }
-    for (auto& [step, group] : by_step) {
-      std::vector<std::string> ids;
-      for (const std::size_t row : group.job.rows) ids.push_back(sweep_.cells[row].id);
-      group.job.id = job_id(ids);
-      ready_.push_back(std::move(group));
-    }
-    if (!ready_.empty()) return pop_ready();
-    waiting = waiting || held;
+  }
+  offered_ = std::move(offered);
+  for (const auto& [free, since] : offered_) {
+    const auto settled = leases_.ttl() / kSettleParts;
+    if (leases_.now() - since >= settled && take(free)) return pop_ready();
   }
   return waiting ? State::Waiting : State::Finished;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -70,6 +72,10 @@ class JobQueue {
            ParameterCount parameters, std::int64_t crash_budget);
 
   /// Takes the next job. Cells that resume from different steps come as separate groups.
+  ///
+  /// The cells of a job are taken together: jobs of which no cell is held come first. Of a job that
+  /// others hold in part, the free cells are taken once they have been the same for a while: then
+  /// no process is just claiming the job, and no more cells of a silent owner will soon be free.
   /// @param claim  set when Claimed.
   /// @return Waiting: every cell left is held by another process, which may die, or starts from
   ///         cells that are not done; Finished: no cell is left.
@@ -87,7 +93,9 @@ class JobQueue {
   std::vector<LostCell> take_lost() { return std::exchange(lost_, {}); }
 
  private:
-  std::optional<ClaimedCell> take(std::size_t row);
+  bool take(const std::vector<std::size_t>& rows);
+  std::optional<ClaimedCell> begun(std::size_t row, Lease lease);
+  std::vector<std::size_t> free_cells(const std::vector<std::size_t>& rows);
   bool pending(std::size_t row) const;
   bool lost_elsewhere(std::size_t row);
   bool lost_meanwhile(std::size_t row, const Lease& lease);
@@ -106,6 +114,8 @@ class JobQueue {
   std::vector<LostCell> lost_;
   std::vector<std::int64_t> failed_before_;  // generation of the newest failure when this run began
   StartPermit start_;
+  // Free cells of jobs that are held in part, and since when these were the same.
+  std::map<std::vector<std::size_t>, std::chrono::steady_clock::time_point> offered_;
   std::int64_t crash_budget_;
   std::int64_t failed_ = 0;
 };

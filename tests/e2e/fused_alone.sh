@@ -33,6 +33,9 @@ for variant in standard time_indexed ssm dense_ssm; do
     train alone --set packing.fuse=off
     train fused --set packing.fuse=8
     train threads --set packing.fuse=8 --set resources.threads=2
+    fused alone 1
+    fused fused 8
+    fused threads 8
     same alone fused
     same alone threads
     echo "$variant, $size: 8 cells fused have the bits of 8 cells alone, at 1 and 2 threads"
@@ -45,6 +48,7 @@ for family in standard time_indexed; do
   options=(--set model.family=$family "${small[@]}" --set train.precision=bf16)
   train alone --set packing.fuse=off
   train fused --set packing.fuse=8
+  fused fused 8
   same alone fused
   echo "$family, small, bf16: 8 cells fused have the bits of 8 cells alone"
   rm -rf alone fused

@@ -25,6 +25,27 @@ same undisturbed killed
 attempts=$(find killed -name 'journal-*' | wc -l)
 [ "$attempts" -gt 4 ] || fail "no attempt was interrupted ($attempts journals)"
 
+# Without any leaf about checkpoints the first comes soon: a killed run does not begin again.
+plain=("$depthgrid" run "$sweep" --set train.steps=1000000 --set eval.every=null --set checkpoint.every=null)
+"${plain[@]}" --store plain -q 2>/dev/null &
+run=$!
+for _ in $(seq 1200); do
+  [ -n "$(checkpoints_of plain)" ] && break
+  sleep 0.05
+done
+[ -n "$(checkpoints_of plain)" ] || fail "no checkpoint in a minute"
+kill -9 "$(pgrep -P "$run" -f depthgrid-worker)"
+wait "$run" 2>/dev/null || true
+"${plain[@]}" --store plain 2>err &
+run=$!
+for _ in $(seq 400); do
+  grep -q 'starts at step' err && break
+  sleep 0.05
+done
+kill -INT "$run"
+wait "$run" || true
+grep -qE 'starts at step [1-9]' err || fail "it began again"
+
 # kill -9 of depthgrid itself: its worker does not train on, it stops as after a signal.
 "$depthgrid" run "$sweep" "${options[@]}" --set train.steps=100000 --store orphaned -q 2>/dev/null &
 run=$!

@@ -38,3 +38,10 @@ jobs=$(python3 -c 'import json; print(*(job["id"] for job in json.load(open("out
 expect 0 "$depthgrid" run "$sweep" "${options[@]}" --set packing.fuse=off --store alone_store
 for job in $jobs; do says err "job $job starts"; done
 same one alone_store
+fused alone_store 1
+train by_two --set packing.fuse=2
+fused by_two 2 # cells of equal structure
+same one by_two
+
+# Readers of the users open what was written.
+expect 0 "$sources/.venv/bin/python" "$sources/tests/storage/read_sweep.py" one/sweep.h5 4 train_loss final_loss

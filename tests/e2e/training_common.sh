@@ -29,6 +29,19 @@ same() {
   done
 }
 
+# fused STORE E: every job of a store trained E cells.
+fused() {
+  "$sources/.venv/bin/python" - "$@" <<'PY' || fail "the jobs of $1 are not of $2 cells each"
+import sys
+from collections import Counter
+import h5py
+
+jobs = Counter(h5py.File(f"{sys.argv[1]}/sweep.h5")["attempt_job"][()].tolist())
+print(f"{sys.argv[1]}: jobs of", *jobs.values())
+sys.exit(0 if jobs and set(jobs.values()) == {int(sys.argv[2])} else 1)
+PY
+}
+
 # near A B TOLERANCE: losses agree to a relative difference, cell by cell (the ids may differ).
 near() {
   "$sources/.venv/bin/python" - "$@" <<'PY' || fail "losses of $1 and $2 differ by more than $3"

@@ -44,6 +44,12 @@ std::int64_t best_step(const Store& store, const CellId& id) {
     throw UserError(ExitCode::NoInput,
                     "--at best: cell " + id + " was not evaluated on the split dev");
   }
+  if (step == 0) {
+    throw UserError(ExitCode::NoInput,
+                    "--at best: the loss of cell " + id +
+                        " was lowest before its first step, and no checkpoint holds these weights; "
+                        "name a step, or --at final");
+  }
   return step;
 }
 

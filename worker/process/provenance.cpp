@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -21,14 +22,43 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return text;
+}
+
 bool allowed(const std::string& name) {
   constexpr std::array<std::string_view, 7> kPrefixes = {"SLURM_", "NCCL_",     "CUDA_",     "OMP_",
                                                          "MKL_",   "OMPI_MCA_", "DEPTHGRID_"};
-  constexpr std::array<std::string_view, 5> kSecret = {"TOKEN", "SECRET", "PASSW", "KEY",
-                                                       "CREDENTIAL"};
-  const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+  constexpr std::array<std::string_view, 12> kSecret = {
+      "TOKEN", "SECRET", "PASS", "PWD",     "KEY",    "CREDENTIAL",
+      "JWT",   "AUTH",   "CERT", "PRIVATE", "COOKIE", "SIGNATURE"};
+  const std::string loud = upper(name);
+  const auto has = [&](std::string_view part) { return loud.find(part) != std::string::npos; };
   return std::ranges::any_of(kPrefixes, [&](auto p) { return name.starts_with(p); }) &&
          std::ranges::none_of(kSecret, has);
+}
+
+/// "https://user:word@host/x" without "user:word@", anywhere in a text.
+std::string without_user_info(std::string text) {
+  constexpr std::string_view kScheme = "://";
+  for (std::size_t at = text.find(kScheme); at != std::string::npos;
+       at = text.find(kScheme, at + 1)) {
+    const std::size_t begin = at + kScheme.size();
+    const std::size_t end = std::min(text.find_first_of("/?# \t\n,;\"'", begin), text.size());
+    const std::size_t sign = text.rfind('@', end);
+    if (sign != std::string::npos && sign >= begin && sign < end) {
+      text.erase(begin, sign + 1 - begin);
+    }
+  }
+  return text;
+}
+
+/// Bytes that are not UTF-8, which a variable or a name may hold, become U+FFFD.
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Json environment() {
@@ -39,7 +69,7 @@ Json environment() {
   for (const std::string& line : lines) {
     const std::size_t at = line.find('=');
     if (at != std::string::npos && allowed(line.substr(0, at))) {
-      out[line.substr(0, at)] = line.substr(at + 1);
+      out[line.substr(0, at)] = without_user_info(line.substr(at + 1));
     }
   }
   return out;
@@ -49,19 +79,18 @@ Json environment() {
 
 std::string attempt_json(const AttemptFacts& facts) {
   const ProcessIdentity self = this_process();
-  return Json{{"start", unix_time()},
-              {"host", self.host},
-              {"pid", self.pid},
-              {"job", facts.job},
-              {"cells", facts.cells},
-              {"ranks", facts.ranks},
-              {"threads", facts.threads},
-              {"device", facts.device},
-              {"scheduler_id", self.scheduler_job},
-              {"code_version", code_version()},
-              {"logs", facts.logs},
-              {"environment", environment()}}
-      .dump();
+  return text_of({{"start", unix_time()},
+                  {"host", self.host},
+                  {"pid", self.pid},
+                  {"job", facts.job},
+                  {"cells", facts.cells},
+                  {"ranks", facts.ranks},
+                  {"threads", facts.threads},
+                  {"device", facts.device},
+                  {"scheduler_id", self.scheduler_job},
+                  {"code_version", code_version()},
+                  {"logs", facts.logs},
+                  {"environment", environment()}});
 }
 
 std::string library_versions_json(bool on_gpu) {
@@ -70,7 +99,7 @@ std::string library_versions_json(bool on_gpu) {
               {"mpi", mpi_version()},
               {"compiler", __VERSION__}};
   for (const auto& [library, version] : device_versions(on_gpu)) out[library] = version;
-  return out.dump();
+  return text_of(out);
 }
 
 std::string log_name() {

@@ -17,7 +17,9 @@ struct AttemptFacts {
 };
 
 /// One JSON object: time, host, device, scheduler id, code version and the environment variables of
-/// an allow-list (SLURM_*, NCCL_*, CUDA_*, OMP_*, OMPI_MCA_*, DEPTHGRID_*; never a token or a key).
+/// an allow-list (SLURM_*, NCCL_*, CUDA_*, OMP_*, MKL_*, OMPI_MCA_*, DEPTHGRID_*), except those
+/// whose name tells of a secret (a token, a key, a password …); user names and passwords in URLs
+/// are left out.
 std::string attempt_json(const AttemptFacts& facts);
 
 /// {"libtorch": "2.11.0", "hdf5": …, "mpi": …, "compiler": …} and, where the GPU plug-in was built,

@@ -37,7 +37,8 @@ int train_apart(RunOrder order, const CellId& cell, const DeviceChoice& device) 
 void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& generations,
                     CellStatus status, const std::string& kind, const std::string& message) {
   const std::string json =
-      nlohmann::json{{"class", kind}, {"message", message}, {"job", job.id}}.dump();
+      nlohmann::json{{"class", kind}, {"message", message}, {"job", job.id}}.dump(
+          -1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::vector<std::size_t> lost;
   for (std::size_t i = 0; i < job.rows.size(); ++i) {
     const CellPlan& cell = run_.sweep.cells[job.rows[i]];

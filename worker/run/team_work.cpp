@@ -13,6 +13,7 @@
 #include "worker/process/memory_use.hpp"
 #include "worker/process/run_setup.hpp"
 #include "worker/process/stop_signals.hpp"
+#include "worker/run/exact_resume.hpp"
 #include "worker/run/job_retry.hpp"
 #include "worker/session/job_session.hpp"
 
@@ -132,7 +133,8 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
     for (const auto& [row, why] : queue.take_lost()) run.progress.cell_failed(row, why);
     if (state == JobQueue::State::Finished) break;
     if (state == JobQueue::State::Claimed) {
-      stopped = train(run, retry, std::move(*claim));
+      require_exact_resume(run, *claim);
+      stopped = train(run, queue, retry, std::move(*claim));
     } else {
       wait_for_others();
     }

@@ -30,6 +30,10 @@ void load_row(const at::Tensor& arena, std::size_t e, const LoadedCheckpoint& fr
 
 }  // namespace
 
+std::string kind_of(at::Device device) {
+  return c10::DeviceTypeName(device.type(), /*lower_case=*/true);
+}
+
 std::vector<float> host_row(const at::Tensor& arena, std::size_t e) {
   const at::Tensor row = arena.select(0, static_cast<std::int64_t>(e)).cpu().contiguous();
   const float* data = row.const_data_ptr<float>();
@@ -38,7 +42,10 @@ std::vector<float> host_row(const at::Tensor& arena, std::size_t e) {
 
 CellCheckpoint::CellCheckpoint(const FusedModel& job, std::size_t e, const CellClock& clock,
                                int ranks)
-    : values_(host_row(job.arena->values(), e)), clock_(clock), ranks_(ranks) {
+    : values_(host_row(job.arena->values(), e)),
+      clock_(clock),
+      ranks_(ranks),
+      device_(kind_of(job.arena->values().device())) {
   for (const CellOptimizer::Moment& m : job.optimizer->moments()) {
     moments_.emplace_back(m.name, host_row(m.values, e));
   }
@@ -55,7 +62,7 @@ CheckpointData CellCheckpoint::data(std::int64_t step, std::string digest) const
                                  {"device", clock_.device},
                                  {"lost", clock_.lost},
                                  {"ranks", ranks_}},
-                     .texts = {},
+                     .texts = {{"device", device_}},
                      .tensors = {{kParameters, shape, values_}}};
   for (const auto& [name, values] : moments_) out.tensors.push_back({name, shape, values});
   return out;

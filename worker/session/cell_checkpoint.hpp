@@ -26,8 +26,11 @@ struct CellClock {
 /// Row e of an (E, P) arena in host memory.
 std::vector<float> host_row(const at::Tensor& arena, std::size_t e);
 
+/// "cpu" or "cuda".
+std::string kind_of(at::Device device);
+
 /// State of one cell of a job for a checkpoint: parameters and moments in host memory, its clock,
-/// and the number of ranks that summed its gradients.
+/// and what its rounding depends on: the number of ranks that sum its gradients, kind of device.
 class CellCheckpoint {
  public:
   CellCheckpoint(const FusedModel& job, std::size_t e, const CellClock& clock, int ranks);
@@ -40,6 +43,7 @@ class CellCheckpoint {
   std::vector<std::pair<std::string, std::vector<float>>> moments_;  // name, row
   CellClock clock_;
   double ranks_;
+  std::string device_;
 };
 
 /// Restores cell e of a job from a checkpoint. @return its clock.

@@ -110,7 +110,7 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
   std::vector<double> by_group;
   for (const std::int64_t n : layout.counts_by_group()) by_group.push_back(static_cast<double>(n));
   const auto stored = layout.size();
-  facts.set("n_parameters", static_cast<double>(stored));
+  facts.set("n_parameters", static_cast<double>(trainable_parameters(layout, fused.train.frozen)));
   facts.set("n_parameters_stored", static_cast<double>(stored));
   facts.set("n_parameters_effective", static_cast<double>(effective_parameters(o, layout)));
   facts.set("n_parameters_group", by_group);

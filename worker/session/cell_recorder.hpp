@@ -48,6 +48,8 @@ class CellRecorder {
 
   /// Looks now whether another process has taken the cell.
   bool taken() { return lease_.check_deposed(); }
+  /// True if it writes, but its heartbeat has failed for long. See Lease::silent().
+  bool silent() const { return writes() && lease_.silent(); }
 
   void train_row(std::int64_t step, const TrainRow& row);
   void eval_row(std::int64_t step, const EvalRow& row);

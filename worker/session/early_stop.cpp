@@ -10,10 +10,10 @@ EarlyStop::EarlyStop(const TrainOptions& options, CellSet& cells)
 bool EarlyStop::see(std::size_t e, std::int64_t step, double loss) {
   const auto cell = static_cast<std::int64_t>(e);
   if (cells_.status(cell) != CellStatus::Running || loss == 0) return false;
-  const LowestLoss::Verdict verdict =
-      lowest_.at(e).see(step, loss, options_.min_delta[e], options_.patience[e]);
-  if (verdict == LowestLoss::Verdict::Better) improved_at_ = step;
-  if (verdict != LowestLoss::Verdict::OutOfPatience) return false;
+  LowestLoss& lowest = lowest_.at(e);
+  const bool over = lowest.see(step, loss, options_.min_delta[e], options_.patience[e]);
+  if (!lowest.improved.empty() && lowest.improved.back() == step) improved_at_ = step;
+  if (!over) return false;
   cells_.retire(cell, CellStatus::Completed);
   return true;
 }

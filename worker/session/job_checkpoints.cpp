@@ -1,5 +1,6 @@
 #include "worker/session/job_checkpoints.hpp"
 
+#include <chrono>
 #include <vector>
 
 #include "core/base/clock.hpp"
@@ -9,11 +10,12 @@
 namespace depthgrid {
 
 bool JobCheckpoints::due(std::int64_t step) const {
-  if (step >= job_.steps()) return false;  // end() or stop() follows
+  if (step >= job_.steps()) return false;  // the one of the end follows
   return (policy_.keeps_best() && early_stop_.improved_at(step)) || policy_.due(step);
 }
 
 void JobCheckpoints::write(std::int64_t step) {
+  if (written_ == step) return;
   const Stopwatch clock;
   std::vector<std::size_t> written;
   for (std::size_t e = 0; e < recorder_.size(); ++e) {
@@ -35,7 +37,7 @@ void JobCheckpoints::write(std::int64_t step) {
     written.push_back(e);
   }
   recorder_.charge(&CellClock::checkpoint, clock.seconds(), written);
-  policy_.written();
+  policy_.written(std::chrono::duration<double>(clock.seconds()));
   written_ = step;
 }
 

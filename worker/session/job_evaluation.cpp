@@ -42,8 +42,8 @@ void JobEvaluation::evaluate(std::int64_t step) {
   for (const std::size_t e : early_stop_.see(step, results[static_cast<std::size_t>(Split::Dev)])) {
     if (step == job_.job.first_step) continue;  // already recorded
     const LowestLoss& lowest = early_stop_.lowest(e);
-    recorder_.cell(e).event(step, EventKind::EarlyStop, lowest.best,
-                            fmt::format("no better than at step {}", lowest.improved.back()));
+    recorder_.cell(e).event(step, EventKind::EarlyStop, lowest.margin_below,
+                            fmt::format("no better than at step {}", lowest.patient_since));
   }
 }
 

@@ -5,9 +5,11 @@
 #include <ATen/Context.h>
 
 #include "core/base/clock.hpp"
+#include "core/base/error.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/session/final_weights.hpp"
 #include "worker/session/probe_table.hpp"
+#include "worker/session/team_state.hpp"
 #include "worker/session/warm_start.hpp"
 
 namespace depthgrid {
@@ -25,7 +27,8 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
       stability_(job_, evaluation_.plan(), recorder_),
       probes_(make_probes(job_), [this](std::int64_t step) { return recorder_.that_made(step); }),
       checkpoints_(job_, policy_, early_stop_, recorder_),
-      step_(job_.job.first_step) {
+      step_(job_.job.first_step),
+      running_(job_.cells.size()) {
   at::globalContext().setAllowTF32CuBLAS(job_.fused.train.precision == Precision::Tf32);
   std::vector<StartedFrom> started;
   if (step_ == 0) {
@@ -40,12 +43,11 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
       recorder_.set_made(e, *end);
     }
   }
-  // Each sees the effects of those before it: a checkpoint follows the best evaluation.
+  // Each sees the effects of those before it; checkpoints follow all of them.
   services_.add(recorder_);
   services_.add(stability_);
   services_.add(evaluation_);
   services_.add(probes_);
-  services_.add(checkpoints_);
 }
 
 std::vector<CellClock> JobSession::restore(const std::vector<ClaimedCell>& claims) {
@@ -81,26 +83,56 @@ void JobSession::announce() const {
                        : fmt::format("{} … {}", alias(rows.front()), alias(rows.back())));
 }
 
+JobSession::Turn JobSession::turn() {
+  Turn mine = Turn::Next;
+  if (stop_requested() || recorder_.silent()) {
+    mine = Turn::Stop;
+  } else if (job_.run.team.leads()) {
+    // Also when cells have ended, which the other ranks do not know yet.
+    const bool save = checkpoints_.due(step_) || job_.running() != running_;
+    mine = save ? Turn::Save : Turn::Next;
+  }
+  return static_cast<Turn>(job_.run.sync.largest(static_cast<std::int64_t>(mine)));
+}
+
+void JobSession::settle() {
+  Collective& team = job_.run.team.group();
+  share_ends(team, job_.cells);
+  running_ = job_.running();
+  require_equal_parameters(team, *job_.fused.arena, step_);
+}
+
 SessionEnd JobSession::run() {
   const bool leads = job_.run.team.leads();
   GradientSync& sync = job_.run.sync;
   if (leads) announce();
   services_.begin(step_);
+  settle();
   // Only the first rank evaluates, so only it knows about early stops.
   const auto over = [&] { return sync.largest(leads && !recorder_.any_active() ? 1 : 0) > 0; };
   while (step_ < job_.steps() && !over()) {
     const Stopwatch clock;
     const StepReport report = trainer_.step(step_ + 1);
     services_.stepped({++step_, report, clock.seconds()});
-    if (sync.largest(stop_requested() ? 1 : 0) > 0) {
-      services_.stop(step_);
-      return stop();
-    }
+    const Turn next = turn();
+    if (next == Turn::Next) continue;
+    settle();
+    if (leads && (next == Turn::Stop || checkpoints_.due(step_))) checkpoints_.write(step_);
+    if (next == Turn::Stop) return stop();
   }
+  settle();
   return leads && !finish() ? stop() : SessionEnd::Done;
 }
 
 SessionEnd JobSession::stop() {
+  if (const auto e = recorder_.silent()) {
+    throw StorageError(
+        recorder_.cell(*e).folder().string(),
+        fmt::format("the heartbeat of {} could not be written for half of resources.lease, so "
+                    "another process may soon take the cell; stopped after step {} with a "
+                    "checkpoint: once the folder can be written, the same command goes on",
+                    recorder_.cell(*e).cell().alias, step_));
+  }
   recorder_.end_seams();
   abandon({AttemptOutcome::Preempted, ExitCode::TempFail, {}, 0, ""});
   if (job_.run.team.leads()) job_.run.progress.job_ended("stopped");
@@ -114,6 +146,7 @@ bool JobSession::finish() {
   }
   recorder_.end_seams();
   services_.end(step_);
+  checkpoints_.write(step_);
   const auto results = evaluation_.final();
   if (!results) return false;
   for (std::size_t e = 0; e < recorder_.size(); ++e) {

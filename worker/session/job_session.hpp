@@ -19,7 +19,7 @@ namespace depthgrid {
 enum class SessionEnd : std::uint8_t { Done, Stopped };
 
 /// Trains one fused job from its first to its last step. Every rank of the team runs one; on the
-/// first rank, services follow the loop: they record, evaluate and write checkpoints.
+/// first rank, services follow the loop: they record and evaluate, and checkpoints are written.
 class JobSession {
  public:
   /// @param claims  of the first rank, in the order of job.rows; empty on the others. See
@@ -27,6 +27,8 @@ class JobSession {
   JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>& claims);
 
   /// @return Stopped if a signal ended it: everything is checkpointed, the leases are released.
+  /// @throws StorageError if heartbeats cannot be written, after a checkpoint, if that can be
+  ///         written; Error if the ranks of the team differ in their parameters.
   SessionEnd run();
 
   /// Ends the attempts of cells that are not done, after an error.
@@ -37,6 +39,11 @@ class JobSession {
   std::vector<CellClock> restore(const std::vector<ClaimedCell>& claims);
   RecordShape record_shape() const;
   void announce() const;
+  /// What the team does after a step; of what its ranks ask for, the last of these words.
+  enum class Turn : std::uint8_t { Next, Save, Stop };
+  Turn turn();
+  /// Makes the team agree on the cells that go on and on their parameters.
+  void settle();
   /// @return false if a signal arrived during the final evaluation.
   bool finish();
   SessionEnd stop();
@@ -53,6 +60,7 @@ class JobSession {
   JobCheckpoints checkpoints_;
   SessionServices services_;
   std::int64_t step_;
+  std::int64_t running_;  // cells, when the team last agreed on them
 };
 
 }  // namespace depthgrid

@@ -27,9 +27,10 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
-/// Records what differs from earlier attempts: build, number of ranks.
+/// Records what differs from earlier attempts: build; number of ranks and device, see
+/// require_exact_resume().
 void warn_of_changes(CellRecorder& recorder, const ClaimedCell& claim, std::int64_t first,
-                     int ranks) {
+                     int ranks, const std::string& device) {
   if (first > 0 && !claim.before.attempts.empty()) {
     const std::string build = attempt_info(claim.before.attempts.back().attempt_json).code_version;
     if (!build.empty() && build != code_version()) {
@@ -43,6 +44,12 @@ void warn_of_changes(CellRecorder& recorder, const ClaimedCell& claim, std::int6
   if (before != claim.state->numbers.end() && static_cast<std::int64_t>(before->second) != ranks) {
     recorder.event(first, EventKind::TeamSizeChanged, ranks,
                    "another number of ranks sums gradients in another order");
+  }
+  const auto kind = claim.state->texts.find("device");
+  if (kind != claim.state->texts.end() && kind->second != device) {
+    recorder.event(
+        first, EventKind::Warning, 0,
+        fmt::format("goes on with device {}, was trained with {}", device, kind->second));
   }
 }
 
@@ -98,7 +105,7 @@ void SessionRecorder::open_cell(std::size_t e, ClaimedCell& claim, const std::st
     recorder.event(first, EventKind::Warning, 0, warning);
   }
   begin_seam(e, claim.before);
-  warn_of_changes(recorder, claim, first, job_.run.sync.ranks());
+  warn_of_changes(recorder, claim, first, job_.run.sync.ranks(), kind_of(job_.run.device.device));
 }
 
 void SessionRecorder::begin_seam(std::size_t e, const CellHistory& before) {
@@ -198,6 +205,12 @@ bool SessionRecorder::any_active() const {
 
 bool SessionRecorder::writes() const {
   return std::ranges::any_of(cells_, &CellRecorder::writes);
+}
+
+std::optional<std::size_t> SessionRecorder::silent() const {
+  const auto at = std::ranges::find_if(cells_, &CellRecorder::silent);
+  if (at == cells_.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - cells_.begin());
 }
 
 CellFacts SessionRecorder::facts_so_far(std::size_t e) const {

@@ -59,6 +59,10 @@ class SessionRecorder final : public SessionService {
   /// False once all cells have ended or were taken.
   bool writes() const;
 
+  /// A cell whose lease is about to lapse, as its heartbeat cannot be written; else nothing. See
+  /// Lease::silent().
+  std::optional<std::size_t> silent() const;
+
   /// Marks seams at which no step of this attempt could be compared.
   void end_seams();
 

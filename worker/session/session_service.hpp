@@ -14,8 +14,8 @@ struct StepEvent {
   double seconds = 0;  // duration of the step
 };
 
-/// Follows the training loop of a job on the team's first rank: recording, evaluation, checkpoints,
-/// probes. A service acts on the steps for which it is due.
+/// Follows the training loop of a job on the team's first rank: recording, evaluation, probes. A
+/// service acts on the steps for which it is due.
 class SessionService {
  public:
   virtual ~SessionService() = default;
@@ -25,8 +25,6 @@ class SessionService {
   /// Called after every step, after the services before it have acted.
   virtual bool due(std::int64_t step) const = 0;
   virtual void act(const StepEvent& event) = 0;
-  /// A signal ends the attempt after this step.
-  virtual void stop(std::int64_t /*step*/) {}
   /// No further step is made; the last evaluation is still to come.
   virtual void end(std::int64_t /*step*/) {}
 };
@@ -44,9 +42,6 @@ class SessionServices {
     for (SessionService* service : services_) {
       if (service->due(event.step)) service->act(event);
     }
-  }
-  void stop(std::int64_t step) const {
-    for (SessionService* service : services_) service->stop(step);
   }
   void end(std::int64_t step) const {
     for (SessionService* service : services_) service->end(step);

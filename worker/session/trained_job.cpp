@@ -28,4 +28,10 @@ TrainedJob::TrainedJob(RunContext& context, SessionJob what)
       sampler(sampler_of(*configs[0], *data)),
       cells(configs.size()) {}
 
+std::int64_t TrainedJob::running() const {
+  std::int64_t out = 0;
+  for (std::size_t e = 0; e < configs.size(); ++e) out += running(e) ? 1 : 0;
+  return out;
+}
+
 }  // namespace depthgrid

@@ -29,6 +29,8 @@ struct TrainedJob {
 
   CellStatus status(std::size_t e) const { return cells.status(static_cast<std::int64_t>(e)); }
   bool running(std::size_t e) const { return status(e) == CellStatus::Running; }
+  /// Number of running cells.
+  std::int64_t running() const;
   std::int64_t steps() const noexcept { return fused.train.steps; }
   /// Tokens of one cell after `step` steps.
   double tokens(std::int64_t step) const {

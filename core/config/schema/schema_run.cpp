@@ -50,10 +50,12 @@ constexpr Leaf kEval[] = {
 };
 
 constexpr Leaf kCheckpoint[] = {
-    null_means(run_integer("checkpoint.every", 1, 1e9, "steps", "1000", "periodic checkpoint"),
+    null_means(run_integer("checkpoint.every", 1, 1e9, "steps", "null", "periodic checkpoint"),
                "off"),
-    null_means(run_integer("checkpoint.every_seconds", 1, 1e9, "s", "600",
-                           "or after this time, whichever comes first"),
+    null_means(or_words(run_integer("checkpoint.every_seconds", 1, 1e9, "s", "auto",
+                                    "or after this time, whichever comes first; auto: the first "
+                                    "after 3 s, then for at most 1 % of the time"),
+                        "auto"),
                "off"),
     run_integer("checkpoint.keep_last", 2, 1e6, "–", "2", "verified generations kept"),
     or_null(run_integer("checkpoint.keep_best", 0, 1e6, "–", "null",
@@ -75,6 +77,10 @@ constexpr Leaf kResources[] = {
              "auto"),
     null_means(run_integer("resources.threads", 1, 4096, "threads", "null", "threads of one rank"),
                "1"),
+    flag(
+        "resources.allow_inexact", "false", Execution,
+        "resume cells of another number of ranks per job or kind of device, whose sums are rounded "
+        "otherwise; recorded in the store. Else refused"),
     run_integer("resources.lease", 2, 3600, "s", "90",
                 "a process whose heartbeat has not changed for this long counts as dead"),
     or_words(run_integer("packing.fuse", 1, 1e6, "cells", "auto", "E, cells per fused job"),

@@ -36,6 +36,16 @@ std::vector<std::int64_t> ParameterLayout::counts_by_group() const {
   return counts;
 }
 
+std::int64_t trainable_parameters(const ParameterLayout& layout,
+                                  const std::array<bool, kParameterGroupCount>& frozen) {
+  std::int64_t out = 0;
+  for (const ParameterSlot& slot : layout.slots()) {
+    const bool trains = !slot.spec.average && !frozen.at(static_cast<std::size_t>(slot.spec.group));
+    out += trains ? slot.count : 0;
+  }
+  return out;
+}
+
 std::uint32_t init_stream(const std::string& name) {
   return stream_id("init/" + name);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -68,6 +69,10 @@ class ParameterLayout final : public ParameterSource {
   std::vector<ParameterSlot> slots_;
   std::int64_t size_ = 0;
 };
+
+/// Parameters that training changes by their gradient: without frozen groups and running averages.
+std::int64_t trainable_parameters(const ParameterLayout& layout,
+                                  const std::array<bool, kParameterGroupCount>& frozen);
 
 /// Random stream of a parameter's initial values: a function of its name only, so that two models
 /// with the same parameter and seed initialise it alike.

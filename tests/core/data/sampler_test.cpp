@@ -167,5 +167,28 @@ TEST(Sampler, TheOrderDigestTellsBatchStreamsApart) {
   EXPECT_NE(digest, data_order_digest(sampler, 1, 50, "tokens", 50));
 }
 
+TEST(Sampler, TheOrderDigestOfEarlierStoresIsUnchanged) {
+  EXPECT_EQ(data_order_digest(Sampler(SamplerKind::Iid, 5000, 64, 8), 1, 50, "tokens"),
+            "b72390fbe62df4bd");
+  EXPECT_EQ(data_order_digest(Sampler(SamplerKind::Epoch, 50000, 64, 64), 7, 1024, "tokens"),
+            "9d450cafc4051a95");
+}
+
+TEST(Sampler, TheOrderDigestOfAVeryLongTrainingIsOfItsKey) {
+  // Drawing and hashing all would be 8 TB.
+  constexpr std::int64_t kSteps = 2'000'000'000, kBatch = 512;
+  const auto of = [](SamplerKind kind, std::int64_t batch, std::uint64_t seed, std::int64_t steps) {
+    return data_order_digest(Sampler(kind, 5'000'000, 64, batch), seed, steps, "tokens");
+  };
+  const std::string digest = of(SamplerKind::Iid, kBatch, 1, kSteps);
+  EXPECT_EQ(digest.size(), 16U);
+  EXPECT_EQ(digest.front(), 's') << "never equal to one of all starts";
+  EXPECT_EQ(digest, of(SamplerKind::Published2, kBatch, 1, kSteps)) << "they draw alike";
+  EXPECT_NE(digest, of(SamplerKind::Epoch, kBatch, 1, kSteps));
+  EXPECT_NE(digest, of(SamplerKind::Iid, kBatch / 2, 1, kSteps));
+  EXPECT_NE(digest, of(SamplerKind::Iid, kBatch, 2, kSteps));
+  EXPECT_NE(digest, of(SamplerKind::Iid, kBatch, 1, kSteps - 1));
+}
+
 }  // namespace sampler_test
 }  // namespace depthgrid

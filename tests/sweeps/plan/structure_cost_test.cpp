@@ -27,6 +27,62 @@ TEST(StructureCost, SecondsOfACellAreStepsEvaluationsAndFiles) {
   EXPECT_DOUBLE_EQ(predicted_cell_seconds(config, cost), 500 + 0.25 * tokens + parts.fixed);
 }
 
+/// Tokens of a cell's evaluations.
+double evaluated(ValueMap leaves) {
+  leaves.insert(leaves.end(), {{"data.seq_len", 64}, {"train.steps", 1000}});
+  sort_map(leaves);
+  StructureCost cost;
+  cost.seconds_per_eval_token = 1;
+  return predicted_cell_seconds(make_config(leaves), cost);
+}
+
+TEST(StructureCost, TheLastStepIsEvaluatedToo) {
+  const auto with = [](Value every) {
+    return evaluated({{"eval.at_start", false},
+                      {"eval.every", std::move(every)},
+                      {"eval.splits", Value(ValueList{Value("valid")})},
+                      {"eval.windows", 4}});
+  };
+  EXPECT_DOUBLE_EQ(with(300), 4 * 4 * 64);  // after 300, 600, 900 and 1000 steps
+  EXPECT_DOUBLE_EQ(with({}), 4 * 64);
+}
+
+TEST(StructureCost, ModesAndProbesOfLayersThatSkipAreCounted) {
+  const double tokens =
+      evaluated({{"eval.at_start", false},
+                 {"eval.every", 500},
+                 {"eval.final_windows", 100},
+                 {"eval.modes", Value(ValueList{Value("dense"), Value("student")})},
+                 {"eval.splits", Value(ValueList{Value("valid")})},
+                 {"eval.windows", 40},
+                 {"model.family", "mod"}});
+  // Two evaluations and a final one: of the split, and in two modes; two probes at each of the two.
+  EXPECT_DOUBLE_EQ(tokens, 64 * ((2 * 40 + 100) * (1 + 2) + 2 * 2 * 40));
+}
+
+TEST(StructureCost, ThresholdsAreCalibratedLayerByLayer) {
+  const double tokens =
+      evaluated({{"eval.at_start", false},
+                 {"eval.every", 500},
+                 {"eval.final_windows", 100},
+                 {"eval.modes", Value(ValueList{Value("student"), Value("teacher_threshold")})},
+                 {"eval.splits", Value(ValueList{Value("valid")})},
+                 {"eval.windows", 40},
+                 {"model.family", "tdt"},
+                 {"model.n_layers", 6},  // of which three skip
+                 {"model.tdt.calibration_tokens", 64 * 60}});
+  const double evaluations = (2 * 40 + 100) * (1 + 1 + 3);  // a student for each of three deciders
+  const double calibrations = (2 * 40 + 60) * 3 * 2;        // of the student and of the teacher
+  EXPECT_DOUBLE_EQ(tokens, 64 * (evaluations + calibrations + 2 * 2 * 40));
+}
+
+TEST(StructureCost, ThePublishedProtocolIsCounted) {
+  const auto with = [](const char* protocol) {
+    return evaluated({{"eval.at_start", true}, {"eval.every", 500}, {"eval.protocol", protocol}});
+  };
+  EXPECT_DOUBLE_EQ(with("published_1") - with("standard"), 64 * 3 * 80);
+}
+
 double stored(const ValueMap& leaves, std::int64_t parameters = 0) {
   return predicted_stored_bytes(make_config(leaves), parameters);
 }

@@ -1,12 +1,71 @@
 #include "sweeps/queue/checkpoint_policy.hpp"
 
+#include <chrono>
+
 #include <gtest/gtest.h>
 
 namespace depthgrid {
 namespace checkpoint_policy_test {
 
-CheckpointPolicy policy(ValueMap leaves, std::int64_t steps) {
+using namespace std::chrono_literals;
+
+CheckpointPolicy policy(const ValueMap& leaves, std::int64_t steps) {
   return {make_config(leaves), steps};
+}
+
+/// A policy whose time passes only where a test says so.
+class TimedPolicy : public ::testing::Test {
+ protected:
+  CheckpointPolicy timed(const ValueMap& leaves = {}) {
+    return {make_config(leaves), 1000000, [this] { return clock_; }};
+  }
+
+  std::chrono::steady_clock::time_point clock_ = std::chrono::steady_clock::now();
+};
+
+TEST_F(TimedPolicy, TheFirstIsDueSoonAfterTheStart) {
+  const CheckpointPolicy p = timed();
+  EXPECT_FALSE(p.due(1));
+  clock_ += 2s;
+  EXPECT_FALSE(p.due(1000)) << "by time alone";
+  clock_ += 28s;
+  EXPECT_TRUE(p.due(1001));
+}
+
+TEST_F(TimedPolicy, ByDefaultTheyTakeAHundredthOfTheTime) {
+  CheckpointPolicy p = timed();
+  p.written(250ms);
+  clock_ += 24s;
+  EXPECT_FALSE(p.due(1));
+  clock_ += 1s;
+  EXPECT_TRUE(p.due(1));
+
+  p.written(1ms);  // cheap ones are not written all the time either
+  clock_ += 1s;
+  EXPECT_FALSE(p.due(1));
+  clock_ += 29s;
+  EXPECT_TRUE(p.due(1));
+
+  p.written(60s);
+  clock_ += 99min;
+  EXPECT_FALSE(p.due(1));
+  clock_ += 1min;
+  EXPECT_TRUE(p.due(1));
+}
+
+TEST_F(TimedPolicy, LeavesSayOtherwise) {
+  CheckpointPolicy seldom = timed({{"checkpoint.every_seconds", Value(600)}});
+  const CheckpointPolicy by_step =
+      timed({{"checkpoint.every", Value(10)}, {"checkpoint.every_seconds", Value()}});
+  clock_ += 599s;
+  EXPECT_FALSE(seldom.due(1));
+  clock_ += 1s;
+  EXPECT_TRUE(seldom.due(1));
+  seldom.written(100s);
+  clock_ += 600s;
+  EXPECT_TRUE(seldom.due(1)) << "whatever it costs";
+  EXPECT_FALSE(by_step.due(11));
+  EXPECT_TRUE(by_step.due(20));
 }
 
 TEST(CheckpointPolicy, IsDueAtMultiplesAndAtKeptSteps) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
@@ -123,6 +124,102 @@ TEST_F(Queue, TakesOverFromAnOwnerWhoseHeartStoodStill) {
   }
   ASSERT_TRUE(claim.has_value());
   EXPECT_EQ(claim->cells[0].lease.generation(), 2);
+}
+
+/// Sixty-four cells, of which another machine trained the first `E` of each job and then fell
+/// silent. Time passes only where the test says so.
+class LostNode : public Queue {
+ protected:
+  LostNode() {
+    sweep_ = synthetic_sweep({1e-3, 2e-3}, 32);
+    store_ = Store::open_or_create(scratch_.path() / "many");
+    plan_ = stored_plan(sweep_);
+  }
+
+  static Rows range(std::size_t from, std::size_t to) {
+    Rows out;
+    for (; from < to; ++from) out.push_back(from);
+    return out;
+  }
+
+  /// A claim of a process on another machine; it beat `beats` times.
+  void claim_from_afar(const Rows& rows, int beats = 7) const {
+    ProcessIdentity other = this_process();
+    other.host = "elsewhere";
+    other.boot_id = "another-boot";
+    for (const std::size_t row : rows) {
+      publish_replace(folder(row) / "gen-000001", to_json(other));
+      publish_replace(folder(row) / "hb-000001", fmt::format("{:019} beats\n", beats));
+    }
+  }
+
+  /// Asks again and again for at most this time on the observer's clock.
+  State ask(JobQueue& jobs, std::optional<Claim>& claim, std::chrono::seconds patience) {
+    constexpr std::chrono::seconds kPause(200);
+    State state = State::Waiting;
+    for (; patience.count() > 0 && state == State::Waiting; patience -= kPause) {
+      state = jobs.next(claim);
+      clock_ += kPause;
+    }
+    return state;
+  }
+
+  std::chrono::steady_clock::time_point clock_ = std::chrono::steady_clock::now();
+  LeaseKeeper here_{{.ttl = std::chrono::hours(1), .now = [this] { return clock_; }}};
+};
+
+TEST_F(LostNode, ItsFusedJobIsTakenOverAsOne) {
+  claim_from_afar(range(0, 64));
+  JobQueue jobs = queue({job_of(range(0, 64))}, here_);
+  std::optional<Claim> claim;
+
+  ASSERT_EQ(ask(jobs, claim, std::chrono::hours(2)), State::Claimed);
+  EXPECT_EQ(claim->job.rows, range(0, 64));
+  EXPECT_EQ(claim->cells.back().lease.generation(), 2);
+}
+
+TEST_F(LostNode, ItsFusedJobsAreTakenOverAsTheyWere) {
+  claim_from_afar(range(0, 64));
+  JobQueue jobs = queue({job_of(range(0, 40)), job_of(range(40, 64))}, here_);
+  std::optional<Claim> first, second;
+
+  ASSERT_EQ(ask(jobs, first, std::chrono::hours(2)), State::Claimed);
+  ASSERT_EQ(ask(jobs, second, std::chrono::hours(2)), State::Claimed);
+  EXPECT_EQ(first->job.rows, range(0, 40));
+  EXPECT_EQ(second->job.rows, range(40, 64));
+}
+
+TEST_F(LostNode, ItsCellsGoOnTogetherAlthoughItDiedBetweenTheirHeartbeats) {
+  claim_from_afar(range(0, 64));
+  JobQueue jobs = queue({job_of(range(0, 64))}, here_);
+  std::optional<Claim> claim;
+  ASSERT_EQ(ask(jobs, claim, std::chrono::seconds(400)), State::Waiting);
+  claim_from_afar(range(0, 32), 8);  // the others never get theirs
+
+  ASSERT_EQ(ask(jobs, claim, std::chrono::hours(2)), State::Claimed);
+  EXPECT_EQ(claim->job.rows, range(0, 64));
+}
+
+TEST_F(LostNode, OfAPartlyHeldJobTheFreeCellsAreTakenOnceNobodyElseTakesThem) {
+  claim_from_afar({0, 5});
+  JobQueue jobs = queue({job_of(range(0, 8)), job_of(range(8, 16))}, here_);
+  std::optional<Claim> whole, rest, claim;
+
+  ASSERT_EQ(jobs.next(whole), State::Claimed);
+  EXPECT_EQ(whole->job.rows, range(8, 16)) << "whole jobs come first";
+  ASSERT_EQ(jobs.next(rest), State::Waiting) << "its owner may just be claiming it";
+  ASSERT_EQ(ask(jobs, rest, std::chrono::minutes(30)), State::Claimed);
+  EXPECT_EQ(rest->job.rows, (Rows{1, 2, 3, 4, 6, 7}));
+  EXPECT_EQ(jobs.next(claim), State::Waiting);  // 0 and 5 are alive
+}
+
+TEST_F(LostNode, AJobThatAnotherProcessIsClaimingIsLeftToIt) {
+  JobQueue jobs = queue({job_of(range(0, 8))}, here_);
+  std::optional<Claim> claim;
+  for (std::size_t row = 0; row < 8; ++row) {  // the other one needs minutes for each cell
+    claim_from_afar({row}, static_cast<int>(row));
+    ASSERT_EQ(ask(jobs, claim, std::chrono::minutes(3)), State::Waiting) << row;
+  }
 }
 
 TEST_F(Queue, CellsThatGoOnFromOtherStepsComeOneGroupAfterAnother) {

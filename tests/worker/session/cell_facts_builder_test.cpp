@@ -1,5 +1,6 @@
 #include "worker/session/cell_facts_builder.hpp"
 
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -65,6 +66,19 @@ TEST(CellFacts, AStudentCostsWhatEachOfItsLayersHasExecuted) {
                           (0.25 + 0.75) * products + (0.0625 + 0.5625) * attention;
   ASSERT_EQ(facts.numbers.at("cost_flops_token_executed").size(), 1U);
   EXPECT_DOUBLE_EQ(facts.numbers.at("cost_flops_token_executed").front(), executed);
+}
+
+TEST(CellFacts, FrozenGroupsAndAveragesAreStoredButNotTrained) {
+  ParameterLayout layout;
+  layout.parameter({.name = "a", .shape = {10}, .group = ParameterGroup::Trunk});
+  layout.parameter({.name = "b", .shape = {4}, .group = ParameterGroup::Head});
+  layout.parameter(
+      {.name = "c", .shape = {1}, .group = ParameterGroup::Trunk, .init = {}, .average = true});
+  std::array<bool, kParameterGroupCount> frozen{};
+  EXPECT_EQ(layout.size(), 15);
+  EXPECT_EQ(trainable_parameters(layout, frozen), 14);
+  frozen[static_cast<std::size_t>(ParameterGroup::Head)] = true;
+  EXPECT_EQ(trainable_parameters(layout, frozen), 10);
 }
 
 }  // namespace cell_facts_builder_test

@@ -43,7 +43,8 @@ TEST_F(EarlyStopping, RetiresEachCellAfterItsOwnPatience) {
 
 TEST_F(EarlyStopping, KnowsAtWhichStepSomeCellWasAtItsBest) {
   EarlyStop stop(options_, cells_);
-  EXPECT_FALSE(stop.improved_at(0));
+  stop.see(0, losses({5, 5, 5}));
+  EXPECT_FALSE(stop.improved_at(0)) << "no checkpoint holds the initial weights";
   stop.see(10, losses({3, 3, 3}));
   EXPECT_TRUE(stop.improved_at(10));
   stop.see(20, losses({4, 4, 2}));
@@ -52,7 +53,7 @@ TEST_F(EarlyStopping, KnowsAtWhichStepSomeCellWasAtItsBest) {
   EXPECT_FALSE(stop.improved_at(30));
 }
 
-TEST_F(EarlyStopping, AMarginIsAsked) {
+TEST_F(EarlyStopping, PatienceAsksForAMarginButTheBestIsTheLowest) {
   options_.min_delta = {0.5, 0, 0};
   options_.patience = {4, 4, 4};
   EarlyStop stop(options_, cells_);
@@ -61,7 +62,8 @@ TEST_F(EarlyStopping, AMarginIsAsked) {
   stop.see(2, losses({2.6, 2.6, 3}));
   stop.see(3, losses({2.4, 2.5, 3}));
 
-  EXPECT_EQ(stop.lowest(0).improved, (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(stop.lowest(0).improved, (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(stop.lowest(0).patient_since, 3);
   EXPECT_EQ(stop.lowest(1).improved, (std::vector<std::int64_t>{1, 2, 3}));
   EXPECT_EQ(stop.lowest(2).improved, std::vector<std::int64_t>{1});  // equal is not lower
 }

@@ -140,6 +140,57 @@ TEST(JobSession, ACellWithoutProgressStopsEarly) {
   EXPECT_GT(small.column(1, "train", "train_loss").size(), 2U);
 }
 
+TEST(JobSession, TheBestIsTheLowestAlthoughPatienceAsksForMore) {
+  SmallRun small({.set = {"train.steps=8", "eval.every=2", "train.early_stop.min_delta=100",
+                          "train.early_stop.patience=50", "checkpoint.keep_best=1",
+                          "checkpoint.keep_final=false"}});
+  train(small, small.claim());
+
+  const std::vector<double> loss = small.column(0, "eval", "eval_loss");
+  std::size_t best = 1;  // the evaluation of the start has no checkpoint
+  for (std::size_t i = 2; i * 4 < loss.size(); ++i) {
+    if (loss[i * 4 + 1] < loss[best * 4 + 1]) best = i;
+  }
+  EXPECT_EQ(small.checkpoints(0), Steps{2 * static_cast<std::int64_t>(best)});
+}
+
+TEST(JobSession, StopsWithACheckpointBeforeItsLeasesLapse) {
+  SmallRun small;
+  Claim claim = small.claim();
+  JobSession session(small.run, claim.job, claim.cells);
+  const std::filesystem::path heartbeat = small.folder(1) / "hb-000001";
+  std::filesystem::remove(heartbeat);
+  std::filesystem::create_directory(heartbeat);  // it cannot be written any more
+  small.later = std::chrono::seconds(11);
+  small.leases.beat_all();
+
+  try {
+    session.run();
+    FAIL() << "it went on";
+  } catch (const StorageError& e) {
+    EXPECT_NE(std::string(e.what()).find("the heartbeat of lr=3e-3,s0 could not be written"),
+              std::string::npos)
+        << e.what();
+  }
+  EXPECT_EQ(small.checkpoints(0), Steps{1});
+  EXPECT_EQ(small.checkpoints(1), Steps{1});
+}
+
+TEST(JobSession, WhenCheckpointsAreWrittenChangesNoNumber) {
+  SmallRun often({.set = {"checkpoint.every=1"}}), never({.set = {"checkpoint.every=null"}});
+  train(often, often.claim());
+  train(never, never.claim());
+
+  for (const std::size_t row : {0U, 1U}) {
+    for (const char* name : {"train_loss", "train_update_norm"}) {
+      EXPECT_EQ(often.column(row, "train", name), never.column(row, "train", name)) << name;
+    }
+    EXPECT_EQ(often.column(row, "eval", "eval_loss")[5], never.column(row, "eval", "eval_loss")[5]);
+    const CellId& id = often.sweep.cells[row].id;
+    EXPECT_EQ(last_weights_digest(often.store, id), last_weights_digest(never.store, id));
+  }
+}
+
 TEST(JobSession, AProblemEndsTheAttemptAndFreesTheCells) {
   SmallRun small;
   {

@@ -17,7 +17,6 @@ class Note final : public SessionService {
   void begin(std::int64_t step) override { note("begin", step); }
   bool due(std::int64_t step) const override { return step % every_ == 0; }
   void act(const StepEvent& event) override { note("act", event.step); }
-  void stop(std::int64_t step) override { note("stop", step); }
   void end(std::int64_t step) override { note("end", step); }
 
  private:
@@ -57,7 +56,7 @@ TEST(SessionServices, NothingIsCalledWhenNothingIsDue) {
   EXPECT_EQ(heard, Heard{});
 }
 
-TEST(SessionServices, AllHearOfBeginStopAndEnd) {
+TEST(SessionServices, AllHearOfBeginAndEnd) {
   Heard heard;
   Note first("a", 100, heard), second("b", 100, heard);
   SessionServices services;
@@ -65,10 +64,9 @@ TEST(SessionServices, AllHearOfBeginStopAndEnd) {
   services.add(second);
 
   services.begin(7);
-  services.stop(8);
   services.end(9);
 
-  EXPECT_EQ(heard, (Heard{"a begin 7", "b begin 7", "a stop 8", "b stop 8", "a end 9", "b end 9"}));
+  EXPECT_EQ(heard, (Heard{"a begin 7", "b begin 7", "a end 9", "b end 9"}));
 }
 
 /// Is due as soon as another service has seen something.

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <numeric>
@@ -108,7 +111,10 @@ parameters:
   Sweep sweep;
   Store store;
   RunContext run;
-  LeaseKeeper leases{{.ttl = std::chrono::seconds(20)}};
+  /// Added to the clock on which leases are timed.
+  std::atomic<std::chrono::seconds> later{};
+  LeaseKeeper leases{{.ttl = std::chrono::seconds(20),
+                      .now = [this] { return std::chrono::steady_clock::now() + later.load(); }}};
 };
 
 }  // namespace depthgrid::testing
