@@ -40,6 +40,10 @@ if [ -x "$build/depthgrid-worker" ]; then
   expect 0 "$depthgrid" plan "$tiny" --json
   cmp -s first out || fail "the second plan does not come from the cache"
   [ -n "$(find cache/depthgrid -name '*.json')" ] || fail "no cache"
+  for file in "$sources"/configs/study3/*.yaml; do
+    expect 0 "$depthgrid" plan "$file" --json
+    check 'len(j["cells"]) > 4 and all(job["parameters_per_cell"] > 0 for job in j["jobs"])'
+  done
 fi
 [ ! -e results ] || fail "plan has written a store"
 echo "plan: ok"

@@ -120,7 +120,8 @@ enum class Origin : std::uint8_t { Default, Preset, Fixed, Level, Row };
 struct Slots {
   std::vector<const PooledValue*> written;   // as given, with null, auto and 1/L
   std::vector<const PooledValue*> values;    // resolved
-  std::vector<const PooledValue*> defaults;  // value of each leaf if not given
+  std::vector<const PooledValue*> defaults;  // from which the identity counts: the value of each
+                                             // leaf if not given, or a default of former times
   std::vector<Place> places;
   std::vector<Origin> origins;
 

@@ -120,5 +120,20 @@ TEST(Trainer, PartsOfABatchAddUpToTheWhole) {
   EXPECT_TRUE(torch::allclose(whole.arena.values(), parts.arena.values(), 1e-4, 1e-5));
 }
 
+TEST(Trainer, ALossAboveItsBoundRetiresItsCellOnly) {
+  Fitting f(1);
+  f.options.diverged_above = {1000, 1000};
+  f.arena.values()[0].fill_(100);  // far from the answer, but finite
+
+  const StepReport report = f.trainer.step(1);
+
+  EXPECT_GT(report.loss[0], 1000);
+  EXPECT_TRUE(std::isfinite(report.loss[0]));
+  EXPECT_EQ(report.nonfinite, (std::vector<std::uint8_t>{1, 0}));
+  EXPECT_EQ(f.cells.status(0), CellStatus::Diverged);
+  EXPECT_EQ(f.cells.status(1), CellStatus::Running);
+  EXPECT_EQ(f.arena.values()[0].max().item<float>(), 100);
+}
+
 }  // namespace trainer_test
 }  // namespace depthgrid
