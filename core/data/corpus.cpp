@@ -142,6 +142,11 @@ void read_user_files(Corpus& corpus, const DataOptions& options, bool utf8) {
     text += user_text(raw, options.text_key);
     if (!text.empty() && text.back() != '\n') text += '\n';
   }
+  if (!options.valid.empty()) {
+    const RawText valid = read_raw(options.valid, utf8);
+    corpus.files.push_back(valid.source);
+    put(corpus, Split::Valid, user_text(valid, options.text_key), options.join_published_2);
+  }
   cut_text(corpus, text, options);
 }
 

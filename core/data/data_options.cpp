@@ -35,6 +35,7 @@ DataOptions data_options(const CellConfig& config) {
   DataOptions options;
   options.corpus = config.word("data.corpus");
   options.paths = paths(config);
+  options.valid = path_or_empty(config, "data.valid");
   options.test = path_or_empty(config, "data.test");
   options.text_key = config.word("data.text_key");
   options.tokenizer = config.word("data.tokenizer");

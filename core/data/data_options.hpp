@@ -23,6 +23,7 @@ struct SyntheticOptions {
 struct DataOptions {
   std::string corpus = "wikitext-2";
   std::vector<std::filesystem::path> paths;  // empty = search order
+  std::filesystem::path valid;               // empty = a share of the text
   std::filesystem::path test;                // empty = no test split
   std::string text_key = "text";
   std::string tokenizer = "char256";

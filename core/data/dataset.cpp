@@ -80,6 +80,12 @@ void open_token_files(Dataset& data, const DataOptions& options, const TokenCach
     data.vocab_size = std::max(data.vocab_size, files.back().vocab_size);
     data.files.push_back(files.back().source);
   }
+  if (!options.valid.empty()) {
+    const TokenFile valid = read_own(options.valid, options);
+    data.vocab_size = std::max(data.vocab_size, valid.vocab_size);
+    data.files.push_back(valid.source);
+    stream_of(data, Split::Valid) = cache.keep(valid.tokens);
+  }
   data.corpus_sha256 = combined_sha256(data.files);
   const TokenStream all = concatenate(files, data.vocab_size);
   const auto share = [&](double fraction) {
@@ -92,7 +98,7 @@ void open_token_files(Dataset& data, const DataOptions& options, const TokenCach
     end = begin;
   };
   if (options.test.empty()) cut_off(Split::Test, options.test_fraction);
-  cut_off(Split::Valid, options.valid_fraction);
+  if (options.valid.empty()) cut_off(Split::Valid, options.valid_fraction);
   cut_off(Split::Dev, options.published_split ? 0 : options.dev_fraction);
   stream_of(data, Split::Train) = all.slice(0, end);
   if (!options.test.empty()) {

@@ -72,8 +72,9 @@ std::optional<TokenStream> open_checked(const std::filesystem::path& file) {
             digest_of(head, all.subspan(sizeof(Head))) == head.digest;
   }
   if (!sound) {
-    log(LogLevel::Warning, file.string() + ": damaged token file, or of another text, tokeniser or "
-                                           "release; written again");
+    log(LogLevel::Warning, file.string() +
+                               ": damaged token file, or of another text, tokeniser or "
+                               "release; written again");
     return std::nullopt;
   }
   return TokenStream(mapped, all.data() + sizeof(Head), head.size, static_cast<int>(head.width),

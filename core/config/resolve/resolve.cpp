@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/digest.hpp"
 #include "core/config/resolve/checks.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
@@ -83,7 +84,8 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
   slots.values[digest] = pool_->null();
   if (!slots.is(row.corpus, "file") || slots.null(row.data_path)) return;
   const PooledValue* path = slots.values[row.data_path];
-  const auto known = corpora_.find(path);
+  const PooledValue* valid = slots.values[row.data_valid];
+  const auto known = corpora_.find({path, valid});
   if (known != corpora_.end()) {
     slots.values[digest] = known->second;
     return;
@@ -94,6 +96,18 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
   } else {
     files.emplace_back(*path->get_if<std::string>());
   }
+  std::optional<std::string> content = content_of(files, row.data_path, slots, arm);
+  if (const auto* file = valid->get_if<std::string>()) {
+    const auto held_out = content_of({*file}, row.data_valid, slots, arm);
+    if (content && held_out) content = hex(sha256(*content + "\nvalid " + *held_out));
+  }
+  const PooledValue* value = content ? pool_->intern(*content) : pool_->null();
+  corpora_.emplace(std::pair(path, valid), value);
+  slots.values[digest] = value;
+}
+
+std::optional<std::string> Resolver::content_of(std::vector<std::filesystem::path> files,
+                                                std::size_t leaf, const Slots& slots, Place arm) {
   // Tokenised text: its side-car says how to read the ids.
   for (std::size_t i = 0, given = files.size(); i < given; ++i) {
     if (files[i].extension() == ".bin") {
@@ -104,22 +118,21 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
     std::error_code problem;
     return !std::filesystem::is_regular_file(file, problem);
   });
-  const Place place = slots.places[row.data_path].file >= 0 ? slots.places[row.data_path] : arm;
-  const PooledValue* value = pool_->null();
+  const Place place = slots.places[leaf].file >= 0 ? slots.places[leaf] : arm;
+  const std::string name = "`" + std::string(schema()[leaf].path) + "`: ";
   if (missing != files.end()) {
-    diagnostics_.error(place, "`data.path`: no file '" + missing->string() +
+    diagnostics_.error(place, name + "no file '" + missing->string() +
                                   "' (paths are relative to the sweep file, with --set to the "
                                   "working directory); its content is part of "
                                   "the cells' identity");
-  } else {
-    try {
-      value = pool_->intern(files_digest(files));
-    } catch (const UserError& unreadable) {
-      diagnostics_.error(place, std::string("`data.path`: ") + unreadable.what());
-    }
+    return std::nullopt;
   }
-  corpora_.emplace(path, value);
-  slots.values[digest] = value;
+  try {
+    return files_digest(files);
+  } catch (const UserError& unreadable) {
+    diagnostics_.error(place, name + unreadable.what());
+    return std::nullopt;
+  }
 }
 
 void Resolver::find_start(Slots& slots, Place arm) {

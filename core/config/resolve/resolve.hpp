@@ -1,8 +1,11 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/config/presets.hpp"
@@ -44,6 +47,9 @@ class Resolver {
  private:
   bool drop_unread(Slots& slots, bool drop, std::string* dropped);
   void find_corpus(Slots& slots, Place arm);
+  /// Digest of the files that a leaf names; nothing, and an error, if one cannot be read.
+  std::optional<std::string> content_of(std::vector<std::filesystem::path> files, std::size_t leaf,
+                                        const Slots& slots, Place arm);
   void find_start(Slots& slots, Place arm);
   /// False if a leaf of its condition has no trusted value.
   bool certain(std::size_t leaf) const;
@@ -56,9 +62,10 @@ class Resolver {
   Deriver deriver_;
   std::vector<SchemaCondition> read_when_;  // by leaf
   std::map<const PooledValue*, std::vector<PresetLeaf>> presets_;
-  std::map<const PooledValue*, const PooledValue*> corpora_;  // path -> digest
-  std::map<const PooledValue*, const PooledValue*> starts_;   // path -> digest
-  std::vector<bool> execution_;                               // by leaf: belongs to the run
+  std::map<std::pair<const PooledValue*, const PooledValue*>, const PooledValue*>
+      corpora_;                                              // data.path and data.valid -> digest
+  std::map<const PooledValue*, const PooledValue*> starts_;  // path -> digest
+  std::vector<bool> execution_;                              // by leaf: belongs to the run
   std::vector<bool> execution_read_;
 };
 

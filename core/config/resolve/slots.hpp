@@ -59,6 +59,7 @@ struct LeafRows {
   std::size_t text_key = leaf_index("data.text_key");
   std::size_t precision = leaf_index("train.precision");
   std::size_t device = leaf_index("resources.device");
+  std::size_t data_valid = leaf_index("data.valid");
   std::size_t data_test = leaf_index("data.test");
   std::size_t tokenizer = leaf_index("data.tokenizer");
   std::size_t word_vocab = leaf_index("data.vocab_size");

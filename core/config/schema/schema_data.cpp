@@ -23,6 +23,9 @@ constexpr Leaf kData[] = {
                           ValueKind::TextList),
                      "search order: $DEPTHGRID_DATA/NAME, ./data/NAME"),
              kText)),
+    file_leaf(read(or_null(text("data.valid", "null", "the user's own validation text"),
+                           "a share of the text"),
+                   "data.corpus=file")),
     file_leaf(read(or_null(text("data.test", "null", "the user's own test text"), "none"), kText)),
     read(text("data.text_key", "text", "field that holds the text if the file is JSONL"),
          "data.corpus=file"),
@@ -49,7 +52,7 @@ constexpr Leaf kData[] = {
          "data.corpus!=synthetic:* & data.split=standard"),
     read(real("data.valid_fraction", 0, 0.5, "–", "0.02", Structural,
               "share of a text of one's own (or of self, tiny-shakespeare), after dev, that "
-              "becomes valid"),
+              "becomes valid unless data.valid names a text"),
          kOneText),
     read(real("data.test_fraction", 0, 0.5, "–", "0", Structural,
               "likewise the last share, that becomes test unless data.test names a text"),

@@ -84,6 +84,23 @@ TEST(OneText, IsCutIntoFourByTheSharesThatAreAskedFor) {
   EXPECT_EQ(corpus.text(Split::Test), lines(70, 100));
 }
 
+TEST(OneText, ValidAndTestMayBeTextsOfTheirOwn) {
+  const test::TemporaryFolder folder;
+  DataOptions options;
+  options.corpus = "file";
+  options.paths = {folder.write("text.txt", lines(0, 100))};
+  options.valid = folder.write("valid.txt", lines(500, 507));
+  options.test = folder.write("test.txt", lines(600, 603));
+  options.test_fraction = 0.3;  // not used
+  const Corpus corpus = read_corpus(options, nullptr, true);
+  EXPECT_EQ(corpus.text(Split::Train), lines(0, 98));
+  EXPECT_EQ(corpus.text(Split::Dev), lines(98, 100));
+  EXPECT_EQ(corpus.text(Split::Valid), lines(500, 507));
+  EXPECT_EQ(corpus.text(Split::Test), lines(600, 603));
+  EXPECT_EQ(corpus.files.size(), 2U);  // its digest counts, that of test is apart
+  EXPECT_EQ(corpus.test_sha256.size(), 64U);
+}
+
 TEST(Corpus, JoinPublished2DropsBlankLinesAndDoublesNewlines) {
   EXPECT_EQ(join_published_2("a\n \n\nb\n\xC2\xA0\nc"), "a\n\nb\n\nc");
   EXPECT_EQ(join_published_2(" a \nb\n"), " a \n\nb\n");

@@ -334,8 +334,7 @@ TEST(Resolve, EveryFamilyIsClippedAlike) {
 
 TEST(Resolve, LeavesWithoutEffectAreSaid) {
   const SweepFiles files;
-  const Sweep sweep = files.load(
-      "name: x\ntrain: {precision: tf32}\nresources: {device: cpu}\n");
+  const Sweep sweep = files.load("name: x\ntrain: {precision: tf32}\nresources: {device: cpu}\n");
   ASSERT_FALSE(sweep.notes.empty());
   EXPECT_NE(sweep.notes.front().find("a CPU has no tf32"), std::string::npos);
 
@@ -452,6 +451,16 @@ TEST(CellConfig, AUsersTextIsIdentityByItsBytes) {
   EXPECT_EQ(config.word("data.corpus"), "file");
   EXPECT_EQ(cell_id(config_from_json(config.json())), cell_id(config));
   EXPECT_TRUE(complains({{"data.corpus", "file"}, {"data.path", "absent.txt"}}, "no file"));
+
+  const auto with_valid = [&](const std::string& valid) {
+    return cell_id(make_config({{"data.corpus", "file"}, {"data.path", a}, {"data.valid", valid}}));
+  };
+  EXPECT_NE(with_valid(c), id(a)) << "other losses are shown";
+  EXPECT_NE(with_valid(c), id(ValueList{a, c}));
+  EXPECT_EQ(with_valid(a), with_valid(b));
+  EXPECT_NE(with_valid(a), with_valid(c));
+  EXPECT_TRUE(complains({{"data.corpus", "file"}, {"data.path", a}, {"data.valid", "absent.txt"}},
+                        "`data.valid`: no file"));
 }
 
 TEST(CellConfig, ATokenisedTextIsIdentityTogetherWithItsSideCar) {
