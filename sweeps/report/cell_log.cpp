@@ -108,6 +108,7 @@ Json log_json(const Store& store, const CellSummary& cell, std::size_t lines) {
           {"replay_mismatches", history.replay_mismatches},
           {"attempts", attempts},
           {"events", events},
+          {"damages", history.damages},
           {"failure", report},
           {"log", logs.empty() ? Json::array() : logs.back()["lines"]},
           {"logs", logs}};
@@ -182,6 +183,7 @@ std::string cell_log_text(const Store& store, const CellSummary& cell, std::size
                            fmt::format("{:.6g}", value), text_at(e, "message")});
   }
   if (!events.rows.empty()) out += "\n" + text_of(events);
+  for (const Json& damage : log["damages"]) out += "\ndamaged: " + damage.get<std::string>() + "\n";
   if (log["replay_mismatches"] != 0) {
     out += fmt::format("\n{} of {} replayed steps differ from the attempt before\n",
                        log["replay_mismatches"].get<std::int64_t>(),
