@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sweeps/report/table.hpp"
 
 namespace depthgrid {
 
@@ -31,6 +34,12 @@ class CommandLine {
   /// --set and --yes of verbs that read a sweep file.
   CommandLine& sweep_options();
 
+  /// Command lines for --help, without the name of the program.
+  CommandLine& examples(std::initializer_list<const char*> lines);
+
+  /// As the only argument: parse() prints the names of all options, one per line; for completion.
+  static constexpr std::string_view kListOptions = "--list-options";
+
   /// @return false if --help was given (and printed). @throws UserError (Usage)
   bool parse(const std::vector<std::string>& arguments);
 
@@ -48,6 +57,9 @@ class CommandLine {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Yes if stdout is a terminal that shows colours and NO_COLOR (https://no-color.org) is not set.
+Colour colour_of_stdout();
 
 /// Writes the whole text to stdout. @throws StorageError if that fails (a full disk).
 void print(std::string_view text);

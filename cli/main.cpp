@@ -9,6 +9,7 @@
 
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/config/yaml/diagnostics.hpp"
 
@@ -45,5 +46,6 @@ int guarded(const std::vector<std::string>& words) {
 }  // namespace depthgrid
 
 int main(int argc, char** argv) {
+  depthgrid::configure_log(depthgrid::wanted_log_level(), "");
   return depthgrid::guarded({argv + 1, argv + argc});
 }

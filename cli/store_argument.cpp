@@ -59,7 +59,8 @@ StoreArgument::StoreArgument(const CommandLine& line) {
     sweep = load_sweep(request);
     folder = line.has("STORE") ? store_of(line, *sweep) : fs::path("results") / sweep->name;
   } else {
-    folder = named;
+    const fs::path inside = fs::path("results") / named;
+    folder = !fs::exists(named) && is_store(inside) ? inside : fs::path(named);
   }
 }
 

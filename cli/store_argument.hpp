@@ -24,7 +24,8 @@ Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort = MatchEffo
 std::filesystem::path store_of(const CommandLine& line, const Sweep& sweep);
 
 /// The argument STORE (or --store) of status, results, logs and pack: the folder of a store, or a
-/// sweep file, which means its default store; if omitted, the only store in results/.
+/// sweep file, which means its default store, or the name of a store in results/; if omitted, the
+/// only store in results/.
 struct StoreArgument {
   std::filesystem::path folder;
   std::optional<Sweep> sweep;  // set if a sweep file was named

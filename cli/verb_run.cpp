@@ -10,6 +10,7 @@
 #include "core/base/subprocess.hpp"
 #include "storage/plan_file.hpp"
 #include "sweeps/orders/orders.hpp"
+#include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/report/run_summary.hpp"
 
 namespace depthgrid {
@@ -34,14 +35,18 @@ bool conclude(const std::filesystem::path& folder, bool stopped, bool json) {
 
 int run_verb(const Arguments& arguments) {
   CommandLine line(
-      "run FILE [--store DIR] [--set KEY=VALUE]... [-q | --json-progress] [-n]",
+      "run FILE [--store DIR] [--set KEY=VALUE]... [-q | --json-progress]\n"
+      "                         [--only EXPRESSION | -n]",
       "Trains every cell of the sweep that has no result yet. Under mpirun or srun the\n"
       "ranks share the work. Stopped or killed, the same command resumes.");
+  line.examples({"run configs/tiny.yaml",
+                 "run configs/quickstart.yaml --set train.lr=1e-3,3e-3 --store results/rates"});
   line.argument("FILE")
       .sweep_options()
       .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
       .flag("quiet,q", "no progress")
       .flag("json-progress", "progress as one JSON object per line, on stderr")
+      .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
       .flag("dry-run,n", "show the plan instead")
       .flag("json", "with --dry-run: print JSON");
   if (!line.parse(arguments)) return 0;
@@ -49,12 +54,17 @@ int run_verb(const Arguments& arguments) {
     throw UserError(ExitCode::Usage, "run: --json belongs to --dry-run; see also --json-progress");
   }
   const bool dry = line.has("dry-run");
+  if (dry && line.has("only")) {
+    throw UserError(ExitCode::Usage, "run: --dry-run plans the whole sweep, without --only");
+  }
   const Sweep sweep = dry ? load_planned_sweep(line) : load_sweep(line);
   const std::filesystem::path store = store_of(line, sweep);
+  chosen_cells(sweep, line.text_of("only"));  // refused here rather than by every rank
   if (dry) return print_plan(sweep, store, 1, line.has("json"));
 
   const RunOrder order{line.required("FILE"), store.string(),    line.list_of("set"),
-                       line.has("yes"),       progress_of(line), ""};
+                       line.has("yes"),       progress_of(line), "",
+                       line.text_of("only")};
   const std::vector<std::string> worker = worker_command("run", order_text(order));
   if (under_launcher()) become(worker);
   const int code = run_child(worker);

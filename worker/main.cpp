@@ -39,6 +39,7 @@ int start(int argc, char** argv) {
     std::printf("depthgrid-worker %s\n", code_version().c_str());
     return 0;
   }
+  configure_log(wanted_log_level(), "");
   keep_memory();
   reproducible_products();
   static LogWarnings handler;  // LibTorch keeps the pointer for the life of the process

@@ -28,6 +28,9 @@ struct Listing {
 /// The cells of a store. @throws StorageError if it has no plan yet.
 Listing list_store(const Store& store, const std::string& name);
 
+/// The cells of a plan, all as pending: for their names and the leaves that vary.
+Listing list_plan(const StoredPlan& plan, const std::string& store);
+
 /// The cells of a sweep without a store: all pending. @param store  where it was looked for.
 Listing list_sweep(const Sweep& sweep, const std::string& store);
 

@@ -33,7 +33,7 @@ std::string describe(const CellSummary& cell) {
 
 }  // namespace
 
-std::string status_text(const Listing& listing) {
+std::string status_text(const Listing& listing, Colour colour) {
   const auto cells = static_cast<std::int64_t>(listing.cells.size());
   std::string out = fmt::format("{}: {} cells, {}\n", listing.sweep, cells, store_text(listing));
   Table states{{{"state"}, {"cells", Align::Right}}, {}};
@@ -41,14 +41,14 @@ std::string status_text(const Listing& listing) {
     const std::int64_t n = count(listing, state);
     if (n > 0) states.rows.push_back({std::string(name_of(state)), std::to_string(n)});
   }
-  out += text_of(states);
+  out += text_of(states, colour);
   Table problems{{{"cell"}, {"alias"}, {"state"}, {"attempts", Align::Right}, {"problem"}}, {}};
   for (const CellSummary& cell : listing.cells) {
     if (!is_problem(cell)) continue;
     problems.rows.push_back({cell.id, cell.alias, std::string(name_of(cell.status)),
                              std::to_string(cell.attempts), describe(cell)});
   }
-  if (!problems.rows.empty()) out += "\nproblems\n" + text_of(problems);
+  if (!problems.rows.empty()) out += "\nproblems\n" + text_of(problems, colour);
   return out;
 }
 

@@ -27,6 +27,23 @@ says err "unknown name 'hiden'"
 says err "  ^"
 expect 2 "$depthgrid" results "$tiny" --csv --json
 
+# Colours are for terminals, and for people who have not refused them.
+on_a_terminal() {
+  python3 - "$@" <<'PY' | tr -d '\r' >out
+import os, pty, sys
+pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 65536))
+PY
+}
+export TERM=xterm
+on_a_terminal "$depthgrid" status "$tiny"
+says out $'\x1b[1mstate'
+NO_COLOR=1 on_a_terminal "$depthgrid" status "$tiny"
+if grep -q $'\x1b' out; then fail "NO_COLOR is not honoured"; fi
+expect 3 "$depthgrid" status "$tiny"
+if grep -q $'\x1b' out; then fail "a file got colours"; fi
+expect 2 "$depthgrid" status "$tiny" --log-level loud
+says err "expected debug, info, warning or error"
+
 for verb in status results pack; do
   expect 66 "$depthgrid" "$verb" nowhere
   says err "nowhere"
