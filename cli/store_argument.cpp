@@ -62,6 +62,11 @@ StoreArgument::StoreArgument(const CommandLine& line) {
     const fs::path inside = fs::path("results") / named;
     folder = !fs::exists(named) && is_store(inside) ? inside : fs::path(named);
   }
+  if (!sweep && (line.has("set") || line.has("yes"))) {
+    throw UserError(ExitCode::Usage,
+                    "--set and --yes are about a sweep file; the plan of the store " +
+                        folder.string() + " is as it is: leave them out, or name a sweep file");
+  }
 }
 
 bool StoreArgument::absent() const {

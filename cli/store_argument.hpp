@@ -30,7 +30,8 @@ struct StoreArgument {
   std::filesystem::path folder;
   std::optional<Sweep> sweep;  // set if a sweep file was named
 
-  /// @throws UserError (Usage) if no store or more than one was named, StorageError (NoInput)
+  /// @throws UserError (Usage) if no store or more than one was named, or options of sweep files
+  ///         were given to a store; StorageError (NoInput)
   explicit StoreArgument(const CommandLine& line);
 
   /// The request by which the sweep file was read.

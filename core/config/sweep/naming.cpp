@@ -1,6 +1,7 @@
 #include "core/config/sweep/naming.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -20,10 +21,10 @@ std::string ending(std::string_view path, int parts) {
   return std::string(path.substr(begin + 1));
 }
 
-/// The number with three significant digits, written as short as possible; empty for other values.
+/// A fraction with three significant digits, written as short as possible; empty for other values.
 std::string rounded(const Value& value) {
   const double* number = value.get_if<double>();
-  if (number == nullptr) return {};
+  if (number == nullptr || *number == std::floor(*number)) return {};
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", *number);
   return shortest(std::strtod(text, nullptr));

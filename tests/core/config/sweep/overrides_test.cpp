@@ -69,7 +69,7 @@ TEST(Overrides, BracketsAreAListValue) {
 }
 
 TEST(Overrides, ListsAndRangesAreLevelsAsInAFile) {
-  const Names rates = {"lr=0.0001", "lr=0.001", "lr=0.01"};
+  const Names rates = {"lr=1e-4", "lr=0.001", "lr=0.01"};
   for (const char* text :
        {"train.lr=[1e-4, 1e-3, 1e-2]", "train.lr={values: [1e-4, 1e-3, 1e-2]}",
         "train.lr={logspace: [1e-4, 1e-2, 3]}", "train.lr=logspace(1e-4,1e-2,3)"}) {
