@@ -2,20 +2,23 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <sstream>
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 
 namespace depthgrid {
 
 namespace po = boost::program_options;
 
 struct CommandLine::Impl {
-  std::string usage, summary;
+  std::string usage, summary, examples;
   po::options_description shown{"options", 100};
   po::options_description hidden;
   po::positional_options_description positional;
@@ -31,6 +34,7 @@ CommandLine::CommandLine(std::string_view usage, std::string_view summary)
   impl_->usage = usage;
   impl_->summary = summary;
   flag("help,h", "show this help");
+  text("log-level", "LEVEL", "messages on stderr: debug, info (default), warning or error");
 }
 CommandLine::~CommandLine() = default;
 
@@ -67,7 +71,20 @@ CommandLine& CommandLine::sweep_options() {
   return flag("yes", "allow more than 10,000 cells");
 }
 
+CommandLine& CommandLine::examples(std::initializer_list<const char*> lines) {
+  for (const char* line : lines) impl_->examples += fmt::format("  depthgrid {}\n", line);
+  return *this;
+}
+
 bool CommandLine::parse(const std::vector<std::string>& arguments) {
+  if (arguments.size() == 1 && arguments.front() == kListOptions) {
+    std::string names;
+    for (const auto& option : impl_->shown.options()) {
+      names += fmt::format("--{}\n", option->long_name());
+    }
+    print(names);
+    return false;
+  }
   po::options_description all;
   all.add(impl_->shown).add(impl_->hidden);
   using Style = po::command_line_style::style_t;
@@ -87,9 +104,19 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
   } catch (const po::error& e) {
     impl_->fail(e.what());
   }
+  if (has("log-level")) {
+    const std::string name = text_of("log-level");
+    const auto level = log_level_named(name);
+    if (!level) {
+      impl_->fail("--log-level is '" + name + "'; expected debug, info, warning or error");
+    }
+    ::setenv(kLogLevelVariable, name.c_str(), 1);
+    configure_log(*level, "");
+  }
   if (!has("help")) return true;
   std::ostringstream text;
   text << "usage: depthgrid " << impl_->usage << "\n\n" << impl_->summary << "\n\n" << impl_->shown;
+  if (!impl_->examples.empty()) text << "\nexamples:\n" << impl_->examples;
   print(text.str());
   return false;
 }
@@ -129,6 +156,16 @@ std::string CommandLine::required(const char* name, std::span<const std::string_
   throw UserError(ExitCode::Usage, fmt::format("{}: '{}' is unknown; there are: {}",
                                                impl_->usage.substr(0, impl_->usage.find(' ')), word,
                                                fmt::join(known, ", ")));
+}
+
+Colour colour_of_stdout() {
+  const auto value = [](const char* variable) {
+    const char* text = std::getenv(variable);
+    return std::string_view(text != nullptr ? text : "");
+  };
+  const bool shows = ::isatty(STDOUT_FILENO) == 1 && !value("TERM").empty() &&
+                     value("TERM") != "dumb" && value("NO_COLOR").empty();
+  return shows ? Colour::Yes : Colour::No;
 }
 
 }  // namespace depthgrid

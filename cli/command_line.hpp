@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/base/output.hpp"  // print(), which every verb needs
+#include "sweeps/report/table.hpp"
 
 namespace depthgrid {
 
@@ -33,6 +35,12 @@ class CommandLine {
   /// --set and --yes of verbs that read a sweep file.
   CommandLine& sweep_options();
 
+  /// Command lines for --help, without the name of the program.
+  CommandLine& examples(std::initializer_list<const char*> lines);
+
+  /// As the only argument: parse() prints the names of all options, one per line; for completion.
+  static constexpr std::string_view kListOptions = "--list-options";
+
   /// @return false if --help was given (and printed). @throws UserError (Usage)
   bool parse(const std::vector<std::string>& arguments);
 
@@ -50,5 +58,8 @@ class CommandLine {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Yes if stdout is a terminal that shows colours and NO_COLOR (https://no-color.org) is not set.
+Colour colour_of_stdout();
 
 }  // namespace depthgrid

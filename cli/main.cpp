@@ -8,6 +8,7 @@
 
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "core/base/output.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
@@ -58,5 +59,6 @@ int guarded(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   depthgrid::keep_standard_streams();
+  depthgrid::configure_log(depthgrid::wanted_log_level(), "");
   return depthgrid::guarded({argv + 1, argv + argc});
 }

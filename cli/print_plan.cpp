@@ -49,7 +49,7 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
       make_plan_report(sweep, store.string(), status_of(sweep, store),
                        packing_options(sweep.run, teams), std::move(costs), std::move(notes));
   report.growth = growth_of(sweep, store);
-  print(json ? plan_json(sweep, report) : plan_text(sweep, report));
+  print(json ? plan_json(sweep, report) : plan_text(sweep, report, colour_of_stdout()));
   return 0;
 }
 

@@ -66,7 +66,13 @@ StoreArgument::StoreArgument(const CommandLine& line) {
     sweep = load_sweep(request);
     folder = line.has("STORE") ? store_of(line, *sweep) : default_store(*sweep);
   } else {
-    folder = named;
+    const fs::path inside = fs::path("results") / named;
+    folder = !fs::exists(named) && is_store(inside) ? inside : fs::path(named);
+  }
+  if (!sweep && (line.has("set") || line.has("yes"))) {
+    throw UserError(ExitCode::Usage,
+                    "--set and --yes are about a sweep file; the plan of the store " +
+                        folder.string() + " is as it is: leave them out, or name a sweep file");
   }
 }
 

@@ -28,12 +28,14 @@ std::filesystem::path default_store(const Sweep& sweep);
 std::filesystem::path store_of(const CommandLine& line, const Sweep& sweep);
 
 /// The argument STORE (or --store) of status, results, logs and pack: the folder of a store, or a
-/// sweep file, which means its default store; if omitted, the only store in results/.
+/// sweep file, which means its default store, or the name of a store in results/; if omitted, the
+/// only store in results/.
 struct StoreArgument {
   std::filesystem::path folder;
   std::optional<Sweep> sweep;  // set if a sweep file was named
 
-  /// @throws UserError (Usage) if no store or more than one was named, StorageError (NoInput)
+  /// @throws UserError (Usage) if no store or more than one was named, or options of sweep files
+  ///         were given to a store; StorageError (NoInput)
   explicit StoreArgument(const CommandLine& line);
 
   /// The request by which the sweep file was read.

@@ -36,6 +36,7 @@ int audit_verb(const Arguments& arguments) {
       "Checks each structure before anything trains: causality to the bit, batch independence,\n"
       "parameter counts, gradients, first loss, overfitting, entropy floor, fused = alone.\n"
       "run does it by itself. Exit 1 if a required check fails.");
+  line.examples({"audit configs/tiny.yaml", "audit --family tdt --set model.n_layers=4"});
   line.argument("FILE")
       .sweep_options()
       .text("family", "NAME", "model.family with its defaults, in place of a file")

@@ -17,6 +17,8 @@ int bench_verb(const Arguments& arguments) {
       "optimiser: times norms, clip and update of E cells of --parameters weights each.\n"
       "journal: times writing one training row of one cell, in the folder for temporary files.\n"
       "decode: times tokens of one sequence one by one, with caches and by recomputation.");
+  line.examples({"bench step --family time_indexed --cells 8",
+                 "bench decode --set model.d_model=128 --json"});
   line.argument("WHAT")
       .list("set", "KEY=VALUE", "a leaf of the configuration; repeatable")
       .text("family", "NAME", "model.family (default: time_indexed)")

@@ -105,6 +105,8 @@ int check_verb(const Arguments& arguments) {
       "forward: a pass over whole sequences in one mode of execution.\n"
       "decode: the same with caches, tokens coming in pieces, and how far it is from one pass.\n"
       "gradcheck: autograd of the training loss against differences in float64. Exit 1 if wrong.");
+  line.examples({"check forward --family tdt --mode teacher_topk --length 16",
+                 "check gradcheck results/tiny --cell hidden=4,s0"});
   line.argument("WHAT");
   weight_options(line)
       .text("family", "NAME", "an untrained model: model.family with its defaults and --set")

@@ -33,6 +33,8 @@ int eval_verb(const Arguments& arguments) {
       "               [--decider NAME]… [--at STEP] [--json]",
       "Mean loss, perplexity and bits per byte of a cell's weights on a split of its own\n"
       "corpus, of another one, or on a text file, by the cell's evaluation settings.");
+  line.examples({"eval results/tiny --cell hidden=4,s0",
+                 "eval results/tiny --cell 9867 --windows 64 --by-position --json"});
   weight_options(line)
       .text("data", "DATA", "wikitext-2, tiny-shakespeare, self or a text file (default: its own)")
       .text("split", "NAME", "train, dev, valid (default) or test of a corpus")

@@ -13,6 +13,8 @@ int export_verb(const Arguments& arguments) {
       "export [STORE] --cell CELL --out PATH [--layout native|hf-gpt2] [--at STEP] [--json]",
       "Writes the weights of a cell as safetensors. native: one file, the names of the\n"
       "parameters. hf-gpt2: a folder that transformers reads as GPT2LMHeadModel.");
+  line.examples({"export results/tiny --cell hidden=4,s0 --out weights.safetensors",
+                 "export results/tiny --cell hidden=4,s0 --at best --out best.safetensors"});
   weight_options(line)
       .text("out", "PATH", "file (native) or folder (hf-gpt2)")
       .text("format", "safetensors", "the format; there is one")

@@ -57,6 +57,9 @@ int generate_verb(const Arguments& arguments) {
       "                          [--top-p P] [--seed N] [--control U,…] [--at STEP] [--json]",
       "Continues a text by tokens drawn one by one from a cell's model. The same seed gives\n"
       "the same text.");
+  line.examples({"generate results/quickstart --cell standard,s0 --prompt 'The '",
+                 "generate results/quickstart --cell standard,s0 --prompt 'The ' --temperature 0 "
+                 "--tokens 200"});
   weight_options(line)
       .text("prompt", "TEXT", "what to continue; numbers of tokens where the corpus has no text")
       .number("tokens", 100, "how many to add")

@@ -10,6 +10,7 @@ int logs_verb(const Arguments& arguments) {
       "logs CELL [STORE] [--lines N] [--json]",
       "What happened to one cell: attempts, events, the report of a failure and the end of\n"
       "the logs of the workers that tried it. CELL is an id, an alias, or the beginning of one.");
+  line.examples({"logs hidden=4,s0 results/tiny", "logs 9867 --lines 100 --json"});
   line.argument("CELL")
       .argument("STORE")
       .sweep_options()

@@ -13,6 +13,7 @@ int pack_verb(const Arguments& arguments) {
   CommandLine line("pack [STORE] [--json]",
                    "Brings sweep.h5 of a store up to date: the records of all cells in one file.\n"
                    "run does this at its end; pack is for a sweep that is still training.");
+  line.examples({"pack results/tiny", "pack configs/tiny.yaml --json"});
   line.argument("STORE")
       .sweep_options()
       .text("store", "DIR", "store of the sweep file")

@@ -10,6 +10,7 @@ int plan_verb(const Arguments& arguments) {
       "plan FILE [--store DIR] [--teams N] [--set KEY=VALUE]... [--json]",
       "Shows the cells, the fused jobs and why cells are together, counts and costs of each\n"
       "structure, and what is already done. No corpus is needed; nothing is trained.");
+  line.examples({"plan configs/tiny.yaml", "plan configs/quickstart.yaml --teams 4 --set seeds=5"});
   line.argument("FILE")
       .sweep_options()
       .text("store", "DIR", "store to compare with (default: results/<name of the sweep>)")

@@ -74,7 +74,7 @@ std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, R
   const Table table = results_table(listing, cells, columns);
   std::vector<std::string> titles;
   for (const TableColumn& column : table.columns) titles.push_back(column.title);
-  std::string text = text_of(table);
+  std::string text = text_of(table, colour_of_stdout());
   if (!listing.planned) text += store_text(listing) + "\n";
   bool starred = false;
   for (const std::size_t row : cells) starred = starred || listing.baseline[row];
@@ -92,7 +92,8 @@ std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, Re
   const std::vector<std::string> metrics = arm_metrics(comparison, columns);
   if (form == ResultsForm::Json) return arms_json(listing, comparison, metrics);
   if (form == ResultsForm::Csv) return csv_of(arms_csv_table(comparison, metrics));
-  return arms_text(listing, comparison, metrics) + footnotes(listing, cells, metrics);
+  return arms_text(listing, comparison, metrics, colour_of_stdout()) +
+         footnotes(listing, cells, metrics);
 }
 
 }  // namespace
@@ -104,6 +105,9 @@ int results_verb(const Arguments& arguments) {
       "One row per cell: state, parameters and metrics; or, with --by arm, one row per arm: mean\n"
       "and spread over seeds, and the difference to the baseline with its 95 % interval.\n"
       "STORE is the folder of a store or a sweep file.");
+  line.examples(
+      {"results results/tiny --by arm",
+       "results results/tiny --filter \"alias = 'hidden=4,*'\" --sort final_loss.valid --csv"});
   line.argument("STORE")
       .sweep_options()
       .text("store", "DIR", "store of the sweep file")

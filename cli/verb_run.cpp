@@ -17,6 +17,7 @@
 #include "storage/leftovers.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/orders/orders.hpp"
+#include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/report/run_summary.hpp"
 
 namespace depthgrid {
@@ -60,15 +61,19 @@ void warn_of_leftovers() {
 
 int run_verb(const Arguments& arguments) {
   CommandLine line(
-      "run FILE [--store DIR] [--set KEY=VALUE]... [-q | --json-progress] [-n]",
+      "run FILE [--store DIR] [--set KEY=VALUE]... [-q | --json-progress]\n"
+      "                         [--only EXPRESSION | -n]",
       "Trains every cell of the sweep that has no result yet. Under mpirun or srun the\n"
       "ranks share the work. Stopped or killed, the same command resumes.");
+  line.examples({"run configs/tiny.yaml",
+                 "run configs/quickstart.yaml --set train.lr=1e-3,3e-3 --store results/rates"});
   line.argument("FILE")
       .sweep_options()
       .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
       .flag("allow-inexact", "as --set resources.allow_inexact=true: resume other ranks' sums")
       .flag("quiet,q", "no progress")
       .flag("json-progress", "progress as one JSON object per line, on stderr")
+      .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
       .flag("dry-run,n", "show the plan instead")
       .flag("json", "with --dry-run: print JSON");
   if (!line.parse(arguments)) return 0;
@@ -76,14 +81,19 @@ int run_verb(const Arguments& arguments) {
     throw UserError(ExitCode::Usage, "run: --json belongs to --dry-run; see also --json-progress");
   }
   const bool dry = line.has("dry-run");
+  if (dry && line.has("only")) {
+    throw UserError(ExitCode::Usage, "run: --dry-run plans the whole sweep, without --only");
+  }
   const Sweep sweep = dry ? load_planned_sweep(line) : load_sweep(line);
   const std::filesystem::path store = store_of(line, sweep);
+  chosen_cells(sweep, line.text_of("only"));  // refused here rather than by every rank
   if (dry) return print_plan(sweep, store, 1, line.has("json"));
 
   std::vector<std::string> set = line.list_of("set");
   if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
   const RunOrder order{line.required("FILE"), store.string(),    std::move(set),
-                       line.has("yes"),       progress_of(line), ""};
+                       line.has("yes"),       progress_of(line), "",
+                       line.text_of("only")};
   warn_of_leftovers();
   const std::vector<std::string> worker = worker_command("run", order_text(order));
   if (under_launcher()) become(worker);

@@ -78,6 +78,8 @@ int validate_verb(const Arguments& arguments) {
   CommandLine line(
       "validate FILE [--set KEY=VALUE]... [--json]",
       "Checks a sweep file and expands its grid. Nothing is written, no corpus is needed.");
+  line.examples(
+      {"validate configs/tiny.yaml", "validate configs/tiny.yaml --set train.lr=1e-3,1e-2 --json"});
   line.argument("FILE").sweep_options().flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   try {

@@ -17,11 +17,11 @@ std::string usage(std::span<const Verb> verbs) {
       "depthgrid trains grids of small transformers whose depth is a dynamical system.\n\n"
       "usage: depthgrid VERB [arguments]\n\n";
   for (const Verb& verb : verbs) {
-    text += fmt::format("  {:<9} {:<19} {}\n", verb.name, verb.arguments, verb.summary);
+    text += fmt::format("  {:<10} {:<19} {}\n", verb.name, verb.arguments, verb.summary);
   }
   return text +
-         "  help      VERB                options of a verb (also: VERB --help)\n"
-         "  --version                     version and commit\n\n"
+         "  help       VERB                options of a verb (also: VERB --help)\n"
+         "  --version                      version and commit\n\n"
          "STORE is the folder of a store or a sweep file.\n";
 }
 

@@ -22,9 +22,9 @@ struct Verb {
 };
 
 // One file each: cli/verb_<name>.cpp.
-VerbFunction audit_verb, bench_verb, check_verb, eval_verb, export_verb, gc_verb, generate_verb,
-    logs_verb, pack_verb, plan_verb, results_verb, run_verb, schema_verb, status_verb,
-    validate_verb;
+VerbFunction audit_verb, bench_verb, check_verb, completion_verb, diff_verb, eval_verb, export_verb,
+    gc_verb, generate_verb, logs_verb, pack_verb, plan_verb, results_verb, run_verb, schema_verb,
+    show_verb, status_verb, validate_verb;
 
 /// All verbs, in the order of the usage text.
 inline constexpr Verb kVerbs[] = {
@@ -34,6 +34,8 @@ inline constexpr Verb kVerbs[] = {
     {"run", "FILE", "train what has no result yet", run_verb},
     {"status", "[STORE]", "count cells by state, list problems", status_verb},
     {"results", "[STORE]", "table of metrics", results_verb},
+    {"show", "CELL [STORE]", "a cell's configuration, and where it comes from", show_verb},
+    {"diff", "CELL CELL [STORE]", "leaves in which two cells differ", diff_verb},
     {"logs", "CELL [STORE]", "what happened to one cell", logs_verb},
     {"eval", "[STORE] --cell CELL", "loss of a cell's weights on data", eval_verb},
     {"generate", "[STORE] --cell CELL", "continue a prompt", generate_verb},
@@ -41,7 +43,8 @@ inline constexpr Verb kVerbs[] = {
     {"check", "gate|forward|…", "the arithmetic of a model as JSON", check_verb},
     {"pack", "[STORE]", "bring sweep.h5 up to date", pack_verb},
     {"gc", "[STORE]", "remove what killed processes have left", gc_verb},
-    {"schema", "", "print every key of a sweep file", schema_verb},
+    {"schema", "[LEAF]", "print the keys of a sweep file", schema_verb},
+    {"completion", "bash|zsh", "complete verbs, options and leaves in a shell", completion_verb},
     {"bench", "step|decode|…", "time training steps, decoding, the optimiser", bench_verb}};
 
 /// What `depthgrid help` prints.

@@ -46,6 +46,7 @@ int start(int argc, char** argv) {
   // We run in a process group of our own, for the terminal a background job: what the user's own
   // foreground job may write (stty tostop), its worker may write as well.
   std::signal(SIGTTOU, SIG_IGN);
+  configure_log(wanted_log_level(), "");
   keep_memory();
   reproducible_products();
   static LogWarnings handler;  // LibTorch keeps the pointer for the life of the process

@@ -1,6 +1,8 @@
 #include "core/base/log.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -16,13 +18,14 @@ constexpr const char* kName = "depthgrid";
 constexpr const char* kFileName = "depthgrid-file";
 
 struct Level {
+  const char* name;
   spdlog::level::level_enum spdlog;
   const char* head;  // of a line on stderr
 };
-constexpr Level kLevels[] = {{spdlog::level::debug, ""},  // by LogLevel
-                             {spdlog::level::info, ""},
-                             {spdlog::level::warn, "warning: "},
-                             {spdlog::level::err, "error: "}};
+constexpr Level kLevels[] = {{"debug", spdlog::level::debug, ""},  // by LogLevel
+                             {"info", spdlog::level::info, ""},
+                             {"warning", spdlog::level::warn, "warning: "},
+                             {"error", spdlog::level::err, "error: "}};
 
 const Level& row_of(LogLevel level) {
   return kLevels[static_cast<std::size_t>(level)];
@@ -44,6 +47,18 @@ void to_file(LogLevel level, std::string text) {
 }
 
 }  // namespace
+
+std::optional<LogLevel> log_level_named(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kLevels); ++i) {
+    if (name == kLevels[i].name) return static_cast<LogLevel>(i);
+  }
+  return std::nullopt;
+}
+
+LogLevel wanted_log_level() {
+  const char* name = std::getenv(kLogLevelVariable);
+  return log_level_named(name != nullptr ? name : "").value_or(LogLevel::Info);
+}
 
 void configure_log(LogLevel lowest, const std::string& tag, std::string_view lead) {
   const auto l = logger();

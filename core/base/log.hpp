@@ -2,12 +2,21 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace depthgrid {
 
 enum class LogLevel : std::uint8_t { Debug, Info, Warning, Error };
+
+/// The level of a name: debug, info, warning, error; nothing for another word.
+std::optional<LogLevel> log_level_named(std::string_view name);
+
+/// The environment variable that --log-level sets, so that workers follow it.
+inline constexpr const char* kLogLevelVariable = "DEPTHGRID_LOG_LEVEL";
+/// The level that it names; Info without it, or if it names none.
+LogLevel wanted_log_level();
 
 /// Lines below `lowest` are not shown; each line starts with `tag` ("rank 1"). The default is Info
 /// and no tag. Everything goes to stderr: stdout is for results. Each line is preceded by `lead`:

@@ -93,6 +93,10 @@ struct GridKey {
 };
 std::span<const GridKey> grid_keys();
 
+/// Output of `depthgrid schema LEAF`: these rows, as text and as {"schema":1,"leaves":[...]}.
+std::string leaves_text(std::span<const std::size_t> rows);
+std::string leaves_json(std::span<const std::size_t> rows);
+
 /// Output of `depthgrid schema`: one line per leaf.
 std::string schema_text();
 /// {"schema":1,"leaves":[{path,type,range,unit,default,class,read_when,doc}],"sweep":[...]}

@@ -8,6 +8,7 @@
 #include "core/config/schema.hpp"
 #include "core/config/sweep/cell_collector.hpp"
 #include "core/config/sweep/composed.hpp"
+#include "core/config/sweep/leaf_sources.hpp"
 #include "core/config/sweep/overrides.hpp"
 #include "core/config/sweep/sweep_reader.hpp"
 
@@ -122,9 +123,15 @@ Sweep load_sweep(const SweepRequest& request) {
   const std::uint64_t limit = request.yes ? most : std::min(most, kManyCells);
   CellCollector collector(document, grid, resolver, diagnostics, request, limit);
   std::optional<Slots> first;
+  std::map<std::string, std::vector<LeafSource>> origins;
   grid.walk([&](const Arm& arm, const Slots& slots) {
     if (!first) first = slots;
-    return collector.take(arm, slots);
+    const std::size_t known = collector.cells.size();
+    const bool go_on = collector.take(arm, slots);
+    if (request.leaf_sources && collector.cells.size() > known) {
+      origins[collector.cells.back().arm] = leaf_sources(slots, document, diagnostics);
+    }
+    return go_on;
   });
   if (!diagnostics.failed()) collector.matching.finish();
   if (!diagnostics.failed() && !collector.too_many()) collector.finish();
@@ -158,6 +165,7 @@ Sweep load_sweep(const SweepRequest& request) {
   }
   sweep.notes = diagnostics.notes();
   sweep.sources = diagnostics.sources();
+  sweep.leaf_sources = std::move(origins);
   sweep.id = sweep_id(sweep);
   return sweep;
 }

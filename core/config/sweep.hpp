@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/cell.hpp"
@@ -34,6 +36,30 @@ struct SweepStart {
   Diagnostic where;  // its line in the file, without a message
 };
 
+/// What wrote a leaf.
+enum class LeafSourceKind : std::uint8_t {
+  Preset,  ///< `model.preset`
+  Base,    ///< a fixed value of a file named by `base:`
+  File,    ///< a fixed value of the sweep file
+  Factor,  ///< a level of `parameters`, `zip` or `when`, or a preset that is one
+  Row,     ///< an `include` row, or the change of an ablation
+  Set      ///< --set
+};
+inline constexpr std::string_view kLeafSourceNames[] = {"preset", "base", "file",
+                                                        "factor", "row",  "set"};
+constexpr std::string_view name_of(LeafSourceKind kind) noexcept {
+  return kLeafSourceNames[static_cast<std::size_t>(kind)];
+}
+
+/// Where the value of a leaf was written. Leaves at their default have none.
+struct LeafSource {
+  std::string leaf;
+  LeafSourceKind kind = LeafSourceKind::File;
+  std::string file;  // empty for a preset
+  int line = 0;
+  std::string text = {};  // of --set
+};
+
 /// A sweep file, expanded.
 struct Sweep {
   std::string name, description;
@@ -53,6 +79,7 @@ struct Sweep {
   std::vector<MatchGoal> goals;       // arms still without a width: their cells are not final
   std::vector<SweepStart> starts;     // each source before those that start from it
   CellConfig run;                     // leaves of class Execution for the whole sweep
+  std::map<std::string, std::vector<LeafSource>> leaf_sources;  // by arm, if asked for
 };
 
 struct SweepRequest {
@@ -60,6 +87,7 @@ struct SweepRequest {
   std::vector<std::string> set;            // "key=value[,value...]"; a comma makes a factor
   bool yes = false;                        // accept more than 10,000 cells
   std::vector<MatchedWidth> matched = {};  // widths found before, see matched_sweep()
+  bool leaf_sources = false;               // fill Sweep::leaf_sources: memory for each arm
 };
 
 /// Reads, checks and expands a sweep file. Needs no corpus and has no side effects. Widths of

@@ -28,7 +28,8 @@ static constexpr auto members(const RunOrder*) {
   using O = RunOrder;
   return std::tuple(std::pair("file", &O::file), std::pair("store", &O::store),
                     std::pair("set", &O::set), std::pair("yes", &O::yes),
-                    std::pair("progress", &O::progress), std::pair("cell", &O::cell));
+                    std::pair("progress", &O::progress), std::pair("cell", &O::cell),
+                    std::pair("only", &O::only));
 }
 
 static constexpr auto members(const BenchOrder*) {

@@ -22,6 +22,7 @@ struct RunOrder {
   bool yes = false;
   std::string progress = "auto";  // auto, plain, quiet or json
   std::string cell{};             // id of the only cell to train; empty = all
+  std::string only{};             // condition on the cells to train; empty = all
 };
 
 /// `depthgrid bench`.

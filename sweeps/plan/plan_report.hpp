@@ -7,6 +7,7 @@
 #include "core/config/sweep.hpp"
 #include "sweeps/plan/growth.hpp"
 #include "sweeps/plan/job_plan.hpp"
+#include "sweeps/report/table.hpp"
 
 namespace depthgrid {
 
@@ -27,7 +28,7 @@ PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<C
                             std::vector<std::string> notes);
 
 /// The text that `depthgrid plan` prints.
-std::string plan_text(const Sweep& sweep, const PlanReport& report);
+std::string plan_text(const Sweep& sweep, const PlanReport& report, Colour colour = Colour::No);
 
 /// The contract `plan --json` of docs/cli.md.
 std::string plan_json(const Sweep& sweep, const PlanReport& report);

@@ -155,7 +155,7 @@ PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<C
   return report;
 }
 
-std::string plan_text(const Sweep& sweep, const PlanReport& report) {
+std::string plan_text(const Sweep& sweep, const PlanReport& report, Colour colour) {
   const auto done = std::count_if(report.status.begin(), report.status.end(), is_result);
   const double seconds = predicted_makespan(report.jobs, report.packing.teams);
   std::string out = fmt::format("{}: {} cells, {} done, {} jobs for {} {}, store {}\n", sweep.name,
@@ -175,10 +175,10 @@ std::string plan_text(const Sweep& sweep, const PlanReport& report) {
     out += "match: " + matched_text(width) + (width.sealed ? ", from the plan of the store" : "") +
            "\n";
   }
-  if (!report.jobs.empty()) out += "\n" + text_of(job_table(sweep, report));
+  if (!report.jobs.empty()) out += "\n" + text_of(job_table(sweep, report), colour);
   const Table structures = structure_table(sweep, report.costs);
-  if (!structures.rows.empty()) out += "\n" + text_of(structures);
-  out += "\n" + text_of(cell_table(sweep, report));
+  if (!structures.rows.empty()) out += "\n" + text_of(structures, colour);
+  out += "\n" + text_of(cell_table(sweep, report), colour);
   for (const std::string& note : sweep.notes) out += "note: " + note + "\n";
   for (const std::string& note : report.notes) out += "note: " + note + "\n";
   return out;

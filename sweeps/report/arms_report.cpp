@@ -178,7 +178,7 @@ void sort_arms(ArmComparison& comparison, const std::string& sort) {
 }
 
 std::string arms_text(const Listing& listing, const ArmComparison& comparison,
-                      const std::vector<std::string>& metrics) {
+                      const std::vector<std::string>& metrics, Colour colour) {
   const auto any = [&comparison](auto holds) {
     return std::ranges::any_of(comparison.arms, holds);
   };
@@ -212,7 +212,7 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
     }
     table.rows.push_back(std::move(line));
   }
-  return text_of(table) + explanation(listing, comparison, metrics);
+  return text_of(table, colour) + explanation(listing, comparison, metrics);
 }
 
 Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::string>& metrics) {

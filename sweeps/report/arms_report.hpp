@@ -21,7 +21,7 @@ void sort_arms(ArmComparison& comparison, const std::string& sort);
 /// of seeds, the difference to the baseline and its interval. Below it, what the columns mean and
 /// how many cells the means lack.
 std::string arms_text(const Listing& listing, const ArmComparison& comparison,
-                      const std::vector<std::string>& metrics);
+                      const std::vector<std::string>& metrics, Colour colour = Colour::No);
 
 /// For programs: one row per arm and metric, in full precision.
 Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::string>& metrics);

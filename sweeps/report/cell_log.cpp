@@ -14,6 +14,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "storage/cells/cell_history.hpp"
+#include "sweeps/report/results_query.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
@@ -123,6 +124,28 @@ std::string text_at(const Json& object, const char* key) {
 
 }  // namespace
 
+namespace {
+
+/// Cells of which the text is "arm/tag,sSEED", the arm, the tag, or a condition that they meet.
+std::vector<std::size_t> by_arm_or_filter(const Listing& listing, std::string_view text) {
+  std::vector<std::size_t> found;
+  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
+    const CellSummary& cell = listing.cells[row];
+    const auto is = [&](const std::string& name) {
+      return !name.empty() && (text == name || text == fmt::format("{},s{}", name, cell.seed));
+    };
+    if (is(cell.arm) || is(cell.tag)) found.push_back(row);
+  }
+  if (!found.empty() || text.find_first_of("=<>") == std::string_view::npos) return found;
+  try {
+    return select_cells(listing, {"", std::string(text)});
+  } catch (const UserError&) {
+    return {};  // no condition either
+  }
+}
+
+}  // namespace
+
 std::size_t find_cell(const Listing& listing, std::string_view text) {
   std::vector<std::size_t> found;
   for (std::size_t row = 0; row < listing.cells.size(); ++row) {
@@ -131,8 +154,13 @@ std::size_t find_cell(const Listing& listing, std::string_view text) {
     if (cell.id.starts_with(text) || cell.alias.starts_with(text)) found.push_back(row);
   }
   if (found.size() == 1 && !text.empty()) return found[0];
+  const std::vector<std::size_t> other = by_arm_or_filter(listing, text);
+  if (other.size() == 1) return other[0];
   std::vector<std::string> names;
-  if (found.empty()) {
+  if (found.empty() && !other.empty()) {
+    found = other;
+    names.push_back(fmt::format("'{}' means several cells:", text));
+  } else if (found.empty()) {
     for (std::size_t row = 0; row < listing.cells.size(); ++row) found.push_back(row);
     names.push_back(fmt::format("no cell is called '{}'; here are:", text));
   } else {

@@ -10,7 +10,9 @@
 namespace depthgrid {
 
 /// Row of the cell with this alias or id, or with an id or alias of which `text` is an unambiguous
-/// prefix. @throws UserError (Usage) that lists the candidates.
+/// prefix; else of the only cell of an arm or tag ("gpt", "gpt,s0"), or the only one that meets a
+/// condition ("hidden = 64 and seed = 0", filter.hpp). @throws UserError (Usage) that lists the
+/// candidates.
 std::size_t find_cell(const Listing& listing, std::string_view text);
 
 /// History of one cell: attempts, events, the report of a failure, and the last `lines` lines of

@@ -85,8 +85,7 @@ Listing list_store(const Store& store, const std::string& name, const Sweep* swe
   return listing;
 }
 
-Listing list_sweep(const Sweep& sweep, const std::string& store) {
-  const StoredPlan plan = stored_plan(sweep);
+Listing list_plan(const StoredPlan& plan, const std::string& store) {
   Listing listing = heading(plan, store);
   listing.planned = false;
   for (const StoredCell& cell : plan.cells) {
@@ -100,6 +99,10 @@ Listing list_sweep(const Sweep& sweep, const std::string& store) {
     listing.cells.push_back(std::move(row));
   }
   return listing;
+}
+
+Listing list_sweep(const Sweep& sweep, const std::string& store) {
+  return list_plan(stored_plan(sweep), store);
 }
 
 std::string store_text(const Listing& listing) {

@@ -37,6 +37,9 @@ std::string other_plans_text(const Listing& listing);
 /// other plans. @throws StorageError if it has no plan yet.
 Listing list_store(const Store& store, const std::string& name, const Sweep* sweep = nullptr);
 
+/// The cells of a plan, all as pending: for their names and the leaves that vary.
+Listing list_plan(const StoredPlan& plan, const std::string& store);
+
 /// The cells of a sweep without a store: all pending. @param store  where it was looked for.
 Listing list_sweep(const Sweep& sweep, const std::string& store);
 

@@ -33,7 +33,8 @@ bool sorts_before(const Value& a, const Value& b, bool down);
 std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery& query);
 
 /// For people: the columns asked for; else cell, alias (a star marks the baseline), arm, tag (if
-/// one says more than the arm), status, step, parameters and the main metrics, the sweep's own first.
+/// one says more than the arm), status, step, parameters and the main metrics, the sweep's own
+/// first.
 Table results_table(const Listing& listing, const std::vector<std::size_t>& cells,
                     const std::vector<std::string>& columns = {});
 

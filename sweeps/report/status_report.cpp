@@ -44,7 +44,7 @@ std::string describe(const CellSummary& cell) {
 
 }  // namespace
 
-std::string status_text(const Listing& listing) {
+std::string status_text(const Listing& listing, Colour colour) {
   std::string out = fmt::format("{}: {} cells, {}\n", listing.sweep, cells_of(listing, true),
                                 store_text(listing));
   const bool several = cells_of(listing, false) > 0;
@@ -57,7 +57,7 @@ std::string status_text(const Listing& listing) {
     states.rows.push_back({std::string(name_of(state)), std::to_string(n)});
     if (several) states.rows.back().push_back(std::to_string(earlier));
   }
-  out += text_of(states);
+  out += text_of(states, colour);
   if (several) {
     out += "cells of other plans stay in the store; depthgrid results --all-plans shows them\n";
   }
@@ -67,7 +67,7 @@ std::string status_text(const Listing& listing) {
     problems.rows.push_back({cell.id, cell.alias, std::string(name_of(cell.status)),
                              std::to_string(cell.attempts), describe(cell)});
   }
-  if (!problems.rows.empty()) out += "\nproblems\n" + text_of(problems);
+  if (!problems.rows.empty()) out += "\nproblems\n" + text_of(problems, colour);
   if (const std::int64_t n = damages_met(listing); n > 0) {
     out += "\n" + damages_text(n) + "; depthgrid logs CELL shows which\n";
   }

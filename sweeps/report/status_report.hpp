@@ -4,11 +4,12 @@
 
 #include "core/base/exit_code.hpp"
 #include "sweeps/report/listing.hpp"
+#include "sweeps/report/table.hpp"
 
 namespace depthgrid {
 
 /// One line per state that occurs, then the problems.
-std::string status_text(const Listing& listing);
+std::string status_text(const Listing& listing, Colour colour = Colour::No);
 
 /// {"schema": 1, "sweep", "store", "planned", "cells": n, "finished": bool, "counts": {state: n},
 /// "other_plans": {state: n}, "damages_met": n, "problems": [{id, alias, status, attempts, step,

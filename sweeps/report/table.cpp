@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/cell.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -25,6 +27,23 @@ std::string csv_field(const std::string& text) {
   return out + '"';
 }
 
+/// Escapes (SGR codes of ECMA-48) for states of cells.
+struct Paint {
+  CellStatus status;
+  const char* code;
+};
+constexpr Paint kPaints[] = {{CellStatus::Completed, "32"}, {CellStatus::Running, "36"},
+                             {CellStatus::Diverged, "33"},  {CellStatus::Failed, "31"},
+                             {CellStatus::Oom, "31"},       {CellStatus::Cancelled, "31"}};
+
+std::string painted(const std::string& text, bool title) {
+  const char* code = title && !text.empty() ? "1" : nullptr;
+  for (const Paint& paint : kPaints) {
+    if (!title && text == name_of(paint.status)) code = paint.code;
+  }
+  return code == nullptr ? text : fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
 /// The titles, then the rows.
 std::vector<std::vector<std::string>> lines_of(const Table& table) {
   std::vector<std::vector<std::string>> lines(1);
@@ -35,7 +54,7 @@ std::vector<std::vector<std::string>> lines_of(const Table& table) {
 
 }  // namespace
 
-std::string text_of(const Table& table) {
+std::string text_of(const Table& table, Colour colour) {
   const auto lines = lines_of(table);
   const std::size_t columns = table.columns.size();
   std::vector<std::size_t> widths(columns);
@@ -47,8 +66,10 @@ std::string text_of(const Table& table) {
     std::string line;
     for (std::size_t c = 0; c < columns; ++c) {
       const std::string pad(widths[c] - width_of(fields[c]), ' ');
+      const bool title = &fields == &lines.front();
+      const std::string entry = colour == Colour::Yes ? painted(fields[c], title) : fields[c];
       if (c > 0) line += "  ";
-      line += table.columns[c].align == Align::Left ? fields[c] + pad : pad + fields[c];
+      line += table.columns[c].align == Align::Left ? entry + pad : pad + entry;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + '\n';

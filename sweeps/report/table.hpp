@@ -21,8 +21,12 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
+/// Whether a text may contain the escapes of a terminal.
+enum class Colour : std::uint8_t { No, Yes };
+
 /// Aligned columns separated by two blanks, no trailing blanks. Widths are in code points.
-std::string text_of(const Table& table);
+/// @param colour  Yes: titles are bold, and states of cells (completed, failed, …) coloured.
+std::string text_of(const Table& table, Colour colour = Colour::No);
 
 /// RFC 4180 with "\n" line ends; the first line holds the titles.
 std::string csv_of(const Table& table);

@@ -65,8 +65,20 @@ TEST(Dispatch, ANameThatTheFilesystemRefusesIsAUsersError) {
 }
 
 TEST(Dispatch, TheUsageHasALineForEveryVerb) {
-  EXPECT_NE(usage(kTwo).find("  paint     FILE                make it green\n"), std::string::npos)
+  EXPECT_NE(usage(kTwo).find("  paint      FILE                make it green\n"), std::string::npos)
       << usage(kTwo);
+}
+
+TEST(Verbs, ShowTwoExamplesInTheirHelp) {
+  for (const Verb& verb : kVerbs) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(verb.run({"--help"}), 0);
+    const std::string help = testing::internal::GetCapturedStdout();
+    const std::string line = std::string("\n  depthgrid ") + verb.name;
+    const auto first = help.find(line, help.find("\nexamples:\n"));
+    ASSERT_NE(first, std::string::npos) << help;
+    EXPECT_NE(help.find(line, first + 1), std::string::npos) << help;
+  }
 }
 
 TEST(Verbs, HaveNamesOfTheirOwn) {

@@ -27,7 +27,44 @@ says err "unknown name 'hiden'"
 says err "  ^"
 expect 2 "$depthgrid" results "$tiny" --csv --json
 
+# Configurations, without a store, and cells by any of their names.
+expect 0 "$depthgrid" show hidden=4,s1 "$tiny" --json
+check 'j["alias"] == "hidden=4,s1"'
+check '{"factor"} == {l["origin"] for l in j["leaves"] if l["leaf"] == "model.modulation.hidden"}'
+check 'all(l["line"] > 0 and l["file"].endswith("tiny.yaml") for l in j["leaves"] if l["origin"] in ("file", "factor"))'
+expect 0 "$depthgrid" show 'hidden = 8 and seed = 0' "$tiny" --set train.lr=1e-3
+says out '--set train.lr=1e-3'
+expect 0 "$depthgrid" diff hidden=4,s0 hidden=8,s0 "$tiny" --json
+check 'j["leaves"] == [{"leaf": "model.modulation.hidden", "a": 4, "b": 8, "read_by": "both"}]'
+expect 2 "$depthgrid" show hidden=4 "$tiny"
+says err "beginning of several cells"
+expect 0 "$depthgrid" schema model.modulation.hidden --json
+check 'len(j["leaves"]) == 1 and j["leaves"][0]["path"] == "model.modulation.hidden"'
+expect 0 "$depthgrid" schema train.schedule
+says out 'train.schedule.warmup_steps'
+expect 2 "$depthgrid" schema train.lrr
+says err "did you mean"
+
+# Colours are for terminals, and for people who have not refused them.
+on_a_terminal() {
+  python3 - "$@" <<'PY' | tr -d '\r' >out
+import os, pty, sys
+pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 65536))
+PY
+}
+export TERM=xterm
+on_a_terminal "$depthgrid" status "$tiny"
+says out $'\x1b[1mstate'
+NO_COLOR=1 on_a_terminal "$depthgrid" status "$tiny"
+if grep -q $'\x1b' out; then fail "NO_COLOR is not honoured"; fi
+expect 3 "$depthgrid" status "$tiny"
+if grep -q $'\x1b' out; then fail "a file got colours"; fi
+expect 2 "$depthgrid" status "$tiny" --log-level loud
+says err "expected debug, info, warning or error"
+
 for verb in status results pack; do
+  expect 2 "$depthgrid" "$verb" nowhere --set train.lr=1
+  says err "--set and --yes are about a sweep file"
   expect 66 "$depthgrid" "$verb" nowhere
   says err "nowhere"
   expect 2 "$depthgrid" "$verb"

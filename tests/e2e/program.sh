@@ -11,17 +11,17 @@ if grep -E 'libtorch|libc10|libmpi|libcuda|libnccl' "$scratch/libraries"; then
 fi
 
 expect 0 "$depthgrid" help
-for verb in validate plan run status results logs pack schema bench; do
+for verb in validate plan run status results show diff logs pack schema completion bench; do
   says out "  $verb "
 done
-for verb in validate plan run status results logs pack schema bench; do
+for verb in validate plan run status results show diff logs pack schema completion bench; do
   expect 0 "$depthgrid" help "$verb"
   says out "usage: depthgrid $verb"
   expect 0 "$depthgrid" "$verb" --help
 done
 
 expect 0 "$depthgrid" help
-says out "bench     step|decode|…"
+says out "bench      step|decode|…"
 expect 2 "$depthgrid"
 silent out
 says err "usage: depthgrid VERB"

@@ -92,7 +92,8 @@ int run(const RunOrder& order, int argc, char** argv) {
   }
   MpiEnv mpi(argc, argv);
   const auto world = mpi.world();
-  configure_log(LogLevel::Info, world->size() > 1 ? "rank " + std::to_string(world->rank()) : "");
+  configure_log(wanted_log_level(),
+                world->size() > 1 ? "rank " + std::to_string(world->rank()) : "");
   try {
     if (const auto problem = world_size_problem(world->size())) {
       throw UserError(ExitCode::BadConfig, *problem);

@@ -13,6 +13,7 @@
 #include "sweeps/plan/growth.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
 #include "sweeps/plan/start_check.hpp"
+#include "sweeps/report/chosen_cells.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/session/final_weights.hpp"
 
@@ -80,9 +81,11 @@ std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const S
                                const Store& store) {
   std::string marks;
   if (world.rank() == 0) {
-    for (const CellPlan& cell : sweep.cells) {
-      const bool ours = order.cell.empty() || order.cell == cell.id;
-      marks += ours && !store.completed(cell.id) ? '1' : '0';
+    const std::vector<bool> chosen = chosen_cells(sweep, order.only);
+    for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
+      const CellId& id = sweep.cells[row].id;
+      const bool ours = chosen[row] && (order.cell.empty() || order.cell == id);
+      marks += ours && !store.completed(id) ? '1' : '0';
     }
   }
   std::vector<bool> out;

@@ -219,23 +219,31 @@ Json grid_properties() {
   return grid;
 }
 
+Json leaf_json(const Leaf& leaf) {
+  Json row = {{"path", leaf.path},
+              {"type", leaf.type()},
+              {"range", leaf.range()},
+              {"unit", leaf.unit},
+              {"default", plain(default_value(find_leaf(leaf.path)))},
+              {"derived", leaf.derived},
+              {"class", name_of(leaf.leaf_class)},
+              {"read_when", leaf.read_when},
+              {"doc", leaf.doc}};
+  if (!leaf.words.empty()) row["words"] = split_words(leaf.words);
+  return row;
+}
+
 }  // namespace
+
+std::string leaves_json(std::span<const std::size_t> rows) {
+  Json leaves = Json::array();
+  for (const std::size_t row : rows) leaves.push_back(leaf_json(schema()[row]));
+  return Json{{"schema", kSchemaVersion}, {"leaves", leaves}}.dump(1);
+}
 
 std::string schema_json() {
   Json leaves = Json::array();
-  for (const Leaf& leaf : schema()) {
-    Json row = {{"path", leaf.path},
-                {"type", leaf.type()},
-                {"range", leaf.range()},
-                {"unit", leaf.unit},
-                {"default", plain(default_value(find_leaf(leaf.path)))},
-                {"derived", leaf.derived},
-                {"class", name_of(leaf.leaf_class)},
-                {"read_when", leaf.read_when},
-                {"doc", leaf.doc}};
-    if (!leaf.words.empty()) row["words"] = split_words(leaf.words);
-    leaves.push_back(std::move(row));
-  }
+  for (const Leaf& leaf : schema()) leaves.push_back(leaf_json(leaf));
   Json keys = Json::array();
   for (const GridKey& key : grid_keys()) {
     keys.push_back(

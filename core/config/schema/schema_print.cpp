@@ -133,7 +133,31 @@ leaves are given, or whether it says `1e-4` or `0.0001`; a leaf added later with
 **null** in the default column means that the default is derived from other leaves.
 )";
 
+/// The lines of a leaf in the text. @param path, type  widths of the first two columns.
+std::string leaf_lines(const Leaf& leaf, std::size_t path, std::size_t type) {
+  std::string out = "  " + padded(std::string(leaf.path), path) + padded(leaf.type(), type) +
+                    padded(std::string(name_of(leaf.leaf_class)), 10) + "default " +
+                    default_shown(leaf);
+  if (!leaf.range().empty()) out += "; " + leaf.range();
+  if (leaf.unit != "–") out += "; in " + std::string(leaf.unit);
+  out += "\n      " + meaning(leaf) + "\n";
+  if (!leaf.read_when.empty()) out += "      read with " + condition_shown(leaf.read_when) + "\n";
+  return out;
+}
+
 }  // namespace
+
+std::string leaves_text(std::span<const std::size_t> rows) {
+  std::size_t path = 0;
+  std::size_t type = 0;
+  for (const std::size_t row : rows) {
+    path = std::max(path, schema()[row].path.size());
+    type = std::max(type, schema()[row].type().size());
+  }
+  std::string out;
+  for (const std::size_t row : rows) out += leaf_lines(schema()[row], path, type);
+  return out;
+}
 
 std::string schema_text() {
   std::size_t path = 0;
@@ -145,16 +169,7 @@ std::string schema_text() {
   std::string out;
   for (const SchemaSection& section : schema_sections()) {
     out += (out.empty() ? "" : "\n") + std::string(section.title) + "\n";
-    for (const Leaf& leaf : section.leaves) {
-      out += "  " + padded(std::string(leaf.path), path) + padded(leaf.type(), type) +
-             padded(std::string(name_of(leaf.leaf_class)), 10) + "default " + default_shown(leaf);
-      if (!leaf.range().empty()) out += "; " + leaf.range();
-      if (leaf.unit != "–") out += "; in " + std::string(leaf.unit);
-      out += "\n      " + meaning(leaf) + "\n";
-      if (!leaf.read_when.empty()) {
-        out += "      read with " + condition_shown(leaf.read_when) + "\n";
-      }
-    }
+    for (const Leaf& leaf : section.leaves) out += leaf_lines(leaf, path, type);
   }
   out += "\nThe grid\n";
   for (const GridKey& key : grid_keys()) {

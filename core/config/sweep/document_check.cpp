@@ -114,11 +114,11 @@ void check_document(SweepDocument& document, Diagnostics& diagnostics) {
     const auto fixed = document.fixed.find(leaf);
     if (fixed == document.fixed.end()) continue;
     if (fixed->second.place.file == place.file) {
-      diagnostics.error(fixed->second.place, "`" + std::string(schema()[leaf].path) +
-                                                 "` is fixed here and a factor at line " +
-                                                 std::to_string(place.line) + ": keep one");
+      diagnostics.note(fixed->second.place, "`" + std::string(schema()[leaf].path) +
+                                                "` is fixed here and a factor at line " +
+                                                std::to_string(place.line) + ": the factor wins");
     }
-    document.fixed.erase(fixed);  // a factor wins over a base
+    document.fixed.erase(fixed);  // a factor wins over a fixed value, here or in a base
   }
   const auto seed = document.fixed.find(leaf_index("seed"));
   if (seed != document.fixed.end()) {

@@ -1,6 +1,9 @@
 #include "core/config/sweep/naming.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -19,14 +22,29 @@ std::string ending(std::string_view path, int parts) {
   return std::string(path.substr(begin + 1));
 }
 
+/// A fraction with three significant digits, written as short as possible; empty for other values.
+std::string rounded(const Value& value) {
+  const double* number = value.get_if<double>();
+  if (number == nullptr || *number == std::floor(*number)) return {};
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", *number);
+  return shortest(std::strtod(text, nullptr));
+}
+
 }  // namespace
 
 Naming::Naming(const SweepDocument& document) : ablation_(document.method == "ablation") {
   std::set<std::size_t> shown;
   std::set<std::size_t> varying;  // these besides
+  const auto meet = [this](std::size_t leaf, const PooledValue* value) {
+    const std::string text = rounded(*value);
+    if (!text.empty()) rounded_[{leaf, text}].insert(value);
+  };
   const auto add = [&](const Factor& factor) {
-    if (factor.size() < 2) return;
-    for (const Column& column : factor.columns) shown.insert(column.leaf);
+    for (const Column& column : factor.columns) {
+      for (const PooledValue* value : column.values) meet(column.leaf, value);
+      if (factor.size() > 1) shown.insert(column.leaf);
+    }
   };
   for (const Factor& factor : document.factors) add(factor);
   for (const WhenBlock& block : document.when) {
@@ -36,7 +54,10 @@ Naming::Naming(const SweepDocument& document) : ablation_(document.method == "ab
     }
   }
   for (const IncludeRow& row : document.include) {
-    for (const WrittenLeaf& one : row.leaves) shown.insert(one.leaf);
+    for (const WrittenLeaf& one : row.leaves) {
+      shown.insert(one.leaf);
+      meet(one.leaf, one.value);
+    }
   }
   for (const MatchRow& rule : document.match) varying.insert(rule.vary);
   varying.insert(shown.begin(), shown.end());
@@ -56,6 +77,16 @@ Naming::Naming(const SweepDocument& document) : ablation_(document.method == "ab
   }
 }
 
+std::string Naming::value_text(const WrittenLeaf& one) const {
+  const std::string whole = plain_text(*one.value);
+  if (schema()[one.leaf].names_file && whole.starts_with('/')) {
+    return std::filesystem::path(whole).filename().string();
+  }
+  const std::string text = rounded(*one.value);
+  const auto met = rounded_.find({one.leaf, text});
+  return met != rounded_.end() && met->second.size() == 1 ? text : whole;
+}
+
 std::string Naming::arm(const Arm& arm) const {
   std::string out;
   const auto add = [&](const std::vector<WrittenLeaf>& leaves) {
@@ -65,9 +96,7 @@ std::string Naming::arm(const Arm& arm) const {
       if (!out.empty()) out += ',';
       out += name->second;
       out += '=';
-      const std::string text = plain_text(*one.value);
-      const bool path = schema()[one.leaf].names_file && text.starts_with('/');
-      out += path ? std::filesystem::path(text).filename().string() : text;
+      out += value_text(one);
     }
   };
   if (arm.include != nullptr) {

@@ -78,26 +78,48 @@ class Overrider {
   }
 
   void set_leaf(const Setting& setting, std::size_t leaf) {
-    Column column;
-    column.leaf = leaf;
-    column.place = setting.place;
-    if (setting.values.size() > 1 && !leaves_.may_vary(leaf, setting.place)) return;
-    for (const YamlNode& node : setting.values) {
-      const PooledValue* value = leaves_.value(leaf, node);
-      if (value == nullptr) return;
-      column.values.push_back(value);
-      column.places.push_back(node.place);
-    }
+    std::optional<Column> levels = levels_of(setting, leaf);
+    if (!levels) return;
+    Column& column = *levels;
     note_rows(setting, leaf);
     if (replace_conditional(column)) return;
     document_.overrides.insert(leaf);
-    if (column.size() == 1) {
+    if (column.size() == 1 && !column.range) {
       drop_factor(leaf);
       document_.fixed[leaf] = {leaf, column.values.front(), setting.place};
       return;
     }
     document_.fixed.erase(leaf);
     replace_factor(std::move(column));
+  }
+
+  /// Levels as in a file: {logspace: [a, b, n]} and its like, or a list for a leaf that holds none.
+  static bool as_in_a_file(const YamlNode& node, std::size_t leaf) {
+    if (node.kind == YamlNode::Kind::List) {
+      constexpr ValueKind kLists[] = {ValueKind::WordList, ValueKind::TextList, ValueKind::StepList,
+                                      ValueKind::LayerList, ValueKind::LayerRange};
+      return std::ranges::find(kLists, schema()[leaf].kind) == std::end(kLists);
+    }
+    if (node.kind != YamlNode::Kind::Map || node.entries.size() != 1) return false;
+    constexpr std::string_view kForms[] = {"values", "value", "linspace", "logspace"};
+    return std::ranges::find(kForms, node.entries.front().key) != std::end(kForms);
+  }
+
+  std::optional<Column> levels_of(const Setting& setting, std::size_t leaf) {
+    if (setting.values.size() == 1 && as_in_a_file(setting.values.front(), leaf)) {
+      return leaves_.column(leaf, setting.place, setting.values.front());
+    }
+    Column column;
+    column.leaf = leaf;
+    column.place = setting.place;
+    if (setting.values.size() > 1 && !leaves_.may_vary(leaf, setting.place)) return std::nullopt;
+    for (const YamlNode& node : setting.values) {
+      const PooledValue* value = leaves_.value(leaf, node);
+      if (value == nullptr) return std::nullopt;
+      column.values.push_back(value);
+      column.places.push_back(node.place);
+    }
+    return column;
   }
 
   void note_rows(const Setting& setting, std::size_t leaf) {
@@ -175,6 +197,19 @@ class Overrider {
 
 }  // namespace
 
+namespace {
+
+/// "{logspace: [1e-4,1e-2,3]}" of "logspace(1e-4,1e-2,3)", in which YAML would see three values.
+std::string range_as_yaml(const std::string& text) {
+  for (const std::string form : {"linspace", "logspace"}) {
+    if (!text.starts_with(form + "(") || !text.ends_with(")")) continue;
+    return "{" + form + ": [" + text.substr(form.size() + 1, text.size() - form.size() - 2) + "]}";
+  }
+  return text;
+}
+
+}  // namespace
+
 void apply_overrides(const std::vector<std::string>& settings, SweepReader& reader,
                      SweepDocument& document, ValuePool& pool, Diagnostics& diagnostics) {
   Overrider overrider(reader, document, pool, diagnostics);
@@ -190,7 +225,8 @@ void apply_overrides(const std::vector<std::string>& settings, SweepReader& read
     setting.place = {file, 1, 1};
     // Within brackets, YAML itself distinguishes commas between values from those inside them.
     const Place at{file, 1, static_cast<int>(equals) + 1};
-    auto list = read_yaml_fragment(diagnostics, at, "[" + text.substr(equals + 1) + "]");
+    auto list =
+        read_yaml_fragment(diagnostics, at, "[" + range_as_yaml(text.substr(equals + 1)) + "]");
     if (!list) continue;
     if (list->kind != YamlNode::Kind::List || list->items.empty()) {
       diagnostics.error({file, 1, static_cast<int>(text.size()) + 1}, "no value after '='");

@@ -74,5 +74,15 @@ TEST_F(Log, AFileThatCannotBeOpenedIsAnError) {
   EXPECT_THROW(log_to_file(file / "below a file"), StorageError);
 }
 
+TEST(LogLevels, HaveNamesAndAreTakenFromTheEnvironment) {
+  EXPECT_EQ(log_level_named("warning"), LogLevel::Warning);
+  EXPECT_FALSE(log_level_named("loud"));
+  ::unsetenv(kLogLevelVariable);
+  EXPECT_EQ(wanted_log_level(), LogLevel::Info);
+  ::setenv(kLogLevelVariable, "error", 1);
+  EXPECT_EQ(wanted_log_level(), LogLevel::Error);
+  ::unsetenv(kLogLevelVariable);
+}
+
 }  // namespace log_test
 }  // namespace depthgrid

@@ -42,7 +42,7 @@ TEST(ModelOrders, APromptThatIsNotUtf8IsTheUsersMistake) {
 TEST(RunOrder, IsTheDocumentedText) {
   EXPECT_EQ(order_text(RunOrder{"a.yaml", "results/a", {"train.steps=3"}, true, "json"}),
             R"({"schema":1,"file":"a.yaml","store":"results/a","set":["train.steps=3"],"yes":true,)"
-            R"("progress":"json","cell":""})");
+            R"("progress":"json","cell":"","only":""})");
 }
 
 TEST(RunOrder, ReadsBackWhatWasWritten) {
@@ -55,7 +55,9 @@ TEST(RunOrder, ReadsBackWhatWasWritten) {
   EXPECT_EQ(order.progress, "auto");
   RunOrder one = order;
   one.cell = "98678699848f";
+  one.only = "tag = 'a b'";
   EXPECT_EQ(parse_order<RunOrder>(order_text(one)).cell, "98678699848f");
+  EXPECT_EQ(parse_order<RunOrder>(order_text(one)).only, "tag = 'a b'");
 }
 
 TEST(RunOrder, AnythingElseIsAnError) {

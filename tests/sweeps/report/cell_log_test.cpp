@@ -89,6 +89,22 @@ TEST_F(StoredSweepTest, ACellIsFoundByAliasIdOrTheBeginningOfOne) {
   }
 }
 
+TEST_F(StoredSweepTest, ACellIsFoundByArmOrTagAndSeedOrByACondition) {
+  Listing listing = list_sweep(sweep_, "store");
+  listing.cells[2].tag = listing.cells[3].tag = "wide";
+  EXPECT_EQ(find_cell(listing, "wide,s1"), 3u);
+  EXPECT_EQ(find_cell(listing, "tag = wide and seed = 0"), 2u);
+  listing.cells[3].tag.clear();
+  EXPECT_EQ(find_cell(listing, "wide"), 2u);
+  listing.cells[3].tag = "wide";
+  try {
+    find_cell(listing, "wide");
+    FAIL() << "two cells have this tag";
+  } catch (const UserError& e) {
+    EXPECT_TRUE(std::string(e.what()).starts_with("'wide' means several cells:")) << e.what();
+  }
+}
+
 TEST_F(StoredSweepTest, TheLogTellsAttemptsEventsFailureAndTheEndOfTheWorkersLog) {
   const Store store = make_store();
   const CellId id = sweep_.cells[0].id;

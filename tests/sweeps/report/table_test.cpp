@@ -16,6 +16,17 @@ TEST(Table, AlignsColumnsByCodePoints) {
             "longer  1,000\n");
 }
 
+TEST(Table, PaintsTitlesAndStatesWithoutChangingTheWidths) {
+  const Table table{{{"state"}, {"n", Align::Right}},
+                    {{"completed", "12"}, {"oom", "1"}, {"x", ""}}};
+  EXPECT_EQ(text_of(table, Colour::Yes),
+            "\x1b[1mstate\x1b[0m       \x1b[1mn\x1b[0m\n"
+            "\x1b[32mcompleted\x1b[0m  12\n"
+            "\x1b[31moom\x1b[0m         1\n"
+            "x\n");
+  EXPECT_EQ(text_of(table).find('\x1b'), std::string::npos);
+}
+
 TEST(Table, QuotesCsvFieldsThatNeedIt) {
   const Table table{{{"alias"}, {"value"}}, {{"a=1,s0", "say \"hi\""}, {"plain", "2.5"}}};
   EXPECT_EQ(csv_of(table), "alias,value\n\"a=1,s0\",\"say \"\"hi\"\"\"\nplain,2.5\n");

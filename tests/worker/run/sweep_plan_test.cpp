@@ -47,6 +47,11 @@ TEST(SweepPlan, CellsWithAResultAreNotWanted) {
   EXPECT_EQ(wanted(), (std::vector<bool>{false, false}));
   small.order.cell = small.sweep.cells[1].id;
   EXPECT_EQ(wanted(), (std::vector<bool>{false, true}));
+  small.order.cell.clear();
+  small.order.only = "id = '" + small.sweep.cells[1].id + "'";
+  EXPECT_EQ(wanted(), (std::vector<bool>{false, true}));
+  small.order.only = "id = '" + small.sweep.cells[0].id + "'";
+  EXPECT_EQ(wanted(), (std::vector<bool>{false, false}));
 }
 
 TEST(TeamWork, TheFirstRankTrainsEveryJobOfTheSweep) {

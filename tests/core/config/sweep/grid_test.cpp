@@ -373,5 +373,24 @@ parameters:
   EXPECT_EQ(names.size(), sweep.cells.size());
 }
 
+TEST(Grid, NamesHaveThreeDigitsWhereTheseAreEnough) {
+  const SweepFiles files;
+  EXPECT_EQ(
+      arms(files.load("parameters: {train.lr: {logspace: [1e-4, 1e-2, 5]}}\n")),
+      (std::vector<std::string>{"lr=1e-4", "lr=0.000316", "lr=0.001", "lr=0.00316", "lr=0.01"}));
+  EXPECT_EQ(arms(files.load("parameters: {train.lr: [0.00123401, 0.00123402, 0.0123456]}\n")),
+            (std::vector<std::string>{"lr=0.00123401", "lr=0.00123402", "lr=0.0123"}));
+}
+
+TEST(Grid, AFactorWinsOverAFixedValueOfTheSameFileAndSaysSo) {
+  const SweepFiles files;
+  const Sweep sweep = files.load("train: {lr: 1e-3}\nparameters: {train.lr: [1e-4, 1e-2]}\n");
+  EXPECT_EQ(arms(sweep), (std::vector<std::string>{"lr=1e-4", "lr=0.01"}));
+  ASSERT_EQ(sweep.notes.size(), 1U);
+  EXPECT_NE(sweep.notes[0].find("`train.lr` is fixed here and a factor at line 2: the factor wins"),
+            std::string::npos)
+      << sweep.notes[0];
+}
+
 }  // namespace grid_test
 }  // namespace depthgrid

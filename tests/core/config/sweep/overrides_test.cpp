@@ -68,6 +68,21 @@ TEST(Overrides, BracketsAreAListValue) {
   EXPECT_EQ(arms(two), (Names{"splits=train+valid", "splits=valid"}));
 }
 
+TEST(Overrides, ListsAndRangesAreLevelsAsInAFile) {
+  const Names rates = {"lr=1e-4", "lr=0.001", "lr=0.01"};
+  for (const char* text :
+       {"train.lr=[1e-4, 1e-3, 1e-2]", "train.lr={values: [1e-4, 1e-3, 1e-2]}",
+        "train.lr={logspace: [1e-4, 1e-2, 3]}", "train.lr=logspace(1e-4,1e-2,3)"}) {
+    EXPECT_EQ(arms(SweepFiles().load("name: x\n", {text})), rates) << text;
+  }
+  EXPECT_EQ(arms(SweepFiles().load("parameters: {model.n_layers: [5, 6]}\n",
+                                   {"model.n_layers=linspace(1,3,3)"})),
+            (Names{"n_layers=1", "n_layers=2", "n_layers=3"}));
+  EXPECT_EQ(SweepFiles().load("name: x\n", {"train.lr={value: 1e-3}"}).cells.size(), 1U);
+  EXPECT_NE(SweepFiles().messages("name: x\n", {"train.lr=logspace(1e-4,1e-2)"}).find("`logspace`"),
+            std::string::npos);
+}
+
 TEST(Overrides, KeysOfTheSweepWork) {
   const Sweep sweep =
       SweepFiles().load(kGrid, {"name=other", "seeds=[4]", "metric.name=final_loss.valid",

@@ -8,7 +8,7 @@ namespace depthgrid {
 
 int leaves_verb(const Arguments& arguments) {
   CommandLine line("leaves [--json]", "Prints how many keys a sweep file may have.");
-  line.flag("json", "print JSON");
+  line.examples({"leaves", "leaves --json"}).flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   const std::size_t count = schema().size();
   print(line.has("json") ? fmt::format("{{\"schema\": 1, \"leaves\": {}}}\n", count)
