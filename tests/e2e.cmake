@@ -28,6 +28,7 @@ depthgrid_e2e(own_text 300)
 depthgrid_e2e(tutorial 600)
 depthgrid_e2e(readers 600)
 depthgrid_e2e(secrets 180)
+depthgrid_e2e(signals 600)
 depthgrid_e2e(weights 600)
 depthgrid_e2e(start_cells 900)
 depthgrid_e2e(out_of_memory 600)
@@ -39,7 +40,8 @@ depthgrid_e2e(bundle 600)
 depthgrid_e2e(gpu_hour 300)
 depthgrid_e2e(fused_alone 1200 slow)
 # Those that start ranks have the machine to themselves.
-foreach(name IN ITEMS audit bundle display out_of_memory records start_cells study1 teams training)
+foreach(name IN ITEMS audit bundle display out_of_memory records signals start_cells study1 teams
+                     training)
   set_tests_properties(e2e.${name} PROPERTIES PROCESSORS 2)
 endforeach()
 # One thing of every kind is added to a copy of the sources as CONTRIBUTING.md says, built and run.

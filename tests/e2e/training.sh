@@ -45,3 +45,15 @@ same one by_two
 
 # Readers of the users open what was written.
 expect 0 "$sources/.venv/bin/python" "$sources/tests/storage/read_sweep.py" one/sweep.h5 4 train_loss final_loss
+
+# What a killed process has left in a store: listed, then removed; nothing else is.
+touch -d '2 hours ago' one/.tmp-1-left
+expect 0 "$depthgrid" gc one -n --json
+check 'j["removed"] is False and [f.endswith("one/.tmp-1-left") for f in j["store"]["files"]] == [True]'
+expect 0 "$depthgrid" gc one
+says out "store: 1 file(s)"
+[ ! -e one/.tmp-1-left ] || fail "gc has left a file"
+expect 0 "$depthgrid" gc one --json
+check 'j["store"]["files"] == []'
+train one
+[ "$before" = "$(sha256sum <one/sweep.h5)" ] || fail "gc changed the store"

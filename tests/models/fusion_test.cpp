@@ -55,11 +55,8 @@ at::Tensor train(const ModelCase& the_case, const std::vector<std::size_t>& rows
   const TrainOptions t = small_training(pick(all.lr, rows), pick(all.decay, rows));
   CellOptimizer optimizer(*built.arena, t);
   CellLanguageModel model(*built.model, built.seeds);
-  std::vector<std::uint8_t> active(rows.size(), 1);
-  if (poison >= 0) {
-    built.arena->values().select(0, poison).fill_(std::nan(""));
-    active[static_cast<std::size_t>(poison)] = 0;
-  }
+  const std::vector<std::uint8_t> active(rows.size(), 1);  // the optimiser finds the NaN itself
+  if (poison >= 0) built.arena->values().select(0, poison).fill_(std::nan(""));
   for (std::int64_t step = 1; step <= kSteps; ++step) {
     at::Tensor windows = at::randint(0, o.vocabulary, {3, kTokens + 1},
                                      at::make_generator<at::CPUGeneratorImpl>(step), at::kLong);

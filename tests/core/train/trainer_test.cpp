@@ -72,7 +72,8 @@ TrainOptions recipe(std::int64_t accumulation) {
 }
 
 struct Fitting {
-  explicit Fitting(std::int64_t accumulation) : options(recipe(accumulation)) {}
+  explicit Fitting(std::int64_t accumulation) : Fitting(recipe(accumulation)) {}
+  explicit Fitting(TrainOptions o) : options(std::move(o)) {}
 
   static ParameterLayout layout() {
     ParameterLayout out;
@@ -120,19 +121,36 @@ TEST(Trainer, PartsOfABatchAddUpToTheWhole) {
   EXPECT_TRUE(torch::allclose(whole.arena.values(), parts.arena.values(), 1e-4, 1e-5));
 }
 
-TEST(Trainer, ALossAboveItsBoundRetiresItsCellOnly) {
+TEST(Trainer, AFiniteLossAboveItsBoundEndsThatCellAlone) {
   Fitting f(1);
-  f.options.diverged_above = {1000, 1000};
-  f.arena.values()[0].fill_(100);  // far from the answer, but finite
+  f.options.diverged_above = {kInfinity, 3.0};  // the first loss is 5.2
+  const at::Tensor before = f.arena.values().clone();
 
   const StepReport report = f.trainer.step(1);
 
-  EXPECT_GT(report.loss[0], 1000);
-  EXPECT_TRUE(std::isfinite(report.loss[0]));
-  EXPECT_EQ(report.nonfinite, (std::vector<std::uint8_t>{1, 0}));
-  EXPECT_EQ(f.cells.status(0), CellStatus::Diverged);
-  EXPECT_EQ(f.cells.status(1), CellStatus::Running);
-  EXPECT_EQ(f.arena.values()[0].max().item<float>(), 100);
+  EXPECT_EQ(report.nonfinite, (std::vector<std::uint8_t>{0, 1}));
+  EXPECT_TRUE(std::isfinite(report.loss[1]));
+  EXPECT_EQ(f.cells.status(0), CellStatus::Running);
+  EXPECT_EQ(f.cells.status(1), CellStatus::Diverged);
+  EXPECT_TRUE(torch::equal(f.arena.values()[1], before[1])) << "it keeps its bits";
+  EXPECT_FALSE(torch::equal(f.arena.values()[0], before[0]));
+  EXPECT_EQ(f.trainer.step(2).nonfinite, (std::vector<std::uint8_t>{0, 0})) << "reported once";
+}
+
+TEST(Trainer, TheLossScaleCancelsInTheUpdate) {
+  TrainOptions clipped = recipe(1);
+  clipped.clip = {0.5, 0.5};
+  Fitting plain(clipped);
+  clipped.loss_scale = {1024, 1.0 / 64};
+  Fitting scaled(clipped);
+
+  for (std::int64_t step = 1; step <= 5; ++step) {
+    const StepReport a = plain.trainer.step(step), b = scaled.trainer.step(step);
+    EXPECT_EQ(a.loss, b.loss);
+    EXPECT_EQ(a.optimizer.norms.group_norm, b.optimizer.norms.group_norm)
+        << "before clip, unscaled";
+  }
+  EXPECT_TRUE(torch::equal(plain.arena.values(), scaled.arena.values()));
 }
 
 }  // namespace trainer_test
