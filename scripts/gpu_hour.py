@@ -4,8 +4,8 @@ Each file is the output of `depthgrid results STORE --json`.
 close  a table: the loss of each cell in both stores and how far they are apart, with a tolerance for
        each precision, and one for families that choose tokens: rounding decides between two whose scores
        are nearly equal
-same   nothing, if every recorded number of every cell is the same to the bit (times, memory and
-       other costs apart)
+same   nothing, if every recorded number of every cell is the same to the bit (times, memory, other
+       costs and the count of steps that a resumed run repeats apart)
 Exit code 1 if a cell is further apart than that, or missing.
 """
 import json
@@ -37,7 +37,8 @@ def close(one, two, tolerances):
 
 
 def numbers(cell):
-    return {k: v for k, v in cell["metrics"].items() if not k.startswith("cost_") and "time" not in k}
+    circumstances = ("cost_", "replayed_steps")
+    return {k: v for k, v in cell["metrics"].items() if not k.startswith(circumstances) and "time" not in k}
 
 
 def same(one, two):
