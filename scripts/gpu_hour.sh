@@ -26,7 +26,7 @@ done
 mkdir -p "$out"
 cd "$out"
 python=${PYTHON:-python3}
-export DEPTHGRID_TEST_SOURCES=$here/share/depthgrid OMP_NUM_THREADS=${OMP_NUM_THREADS:-2}
+export DEPTHGRID_TEST_SOURCES=$here/share/depthgrid OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=PASSIVE
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 rows=() tables=() failed=0 began=$SECONDS
 
@@ -83,7 +83,7 @@ parameters:
 seeds: 1
 Y
   train families-cpu cpu families.yaml && train "families-$device-2" "$device" families.yaml &&
-    "$python" "$here/gpu_hour.py" close families-cpu.json "families-$device-2.json" fp32=1e-4,bf16=2e-2
+    "$python" "$here/gpu_hour.py" close families-cpu.json "families-$device-2.json" fp32=1e-4,bf16=2e-2,choice=2e-2
 }
 gpu_tests() { DEPTHGRID_GPU_REHEARSAL=$([[ $device == cpu ]] && echo 1) "$here/gpu_test" --gtest_brief=1; }
 sanitizer() { # sanitizer TOOL

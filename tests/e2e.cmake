@@ -44,6 +44,8 @@ foreach(name IN ITEMS audit bundle display out_of_memory records signals start_c
                      training)
   set_tests_properties(e2e.${name} PROPERTIES PROCESSORS 2)
 endforeach()
+# Both pack the build, in one place.
+set_tests_properties(e2e.bundle e2e.gpu_hour PROPERTIES RESOURCE_LOCK bundle)
 # One thing of every kind is added to a copy of the sources as CONTRIBUTING.md says, built and run.
 add_test(NAME e2e.extension COMMAND bash ${PROJECT_SOURCE_DIR}/tests/extension/try.sh
          ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})

@@ -10,7 +10,8 @@ fi
 [ "$(stat -c %s packed.tar.gz)" -lt 64000000 ] || fail "the bundle is too large for a lent machine"
 tar -xzf packed.tar.gz
 bundle=$(echo "$scratch"/depthgrid-*)
-hour() { env -i HOME="$scratch" PATH=/usr/bin:/bin TORCH_LIB="$torch" "$bundle/gpu_hour.sh" "$@"; }
+bare() { env -i HOME="$scratch" PATH=/usr/bin:/bin TORCH_LIB="$torch" OMP_NUM_THREADS=1 "$@"; }
+hour() { bare "$bundle/gpu_hour.sh" "$@"; }
 
 expect 78 hour B
 expect 0 hour A --device cpu --short --out "$scratch/hour"
@@ -25,13 +26,12 @@ says out '0 failed'
 grep -q 'cell .*apart' out || fail "the table of losses is missing"
 
 # Without a GPU a test that needs one is skipped and says why; as a rehearsal it runs.
-expect 0 env -i HOME="$scratch" PATH=/usr/bin:/bin TORCH_LIB="$torch" "$bundle/gpu_test" --gtest_filter='*OptimizerOnGpu*'
+expect 0 bare "$bundle/gpu_test" --gtest_filter='*OptimizerOnGpu*'
 if [ ! -e /dev/nvidia0 ]; then
   says out 'no GPU: '
   says out 'SKIPPED'
 fi
-expect 0 env -i HOME="$scratch" PATH=/usr/bin:/bin TORCH_LIB="$torch" DEPTHGRID_GPU_REHEARSAL=1 \
-  "$bundle/gpu_test" --gtest_filter='*OptimizerOnGpu*:*ModelOnGpu.*/standard_plain'
+expect 0 bare DEPTHGRID_GPU_REHEARSAL=1 "$bundle/gpu_test" --gtest_filter='*OptimizerOnGpu*:*ModelOnGpu.*/standard_plain'
 grep -q SKIPPED out && fail "the rehearsal skips"
 
 # A difference is found: gpu_hour.py must not call two different stores the same.

@@ -16,8 +16,8 @@ namespace depthgrid::testing {
 
 /// A test that needs a GPU, and is skipped with the reason where there is none.
 ///
-/// DEPTHGRID_GPU_REHEARSAL=1 runs it on the CPU: that shows nothing about a GPU, but that the test
-/// itself works.
+/// DEPTHGRID_GPU_REHEARSAL=1 runs it on the CPU, by the device's branches and with its kernels
+/// played by the host: that shows nothing about a GPU, but that the test itself works.
 class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,5 +1,6 @@
-#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <torch/types.h>
 
 #include "core/base/reproducible_products.hpp"
+#include "models/ops/host_kernels.hpp"
 #include "tests/gpu/gpu_case.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
@@ -17,6 +19,10 @@ namespace model_test {
 
 constexpr std::int64_t kSteps = 20, kRows = 3, kTokens = 9;
 constexpr double kTolerance = 1e-4;  // of a loss, relative
+/// The same where tokens are chosen: rounding decides between two whose scores are nearly equal,
+/// and a loss over 27 tokens moves by up to a hundredth. The first steps have no such pair.
+constexpr double kOtherChoice = 0.02;
+constexpr std::int64_t kSameChoices = 2;
 
 /// One case per family, and what has operations of its own.
 std::vector<ModelCase> plain_cases() {
@@ -52,9 +58,13 @@ class ModelOnGpu : public GpuTest, public ::testing::WithParamInterface<ModelCas
   }
   void TearDown() override { at::globalContext().setDeterministicAlgorithms(false, false); }
 
-  /// Trains cells first, first + 1, … together. @param poison  a cell made NaN at the start, or -1.
-  Trained train(at::Device device, bool mixed, std::int64_t first, std::int64_t cells,
+  /// Trains cells first, first + 1, … together. A rehearsal takes the device's branches on the CPU.
+  /// @param poison  a cell made NaN at the start, or -1.
+  Trained train(bool on_device, bool mixed, std::int64_t first, std::int64_t cells,
                 std::int64_t poison = -1) const {
+    const at::Device device = on_device ? device_ : at::kCPU;
+    std::optional<WithoutHostKernels> branches;
+    if (on_device) branches.emplace();
     ModelOptions o = small_options(GetParam().family, cells);
     GetParam().change(o);
     // The same options for every cell: those of small_options differ by place.
@@ -71,7 +81,7 @@ class ModelOnGpu : public GpuTest, public ::testing::WithParamInterface<ModelCas
     const TrainOptions t = small_training(std::vector<double>(seeds.size(), 1e-3),
                                           std::vector<double>(seeds.size(), 0.1));
     std::unique_ptr<DeviceKernels> own;
-    if (!device.is_cpu()) {
+    if (on_device) {
       own = kernels(segment_table(arena.layout(), t), t.optimizer, t.clip_scope, cells);
     }
     CellOptimizer optimizer(arena, t, std::move(own));
@@ -123,9 +133,12 @@ class ModelOnGpu : public GpuTest, public ::testing::WithParamInterface<ModelCas
 };
 
 TEST_P(ModelOnGpu, LossesAreThoseOfTheCpu) {
-  const Trained cpu = train(at::kCPU, false, 3, 2), gpu = train(device_, false, 3, 2);
+  const Trained cpu = train(false, false, 3, 2), gpu = train(true, false, 3, 2);
   const double off = distance(gpu.losses, cpu.losses);
-  EXPECT_LT(off, kTolerance);
+  EXPECT_LT(off,
+            small_options(GetParam().family).routing.layers.empty() ? kTolerance : kOtherChoice);
+  EXPECT_LT(distance(gpu.losses.narrow(0, 0, kSameChoices), cpu.losses.narrow(0, 0, kSameChoices)),
+            kTolerance);
   std::printf(
       "| %-28s | fp32 | %8.1e | waits: %3ld in losses and gradients, %2ld in the optimiser\n",
       GetParam().name.c_str(), off, static_cast<long>(gpu.waits_of_losses),
@@ -135,29 +148,29 @@ TEST_P(ModelOnGpu, LossesAreThoseOfTheCpu) {
 }
 
 TEST_P(ModelOnGpu, LossesInBf16AreThoseOfTheCpu) {
-  const Trained cpu = train(at::kCPU, true, 3, 2), gpu = train(device_, true, 3, 2);
+  const Trained cpu = train(false, true, 3, 2), gpu = train(true, true, 3, 2);
   const double off = distance(gpu.losses, cpu.losses);
   std::printf("| %-28s | bf16 | %8.1e |\n", GetParam().name.c_str(), off);
   EXPECT_LT(off, 0.02);  // bf16 has 8 bits; both sum in float32, in another order
 }
 
 TEST_P(ModelOnGpu, OneSevenAndThirtyTwoCellsAgree) {
-  const Trained many = train(device_, false, 3, 32);
+  const Trained many = train(true, false, 3, 32);
   for (const std::int64_t cells : {1, 7}) {
-    const Trained few = train(device_, false, 3, cells);
+    const Trained few = train(true, false, 3, cells);
     EXPECT_LT(distance(few.losses, many.losses.narrow(1, 0, cells)), kTolerance) << cells;
   }
 }
 
 TEST_P(ModelOnGpu, NeighboursOfANaNCellKeepTheirBits) {
-  const Trained sound = train(device_, false, 3, 3), poisoned = train(device_, false, 3, 3, 1);
+  const Trained sound = train(true, false, 3, 3), poisoned = train(true, false, 3, 3, 1);
   EXPECT_TRUE(torch::equal(sound.values[0], poisoned.values[0]));
   EXPECT_TRUE(torch::equal(sound.values[2], poisoned.values[2]));
   EXPECT_TRUE(poisoned.values[1].isnan().all().item<bool>());
 }
 
 TEST_P(ModelOnGpu, TwoEqualRunsHaveTheSameBits) {
-  EXPECT_TRUE(torch::equal(train(device_, false, 3, 2).values, train(device_, false, 3, 2).values));
+  EXPECT_TRUE(torch::equal(train(true, false, 3, 2).values, train(true, false, 3, 2).values));
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, ModelOnGpu, ::testing::ValuesIn(plain_cases()),
