@@ -117,12 +117,15 @@ enum class EventKind : std::uint8_t {
   SolverStatus,
   PhaseChange,
   Warning,
-  StartWeights
+  StartWeights,
+  Damage
 };
-inline constexpr std::array<std::string_view, 12> kEventKindNames = {
-    "resume_seam", "checkpoint",   "checkpoint_rejected", "diverged",      "failure",
-    "early_stop",  "lease_lost",   "team_size_changed",   "solver_status", "phase_change",
-    "warning",     "start_weights"};
+inline constexpr std::array<std::string_view, 13> kEventKindNames = {
+    "resume_seam",  "checkpoint",        "checkpoint_rejected",
+    "diverged",     "failure",           "early_stop",
+    "lease_lost",   "team_size_changed", "solver_status",
+    "phase_change", "warning",           "start_weights",
+    "damage"};
 
 /// How an attempt ends: flag `attempt_outcome`.
 enum class AttemptOutcome : std::uint8_t {

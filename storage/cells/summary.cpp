@@ -179,7 +179,7 @@ std::map<CellId, Attempts> attempts_of(const ColumnTable& table) {
   const VariableColumn* kinds = table.find("event_kind");
   for (std::size_t i = 0; of != nullptr && kinds != nullptr && i < of->items(); ++i) {
     const auto kind = static_cast<EventKind>(kinds->integer(i));
-    const bool met = kind == kDamageEvent || kind == EventKind::CheckpointRejected;
+    const bool met = kind == EventKind::Damage || kind == EventKind::CheckpointRejected;
     if (met) ++out[of->text(i)].damages;
   }
   const VariableColumn* cells = table.find("attempt_cell");

@@ -22,8 +22,6 @@ struct RowColumn {
   bool operator==(const RowColumn&) const = default;
 };
 
-inline constexpr EventKind kDamageEvent = static_cast<EventKind>(12);
-
 /// A kind of row: "train" (axis step), "eval" (axis eval_step), "cell" (no axis).
 struct RowKind {
   std::string name;

@@ -113,7 +113,7 @@ void CellRecorder::end_incomplete(std::int64_t covered) {
       "removed or damaged while the cell trained; what is missing is computed again",
       folder().string(), reached_, covered);
   log(LogLevel::Warning, cell_.alias + ": " + why);
-  journal_.event(reached_, kDamageEvent, static_cast<double>(covered), why);
+  journal_.event(reached_, EventKind::Damage, static_cast<double>(covered), why);
   journal_.end(AttemptOutcome::Crash, static_cast<int>(ExitCode::BadData));
   journal_.sync();
   ended_ = true;

@@ -97,7 +97,7 @@ void SessionRecorder::open_cell(std::size_t e, ClaimedCell& claim, const std::st
     recorder.event(first, EventKind::CheckpointRejected, 0, reason);
   }
   for (const std::string& damage : claim.damages) {
-    recorder.event(first, kDamageEvent, 0, damage);
+    recorder.event(first, EventKind::Damage, 0, damage);
   }
   recorder.follow(claim.before);
   if (!started.empty()) recorder.event(first, EventKind::StartWeights, 0, started);

@@ -78,6 +78,7 @@ TEST(AxisLabels, EventsAndOutcomesHaveTheirNames) {
   EXPECT_EQ(event(EventKind::PhaseChange), "phase_change");
   EXPECT_EQ(event(EventKind::Warning), "warning");
   EXPECT_EQ(event(EventKind::StartWeights), "start_weights");
+  EXPECT_EQ(event(EventKind::Damage), "damage");
   EXPECT_EQ(outcome(AttemptOutcome::Done), "done");
   EXPECT_EQ(outcome(AttemptOutcome::Preempted), "preempted");
   EXPECT_EQ(outcome(AttemptOutcome::Crash), "crash");
