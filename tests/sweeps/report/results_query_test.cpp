@@ -82,11 +82,12 @@ TEST(ResultsQuery, TheTableMarksTheBaselineAndPutsTheSweepsMetricFirst) {
 }
 
 TEST(ResultsQuery, CsvHoldsEveryLeafAndMetric) {
-  EXPECT_EQ(csv_of(results_csv_table(four_cells(), {1, 3})),
-            "id,alias,seed,baseline,status,step,parameters,attempts,in_plan,plan,model.modulation.hidden,"
-            "eval_loss.valid,train_loss\n"
-            "bbbbbbbbbbbb,\"hidden=64,s0\",0,false,completed,100,715840,1,true,1,64,2.125,2\n"
-            "dddddddddddd,\"hidden=64,s1\",1,false,pending,0,,0,true,1,64,,\n");
+  EXPECT_EQ(
+      csv_of(results_csv_table(four_cells(), {1, 3})),
+      "id,alias,seed,baseline,status,step,parameters,attempts,in_plan,plan,model.modulation.hidden,"
+      "eval_loss.valid,train_loss\n"
+      "bbbbbbbbbbbb,\"hidden=64,s0\",0,false,completed,100,715840,1,true,1,64,2.125,2\n"
+      "dddddddddddd,\"hidden=64,s1\",1,false,pending,0,,0,true,1,64,,\n");
 }
 
 TEST(ResultsQuery, JsonIsTheDocumentedContract) {
