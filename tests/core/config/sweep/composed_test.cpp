@@ -74,9 +74,12 @@ TEST_F(Composed, EverySweepOfThisRepositoryRepeatsItself) {
       continue;
     }
     SCOPED_TRACE(entry.path());
-    expect_the_same(load_sweep({entry.path(), {}, true}));
+    const Sweep sweep = load_sweep({entry.path(), {}, true});
+    expect_the_same(sweep);
     expect_the_same(load_sweep({entry.path(), {"train.steps=77", "seeds=2", "model.d_model=64"}}));
-    expect_the_same(load_sweep({entry.path(), {"train.lr=1e-3,3e-3", "seeds=4,2"}, true}));
+    if (sweep.method != "list") {
+      expect_the_same(load_sweep({entry.path(), {"train.lr=1e-3,3e-3", "seeds=4,2"}, true}));
+    }
     ++seen;
   }
   EXPECT_GT(seen, 20);
@@ -93,7 +96,7 @@ model: {family: time_indexed, d_model: 32, n_layers: 2}
 eval: {splits: [valid, train]}
 packing: {fuse: "off"}
 zip:
-  - {model.modulation.hidden: [4, 8], train.grad_clip: [1, 0.5]}
+  - {model.modulation.hidden: [4, 8], train.clip: [1, none]}
 parameters:
   train.lr: {logspace: [1e-4, 1e-2, 3]}
   train.batch_size: [2]
@@ -122,7 +125,8 @@ max_cells: 5000
 
 TEST_F(Composed, AnOverrideStillWinsOverThePresetOfARow) {
   const std::string text =
-      "model: {family: standard, n_layers: 3}\ndata: {corpus: synthetic:markov, seq_len: 16}\n"
+      "model: {d_model: 32, n_heads: 2, n_layers: 3}\ndata: {corpus: synthetic:markov, seq_len: "
+      "16}\n"
       "include:\n  - {tag: small, model.preset: gpt}\n";
   const Sweep sweep = files_.load(text, {"model.n_layers=2"});
   ASSERT_EQ(cell_named(sweep, "small,s0").config.integer("model.n_layers"), 2);
