@@ -135,7 +135,7 @@ grep -q '^State:.*T' "/proc/$worker/status" || fail "the worker runs on while it
 terminal send-keys -t w "clear; fg" Enter
 until_shown '^\[[#.]*\] .* %'
 terminal send-keys -t w C-c
-until_shown 'stopped: the same command resumes it'
+until_shown 'failed, stopped: the'
 ! grep -q '^State:.*T' "/proc/$worker/status" 2>/dev/null || fail "the worker is still stopped"
 
 # --- in the background of a terminal that lets only its foreground job write ---------------------------
