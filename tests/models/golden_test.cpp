@@ -148,8 +148,7 @@ TEST_P(Golden, InSinglePrecisionTheyDifferByItsRoundingOnly) {
 std::vector<GoldenCase> golden_cases() {
   std::vector<GoldenCase> cases;
   const std::vector<ModelCase> known = model_cases();
-  for (const auto& file :
-       std::filesystem::directory_iterator(source_folder() / "tests/golden")) {
+  for (const auto& file : std::filesystem::directory_iterator(source_folder() / "tests/golden")) {
     if (file.path().extension() != ".json") continue;
     const nlohmann::json all = nlohmann::json::parse(std::ifstream(file.path()));
     if (!all.is_object()) continue;  // a list: numbers of one operation, which has its own test
