@@ -1,6 +1,7 @@
 #include "core/config/resolve/derive.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "core/config/schema.hpp"
@@ -82,7 +83,10 @@ void Deriver::model(Slots& slots) const {
   }
   flow(slots);
   const bool pytorch = slots.is(row.init_scheme, "pytorch");
-  settle(slots, row.embedding_std, pytorch ? one_real_ : small_);
+  // A table that is also the head gives logits of variance std² d_model: of one, if it is 1/√d.
+  const bool tied = *slots.values[row.tie_embeddings]->get_if<bool>();
+  const Value head(1 / std::sqrt(static_cast<double>(slots.integer(row.d_model))));
+  settle(slots, row.embedding_std, !pytorch ? small_ : tied ? pool_->intern(head) : one_real_);
   settle(slots, row.residual_scaling, pytorch ? false_ : true_);
 }
 

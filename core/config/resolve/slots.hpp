@@ -46,6 +46,7 @@ struct LeafRows {
   std::size_t share_qkv = leaf_index("model.modulation.share_qkv");
   std::size_t init_scheme = leaf_index("model.init.scheme");
   std::size_t embedding_std = leaf_index("model.init.embedding_std");
+  std::size_t tie_embeddings = leaf_index("model.tie_embeddings");
   std::size_t residual_scaling = leaf_index("model.init.residual_scaling");
   std::size_t init_from = leaf_index("model.init.from");
   std::size_t init_layout = leaf_index("model.init.layout");

@@ -239,7 +239,7 @@ constexpr Leaf kInit[] = {
          "model.init.scheme=gpt2"),
     or_null(above(real("model.init.embedding_std", 0, kUnlimited, "–", "null", PerCell,
                        "standard deviation of token and position tables")),
-            "0.02; scheme pytorch: 1"),
+            "0.02; scheme pytorch: 1, or 1/√d_model where the head is the same table"),
     or_null(flag("model.init.residual_scaling", "null", PerCell,
                  "out and down (or C and D) are scaled by 1/√(2L)"),
             "true; scheme pytorch: false"),

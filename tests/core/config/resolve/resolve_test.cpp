@@ -55,6 +55,12 @@ TEST(Resolve, DerivedDefaultsFollowTheirLeaves) {
   EXPECT_EQ(make_config({{"model.dropout.attention", 0.1}}).word("model.attention.implementation"),
             "explicit");
   EXPECT_EQ(make_config({{"model.init.scheme", "pytorch"}}).real("model.init.embedding_std"), 1.0);
+  // A table that is the head too gives logits of unit variance.
+  EXPECT_EQ(make_config({{"model.d_model", std::int64_t{64}},
+                         {"model.init.scheme", "pytorch"},
+                         {"model.tie_embeddings", true}})
+                .real("model.init.embedding_std"),
+            0.125);
   EXPECT_FALSE(make_config({{"model.init.scheme", "pytorch"}}).flag("model.init.residual_scaling"));
   EXPECT_EQ(make_config({{"model.residual.scale", "1/L"}, {"model.n_layers", 4}})
                 .real("model.residual.scale"),
