@@ -1,6 +1,7 @@
 #include "cli/cell_settings_argument.hpp"
 
 #include "cli/store_argument.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/report/cell_log.hpp"
 
 namespace depthgrid {
