@@ -6,7 +6,7 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/orders/audited_cells.hpp"
 #include "sweeps/orders/pipe_child.hpp"
 #include "sweeps/orders/sweep_of_model.hpp"
 #include "sweeps/plan/structure_audit.hpp"
@@ -34,7 +34,8 @@ int audit_verb(const Arguments& arguments) {
   CommandLine line(
       "audit FILE | --family NAME | --preset NAME [--set KEY=VALUE]... [--fresh] [--json]",
       "Checks each structure before anything trains: causality to the bit, batch independence,\n"
-      "parameter counts, gradients, first loss, overfitting, entropy floor, fused = alone.\n"
+      "parameter counts, gradients, first loss, overfitting, entropy floor, fused = alone,\n"
+      "scores, positions, a step of training, effects of leaves.\n"
       "run does it by itself. Exit 1 if a required check fails.");
   line.examples({"audit configs/tiny.yaml", "audit --family tdt --set model.n_layers=4"});
   line.argument("FILE")
@@ -45,9 +46,8 @@ int audit_verb(const Arguments& arguments) {
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   const Sweep sweep = audited_sweep(line);
-  const ChildOutput child = pipe_child(
-      worker_command("audit"),
-      structure_request(first_of_each_structure(sweep.cells), {{"fresh", line.has("fresh")}}));
+  const ChildOutput child =
+      pipe_child(worker_command("audit"), audit_request(sweep.cells, line.has("fresh")));
   if (child.code != 0) return child.code;  // the worker has printed the reason
   const std::vector<StructureAudit> audits = parse_audits(child.output);
   const AuditLevels levels = audit_levels(sweep.run);

@@ -56,9 +56,11 @@ constexpr std::string_view name_of(Split split) noexcept {
 }
 
 /// Checks of the audit, in the order of the axis `audit_check`; the leaves are audit.NAME.
-inline constexpr std::array<std::string_view, 9> kAuditCheckNames = {
-    "causality",    "declaration",   "batch_independence", "parameter_count", "gradient_flow",
-    "initial_loss", "overfit_batch", "entropy_floor",      "fusion"};
+inline constexpr std::array<std::string_view, 13> kAuditCheckNames = {
+    "causality",     "declaration",  "batch_independence", "parameter_count",
+    "gradient_flow", "initial_loss", "overfit_batch",      "entropy_floor",
+    "fusion",        "scores",       "positions",          "training_step",
+    "leaves"};
 
 /// How layers that may skip tokens are executed in a pass: words of `eval.modes`; `forced`
 /// has no leaf.

@@ -14,7 +14,7 @@
 namespace depthgrid {
 
 at::Tensor calibrated_thresholds(const Model& model, const std::vector<at::Tensor>& texts,
-                                 Execution execution) {
+                                 Execution execution, std::optional<double> share) {
   const at::NoGradGuard no_grad;
   const ModelOptions& o = model.options();
   const auto layers = static_cast<std::int64_t>(o.routing.layers.size());
@@ -37,7 +37,8 @@ at::Tensor calibrated_thresholds(const Model& model, const std::vector<at::Tenso
         std::get<0>(at::sort(at::cat(seen, 1), /*stable=*/true, 1, /*descending=*/true));
     const std::int64_t tokens = sorted.size(1);
     for (std::int64_t e = 0; e < o.cells; ++e) {
-      const std::int64_t k = capacity_of(o.routing.capacity[static_cast<std::size_t>(e)], tokens);
+      const double gamma = share.value_or(o.routing.capacity[static_cast<std::size_t>(e)]);
+      const std::int64_t k = capacity_of(gamma, tokens);
       if (k == tokens) continue;  // everything: the threshold stays at minus infinity
       execution.thresholds.select(0, e).select(0, i).copy_(sorted.select(0, e).select(0, k));
     }

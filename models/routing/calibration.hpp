@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -13,8 +14,9 @@ namespace depthgrid {
 /// score), layer after layer, as skipping in one changes the inputs of the next.
 /// @param texts      (n, T) int64 each, the same for all cells; at least one.
 /// @param execution  Student or TeacherThreshold; its thresholds are not read.
+/// @param share      executed in place of γ, for all cells alike; none: γ.
 /// @return           (E, dynamic layers) float64 on the model's device.
 at::Tensor calibrated_thresholds(const Model& model, const std::vector<at::Tensor>& texts,
-                                 Execution execution);
+                                 Execution execution, std::optional<double> share = {});
 
 }  // namespace depthgrid

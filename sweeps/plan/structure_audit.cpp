@@ -104,15 +104,22 @@ StructureAudit audit_of(const Json& j) {
   return a;
 }
 
+constexpr std::array<std::string_view, 4> kKeyLeaves = {"data.seq_len", "train.precision",
+                                                        "train.optimizer", "train.clip_scope"};
+
 /// The leaves that an audit depends on, as canonical JSON.
-std::string audited_leaves(const CellConfig& cell) {
-  const nlohmann::json leaves = nlohmann::json::parse(cell.json());
-  nlohmann::json kept = nlohmann::json::object();
-  for (const auto& [path, value] : leaves.items()) {
-    const bool model = path.starts_with("model.") && path != "model.seed";
-    if (model || path == "data.seq_len" || path.ends_with(".frozen")) kept[path] = value;
+std::string key_of(const std::vector<const CellConfig*>& cells) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const CellConfig* cell : cells) {
+    const nlohmann::json leaves = nlohmann::json::parse(cell->json());
+    nlohmann::json& kept = all.emplace_back(nlohmann::json::object());
+    for (const auto& [path, value] : leaves.items()) {
+      const bool model = path.starts_with("model.") && path != "model.seed";
+      const bool named = std::ranges::find(kKeyLeaves, path) != kKeyLeaves.end();
+      if (model || named || path.ends_with(".frozen")) kept[path] = value;
+    }
   }
-  return kept.dump();
+  return all.dump();
 }
 
 }  // namespace
@@ -168,8 +175,9 @@ std::vector<StructureAudit> parse_audits(std::string_view json) {
   }
 }
 
-std::optional<StructureAudit> cached_audit(const AnswerCache& cache, const CellConfig& cell) {
-  const std::optional<std::string> text = cache.find(audited_leaves(cell));
+std::optional<StructureAudit> cached_audit(const AnswerCache& cache,
+                                           const std::vector<const CellConfig*>& cells) {
+  const std::optional<std::string> text = cache.find(key_of(cells));
   if (!text) return std::nullopt;
   try {
     const std::vector<StructureAudit> kept = parse_audits(*text);
@@ -179,11 +187,12 @@ std::optional<StructureAudit> cached_audit(const AnswerCache& cache, const CellC
   return std::nullopt;
 }
 
-void cache_audit(const AnswerCache& cache, const CellConfig& cell, StructureAudit audit) {
+void cache_audit(const AnswerCache& cache, const std::vector<const CellConfig*>& cells,
+                 StructureAudit audit) {
   std::erase_if(audit.checks, [](const AuditResult& check) {
     return check.verdict == AuditVerdict::Off || check.verdict == AuditVerdict::Skipped;
   });
-  cache.keep(audited_leaves(cell), audits_json({audit}));
+  cache.keep(key_of(cells), audits_json({audit}));
 }
 
 }  // namespace depthgrid

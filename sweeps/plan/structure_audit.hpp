@@ -75,13 +75,16 @@ std::string audits_json(const std::vector<StructureAudit>& audits);
 /// @throws Error if the text is not such an answer.
 std::vector<StructureAudit> parse_audits(std::string_view json);
 
-// A kept audit depends on the leaves of the model except its seed, the length of a window, the
-// frozen groups and the build, but not on the steps or the data of a sweep.
+// A kept audit depends, for each of the cells that represent the structure, on the leaves of the
+// model except its seed, the length of a window, the frozen groups, precision, optimiser and scope
+// of the clip; and on the build, but not on the steps or the data of a sweep.
 
-/// The audit of a cell's structure; nothing if it is not in the cache.
-std::optional<StructureAudit> cached_audit(const AnswerCache& cache, const CellConfig& cell);
+/// The audit of the structure of these cells; nothing if it is not in the cache.
+std::optional<StructureAudit> cached_audit(const AnswerCache& cache,
+                                           const std::vector<const CellConfig*>& cells);
 /// Stores an audit, without checks that were off or did not fit in memory.
-void cache_audit(const AnswerCache& cache, const CellConfig& cell, StructureAudit audit);
+void cache_audit(const AnswerCache& cache, const std::vector<const CellConfig*>& cells,
+                 StructureAudit audit);
 
 /// What `depthgrid audit` prints.
 std::string audit_text(const StructureAudit& audit, const AuditLevels& levels);

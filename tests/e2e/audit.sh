@@ -4,7 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 
 expect 0 "$depthgrid" audit "$sweep" --json
 check 'j["schema"] == 1 and len(j["structures"]) == 2 and "checks" not in j'
-check 'all(len(s["checks"]) == 9 and s["parameters"]["stored"] == s["parameters"]["closed_form"] for s in j["structures"])'
+check 'all(len(s["checks"]) == 13 and s["parameters"]["stored"] == s["parameters"]["closed_form"] for s in j["structures"])'
 check 'all(c["verdict"] == "pass" for s in j["structures"] for c in s["checks"])'
 [ -n "$(find cache/depthgrid/audit -name '*.json')" ] || fail "no cache"
 cp out first
@@ -19,6 +19,15 @@ check 'any(d["what"] == "attention" and "future" in d["published"] for d in j["d
 expect 2 "$depthgrid" audit "$sweep" --family standard
 expect 2 "$depthgrid" audit
 expect 2 "$depthgrid" audit --family no_such
+
+# Every scheme of start values may train; cells that differ in γ, one of which skips nothing, are audited together.
+small=(--set model.d_model=16 --set model.n_layers=2 --set model.n_heads=2 --set data.seq_len=12 --set model.vocab_size=32)
+for scheme in pytorch gpt2 xavier; do
+  expect 0 "$depthgrid" audit --family hybrid_ode "${small[@]}" --set model.tie_embeddings=true --set model.init.scheme=$scheme \
+    --set audit.entropy_floor=off --set audit.overfit_batch=off
+done
+expect 0 "$depthgrid" audit --family tdt "${small[@]}" --set model.tdt.capacity=1,0.5 --set audit.overfit_batch=off --json
+check 'len(j["structures"]) == 1 and all(c["verdict"] in ("pass", "off") for c in j["checks"])'
 
 # A model whose first loss is far from ln V: refused with 1, by audit and by run, unless it is meant.
 bad=(--set model.init.std=1)
@@ -43,7 +52,7 @@ import h5py
 
 one, refused = h5py.File("one/sweep.h5"), h5py.File("refused/sweep.h5")
 checks = [c.decode() for c in one["audit_check"]]
-assert checks[0] == "causality" and len(checks) == 9, checks
+assert checks[0] == "causality" and len(checks) == 13, checks
 assert (one["audit_verdict"][()] == 0).all(), one["audit_verdict"][()]
 off = checks.index("initial_loss")
 assert (refused["audit_verdict"][:, off] == 3).all() and (refused["audit_verdict"][:, 0] == 0).all()

@@ -16,12 +16,30 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kLossTolerance = 0.3;
+constexpr double kMostSpread = 2;    // nats above ln V at the start
+constexpr double kSampleErrors = 5;  // standard errors of the sample
+constexpr double kRounding = 1e-3;
+constexpr std::int64_t kTwinRows = 8;
 
-double loss_of(AuditModel& model, std::int64_t rows, std::int64_t tokens) {
+/// A start on random tokens.
+struct FirstLoss {
+  double loss = 0;      // as scored
+  double expected = 0;  // by the logits, if the target may be any token
+  double error = 0;     // standard error of the difference: which targets were drawn
+  double uniform = 0;   // ln V
+};
+
+FirstLoss first_loss_of(AuditModel& model, std::int64_t rows, std::int64_t tokens) {
   const at::NoGradGuard no_grad;
-  const at::Tensor windows = audit_tokens(model.options().vocabulary, {1, rows, tokens + 1}, 31);
-  return model.language().score({windows}).loss.mean(at::kDouble).item<double>();
+  const std::int64_t vocabulary = model.options().vocabulary;
+  const at::Tensor windows = audit_tokens(vocabulary, {1, rows, tokens + 1}, 31);
+  const at::Tensor z = model.logits(windows.narrow(2, 0, tokens), {}).to(at::kDouble);
+  const at::Tensor nats = z.logsumexp(-1) - z.mean(-1);
+  const auto count = static_cast<double>(rows * tokens);
+  return {.loss = model.language().score({windows}).loss.mean(at::kDouble).item<double>(),
+          .expected = nats.mean().item<double>(),
+          .error = std::sqrt(z.var(-1, false).mean().item<double>() / count),
+          .uniform = std::log(static_cast<double>(vocabulary))};
 }
 
 }  // namespace
@@ -38,23 +56,27 @@ AuditResult check_parameter_count(AuditRoom& room) {
 }
 
 AuditResult check_initial_loss(AuditRoom& room) {
-  double loss = 0, expected = 0;
-  std::string note = "loss {:.4f}, ln V {:.4f}";
+  FirstLoss first;
+  std::string size;
   if (AuditModel* model = room.full()) {
-    loss = loss_of(*model, room.rows(), room.tokens());
-    expected = std::log(static_cast<double>(model->options().vocabulary));
+    first = first_loss_of(*model, room.rows(), room.tokens());
   } else {
-    AuditModel twin = room.twin();
-    loss = loss_of(twin, 8, std::min(room.tokens(), kPassTwin.tokens));
-    expected = std::log(static_cast<double>(twin.options().vocabulary));
-    note += " (of the twin)";
+    AuditModel twin = room.twin(kPassTwin, {0});
+    first = first_loss_of(twin, kTwinRows, std::min(room.tokens(), kPassTwin.tokens));
+    size = " (of the twin)";
   }
-  return judged(std::abs(loss - expected) <= kLossTolerance, loss - expected, kLossTolerance,
-                fmt::format(fmt::runtime(note), loss, expected));
+  const double spread = first.expected - first.uniform, above = first.loss - first.uniform;
+  const std::string note = fmt::format("loss {:.4f}, ln V {:.4f}, spread of the logits {:.4f}{}",
+                                       first.loss, first.uniform, spread, size);
+  const double allowed = kSampleErrors * first.error + kRounding;
+  if (!(std::abs(first.loss - first.expected) <= allowed)) {
+    return judged(false, above, spread, note + ": not the loss of a target that nobody knows");
+  }
+  return judged(spread <= kMostSpread, above, kMostSpread, note);
 }
 
 std::span<const AuditCheckRow> audit_checks() {
-  static constexpr std::array<AuditCheckRow, 9> kChecks = {{
+  static constexpr std::array<AuditCheckRow, 13> kChecks = {{
       {"causality", check_causality},
       {"declaration", check_declaration},
       {"batch_independence", check_batch_independence},
@@ -64,6 +86,10 @@ std::span<const AuditCheckRow> audit_checks() {
       {"overfit_batch", check_overfit_batch},
       {"entropy_floor", check_entropy_floor},
       {"fusion", check_fusion},
+      {"scores", check_scores},
+      {"positions", check_positions},
+      {"training_step", check_training_step},
+      {"leaves", check_leaves},
   }};
   static_assert(std::ranges::equal(kChecks, kAuditCheckNames, {}, &AuditCheckRow::name));
   return kChecks;

@@ -7,27 +7,32 @@
 
 namespace depthgrid {
 
-/// Changes the tokens from each of 8 cut points onwards, in training and evaluation, in a batch
-/// with a different cut in every row and in sequences alone: no logit before the cut may change in
-/// any bit. Value: largest change.
+/// Changes the tokens from a cut onwards, in every mode, with one cut per sequence: neither a logit
+/// nor a router's logit, score or decision before the cut may change in any bit. In the structure
+/// itself as many cuts as time allows, in cells that differ and in the arithmetic in which it
+/// trains; in its twins every cut of every cell, in float32, and in float64 to 1e-12; and the
+/// gradients of early training logits. Value: largest change.
 AuditResult check_causality(AuditRoom& room);
 
 /// The same for modes that are declared non-causal, with the masks of their routing held fixed, to
 /// show that the routing is the only leak. Evaluation must not be among them.
 AuditResult check_declaration(AuditRoom& room);
 
-/// Compares a sequence alone with the same sequence in a batch. Value: largest difference relative
-/// to the largest logit, or to 1.
+/// Replaces every second sequence of a batch, which must leave the bits of the others, and compares
+/// sequences alone with the same ones in the batch. Value: largest difference relative to the
+/// largest logit, or to 1.
 AuditResult check_batch_independence(AuditRoom& room);
 
 /// Value: number of parameters in the layout; threshold: the family's closed form.
 AuditResult check_parameter_count(AuditRoom& room);
 
-/// Value: number of parameters of the twin whose gradient is not finite, or is zero although they
-/// are not declared dead.
+/// Value: number of parameters of the twin whose gradient is not finite, or is zero at six draws of
+/// their start although they are not declared dead.
 AuditResult check_gradient_flow(AuditRoom& room);
 
-/// Value: loss of the initial weights on random tokens minus ln V, in nats.
+/// The loss of the initial weights on random tokens must be what their logits give for targets that
+/// know nothing of them, ln V plus what the spread of the logits costs, within the error of that
+/// sample; and the spread may cost two nats at most. Value: loss minus ln V, in nats.
 AuditResult check_initial_loss(AuditRoom& room);
 
 /// Value: loss of the twin on one batch that it memorises, in nats.
@@ -42,6 +47,24 @@ AuditResult check_entropy_floor(AuditRoom& room);
 /// Runs four cells of different seed, rate and residual scale together, each alone, and with a cell
 /// of NaN. Value: largest difference of a loss, a gradient or a weight after two steps.
 AuditResult check_fusion(AuditRoom& room);
+
+/// Losses, loss terms, scores of tokens and figures of evaluations against sums over the logits of
+/// the same passes, written apart. Value: the largest difference.
+AuditResult check_scores(AuditRoom& room);
+
+/// The gradient by a position's vector equals that by the token there, for all positions of a
+/// sequence of different tokens. Value: largest difference, relative to the largest gradient.
+AuditResult check_positions(AuditRoom& room);
+
+/// Makes two steps of training with all that a recipe may have, in micro-batches, and compares what
+/// every parameter does with the optimiser written apart in float64, by the whole batch's gradient,
+/// which is compared with finite differences first. Value: largest deviation, relative to the
+/// largest change of its tensor.
+AuditResult check_training_step(AuditRoom& room);
+
+/// Every leaf that may differ between cells changes some number, and a residual scale of 0 makes
+/// every layer the identity. Value: number of leaves without effect.
+AuditResult check_leaves(AuditRoom& room);
 
 /// One row of the table of checks.
 struct AuditCheckRow {

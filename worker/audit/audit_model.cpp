@@ -1,11 +1,15 @@
 #include "worker/audit/audit_model.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
 
 #include "models/cell_language_model.hpp"
 #include "worker/audit/audit_twin.hpp"
@@ -13,39 +17,25 @@
 namespace depthgrid {
 
 AuditModel::AuditModel(const AuditSubject& subject, ModelOptions o,
-                       std::vector<std::uint64_t> seeds)
+                       std::vector<std::uint64_t> seeds, Arithmetic arithmetic)
     : seeds_(std::move(seeds)),
-      arena_(layout_of(subject, o), seeds_, at::kFloat),
+      dtype_(arithmetic == Arithmetic::Float64 ? at::kDouble : at::kFloat),
+      arena_(layout_of(subject, o), seeds_, dtype_, arithmetic == Arithmetic::Mixed),
       model_(arena_, without_dense_start(std::move(o)), subject.family),
       language_(subject.language ? subject.language(model_, seeds_)
                                  : std::make_unique<CellLanguageModel>(model_, seeds_)) {}
 
 at::Tensor AuditModel::logits(const at::Tensor& tokens, ForwardContext context) const {
   const at::NoGradGuard no_grad;
-  context.seeds = &seeds_;
-  context.step = 1;
-  return model_.logits(tokens, context);
+  return recorded_logits(tokens, std::move(context));
 }
 
-std::vector<AuditedMode> audited_modes(const Family& family) {
-  const DeclaredMode training = family.training_mode();
-  const std::vector<DeclaredMode> modes = family.modes();
-  std::vector<AuditedMode> out = {{.name = "training",
-                                   .context = {.training = true},
-                                   .causal = training.causal,
-                                   .reason = std::string(training.reason)},
-                                  {.name = "evaluation", .context = {}}};
-  if (modes.size() == 1) {
-    out.back().causal = modes.front().causal;
-    out.back().reason = modes.front().reason;
-    return out;
-  }
-  for (const DeclaredMode& m : modes) {
-    ForwardContext context;
-    context.execution = Execution{.mode = m.mode, .decider = m.decider};
-    out.push_back({std::string(m.name), context, m.causal, std::string(m.reason)});
-  }
-  return out;
+at::Tensor AuditModel::recorded_logits(const at::Tensor& tokens, ForwardContext context) const {
+  context.seeds = &seeds_;
+  context.step = std::max<std::int64_t>(1, context.step);
+  at::Tensor& u = context.control.u;
+  if (u.defined()) u = u.to(dtype_);
+  return model_.logits(tokens, context);
 }
 
 ParameterLayout layout_of(const AuditSubject& subject, const ModelOptions& o) {
@@ -69,8 +59,15 @@ at::Tensor executed_masks(const RoutingRecord& record, const at::Tensor& tokens,
   return masks;
 }
 
+Control audit_control(const ModelOptions& o, const at::Tensor& tokens, std::uint64_t key) {
+  if (o.flow.control == 0) return {};
+  at::Generator random = at::make_generator<at::CPUGeneratorImpl>(key);
+  return {at::randn({tokens.size(0), tokens.size(1), tokens.size(2), o.flow.control}, random)};
+}
+
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
-  return at::equal(a.contiguous().view(at::kInt), b.contiguous().view(at::kInt));
+  const at::ScalarType bits = a.scalar_type() == at::kDouble ? at::kLong : at::kInt;
+  return at::equal(a.contiguous().view(bits), b.contiguous().view(bits));
 }
 
 double largest_difference(const at::Tensor& a, const at::Tensor& b) {

@@ -11,6 +11,7 @@
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "distributed/agree.hpp"
+#include "sweeps/orders/audited_cells.hpp"
 #include "worker/audit/audit_service.hpp"
 #include "worker/process/stop_signals.hpp"
 
@@ -86,7 +87,9 @@ AuditPermit pass_audits(Collective& world, const Sweep& sweep, const std::vector
   for (std::size_t i = 0; i < rows.size() && !permit.stopped; ++i) {
     if (static_cast<int>(i) % world.size() != world.rank()) continue;
     const CellPlan& cell = sweep.cells.at(rows[i]);
-    const auto audit = service.audit(cell.structure, cell.config, permit.levels);
+    std::vector<const CellConfig*> configs;
+    for (const CellPlan* one : audited_cells(sweep.cells, cell)) configs.push_back(&one->config);
+    const auto audit = service.audit(cell.structure, configs, permit.levels);
     permit.stopped = !audit;
     if (!audit) continue;
     if (service.worked()) report(*audit, permit.levels, cell.alias, progress);

@@ -1,22 +1,46 @@
 #include "worker/audit/audit_room.hpp"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "core/config/gathered_execution.hpp"
 #include "models/cost_model.hpp"
 
 namespace depthgrid {
 namespace {
 
 constexpr std::int64_t kMostRows = 8;
-constexpr double kPassBytes = 256e6;  // more rows per pass would not be faster
+constexpr double kPassBytes = 256e6;   // more rows per pass would not be faster
+constexpr double kGraphBytes = 700e6;  // of a pass with its graph
+constexpr std::size_t kFewestCells = 3;
+constexpr double kSeveralFlops = 2e11;  // most operations of a row of several cells
+
+// What cells beyond the structure's variety differ in.
+constexpr std::array<double, 4> kScales = {1, 0.5, 1.0 / 3, 1.5};
+constexpr std::array<double, 4> kCapacities = {1, 0.5, 0.75, 0.25};
+
+std::vector<std::uint64_t> seeds_of(std::uint64_t first, const std::vector<std::size_t>& cells) {
+  std::vector<std::uint64_t> seeds;
+  for (const std::size_t cell : cells) seeds.push_back(first + cell);
+  return seeds;
+}
+
+/// Whether a capacity leaves a choice among this many tokens.
+bool chooses(double capacity, std::int64_t tokens) {
+  const std::int64_t k = capacity_of(capacity, tokens);
+  return k > 0 && k < tokens;
+}
 
 }  // namespace
 
 AuditRoom::AuditRoom(AuditSubject subject)
     : subject_(std::move(subject)),
-      options_(subject_.options(1)),
+      options_(subject_.options({0})),
       parameters_(layout_of(subject_, options_).size()) {}
 
 double AuditRoom::row_bytes() const {
@@ -28,6 +52,19 @@ double AuditRoom::row_bytes() const {
 std::int64_t AuditRoom::rows() const {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(kPassBytes / row_bytes()), 1,
                                   kMostRows);
+}
+
+double AuditRoom::row_flops() const {
+  return flops_per_token(options_, kMostRows, subject_.tokens) *
+         static_cast<double>(subject_.tokens);
+}
+
+std::int64_t AuditRoom::most_rows(const ModelOptions& o, std::int64_t tokens) const {
+  const double row =
+      static_cast<double>(o.cells) *
+      (activation_bytes(o, 1, tokens) + 12.0 * static_cast<double>(tokens * o.vocabulary));
+  const double room = std::min(kGraphBytes, subject_.memory_bytes / 4);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(room / row));
 }
 
 std::string AuditRoom::too_large() const {
@@ -43,12 +80,68 @@ AuditModel* AuditRoom::full() {
   return &*full_;
 }
 
-AuditModel AuditRoom::twin() const {
-  return {subject_, twin_of(options_, kPassTwin), {subject_.seed}};
+AuditModel* AuditRoom::several() {
+  if (several_) return &*several_;
+  if (!too_large().empty()) return nullptr;
+  std::vector<std::size_t> wanted = cells();
+  const auto count = static_cast<double>(wanted.size());
+  const double bytes = count * (10.0 * static_cast<double>(parameters_) + 4 * row_bytes());
+  const bool fits = bytes <= subject_.memory_bytes / 2 && count * row_flops() <= kSeveralFlops;
+  if (!fits) wanted = {0};
+  if (!fits && !subject_.mixed) return full();
+  several_.emplace(subject_, various(wanted), seeds_of(subject_.seed, wanted),
+                   subject_.mixed ? Arithmetic::Mixed : Arithmetic::Float32);
+  return &*several_;
+}
+
+std::vector<std::size_t> AuditRoom::cells() const {
+  std::vector<std::size_t> out(std::max(subject_.variety, kFewestCells));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+ModelOptions AuditRoom::various(ModelOptions o, const std::vector<std::size_t>& cells,
+                                std::int64_t tokens) const {
+  std::vector<double>& capacity = o.routing.capacity;
+  const bool mixes = !o.routing.gathered;  // gathered layers are for cells of one capacity
+  if (!mixes) std::ranges::fill(capacity, capacity.front());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i] < subject_.variety) continue;
+    o.residual.scale[i] *= kScales[cells[i] % kScales.size()];
+    if (mixes && !capacity.empty()) capacity[i] = kCapacities[cells[i] % kCapacities.size()];
+  }
+  if (capacity.empty()) return o;
+  const bool any = std::ranges::any_of(capacity, [&](double c) { return chooses(c, tokens); });
+  const bool copies = std::ranges::adjacent_find(cells, std::ranges::not_equal_to{}) == cells.end();
+  if (!any)
+    std::ranges::fill(mixes && !copies ? std::span(&capacity.back(), 1) : std::span(capacity), 0.5);
+  return o;
+}
+
+ModelOptions AuditRoom::various(const TwinSize& size, const std::vector<std::size_t>& cells) const {
+  return various(twin_of(subject_.options(cells), size), cells,
+                 std::min(subject_.tokens, size.tokens));
+}
+
+ModelOptions AuditRoom::various(const std::vector<std::size_t>& cells) const {
+  return various(subject_.options(cells), cells, subject_.tokens);
+}
+
+ModelOptions AuditRoom::one_of(std::size_t cell) const {
+  const ModelOptions all = various(cells());
+  ModelOptions o = subject_.options({cell});
+  o.residual.scale = {all.residual.scale.at(cell)};
+  if (!all.routing.capacity.empty()) o.routing.capacity = {all.routing.capacity.at(cell)};
+  return o;
+}
+
+AuditModel AuditRoom::twin(const TwinSize& size, const std::vector<std::size_t>& cells,
+                           Arithmetic arithmetic) const {
+  return {subject_, various(size, cells), seeds_of(subject_.seed, cells), arithmetic};
 }
 
 AuditModel AuditRoom::learner() const {
-  return {subject_, without_noise(twin_of(options_, kLearningTwin)), {subject_.seed}};
+  return {subject_, without_noise(twin_of(subject_.options({0}), kLearningTwin)), {subject_.seed}};
 }
 
 AuditResult judged(bool pass, double value, double threshold, std::string note) {

@@ -15,6 +15,8 @@
 #include "models/closed_form.hpp"
 #include "models/cost_model.hpp"
 #include "worker/audit/audit_checks.hpp"
+#include "worker/audit/audit_modes.hpp"
+#include "worker/audit/audited_leaves.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/process/memory_use.hpp"
 
@@ -59,7 +61,7 @@ StructureAudit facts_of(const AuditSubject& subject, const AuditRoom& room) {
   audit.closed_form = closed_form_parameters(o);
   audit.flops_per_token = flops_per_token(o, kRows, subject.tokens);
   // The family of a twin declares the same modes and takes little memory.
-  const AuditModel twin = room.twin();
+  const AuditModel twin = room.twin(kDeepTwin, {0});
   for (const AuditedMode& c : audited_modes(twin.model().family())) {
     audit.modes.push_back({c.name, c.causal, c.reason});
   }
@@ -95,13 +97,24 @@ bool complete(const StructureAudit& audit, const AuditLevels& levels) {
 
 }  // namespace
 
-AuditSubject subject_of(const CellConfig& config, double memory_bytes) {
+AuditSubject subject_of(const std::vector<const CellConfig*>& configs, double memory_bytes) {
+  const CellConfig& first = *configs.at(0);
   AuditSubject subject;
-  subject.options = [&config](std::int64_t cells) {
-    return model_options(std::vector<const CellConfig*>(static_cast<std::size_t>(cells), &config));
+  subject.options = [configs](const std::vector<std::size_t>& cells) {
+    std::vector<const CellConfig*> chosen;
+    for (const std::size_t cell : cells) {
+      chosen.push_back(configs[cell < configs.size() ? cell : 0]);
+    }
+    return model_options(chosen);
   };
-  subject.tokens = config.integer("data.seq_len");
-  subject.frozen = train_options({&config}).frozen;
+  subject.variety = configs.size();
+  subject.tokens = first.integer("data.seq_len");
+  const TrainOptions train = train_options({&first});
+  subject.frozen = train.frozen;
+  subject.mixed = train.precision == Precision::Bf16;
+  subject.optimizer = train.optimizer;
+  subject.clip_scope = train.clip_scope;
+  subject.leaves = audited_leaves(first);
   subject.memory_bytes = memory_bytes;
   return subject;
 }
@@ -137,19 +150,20 @@ AuditService::AuditService(double memory_bytes, bool fresh, std::function<bool()
       stop_(std::move(stop)) {}
 
 std::optional<StructureAudit> AuditService::audit(const std::string& structure,
-                                                  const CellConfig& config,
+                                                  const std::vector<const CellConfig*>& configs,
                                                   const AuditLevels& levels) {
+  const CellConfig& config = *configs.at(0);
   StructureAudit known;
-  if (const auto kept = fresh_ ? std::nullopt : cached_audit(cache_, config)) known = *kept;
+  if (const auto kept = fresh_ ? std::nullopt : cached_audit(cache_, configs)) known = *kept;
   known.structure = structure;
   known.preset = config.null("model.preset") ? "" : config.word("model.preset");
   known.changed = preset_changes(config);
   worked_ = !complete(known, levels);
-  const auto all = audit_structure(subject_of(config, memory_bytes_), levels, known, stop_);
+  const auto all = audit_structure(subject_of(configs, memory_bytes_), levels, known, stop_);
   if (!all) return std::nullopt;
   StructureAudit shown = *all;
   if (worked_) {
-    cache_audit(cache_, config, *all);
+    cache_audit(cache_, configs, *all);
   } else {
     shown.seconds = known.seconds;
   }
@@ -165,9 +179,17 @@ std::string audit(const std::string& request) {
     AuditService service(usable_memory_bytes(1) / 2, root.at("fresh"));
     std::vector<StructureAudit> audits;
     for (const auto& entry : root.at("structures")) {
-      const CellConfig config = config_from_json(entry.at("config").dump());
-      use_threads(config);
-      audits.push_back(service.audit(entry.at("structure"), config, audit_levels(config)).value());
+      std::vector<CellConfig> cells = {config_from_json(entry.at("config").dump())};
+      if (entry.contains("others")) {
+        for (const auto& other : entry.at("others")) {
+          cells.push_back(config_from_json(other.dump()));
+        }
+      }
+      std::vector<const CellConfig*> configs;
+      for (const CellConfig& cell : cells) configs.push_back(&cell);
+      use_threads(cells.front());
+      audits.push_back(
+          service.audit(entry.at("structure"), configs, audit_levels(cells.front())).value());
     }
     return audits_json(audits);
   } catch (const nlohmann::json::exception& e) {

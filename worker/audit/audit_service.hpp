@@ -10,9 +10,10 @@
 
 namespace depthgrid {
 
-/// The subject of an audit, from the cell that represents the structure. Its seed is 0 whatever the
-/// cell's. @param config  must outlive the subject. @param memory_bytes  memory that it may take.
-AuditSubject subject_of(const CellConfig& config, double memory_bytes);
+/// The subject of an audit, from the cells that represent the structure (audited_cells()). Its seed
+/// is 0 whatever the cells'. @param configs  at least one; must outlive the subject.
+/// @param memory_bytes  memory that it may take.
+AuditSubject subject_of(const std::vector<const CellConfig*>& configs, double memory_bytes);
 
 /// Runs the checks that are neither off nor in `known`.
 /// @param known  results that are known already; structure and preset are taken from it.
@@ -29,10 +30,11 @@ class AuditService {
   /// @param stop   asked between checks.
   AuditService(double memory_bytes, bool fresh, std::function<bool()> stop = {});
 
-  /// @param config   of the cell that represents the structure.
+  /// @param configs  of the cells that represent the structure, audited_cells().
   /// @param levels   checks that are off are not run, and reported as off.
   /// @return nothing if `stop` returned true.
-  std::optional<StructureAudit> audit(const std::string& structure, const CellConfig& config,
+  std::optional<StructureAudit> audit(const std::string& structure,
+                                      const std::vector<const CellConfig*>& configs,
                                       const AuditLevels& levels);
 
   /// True if the last audit() ran at least one check.
@@ -47,8 +49,9 @@ class AuditService {
 };
 
 /// Answers an order of `depthgrid audit`: JSON in, JSON out (docs/cli.md).
-/// @param request  {"schema": 1, "fresh": false, "structures": [{"structure": key, "config":
-/// {…}}]};
+/// @param request  {"schema": 1, "fresh": false, "structures": [{"structure": key, "config": {…},
+///                 "others": [{…}]}]}: the first of the cells that represent a structure, and the
+///                 others, if there are any;
 ///                 levels are the leaves audit.* of each configuration.
 /// @throws UserError if the request or a configuration cannot be read.
 std::string audit(const std::string& request);

@@ -4,128 +4,169 @@
 
 #include <fmt/format.h>
 
-#include <ATen/TensorOperators.h>
-
 #include "core/base/nan.hpp"
 #include "worker/audit/audit_checks.hpp"
+#include "worker/audit/gradient_probe.hpp"
 #include "worker/audit/suffix_probe.hpp"
 
 namespace depthgrid {
 namespace {
 
-constexpr std::size_t kCutsAlone = 3;
+constexpr std::int64_t kFewCuts = 8;
+constexpr std::int64_t kCutsAlone = 3;
+constexpr std::int64_t kShortWindow = 24;     // of modes that only evaluation offers, on the twin
+constexpr double kModeFlops = 6e11;           // of a mode at size: as many cuts as this allows
+constexpr double kWideTolerance = 1e-12;      // of a number in float64, relative to the largest
+constexpr double kGradientTolerance = 1e-10;  // of a gradient in float64, likewise
+// A leak may begin late: draws and schedules depend on the step.
+constexpr std::int64_t kFirstStep = 1, kLateStep = 4001, kLatestStep = 100003;
 
-/// The same execution with the masks recorded in one pass over `tokens`: every layer executes
-/// exactly the tokens that it executed there. Nothing if no layer has recorded a mask.
-std::optional<ForwardContext> with_held_masks(const AuditModel& model, const at::Tensor& tokens,
-                                              const ForwardContext& context) {
-  RoutingRecord record;
-  ForwardContext held = context;
-  held.routing = &record;
-  model.logits(tokens, held);
-  if (record.layers.empty()) return std::nullopt;
-  held.routing = context.routing;
-  held.execution = Execution{.mode = ExecutionMode::Forced,
-                             .forced = executed_masks(record, tokens, model.options().layers)};
-  return held;
+/// What the probes of one check have found.
+struct Search {
+  double worst = 0;
+  std::string leak;          // first one
+  bool moved = true;         // in every pass some logit depended on the tokens
+  std::string undecided;     // a mode in which no token was skipped, or every one
+  std::int64_t looks = 0;    // modes
+  std::int64_t at_size = 0;  // most cuts of a mode
+};
+
+bool of_training(const AuditedMode& mode) {
+  return mode.context.training || mode.name == "evaluation";
 }
 
-/// The problem with a mode that looks ahead; empty if none.
-std::string problem_of(const AuditModel& model, const AuditedMode& mode, std::int64_t rows,
-                       std::int64_t tokens, double& worst) {
-  if (mode.reason.empty()) return mode.name + " looks ahead without a reason";
-  const at::Tensor sequences = audit_tokens(model.options().vocabulary, {1, rows, tokens}, 5);
-  const auto held = with_held_masks(model, sequences, mode.context);
-  if (!held) return mode.name + " looks ahead, but no layer has recorded a mask";
-  const SuffixEffect effect = change_suffixes(model, rows, tokens, *held);
-  if (effect.same) return "";
-  worst = std::isnan(effect.before) ? kNaN : std::max(worst, effect.before);
-  return fmt::format(
-      "{}: with its masks held, changing the tokens from {} on changes an earlier logit", mode.name,
-      effect.cut);
+void look(Search& search, const AuditModel& model, const AuditedMode& mode, std::int64_t tokens,
+          std::int64_t step, const SuffixPlan& plan, const std::string& where) {
+  ForwardContext context = mode.context;
+  context.step = step;
+  const SuffixEffect effect = change_suffixes(model, tokens, context, plan, !mode.causal);
+  search.moved = search.moved && effect.after;
+  if (steered(mode) && effect.least <= effect.most && (effect.most <= 0 || effect.least >= 1)) {
+    search.undecided = mode.name + ": its layers execute every token, or none";
+  }
+  if (effect.same) return;
+  search.worst = std::isnan(effect.before) ? kNaN : std::max(search.worst, effect.before);
+  if (!search.leak.empty()) return;
+  search.leak =
+      fmt::format("{}{}: changing the tokens from {} on changes {} before them", mode.name,
+                  mode.causal ? "" : " with its masks held", effect.cut, effect.what);
+  if (effect.cell > 0) search.leak += fmt::format(" in cell {}", effect.cell);
+  search.leak += where;
 }
 
-constexpr double kRowTolerance = 1e-5;
-constexpr std::int64_t kSequences = 3;
+/// The structure itself: as many cuts as the time allows, in its training arithmetic.
+void look_at_size(Search& search, AuditRoom& room, bool causal) {
+  const std::int64_t tokens = room.tokens();
+  AuditModel& several = *room.several();
+  AuditModel& full = *room.full();
+  const auto afford = static_cast<std::int64_t>(kModeFlops / (2 * room.row_flops()));
+  const std::int64_t rows = room.most_rows(several.options(), tokens);
+  for (const AuditedMode& mode : steered_modes(several, tokens)) {
+    if (mode.causal != causal) continue;
+    const std::int64_t most = of_training(mode) ? std::max(kFewCuts, afford) : kFewCuts;
+    const std::vector<std::int64_t> cuts = some_cuts(tokens, most);
+    search.at_size = std::max(search.at_size, static_cast<std::int64_t>(cuts.size()));
+    look(search, several, mode, tokens, kLatestStep, {.cuts = cuts, .dealt = true, .rows = rows},
+         "");
+  }
+  for (const AuditedMode& mode : steered_modes(full, tokens)) {
+    if (mode.causal != causal || !of_training(mode)) continue;
+    look(search, full, mode, tokens, kFirstStep, {.cuts = some_cuts(tokens, kCutsAlone), .rows = 1},
+         ", in a sequence alone");
+  }
+}
+
+/// A twin: every position is a cut in every cell.
+void look_at_twin(Search& search, AuditRoom& room, bool causal, TwinSize size,
+                  Arithmetic arithmetic) {
+  const bool wide = arithmetic == Arithmetic::Float64;
+  size.tokens = std::min(room.tokens(), size.tokens);
+  const AuditModel model = room.twin(size, room.cells(), arithmetic);
+  const std::string where = wide ? " (of the twin, in float64)" : " (of the twin)";
+  for (const AuditedMode& mode : steered_modes(model, size.tokens)) {
+    if (mode.causal != causal) continue;
+    ++search.looks;
+    const std::int64_t tokens =
+        of_training(mode) ? size.tokens : std::min(size.tokens, kShortWindow);
+    const SuffixPlan plan{.cuts = all_cuts(tokens),
+                          .rows = room.most_rows(model.options(), tokens),
+                          .tolerance = wide ? kWideTolerance : 0};
+    look(search, model, mode, tokens, kLateStep, plan, where);
+    if (mode.context.training && !wide) look(search, model, mode, tokens, kFirstStep, plan, where);
+  }
+}
+
+void look_at_gradients(Search& search, const AuditRoom& room, bool held) {
+  const GradientEffect effect = change_gradients(room, held);
+  search.moved = search.moved && effect.reached;
+  if (effect.change <= kGradientTolerance) return;
+  search.worst = std::isnan(effect.change) ? kNaN : std::max(search.worst, effect.change);
+  if (!search.leak.empty()) return;
+  search.leak = fmt::format(
+      "training: changing the tokens from {} on changes the gradient of earlier logits by {}",
+      effect.cut, effect.parameter);
+}
+
+/// All modes that are declared causal, or all that are not.
+Search search_for_leaks(AuditRoom& room, bool causal, bool trains) {
+  Search search;
+  if (room.full() != nullptr) look_at_size(search, room, causal);
+  look_at_twin(search, room, causal, kLongTwin, Arithmetic::Float32);
+  if (room.subject().mixed) look_at_twin(search, room, causal, kWideTwin, Arithmetic::Mixed);
+  search.looks = 0;
+  look_at_twin(search, room, causal, kWideTwin, Arithmetic::Float64);
+  if (trains) look_at_gradients(search, room, !causal);
+  return search;
+}
+
+AuditResult verdict_of(AuditRoom& room, const Search& search, const std::string& note) {
+  if (!search.leak.empty()) return judged(false, search.worst, 0, search.leak);
+  if (!search.moved) {
+    return {"", AuditVerdict::Undecided, 0, 0, "no logit depends on the tokens at all"};
+  }
+  if (!search.undecided.empty()) return {"", AuditVerdict::Undecided, 0, 0, search.undecided};
+  if (room.full() != nullptr) return judged(true, 0, 0, note);
+  return {"", AuditVerdict::Skipped, kNaN, 0, room.too_large() + "; its twin passes"};
+}
 
 }  // namespace
 
 AuditResult check_causality(AuditRoom& room) {
-  AuditModel* model = room.full();
-  if (model == nullptr) return {"", AuditVerdict::Skipped, kNaN, 0, room.too_large()};
   if (room.tokens() < 2) return {"", AuditVerdict::Skipped, kNaN, 0, "a window of one token"};
-  double worst = 0;
-  bool moved = true;
-  std::string leaks;
-  std::int64_t modes = 0;
-  for (const AuditedMode& claim : audited_modes(model->model().family())) {
-    if (!claim.causal) continue;
-    ++modes;
-    const SuffixEffect batch = change_suffixes(*model, room.rows(), room.tokens(), claim.context);
-    SuffixEffect alone = batch;
-    if (room.rows() > 1) {
-      alone = change_suffixes(*model, 1, room.tokens(), claim.context, kCutsAlone);
-    }
-    moved = moved && batch.after && alone.after;
-    for (const SuffixEffect* effect : std::array<const SuffixEffect*, 2>{&batch, &alone}) {
-      if (effect->same) continue;
-      worst = std::isnan(effect->before) ? kNaN : std::max(worst, effect->before);
-      if (leaks.empty()) {
-        leaks = fmt::format("{}: changing the tokens from {} on changes an earlier logit",
-                            claim.name, effect->cut);
-      }
-    }
-  }
-  if (!leaks.empty()) return judged(false, worst, 0, leaks);
-  if (!moved) {
-    return {"", AuditVerdict::Undecided, 0, 0, "no logit depends on the tokens at all"};
-  }
-  return judged(true, 0, 0,
-                fmt::format("{} modes, {} cut points in batches of {}, {} alone; {} tokens", modes,
-                            cut_points(room.tokens()).size(), room.rows(),
-                            std::min(kCutsAlone, cut_points(room.tokens()).size()), room.tokens()));
+  const AuditModel declared = room.twin(kGradientTwin, {0});
+  const std::vector<AuditedMode> modes = audited_modes(declared.model().family());
+  const bool trains = modes.front().causal;
+  const Search search = search_for_leaks(room, true, trains);
+  return verdict_of(
+      room, search,
+      fmt::format("{} modes, {} cuts in {} cells of {} tokens; every cut of twins of {}",
+                  search.looks, search.at_size,
+                  room.full() == nullptr ? 0 : room.several()->options().cells, room.tokens(),
+                  std::min(room.tokens(), kLongTwin.tokens)));
 }
 
 AuditResult check_declaration(AuditRoom& room) {
-  AuditModel* model = room.full();
-  if (model == nullptr) return {"", AuditVerdict::Skipped, kNaN, 0, room.too_large()};
-  double worst = 0;
+  const AuditModel asked = room.twin(kGradientTwin, {0});
   std::string declared;
-  for (const AuditedMode& mode : audited_modes(model->model().family())) {
+  bool trains = false;
+  for (const AuditedMode& mode : audited_modes(asked.model().family())) {
     if (mode.causal) continue;
+    trains = trains || mode.context.training;
     if (mode.name == "evaluation") {
       return judged(false, kNaN, 0,
                     "evaluation looks ahead: its losses are not those of predictions");
     }
     if (room.tokens() < 2) return {"", AuditVerdict::Skipped, kNaN, 0, "a window of one token"};
-    const std::string problem = problem_of(*model, mode, room.rows(), room.tokens(), worst);
-    if (!problem.empty()) return judged(false, worst, 0, problem);
+    if (mode.reason.empty())
+      return judged(false, 0, 0, mode.name + " looks ahead without a reason");
+    const at::Tensor text = audit_tokens(asked.options().vocabulary, {1, 2, 2}, 5);
+    if (!with_held_masks(asked, text, mode.context)) {
+      return judged(false, 0, 0, mode.name + " looks ahead, but no layer has recorded a mask");
+    }
     declared += (declared.empty() ? "" : "; ") + mode.name + ": " + mode.reason;
   }
-  return judged(true, 0, 0, declared.empty() ? "every mode is causal" : declared);
-}
-
-AuditResult check_batch_independence(AuditRoom& room) {
-  AuditModel* model = room.full();
-  if (model == nullptr) return {"", AuditVerdict::Skipped, kNaN, kRowTolerance, room.too_large()};
-  const std::int64_t rows = std::min(kSequences, std::max<std::int64_t>(2, room.rows()));
-  const at::Tensor tokens = audit_tokens(model->options().vocabulary, {1, rows, room.tokens()}, 23);
-  double worst = 0;
-  std::string where = fmt::format("{} sequences", rows);
-  for (AuditedMode& claim : audited_modes(model->model().family())) {
-    const at::Tensor together = model->logits(tokens, claim.context);
-    const double scale = std::max(1.0, together.abs().max().item<double>());
-    for (std::int64_t r = 0; r < rows; ++r) {
-      claim.context.first_row = r;  // draws belong to its place in the batch
-      const at::Tensor alone = model->logits(tokens.narrow(1, r, 1), claim.context);
-      const double d = largest_difference(together.narrow(1, r, 1), alone) / scale;
-      if (d > worst || std::isnan(d)) {
-        worst = d;
-        if (!(d <= kRowTolerance)) where = claim.name + ": a sequence depends on those beside it";
-      }
-    }
-  }
-  return judged(worst <= kRowTolerance, worst, kRowTolerance, where);
+  if (declared.empty()) return judged(true, 0, 0, "every mode is causal");
+  return verdict_of(room, search_for_leaks(room, false, trains), declared);
 }
 
 }  // namespace depthgrid

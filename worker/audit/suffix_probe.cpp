@@ -2,73 +2,181 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+
+#include "core/base/nan.hpp"
 
 namespace depthgrid {
 namespace {
 
-constexpr std::int64_t kCuts = 8;
 constexpr std::uint64_t kKey = 11;
+constexpr std::int64_t kEnds = 3;
 
-std::vector<std::int64_t> spread(const std::vector<std::int64_t>& cuts, std::size_t most) {
-  if (cuts.size() <= most) return cuts;
-  std::vector<std::int64_t> out;
-  for (std::size_t i = 0; i < most; ++i) {
-    out.push_back(cuts[most == 1 ? 0 : i * (cuts.size() - 1) / (most - 1)]);
+/// One quantity of a pass that must not see later tokens. (E, B, T, ...)
+struct Quantity {
+  std::string name;
+  at::Tensor values;
+};
+
+struct Pass {
+  at::Tensor logits;
+  RoutingRecord record;
+};
+
+Pass run_pass(const AuditModel& model, const at::Tensor& tokens, ForwardContext context) {
+  Pass pass;
+  pass.record.teach = true;
+  context.routing = &pass.record;
+  pass.logits = context.training ? model.recorded_logits(tokens, context).detach()
+                                 : model.logits(tokens, context);
+  return pass;
+}
+
+/// @param decisions  which tokens are executed is the mode's own causal choice.
+std::vector<Quantity> quantities_of(const Pass& pass, bool decisions) {
+  std::vector<Quantity> out = {{"a logit", pass.logits}};
+  for (const LayerRouting& layer : pass.record.layers) {
+    const auto add = [&](const char* name, const at::Tensor& values) {
+      if (!values.defined()) return;
+      out.push_back({fmt::format("{} of layer {}", name, layer.layer), values.detach()});
+    };
+    if (decisions) add("the decision", layer.executed.to(at::kFloat));
+    add("the router's logit", layer.logits);
+    add("the score", layer.score);
+    add("the gate", layer.execution_gate.defined() ? layer.execution_gate : layer.signals.gate);
+    add("static surprise", layer.signals.d_st);
+    add("change surprise", layer.signals.d_ch);
+    add("the average of surprise", layer.signals.ma);
+    add("the residual", layer.residual);
+    add("the predicted residual", layer.predicted);
   }
   return out;
 }
 
-/// Replaces every token from the cut onwards by a different one.
-void change_from(const at::Tensor& row, std::int64_t cut, std::int64_t vocabulary) {
-  at::Tensor tail = row.narrow(-1, cut, row.size(-1) - cut);
-  const at::Tensor shift =
-      1 + audit_tokens(vocabulary - 1, {tail.size(-1)}, kKey + static_cast<std::uint64_t>(cut));
-  tail.copy_((tail + shift) % vocabulary);
+/// Integers that are equal where all bits are.
+at::Tensor bits(const at::Tensor& x) {
+  if (x.scalar_type() == at::kDouble) return x.contiguous().view(at::kLong);
+  return x.to(at::kFloat).contiguous().view(at::kInt);
+}
+
+/// (E, B, T) whether a quantity changed. @param tolerance  see SuffixPlan.
+at::Tensor changed_tokens(const at::Tensor& a, const at::Tensor& b, double tolerance) {
+  at::Tensor differs = bits(a).ne(bits(b));
+  if (tolerance > 0) {
+    const double scale = std::max(1.0, a.abs().max().item<double>());
+    differs = differs.logical_and((a - b).abs().le(tolerance * scale).logical_not());
+  }
+  return differs.dim() > 3 ? differs.flatten(3).any(3) : differs;
+}
+
+/// Adds the comparison of two passes. @param cut  (E, B) first changed token.
+void compare_passes(SuffixEffect& effect, const Pass& a, const Pass& b, const at::Tensor& cut,
+                    double tolerance, bool decisions) {
+  const at::Tensor place = at::arange(a.logits.size(2), at::kLong);
+  const at::Tensor early = place.lt(cut.unsqueeze(2));  // (E, B, T)
+  effect.after =
+      effect.after ||
+      changed_tokens(a.logits, b.logits, 0).logical_and(early.logical_not()).any().item<bool>();
+  const std::vector<Quantity> before = quantities_of(a, decisions);
+  const std::vector<Quantity> later = quantities_of(b, decisions);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const at::Tensor &x = before[i].values, &y = later[i].values;
+    const at::Tensor wrong = changed_tokens(x, y, tolerance).logical_and(early);
+    if (!wrong.any().item<bool>()) continue;
+    at::Tensor mask = wrong;
+    while (mask.dim() < x.dim()) mask = mask.unsqueeze(-1);
+    const at::Tensor change = at::where(mask, (x - y).abs(), at::full({}, 0.0, x.options()));
+    const double most = change.isnan().any().item<bool>() ? kNaN : change.max().item<double>();
+    effect.before = std::isnan(most) ? most : std::max(effect.before, most);
+    const at::Tensor rows = wrong.any(2);
+    const at::Tensor cuts = at::where(rows, cut, at::full({}, a.logits.size(2), cut.options()));
+    const auto first = cuts.min().item<std::int64_t>();
+    if (effect.same || first < effect.cut) {
+      effect.cut = first;
+      effect.cell = cuts.argmin().item<std::int64_t>() / cuts.size(1);
+      effect.what = before[i].name;
+    }
+    effect.same = false;
+  }
+}
+
+void note_shares(SuffixEffect& effect, const RoutingRecord& record) {
+  if (record.layers.empty()) return;
+  at::Tensor share;  // (E)
+  for (const LayerRouting& layer : record.layers) {
+    const at::Tensor one = layer.executed.to(at::kDouble).mean({1, 2});
+    share = share.defined() ? share + one : one;
+  }
+  share = share / static_cast<double>(record.layers.size());
+  effect.least = std::min(effect.least, share.min().item<double>());
+  effect.most = std::max(effect.most, share.max().item<double>());
 }
 
 }  // namespace
 
-std::vector<std::int64_t> cut_points(std::int64_t tokens) {
-  std::vector<std::int64_t> cuts;
-  for (std::int64_t k = 0; k < kCuts; ++k) {
-    const std::int64_t cut = 1 + k * (tokens - 2) / (kCuts - 1);
-    if (cut < tokens && (cuts.empty() || cuts.back() < cut)) cuts.push_back(cut);
-  }
-  return cuts;
+std::vector<std::int64_t> all_cuts(std::int64_t tokens) {
+  return some_cuts(tokens, tokens);
 }
 
-SuffixEffect change_suffixes(const AuditModel& model, std::int64_t rows, std::int64_t tokens,
-                             const ForwardContext& context, std::size_t most) {
-  const std::int64_t vocabulary = model.options().vocabulary;
-  const std::vector<std::int64_t> cuts = spread(cut_points(tokens), most);
-  const at::Tensor unchanged =
-      audit_tokens(vocabulary, {1, 1, tokens}, kKey).expand({1, rows, tokens}).contiguous();
-  const at::Tensor expected = model.logits(unchanged, context);
+std::vector<std::int64_t> some_cuts(std::int64_t tokens, std::int64_t most) {
+  const std::int64_t last = tokens - 1;
+  std::set<std::int64_t> cuts;
+  const auto add = [&](std::int64_t cut) {
+    if (cut >= 1 && cut <= last && static_cast<std::int64_t>(cuts.size()) < most) cuts.insert(cut);
+  };
+  for (std::int64_t i = 0; i < kEnds; ++i) {
+    add(last - i);
+    add(1 + i);
+  }
+  const std::int64_t rest = std::min(most, last) - static_cast<std::int64_t>(cuts.size());
+  for (std::int64_t i = 1; i <= rest; ++i) add(1 + i * (last - 1) / (rest + 1));
+  for (std::int64_t cut = 1; cut <= last; ++cut) add(cut);
+  return {cuts.begin(), cuts.end()};
+}
+
+SuffixEffect change_suffixes(const AuditModel& model, std::int64_t tokens,
+                             const ForwardContext& context, const SuffixPlan& plan, bool held) {
+  const ModelOptions& o = model.options();
+  const auto count = static_cast<std::int64_t>(plan.cuts.size());
+  const std::int64_t slots = plan.dealt ? (count + o.cells - 1) / o.cells : count;
   SuffixEffect effect;
-  for (std::size_t first = 0; first < cuts.size(); first += static_cast<std::size_t>(rows)) {
-    const std::size_t count = std::min(cuts.size() - first, static_cast<std::size_t>(rows));
-    const at::Tensor changed = unchanged.clone();
-    for (std::size_t r = 0; r < count; ++r) {
-      change_from(changed.select(1, static_cast<std::int64_t>(r)), cuts[first + r], vocabulary);
-    }
-    const at::Tensor got = model.logits(changed, context);
-    for (std::size_t r = 0; r < count; ++r) {
-      const auto row = static_cast<std::int64_t>(r);
-      const std::int64_t cut = cuts[first + r];
-      const auto part = [&](const at::Tensor& x, std::int64_t from, std::int64_t length) {
-        return x.select(1, row).narrow(1, from, length);
-      };
-      if (!same_bits(part(expected, 0, cut), part(got, 0, cut))) {
-        if (effect.same) effect.cut = cut;
-        effect.same = false;
-        const double change = largest_difference(part(expected, 0, cut), part(got, 0, cut));
-        effect.before = std::isnan(change) ? change : std::max(effect.before, change);
+  for (std::int64_t first = 0; first < slots; first += plan.rows) {
+    const std::int64_t rows = std::min(plan.rows, slots - first);
+    std::vector<std::int64_t> cuts;  // (E, rows), T: nothing changes
+    for (std::int64_t e = 0; e < o.cells; ++e) {
+      for (std::int64_t r = first; r < first + rows; ++r) {
+        const std::int64_t i = plan.dealt ? r * o.cells + e : r;
+        cuts.push_back(i < count ? plan.cuts[static_cast<std::size_t>(i)] : tokens);
       }
-      const std::int64_t rest = tokens - cut;
-      effect.after = effect.after || !same_bits(part(expected, cut, rest), part(got, cut, rest));
     }
+    const at::Tensor cut = at::tensor(cuts, at::kLong).view({o.cells, rows});
+    const auto key = kKey + 3 * static_cast<std::uint64_t>(first);
+    const std::vector<std::int64_t> sizes = {o.cells, rows, tokens};
+    const at::Tensor unchanged = audit_tokens(o.vocabulary, sizes, key);
+    const at::Tensor shift = 1 + audit_tokens(o.vocabulary - 1, sizes, key + 1);
+    const at::Tensor late = at::arange(tokens, at::kLong).ge(cut.unsqueeze(2));
+    const at::Tensor changed = at::where(late, (unchanged + shift) % o.vocabulary, unchanged);
+    ForwardContext was = context;
+    was.control = audit_control(o, unchanged, key);
+    if (held) was = with_held_masks(model, unchanged, was).value_or(was);
+    ForwardContext now = was;
+    if (was.control.u.defined()) {
+      now.control.u =
+          at::where(late.unsqueeze(3), audit_control(o, unchanged, key + 2).u, was.control.u);
+    }
+    const Pass a = run_pass(model, unchanged, was);
+    note_shares(effect, a.record);
+    compare_passes(effect, a, run_pass(model, changed, now), cut, plan.tolerance, !held);
   }
   return effect;
 }

@@ -106,12 +106,21 @@ constexpr Leaf kAudit[] = {
           "a sequence gives the same result alone and in a batch"),
     audit("audit.parameter_count", "required",
           "the number of parameters is that of the closed form"),
-    audit("audit.gradient_flow", "warn", "every parameter gets a finite, non-zero gradient"),
-    audit("audit.initial_loss", "required", "the loss of the initial weights is ln V ± 0.3"),
+    audit("audit.gradient_flow", "required",
+          "every parameter gets a finite, non-zero gradient, or is declared dead"),
+    audit("audit.initial_loss", "required",
+          "the first loss is that of logits that know no target, at most 2 nats above ln V"),
     audit("audit.overfit_batch", "warn", "one batch can be memorised, to a loss below 0.1"),
     audit("audit.entropy_floor", "required", "no loss below the entropy rate of the data"),
     audit("audit.fusion", "required",
           "fused cells equal the same cells alone; NaN stays in its cell"),
+    audit("audit.scores", "required", "losses and scores are what the logits of their passes give"),
+    audit("audit.positions", "required",
+          "the vector of a position is added to the token at that position"),
+    audit("audit.training_step", "required",
+          "a step moves every parameter as the optimiser's formula says, by the whole batch"),
+    audit("audit.leaves", "required",
+          "every leaf that may differ between cells changes some number"),
 };
 
 constexpr SchemaSection kRunSections[] = {

@@ -87,7 +87,7 @@ TEST(StructureAudit, EveryCheckHasALeaf) {
 
   ASSERT_EQ(levels.size(), kAuditCheckNames.size());
   EXPECT_EQ(levels.at("causality"), AuditLevel::Required);
-  EXPECT_EQ(levels.at("gradient_flow"), AuditLevel::Warn);
+  EXPECT_EQ(levels.at("gradient_flow"), AuditLevel::Required);
 }
 
 TEST(StructureAudit, TextNamesVerdictsModesAndDeviations) {
@@ -119,45 +119,53 @@ class AuditCacheTest : public ::testing::Test {
     return a;
   }
   static CellConfig config(ValueMap leaves) { return make_config(leaves); }
+  static void keep(const AnswerCache& cache, const CellConfig& cell) {
+    cache_audit(cache, {&cell}, kept_example());
+  }
+  static std::optional<StructureAudit> kept(const AnswerCache& cache, const CellConfig& cell) {
+    return cached_audit(cache, {&cell});
+  }
 
  private:
   TemporaryFolder folder_;
 };
 
 TEST_F(AuditCacheTest, KeepsWhatLasts) {
-  cache_audit(cache(), config({}), kept_example());
+  keep(cache(), config({}));
 
-  const auto kept = cached_audit(cache(), config({}));
+  const auto audit = kept(cache(), config({}));
 
-  ASSERT_TRUE(kept.has_value());
-  ASSERT_EQ(kept->checks.size(), 1U);
-  EXPECT_EQ(kept->checks[0].name, "causality");
+  ASSERT_TRUE(audit.has_value());
+  ASSERT_EQ(audit->checks.size(), 1U);
+  EXPECT_EQ(audit->checks[0].name, "causality");
 }
 
 TEST_F(AuditCacheTest, AnotherSeedRateOrLengthOfTrainingIsTheSameModel) {
-  cache_audit(cache(), config({}), kept_example());
+  keep(cache(), config({}));
 
-  EXPECT_TRUE(cached_audit(cache(), config({{"model.seed", std::int64_t{3}}})));
-  EXPECT_TRUE(cached_audit(cache(), config({{"train.steps", std::int64_t{7}}})));
-  EXPECT_TRUE(cached_audit(cache(), config({{"train.lr", 0.5}})));
+  EXPECT_TRUE(kept(cache(), config({{"model.seed", std::int64_t{3}}})));
+  EXPECT_TRUE(kept(cache(), config({{"train.steps", std::int64_t{7}}})));
+  EXPECT_TRUE(kept(cache(), config({{"train.lr", 0.5}})));
 }
 
 TEST_F(AuditCacheTest, AnotherModelWindowOrBuildIsNot) {
-  cache_audit(cache(), config({}), kept_example());
+  keep(cache(), config({}));
 
-  EXPECT_FALSE(cached_audit(cache(), config({{"model.n_layers", std::int64_t{3}}})));
-  EXPECT_FALSE(cached_audit(cache(), config({{"data.seq_len", std::int64_t{64}}})));
-  EXPECT_FALSE(cached_audit(cache(), config({{"model.residual.scale", 0.5}})));
+  EXPECT_FALSE(kept(cache(), config({{"model.n_layers", std::int64_t{3}}})));
+  EXPECT_FALSE(kept(cache(), config({{"data.seq_len", std::int64_t{64}}})));
+  EXPECT_FALSE(kept(cache(), config({{"model.residual.scale", 0.5}})));
+  EXPECT_FALSE(kept(cache(), config({{"train.precision", "bf16"}})));
+  EXPECT_FALSE(kept(cache(), config({{"train.optimizer", "adamw"}})));
   std::ofstream(worker()) << "another build";
-  EXPECT_FALSE(cached_audit(cache(), config({})));
+  EXPECT_FALSE(kept(cache(), config({})));
 }
 
 TEST_F(AuditCacheTest, WithoutAFolderNothingIsKept) {
   const AnswerCache none(worker(), {});
 
-  cache_audit(none, config({}), kept_example());
+  keep(none, config({}));
 
-  EXPECT_FALSE(cached_audit(none, config({})));
+  EXPECT_FALSE(kept(none, config({})));
 }
 
 }  // namespace structure_audit_test

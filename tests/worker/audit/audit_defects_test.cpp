@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <ostream>
 
 #include <gtest/gtest.h>
 
@@ -13,8 +15,8 @@
 namespace depthgrid::testing {
 namespace audit_defects_test {
 
-ModelOptions options(std::int64_t cells) {
-  ModelOptions o = small_options("standard", cells);
+ModelOptions options(const std::vector<std::size_t>& cells) {
+  ModelOptions o = small_options("standard", static_cast<std::int64_t>(cells.size()));
   o.sublayers = Sublayers::Parallel;
   o.max_tokens = 12;
   o.init.std.assign(o.init.std.size(), 0.1);
@@ -116,7 +118,7 @@ TEST(AuditDefects, AParameterThatIsCountedTwiceFailsTheCount) {
 
 TEST(AuditDefects, ATiedTableThatIsCountedTwiceFailsTheCount) {
   AuditSubject s = subject(Defect::None);
-  s.options = [](std::int64_t cells) {
+  s.options = [](const std::vector<std::size_t>& cells) {
     ModelOptions o = options(cells);
     o.tie_embeddings = true;
     return o;
@@ -176,29 +178,202 @@ TEST(AuditDefects, ALossThatAveragesOverCellsFailsFusion) {
     return std::make_unique<SharedLoss>(model, std::move(seeds));
   };
 
-  EXPECT_EQ(failures(s), Names{"fusion"});
+  EXPECT_EQ(failures(s), (Names{"fusion", "scores"}));
 }
 
-TEST(AuditDefects, WhatDoesNotFitInMemoryIsSkippedWithANote) {
-  AuditSubject s = subject(Defect::MaskRemoved);
+TEST(AuditDefects, WhatDoesNotFitInMemoryIsSkippedIfItsTwinPasses) {
+  AuditSubject s = subject(Defect::None);
   s.memory_bytes = 1000;
 
-  for (const char* check : {"causality", "declaration", "batch_independence"}) {
+  for (const char* check : {"causality", "batch_independence"}) {
     const AuditResult result = one(s, check);
     EXPECT_EQ(result.verdict, AuditVerdict::Skipped) << check;
     EXPECT_NE(result.note.find("half of the memory"), std::string::npos);
   }
+  s.family = broken_family(Defect::MaskRemoved);
+  EXPECT_EQ(one(s, "causality").verdict, AuditVerdict::Fail);
 }
 
 TEST(AuditDefects, AModelThatIgnoresItsTokensIsUndecided) {
   AuditSubject s = subject(Defect::None);
-  s.options = [](std::int64_t cells) {
+  s.options = [](const std::vector<std::size_t>& cells) {
     ModelOptions o = options(cells);
     o.init.embedding_std.assign(o.init.std.size(), 0);
     return o;
   };
 
   EXPECT_EQ(one(s, "causality").verdict, AuditVerdict::Undecided);
+}
+
+/// A defect of a family, the check that must fail, and what its note says.
+struct Plant {
+  const char* name;
+  Defect defect;
+  const char* check;
+  const char* says;
+  std::int64_t layers = 3;
+};
+
+std::ostream& operator<<(std::ostream& out, const Plant& plant) {
+  return out << plant.name;
+}
+
+class PlantedDefect : public ::testing::TestWithParam<Plant> {};
+
+TEST_P(PlantedDefect, FailsItsCheck) {
+  AuditSubject s = subject(GetParam().defect);
+  s.options = [](const std::vector<std::size_t>& cells) {
+    ModelOptions o = options(cells);
+    o.layers = GetParam().layers;
+    return o;
+  };
+  s.mixed = GetParam().defect == Defect::MixedOnly;
+
+  const AuditResult result = one(s, GetParam().check);
+
+  EXPECT_EQ(result.verdict, AuditVerdict::Fail) << result.note;
+  EXPECT_NE(result.note.find(GetParam().says), std::string::npos) << result.note;
+}
+
+constexpr Plant kPlants[] = {
+    {"one_position", Defect::OnePosition, "causality", "from 10 on"},
+    {"every_eighth", Defect::EveryEighth, "causality", "from 8 on"},
+    {"faint_scale", Defect::FaintScale, "causality", "in float64"},
+    {"recorded_only", Defect::RecordedOnly, "causality", "training"},
+    {"gradient_only", Defect::GradientOnly, "causality", "gradient of earlier logits"},
+    {"second_cell", Defect::SecondCell, "causality", "in cell 1"},
+    {"cells_mix", Defect::CellsMix, "fusion", "beside it"},
+    {"many_rows", Defect::ManyRows, "batch_independence", "beside it"},
+    {"late_step", Defect::LateStep, "causality", "training"},
+    {"mixed_only", Defect::MixedOnly, "causality", "a logit"},
+    {"router_mean", Defect::RouterMean, "declaration", "the router's logit of layer 0"},
+    {"router_next", Defect::RouterNext, "declaration", "the score of layer 0"},
+    {"frozen_norm", Defect::FrozenNorm, "gradient_flow", "layers.4.norm1.scale", 6},
+    {"half_frozen", Defect::HalfFrozenMatrix, "training_step", "mlp.up.weight"},
+    {"ignored_scale", Defect::IgnoredScale, "leaves", "model.residual.scale"},
+    {"ignored_late_scale", Defect::IgnoredLateScale, "leaves", "model.residual.scale"},
+    {"reversed_positions", Defect::Reversed, "positions", "position"},
+};
+INSTANTIATE_TEST_SUITE_P(Table, PlantedDefect, ::testing::ValuesIn(kPlants),
+                         [](const auto& p) { return p.param.name; });
+
+/// What a LanguageModel may do wrong.
+enum class Slip {
+  LabelInBoth,   // the target's logit is .01 higher, in loss and score
+  LabelInScore,  // .1 higher, in the score only
+  HalfTwice,     // the second half of a window counts twice in the score
+  FirstHalf,     // only the first half of a window trains
+  SmallPart,     // micro-batches train at a third of their weight
+  LastPart       // the last micro-batch does not train
+};
+
+/// CellLanguageModel with a slip.
+class SlippingModel final : public LanguageModel {
+ public:
+  SlippingModel(const Model& model, std::vector<std::uint64_t> seeds, Slip slip)
+      : inner_(model, std::move(seeds)), slip_(slip) {}
+
+  Losses losses(const Batch& batch) override {
+    constexpr std::int64_t kWhole = 5;  // rows of the audited step
+    Losses out = inner_.losses(batch);
+    const std::int64_t rows = batch.windows.size(1);
+    if (slip_ == Slip::LabelInBoth) out.loss = out.total = out.total * 0.997;
+    if (slip_ == Slip::SmallPart && rows < kWhole) out.total = out.total / 3;
+    if (slip_ == Slip::LastPart && rows < kWhole && batch.first_row + rows == kWhole) {
+      out.total = out.total * 0;
+    }
+    if (slip_ == Slip::FirstHalf) {
+      Batch half = batch;
+      half.windows = batch.windows.narrow(2, 0, batch.windows.size(2) / 2);
+      out = inner_.losses(half);
+    }
+    return out;
+  }
+
+  Scores score(const Batch& batch) override {
+    Scores out = inner_.score(batch);
+    const at::Tensor p = out.loss.neg().exp();
+    const auto leaked = [&](double w) { return out.loss - w + (1 + p * std::expm1(w)).log(); };
+    if (slip_ == Slip::LabelInBoth) out.loss = leaked(0.01);
+    if (slip_ == Slip::LabelInScore) out.loss = leaked(0.1);
+    if (slip_ == Slip::HalfTwice) {
+      const std::int64_t half = out.loss.size(2) / 2;
+      out.loss.narrow(2, half, out.loss.size(2) - half).mul_(2);
+    }
+    return out;
+  }
+
+ private:
+  CellLanguageModel inner_;
+  Slip slip_;
+};
+
+struct SlipCase {
+  const char* name;
+  Slip slip;
+  const char* check;
+};
+
+std::ostream& operator<<(std::ostream& out, const SlipCase& one) {
+  return out << one.name;
+}
+
+class PlantedSlip : public ::testing::TestWithParam<SlipCase> {};
+
+TEST_P(PlantedSlip, FailsItsCheck) {
+  AuditSubject s = subject(Defect::None);
+  const Slip slip = GetParam().slip;
+  s.language = [slip](const Model& model, std::vector<std::uint64_t> seeds) {
+    return std::make_unique<SlippingModel>(model, std::move(seeds), slip);
+  };
+
+  const AuditResult result = one(s, GetParam().check);
+
+  EXPECT_EQ(result.verdict, AuditVerdict::Fail) << result.note;
+}
+
+constexpr SlipCase kSlips[] = {
+    {"label_in_loss_and_score", Slip::LabelInBoth, "scores"},
+    {"label_in_score", Slip::LabelInScore, "scores"},
+    {"second_half_twice", Slip::HalfTwice, "scores"},
+    {"first_half_only", Slip::FirstHalf, "scores"},
+    {"small_parts", Slip::SmallPart, "training_step"},
+    {"last_part_left_out", Slip::LastPart, "training_step"},
+};
+INSTANTIATE_TEST_SUITE_P(Table, PlantedSlip, ::testing::ValuesIn(kSlips),
+                         [](const auto& p) { return p.param.name; });
+
+TEST(AuditDefects, AnOptimiserThatLeavesTheNormsFailsTheStep) {
+  AuditSubject s = subject(Defect::None);
+  s.step = [](Trainer& trainer, Arena& arena, std::int64_t step) {
+    const at::Tensor before = arena.values().clone();
+    StepReport report = trainer.step(step);
+    for (const ParameterSlot& slot : arena.layout().slots()) {
+      if (slot.spec.group != ParameterGroup::Norm) continue;
+      slot_view(arena.values(), slot).copy_(slot_view(before, slot));
+    }
+    return report;
+  };
+
+  const AuditResult result = one(s, "training_step");
+
+  EXPECT_EQ(result.verdict, AuditVerdict::Fail);
+  EXPECT_NE(result.note.find("norm"), std::string::npos) << result.note;
+}
+
+TEST(AuditDefects, AStartFarFromUniformFailsTheFirstLoss) {
+  AuditSubject s = subject(Defect::None);
+  s.options = [](const std::vector<std::size_t>& cells) {
+    ModelOptions o = options(cells);
+    o.tie_embeddings = true;
+    o.init.embedding_std.assign(o.init.std.size(), 1);  // logits of variance 20: ten nats
+    return o;
+  };
+
+  const AuditResult result = one(s, "initial_loss");
+
+  EXPECT_EQ(result.verdict, AuditVerdict::Fail);
+  EXPECT_GT(result.value, 5) << result.note;
 }
 
 }  // namespace audit_defects_test

@@ -1,9 +1,12 @@
 #include "worker/audit/audit_twin.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "core/config/cell_config.hpp"
 #include "tests/support/model_cases.hpp"
+#include "worker/audit/audit_modes.hpp"
 #include "worker/audit/audit_room.hpp"
 #include "worker/audit/suffix_probe.hpp"
 
@@ -61,14 +64,58 @@ TEST(AuditTwin, LearnsWithoutNoise) {
   EXPECT_EQ(quiet.time.jitter, (std::vector<double>{0, 0}));
 }
 
-TEST(SuffixProbe, CutPointsReachFromTheSecondTokenToTheLast) {
-  EXPECT_EQ(cut_points(2), std::vector<std::int64_t>{1});
-  EXPECT_EQ(cut_points(4), (std::vector<std::int64_t>{1, 2, 3}));
-  EXPECT_EQ(cut_points(9), (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
-  const std::vector<std::int64_t> many = cut_points(128);
-  ASSERT_EQ(many.size(), 8U);
-  EXPECT_EQ(many.front(), 1);
-  EXPECT_EQ(many.back(), 127);
+TEST(SuffixProbe, EveryPositionIsACut) {
+  EXPECT_EQ(all_cuts(2), std::vector<std::int64_t>{1});
+  EXPECT_EQ(all_cuts(4), (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(all_cuts(128).size(), 127U);
+}
+
+TEST(SuffixProbe, AFewCutsHoldBothEnds) {
+  const std::vector<std::int64_t> few = some_cuts(128, 10);
+
+  ASSERT_EQ(few.size(), 10U);
+  for (const std::int64_t cut : {1, 2, 3, 125, 126, 127}) {
+    EXPECT_NE(std::ranges::find(few, cut), few.end()) << cut;
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(few));
+}
+
+AuditSubject routed_subject(double capacity) {
+  AuditSubject s;
+  s.options = [capacity](const std::vector<std::size_t>& cells) {
+    ModelOptions o = small_options("tdt", static_cast<std::int64_t>(cells.size()));
+    o.routing.capacity.assign(cells.size(), capacity);
+    return o;
+  };
+  s.tokens = 9;
+  return s;
+}
+
+// At the capacities 0 and 1 nothing is decided, and a decision that is not made cannot leak.
+TEST(AuditRoom, SomeCellChoosesAmongItsTokens) {
+  for (const double capacity : {0.0, 1.0}) {
+    const AuditRoom room(routed_subject(capacity));
+    const std::vector<double> seen = room.various(kDeepTwin, room.cells()).routing.capacity;
+    ASSERT_EQ(seen.size(), 3U);
+    EXPECT_EQ(seen.front(), capacity);
+    EXPECT_TRUE(std::ranges::any_of(seen, [](double c) { return c > 0.2 && c < 0.8; }));
+  }
+}
+
+TEST(AuditModes, CalibratedModesExecuteHalfOfTheTokens) {
+  const AuditRoom room(routed_subject(1));
+  const AuditModel model = room.twin(kDeepTwin, room.cells());
+  std::vector<std::string> seen;
+  for (const AuditedMode& mode : steered_modes(model, 9)) {
+    if (!steered(mode)) continue;
+    seen.push_back(mode.name);
+    const SuffixEffect effect =
+        change_suffixes(model, 9, mode.context, {.cuts = all_cuts(9)}, false);
+    EXPECT_GT(effect.least, 0.1) << mode.name;
+    EXPECT_LT(effect.most, 0.9) << mode.name;
+    EXPECT_TRUE(effect.same) << effect.what;
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{"teacher_threshold", "student_calibrated"}));
 }
 
 }  // namespace audit_twin_test

@@ -1,0 +1,105 @@
+#include "worker/audit/step_reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros_like.h>
+
+namespace depthgrid {
+namespace {
+
+constexpr double kClipFloor = 1e-6;
+constexpr double kLeastAverageWeight = 0.01;
+
+/// (E, 1) of a rate by cell and group.
+at::Tensor of_group(const std::vector<double>& rates, ParameterGroup group) {
+  std::vector<double> out;
+  for (std::size_t i = static_cast<std::size_t>(group); i < rates.size();
+       i += kParameterGroupCount) {
+    out.push_back(rates[i]);
+  }
+  return at::tensor(out, at::kDouble).unsqueeze(1);
+}
+
+at::Tensor by_cell(const std::vector<double>& values) {
+  return at::tensor(values, at::kDouble).unsqueeze(1);
+}
+
+bool moves(const ParameterSlot& slot, const TrainOptions& options) {
+  return !slot.spec.average && !options.frozen[static_cast<std::size_t>(slot.spec.group)];
+}
+
+}  // namespace
+
+bool StepReference::knows(const std::string& optimizer) {
+  return optimizer == "adam" || optimizer == "adamw";
+}
+
+StepReference::StepReference(const ParameterLayout& layout, const TrainOptions& options)
+    : layout_(layout), options_(options) {}
+
+at::Tensor StepReference::clipped(const at::Tensor& gradients) const {
+  const auto part = [](const at::Tensor& all, const ParameterSlot& slot) {
+    return all.narrow(1, slot.offset, slot.count);
+  };
+  const at::Tensor limit = by_cell(options_.clip);
+  at::Tensor whole = at::zeros_like(limit);
+  std::array<at::Tensor, kParameterGroupCount> groups;
+  groups.fill(at::Tensor());
+  for (const ParameterSlot& slot : layout_.slots()) {
+    if (!moves(slot, options_)) continue;
+    const at::Tensor squares = part(gradients, slot).square().sum(1, true);
+    at::Tensor& group = groups[static_cast<std::size_t>(slot.spec.group)];
+    group = group.defined() ? group + squares : squares;
+    whole = whole + squares;
+  }
+  at::Tensor out = gradients.clone();
+  for (const ParameterSlot& slot : layout_.slots()) {
+    if (!moves(slot, options_)) continue;
+    const bool own = options_.clip_scope == ClipScope::Group;
+    const at::Tensor squares = own ? groups[static_cast<std::size_t>(slot.spec.group)] : whole;
+    const at::Tensor factor = limit / (squares.sqrt() + kClipFloor);
+    part(out, slot).mul_(at::minimum(factor, at::ones_like(factor)));
+  }
+  return out;
+}
+
+at::Tensor StepReference::step(const at::Tensor& values, const at::Tensor& gradients,
+                               std::int64_t step) {
+  if (!first_.defined()) first_ = at::zeros_like(values);
+  if (!second_.defined()) second_ = at::zeros_like(values);
+  const at::Tensor all = clipped(gradients);
+  const at::Tensor beta1 = by_cell(options_.scalars[0]), beta2 = by_cell(options_.scalars[1]),
+                   eps = by_cell(options_.scalars[2]);
+  const bool decoupled = options_.optimizer == "adamw";
+  const auto t = static_cast<double>(step);
+  at::Tensor out = values.clone();
+  for (const ParameterSlot& slot : layout_.slots()) {
+    const auto part = [&](const at::Tensor& x) { return x.narrow(1, slot.offset, slot.count); };
+    if (slot.spec.average) {
+      const double weight = std::max(kLeastAverageWeight, 1 / t);
+      part(out).add_((part(gradients) - part(values)) * weight);
+    }
+    if (!moves(slot, options_)) continue;
+    const at::Tensor lr = of_group(options_.lr, slot.spec.group),
+                     decay = of_group(options_.weight_decay, slot.spec.group);
+    at::Tensor g = part(all);
+    if (!decoupled) g = g + decay * part(values);
+    part(first_).copy_(beta1 * part(first_) + (1 - beta1) * g);
+    part(second_).copy_(beta2 * part(second_) + (1 - beta2) * g * g);
+    const at::Tensor mean = part(first_) / (1 - beta1.pow(t));
+    const at::Tensor size = (part(second_) / (1 - beta2.pow(t))).sqrt() + eps;
+    if (decoupled) part(out).mul_(1 - lr * decay);
+    part(out).sub_(lr * mean / size);
+  }
+  return out;
+}
+
+}  // namespace depthgrid
