@@ -334,8 +334,7 @@ TEST(Resolve, EveryFamilyIsClippedAlike) {
 
 TEST(Resolve, LeavesWithoutEffectAreSaid) {
   const SweepFiles files;
-  const Sweep sweep = files.load(
-      "name: x\ntrain: {precision: tf32}\nresources: {device: cpu}\n");
+  const Sweep sweep = files.load("name: x\ntrain: {precision: tf32}\nresources: {device: cpu}\n");
   ASSERT_FALSE(sweep.notes.empty());
   EXPECT_NE(sweep.notes.front().find("a CPU has no tf32"), std::string::npos);
 
