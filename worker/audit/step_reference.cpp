@@ -49,6 +49,9 @@ at::Tensor StepReference::clipped(const at::Tensor& gradients) const {
   const auto part = [](const at::Tensor& all, const ParameterSlot& slot) {
     return all.narrow(1, slot.offset, slot.count);
   };
+  const auto by_itself = [&](const ParameterSlot& slot) {
+    return options_.clip_scope.by_itself(static_cast<std::size_t>(slot.spec.group));
+  };
   const at::Tensor limit = by_cell(options_.clip);
   at::Tensor whole = at::zeros_like(limit);
   std::array<at::Tensor, kParameterGroupCount> groups;
@@ -58,13 +61,13 @@ at::Tensor StepReference::clipped(const at::Tensor& gradients) const {
     const at::Tensor squares = part(gradients, slot).square().sum(1, true);
     at::Tensor& group = groups[static_cast<std::size_t>(slot.spec.group)];
     group = group.defined() ? group + squares : squares;
-    whole = whole + squares;
+    if (!by_itself(slot)) whole = whole + squares;
   }
   at::Tensor out = gradients.clone();
   for (const ParameterSlot& slot : layout_.slots()) {
     if (!moves(slot, options_)) continue;
-    const bool own = options_.clip_scope == ClipScope::Group;
-    const at::Tensor squares = own ? groups[static_cast<std::size_t>(slot.spec.group)] : whole;
+    const at::Tensor squares =
+        by_itself(slot) ? groups[static_cast<std::size_t>(slot.spec.group)] : whole;
     const at::Tensor factor = limit / (squares.sqrt() + kClipFloor);
     part(out, slot).mul_(at::minimum(factor, at::ones_like(factor)));
   }

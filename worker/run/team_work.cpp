@@ -134,7 +134,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
     if (state == JobQueue::State::Finished) break;
     if (state == JobQueue::State::Claimed) {
       require_exact_resume(run, *claim);
-      stopped = train(run, queue, retry, std::move(*claim));
+      stopped = train(run, retry, std::move(*claim));
     } else {
       wait_for_others();
     }
