@@ -29,6 +29,7 @@ int gc_verb(const Arguments& arguments) {
       "Removes what killed processes have left behind: Open MPI's files in /dev/shm of\n"
       "this machine and, if STORE is named, its unfinished files. Files that a living\n"
       "process uses, and all results, stay.");
+  line.examples({"gc", "gc results/tiny --dry-run"});
   line.argument("STORE")
       .sweep_options()
       .text("store", "DIR", "folder of the store, or a sweep file")

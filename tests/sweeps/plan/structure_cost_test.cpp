@@ -33,7 +33,8 @@ double evaluated(ValueMap leaves) {
   sort_map(leaves);
   StructureCost cost;
   cost.seconds_per_eval_token = 1;
-  return predicted_cell_seconds(make_config(leaves), cost);
+  const PredictedTime times = predicted_times(make_config(leaves), cost);
+  return times.training + times.ending;
 }
 
 TEST(StructureCost, TheLastStepIsEvaluatedToo) {

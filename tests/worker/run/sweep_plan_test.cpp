@@ -11,7 +11,7 @@ namespace depthgrid::testing {
 namespace sweep_plan_test {
 
 TEST(SweepPlan, TheStoreOfAnOrderHoldsItsPlan) {
-  const SmallRun small;
+  SmallRun small;
   const TemporaryFolder folder;
   RunOrder order = small.order;
   order.store = folder.path() / "new";
@@ -19,7 +19,7 @@ TEST(SweepPlan, TheStoreOfAnOrderHoldsItsPlan) {
 
   const Sweep sweep = planned_sweep(order, *world);
   const Store store = opened_store(order, *world);
-  Progress progress(ProgressStyle::Quiet, "", 0);
+  Progress& progress = small.run.progress;
   publish_sweep(order, *world, sweep, store, progress);
 
   EXPECT_EQ(read_plan(store).cells.size(), 2U);
