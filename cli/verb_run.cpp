@@ -94,7 +94,7 @@ int run_verb(const Arguments& arguments) {
   const RunOrder order{line.required("FILE"), store.string(),    std::move(set),
                        line.has("yes"),       progress_of(line), "",
                        line.text_of("only")};
-  warn_of_leftovers();
+  if (order.progress != "json") warn_of_leftovers();
   const std::vector<std::string> worker = worker_command("run", order_text(order));
   if (under_launcher()) become(worker);
   std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader

@@ -9,7 +9,7 @@ namespace depthgrid {
 void keep_standard_streams() noexcept;
 
 /// Writes a result to stdout and flushes it: byte by byte into a file or pipe, printable() onto a
-/// terminal, where names and keys from files must not act as commands.
+/// terminal, where names and keys from files must not act as commands; colours stay.
 /// @throws StorageError (CantCreate) if that fails, such as on a full disk.
 void print(std::string_view text);
 

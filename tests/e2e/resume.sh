@@ -39,12 +39,12 @@ wait "$run" 2>/dev/null || true
 "${plain[@]}" --store plain 2>err &
 run=$!
 for _ in $(seq 400); do
-  grep -q 'starts at step' err && break
+  grep -rqE 'starts at step [1-9]' plain/logs && break
   sleep 0.05
 done
 kill -INT "$run"
 wait "$run" || true
-grep -qE 'starts at step [1-9]' err || fail "it began again"
+grep -rqE 'starts at step [1-9]' plain/logs || fail "it began again"
 
 # kill -9 of depthgrid itself: its worker does not train on, it stops as after a signal.
 "$depthgrid" run "$sweep" "${options[@]}" --set train.steps=100000 --store orphaned -q 2>/dev/null &

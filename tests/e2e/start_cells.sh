@@ -87,7 +87,7 @@ done
 
 # A source whose checkpoint is gone.
 cp -r straight gone
-rm gone/cells/*/"$(id phase_a,s0)"/ckpt-*.h5
+rm gone/cells/*/"$(id phase_a,s0)"/ckpt-*.h5 gone/sweep.h5
 rm -r gone/cells/*/"$(id same,s0)" gone/cells/*/"$(id same,s1)"
 expect 4 "$depthgrid" run phases.yaml --store gone -q
 expect 4 "$depthgrid" status gone

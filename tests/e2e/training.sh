@@ -36,7 +36,9 @@ done
 expect 0 "$depthgrid" plan "$sweep" "${options[@]}" --set packing.fuse=off --store alone_store --json
 jobs=$(python3 -c 'import json; print(*(job["id"] for job in json.load(open("out"))["jobs"]))')
 expect 0 "$depthgrid" run "$sweep" "${options[@]}" --set packing.fuse=off --store alone_store
-for job in $jobs; do says err "job $job starts"; done
+for job in $jobs; do
+  grep -rqF "job $job starts" alone_store/logs || fail "no log says that job $job starts"
+done
 same one alone_store
 fused alone_store 1
 train by_two --set packing.fuse=2

@@ -77,7 +77,7 @@ TEST(RoutingStatistics, OfAFusedCellAreThoseItHasAloneToTheBit) {
   const auto record_of = [&](std::int64_t first, std::int64_t cells) {
     const auto part = [&](const at::Tensor& x) { return x.narrow(0, first, cells).contiguous(); };
     const auto scalar = [&](double v) {
-      return at::tensor({v}, at::kFloat).view({1, 1, 1}).expand({cells, 1, 1});
+      return at::tensor({v}, at::kFloat).view({1, 1}).expand({cells, 1});
     };
     RoutingRecord record;
     LayerRouting& layer = record.layers.emplace_back();

@@ -18,11 +18,12 @@ constexpr std::int64_t kOne = 1;
 
 /// A small structure of the defaults, with some leaves changed.
 CellConfig config(ValueMap more) {
-  ValueMap leaves = {{"data.seq_len", 9 * kOne},
+  ValueMap leaves = {{"data.corpus", "synthetic:markov"},
+                     {"data.seq_len", 9 * kOne},
+                     {"data.synthetic.vocab_size", 19 * kOne},
                      {"model.d_model", 16 * kOne},
                      {"model.n_heads", 2 * kOne},
-                     {"model.n_layers", 3 * kOne},
-                     {"model.vocab_size", 19 * kOne}};
+                     {"model.n_layers", 3 * kOne}};
   leaves.insert(leaves.end(), more.begin(), more.end());
   sort_map(leaves);
   return make_config(leaves);
