@@ -55,7 +55,7 @@ def logits_of(folder, ids):
         mixed = attention(linear(normed(x, f"h.{i}.ln_1"), f"h.{i}.attn.c_attn"), config["n_head"])
         x = x + linear(mixed, f"h.{i}.attn.c_proj")
         x = x + linear(gelu(linear(normed(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc")), f"h.{i}.mlp.c_proj")
-    return normed(x, "ln_f") @ files["wte.weight"].T
+    return normed(x, "ln_f") @ files.get("lm_head.weight", files["wte.weight"]).T
 
 
 def main():

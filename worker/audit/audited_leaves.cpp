@@ -41,6 +41,13 @@ bool may_differ(const Leaf& leaf) {
 bool acts(const Leaf& leaf, const ModelOptions& o) {
   if (leaf.path.starts_with("model.residual.")) return o.flow.replaced() < o.layers;
   if (leaf.path == "model.rope_base") return o.width / o.heads >= 4;  // the first angle has no base
+  if (leaf.path == "model.time_features.t_scale" || leaf.path == "model.time_features.base") {
+    return std::ranges::find(o.time.constant, false) != o.time.constant.end() ||
+           std::ranges::any_of(o.time.value, [](double t) { return t != 0; });  // sin 0, cos 0
+  }
+  if (leaf.path.starts_with("model.dropout.") || leaf.path == "model.init.residual_scaling") {
+    return o.flow.replaced() < o.layers || o.flow.field != FieldKind::Mlp;  // which has none
+  }
   return true;
 }
 
