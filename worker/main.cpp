@@ -20,8 +20,8 @@
 namespace depthgrid {
 namespace {
 
-/// Sends LibTorch's warnings to our log file. The one about gradient layouts is dropped: it is about
-/// speed, and gradients that are views of the arena are faster.
+/// Sends LibTorch's warnings to our log file. The one about gradient layouts is dropped: it is
+/// about speed, and gradients that are views of the arena are faster.
 class LogWarnings final : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override {

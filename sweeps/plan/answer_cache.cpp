@@ -43,7 +43,8 @@ std::optional<std::string> AnswerCache::find(std::string_view asked) const {
     const std::size_t end = text.find('\n');
     if (end == text.npos) return std::nullopt;
     std::string answer = text.substr(end + 1);
-    if (text.substr(0, end) != checksum(file, answer)) return std::nullopt;  // damaged, or another's
+    if (text.substr(0, end) != checksum(file, answer))
+      return std::nullopt;  // damaged, or another's
     return answer;
   } catch (const Error&) {
     return std::nullopt;

@@ -59,8 +59,8 @@ using CostTable = std::map<std::string, StructureCost>;
 double expected_flops(const StructureCost& cost, const CellConfig& config);
 
 /// Predicted time of one cell on one rank: steps and evaluations, of layers that skip tokens with
-/// their modes, calibrations and statistics. Passes over a whole split count only if eval.windows or
-/// eval.final_windows bounds them (a plan needs no corpus).
+/// their modes, calibrations and statistics. Passes over a whole split count only if eval.windows
+/// or eval.final_windows bounds them (a plan needs no corpus).
 PredictedTime predicted_times(const CellConfig& config, const StructureCost& cost);
 
 /// The sum of its parts in seconds.

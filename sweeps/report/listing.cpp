@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <fmt/format.h>
-
 #include "storage/plan_sequence.hpp"
 
 namespace depthgrid {

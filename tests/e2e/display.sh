@@ -19,7 +19,7 @@ YAML
 run=("$depthgrid" run sweep.yaml)
 
 terminal() { tmux -L "display-$$" -f /dev/null "$@"; }
-trap 'terminal kill-server 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'terminal kill-server 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
 # open_window COLUMNS COMMAND: a terminal of this width that runs the command and then says so.
 open_window() {

@@ -45,8 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Recipes, OptimizerOnGpu,
                                             ::testing::Bool()),
                          [](const auto& p) {
                            return std::string(std::get<0>(p.param)) +
-                                  (std::get<1>(p.param).alone != 0 ? "_by_group"
-                                                                            : "_global") +
+                                  (std::get<1>(p.param).alone != 0 ? "_by_group" : "_global") +
                                   (std::get<2>(p.param) ? "_mixed" : "");
                          });
 

@@ -30,20 +30,21 @@ LiveView view() {
 }
 
 TEST(LiveText, ShowsTheSweepAndEachJobAt80Columns) {
-  EXPECT_EQ(live_lines(view(), 80, 24),
-            (Lines{"[#########################...................................]  42 %",
-                   "quickstart: 3 of 10 cells, elapsed 1:03, remaining 1:27",
-                   "  hidden=64,sc…4,scale=1,s1  step 120/300  loss 2.4123-2.5234  420 cell-steps/s",
-                   "  standard,s0                                  step 300/300  final evaluation",
-                   "  failed: hidden=32,scale=1,s0: out of memory"}));
+  EXPECT_EQ(
+      live_lines(view(), 80, 24),
+      (Lines{"[#########################...................................]  42 %",
+             "quickstart: 3 of 10 cells, elapsed 1:03, remaining 1:27",
+             "  hidden=64,sc…4,scale=1,s1  step 120/300  loss 2.4123-2.5234  420 cell-steps/s",
+             "  standard,s0                                  step 300/300  final evaluation",
+             "  failed: hidden=32,scale=1,s0: out of memory"}));
 }
 
 TEST(LiveText, ShowsTheSameAt40Columns) {
-  EXPECT_EQ(live_lines(view(), 40, 24),
-            (Lines{"[#############..................]  42 %", "3/10  elapsed 1:03  remaining 1:27",
-                   "  hidden=64…ale=1,s1  120 2.4-2.5 420/s",
-                   "  standard,s0  300/300 final evaluation",
-                   "  failed: hidden=32…1,s0: out of memory"}));
+  EXPECT_EQ(
+      live_lines(view(), 40, 24),
+      (Lines{"[#############..................]  42 %", "3/10  elapsed 1:03  remaining 1:27",
+             "  hidden=64…ale=1,s1  120 2.4-2.5 420/s", "  standard,s0  300/300 final evaluation",
+             "  failed: hidden=32…1,s0: out of memory"}));
 }
 
 TEST(LiveText, NoLineIsAsWideAsTheScreen) {
