@@ -45,8 +45,8 @@ std::int64_t highest_claim(const fs::path& cell_dir) {
   return highest_of(cell_dir, {"gen"});
 }
 
-std::int64_t next_generation(const fs::path& cell_dir) {
-  return highest_of(cell_dir, {"gen", "hb", "journal"}) + 1;
+std::int64_t highest_record(const fs::path& cell_dir) {
+  return highest_of(cell_dir, {"hb", "journal"});
 }
 
 std::string read_heartbeat(const fs::path& cell_dir, std::int64_t generation) {

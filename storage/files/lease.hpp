@@ -75,9 +75,9 @@ LeaseState lease_state(const std::filesystem::path& cell_dir);
 /// Highest g of the files `gen-<g>` in the folder; 0 without any.
 std::int64_t highest_claim(const std::filesystem::path& cell_dir);
 
-/// The generation that the next claim gets: above every claim, heartbeat and journal. Usually one
-/// above the highest claim; where a claim has been lost, its names stay used.
-std::int64_t next_generation(const std::filesystem::path& cell_dir);
+/// Likewise of heartbeats and journals. They are written after their claim; where it has been lost,
+/// their names stay used.
+std::int64_t highest_record(const std::filesystem::path& cell_dir);
 
 /// Owner of `gen-<generation>`; nothing if it cannot be read.
 std::optional<ProcessIdentity> read_claim(const std::filesystem::path& cell_dir,

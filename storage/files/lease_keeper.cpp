@@ -79,9 +79,12 @@ bool LeaseKeeper::looks_free(const std::filesystem::path& cell_dir) {
 }
 
 std::optional<Lease> LeaseKeeper::try_acquire(const std::filesystem::path& cell_dir) {
+  // Records before claims: the claim of a record that is seen here will be seen below, unless it is
+  // lost. The other way round, two racing processes could claim two generations.
+  const std::int64_t recorded = highest_record(cell_dir);
   const std::int64_t last = highest_claim(cell_dir);
   if (!free_after(cell_dir, last)) return std::nullopt;
-  const std::int64_t next = next_generation(cell_dir);
+  const std::int64_t next = std::max(last, recorded) + 1;
   try {
     if (!publish_once(cell_dir / generation_name("gen", next), to_json(identity_))) {
       return std::nullopt;
