@@ -25,7 +25,7 @@ for ((i = 1; i <= $#; i++)); do
 done
 
 depthgrid=build/release/depthgrid
-command=(mpirun -np 2 "$depthgrid" run configs/quickstart.yaml --store "$store" "${corpus[@]}" "$@")
+command=(mpirun -q -np 2 "$depthgrid" run configs/quickstart.yaml --store "$store" "${corpus[@]}" "$@")
 say "== training: ${command[*]}"
 start=$(now)
 status=0
