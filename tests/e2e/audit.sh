@@ -21,7 +21,7 @@ expect 2 "$depthgrid" audit
 expect 2 "$depthgrid" audit --family no_such
 
 # Every scheme of start values may train; cells that differ in γ, one of which skips nothing, are audited together.
-small=(--set model.d_model=16 --set model.n_layers=2 --set model.n_heads=2 --set data.seq_len=12 --set model.vocab_size=32)
+small=(--set model.d_model=16 --set model.n_layers=2 --set model.n_heads=2 --set data.seq_len=12 --set data.corpus=synthetic:markov --set data.synthetic.vocab_size=32)
 for scheme in pytorch gpt2 xavier; do
   expect 0 "$depthgrid" audit --family hybrid_ode "${small[@]}" --set model.tie_embeddings=true --set model.init.scheme=$scheme \
     --set audit.entropy_floor=off --set audit.overfit_batch=off

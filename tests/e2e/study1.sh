@@ -7,7 +7,7 @@ small=(--set model.d_model=16 --set model.n_heads=1 --set data.corpus=self --set
 
 can_be_planned study1 "${small[@]}"
 
-# The comparison of the study: nine arms, two of them as large as others.
+# The comparison of the study: twelve arms, two of them as large as others.
 models=$sources/configs/study1/models.yaml
 expect 0 "$depthgrid" plan "$models" "${small[@]}" --json
 check 'sorted(m["arm"] for m in j["match"]) == ["gpt_as_mlp", "gpt_as_ssm"]'
@@ -15,7 +15,7 @@ check 'all(abs(m["difference"]) <= m["tolerance"] and not m["sealed"] for m in j
 cp out planned
 expect 0 "$depthgrid" run "$models" "${small[@]}" --store models -q
 expect 0 "$depthgrid" results models --json
-check 'len(j["cells"]) == 18 and all(c["status"] == "completed" for c in j["cells"])'
+check 'len(j["cells"]) == 24 and all(c["status"] == "completed" for c in j["cells"])'
 python3 - planned out <<'PY' || fail "parameters or ids differ between plan and run"
 import json, sys
 plan, results = (json.load(open(f)) for f in sys.argv[1:3])
