@@ -77,6 +77,7 @@ void Progress::plan(std::vector<std::vector<std::size_t>> jobs, std::size_t team
   const std::lock_guard lock(mutex_);
   plan_ = std::move(jobs);
   teams_ = teams;
+  since_end_ = Stopwatch();  // audits, for example, are not the wait of the first job
 }
 
 LiveEvent Progress::event(LiveKind kind, std::string text) const {

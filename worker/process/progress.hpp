@@ -49,7 +49,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// For the remaining time: see LiveSweep.
+  /// For the remaining time: see LiveSweep. Work begins now.
   void plan(std::vector<std::vector<std::size_t>> jobs, std::size_t teams);
 
   /// @param rows  of the job. @param label  its aliases.

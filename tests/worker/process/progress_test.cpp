@@ -108,6 +108,21 @@ TEST(Progress, IntoAFileGoesOneLineAtTheEndAndEveryNote) {
             "depthgrid: 100 % (2 of 2 cells), elapsed 0:00, remaining 0:00\n");
 }
 
+// Else the remaining time would expect an audit before every job.
+TEST(Progress, WhatPrecedesTheWorkIsNotTheWaitOfTheFirstJob) {
+  const TemporaryFolder folder;
+  const std::filesystem::path board = folder.path() / "run";
+  {
+    Progress progress({.rank = 1, .ranks = 2, .board = board}, two_cells());
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    progress.plan({{0}, {1}}, 1);
+    progress.job_started("j", {0}, 0, 10, "a");
+  }
+  const std::vector<LiveEvent> told = LiveBoard(board).read(2, 0);
+  ASSERT_FALSE(told.empty());
+  EXPECT_LT(told.front().idle, 0.4);
+}
+
 TEST(Progress, QuietSaysNothing) {
   ::testing::internal::CaptureStderr();
   {
