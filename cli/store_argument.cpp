@@ -1,5 +1,6 @@
 #include "cli/store_argument.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -24,6 +25,7 @@ fs::path only_store() {
     if (is_store(entry.path())) found.push_back(entry.path().string());
   }
   if (found.size() == 1) return found[0];
+  std::ranges::sort(found);
   std::string message = found.empty() ? "no store in ./results: name a store or a sweep file"
                                       : "several stores in ./results: name one of them";
   for (const std::string& name : found) message += "\n  " + name;
@@ -38,6 +40,10 @@ SweepRequest request_of(const CommandLine& line, const std::string& file) {
 
 Sweep load_sweep(const CommandLine& line) {
   return load_sweep(request_of(line, line.required("FILE")));
+}
+
+std::optional<SweepSize> count_sweep(const CommandLine& line) {
+  return count_sweep(request_of(line, line.required("FILE")));
 }
 
 Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {

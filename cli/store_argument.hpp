@@ -15,6 +15,7 @@ namespace depthgrid {
 
 /// The sweep given by FILE, --set and --yes. @throws SweepErrors, StorageError (NoInput)
 Sweep load_sweep(const CommandLine& line);
+std::optional<SweepSize> count_sweep(const CommandLine& line);
 
 /// The same with the widths of `match:`, from the store of the command line or found by the worker.
 /// @throws as matched_sweep()

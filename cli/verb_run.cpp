@@ -17,6 +17,7 @@
 #include "storage/leftovers.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/orders/orders.hpp"
+#include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/report/run_summary.hpp"
 
@@ -45,6 +46,17 @@ bool conclude(const CommandLine& line, const Sweep& sweep, const std::filesystem
   return summary.failed > 0 || summary.damaged > 0;
 }
 
+/// Ids of the cells of --rerun. @throws UserError (Usage) as find_cell()
+std::vector<std::string> cells_again(const CommandLine& line, const Sweep& sweep) {
+  std::vector<std::string> out;
+  if (!line.has("rerun")) return out;
+  const Listing listing = list_sweep(sweep, "");
+  for (const std::string& text : line.list_of("rerun")) {
+    out.push_back(sweep.cells[find_cell(listing, text)].id);
+  }
+  return out;
+}
+
 /// Says once per run if many segments of killed MPI processes fill the machine's shared memory.
 void warn_of_leftovers() {
   constexpr std::size_t kMany = 16;
@@ -62,7 +74,7 @@ void warn_of_leftovers() {
 int run_verb(const Arguments& arguments) {
   CommandLine line(
       "run FILE [--store DIR] [--set KEY=VALUE]... [-q | --json-progress]\n"
-      "                         [--only EXPRESSION | -n]",
+      "                         [--only EXPRESSION] [--rerun CELL]... | -n",
       "Trains every cell of the sweep that has no result yet. Under mpirun or srun the\n"
       "ranks share the work. Stopped or killed, the same command resumes.");
   line.examples({"run configs/tiny.yaml",
@@ -74,6 +86,7 @@ int run_verb(const Arguments& arguments) {
       .flag("quiet,q", "no progress")
       .flag("json-progress", "progress as one JSON object per line, on stderr")
       .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
+      .list("rerun", "CELL", "train this cell again although it has a result; repeatable")
       .flag("dry-run,n", "show the plan instead")
       .flag("json", "with --dry-run: print JSON");
   if (!line.parse(arguments)) return 0;
@@ -81,8 +94,9 @@ int run_verb(const Arguments& arguments) {
     throw UserError(ExitCode::Usage, "run: --json belongs to --dry-run; see also --json-progress");
   }
   const bool dry = line.has("dry-run");
-  if (dry && line.has("only")) {
-    throw UserError(ExitCode::Usage, "run: --dry-run plans the whole sweep, without --only");
+  if (dry && (line.has("only") || line.has("rerun"))) {
+    throw UserError(ExitCode::Usage,
+                    "run: --dry-run plans the whole sweep, without --only and --rerun");
   }
   const Sweep sweep = dry ? load_planned_sweep(line) : load_sweep(line);
   const std::filesystem::path store = store_of(line, sweep);
@@ -91,9 +105,9 @@ int run_verb(const Arguments& arguments) {
 
   std::vector<std::string> set = line.list_of("set");
   if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
-  const RunOrder order{line.required("FILE"), store.string(),    std::move(set),
-                       line.has("yes"),       progress_of(line), "",
-                       line.text_of("only")};
+  const RunOrder order{line.required("FILE"), store.string(),          std::move(set),
+                       line.has("yes"),       progress_of(line),       "",
+                       line.text_of("only"),  cells_again(line, sweep)};
   if (order.progress != "json") warn_of_leftovers();
   const std::vector<std::string> worker = worker_command("run", order_text(order));
   if (under_launcher()) become(worker);

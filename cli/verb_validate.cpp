@@ -14,21 +14,32 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::size_t structures_of(const Sweep& sweep) {
+/// What is said of a valid file.
+struct Checked {
+  SweepSize size;
+  std::vector<MatchedWidth> matched = {};
+};
+
+Checked checked(Sweep sweep) {
   std::set<std::string> structures;
   for (const CellPlan& cell : sweep.cells) structures.insert(cell.structure);
-  return structures.size();
+  return {{.name = std::move(sweep.name),
+           .file = std::move(sweep.file),
+           .cells = sweep.cells.size(),
+           .structures = structures.size(),
+           .notes = std::move(sweep.notes)},
+          std::move(sweep.matched)};
 }
 
-std::string valid_json(const Sweep& sweep) {
+std::string valid_json(const Checked& checked) {
   return Json{{"schema", 1},
-              {"file", sweep.file},
+              {"file", checked.size.file},
               {"valid", true},
-              {"sweep", sweep.name},
-              {"cells", sweep.cells.size()},
-              {"structures", structures_of(sweep)},
-              {"match", Json::parse(matched_json(sweep.matched))},
-              {"notes", sweep.notes},
+              {"sweep", checked.size.name},
+              {"cells", checked.size.cells},
+              {"structures", checked.size.structures},
+              {"match", Json::parse(matched_json(checked.matched))},
+              {"notes", checked.size.notes},
               {"errors", Json::array()}}
              .dump(2) +
          "\n";
@@ -51,7 +62,8 @@ std::string counted(std::size_t n, const char* noun) {
 }
 
 /// Matches counts, and notes what would have to be measured. Matches nothing without the worker.
-Sweep checked_sweep(const CommandLine& line) {
+Checked checked_sweep(const CommandLine& line) {
+  if (auto size = count_sweep(line)) return {std::move(*size)};
   Sweep sweep;
   std::string why = "a step is measured by the first `plan` or `run`";
   try {
@@ -69,7 +81,7 @@ Sweep checked_sweep(const CommandLine& line) {
     sweep.notes.push_back(fmt::format("match: {} of {} is not known yet: {}", goal.open().leaf,
                                       goal.open().arm, why));
   }
-  return sweep;
+  return checked(std::move(sweep));
 }
 
 }  // namespace
@@ -83,16 +95,19 @@ int validate_verb(const Arguments& arguments) {
   line.argument("FILE").sweep_options().flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   try {
-    const Sweep sweep = checked_sweep(line);
+    const Checked checked = checked_sweep(line);
     if (line.has("json")) {
-      print(valid_json(sweep));
+      print(valid_json(checked));
       return 0;
     }
-    std::string text = fmt::format(
-        "{}: {}, {}, {}\n", sweep.file, counted(sweep.cells.size(), "cell"),
-        counted(structures_of(sweep), "structure"), counted(sweep.notes.size(), "note"));
-    for (const MatchedWidth& width : sweep.matched) text += "match: " + matched_text(width) + "\n";
-    for (const std::string& note : sweep.notes) text += "note: " + note + "\n";
+    const SweepSize& size = checked.size;
+    std::string text =
+        fmt::format("{}: {}, {}, {}\n", size.file, counted(size.cells, "cell"),
+                    counted(size.structures, "structure"), counted(size.notes.size(), "note"));
+    for (const MatchedWidth& width : checked.matched) {
+      text += "match: " + matched_text(width) + "\n";
+    }
+    for (const std::string& note : size.notes) text += "note: " + note + "\n";
     print(text);
     return 0;
   } catch (const SweepErrors& errors) {

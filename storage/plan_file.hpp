@@ -41,6 +41,9 @@ struct StoredPlan {
   ValueMap constant;  // resolved leaves that all cells share
   std::vector<StoredCell> cells;
   std::int64_t generation = 1;  // number of the plan in its store; of several, of the newest
+  /// Of read_plan(): earlier plans that are damaged or gone, one line each. Cells that only these
+  /// plans have are not known.
+  std::vector<std::string> damages;
 };
 
 /// True if the newest plan of the store has the cell.

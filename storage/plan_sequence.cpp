@@ -9,6 +9,8 @@
 #include <system_error>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -34,7 +36,8 @@ std::int64_t plan_number(std::string_view name) {
   return whole && number > 1 ? number : 0;
 }
 
-/// Numbers of all plans, the newest first.
+}  // namespace
+
 std::vector<std::int64_t> plan_numbers(const Store& store) {
   std::vector<std::int64_t> out;
   std::error_code problem;
@@ -46,6 +49,8 @@ std::vector<std::int64_t> plan_numbers(const Store& store) {
   std::ranges::sort(out, std::greater());
   return out;
 }
+
+namespace {
 
 /// Another name for the file of an earlier plan that is the same.
 /// @return false if no earlier plan is, or the number is taken.
@@ -97,16 +102,41 @@ bool was_tried(const Store& store, const StoredCell& cell) {
   return fs::exists(store.cell_path(cell.id), absent);
 }
 
-/// An earlier plan; nothing if it is damaged.
-std::optional<StoredPlan> read_earlier(const fs::path& file, std::int64_t number) {
+constexpr const char* kRunMends = "the next depthgrid run writes it anew";
+
+/// An earlier plan; nothing, and a line of damage, if it is damaged.
+std::optional<StoredPlan> read_earlier(const fs::path& file, std::int64_t number,
+                                       std::vector<std::string>& damages) {
   try {
     return read_plan_file(file, number);
   } catch (const StorageError& damaged) {
-    log(LogLevel::Warning, std::string(damaged.what()) +
-                               "; cells that only this plan has are left "
-                               "out");
+    damages.push_back(fmt::format("{}; {}, cells that only this plan has are left out till then",
+                                  damaged.what(), kRunMends));
     return std::nullopt;
   }
+}
+
+/// The newest plan. @throws StorageError that says what to do if it is damaged.
+StoredPlan read_newest(const fs::path& file, std::int64_t number) {
+  try {
+    return read_plan_file(file, number);
+  } catch (const StorageError& damaged) {
+    if (damaged.code() != ExitCode::BadData) throw;
+    throw UserError(damaged.code(), fmt::format("{}; {}", damaged.what(), kRunMends));
+  }
+}
+
+/// Plans between the first and the newest that are not there.
+std::vector<std::string> missing_plans(const Store& store,
+                                       const std::vector<std::int64_t>& numbers) {
+  std::vector<std::string> out;
+  for (std::int64_t number = 1; number < numbers.front(); ++number) {
+    if (std::ranges::find(numbers, number) != numbers.end()) continue;
+    out.push_back(
+        fmt::format("{}: is gone; {}, cells that only this plan has are left out till then",
+                    store.plan_file(number).string(), kRunMends));
+  }
+  return out;
 }
 
 }  // namespace
@@ -164,6 +194,7 @@ StoredPlan read_plan(const Store& store) {
                        ExitCode::NoInput);
   }
   std::vector<StoredPlan> plans;
+  std::vector<std::string> damages = missing_plans(store, numbers);
   std::set<Sha256> seen;
   std::set<CellId> newer;
   for (const std::int64_t number : numbers) {
@@ -171,8 +202,8 @@ StoredPlan read_plan(const Store& store) {
     const auto seal = peek_seal(file);
     if (seal && !seen.insert(seal->digest).second) continue;  // it became the newest again
     if (plans.empty()) {
-      plans.push_back(read_plan_file(file, number));
-    } else if (auto earlier = read_earlier(file, number)) {
+      plans.push_back(read_newest(file, number));
+    } else if (auto earlier = read_earlier(file, number, damages)) {
       std::erase_if(earlier->cells,
                     [&newer](const StoredCell& cell) { return newer.contains(cell.id); });
       const bool tried = std::ranges::any_of(
@@ -182,7 +213,10 @@ StoredPlan read_plan(const Store& store) {
     }
     for (const StoredCell& cell : plans.back().cells) newer.insert(cell.id);
   }
-  return united(std::move(plans));
+  for (const std::string& damage : damages) log(LogLevel::Warning, damage);
+  StoredPlan out = united(std::move(plans));
+  out.damages = std::move(damages);
+  return out;
 }
 
 StoredPlan read_plan(const Store& store, const Sweep& sweep) {
@@ -197,6 +231,7 @@ StoredPlan read_plan(const Store& store, const Sweep& sweep) {
   }
   plan.generation = 0;
   std::erase_if(there.cells, [&ours](const StoredCell& cell) { return ours.contains(cell.id); });
+  plan.damages = there.damages;
   if (there.cells.empty()) return plan;
   std::vector<StoredPlan> plans;
   plans.push_back(std::move(plan));

@@ -11,6 +11,9 @@ namespace depthgrid {
 // A store grows by plans: plan.h5, plan-2.h5, ... Each is published once, by link, and never
 // changed. The newest says what the sweep is now; the cells of the earlier ones stay.
 
+/// Numbers of all plans, the newest first.
+std::vector<std::int64_t> plan_numbers(const Store& store);
+
 /// Number of the newest plan; 0 if there is none.
 std::int64_t newest_plan(const Store& store);
 
@@ -30,7 +33,7 @@ bool publish_first_plan(const Store& store, const Sweep& sweep);
 
 /// All plans of the store as one: the newest, followed by the cells that only earlier plans have.
 /// Those plans count if at least one of these cells has been tried. An earlier plan that is damaged
-/// is left out with a warning.
+/// or gone is left out and reported in StoredPlan::damages; repair_plans() writes it anew.
 /// @throws StorageError: NoInput if there is no plan, BadData if the newest is damaged.
 StoredPlan read_plan(const Store& store);
 

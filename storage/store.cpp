@@ -200,6 +200,10 @@ fs::path Store::sweep_yaml(std::int64_t generation) const {
   return root_ / fmt::format("sweep-{}.yaml", generation);
 }
 
+fs::path Store::crash_mark(const ProcessIdentity& process) const {
+  return log_dir() / ("crash-" + process_tag(process));
+}
+
 fs::path Store::cell_path(const CellId& id) const {
   check_id(id);
   return root_ / "cells" / id.substr(0, 2) / id;

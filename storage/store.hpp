@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/cell.hpp"
+#include "storage/files/process_identity.hpp"
 
 namespace depthgrid {
 
@@ -57,6 +58,8 @@ class Store {
   std::filesystem::path sweep_yaml(std::int64_t generation) const;
   /// Log lines of the workers, one file per process.
   std::filesystem::path log_dir() const { return root_ / "logs"; }
+  /// Left by a worker that a fault of its own has ended; see worker/process/crash_mark.hpp.
+  std::filesystem::path crash_mark(const ProcessIdentity& process) const;
   /// Folders in which the ranks of running `run`s tell their progress.
   std::filesystem::path live_dir() const { return root_ / "live"; }
   std::filesystem::path packed_file() const { return root_ / "sweep.h5"; }

@@ -7,6 +7,7 @@
 #include "core/base/grouped.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/sweep/cell_collector.hpp"
+#include "core/config/sweep/cell_counter.hpp"
 #include "core/config/sweep/composed.hpp"
 #include "core/config/sweep/leaf_sources.hpp"
 #include "core/config/sweep/overrides.hpp"
@@ -80,8 +81,10 @@ void limit_size(const SweepDocument& document, const SweepRequest& request,
   }
 }
 
-void check_outcome(const SweepDocument& document, const CellCollector& collector,
-                   std::uint64_t limit, Diagnostics& diagnostics) {
+/// What became of the grid. @param collector  a CellCollector or a CellCounter.
+template <class Collector>
+void check_outcome(const SweepDocument& document, const Collector& collector, std::uint64_t limit,
+                   Diagnostics& diagnostics) {
   if (collector.too_many()) {
     diagnostics.error(document.place,
                       limit > kManyCells || document.max_cells <= static_cast<std::int64_t>(limit)
@@ -89,7 +92,7 @@ void check_outcome(const SweepDocument& document, const CellCollector& collector
                           : "this sweep has more than 10,000 cells: that needs --yes");
   } else if (diagnostics.failed()) {
     return;
-  } else if (collector.cells.empty()) {
+  } else if (collector.size() == 0) {
     diagnostics.error(document.place, "the grid has zero cells: `exclude` drops all of them");
   } else if (!collector.found_baseline() && document.baseline) {
     diagnostics.error(document.baseline->place, "`baseline` names no cell of the sweep");
@@ -98,29 +101,68 @@ void check_outcome(const SweepDocument& document, const CellCollector& collector
   }
 }
 
+/// A sweep file, read and checked as far as one can without its grid.
+struct ReadSweep {
+  /// @throws SweepErrors if the grid cannot be expanded.
+  ReadSweep(const SweepRequest& request, Diagnostics& diagnostics)
+      : pool(std::make_shared<ValuePool>()) {
+    SweepReader reader(*pool, diagnostics);
+    document = reader.read(request.file);
+    apply_overrides(request.set, reader, document, *pool, diagnostics);
+    check_document(document, diagnostics);
+    text = composed_heading(request) + composed_yaml(document);
+    // Counted before the grid takes any memory.
+    const std::size_t before = diagnostics.errors();
+    limit_size(document, request, diagnostics);
+    if (diagnostics.errors() > before) diagnostics.throw_if_failed();
+    if (!reader.complete()) diagnostics.throw_if_failed();
+    const std::size_t typed = diagnostics.errors();
+    fill_ranges(document, *pool, diagnostics);
+    if (diagnostics.errors() > typed) diagnostics.throw_if_failed();
+    const auto most = static_cast<std::uint64_t>(document.max_cells);
+    limit = request.yes ? most : std::min(most, kManyCells);
+  }
+
+  std::shared_ptr<ValuePool> pool;
+  SweepDocument document;
+  std::string text;         // composed_yaml()
+  std::uint64_t limit = 0;  // most cells
+};
+
 }  // namespace
+
+std::optional<SweepSize> count_sweep(const SweepRequest& request) {
+  Diagnostics diagnostics;
+  const ReadSweep read(request, diagnostics);
+  const SweepDocument& document = read.document;
+  if (!document.match.empty()) return std::nullopt;
+  Resolver resolver(read.pool, diagnostics);
+  Grid grid(document, resolver, diagnostics);
+  CellCounter counter(document, grid, *read.pool, diagnostics, read.limit);
+  std::optional<Slots> first;
+  grid.walk([&](const Arm& arm, const Slots& slots) {
+    if (!first) first = slots;
+    return counter.take(arm, slots);
+  });
+  if (!counter.conclusive()) return std::nullopt;
+  if (first) check_metric(document, *first, diagnostics);
+  if (first) resolver.finish(*first);
+  check_outcome(document, counter, read.limit, diagnostics);
+  diagnostics.throw_if_failed();
+  return SweepSize{.name = document.name,
+                   .file = request.file.string(),
+                   .cells = counter.size(),
+                   .structures = counter.structures(),
+                   .notes = diagnostics.notes()};
+}
 
 Sweep load_sweep(const SweepRequest& request) {
   Diagnostics diagnostics;
-  auto pool = std::make_shared<ValuePool>();
-  SweepReader reader(*pool, diagnostics);
-  SweepDocument document = reader.read(request.file);
-  apply_overrides(request.set, reader, document, *pool, diagnostics);
-  check_document(document, diagnostics);
-  const std::string text = composed_heading(request) + composed_yaml(document);
-  // Counted before the grid takes any memory.
-  const std::size_t before = diagnostics.errors();
-  limit_size(document, request, diagnostics);
-  if (diagnostics.errors() > before) diagnostics.throw_if_failed();
-  if (!reader.complete()) diagnostics.throw_if_failed();
-  const std::size_t typed = diagnostics.errors();
-  fill_ranges(document, *pool, diagnostics);
-  if (diagnostics.errors() > typed) diagnostics.throw_if_failed();
-
-  Resolver resolver(pool, diagnostics);
+  ReadSweep read(request, diagnostics);
+  const SweepDocument& document = read.document;
+  Resolver resolver(read.pool, diagnostics);
   Grid grid(document, resolver, diagnostics);
-  const auto most = static_cast<std::uint64_t>(document.max_cells);
-  const std::uint64_t limit = request.yes ? most : std::min(most, kManyCells);
+  const std::uint64_t limit = read.limit;
   CellCollector collector(document, grid, resolver, diagnostics, request, limit);
   std::optional<Slots> first;
   std::map<std::string, std::vector<LeafSource>> origins;
@@ -146,7 +188,7 @@ Sweep load_sweep(const SweepRequest& request) {
   sweep.method = document.method;
   sweep.metric = metric_of(document, first);
   sweep.goal = document.goal;
-  sweep.yaml = text;
+  sweep.yaml = std::move(read.text);
   sweep.file = request.file.string();
   sweep.order = document.shuffle ? "shuffled(" + std::to_string(*document.shuffle) + ")" : "file";
   sweep.tags = document.tags;

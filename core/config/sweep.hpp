@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,5 +95,19 @@ struct SweepRequest {
 /// `match:` are taken from the request; matched_sweep() of sweeps/ finds missing ones.
 /// @throws SweepErrors (Usage) with all problems; StorageError (NoInput) if the file is missing.
 Sweep load_sweep(const SweepRequest& request);
+
+/// How large the grid of a valid sweep file is.
+struct SweepSize {
+  std::string name, file;
+  std::size_t cells = 0, structures = 0;
+  std::vector<std::string> notes;
+};
+
+/// Checks a sweep file as load_sweep() does, but keeps 8 bytes of each cell only: a grid of a
+/// million cells takes a second.
+/// @return  nothing if that is too little to judge the file: with `match:`, cells that start from
+///          trained weights, and duplicate cells, which a note would name.
+/// @throws  as load_sweep().
+std::optional<SweepSize> count_sweep(const SweepRequest& request);
 
 }  // namespace depthgrid

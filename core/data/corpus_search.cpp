@@ -45,14 +45,14 @@ std::string missing_from(const std::filesystem::path& folder,
 std::filesystem::path find_corpus(const std::string& name, const std::vector<std::string>& files,
                                   const std::string& leaf, const std::filesystem::path& given) {
   std::string looked;
+  if (std::getenv("DEPTHGRID_DATA") == nullptr && given.empty()) {
+    looked = fmt::format("\n  $DEPTHGRID_DATA/{}: DEPTHGRID_DATA is not set", name);
+  }
   for (const Place& place : places(name, leaf, given)) {
     const std::string missing = missing_from(place.folder, files);
     if (missing.empty()) return place.folder;
     looked += fmt::format("\n  {} (from {}): {}", std::filesystem::absolute(place.folder).string(),
                           place.from, missing);
-  }
-  if (std::getenv("DEPTHGRID_DATA") == nullptr && given.empty()) {
-    looked += fmt::format("\n  $DEPTHGRID_DATA/{}: DEPTHGRID_DATA is not set", name);
   }
   throw UserError(ExitCode::NoInput,
                   fmt::format("{0} not found. Looked in:{1}\nFetch it with `scripts/fetch_data.sh "

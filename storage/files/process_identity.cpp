@@ -104,9 +104,12 @@ bool surely_dead(const ProcessIdentity& identity) {
          stat->start_time != identity.start_time;
 }
 
+std::string process_tag(const ProcessIdentity& process) {
+  return fmt::format("{}-{}-{:08x}", process.pid, process.start_time, machine_of(process));
+}
+
 std::string process_tag() {
-  const ProcessIdentity self = this_process();
-  return fmt::format("{}-{}-{:08x}", self.pid, self.start_time, machine_of(self));
+  return process_tag(this_process());
 }
 
 bool surely_dead_tag(std::string_view tag) {

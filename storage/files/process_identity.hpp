@@ -32,8 +32,10 @@ std::optional<ProcessIdentity> identity_from_json(std::string_view text);
 /// zombie, or its id belongs to a later process). Always false for other machines.
 bool surely_dead(const ProcessIdentity& identity);
 
-/// The calling process as part of a file's name: "PID-START-MACHINE"; MACHINE is a digest of the
-/// machine, its boot and the process namespace.
+/// A process as part of a file's name: "PID-START-MACHINE"; MACHINE is a digest of the machine, its
+/// boot and the process namespace.
+std::string process_tag(const ProcessIdentity& process);
+/// Of the calling process.
 std::string process_tag();
 
 /// True only if the tag is of this machine and surely_dead() is true of its process.

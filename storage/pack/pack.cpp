@@ -324,6 +324,28 @@ class Packer {
   PackInput input_;
 };
 
+/// Where plans are damaged: that the packed file has rows of cells which are not known any more,
+/// and must not be replaced. Else empty.
+std::string rows_to_lose(const StoredPlan& plan, const std::filesystem::path& packed) {
+  if (plan.damages.empty() || !something_at(packed)) return {};
+  try {
+    std::set<CellId> known;
+    for (const StoredCell& cell : plan.cells) known.insert(cell.id);
+    const VariableColumn cells = TableReader(packed).read("cell");
+    for (std::size_t i = 0; i < cells.items(); ++i) {
+      if (known.contains(std::string(cells.text(i)))) continue;
+      return packed.string() +
+             ": stays as it is, as it has rows of cells that only a damaged plan has (" +
+             std::string(cells.text(i)) +
+             ", for example); depthgrid run mends the plan; to pack without these rows, move the "
+             "file away";
+    }
+  } catch (const StorageError&) {
+    return {};  // it has no rows to lose
+  }
+  return {};
+}
+
 }  // namespace
 
 PackReport pack(const Store& store) {
@@ -347,6 +369,10 @@ PackReport pack(const Store& store) {
     if (sources.previous && sources.previous->text_attribute("source_digest") == sources.digest &&
         sources.previous->text_attribute("format_version") == kFormatVersion) {
       break;
+    }
+    if (const std::string lost = rows_to_lose(plan, out.file); !lost.empty()) {
+      out.problems.push_back(lost);
+      return out;
     }
     if (sources.damaged_previous && something_at(out.file)) set_aside(out.file);
     Packer(store, plan, sources).write();

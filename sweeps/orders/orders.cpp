@@ -29,7 +29,7 @@ static constexpr auto members(const RunOrder*) {
   return std::tuple(std::pair("file", &O::file), std::pair("store", &O::store),
                     std::pair("set", &O::set), std::pair("yes", &O::yes),
                     std::pair("progress", &O::progress), std::pair("cell", &O::cell),
-                    std::pair("only", &O::only));
+                    std::pair("only", &O::only), std::pair("rerun", &O::rerun));
 }
 
 static constexpr auto members(const BenchOrder*) {

@@ -20,9 +20,10 @@ struct RunOrder {
   std::string store;  // its directory
   std::vector<std::string> set;
   bool yes = false;
-  std::string progress = "auto";  // auto, plain, quiet or json
-  std::string cell{};             // id of the only cell to train; empty = all
-  std::string only{};             // condition on the cells to train; empty = all
+  std::string progress = "auto";     // auto, plain, quiet or json
+  std::string cell{};                // id of the only cell to train; empty = all
+  std::string only{};                // condition on the cells to train; empty = all
+  std::vector<std::string> rerun{};  // ids of cells to train again although they are done
 };
 
 /// `depthgrid bench`.

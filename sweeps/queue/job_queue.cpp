@@ -10,6 +10,7 @@
 
 #include "core/base/log.hpp"
 #include "storage/cells/cell_recovery.hpp"
+#include "storage/files/lease.hpp"
 #include "storage/files/set_aside.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 
@@ -36,18 +37,20 @@ bool ends_without_result(AttemptOutcome outcome) {
 
 }  // namespace
 
-std::optional<std::string> died_too_often(const CellHistory& history, std::int64_t failed_before,
-                                          std::int64_t budget) {
-  std::int64_t furthest = -1, without_progress = 0;
+std::optional<std::string> died_too_often(const CellHistory& history,
+                                          const std::set<std::int64_t>& crashed,
+                                          std::int64_t failed_before, std::int64_t budget) {
+  std::int64_t furthest = -1, crashes = 0;
   for (const AttemptRecord& attempt : history.attempts) {
     if (attempt.generation <= failed_before) continue;
-    const bool crashed = !attempt.end || ends_without_result(attempt.end->outcome);
-    without_progress = crashed && attempt.last_step <= furthest ? without_progress + 1 : 0;
+    const bool stopped = attempt.end && !ends_without_result(attempt.end->outcome);
+    if (stopped || attempt.last_step > furthest) crashes = 0;
+    if (attempt.end ? !stopped : crashed.contains(attempt.generation)) ++crashes;
     furthest = std::max(furthest, attempt.last_step);
   }
-  if (without_progress <= budget) return std::nullopt;
-  return fmt::format("died {} times without getting beyond step {} (retry.crash = {})",
-                     without_progress + 1, furthest, budget);
+  if (crashes <= budget + 1) return std::nullopt;
+  return fmt::format("crashed {} times without getting beyond step {} (retry.crash = {})", crashes,
+                     furthest, budget);
 }
 
 JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
@@ -140,6 +143,20 @@ bool JobQueue::clear_result(std::size_t row, std::int64_t generation,
   return true;
 }
 
+/// Attempts at a cell that ended their processes by a fault.
+std::set<std::int64_t> JobQueue::crashed(const CellId& id, const CellHistory& history) const {
+  std::set<std::int64_t> out;
+  for (const AttemptRecord& attempt : history.attempts) {
+    if (attempt.end) continue;
+    const auto owner = read_claim(store_.cell_path(id), attempt.generation);
+    std::error_code unreadable;
+    if (owner && std::filesystem::exists(store_.crash_mark(*owner), unreadable)) {
+      out.insert(attempt.generation);
+    }
+  }
+  return out;
+}
+
 /// The state of a cell whose lease was taken; nothing if it is done or has been given up.
 std::optional<ClaimedCell> JobQueue::begun(std::size_t row, Lease lease) {
   const CellPlan& cell = sweep_.cells[row];
@@ -153,7 +170,8 @@ std::optional<ClaimedCell> JobQueue::begun(std::size_t row, Lease lease) {
   damages.insert(damages.end(), search.damages.begin(), search.damages.end());
   for (const std::string& damage : damages) log(LogLevel::Warning, cell.alias + ": " + damage);
   const auto failure = store_.newest_failure(cell.id);
-  const auto why = died_too_often(search.before, failure ? failure->generation : 0, crash_budget_);
+  const auto why = died_too_often(search.before, crashed(cell.id, search.before),
+                                  failure ? failure->generation : 0, crash_budget_);
   if (why && !undone) {
     report(row, lease.generation(), "crash", *why);
     return std::nullopt;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,13 +44,16 @@ struct Claim {
 };
 
 /// Whether a cell has died too often: attempts that got no further than those before them and ended
-/// without a word, or without a result though they had reached their end.
+/// by a fault of their own, or without a result though they had reached their end. An attempt that
+/// was killed from outside does not count.
+/// @param crashed        generations whose process a fault has ended: Store::crash_mark().
 /// @param failed_before  generation of its newest failure, 0 if there is none: attempts up to it
 ///                       were reported and no longer count.
 /// @param budget         leaf retry.crash: number of such deaths allowed.
 /// @return  the text of the report; nothing while the cell may be tried again.
-std::optional<std::string> died_too_often(const CellHistory& history, std::int64_t failed_before,
-                                          std::int64_t budget);
+std::optional<std::string> died_too_often(const CellHistory& history,
+                                          const std::set<std::int64_t>& crashed,
+                                          std::int64_t failed_before, std::int64_t budget);
 
 /// Number of parameters of a cell's model: a checkpoint with a different number is useless.
 using ParameterCount = std::function<std::int64_t(const CellConfig&)>;
@@ -95,6 +99,7 @@ class JobQueue {
  private:
   bool take(const std::vector<std::size_t>& rows);
   std::optional<ClaimedCell> begun(std::size_t row, Lease lease);
+  std::set<std::int64_t> crashed(const CellId& id, const CellHistory& history) const;
   std::vector<std::size_t> free_cells(const std::vector<std::size_t>& rows);
   bool pending(std::size_t row) const;
   bool lost_elsewhere(std::size_t row);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -105,6 +106,17 @@ Json arm_json(const Listing& listing, const ArmResults& arm,
           {"metrics", numbers}};
 }
 
+/// Texts of the cells that are compared; none where the listing does not say.
+std::set<std::string> texts_of(const Listing& listing, const ArmComparison& comparison) {
+  std::set<std::string> out;
+  for (const ArmResults& arm : comparison.arms) {
+    for (const std::size_t row : arm.cells) {
+      if (row < listing.texts.size()) out.insert(listing.texts[row]);
+    }
+  }
+  return out;
+}
+
 /// The lines below the table.
 std::string explanation(const Listing& listing, const ArmComparison& comparison,
                         const std::vector<std::string>& metrics) {
@@ -141,6 +153,16 @@ std::string explanation(const Listing& listing, const ArmComparison& comparison,
     if (comparison.arms.size() > 2) {
       out += "each interval holds for itself; of many arms, some differ by chance\n";
     }
+  }
+  if (const auto texts = texts_of(listing, comparison); texts.size() > 1) {
+    out += fmt::format(
+        "these arms are of different texts or tokenisers, so their losses cannot be "
+        "compared: {}\n",
+        fmt::join(texts, "; "));
+  }
+  const auto is_old = [](const ArmResults& arm) { return arm.arm.find('@') != arm.arm.npos; };
+  if (std::ranges::any_of(comparison.arms, is_old)) {
+    out += "ARM@N: as it was in plan N of the store, before its configuration was changed\n";
   }
   if (missing > 0) {
     out += fmt::format("{} of {} cells are not in the means: {}\n", missing, cells,

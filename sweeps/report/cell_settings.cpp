@@ -14,6 +14,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Of a leaf that nothing wrote: its value may follow from others (the model's seed from the
+/// cell's).
+std::string unwritten(const CellSetting& setting) {
+  return setting.value == default_value(leaf_index(setting.leaf)) ? "default" : "derived";
+}
+
 /// Fills the origin of a setting from what is known of the cell.
 void set_origin(CellSetting& setting, const CellSettings& settings, const StoredCell& cell,
                 const ValueMap& changed) {
@@ -25,12 +31,12 @@ void set_origin(CellSetting& setting, const CellSettings& settings, const Stored
   }
   const auto arm = settings.leaf_sources.find(cell.arm);
   if (arm == settings.leaf_sources.end()) {
-    setting.origin = find_key(changed, setting.leaf) != nullptr ? "set" : "default";
+    setting.origin = find_key(changed, setting.leaf) != nullptr ? "set" : unwritten(setting);
     return;
   }
   const auto source = std::ranges::find(arm->second, setting.leaf, &LeafSource::leaf);
   if (source == arm->second.end()) {
-    setting.origin = setting.leaf == "seed" ? "seeds" : "default";
+    setting.origin = setting.leaf == "seed" ? "seeds" : unwritten(setting);
     return;
   }
   setting.origin = name_of(source->kind);

@@ -14,8 +14,9 @@ struct CellSetting {
   std::string leaf;
   Value value;
   bool read = true;  // whether a cell of this configuration reads the leaf
-  std::string
-      origin;  // "default", "set" (a store does not say where), "match", else a LeafSourceKind
+  /// "default", "derived" (from other leaves), "set" (a store does not say where), "match",
+  /// "seeds", else a LeafSourceKind.
+  std::string origin;
   std::string file;  // of origins in a file; "--set"
   int line = 0;
   std::string text;  // of --set

@@ -38,16 +38,31 @@ std::string windows_text(const StoredPlan& plan, const char* path) {
   return shortest(*numbers.begin()) + " windows";
 }
 
+/// Corpus, with the digest of a user's own, and tokeniser.
+std::string data_text(const StoredPlan& plan, const StoredCell& cell) {
+  std::string out;
+  for (const char* path : {"data.corpus", "data.corpus@sha256", "data.tokenizer"}) {
+    const Value* value = find_key(cell.varying, path);
+    if (value == nullptr) value = find_key(plan.constant, path);
+    if (value != nullptr) out += (out.empty() ? "" : " ") + plain_text(*value);
+  }
+  return out;
+}
+
 Listing heading(const StoredPlan& plan, const std::string& store) {
   Listing listing;
   listing.sweep = plan.name;
   listing.store = store;
   listing.metric = plan.metric;
+  listing.plan_damages = plan.damages;
   listing.goal = plan.goal;
   listing.eval_windows = eval_windows(plan);
   listing.periodic_windows = windows_text(plan, "eval.windows");
   listing.final_windows = windows_text(plan, "eval.final_windows");
-  for (const StoredCell& cell : plan.cells) listing.baseline.push_back(cell.baseline);
+  for (const StoredCell& cell : plan.cells) {
+    listing.baseline.push_back(cell.baseline);
+    listing.texts.push_back(data_text(plan, cell));
+  }
   return listing;
 }
 
@@ -56,10 +71,14 @@ Listing heading(const StoredPlan& plan, const std::string& store) {
 std::size_t keep_plan(Listing& listing) {
   const std::size_t all = listing.cells.size();
   std::vector<bool> baseline;
+  std::vector<std::string> texts;
   for (std::size_t row = 0; row < all; ++row) {
-    if (listing.cells[row].in_plan) baseline.push_back(listing.baseline[row]);
+    if (!listing.cells[row].in_plan) continue;
+    baseline.push_back(listing.baseline[row]);
+    if (row < listing.texts.size()) texts.push_back(std::move(listing.texts[row]));
   }
   listing.baseline = std::move(baseline);
+  listing.texts = std::move(texts);
   std::erase_if(listing.cells, [](const CellSummary& cell) { return !cell.in_plan; });
   listing.not_shown = all - listing.cells.size();
   return listing.not_shown;

@@ -24,7 +24,10 @@ struct Listing {
   std::string periodic_windows, final_windows;
   std::vector<CellSummary> cells;
   std::vector<bool> baseline;  // one flag per cell
-  std::size_t not_shown = 0;   // cells that keep_plan() has removed
+  /// What each cell's losses are of: "wikitext-2 char256", with the digest of a user's own file.
+  std::vector<std::string> texts;
+  std::size_t not_shown = 0;              // cells that keep_plan() has removed
+  std::vector<std::string> plan_damages;  // see StoredPlan::damages
 };
 
 /// Removes the cells that only other plans have. @return how many.

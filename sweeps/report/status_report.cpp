@@ -32,7 +32,11 @@ bool is_problem(const CellSummary& cell) {
 }
 
 std::string describe(const CellSummary& cell) {
-  if (!cell.damage.empty()) return cell.damage;
+  if (!cell.damage.empty()) {  // why its repair failed, if it did, says more
+    return is_failure(cell.status) && !cell.problem.empty()
+               ? fmt::format("{} (and before: {})", cell.problem, cell.damage)
+               : cell.damage;
+  }
   if (!cell.problem.empty()) return cell.problem;
   if (cell.status != CellStatus::Diverged) return "no report; see depthgrid logs";
   const auto loss = cell.metrics.find("train_loss");  // a number that is not finite is absent
@@ -102,6 +106,7 @@ std::string status_json(const Listing& listing) {
               {"finished", status_code(listing) != ExitCode::Unfinished},
               {"counts", counts},
               {"damages_met", damages_met(listing)},
+              {"damaged_plans", listing.plan_damages},
               {"other_plans", earlier},
               {"problems", problems}}
              .dump(2) +
@@ -118,8 +123,9 @@ ExitCode status_code(const Listing& listing) {
     return c.in_plan && (is_failure(c.status) || !c.damage.empty());
   };
   if (!std::all_of(listing.cells.begin(), listing.cells.end(), ended)) return ExitCode::Unfinished;
-  return std::any_of(listing.cells.begin(), listing.cells.end(), failed) ? ExitCode::Partial
-                                                                         : ExitCode::Done;
+  return std::ranges::any_of(listing.cells, failed) || !listing.plan_damages.empty()
+             ? ExitCode::Partial
+             : ExitCode::Done;
 }
 
 }  // namespace depthgrid

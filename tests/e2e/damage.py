@@ -4,7 +4,8 @@
     .venv/bin/python tests/e2e/damage.py --build build/release --trials 1000 [--seed 1] [--first 0]
 
 Stores are made by the real programs at several stages of a small sweep: finished, finished and never
-packed, killed while training, killed and packed, killed twice. Each trial copies one, damages one of
+packed, killed while training, killed and packed, killed twice, grown by a second plan and killed, given
+up after crashes, killed after a snapshot of its metrics. Each trial copies one, damages one of
 its files in one way at a random place (all drawn from the seed and the number of the trial), then runs
 `status`, `results`, sometimes `pack`, and `run`, and compares every number with an undisturbed store.
 
@@ -146,12 +147,30 @@ def checkpoints(store):
     return sorted(str(f) for f in store.glob("cells/*/*/ckpt-*.h5"))
 
 
+def begin(programs, sweep, store, *options):
+    return subprocess.Popen([programs.depthgrid, "run", str(sweep), "--store", str(store), "-q", *options],
+                            cwd=programs.work, env=programs.env, start_new_session=True,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def wait_until(child, holds):
+    end = time.time() + RUN_SECONDS
+    while child.poll() is None and not holds() and time.time() < end:
+        time.sleep(0.002)
+
+
+def end_with(child, what):
+    try:
+        os.killpg(child.pid, what)
+    except ProcessLookupError:
+        pass
+    child.wait()
+
+
 def killed_run(programs, sweep, store, checkpoints_more):
     """A run whose processes are killed with -9 once some checkpoints have been written."""
     before = len(checkpoints(store))
-    child = subprocess.Popen([programs.depthgrid, "run", str(sweep), "--store", str(store), "-q"],
-                             cwd=programs.work, env=programs.env, start_new_session=True,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    child = begin(programs, sweep, store)
     end = time.time() + RUN_SECONDS
     while child.poll() is None and time.time() < end:
         made = checkpoints(store)
@@ -160,11 +179,40 @@ def killed_run(programs, sweep, store, checkpoints_more):
             break
         time.sleep(0.002)
     time.sleep(0.01)
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    child.wait()
+    end_with(child, signal.SIGKILL)
+
+
+def grown_store(programs, sweep, store):
+    """Two plans: the first done, the second killed."""
+    first = programs.work / "first.yaml"
+    first.write_text(sweep.read_text().replace("seeds: 2", "seeds: 1"))
+    programs.call("run", str(first), "--store", str(store), "-q", seconds=RUN_SECONDS)
+    killed_run(programs, sweep, store, 2)
+
+
+def crashed_store(programs, sweep, store):
+    """A cell that was given up, with the report of its failure."""
+    for _ in range(8):
+        if list(store.glob("cells/*/*/failed-*.json")):
+            return
+        journals = len(list(store.glob("cells/*/*/journal-*")))
+        child = begin(programs, sweep, store, "--set", "retry.crash=0")
+        wait_until(child, lambda: len(list(store.glob("cells/*/*/journal-*"))) > journals)
+        end_with(child, signal.SIGSEGV)
+    sys.exit("no cell was given up after eight crashes")
+
+
+def snapshot_store(programs, sweep, store):
+    """Snapshots come every half minute: the training sleeps that long."""
+    child = begin(programs, sweep, store)
+    wait_until(child, lambda: checkpoints(store))
+    os.killpg(child.pid, signal.SIGSTOP)
+    time.sleep(31)
+    os.killpg(child.pid, signal.SIGCONT)
+    wait_until(child, lambda: list(store.glob("cells/*/*/metrics.h5")))
+    end_with(child, signal.SIGKILL)
+    if not list(store.glob("cells/*/*/metrics.h5")):
+        sys.exit("no snapshot was written")
 
 
 def make_stores(programs, sweep, full):
@@ -186,6 +234,10 @@ def make_stores(programs, sweep, full):
         if packed:
             programs.call("pack", str(store), seconds=LOOK_SECONDS)
         out[stage] = store
+    if full:
+        for stage, make in (("grown", grown_store), ("crashed", crashed_store), ("snapshot", snapshot_store)):
+            out[stage] = work / stage
+            make(programs, sweep, out[stage])
     return out
 
 
@@ -318,10 +370,11 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="number of the first trial")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the stores of failed trials")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no trial after this time")
+    parser.add_argument("--stage", help="only stores of this stage")
     parser.add_argument("--few-stages", action="store_true", help="fewer stores, for a short test")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
-    begin = time.time()
+    started = time.time()
     with tempfile.TemporaryDirectory(prefix="depthgrid-damage-") as folder:
         work = pathlib.Path(folder)
         programs = Programs(options.build.resolve(), work)
@@ -337,15 +390,15 @@ def main():
             _, out, _ = programs.call("results", str(store), "--json", seconds=LOOK_SECONDS)
             undamaged[stage] = json.loads(out)["cells"]
             reference.judge_shown(undamaged[stage])
-        print(f"{len(stores)} stores in {time.time() - begin:.0f} s: " + ", ".join(
+        print(f"{len(stores)} stores in {time.time() - started:.0f} s: " + ", ".join(
             f"{k} ({sum(c['status'] == 'completed' for c in v)} of {len(v)} cells done)" for k, v in undamaged.items()),
             flush=True)
         ends, failures, done = collections.defaultdict(collections.Counter), [], 0
         for n in range(options.first, options.first + options.trials):
-            if time.time() - begin > options.seconds:
+            if time.time() - started > options.seconds:
                 break
             dice = random.Random(f"{options.seed}/{n}")
-            stage = dice.choice(list(stores))
+            stage = dice.choice([options.stage] if options.stage else list(stores))
             copy = work / "trial"
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(stores[stage], copy, symlinks=True)
@@ -379,7 +432,7 @@ def main():
         total += ends[kind]
         print(f"| `{kind}` | {sum(ends[kind].values())} | " + " | ".join(str(ends[kind][e]) for e in names) + " |")
     print(f"| all | {done} | " + " | ".join(str(total[e]) for e in names) + " |")
-    print(f"\n{done} damages in {time.time() - begin:.0f} s, {len(failures)} failed; seed {options.seed}")
+    print(f"\n{done} damages in {time.time() - started:.0f} s, {len(failures)} failed; seed {options.seed}")
     return 1 if failures else 0
 
 

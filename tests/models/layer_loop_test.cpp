@@ -13,6 +13,7 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
+#include <ATen/ops/randn_like.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
@@ -165,6 +166,13 @@ struct LoopCase {
   Mixer mixer = Mixer::Mlp;
 };
 
+/// Moves every parameter off its start, where scales are 1, and shifts and biases 0, and so could
+/// be left out or exchanged unseen.
+void move_weights(Arena& arena) {
+  at::Tensor values = arena.values();
+  values.add_(at::randn_like(values), 0.1);
+}
+
 class LayerLoop : public ::testing::TestWithParam<LoopCase> {};
 
 TEST_P(LayerLoop, EulerEqualsTheLoopWrittenOut) {
@@ -174,7 +182,11 @@ TEST_P(LayerLoop, EulerEqualsTheLoopWrittenOut) {
   o.residual = {c.kind, {c.scale}};
   if (c.mixer == Mixer::Ssm) with_state_space(o);
   Built built(o, {7});
+  move_weights(*built.arena);
   std::vector<double> dt(static_cast<std::size_t>(o.layers), c.scale);
+  if (c.kind == ScaleKind::Learned) {
+    slot_view(built.arena->values(), built.arena->layout().find("residual.scale")).fill_(c.scale);
+  }
   if (c.kind == ScaleKind::LearnedPerLayer) {
     const at::Tensor learned =
         slot_view(built.arena->values(), built.arena->layout().find("residual.scale"));

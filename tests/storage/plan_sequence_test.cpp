@@ -219,9 +219,13 @@ TEST_F(PlanSequence, ADamagedEarlierPlanHidesOnlyItsOwnCells) {
   fs::resize_file(store_.plan_file(1), 700);
 
   EXPECT_EQ(read_plan(store_).cells.size(), 1U);
+  EXPECT_EQ(read_plan(store_).damages.size(), 1U);
+  fs::remove(store_.plan_file(1));
+  ASSERT_EQ(read_plan(store_).damages.size(), 1U);
+  EXPECT_NE(read_plan(store_).damages[0].find("plan.h5: is gone"), std::string::npos);
 
   fs::resize_file(store_.plan_file(2), 700);
-  EXPECT_THROW(read_plan(store_), StorageError);
+  EXPECT_THROW(read_plan(store_), UserError);
 }
 
 TEST_F(PlanSequence, APlanOfAnEarlierVersionLacksLeavesAndIsTheSame) {

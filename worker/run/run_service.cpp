@@ -15,6 +15,7 @@
 #include "distributed/device_map.hpp"
 #include "distributed/mpi_env.hpp"
 #include "sweeps/report/run_summary.hpp"
+#include "worker/process/crash_mark.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/run/sweep_plan.hpp"
@@ -60,7 +61,9 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   const Sweep sweep = planned_sweep(order, world);
   const Store store = opened_store(order, world);
   RunContext run(order, sweep, store, world, local_rank);
+  mark_crashes(store.crash_mark(this_process()));
   publish_sweep(order, world, sweep, store, run.progress);
+  begin_again(order, world, sweep, store, run.progress);
   if (world.rank() == 0) tell_of_device(sweep, run);
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
@@ -83,12 +86,24 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   return failed > 0 ? ExitCode::Partial : ExitCode::Done;
 }
 
+/// The same; an error that nobody expected counts as a crash of the cells that it ends.
+ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, int local_size) {
+  try {
+    return run_sweep(order, world, local_rank, local_size);
+  } catch (const UserError&) {
+    throw;
+  } catch (...) {
+    mark_crash();
+    throw;
+  }
+}
+
 }  // namespace
 
 int run(const RunOrder& order, int argc, char** argv) {
   watch_stop_signals();
   if (!under_launcher()) {
-    return static_cast<int>(run_sweep(order, *make_self_collective(), 0, 1));
+    return static_cast<int>(run_marked(order, *make_self_collective(), 0, 1));
   }
   MpiEnv mpi(argc, argv);
   const auto world = mpi.world();
@@ -98,7 +113,7 @@ int run(const RunOrder& order, int argc, char** argv) {
     if (const auto problem = world_size_problem(world->size())) {
       throw UserError(ExitCode::BadConfig, *problem);
     }
-    return static_cast<int>(run_sweep(order, *world, mpi.local_rank(), mpi.local_size()));
+    return static_cast<int>(run_marked(order, *world, mpi.local_rank(), mpi.local_size()));
   } catch (const SharedError& e) {  // all ranks are here: one of them reports it
     if (world->rank() == 0) log(LogLevel::Error, e.what());
     world->barrier();

@@ -1,5 +1,7 @@
 #include "worker/run/sweep_plan.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -9,10 +11,12 @@
 #include "core/base/log.hpp"
 #include "distributed/agree.hpp"
 #include "models/options/model_options.hpp"
+#include "storage/plan_repair.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/plan/growth.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
 #include "sweeps/plan/start_check.hpp"
+#include "sweeps/queue/rerun.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/session/final_weights.hpp"
@@ -62,7 +66,10 @@ Sweep planned_sweep(const RunOrder& order, Collective& world) {
 
 Store opened_store(const RunOrder& order, Collective& world) {
   std::optional<Store> store;
-  agree_on_first(world, [&] { store = Store::open_or_create(order.store); });
+  agree_on_first(world, [&] {
+    store = Store::open_or_create(order.store);
+    for (const std::string& repair : repair_plans(*store)) log(LogLevel::Warning, repair);
+  });
   return store ? *store : Store::open(order.store);
 }
 
@@ -74,6 +81,21 @@ void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep,
     const std::int64_t generation = publish_plan(store, sweep).generation;
     if (growth.done + growth.in_progress + growth.absent == 0) return;
     progress.say(fmt::format("plan {} of the store: {}", generation, growth_text(growth)));
+  });
+}
+
+void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
+                 Progress& progress) {
+  if (order.rerun.empty()) return;
+  agree_on_first(world, [&] {
+    LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
+    for (const CellPlan& cell : sweep.cells) {
+      if (std::ranges::find(order.rerun, cell.id) == order.rerun.end()) continue;
+      const auto earlier = set_result_aside(store, cell.id, leases);
+      progress.say(earlier ? fmt::format("{}: its files are in {} now; it is trained again",
+                                         cell.alias, earlier->string())
+                           : fmt::format("{}: it has no result yet", cell.alias));
+    }
   });
 }
 

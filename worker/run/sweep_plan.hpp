@@ -28,6 +28,11 @@ Store opened_store(const RunOrder& order, Collective& world);
 void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
                    Progress& progress);
 
+/// Puts the results of the cells that an order names away, so that they are trained again; by the
+/// first rank. Collective over `world`. @throws UserError like set_result_aside(), on every rank.
+void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
+                 Progress& progress);
+
 /// Cells that a run may train: those without a result, as the first rank sees them. Teams that each
 /// looked separately would divide the cells into different jobs once a fast one had finished
 /// some. Collective over `world`.

@@ -56,6 +56,15 @@ bool Slots::has_word(std::size_t list_leaf, std::string_view word) const {
   return false;
 }
 
+void set_seed(Slots& slots, std::int64_t seed, ValuePool& pool) {
+  const LeafRows& row = leaf_rows();
+  const PooledValue* value = pool.intern(seed);
+  slots.values[row.seed] = slots.defaults[row.seed] = value;
+  for (const std::size_t leaf : {row.model_seed, row.data_seed}) {
+    if (slots.written[leaf]->is_null()) slots.values[leaf] = value;
+  }
+}
+
 std::shared_ptr<const ConfigBase> base_of(std::shared_ptr<ValuePool> pool, const Slots& slots) {
   return std::make_shared<const ConfigBase>(ConfigBase{std::move(pool), slots.values});
 }

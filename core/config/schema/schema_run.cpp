@@ -19,7 +19,8 @@ constexpr Leaf kEval[] = {
                  "splits evaluated during training; of train, a fixed part", ValueKind::WordList),
             "[train, dev, valid]; without dev where there is none"),
     word("eval.final_splits", "dev valid test", "[valid]", Structural,
-         "splits evaluated in full, once, at the end; test needs data.test", ValueKind::WordList),
+         "splits evaluated in full, once, at the end; test needs data.test or data.test_fraction",
+         ValueKind::WordList),
     null_means(integer("eval.windows", 1, 1e9, "windows", "64", Structural,
                        "per split, during training: evenly spaced, the same for all cells"),
                "all"),
@@ -89,7 +90,9 @@ constexpr Leaf kResources[] = {
 };
 
 constexpr Leaf kRetry[] = {
-    run_integer("retry.crash", 0, 1e6, "–", "3", "attempts after a signal or a crash"),
+    run_integer("retry.crash", 0, 1e6, "–", "3",
+                "further attempts at a cell that crashes its process; a kill from outside does not "
+                "count"),
     run_integer("retry.oom", 0, 1e6, "–", "1",
                 "attempts of a single cell after out of memory, each in a fresh process"),
 };

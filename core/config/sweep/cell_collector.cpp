@@ -50,7 +50,7 @@ bool CellCollector::take(const Arm& arm, const Slots& written) {
   slots = settled;
   bool named = false;
   for (std::size_t r = 0; r < document_.seeds.size(); ++r) {
-    set_seed(slots, document_.seeds[r]);
+    set_seed(slots, document_.seeds[r], resolver_.pool());
     std::size_t row = cells.size();
     Sha256 digest{};
     std::string id;
@@ -98,7 +98,7 @@ std::size_t CellCollector::settle(const WaitingCell& waiting, std::size_t source
   CellPlan& cell = cells[waiting.row];
   Slots& slots = scratch_;
   slots = *waiting.slots;
-  set_seed(slots, cell.seed);
+  set_seed(slots, cell.seed, resolver_.pool());
   const std::int64_t depth = depths_[source] + 1;
   slots.values[leaf_rows().init_from] = resolver_.pool().intern("cell:" + cells[source].id);
   slots.values[start_depth_slot()] = resolver_.pool().intern(depth);
@@ -125,15 +125,6 @@ std::size_t CellCollector::settle(const WaitingCell& waiting, std::size_t source
 void CellCollector::set_identity(CellPlan& cell, const Slots& slots, std::string id) const {
   cell.id = std::move(id);
   cell.config = CellConfig(base_, delta(slots));
-}
-
-void CellCollector::set_seed(Slots& slots, std::int64_t seed) {
-  const LeafRows& row = leaf_rows();
-  const PooledValue* value = resolver_.pool().intern(seed);
-  slots.values[row.seed] = slots.defaults[row.seed] = value;
-  for (const std::size_t leaf : {row.model_seed, row.data_seed}) {
-    if (slots.written[leaf]->is_null()) slots.values[leaf] = value;
-  }
 }
 
 CellConfig::Delta CellCollector::delta(const Slots& slots) const {

@@ -36,11 +36,11 @@ class CellCollector {
   std::vector<CellPlan> cells;
   std::vector<SweepStart> starts;  // set by finish()
 
+  std::size_t size() const { return cells.size(); }
   bool found_baseline() const { return found_baseline_; }
   bool too_many() const { return too_many_; }
 
  private:
-  void set_seed(Slots& slots, std::int64_t seed);
   void set_identity(CellPlan& cell, const Slots& slots, std::string id) const;
   std::size_t settle(const WaitingCell& waiting, std::size_t source);
   CellConfig::Delta delta(const Slots& slots) const;

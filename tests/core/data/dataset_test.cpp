@@ -164,6 +164,50 @@ TEST(SyntheticDataset, HasAnEntropyRateAndNoBytes) {
   EXPECT_THROW(open_dataset(options), UserError);
 }
 
+/// Ids of 255 and the entropy of the ids, in nats.
+std::pair<double, double> clamped_and_entropy(const TokenStream& stream) {
+  std::vector<double> count(256);
+  for (std::int64_t i = 0; i < stream.size(); ++i) ++count[stream[i]];
+  double nats = 0;
+  for (const double c : count) {
+    const double p = c / static_cast<double>(stream.size());
+    nats -= p > 0 ? p * std::log(p) : 0;
+  }
+  return {count[255], nats};
+}
+
+// The numbers of a text of the same kind, small enough to be counted apart (by Python).
+TEST(WikiText2, InMiniatureHasTheCountedTokens) {
+  const test::TemporaryFolder folder;
+  folder.write(
+      "train.txt",
+      " \n = Valkyria Chronicles III = \n \n Senj\xc5\x8d no Valkyria 3 : <unk> Chronicles "
+      "( Japanese : \xe6\x88\xa6\xe5\xa0\xb4 , lit . \n The caf\xc3\xa9 's 1 @,@ 000 "
+      "m\xc2\xb2 \xe2\x80\x93 and so on . \n \n = = Gameplay = = \n \n As with previous "
+      "games , it is a tactical role @-@ playing game . \n");
+  folder.write("valid.txt",
+               " \n = Homarus gammarus = \n \n It has large claws \xe2\x86\x92 10 \xc2\xb5m . \n");
+  DataOptions options;
+  options.paths = {folder.path()};
+  options.published_split = true;
+  options.seq_len = 16;
+  const Dataset data = open_dataset(options);
+  EXPECT_TRUE(data.variant.empty());  // none of the published texts
+  EXPECT_EQ(data.train().size(), 231);
+  EXPECT_EQ(data.train().bytes(), 240);
+  EXPECT_EQ(data.valid().size(), 58);
+  const auto [train_clamped, train_entropy] = clamped_and_entropy(data.train());
+  EXPECT_EQ(train_clamped, 4);
+  EXPECT_NEAR(train_entropy, 3.162772530272, 1e-9);
+  const auto [valid_clamped, valid_entropy] = clamped_and_entropy(data.valid());
+  EXPECT_EQ(valid_clamped, 1);
+  EXPECT_NEAR(valid_entropy, 2.670985717182, 1e-9);
+  options.join_published_2 = true;
+  const Dataset joined = open_dataset(options);
+  EXPECT_EQ(joined.train().size(), 226);
+  EXPECT_EQ(joined.valid().size(), 54);
+}
+
 TEST(WikiText2, IsTheFirstStudysStreamOfCharacters) {
   const auto folder = test::corpus_at_hand("wikitext-2", {"train.txt", "valid.txt"});
   if (!folder) GTEST_SKIP() << "wikitext-2 is not at hand";
@@ -174,16 +218,6 @@ TEST(WikiText2, IsTheFirstStudysStreamOfCharacters) {
   if (data.variant.empty()) GTEST_SKIP() << "another WikiText-2 text";
   EXPECT_EQ(data.train().size(), 10'810'591);
   EXPECT_EQ(data.valid().size(), 1'122'901);
-  const auto clamped_and_entropy = [](const TokenStream& stream) {
-    std::vector<double> count(256);
-    for (std::int64_t i = 0; i < stream.size(); ++i) ++count[stream[i]];
-    double nats = 0;
-    for (const double c : count) {
-      const double p = c / static_cast<double>(stream.size());
-      nats -= p > 0 ? p * std::log(p) : 0;
-    }
-    return std::pair(count[255], nats);
-  };
   const auto [train_clamped, train_entropy] = clamped_and_entropy(data.train());
   EXPECT_EQ(train_clamped, 7328);
   EXPECT_NEAR(train_entropy, 3.184, 5e-4);

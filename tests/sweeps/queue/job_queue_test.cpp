@@ -249,22 +249,29 @@ TEST_F(Queue, PassesOverACheckpointOfAnotherNumberOfParameters) {
             std::vector<std::string>{"the newest checkpoint holds another number of parameters"});
 }
 
-TEST_F(Queue, GivesUpACellThatDiesTooOften) {
+TEST_F(Queue, GivesUpACellThatCrashesTooOftenButNotOneThatWasKilled) {
+  const ProcessIdentity owner = this_process();
   for (std::int64_t generation = 1; generation <= 3; ++generation) {
     write_attempt(folder(0), 0, generation, 0, 5, false);
-    publish_once(folder(0) / generation_name("gen", generation), "{}");
+    publish_once(folder(0) / generation_name("gen", generation), to_json(owner));
   }
   publish_once(folder(0) / "hb-000003", "0000000000000000007 ended\n");
   LeaseKeeper leases;
-  JobQueue jobs = queue({job_of({0})}, leases, 1);
   std::optional<Claim> claim;
-
+  {
+    JobQueue jobs = queue({job_of({0})}, leases, 1);
+    EXPECT_EQ(jobs.next(claim), State::Claimed);  // nothing says that it crashed
+    claim.reset();
+  }
+  make_folders(store_.log_dir());
+  publish_once(store_.crash_mark(owner), "");
+  JobQueue jobs = queue({job_of({0})}, leases, 1);
   EXPECT_NE(jobs.next(claim), State::Claimed);
   EXPECT_EQ(jobs.failed(), 1);
   const auto failure = store_.newest_failure(sweep_.cells[0].id);
   ASSERT_TRUE(failure.has_value());
-  EXPECT_EQ(failure->generation, 4);
-  EXPECT_NE(failure->json.find("died 3 times"), std::string::npos) << failure->json;
+  EXPECT_EQ(failure->generation, 5);
+  EXPECT_NE(failure->json.find("crashed 3 times"), std::string::npos) << failure->json;
   EXPECT_EQ(jobs.next(claim), State::Finished);
 }
 
@@ -400,20 +407,28 @@ CellHistory died_at(const std::vector<std::int64_t>& steps) {
   return history;
 }
 
-TEST(CrashBudget, CountsDeathsThatGotNoFurther) {
-  EXPECT_EQ(died_too_often(died_at({5, 5, 5}), 0, 2), std::nullopt);
-  EXPECT_EQ(died_too_often(died_at({5, 5, 3, 5}), 0, 2),
-            "died 4 times without getting beyond step 5 (retry.crash = 2)");
-  EXPECT_EQ(died_too_often(died_at({5, 5, 6, 6}), 0, 1), std::nullopt);  // it has moved on
+TEST(CrashBudget, CountsCrashesThatGotNoFurther) {
+  const std::set<std::int64_t> all = {1, 2, 3, 4};
+  EXPECT_EQ(died_too_often(died_at({5, 5, 5}), all, 0, 2), std::nullopt);
+  EXPECT_EQ(died_too_often(died_at({5, 5, 3, 5}), all, 0, 2),
+            "crashed 4 times without getting beyond step 5 (retry.crash = 2)");
+  EXPECT_EQ(died_too_often(died_at({5, 5, 6, 6}), all, 0, 1), std::nullopt);  // it has moved on
+}
+
+TEST(CrashBudget, DoesNotCountKillsFromOutside) {
+  const std::vector<std::int64_t> steps(9, 5);
+  EXPECT_EQ(died_too_often(died_at(steps), {}, 0, 0), std::nullopt);
+  EXPECT_EQ(died_too_often(died_at(steps), {1, 4}, 0, 1), std::nullopt);
+  EXPECT_NE(died_too_often(died_at(steps), {1, 4, 7}, 0, 1), std::nullopt);
 }
 
 TEST(CrashBudget, ForgetsAttemptsThatWereReportedOrHaveEnded) {
-  EXPECT_EQ(died_too_often(died_at({5, 5, 5, 5}), 3, 0), std::nullopt);
+  EXPECT_EQ(died_too_often(died_at({5, 5, 5, 5}), {1, 2, 3, 4}, 3, 0), std::nullopt);
   CellHistory stopped = died_at({5, 5, 5});
   stopped.attempts.back().end = AttemptEnd{.outcome = AttemptOutcome::Preempted};
-  EXPECT_EQ(died_too_often(stopped, 0, 0), std::nullopt);
+  EXPECT_EQ(died_too_often(stopped, {1, 2}, 0, 0), std::nullopt);
   stopped.attempts.back().end = AttemptEnd{.outcome = AttemptOutcome::Done};  // without a result
-  EXPECT_NE(died_too_often(stopped, 0, 0), std::nullopt);
+  EXPECT_NE(died_too_often(stopped, {1, 2}, 0, 0), std::nullopt);
 }
 
 }  // namespace job_queue_test

@@ -145,6 +145,22 @@ TEST(ArmsReport, TheTableHasMeanSpreadAndTheDifferenceToTheBaseline) {
       "1 of 10 cells are not in the means: 1 pending\n");
 }
 
+TEST(ArmsReport, SaysThatLossesOfDifferentTextsCannotBeCompared) {
+  Cells cells;
+  cells.add("base", 0, 1.0).add("base", 1, 1.1).add("base@1", 0, 2.0).add("base@1", 1, 2.2);
+  const auto text = [&cells] {
+    return arms_text(cells.listing, cells.compare(), {"final_loss.valid"});
+  };
+  cells.listing.texts = {"self char256", "self char256", "self char256", "self char256"};
+  EXPECT_EQ(text().find("different texts"), std::string::npos);
+  EXPECT_NE(text().find("ARM@N: as it was in plan N of the store"), std::string::npos);
+  cells.listing.texts[2] = cells.listing.texts[3] = "wikitext-2 char256";
+  EXPECT_NE(
+      text().find("these arms are of different texts or tokenisers, so their losses cannot be "
+                  "compared: self char256; wikitext-2 char256"),
+      std::string::npos);
+}
+
 TEST(ArmsReport, SortsByMeanWithMissingOnesLast) {
   Cells cells = three_arms();
   cells.add("none", 0, kNaN, CellStatus::Pending);

@@ -1,0 +1,55 @@
+#include "sweeps/queue/rerun.hpp"
+
+#include <string>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "storage/files/publish.hpp"
+#include "storage/files/set_aside.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Claims and heartbeats, earlier histories, and what was set aside before.
+bool stays(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return name.starts_with("gen-") || name.starts_with("hb-") || name.starts_with("earlier-") ||
+         is_set_aside(file);
+}
+
+}  // namespace
+
+std::optional<fs::path> set_result_aside(const Store& store, const CellId& id,
+                                         LeaseKeeper& leases) {
+  if (!store.completed(id)) return std::nullopt;
+  const fs::path folder = store.cell_dir(id);
+  const auto lease = leases.try_acquire(folder);
+  if (!lease) {
+    throw UserError(ExitCode::TempFail, "cell " + id + " is in use by another process of this " +
+                                            "store: run it again when that has ended");
+  }
+  fs::path earlier;
+  for (int n = 1; earlier.empty() || something_at(earlier); ++n) {
+    earlier = folder / ("earlier-" + std::to_string(n));
+  }
+  make_folders(earlier);
+  // The result goes last: a process that is killed before leaves a cell that is done, and the next
+  // one takes the same way again.
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (!stays(entry.path()) && entry.path().filename() != "result.h5") {
+      files.push_back(entry.path());
+    }
+  }
+  files.push_back(folder / "result.h5");
+  for (const fs::path& file : files) {
+    std::error_code problem;
+    fs::rename(file, earlier / file.filename(), problem);
+    if (problem) throw_errno(file, "cannot move it to " + earlier.string(), problem.value());
+  }
+  return earlier;
+}
+
+}  // namespace depthgrid

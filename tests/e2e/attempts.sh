@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# How often a cell is attempted: kills from outside never use up retry.crash, crashes do; --rerun begins again.
+source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
+long=(--set train.steps=1000000 --set eval.every=null --set checkpoint.every=null --set retry.crash=1 --set seeds=1
+  --set packing.fuse=off)
+
+# attempt STORE SIGNAL: a run whose worker gets the signal as soon as a cell has begun once more
+attempt() {
+  local before
+  before=$(find "$1" -name 'journal-*' 2>/dev/null | wc -l)
+  "$depthgrid" run "$sweep" "${long[@]}" --store "$1" -q 2>err &
+  run=$!
+  for _ in $(seq 1200); do
+    [ "$(find "$1" -name 'journal-*' -size +0 2>/dev/null | wc -l)" -gt "$before" ] && break
+    kill -0 "$run" 2>/dev/null || break
+    sleep 0.02
+  done
+  worker=$(pgrep -P "$run" -f depthgrid-worker || true)
+  [ -z "$worker" ] || kill "-$2" $worker
+  code=0
+  wait "$run" || code=$?
+}
+
+# Every attempt begins at step 0 and ends there: the first checkpoint comes after seconds.
+for _ in 1 2 3 4 5; do
+  attempt killed KILL
+  says err 'ended by signal 9'
+done
+expect 3 "$depthgrid" status killed --json
+check 'j["counts"]["failed"] == 0'
+[ "$(find killed/logs -name 'crash-*' | wc -l)" = 0 ] || fail "a kill from outside was taken for a crash"
+
+for _ in 1 2 3; do
+  attempt crashed SEGV
+  says err 'ended by signal 11'
+done
+[ "$(find crashed/logs -name 'crash-*' | wc -l)" = 3 ] || fail "a crash left no mark"
+attempt crashed INT # the cell that crashes is given up, others train
+expect 3 "$depthgrid" status crashed --json
+check 'j["counts"]["failed"] == 1'
+check '"crashed 3 times without getting beyond step" in j["problems"][0]["problem"]'
+
+# A cell that is done is trained again, to the same numbers; its earlier files are kept, the others untouched.
+options=()
+train again
+cp -r again copy
+cell=$("$depthgrid" results again --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["cells"][1]["id"])')
+expect 0 "$depthgrid" run "$sweep" --store again --rerun "$cell"
+says err 'it is trained again'
+same again copy
+[ -f again/cells/*/"$cell"/earlier-1/result.h5 ] || fail "the earlier result is gone"
+[ "$(find again -name result.h5 | wc -l)" = 5 ] || fail "another cell was touched"
+expect 0 "$depthgrid" logs "$cell" again --json
+check 'len(j["attempts"]) == 1 and j["attempts"][0]["generation"] == 2'
+expect 64 "$depthgrid" run "$sweep" --store again --rerun nonsense
+says err "nonsense"
+expect 64 "$depthgrid" run "$sweep" -n --rerun "$cell"
+echo "attempts: ok"
