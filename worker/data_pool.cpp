@@ -48,21 +48,30 @@ void keep(const Store& store, const std::string& name, const DataOptions& option
   store.freeze_text(name, dataset_card(data));
 }
 
-/// The dataset from what the store keeps; `missing` says which files of the corpus are not there.
-/// @throws UserError `missing`, and why the store does not suffice.
+/// The dataset from what the store keeps. @param why  there are no files, or other ones.
+/// @throws UserError `missing` if the store does not suffice.
 Dataset kept_dataset(const Store& store, const std::string& name, DataOptions options,
-                     const UserError& missing) {
+                     std::string_view why, const UserError& missing) {
   if (options.tokenizer == "gpt2") options.tokenizer_path = store.root() / "texts";
   const auto folder = options.cache.empty() ? store.root() / "tokens" : options.cache;
   const auto card = store.read_text(name);
   auto data = card ? dataset_of_card(*card, options, folder) : std::nullopt;
   if (!data) throw missing;
-  log(LogLevel::Info, fmt::format("corpus {}: its files are not there; its tokens are read from {}",
-                                  options.corpus, folder.string()));
+  log(LogLevel::Info, fmt::format("corpus {}: its files {}; its tokens are read from {}",
+                                  options.corpus, why, folder.string()));
   return *std::move(data);
 }
 
 }  // namespace
+
+bool DataPool::changed(const Dataset& data) const {
+  const auto differs = [this](const std::string& name, const std::string& sha256) {
+    const auto pinned = store_.pinned_corpus(name);
+    return !sha256.empty() && pinned && *pinned != sha256;
+  };
+  return differs(data.corpus, data.corpus_sha256) ||
+         differs(data.corpus + ".test", data.test_sha256);
+}
 
 std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
   const std::string key = data_key(config);
@@ -76,7 +85,16 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
         open_dataset(options, store_.root() / "tokens", self ? &*self : nullptr));
   } catch (const UserError& problem) {
     if (problem.code() != ExitCode::NoInput) throw;
-    dataset = std::make_shared<const Dataset>(kept_dataset(store_, name, options, problem));
+    dataset = std::make_shared<const Dataset>(
+        kept_dataset(store_, name, options, "or those of its tokeniser are not there", problem));
+  }
+  if (use_ == Use::Reading && changed(*dataset)) {
+    const UserError problem(ExitCode::BadData,
+                            "corpus " + dataset->corpus +
+                                " has changed since this store was begun, and the store does not "
+                                "hold its tokens: restore its files");
+    dataset = std::make_shared<const Dataset>(
+        kept_dataset(store_, name, options, "have changed since the store was begun", problem));
   }
   if (!dataset->corpus_sha256.empty()) store_.pin_corpus(dataset->corpus, dataset->corpus_sha256);
   if (!dataset->test_sha256.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -19,13 +20,20 @@ namespace depthgrid {
 /// store's own token files are read.
 class DataPool {
  public:
-  explicit DataPool(const Store& store) : store_(store) {}
+  /// For evaluation and generation, a corpus that has changed since the store was begun is as good
+  /// as one that is missing; training refuses it.
+  enum class Use : std::uint8_t { Training, Reading };
+
+  explicit DataPool(const Store& store, Use use = Use::Training) : store_(store), use_(use) {}
 
   /// @throws UserError: see open_dataset() and Store::pin_corpus().
   std::shared_ptr<const Dataset> open(const CellConfig& config);
 
  private:
+  bool changed(const Dataset& data) const;
+
   const Store& store_;
+  Use use_;
   std::map<std::string, std::shared_ptr<const Dataset>> open_;
 };
 

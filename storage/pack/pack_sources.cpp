@@ -193,7 +193,12 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     const CellOutcome& found = view.cells[i];
     CellSource& source = out.cells[i];
-    if (!found.damage.empty()) out.problems.push_back(found.damage + instead(kept(i)));
+    if (!found.damage.empty()) {
+      out.problems.push_back(found.damage + instead(kept(i)));
+    } else if (!found.seal && !kept(i).empty() && found.state.status != CellStatus::Running) {
+      const fs::path result = store.cell_path(plan.cells[i].id) / "result.h5";
+      out.problems.push_back(result.string() + ": is missing" + instead(kept(i)));
+    }
     if (!found.seal && kept(i).empty()) continue;
     source.seal = found.seal ? hex(found.seal->digest) : kept(i);
     source.kind = source.seal == kept(i) ? CellSource::Kind::Packed : CellSource::Kind::File;

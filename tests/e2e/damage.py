@@ -159,11 +159,27 @@ def wait_until(child, holds):
         time.sleep(0.002)
 
 
-def end_with(child, what):
+def with_worker(child):
+    """The process and its worker, which has a process group of its own."""
     try:
-        os.killpg(child.pid, what)
-    except ProcessLookupError:
-        pass
+        workers = pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+    except OSError:
+        workers = []
+    return [int(w) for w in workers] + [child.pid]
+
+
+def send(pids, what):
+    for pid in pids:
+        try:
+            os.kill(pid, what)
+        except ProcessLookupError:
+            pass
+
+
+def end_with(child, what):
+    """The worker gets the signal first; of a fault depthgrid then reports."""
+    pids = with_worker(child)
+    send(pids[:-1] if what == signal.SIGSEGV and len(pids) > 1 else pids, what)
     child.wait()
 
 
@@ -192,23 +208,24 @@ def grown_store(programs, sweep, store):
 
 def crashed_store(programs, sweep, store):
     """A cell that was given up, with the report of its failure."""
-    for _ in range(8):
+    for _ in range(40):  # only crashes that get no further than those before count
         if list(store.glob("cells/*/*/failed-*.json")):
             return
         journals = len(list(store.glob("cells/*/*/journal-*")))
-        child = begin(programs, sweep, store, "--set", "retry.crash=0")
+        child = begin(programs, sweep, store, "--set", "retry.crash=0", "--set", "checkpoint.every=null")
         wait_until(child, lambda: len(list(store.glob("cells/*/*/journal-*"))) > journals)
         end_with(child, signal.SIGSEGV)
-    sys.exit("no cell was given up after eight crashes")
+    sys.exit("no cell was given up after forty crashes")
 
 
 def snapshot_store(programs, sweep, store):
     """Snapshots come every half minute: the training sleeps that long."""
     child = begin(programs, sweep, store)
     wait_until(child, lambda: checkpoints(store))
-    os.killpg(child.pid, signal.SIGSTOP)
+    pids = with_worker(child)
+    send(pids, signal.SIGSTOP)
     time.sleep(31)
-    os.killpg(child.pid, signal.SIGCONT)
+    send(pids, signal.SIGCONT)
     wait_until(child, lambda: list(store.glob("cells/*/*/metrics.h5")))
     end_with(child, signal.SIGKILL)
     if not list(store.glob("cells/*/*/metrics.h5")):

@@ -39,6 +39,16 @@ for kind in $kinds; do
   numbers "$kind" >"$kind.before" 2>"$scratch/err" || fail "$kind: eval with the text at hand"
 done
 
+# Another text under the same name: what was trained on is evaluated, and training more is refused.
+cp text.txt kept.txt
+echo 'another text' >>text.txt
+for kind in $kinds; do
+  numbers "$kind" >"$kind.changed" 2>"$scratch/err" || fail "$kind: eval with a changed text"
+  cmp -s "$kind.before" "$kind.changed" || fail "$kind: other numbers with a changed text"
+done
+says err 'have changed since the store was begun'
+mv kept.txt text.txt
+
 # The folder moves, the text and the tokeniser's files are gone.
 mkdir elsewhere
 mv results text.txt elsewhere/
@@ -49,7 +59,7 @@ for kind in $kinds; do
   numbers "$kind" >"../$kind.after" 2>"$scratch/err" || fail "$kind: eval without the text"
   cmp -s "../$kind.before" "../$kind.after" || fail "$kind: other numbers without the text"
 done
-says err 'its files are not there'
+says err 'its files or those of its tokeniser are not there'
 
 # With a damaged token file the missing text is the error, and nothing is computed.
 for file in results/byte/tokens/*.tokens; do truncate -s 70 "$file"; done

@@ -195,7 +195,7 @@ std::string table(const std::vector<ModeRow>& rows, bool by_position) {
 
 int eval_cell(const EvalOrder& order) {
   const StoredModel stored(order.from);
-  DataPool pool(stored.store);
+  DataPool pool(stored.store, DataPool::Use::Reading);
   const auto data = pool.open(stored.config);
   const bool own = order.data.empty() || order.data == data->corpus;
   const Split split = split_of(order.split);

@@ -143,7 +143,7 @@ Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& p
 
 int generate(const GenerateOrder& order) {
   const StoredModel stored(order.from);
-  DataPool pool(stored.store);
+  DataPool pool(stored.store, DataPool::Use::Reading);
   const auto data = pool.open(stored.config);
   const std::vector<std::int64_t> prompt = token_ids(order.prompt, *data);
   const EvalPlan plan(stored.config, *data, 1);

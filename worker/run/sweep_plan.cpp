@@ -11,6 +11,7 @@
 #include "core/base/log.hpp"
 #include "distributed/agree.hpp"
 #include "models/options/model_options.hpp"
+#include "storage/files/set_aside.hpp"
 #include "storage/plan_repair.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/plan/growth.hpp"
@@ -18,6 +19,7 @@
 #include "sweeps/plan/start_check.hpp"
 #include "sweeps/queue/rerun.hpp"
 #include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/report/listing.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/session/final_weights.hpp"
 
@@ -45,6 +47,16 @@ void match_widths(Sweep& sweep, const SweepRequest& request, const std::string& 
   for (const MatchedWidth& width : sweep.matched) {
     log(LogLevel::Info, "match: " + matched_text(width));
   }
+}
+
+/// Says which cells have lost the results that sweep.h5 shows they had.
+void tell_lost_results(const Sweep& sweep, const Store& store) {
+  if (!something_at(store.packed_file())) return;
+  Listing listing = list_store(store, store.root().string(), &sweep);
+  std::erase_if(listing.cells, [&](const CellSummary& cell) {
+    return !cell.in_plan || !is_result(cell.status) || store.completed(cell.id);
+  });
+  for (const std::string& line : damage_lines(listing)) log(LogLevel::Warning, line);
 }
 
 }  // namespace
@@ -109,6 +121,7 @@ std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const S
       const bool ours = chosen[row] && (order.cell.empty() || order.cell == id);
       marks += ours && !store.completed(id) ? '1' : '0';
     }
+    if (order.cell.empty() && marks.find('1') != marks.npos) tell_lost_results(sweep, store);
   }
   std::vector<bool> out;
   for (const char mark : broadcast_text(world, marks, 0)) out.push_back(mark == '1');
