@@ -9,7 +9,8 @@ int plan_verb(const Arguments& arguments) {
   CommandLine line(
       "plan FILE [--store DIR] [--teams N] [--set KEY=VALUE]... [--json]",
       "Shows the cells, the fused jobs and why cells are together, counts and costs of each\n"
-      "structure, and what is already done. No corpus is needed; nothing is trained.");
+      "structure, and what is already done. Nothing is trained, and no corpus is read but\na file "
+      "of data.path, whose content is part of the cells' identity.");
   line.examples({"plan configs/tiny.yaml", "plan configs/quickstart.yaml --teams 4 --set seeds=5"});
   line.argument("FILE")
       .sweep_options()

@@ -87,9 +87,9 @@ Checked checked_sweep(const CommandLine& line) {
 }  // namespace
 
 int validate_verb(const Arguments& arguments) {
-  CommandLine line(
-      "validate FILE [--set KEY=VALUE]... [--json]",
-      "Checks a sweep file and expands its grid. Nothing is written, no corpus is needed.");
+  CommandLine line("validate FILE [--set KEY=VALUE]... [--json]",
+                   "Checks a sweep file and expands its grid. Nothing is written, and no corpus is "
+                   "read\nbut a file of data.path, whose content is part of the cells' identity.");
   line.examples(
       {"validate configs/tiny.yaml", "validate configs/tiny.yaml --set train.lr=1e-3,1e-2 --json"});
   line.argument("FILE").sweep_options().flag("json", "print JSON");

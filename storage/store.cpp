@@ -169,6 +169,14 @@ Store Store::open_or_create(const fs::path& root) {
                                set_aside(file).string());
   }
   if (!something_at(file)) {
+    const fs::directory_iterator entries(root);
+    if (std::ranges::any_of(entries, [](const fs::directory_entry& entry) {
+          return !entry.path().filename().string().starts_with(".");
+        })) {
+      log(LogLevel::Warning, root.string() +
+                                 ": is not empty and has no STORE.json: it becomes a "
+                                 "store now, whatever else is in it");
+    }
     require_filesystem(root);
     publish_once(file, fresh_identity());  // of several creators the first one names the store
   }

@@ -62,6 +62,13 @@ std::string status_text(const Listing& listing, Colour colour) {
     if (several) states.rows.back().push_back(std::to_string(earlier));
   }
   out += text_of(states, colour);
+  const auto begun = std::ranges::count_if(listing.cells, [](const CellSummary& cell) {
+    return cell.status == CellStatus::Pending && cell.in_plan && cell.step > 0;
+  });
+  if (begun > 0) {
+    out += fmt::format("{} of the pending cells {} begun; the next depthgrid run goes on with {}\n",
+                       begun, begun == 1 ? "has" : "have", begun == 1 ? "it" : "them");
+  }
   if (several) {
     out += "cells of other plans stay in the store; depthgrid results --all-plans shows them\n";
   }

@@ -39,7 +39,7 @@ for kind in $kinds; do
   numbers "$kind" >"$kind.before" 2>"$scratch/err" || fail "$kind: eval with the text at hand"
 done
 
-# Another text under the same name: what was trained on is evaluated, and training more is refused.
+# Another text under the same name: what was trained on is evaluated.
 cp text.txt kept.txt
 echo 'another text' >>text.txt
 for kind in $kinds; do

@@ -62,7 +62,8 @@ LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,
   }
   if (steps.empty()) {
     throw UserError(ExitCode::NoInput, "cell " + choice.cell +
-                                           " has no checkpoint (checkpoint.keep_final keeps that "
+                                           " has no checkpoint: it is not trained yet, or none was "
+                                           "kept (checkpoint.keep_final keeps that "
                                            "of the last step)");
   }
   std::int64_t step = steps.front();
