@@ -23,7 +23,18 @@ JobEvaluation::JobEvaluation(TrainedJob& job, EarlyStop& early_stop, SessionReco
   for (std::int64_t s = 0; first > 0 && s <= first; ++s) made_ += due(s) ? 1 : 0;
 }
 
+/// No row is written, and none synced, while a job is evaluated. Where the last time was long, what
+/// is there is synced first.
+void JobEvaluation::keep_rows() {
+  constexpr double kLong = 1;
+  if (seconds_ < kLong) return;
+  for (std::size_t e = 0; e < recorder_.size(); ++e) {
+    if (job_.running(e)) recorder_.cell(e).sync();
+  }
+}
+
 void JobEvaluation::evaluate(std::int64_t step) {
+  keep_rows();
   const Stopwatch clock;
   job_.run.progress.phase("evaluating");
   modes_.calibrate(false);
@@ -38,7 +49,8 @@ void JobEvaluation::evaluate(std::int64_t step) {
     if (modes) recorder_.cell(e).put(*modes, e);
     evaluated.push_back(e);
   }
-  recorder_.charge(&CellClock::eval, clock.seconds(), evaluated);
+  seconds_ = clock.seconds();
+  recorder_.charge(&CellClock::eval, seconds_, evaluated);
   for (const std::size_t e : early_stop_.see(step, results[static_cast<std::size_t>(Split::Dev)])) {
     if (step == job_.job.first_step) continue;  // already recorded
     const LowestLoss& lowest = early_stop_.lowest(e);
@@ -49,6 +61,7 @@ void JobEvaluation::evaluate(std::int64_t step) {
 
 std::optional<FinalResults> JobEvaluation::final() {
   job_.run.progress.phase("final evaluation");
+  keep_rows();
   const Stopwatch clock;
   modes_.calibrate(true);
   auto splits = plan_.final(*job_.fused.language, stop_requested);

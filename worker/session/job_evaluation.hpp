@@ -42,6 +42,7 @@ class JobEvaluation final : public SessionService {
   void set_final(CellFacts& facts, std::size_t e, const FinalResults& results) const;
 
  private:
+  void keep_rows();
   void evaluate(std::int64_t step);
 
   TrainedJob& job_;
@@ -50,6 +51,7 @@ class JobEvaluation final : public SessionService {
   EvalPlan plan_;
   ModeEvaluation modes_;
   std::int64_t made_ = 0;  // evaluations, including those of earlier attempts
+  double seconds_ = 0;     // that the last one took
 };
 
 }  // namespace depthgrid
