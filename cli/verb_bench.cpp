@@ -1,6 +1,7 @@
 #include <string_view>
 
 #include "cli/command_line.hpp"
+#include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
 #include "core/base/subprocess.hpp"
@@ -25,6 +26,8 @@ int bench_verb(const Arguments& arguments) {
       .number("cells", 1, "cells fused in one step")
       .number("parameters", 1000000, "optimiser: parameters of each cell")
       .number("steps", 50, "steps (decode: tokens) timed, after the warm-up")
+      .text("store", "DIR", "decode: the store of --cell")
+      .text("cell", "CELL", "decode: a trained cell whose layers skip tokens, on its own text")
       .text("dump", "DIR", "folder for weights, batches and losses")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
@@ -38,6 +41,7 @@ int bench_verb(const Arguments& arguments) {
   order.dump = line.text_of("dump");
   order.set = line.list_of("set");
   order.json = line.has("json");
+  if (line.has("cell")) order.from = weight_choice(line);
   const std::vector<std::string> worker = worker_command("bench", order_text(order));
   if (under_launcher()) become(worker);
   return run_child(worker);

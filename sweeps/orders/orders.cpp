@@ -37,7 +37,8 @@ static constexpr auto members(const BenchOrder*) {
   return std::tuple(std::pair("what", &O::what), std::pair("family", &O::family),
                     std::pair("cells", &O::cells), std::pair("parameters", &O::parameters),
                     std::pair("steps", &O::steps), std::pair("dump", &O::dump),
-                    std::pair("set", &O::set), std::pair("json", &O::json));
+                    std::pair("set", &O::set), std::pair("json", &O::json),
+                    std::pair("from", &O::from));
 }
 
 static constexpr auto members(const ExportOrder*) {

@@ -26,6 +26,13 @@ struct RunOrder {
   std::vector<std::string> rerun{};  // ids of cells to train again although they are done
 };
 
+/// A cell's weights in a store.
+struct CellChoice {
+  std::string store;         // its folder
+  std::string cell;          // id
+  std::string at = "final";  // final, best, or the number of a step
+};
+
 /// `depthgrid bench`.
 struct BenchOrder {
   std::string what = "step";  // or "optimiser"
@@ -36,13 +43,7 @@ struct BenchOrder {
   std::string dump;  // folder for initial weights, batches and losses; empty = none
   std::vector<std::string> set;
   bool json = false;
-};
-
-/// A cell's weights in a store.
-struct CellChoice {
-  std::string store;         // its folder
-  std::string cell;          // id
-  std::string at = "final";  // final, best, or the number of a step
+  CellChoice from{};  // decode: a trained cell; empty = initial weights
 };
 
 /// `depthgrid export`.

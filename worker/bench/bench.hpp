@@ -16,7 +16,8 @@ int bench(const BenchOrder& order);
 
 /// `depthgrid bench decode`: times `order.steps` tokens of one sequence, one by one, alternately
 /// with caches and by running the model over the whole sequence for each token; prints tokens per
-/// second of both (medians). Weights are a cell's initial values. @return exit code.
+/// second of both (medians). Weights are a cell's initial values; with a cell of a store, whose
+/// layers skip tokens, those that it has learned, and its own decisions. @return exit code.
 /// @throws UserError (Usage) if the tokens do not fit the learned positions.
 int bench_decode(const BenchOrder& order);
 

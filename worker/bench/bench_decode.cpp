@@ -13,6 +13,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
+#include <ATen/ops/tensor.h>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
@@ -20,7 +21,10 @@
 #include "core/train/train_options.hpp"
 #include "models/decode/decoder.hpp"
 #include "worker/bench/bench.hpp"
+#include "worker/data_pool.hpp"
+#include "worker/eval/mode_evaluation.hpp"
 #include "worker/model/fused_model.hpp"
+#include "worker/model/stored_model.hpp"
 
 namespace depthgrid {
 namespace {
@@ -99,20 +103,40 @@ at::Tensor drawn_masks(std::int64_t tokens, std::int64_t layers, double share) {
   return at::rand({1, 1, tokens, layers}).argsort(2, false).argsort(2, false).lt(k);
 }
 
-/// Compares a student with random decisions, whose router is evaluated all the same, with the same
-/// weights executing every token.
-int against_dense(const BenchOrder& order, const Model& model, const at::Tensor& ids) {
+/// Random decisions, in each layer for exactly the share γ of the tokens, before and behind the end
+/// of the prompt. The router is evaluated all the same.
+Execution at_random(const Model& model, std::int64_t tokens) {
+  const double share = model.options().routing.capacity.front();
+  const std::int64_t layers = model.options().layers;
+  return {.mode = ExecutionMode::Forced,
+          .forced = at::cat(
+              {drawn_masks(kPrompt, layers, share), drawn_masks(tokens, layers, share)}, 2)};
+}
+
+/// Share of the tokens behind the prompt that the dynamic layers execute.
+double executed_share(Decoder& student, const Model& model, const at::Tensor& ids) {
+  const std::vector<std::int64_t>& layers = model.options().routing.layers;
+  double executed = 0;
+  student.restart();
+  student.advance(ids.narrow(2, 0, kPrompt));
+  for (std::int64_t at = kPrompt; at < ids.size(2); ++at) {
+    student.advance(ids.narrow(2, at, 1));
+    for (const std::int64_t layer : layers) {
+      executed += student.executed(layer).to(at::kDouble).mean().item<double>();
+    }
+  }
+  return executed / static_cast<double>(layers.size()) /
+         static_cast<double>(ids.size(2) - kPrompt);
+}
+
+/// Compares a student with the same weights executing every token.
+int against_dense(const BenchOrder& order, const Model& model, const at::Tensor& ids,
+                  Execution decisions) {
   const RoutingOptions& o = model.options().routing;
   const std::int64_t layers = model.options().layers;
-  const at::Tensor timed = drawn_masks(order.steps, layers, o.capacity.front());
-  const at::Tensor masks = at::cat({drawn_masks(kPrompt, layers, o.capacity.front()), timed}, 2);
-  Decoder student(model, Execution{.mode = ExecutionMode::Forced, .forced = masks});
+  Decoder student(model, std::move(decisions));
   Decoder dense(model, Execution{.mode = ExecutionMode::Dense});
-  double executed = 0;
-  for (const std::int64_t layer : o.layers) {
-    executed += timed.select(3, layer).to(at::kDouble).mean().item<double>();
-  }
-  executed /= static_cast<double>(o.layers.size());
+  const double executed = executed_share(student, model, ids);
   const Rates rates =
       in_turns(decoding(student, model, ids), decoding(dense, model, ids), order.steps);
   const double share = static_cast<double>(o.layers.size()) / static_cast<double>(layers);
@@ -147,10 +171,37 @@ int against_recomputation(const BenchOrder& order, const Model& model, const at:
           with_spread(rates.ratio), decoder.bytes()));
 }
 
+/// A trained student, with its own decisions, on the text that it was validated on.
+int of_a_cell(const BenchOrder& order) {
+  const StoredModel stored(order.from);
+  DataPool pool(stored.store, DataPool::Use::Reading);
+  const auto data = pool.open(stored.config);
+  const EvalPlan plan(stored.config, *data, 1);
+  ModeEvaluation(*data, plan, *stored.model, *stored.language, {}).calibrate(false);
+  const TokenStream& text = data->valid();
+  const std::int64_t all = kPrompt + order.steps;
+  const std::int64_t room = Decoder(*stored.model).room();
+  if (!stored.language->execution || all > std::min(room, text.size())) {
+    throw UserError(
+        ExitCode::Usage,
+        stored.language->execution
+            ? fmt::format("bench decode: {} tokens behind a prompt of {} are more than the {} that "
+                          "the model's positions and its text have; set --steps",
+                          order.steps, kPrompt, std::min(room, text.size()))
+            : "bench decode: " + stored.cell.alias + " has no layers that skip tokens; its weights "
+                                                     "do not change how fast it decodes");
+  }
+  std::vector<std::int64_t> ids;
+  for (std::int64_t at = 0; at < all; ++at) ids.push_back(text[at]);
+  return against_dense(order, *stored.model, at::tensor(ids, at::kLong).view({1, 1, all}),
+                       *stored.language->execution);
+}
+
 }  // namespace
 
 int bench_decode(const BenchOrder& order) {
   const at::NoGradGuard no_grad;
+  if (!order.from.cell.empty()) return of_a_cell(order);
   const CellConfig config = bench_cell(order);
   const ModelOptions options = model_options({&config});
   Arena arena(layout_of(options), train_options({&config}).model_seed, at::kFloat);
@@ -164,7 +215,7 @@ int bench_decode(const BenchOrder& order) {
   }
   const at::Tensor ids = at::randint(0, options.vocabulary, {1, 1, all}, at::kLong);
   return options.routing.layers.empty() ? against_recomputation(order, model, ids)
-                                        : against_dense(order, model, ids);
+                                        : against_dense(order, model, ids, at_random(model, order.steps));
 }
 
 }  // namespace depthgrid
