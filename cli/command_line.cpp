@@ -12,10 +12,20 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/config/schema.hpp"
 
 namespace depthgrid {
 
 namespace po = boost::program_options;
+
+namespace {
+
+bool is_key(const std::string& name) {
+  return find_leaf(name) < schema().size() ||
+         std::ranges::find(grid_keys(), name, &GridKey::name) != grid_keys().end();
+}
+
+}  // namespace
 
 struct CommandLine::Impl {
   std::string usage, summary, examples;
@@ -23,6 +33,22 @@ struct CommandLine::Impl {
   po::options_description hidden;
   po::positional_options_description positional;
   po::variables_map values;
+
+  /// What to write in the place of `--seeds 3`; empty unless the option is a key of a sweep file.
+  std::string setting_meant(const std::string& option,
+                            const std::vector<std::string>& arguments) const {
+    const std::string word = option.substr(0, option.find('='));
+    const std::string key = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+    if (shown.find_nothrow("set", false) == nullptr || !is_key(key)) return "";
+    std::string value = "VALUE";
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& given = arguments[i];
+      if (given.starts_with("--" + key + "=")) value = given.substr(key.size() + 3);
+      const bool next = given == "--" + key && i + 1 < arguments.size();
+      if (next && !arguments[i + 1].starts_with("-")) value = arguments[i + 1];
+    }
+    return fmt::format("; a key of the sweep file is set by --set {}={}", key, value);
+  }
 
   [[noreturn]] void fail(const std::string& message) const {
     throw UserError(ExitCode::Usage, fmt::format("{}\nusage: depthgrid {}", message, usage));
@@ -67,8 +93,8 @@ CommandLine& CommandLine::argument(const char* name) {
 }
 
 CommandLine& CommandLine::sweep_options() {
-  list("set", "KEY=VALUE", "override a key of the sweep file; a comma makes a factor; repeatable");
-  return flag("yes", "allow more than 10,000 cells");
+  list("set", "KEY=VALUE", "of a sweep file: override a key; a comma makes a factor; repeatable");
+  return flag("yes", "of a sweep file: allow more than 10,000 cells");
 }
 
 CommandLine& CommandLine::examples(std::initializer_list<const char*> lines) {
@@ -101,6 +127,8 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
     po::notify(impl_->values);
   } catch (const po::too_many_positional_options_error&) {
     impl_->fail("too many arguments");
+  } catch (const po::unknown_option& e) {
+    impl_->fail(e.what() + impl_->setting_meant(e.get_option_name(), arguments));
   } catch (const po::error& e) {
     impl_->fail(e.what());
   }

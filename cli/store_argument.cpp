@@ -63,14 +63,17 @@ fs::path store_of(const CommandLine& line, const Sweep& sweep) {
   return line.has("store") ? fs::path(line.text_of("store")) : default_store(sweep);
 }
 
-StoreArgument::StoreArgument(const CommandLine& line) {
-  const std::string named = line.has("STORE") ? line.text_of("STORE") : line.text_of("store");
+StoreArgument::StoreArgument(const CommandLine& line)
+    : StoreArgument(line, line.text_of("STORE")) {}
+
+StoreArgument::StoreArgument(const CommandLine& line, const std::string& given) {
+  const std::string named = given.empty() ? line.text_of("store") : given;
   if (named.empty()) {
     folder = only_store();
   } else if (fs::is_regular_file(named)) {
     request = request_of(line, named);
     sweep = load_sweep(request);
-    folder = line.has("STORE") ? store_of(line, *sweep) : default_store(*sweep);
+    folder = given.empty() ? default_store(*sweep) : store_of(line, *sweep);
   } else {
     const fs::path inside = fs::path("results") / named;
     folder = !fs::exists(named) && is_store(inside) ? inside : fs::path(named);
@@ -105,16 +108,33 @@ Listing StoreArgument::listing() const {
 }
 
 CommandLine& weight_options(CommandLine& line) {
-  return line.argument("STORE")
+  return line.argument("CELL")
+      .argument("STORE")
       .sweep_options()
       .text("store", "DIR", "folder of the store, or a sweep file")
-      .text("cell", "CELL", "an id, an alias, or the beginning of exactly one of them")
+      .text("cell", "CELL", "the cell, where the only argument is STORE")
       .text("at", "STEP", "checkpoint: final (default), best, or the number of a step");
 }
 
+bool names_weights(const CommandLine& line) {
+  return line.has("CELL") || line.has("cell");
+}
+
 CellChoice weight_choice(const CommandLine& line) {
-  const std::string cell = line.required("cell");
-  const StoreArgument argument(line);
+  const bool option = line.has("cell");
+  if (option && line.has("STORE")) {
+    throw UserError(ExitCode::Usage, "there are two cells, " + line.text_of("CELL") + " and " +
+                                         line.text_of("cell") +
+                                         " (--cell): write CELL [STORE], or [STORE] --cell CELL");
+  }
+  const std::string cell = option ? line.text_of("cell") : line.required("CELL");
+  if (!option && !line.has("STORE") && (is_store(cell) || fs::is_regular_file(cell))) {
+    throw UserError(ExitCode::Usage, "CELL is missing: " + cell +
+                                         " is a store or a file; the cell comes first, as in "
+                                         "hidden=4,s0 " +
+                                         cell);
+  }
+  const StoreArgument argument(line, line.text_of(option ? "CELL" : "STORE"));
   const Store store = argument.open();
   const Listing listing = argument.listing();
   return {store.root().string(), listing.cells[find_cell(listing, cell)].id,

@@ -38,6 +38,8 @@ struct StoreArgument {
   /// @throws UserError (Usage) if no store or more than one was named, or options of sweep files
   ///         were given to a store; StorageError (NoInput)
   explicit StoreArgument(const CommandLine& line);
+  /// The same where another argument than STORE may be the store. @param given  "" = none.
+  StoreArgument(const CommandLine& line, const std::string& given);
 
   /// The request by which the sweep file was read.
   SweepRequest request;
@@ -50,8 +52,11 @@ struct StoreArgument {
   Listing listing() const;
 };
 
-/// Adds --store, --cell and --at, the options of verbs about the weights of one cell.
+/// Adds CELL [STORE], --store, --cell and --at, of verbs about the weights of one cell. With --cell
+/// the only argument is STORE.
 CommandLine& weight_options(CommandLine& line);
+/// True if CELL or --cell is given.
+bool names_weights(const CommandLine& line);
 /// The choice made by these options. @throws UserError
 CellChoice weight_choice(const CommandLine& line);
 

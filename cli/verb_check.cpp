@@ -75,10 +75,10 @@ Json input_of(const CommandLine& line) {
 
 /// Adds the model to the request: a cell with its weights, or untrained cells.
 void add_model(const CommandLine& line, Json& request) {
-  const bool stored = line.has("cell");
+  const bool stored = names_weights(line);
   if (int{stored} + int{line.has("family")} + int{line.has("preset")} != 1) {
     throw UserError(ExitCode::Usage,
-                    "check: name a model: --cell CELL (of STORE), --family NAME or --preset NAME, "
+                    "check: name a model: CELL (of STORE), --family NAME or --preset NAME, "
                     "one of them");
   }
   if (stored) {
@@ -98,7 +98,7 @@ void add_model(const CommandLine& line, Json& request) {
 
 int check_verb(const Arguments& arguments) {
   CommandLine line(
-      "check gate|forward|decode|gradcheck [[STORE] --cell CELL | --family NAME | --preset NAME]\n"
+      "check gate|forward|decode|gradcheck [CELL [STORE] | --family NAME | --preset NAME]\n"
       "                       [--set KEY=VALUE]... [--input FILE|-] [options]",
       "Computes one thing from outside and prints every number of it as JSON.\n"
       "gate: surprise, criteria, gate and choice of given residuals, and gradients of the gate.\n"
@@ -106,7 +106,7 @@ int check_verb(const Arguments& arguments) {
       "decode: the same with caches, tokens coming in pieces, and how far it is from one pass.\n"
       "gradcheck: autograd of the training loss against differences in float64. Exit 1 if wrong.");
   line.examples({"check forward --family tdt --mode teacher_topk --length 16",
-                 "check gradcheck results/tiny --cell hidden=4,s0"});
+                 "check gradcheck hidden=4,s0 results/tiny"});
   line.argument("WHAT");
   weight_options(line)
       .text("family", "NAME", "an untrained model: model.family with its defaults and --set")

@@ -29,12 +29,12 @@ std::vector<std::string> words(const std::vector<std::string>& given) {
 
 int eval_verb(const Arguments& arguments) {
   CommandLine line(
-      "eval [STORE] --cell CELL [--data DATA] [--split NAME] [--windows N] [--mode MODE]…\n"
+      "eval CELL [STORE] [--data DATA] [--split NAME] [--windows N] [--mode MODE]…\n"
       "               [--decider NAME]… [--at STEP] [--json]",
       "Mean loss, perplexity and bits per byte of a cell's weights on a split of its own\n"
       "corpus, of another one, or on a text file, by the cell's evaluation settings.");
-  line.examples({"eval results/tiny --cell hidden=4,s0",
-                 "eval results/tiny --cell 9867 --windows 64 --by-position --json"});
+  line.examples({"eval hidden=4,s0 results/tiny",
+                 "eval 9867 results/tiny --windows 64 --by-position --json"});
   weight_options(line)
       .text("data", "DATA", "wikitext-2, tiny-shakespeare, self or a text file (default: its own)")
       .text("split", "NAME", "train, dev, valid (default) or test of a corpus")

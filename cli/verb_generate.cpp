@@ -53,12 +53,12 @@ std::vector<double> control_of(const CommandLine& line) {
 
 int generate_verb(const Arguments& arguments) {
   CommandLine line(
-      "generate [STORE] --cell CELL --prompt TEXT [--tokens N] [--temperature X] [--top-k K]\n"
+      "generate CELL [STORE] --prompt TEXT [--tokens N] [--temperature X] [--top-k K]\n"
       "                          [--top-p P] [--seed N] [--control U,…] [--at STEP] [--json]",
       "Continues a text by tokens drawn one by one from a cell's model. The same seed gives\n"
       "the same text.");
-  line.examples({"generate results/quickstart --cell standard,s0 --prompt 'The '",
-                 "generate results/quickstart --cell standard,s0 --prompt 'The ' --temperature 0 "
+  line.examples({"generate standard,s0 results/quickstart --prompt 'The '",
+                 "generate standard,s0 results/quickstart --prompt 'The ' --temperature 0 "
                  "--tokens 200"});
   weight_options(line)
       .text("prompt", "TEXT", "what to continue; numbers of tokens where the corpus has no text")

@@ -29,20 +29,35 @@ std::string progress_of(const CommandLine& line) {
   return line.has("quiet") ? "quiet" : "auto";
 }
 
-/// Packs the store and reports the outcome of the run on stderr. Says nothing of a start that
-/// failed before anything was trained: there is nothing to read. @return  true if cells failed or
-/// have damaged files.
+/// Attempts in a store, of which each leaves a journal.
+std::size_t attempts_in(const std::filesystem::path& store) {
+  namespace fs = std::filesystem;
+  std::size_t out = 0;
+  std::error_code absent;
+  const auto skip = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator it(store / "cells", skip, absent), end;
+       !absent && it != end; it.increment(absent)) {
+    out += it->path().filename().string().starts_with("journal-") ? 1 : 0;
+  }
+  return out;
+}
+
+/// Packs the store and reports the outcome of the run on stderr. Says nothing of a start that was
+/// refused, or failed before anything was trained: the worker has said why.
+/// @param before  attempts_in() the store when the run began.
+/// @return  true if cells failed or have damaged files.
 bool conclude(const CommandLine& line, const Sweep& sweep, const std::filesystem::path& folder,
-              int code, bool json) {
-  const Store store = Store::open(folder);
-  if (!has_plan(store)) return false;
+              std::size_t before, int code, const std::string& progress) {
   const bool stopped = code == number_of(ExitCode::TempFail);
   const bool ended = code == 0 || code == number_of(ExitCode::Partial) || stopped;
-  const RunSummary summary = conclude_run(
-      store, sweep.goals.empty() ? sweep : load_planned_sweep(line), folder.string(), stopped);
-  if (!ended && !summary.begun) return false;
+  if (!ended && attempts_in(folder) == before) return false;
+  const Store store = Store::open(folder);
+  if (!has_plan(store)) return false;
+  const Sweep planned = sweep.goals.empty() ? sweep : load_planned_sweep(line);
+  const RunSummary summary = conclude_run(store, planned, folder.string(), stopped,
+                                          progress == "auto" ? Terminal::find() : std::nullopt);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
-  tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
+  tell((progress == "json" ? summary_json(summary) : printable(summary_text(summary))) + '\n');
   return summary.failed > 0 || summary.damaged > 0;
 }
 
@@ -112,6 +127,7 @@ int run_verb(const Arguments& arguments) {
   const std::vector<std::string> worker = worker_command("run", order_text(order));
   if (under_launcher()) become(worker);
   std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader
+  const std::size_t before = attempts_in(store);
   const int code = run_child(worker);
   if (code > 128) {
     erase_display();  // the worker was killed while it drew
@@ -121,7 +137,7 @@ int run_verb(const Arguments& arguments) {
                     code - 128, strsignal(code - 128)));
   }
   try {
-    const bool failed = conclude(line, sweep, store, code, order.progress == "json");
+    const bool failed = conclude(line, sweep, store, before, code, order.progress);
     return code == 0 && failed ? number_of(ExitCode::Partial) : code;
   } catch (const UserError& e) {
     if (code == 0) throw;

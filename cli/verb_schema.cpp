@@ -8,16 +8,20 @@ namespace depthgrid {
 
 namespace {
 
-/// The leaf, or all leaves of a group ("train.schedule"). @throws UserError (Usage)
+/// The leaf, all leaves of a group ("train.schedule"), or all whose path begins so.
+/// @throws UserError (Usage)
 std::vector<std::size_t> leaves_named(const std::string& text) {
-  std::vector<std::size_t> rows;
+  std::vector<std::size_t> rows, begin_so;
   std::vector<std::string> paths;
   for (std::size_t row = 0; row < schema().size(); ++row) {
     const std::string_view path = schema()[row].path;
     paths.emplace_back(path);
     if (path == text || path.starts_with(text + ".")) rows.push_back(row);
+    if (path.starts_with(text) && text.find('.') != std::string::npos) begin_so.push_back(row);
   }
-  return rows.empty() ? std::vector<std::size_t>{leaf_index(resolve_name(text, paths))} : rows;
+  if (!rows.empty()) return rows;
+  if (!begin_so.empty()) return begin_so;
+  return {leaf_index(resolve_name(text, paths, "depthgrid schema"))};
 }
 
 }  // namespace
@@ -26,7 +30,8 @@ int schema_verb(const Arguments& arguments) {
   CommandLine line(
       "schema [LEAF] [--json | --json-schema | --markdown]",
       "Prints every key of a sweep file with its type, range, unit, default and meaning.\n"
-      "LEAF is one leaf (train.lr, or its end where that is unique) or a group (train.schedule).");
+      "LEAF is one leaf (train.lr, or its end where that is unique), a group (train.schedule), or\n"
+      "the beginning of several leaves.");
   line.examples({"schema train.lr", "schema --json-schema > sweep.schema.json"});
   line.argument("LEAF")
       .flag("json", "the table as JSON")

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "storage/files/lease.hpp"
+#include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
 
 namespace depthgrid {
@@ -78,6 +79,17 @@ bool is_mapped(const std::string& file) {
   return false;
 }
 
+/// A builder's private file (H5Scratch), which has a name only for a moment: that of a dead process
+/// of this machine, or an empty one of this user that has kept its name for an hour.
+bool is_dead_scratch(const fs::path& file) {
+  struct stat about{};
+  if (lstat(file.c_str(), &about) != 0 || about.st_uid != geteuid()) return false;
+  if (surely_dead_tag(file.filename().string().substr(kScratchPrefix.size()))) return true;
+  const auto age =
+      std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(about.st_mtime);
+  return about.st_size == 0 && age >= kUnfinishedAge;
+}
+
 }  // namespace
 
 Leftovers store_leftovers(const Store& store) {
@@ -106,6 +118,9 @@ Leftovers store_leftovers(const Store& store) {
 
 Leftovers shared_memory_leftovers(const fs::path& folder) {
   Leftovers out;
+  for (const fs::path& file : files_named(folder, kScratchPrefix)) {
+    if (is_dead_scratch(file)) add(out, file);
+  }
   for (const std::string_view kind : kSegments) {
     for (const std::string& host : host_names()) {
       for (const fs::path& file : files_named(folder, std::string(kind) + host + ".")) {

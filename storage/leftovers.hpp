@@ -22,6 +22,7 @@ Leftovers store_leftovers(const Store& store);
 
 /// Segments of shared memory that Open MPI's processes of this user and host have left: those that
 /// no process has mapped, older than a minute. An MPI process that is killed cannot remove its own.
+/// Also files ".tmp-*" of killed processes that were building an HDF5 file in memory (H5Scratch).
 /// @param folder  /dev/shm, except in tests.
 Leftovers shared_memory_leftovers(const std::filesystem::path& folder = "/dev/shm");
 

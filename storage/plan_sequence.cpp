@@ -116,11 +116,13 @@ std::optional<StoredPlan> read_earlier(const fs::path& file, std::int64_t number
   }
 }
 
-/// The newest plan. @throws StorageError that says what to do if it is damaged.
+/// The newest plan. @throws UserError: BadData that says what to do if it is damaged, NoInput if it
+/// cannot be read.
 StoredPlan read_newest(const fs::path& file, std::int64_t number) {
   try {
     return read_plan_file(file, number);
   } catch (const StorageError& damaged) {
+    if (damaged.code() == ExitCode::CantCreate) throw UserError(ExitCode::NoInput, damaged.what());
     if (damaged.code() != ExitCode::BadData) throw;
     throw UserError(damaged.code(), fmt::format("{}; {}", damaged.what(), kRunMends));
   }

@@ -281,20 +281,26 @@ void Store::pin_corpus(const std::string& name, const std::string& sha256) const
     publish_once(root_ / "corpora" / (name + ".json"), pin.dump(2) + "\n");
     pinned = pinned_corpus(name);
   }
-  if (pinned == sha256) return;
+  if (pinned != sha256) throw UserError(ExitCode::BadData, corpus_refusal(name, sha256));
+}
+
+std::string Store::corpus_refusal(const std::string& name, const std::string& sha256) const {
+  const auto pinned = pinned_corpus(name);
+  if (!pinned || pinned == sha256) return {};
   std::error_code unread;
   const bool trained = !fs::is_empty(root_ / "cells", unread) || unread;
   const std::string file = (root_ / "corpora" / (name + ".json")).string();
-  throw UserError(
-      ExitCode::BadData,
-      trained
-          ? fmt::format("corpus '{}' has changed: its files have SHA-256 {}, the cells in {} were "
-                        "trained on {} ({}); restore the files or use another store",
-                        name, sha256, root_.string(), pinned.value_or("?"), file)
-          : fmt::format("corpus '{}' has changed: its files have SHA-256 {}, those of an earlier "
-                        "start had {}; nothing has been trained in this store: delete {} to use "
-                        "the files as they are now",
-                        name, sha256, pinned.value_or("?"), file));
+  return trained ? fmt::format(
+                       "corpus '{}' has changed: its files have SHA-256 {}, the cells in {} were "
+                       "trained on {} ({}); restore the files or use another store. If they are as "
+                       "they were, it is {} that is damaged: move it away, and the next run pins "
+                       "them again",
+                       name, sha256, root_.string(), *pinned, file, file)
+                 : fmt::format(
+                       "corpus '{}' has changed: its files have SHA-256 {}, those of an earlier "
+                       "start had {}; nothing has been trained in this store: delete {} to use "
+                       "the files as they are now",
+                       name, sha256, *pinned, file);
 }
 
 std::string Store::freeze_text(const std::string& name, const std::string& text) const {

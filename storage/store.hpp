@@ -85,6 +85,8 @@ class Store {
   /// Remembers the SHA-256 (64 hex digits) of a corpus's raw files at first use.
   /// @throws UserError (BadData) with both digests if the store remembers a different one.
   void pin_corpus(const std::string& name, const std::string& sha256) const;
+  /// Why pin_corpus() would refuse this digest; empty if it would not. Changes nothing.
+  std::string corpus_refusal(const std::string& name, const std::string& sha256) const;
   std::optional<std::string> pinned_corpus(const std::string& name) const;
 
   /// Keeps `text` under `name` for good unless one is already kept. @return  the kept text.

@@ -7,6 +7,7 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/subprocess.hpp"
 #include "core/config/schema.hpp"
 #include "core/data/corpus_search.hpp"
 #include "core/data/dataset_card.hpp"
@@ -62,6 +63,21 @@ Dataset kept_dataset(const Store& store, const std::string& name, DataOptions op
   return *std::move(data);
 }
 
+/// Losses of a split that is shorter than one window are means over few tokens with little context.
+void tell_of_short_splits(const DataOptions& options, const Dataset& data) {
+  for (const Split split : {Split::Dev, Split::Valid, Split::Test}) {
+    const std::int64_t size = data.split(split).size();
+    if (size == 0 || size > options.seq_len) continue;
+    const std::string text = fmt::format(
+        "corpus {}: the split '{}' has {} tokens, fewer than one window of data.seq_len + 1 = {}: "
+        "it is evaluated on this short window alone; use a longer text, larger shares of it "
+        "(data.{}_fraction) or a smaller data.seq_len",
+        options.corpus, name_of(split), size, options.seq_len + 1, name_of(split));
+    // Every rank opens the corpora of its cells.
+    launcher_rank() == 0 ? log(LogLevel::Warning, text) : log_quietly(LogLevel::Warning, text);
+  }
+}
+
 }  // namespace
 
 bool DataPool::changed(const Dataset& data) const {
@@ -101,6 +117,7 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
     store_.pin_corpus(dataset->corpus + ".test", dataset->test_sha256);
   }
   keep(store_, name, options, *dataset);
+  tell_of_short_splits(options, *dataset);
   open_.emplace(key, dataset);
   return dataset;
 }

@@ -49,6 +49,13 @@ Sha256 sha256_file(const std::filesystem::path& file) {
   return stream.finish();
 }
 
+std::string digest_of_all(std::span<const std::string> digests) {
+  if (digests.size() == 1) return digests.front();
+  std::string list;
+  for (const std::string& digest : digests) list += digest + "\n";
+  return hex(sha256(list));
+}
+
 std::string hex(const Sha256& digest, std::size_t digits) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;

@@ -35,6 +35,10 @@ Sha256 sha256(std::string_view text);
 /// Reads the file in chunks. @throws StorageError if it cannot be read.
 Sha256 sha256_file(const std::filesystem::path& file);
 
+/// One digest for several files, from the hexadecimal digests of each: that of their list, one per
+/// line. Of one file: its own.
+std::string digest_of_all(std::span<const std::string> digests);
+
 /// The first `digits` lower-case hexadecimal digits (64 = all).
 std::string hex(const Sha256& digest, std::size_t digits = 64);
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -77,6 +78,16 @@ bool Terminal::only_foreground_writes() const {
 
 void Terminal::write(std::string_view text) const noexcept {
   write_whole(fd_.get(), text);
+}
+
+PassingLine::PassingLine(std::optional<Terminal> terminal, std::string_view text)
+    : terminal_(std::move(terminal)) {
+  if (terminal_ && !terminal_->ours()) terminal_.reset();
+  if (terminal_) terminal_->write(std::string(kEraseBelow) + std::string(text) + "\r");
+}
+
+PassingLine::~PassingLine() {
+  if (terminal_) terminal_->write(kEraseBelow);
 }
 
 void erase_display() noexcept {

@@ -52,6 +52,20 @@ class Terminal {
   UniqueHandle<TerminalTraits> fd_;
 };
 
+/// One line that is there as long as this object: of a long step during which nothing is drawn. The
+/// cursor stays at its begin, so that whatever others write covers it.
+class PassingLine {
+ public:
+  /// @param terminal  nothing: no line. Nothing is written to a terminal that others use.
+  PassingLine(std::optional<Terminal> terminal, std::string_view text);
+  ~PassingLine();
+  PassingLine(const PassingLine&) = delete;
+  PassingLine& operator=(const PassingLine&) = delete;
+
+ private:
+  std::optional<Terminal> terminal_;
+};
+
 /// Erases what a program that draws has left below the cursor, if stderr is a terminal.
 void erase_display() noexcept;
 

@@ -81,6 +81,15 @@ void limit_size(const SweepDocument& document, const SweepRequest& request,
   }
 }
 
+/// "; the tags of its rows are a, b", or nothing.
+std::string tags_of_rows(const SweepDocument& document) {
+  std::string out;
+  for (const IncludeRow& row : document.include) {
+    if (!row.tag.empty()) out += (out.empty() ? "" : ", ") + row.tag;
+  }
+  return out.empty() ? out : "; the tags of its rows are " + out;
+}
+
 /// What became of the grid. @param collector  a CellCollector or a CellCounter.
 template <class Collector>
 void check_outcome(const SweepDocument& document, const Collector& collector, std::uint64_t limit,
@@ -95,7 +104,8 @@ void check_outcome(const SweepDocument& document, const Collector& collector, st
   } else if (collector.size() == 0) {
     diagnostics.error(document.place, "the grid has zero cells: `exclude` drops all of them");
   } else if (!collector.found_baseline() && document.baseline) {
-    diagnostics.error(document.baseline->place, "`baseline` names no cell of the sweep");
+    diagnostics.error(document.baseline->place,
+                      "`baseline` names no cell of the sweep" + tags_of_rows(document));
   } else if (!collector.found_baseline()) {
     diagnostics.note(document.place, "the baseline (first level of each factor) is excluded");
   }

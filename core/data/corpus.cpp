@@ -179,10 +179,9 @@ std::string join_published_2(std::string_view text) {
 }
 
 std::string combined_sha256(const std::vector<SourceFile>& files) {
-  if (files.size() == 1) return files.front().sha256;
-  std::string list;
-  for (const SourceFile& file : files) list += file.sha256 + "\n";
-  return hex(sha256(list));
+  std::vector<std::string> digests;
+  for (const SourceFile& file : files) digests.push_back(file.sha256);
+  return digest_of_all(digests);
 }
 
 Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_text, bool utf8) {

@@ -46,7 +46,7 @@ Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_te
 /// newline and one more newline in between.
 std::string join_published_2(std::string_view text);
 
-/// Digest of several files: that of their digests, one per line. Of one file: its own digest.
+/// digest_of_all() of several files.
 std::string combined_sha256(const std::vector<SourceFile>& files);
 
 }  // namespace depthgrid

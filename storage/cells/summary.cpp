@@ -279,8 +279,16 @@ std::int64_t parameters_of_snapshot(const fs::path& file, const StoredCell& cell
   }
 }
 
+/// The command that trains the cell: that of its own plan, if it is not in the one asked for.
+std::string command_of(const Store& store, const CellSummary& cell) {
+  if (cell.in_plan) return "depthgrid run";
+  const fs::path text = store.sweep_yaml(cell.plan);
+  return "depthgrid run " + (something_at(text) ? text : store.sweep_yaml()).string();
+}
+
 /// What of an unfinished cell's records is damaged; empty if nothing is.
-std::string damage_of_records(const CellHistory& history,
+/// @param command  that computes again what is lost.
+std::string damage_of_records(const std::string& command, const CellHistory& history,
                               const std::vector<CheckpointFile>& checkpoints) {
   const MergedRows* train = history.find("train");
   std::string out;
@@ -291,7 +299,7 @@ std::string damage_of_records(const CellHistory& history,
   if (out.empty() && (gap || (covered == 0 && !checkpoints.empty() && checkpoints[0].step > 0))) {
     out = fmt::format("records after step {} are missing", covered);
   }
-  return out.empty() ? out : out + "; depthgrid run computes again what is lost";
+  return out.empty() ? out : out + "; " + command + " computes again what is lost";
 }
 
 void fill_from_journals(CellSummary& out, const Store& store, const StoredPlan& plan,
@@ -301,7 +309,7 @@ void fill_from_journals(CellSummary& out, const Store& store, const StoredPlan& 
   // Before the journals are read: a running cell records the steps of a checkpoint first.
   const std::vector<CheckpointFile> checkpoints = list_checkpoints(folder);
   const CellHistory history = read_history(folder);
-  out.damage = damage_of_records(history, checkpoints);
+  out.damage = damage_of_records(command_of(store, out), history, checkpoints);
   const ColumnTable table = cell_records(
       {.plan = cell, .sweep = plan, .history = history, .status = state.status, .facts = {}});
   fill(out, table, 0, attempts_of(table));
@@ -313,17 +321,33 @@ void fill_from_journals(CellSummary& out, const Store& store, const StoredPlan& 
 
 /// The row of the packed file in the place of a result that is damaged or gone, unless the cell is
 /// being trained again.
-bool fill_from_kept_row(CellSummary& row, const PackedSummary& packed, const CellOutcome& found,
-                        const fs::path& result) {
+bool fill_from_kept_row(CellSummary& row, const Store& store, const PackedSummary& packed,
+                        const CellOutcome& found, const fs::path& result) {
   if (found.state.status == CellStatus::Running || !packed.fill(row, "")) return false;
   row.damage = (found.damage.empty() ? result.string() + ": is missing" : found.damage) +
-               "; the numbers are those of sweep.h5; depthgrid run trains the cell again";
+               "; the numbers are those of sweep.h5; " + command_of(store, row) +
+               " trains the cell again";
   return true;
+}
+
+/// Why the folder of a cell cannot be read; empty if it can, or is not there yet.
+std::string barrier(const fs::path& folder) {
+  std::error_code problem;
+  const fs::directory_iterator listed(folder, problem);
+  if (!problem || problem == std::errc::no_such_file_or_directory) return {};
+  return "cannot be read: " + problem.message() + "; make it a folder that can be read";
 }
 
 void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, const StoredCell& cell,
               const PackedSummary& packed) {
-  const fs::path result = store.cell_path(cell.id) / "result.h5";
+  const fs::path folder = store.cell_path(cell.id);
+  if (const std::string barred = barrier(folder); !barred.empty()) {
+    const StorageError problem(folder, barred, ExitCode::NoInput);
+    if (!packed.fill(row, "")) throw problem;
+    row.damage = std::string(problem.what()) + "; the numbers are those of sweep.h5";
+    return;
+  }
+  const fs::path result = folder / "result.h5";
   CellOutcome found = cell_outcome(store, cell.id);
   if (found.seal && packed.fill(row, hex(found.seal->digest))) return;
   if (found.seal) {
@@ -335,9 +359,10 @@ void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, cons
       found.damage = error.what();
     }
   }
-  if (fill_from_kept_row(row, packed, found, result)) return;
+  if (fill_from_kept_row(row, store, packed, found, result)) return;
   fill_from_journals(row, store, plan, cell, found.state);
-  if (!found.damage.empty()) row.damage = found.damage + "; depthgrid run trains the cell again";
+  if (found.damage.empty()) return;
+  row.damage = found.damage + "; " + command_of(store, row) + " trains the cell again";
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ std::string record_json(const LiveEvent& e, std::int64_t done, std::int64_t tota
   switch (e.kind) {
     case LiveKind::Phase:
     case LiveKind::Failed:
+    case LiveKind::Diverged:
       return "";
     case LiveKind::Note:
       out = head("note", e);

@@ -9,8 +9,8 @@
 
 namespace depthgrid {
 
-/// Failed: a cell has failed for good. Note: a line for the user.
-enum class LiveKind : std::uint8_t { JobStart, Step, Phase, JobEnd, Failed, Note };
+/// Failed: a cell has failed for good. Diverged: its result is that. Note: a line for the user.
+enum class LiveKind : std::uint8_t { JobStart, Step, Phase, JobEnd, Failed, Diverged, Note };
 
 /// What one rank tells about its work: the source of every display. Times are durations on that
 /// rank's clock; clocks of two hosts are never compared.

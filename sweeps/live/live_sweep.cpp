@@ -29,7 +29,13 @@ void LiveSweep::finish(std::size_t row) {
 void LiveSweep::fail(std::size_t row, const std::string& why) {
   if (row >= cells_.size() || lost_[row] || cells_[row].done) return;
   lost_[row] = true;
-  failures_.push_back(cells_[row].alias + ": " + why);
+  news_.push_back({true, cells_[row].alias + ": " + why});
+}
+
+void LiveSweep::diverge(std::size_t row, const std::string& how) {
+  if (row >= cells_.size() || cells_[row].done) return;
+  finish(row);
+  news_.push_back({false, cells_[row].alias + ": " + how});
 }
 
 std::vector<std::size_t> LiveSweep::open() const {
@@ -69,6 +75,10 @@ bool LiveSweep::apply(const LiveEvent& event, double now) {
   if (event.kind == LiveKind::Note) return true;
   if (event.kind == LiveKind::Failed) {
     for (const std::size_t row : event.rows) fail(row, event.text);
+    return true;
+  }
+  if (event.kind == LiveKind::Diverged) {
+    for (const std::size_t row : event.rows) diverge(row, event.text);
     return true;
   }
   if (event.kind == LiveKind::JobStart) {
@@ -149,7 +159,7 @@ LiveView LiveSweep::view(double now) {
   out.cells = cells();
   out.cells_done = done_;
   out.elapsed = now;
-  out.failed = failures_;
+  out.news = news_;
   std::int64_t ended = 0;
   for (std::size_t row = 0; row < cells_.size(); ++row) {
     const LiveCell& cell = cells_[row];

@@ -32,6 +32,12 @@ struct LiveJob {
   std::string phase;         // "final evaluation"; empty: training
 };
 
+/// What became of a cell that did not complete.
+struct LiveNews {
+  bool failed = true;  // false: it has diverged, which is a result
+  std::string text;    // "alias: why"
+};
+
 /// Everything that a display shows.
 struct LiveView {
   std::string sweep;
@@ -41,7 +47,7 @@ struct LiveView {
   double elapsed = 0;    // s
   double remaining = 0;  // s; NaN while unknown
   std::vector<LiveJob> jobs;
-  std::vector<std::string> failed;  // "alias: why", the newest last
+  std::vector<LiveNews> news;  // the newest last
 };
 
 /// The state of a run as its ranks tell it. Pure: time comes from outside.
@@ -59,6 +65,8 @@ class LiveSweep {
   /// The cell has a result, or has failed for good. Repeating it changes nothing.
   void finish(std::size_t row);
   void fail(std::size_t row, const std::string& why);
+  /// The cell has a result, and is among the news.
+  void diverge(std::size_t row, const std::string& how);
 
   /// Rows without a result or failure.
   std::vector<std::size_t> open() const;
@@ -83,7 +91,7 @@ class LiveSweep {
   std::string name_;
   std::vector<LiveCell> cells_;
   std::vector<bool> lost_;
-  std::vector<std::string> failures_;
+  std::vector<LiveNews> news_;
   std::vector<std::vector<std::size_t>> jobs_;
   std::size_t teams_ = 1;
   std::map<int, Running> running_;  // by rank

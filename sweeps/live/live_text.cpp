@@ -12,7 +12,7 @@ namespace depthgrid {
 namespace {
 
 constexpr std::size_t kWidestBar = 60;
-constexpr std::size_t kShownFailures = 3, kPlainJobs = 4;
+constexpr std::size_t kShownNews = 3, kPlainJobs = 4;
 constexpr std::size_t kReadable = 14;  // columns that tell most aliases apart
 
 /// Rounded down: 100 only when everything is done.
@@ -90,6 +90,15 @@ std::string job_line(const LiveJob& job, std::size_t widest, std::size_t width) 
   return clipped("  " + name + pad + "  " + state, width);
 }
 
+/// "2 failed, 1 diverged", without what is none.
+std::string counted_news(const LiveView& view) {
+  const auto failed = std::ranges::count(view.news, true, &LiveNews::failed);
+  const auto diverged = static_cast<std::ptrdiff_t>(view.news.size()) - failed;
+  std::string out = failed > 0 ? fmt::format("{} failed", failed) : "";
+  if (diverged > 0) out += fmt::format("{}{} diverged", out.empty() ? "" : ", ", diverged);
+  return out;
+}
+
 }  // namespace
 
 std::string clock_text(double seconds) {
@@ -105,18 +114,18 @@ std::vector<std::string> live_lines(const LiveView& view, int columns, int rows)
   const auto most = static_cast<std::size_t>(std::max(rows - 2, 1));
   std::vector<std::string> out = {clipped(bar_line(view, width), width), times_line(view, width)};
 
-  std::vector<std::string> failures;
-  const std::size_t failed = view.failed.size();
-  for (std::size_t i = failed - std::min(failed, kShownFailures); i < failed; ++i) {
-    std::string text = printable(view.failed[i]);
+  std::vector<std::string> news;
+  const std::size_t all_news = view.news.size();
+  for (std::size_t i = all_news - std::min(all_news, kShownNews); i < all_news; ++i) {
+    std::string text = printable(view.news[i].text);
     std::ranges::replace(text, '\n', ' ');
-    failures.push_back(clipped("  failed: " + text, width));
+    news.push_back(clipped((view.news[i].failed ? "  failed: " : "  ") + text, width));
   }
-  if (failed > kShownFailures) {
-    failures.push_back(clipped(fmt::format("  {} failed in all", failed), width));
+  if (all_news > kShownNews) {
+    news.push_back(clipped("  " + counted_news(view) + " in all", width));
   }
 
-  const std::size_t room = most - std::min(most, out.size() + failures.size());
+  const std::size_t room = most - std::min(most, out.size() + news.size());
   const bool all = view.jobs.size() <= room;
   const std::size_t shown = all ? view.jobs.size() : room - std::min<std::size_t>(room, 1);
   std::size_t widest = 0;
@@ -127,7 +136,7 @@ std::vector<std::string> live_lines(const LiveView& view, int columns, int rows)
   if (!all && room > 0) {
     out.push_back(clipped(fmt::format("  … and {} more jobs", view.jobs.size() - shown), width));
   }
-  out.insert(out.end(), failures.begin(), failures.end());
+  out.insert(out.end(), news.begin(), news.end());
   out.resize(std::min(out.size(), most));
   return out;
 }
@@ -141,7 +150,7 @@ std::string plain_line(const LiveView& v) {
                        states(v.jobs[i])[1]);
   }
   if (v.jobs.size() > kPlainJobs) out += fmt::format(", {} more", v.jobs.size() - kPlainJobs);
-  if (!v.failed.empty()) out += fmt::format("; {} failed", v.failed.size());
+  if (!v.news.empty()) out += "; " + counted_news(v);
   return out;
 }
 

@@ -11,8 +11,8 @@ namespace depthgrid {
 std::string clock_text(double seconds);
 
 /// What a terminal of this size shows: a bar over all cell-steps, the times, one line per running
-/// job and what has failed. No line is wider than `columns` - 1, so that none wraps; there are at
-/// most `rows` - 2 lines, and jobs beyond are counted.
+/// job and what has failed or diverged. No line is wider than `columns` - 1, so that none wraps;
+/// there are at most `rows` - 2 lines, and jobs beyond are counted.
 std::vector<std::string> live_lines(const LiveView& view, int columns, int rows);
 
 /// The same on one line of text, for a pipe or a file.

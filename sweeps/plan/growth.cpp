@@ -19,8 +19,10 @@ Growth growth_of(const Sweep& sweep, const std::filesystem::path& folder) {
   std::set<CellId> ours;
   for (const CellPlan& cell : sweep.cells) {
     ours.insert(cell.id);
-    const CellOutcome found = cell_outcome(store, cell.id);
-    ++(found.seal ? out.done : found.state.generation > 0 ? out.in_progress : out.fresh);
+    // As `run` does: a result counts once it has been read whole.
+    const bool done = store.completed(cell.id);
+    const bool tried = !done && unfinished_outcome(store, cell.id).state.generation > 0;
+    ++(done ? out.done : tried ? out.in_progress : out.fresh);
   }
   if (!has_plan(store)) return out;
   for (const StoredCell& cell : read_plan(store).cells) {

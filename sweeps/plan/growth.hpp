@@ -10,7 +10,7 @@ namespace depthgrid {
 
 /// What a store has of a sweep: the same account in `plan` and at the start of `run`.
 struct Growth {
-  std::int64_t done = 0;         // cells of the sweep with a result
+  std::int64_t done = 0;         // cells of the sweep with a sound result
   std::int64_t in_progress = 0;  // tried before, or training now
   std::int64_t fresh = 0;        // never tried
   std::int64_t absent = 0;       // cells of the store that the sweep lacks

@@ -206,6 +206,22 @@ std::string last_component(const std::string& name) {
   return name.substr(name.rfind('.') + 1);
 }
 
+/// All names, in a sentence; of many, the three nearest and the command that lists all.
+std::string offer(std::string_view begin, std::string_view between, std::string_view end,
+                  std::string_view text, std::vector<std::string> names,
+                  std::string_view listed_by) {
+  constexpr std::size_t kMost = 12, kNearest = 3;
+  if (names.size() <= kMost) return fmt::format("{}{}{}", begin, fmt::join(names, between), end);
+  const auto distance = [text](const std::string& name) {
+    return std::min(edit_distance(text, name), edit_distance(text, last_component(name)));
+  };
+  std::ranges::stable_sort(names, {}, distance);
+  const std::size_t all = names.size();
+  names.resize(kNearest);
+  return fmt::format("the nearest of {} are {} ({} lists all)", all, fmt::join(names, ", "),
+                     listed_by);
+}
+
 }  // namespace
 
 bool fits_pattern(std::string_view text, std::string_view pattern) {
@@ -235,7 +251,8 @@ CellFilter parse_filter(std::string_view text, const std::vector<std::string>& n
   return Parser(text, names).parse();
 }
 
-std::string resolve_name(std::string_view text, const std::vector<std::string>& names) {
+std::string resolve_name(std::string_view text, const std::vector<std::string>& names,
+                         std::string_view listed_by) {
   if (std::find(names.begin(), names.end(), text) != names.end()) return std::string(text);
   const auto those = [&](auto holds) {
     std::vector<std::string> out;
@@ -258,10 +275,11 @@ std::string resolve_name(std::string_view text, const std::vector<std::string>& 
     near = those(
         [&](const std::string& name) { return name == word || last_component(name) == word; });
   }
-  throw UserError(ExitCode::Usage, near.empty() ? fmt::format("unknown name '{}'; here are: {}",
-                                                              text, fmt::join(names, ", "))
-                                                : fmt::format("unknown name '{}'; did you mean {}?",
-                                                              text, fmt::join(near, " or ")));
+  throw UserError(
+      ExitCode::Usage,
+      fmt::format("unknown name '{}'; {}", text,
+                  near.empty() ? offer("here are: ", ", ", "", text, names, listed_by)
+                               : offer("did you mean ", " or ", "?", text, near, listed_by)));
 }
 
 }  // namespace depthgrid

@@ -31,7 +31,10 @@ CellFilter parse_filter(std::string_view text, const std::vector<std::string>& n
 bool fits_pattern(std::string_view text, std::string_view pattern);
 
 /// The full name of `text`: itself, or the only one of `names` that ends in "." + text.
+/// @param listed_by  the command that prints all names, for messages: of many, they show the
+/// nearest.
 /// @throws UserError (Usage) that lists the candidates.
-std::string resolve_name(std::string_view text, const std::vector<std::string>& names);
+std::string resolve_name(std::string_view text, const std::vector<std::string>& names,
+                         std::string_view listed_by = "depthgrid results STORE --csv");
 
 }  // namespace depthgrid

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,12 +28,33 @@ std::string eval_windows(const StoredPlan& plan) {
   return sliding == plan.cells.size() ? "sliding" : "mixed";
 }
 
-/// @param path  a number of windows; null: all.
-std::string windows_text(const StoredPlan& plan, const char* path) {
+/// How many windows an evaluation has looked at.
+struct WindowCount {
+  const char* leaf;    // the number asked for; null: all
+  const char* tokens;  // metric: what they hold
+};
+constexpr WindowCount kPeriodic = {"eval.windows", "eval_tokens.valid"};
+constexpr WindowCount kFinal = {"eval.final_windows", "final_tokens.valid"};
+
+/// The number asked for; 0 = all, also where the split has fewer: then there are fewer tokens than
+/// that many windows hold, of which one may be shorter.
+/// @param metrics  of the cell, which may be unknown.
+double windows_of(const StoredPlan& plan, const StoredCell& cell, const WindowCount& count,
+                  const std::map<std::string, double>* metrics) {
+  const double asked = leaf_of(plan, cell, count.leaf);
+  if (std::isnan(asked)) return 0;
+  if (metrics == nullptr || !metrics->contains(count.tokens)) return asked;
+  const double fresh = leaf_of(plan, cell, "eval.stride");  // tokens that a window adds, at least
+  return metrics->at(count.tokens) <= (asked - 1) * fresh ? 0 : asked;
+}
+
+/// @param cells  of the plan, in its order; empty if there is no store.
+std::string windows_text(const StoredPlan& plan, const std::vector<CellSummary>& cells,
+                         const WindowCount& count) {
   std::set<double> numbers;
-  for (const StoredCell& cell : plan.cells) {
-    const double n = leaf_of(plan, cell, path);
-    numbers.insert(std::isnan(n) ? 0 : n);
+  for (std::size_t row = 0; row < plan.cells.size(); ++row) {
+    const auto* metrics = cells.empty() ? nullptr : &cells[row].metrics;
+    numbers.insert(windows_of(plan, plan.cells[row], count, metrics));
   }
   if (numbers.size() > 1) return "numbers of windows that differ between cells";
   if (numbers.empty() || *numbers.begin() == 0) return "the whole split";
@@ -49,7 +72,8 @@ std::string data_text(const StoredPlan& plan, const StoredCell& cell) {
   return out;
 }
 
-Listing heading(const StoredPlan& plan, const std::string& store) {
+/// @param cells  as windows_text().
+Listing heading(const StoredPlan& plan, const std::string& store, std::vector<CellSummary> cells) {
   Listing listing;
   listing.sweep = plan.name;
   listing.store = store;
@@ -57,12 +81,13 @@ Listing heading(const StoredPlan& plan, const std::string& store) {
   listing.plan_damages = plan.damages;
   listing.goal = plan.goal;
   listing.eval_windows = eval_windows(plan);
-  listing.periodic_windows = windows_text(plan, "eval.windows");
-  listing.final_windows = windows_text(plan, "eval.final_windows");
+  listing.periodic_windows = windows_text(plan, cells, kPeriodic);
+  listing.final_windows = windows_text(plan, cells, kFinal);
   for (const StoredCell& cell : plan.cells) {
     listing.baseline.push_back(cell.baseline);
     listing.texts.push_back(data_text(plan, cell));
   }
+  listing.cells = std::move(cells);
   return listing;
 }
 
@@ -97,13 +122,11 @@ std::string other_plans_text(const Listing& listing) {
 
 Listing list_store(const Store& store, const std::string& name, const Sweep* sweep) {
   const StoredPlan plan = sweep == nullptr ? read_plan(store) : read_plan(store, *sweep);
-  Listing listing = heading(plan, name);
-  listing.cells = summarise(store, plan);
-  return listing;
+  return heading(plan, name, summarise(store, plan));
 }
 
 Listing list_plan(const StoredPlan& plan, const std::string& store) {
-  Listing listing = heading(plan, store);
+  Listing listing = heading(plan, store, {});
   listing.planned = false;
   for (const StoredCell& cell : plan.cells) {
     CellSummary row;

@@ -20,7 +20,8 @@ struct Listing {
   /// How evaluation divides a split: into "disjoint" windows, into overlapping "sliding" ones
   /// (eval.stride less than data.seq_len: more context, lower losses), or "mixed" if cells differ.
   std::string eval_windows = "disjoint";
-  /// What eval_loss and final_loss are the mean of: "the whole split", "64 windows", ...
+  /// What eval_loss.valid and final_loss.valid are the mean of: "64 windows", or "the whole split",
+  /// also where it has fewer windows than that.
   std::string periodic_windows, final_windows;
   std::vector<CellSummary> cells;
   std::vector<bool> baseline;  // one flag per cell

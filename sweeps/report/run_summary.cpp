@@ -1,6 +1,7 @@
 #include "sweeps/report/run_summary.hpp"
 
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,7 +12,8 @@
 namespace depthgrid {
 
 RunSummary conclude_run(const Store& store, const Sweep& sweep, const std::string& name,
-                        bool stopped) {
+                        bool stopped, std::optional<Terminal> terminal) {
+  const PassingLine shown(std::move(terminal), "packing the store");
   const PackReport packed = pack(store);
   const Listing listing = list_store(store, name);
   RunSummary out;
@@ -23,14 +25,13 @@ RunSummary conclude_run(const Store& store, const Sweep& sweep, const std::strin
   for (const CellPlan& cell : sweep.cells) ours.insert(cell.id);
   for (const CellSummary& cell : listing.cells) {
     if (!ours.contains(cell.id)) continue;
-    out.begun = out.begun || cell.attempts > 0;
     out.completed += cell.status == CellStatus::Completed ? 1 : 0;
     out.diverged += cell.status == CellStatus::Diverged ? 1 : 0;
     out.failed += is_failure(cell.status) ? 1 : 0;
+    out.damaged += cell.damage.empty() ? 0 : 1;  // of other plans' cells, `run` mends nothing
   }
   out.stopped = stopped;
   out.problems = packed.problems;
-  for (const CellSummary& cell : listing.cells) out.damaged += cell.damage.empty() ? 0 : 1;
   out.damages_met = damages_met(listing);
   for (const std::string& line : damage_lines(listing)) out.problems.push_back(line);
   return out;

@@ -39,5 +39,26 @@ TEST(CommandLine, AMissingOptionIsNamedAsItIsTyped) {
   }
 }
 
+std::string refusal_of(const std::vector<std::string>& arguments) {
+  CommandLine line("run FILE", "Runs.");
+  line.argument("FILE").sweep_options();
+  try {
+    line.parse(arguments);
+  } catch (const UserError& e) {
+    const std::string text = e.what();
+    return text.substr(0, text.find('\n'));
+  }
+  return "";
+}
+
+TEST(CommandLine, AKeyOfASweepFileAsAnOptionIsToldHowItIsSet) {
+  const std::string hint = "; a key of the sweep file is set by --set ";
+  EXPECT_EQ(refusal_of({"a.yaml", "--seeds", "3"}),
+            "unrecognised option '--seeds'" + hint + "seeds=3");
+  EXPECT_TRUE(refusal_of({"a.yaml", "--train.lr=1e-3"}).ends_with(hint + "train.lr=1e-3"));
+  EXPECT_TRUE(refusal_of({"a.yaml", "--train.lr"}).ends_with(hint + "train.lr=VALUE"));
+  EXPECT_EQ(refusal_of({"a.yaml", "--nonsense"}), "unrecognised option '--nonsense'");
+}
+
 }  // namespace command_line_test
 }  // namespace depthgrid

@@ -122,9 +122,34 @@ done
 same own other/copy
 # The text has changed: refused, and the store as it was.
 seq 5 4004 >texts/numbers.txt
+expect 0 "$depthgrid" plan own.yaml --store own --set train.steps=7
+says out "note: depthgrid run will refuse to begin: corpus 'file' has changed"
 expect 65 "$depthgrid" run own.yaml --store own -q --set train.steps=7
 says err "has changed"
 [ ! -e own/plan-2.h5 ] || fail "a refused run left a plan"
+# The text is as it was, and what the store remembers of it is not: the message names the file. Cells with results are
+# no reason to say how they are read.
+seq 1 4000 >texts/numbers.txt
+sed -i 's/"sha256": "0/"sha256": "1/; t; s/"sha256": "./"sha256": "0/' own/corpora/file.json
+expect 65 "$depthgrid" run own.yaml --store own --set train.steps=7 --set seeds=2
+says err "own/corpora/file.json that is damaged: move it away"
+if grep -q 'read them with' err; then fail "advice to read results after a refused start"; fi
+rm own/corpora/file.json
+expect 0 "$depthgrid" run own.yaml --store own -q --set train.steps=7 --set seeds=2
+
+# A damaged result is not done, though sweep.h5 has its numbers; one that only an earlier plan has is mended by that plan.
+damaged=$(find own/cells -name result.h5 | sort | tail -n 1)
+printf '?' >"$damaged"
+expect 0 "$depthgrid" plan own.yaml --store own --set train.steps=7 --set seeds=2
+says out "own: 2 cells, 1 done, 1 jobs"
+says out "1 cell done, 1 in progress, 0 new"
+expect 0 "$depthgrid" run own.yaml --store own --set train.steps=8
+says err "depthgrid run own/sweep-2.yaml trains the cell again"
+expect 0 "$depthgrid" status own
+says out "depthgrid run own/sweep-2.yaml trains the cell again"
+expect 0 "$depthgrid" run own/sweep-2.yaml -q
+expect 0 "$depthgrid" plan own/sweep-2.yaml
+says out "2 cells done, 0 in progress, 0 new"
 
 # A store of the format before: one plan, the file as it was read, no columns about plans.
 train before --set seeds=1

@@ -44,9 +44,20 @@ wait "$launcher" 2>/dev/null || code=$?
 expect 78 "$depthgrid" run "$sweep" "${options[@]}" --store killed -q
 says err 'with 2 rank(s) per job, this run has 1'
 says err '--allow-inexact'
+if grep -q 'read them with' err; then fail "advice to read results after a refused start"; fi
+expect 78 mpirun -q -np 2 "$depthgrid" run "$sweep" "${options[@]}" --store killed -q --set resources.ranks_per_job=1
+[ "$(grep -c 'was trained up to step' err)" = 1 ] || fail "an error common to both ranks is told by both"
 cp -r killed inexact
 expect 0 "$depthgrid" run "$sweep" "${options[@]}" --store inexact -q --allow-inexact
-h5dump -d /event_kind inexact/sweep.h5 >kinds
+"$sources/.venv/bin/python" - <<'PY' || fail "the store does not record that a team of another size went on"
+import h5py
+
+kinds = h5py.File("inexact/sweep.h5")["event_kind"]
+names = kinds.attrs["flag_meanings"]
+names = (names.decode() if isinstance(names, bytes) else str(names)).split()
+values = [int(value) for value in kinds.attrs["flag_values"]]
+assert values[names.index("team_size_changed")] in kinds[()].tolist(), kinds[()].tolist()
+PY
 near straight inexact 1e-3
 ranks 2 killed --set resources.ranks_per_job=2
 same straight killed

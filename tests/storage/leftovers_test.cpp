@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "storage/files/lease_keeper.hpp"
@@ -70,6 +71,30 @@ TEST(Leftovers, InSharedMemoryAreSegmentsThatNoProcessHasMapped) {
   munmap(memory, 4);
   EXPECT_EQ(names(shared_memory_leftovers(scratch.path())),
             (std::vector<std::string>{stem + "0", stem + "1"}));
+}
+
+TEST(Leftovers, InSharedMemoryAreFilesThatDeadProcessesWereBuilding) {
+  const TemporaryFolder scratch;
+  const pid_t child = fork();
+  if (child == 0) {
+    std::ofstream(scratch_name(scratch.path())) << "1234";
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  std::ofstream(scratch_name(scratch.path())) << "of a living process";
+  for (const char* name : {".tmp-7-old", ".tmp-8-new", ".tmp-9-filled"}) {
+    std::ofstream(scratch.path() / name) << (name == std::string(".tmp-9-filled") ? "1" : "");
+  }
+  for (const char* name : {".tmp-7-old", ".tmp-9-filled"}) {
+    const fs::path file = scratch.path() / name;
+    fs::last_write_time(file, fs::last_write_time(file) - 90min);
+  }
+
+  const Leftovers found = shared_memory_leftovers(scratch.path());
+
+  ASSERT_EQ(found.files.size(), 2U);
+  EXPECT_EQ(found.bytes, 4U);
+  EXPECT_EQ(std::ranges::count(names(found), std::string(".tmp-7-old")), 1);
 }
 
 TEST(Leftovers, WhatCannotBeRemovedIsSaid) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "core/base/error.hpp"
 #include "storage/cells/summary.hpp"
@@ -226,6 +227,19 @@ TEST_F(PlanSequence, ADamagedEarlierPlanHidesOnlyItsOwnCells) {
 
   fs::resize_file(store_.plan_file(2), 700);
   EXPECT_THROW(read_plan(store_), UserError);
+}
+
+TEST_F(PlanSequence, APlanThatCannotBeReadIsAMissingInput) {
+  publish_plan(store_, synthetic_sweep({1e-4}));
+  std::filesystem::remove(store_.plan_file());
+  ASSERT_EQ(mknod(store_.plan_file().c_str(), S_IFSOCK | 0600, 0), 0);  // open() fails on it
+  try {
+    read_plan(store_);
+    FAIL() << "a socket is no plan";
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), ExitCode::NoInput) << e.what();
+    EXPECT_NE(std::string(e.what()).find("plan.h5: cannot open"), std::string::npos) << e.what();
+  }
 }
 
 TEST_F(PlanSequence, APlanOfAnEarlierVersionLacksLeavesAndIsTheSame) {

@@ -38,5 +38,22 @@ TEST(DataPool, TheTestTextIsPinnedLikeTheCorpus) {
   }
 }
 
+TEST(DataPool, ASplitThatIsShorterThanOneWindowIsSaid) {
+  const TemporaryFolder folder;
+  std::string words;
+  for (int i = 0; i < 300; ++i) words += "word ";
+  ValueMap leaves = {{"data.corpus", "file"},
+                     {"data.path", folder.write("text.txt", words).string()},
+                     {"data.seq_len", 256},
+                     {"data.tokenizer", "byte"}};
+  sort_map(leaves);
+  const Store store = Store::open_or_create(folder.path() / "s");
+  testing::internal::CaptureStderr();
+  DataPool(store).open(make_config(leaves));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("the split 'valid' has"), std::string::npos) << said;
+  EXPECT_NE(said.find("fewer than one window of data.seq_len + 1 = 257"), std::string::npos);
+}
+
 }  // namespace data_pool_test
 }  // namespace depthgrid

@@ -151,6 +151,14 @@ void Progress::cell_failed(std::size_t row, const std::string& why) {
   outbox_.push_back(std::move(failed));
 }
 
+void Progress::cell_diverged(std::size_t row, std::int64_t step) {
+  const std::lock_guard lock(mutex_);
+  outbox_.push_back({.kind = LiveKind::Diverged,
+                     .rank = options_.rank,
+                     .rows = {row},
+                     .text = fmt::format("diverged at step {}", step)});
+}
+
 void Progress::say(const std::string& line) {
   log_quietly(LogLevel::Info, line);
   const std::lock_guard lock(mutex_);

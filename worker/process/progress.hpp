@@ -67,6 +67,9 @@ class Progress {
   /// This cell has failed for good.
   void cell_failed(std::size_t row, const std::string& why);
 
+  /// This cell has a result: it diverged.
+  void cell_diverged(std::size_t row, std::int64_t step);
+
   /// A line that stays.
   void say(const std::string& line);
 

@@ -1,8 +1,10 @@
 #include "worker/run/run_service.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -11,6 +13,7 @@
 #include "core/base/output.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
+#include "core/base/terminal.hpp"
 #include "distributed/agree.hpp"
 #include "distributed/device_map.hpp"
 #include "distributed/mpi_env.hpp"
@@ -47,7 +50,9 @@ void tell_of_device(const Sweep& sweep, const RunContext& run) {
 /// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed
 /// or have damaged files.
 std::int64_t conclude(const RunOrder& order, const Sweep& sweep, const Store& store, bool stopped) {
-  const RunSummary summary = conclude_run(store, sweep, order.store, stopped);
+  const RunSummary summary =
+      conclude_run(store, sweep, order.store, stopped,
+                   order.progress == "auto" ? Terminal::find() : std::nullopt);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   const bool json = order.progress == "json";
   tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
@@ -86,7 +91,20 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   return failed > 0 ? ExitCode::Partial : ExitCode::Done;
 }
 
-/// The same; an error that nobody expected counts as a crash of the cells that it ends.
+/// Reports an error that ends this rank, and with it all others. Several may meet the same one at
+/// the same moment, such as a refused resume: then the first rank tells it, and ends those that
+/// wait.
+void report_alone(const Collective& world, const UserError& error) {
+  using namespace std::chrono_literals;
+  const bool waits = world.rank() != 0 && !stop_requested();
+  for (int i = 0; waits && i < 40; ++i) {
+    if (stop_requested()) return log_quietly(LogLevel::Error, error.what());
+    std::this_thread::sleep_for(50ms);
+  }
+  log(LogLevel::Error, error.what());
+}
+
+/// run_sweep(); an error that nobody expected counts as a crash of the cells that it ends.
 ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, int local_size) {
   try {
     return run_sweep(order, world, local_rank, local_size);
@@ -119,7 +137,7 @@ int run(const RunOrder& order, int argc, char** argv) {
     world->barrier();
     return static_cast<int>(e.code());
   } catch (const UserError& e) {  // the other ranks wait for this one: end them too
-    log(LogLevel::Error, e.what());
+    report_alone(*world, e);
     MpiEnv::abort(e.code());
   } catch (const std::exception& e) {
     log(LogLevel::Error, e.what());

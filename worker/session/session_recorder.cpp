@@ -172,6 +172,7 @@ void SessionRecorder::act(const StepEvent& event) {
                                         report.loss[e], bound)
                           : "loss or gradient is not finite");
       finish_cell(e, CellStatus::Diverged);
+      job_.run.progress.cell_diverged(job_.job.rows[e], step_);
       continue;
     }
     low = std::min(low, report.loss[e]);

@@ -19,6 +19,13 @@ std::size_t shared_parts(std::string_view a, std::string_view b) {
   return n;
 }
 
+/// Whether a leaf may have been written in the place of another: their last words are the same, or
+/// nearly so.
+bool may_be_meant(std::string_view written, std::string_view read) {
+  const std::string word(split(written, ".").back());
+  return !nearest(word, {std::string(split(read, ".").back())}).empty();
+}
+
 }  // namespace
 
 Resolver::Resolver(std::shared_ptr<ValuePool> pool, Diagnostics& diagnostics)
@@ -124,7 +131,8 @@ std::optional<std::string> Resolver::content_of(std::vector<std::filesystem::pat
     diagnostics_.error(place, name + "no file '" + missing->string() +
                                   "' (paths are relative to the sweep file, with --set to the "
                                   "working directory); its content is part of "
-                                  "the cells' identity");
+                                  "the cells' identity. A store that was trained on it is read "
+                                  "without it: depthgrid results STORE");
     return std::nullopt;
   }
   try {
@@ -201,6 +209,7 @@ std::string Resolver::explain(std::size_t leaf, const Slots& slots) const {
   std::size_t best_distance = 0;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     if (i == leaf || !reads(i, slots)) continue;
+    if (!may_be_meant(leaves[leaf].path, leaves[i].path)) continue;
     const std::size_t shared = shared_parts(leaves[leaf].path, leaves[i].path);
     const std::size_t distance = edit_distance(leaves[leaf].path, leaves[i].path);
     if (near.empty() || shared > best_shared ||
@@ -211,7 +220,8 @@ std::string Resolver::explain(std::size_t leaf, const Slots& slots) const {
     }
   }
   return "`" + std::string(leaves[leaf].path) + "` is read with " + wanted + "; here " + here +
-         ": remove it, or put it under `when:` (nearest leaf that is read: `" + near + "`)";
+         ": remove it, or put it under `when:`" +
+         (near.empty() ? "" : " (nearest leaf that is read: `" + near + "`)");
 }
 
 }  // namespace depthgrid

@@ -1,6 +1,7 @@
 #include "core/config/sweep/cell_collector.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/config/identity.hpp"
 #include "core/config/schema.hpp"
@@ -9,6 +10,17 @@ namespace depthgrid {
 namespace {
 
 constexpr std::size_t kMostMergeNotes = 20;
+
+/// The leaf of a factor that has a level twice; empty if there is none.
+std::string repeated_level(const SweepDocument& document) {
+  for (const Factor& factor : document.factors) {
+    const std::vector<const PooledValue*>& levels = factor.columns.front().values;
+    const std::set<const PooledValue*> different(levels.begin(), levels.end());
+    if (factor.columns.size() > 1 || different.size() == levels.size()) continue;
+    return std::string(schema()[factor.columns.front().leaf].path);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -156,8 +168,12 @@ void CellCollector::merge(Place place, const CellPlan& plan, std::size_t row,
   kept.baseline = kept.baseline || plan.baseline;
   if (kept.tag.empty()) kept.tag = plan.tag;
   if (++merged_ <= kMostMergeNotes) {
-    diagnostics_.note(place, "duplicate cell: " + plan.arm + " equals " + kept.alias + " (" +
-                                 kept.id + "); it is run once");
+    const std::string twice = plan.arm == kept.arm ? repeated_level(document_) : "";
+    diagnostics_.note(
+        place, "duplicate cell: " +
+                   (twice.empty() ? plan.arm + " equals " + kept.alias
+                                  : "two levels of `" + twice + "` are equal: " + kept.alias) +
+                   " (" + kept.id + "); it is run once");
   } else if (merged_ == kMostMergeNotes + 1) {
     diagnostics_.note(document_.place, "further duplicate cells are merged, too");
   }

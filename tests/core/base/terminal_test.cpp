@@ -55,6 +55,19 @@ TEST_F(PseudoTerminal, ShowsWhatIsWritten) {
   EXPECT_TRUE(terminal->ours());  // not our controlling terminal: there are no jobs to tell apart
 }
 
+TEST_F(PseudoTerminal, APassingLineIsErasedAtItsEnd) {
+  std::array<char, 64> got{};
+  {
+    const PassingLine line(Terminal::of(program_), "packing");
+    EXPECT_GT(read(screen_, got.data(), got.size()), 0);
+    EXPECT_STREQ(got.data(), "\r\033[Jpacking\r");
+  }
+  got.fill(0);
+  EXPECT_GT(read(screen_, got.data(), got.size()), 0);
+  EXPECT_STREQ(got.data(), "\r\033[J");
+  const PassingLine none(std::nullopt, "packing");
+}
+
 TEST_F(PseudoTerminal, SaysWhoMayWrite) {
   const auto terminal = Terminal::of(program_);
   ASSERT_TRUE(terminal);

@@ -208,5 +208,38 @@ TEST_F(Summary, AFailureIsNamedUntilTheCellIsTriedAgain) {
   EXPECT_EQ(summarise(store_, plan_)[0].status, CellStatus::Pending);
 }
 
+TEST_F(Summary, ADamagedResultOfAnEarlierPlanNamesTheSweepFileThatMendsIt) {
+  finish_cell(store_, plan_, 0, 5);
+  finish_cell(store_, plan_, 1, 5);
+  publish_plan(store_, synthetic_sweep({1e-3, 1e-2}));
+  for (const std::size_t row : {0U, 1U}) {
+    std::ofstream(store_.cell_path(plan_.cells[row].id) / "result.h5") << "?";
+  }
+
+  const std::vector<CellSummary> cells = summarise(store_, read_plan(store_));
+
+  ASSERT_EQ(cells.size(), 3U);
+  EXPECT_TRUE(cells[0].damage.ends_with("; depthgrid run trains the cell again"));
+  EXPECT_FALSE(cells[2].in_plan);
+  EXPECT_TRUE(cells[2].damage.ends_with("; depthgrid run " + store_.sweep_yaml(1).string() +
+                                        " trains the cell again"))
+      << cells[2].damage;
+}
+
+TEST_F(Summary, AFolderThatCannotBeReadIsTheProblemOfItsCellAlone) {
+  finish_cell(store_, plan_, 0, 5);
+  finish_cell(store_, plan_, 1, 5);
+  const auto folder = store_.cell_path(plan_.cells[1].id);
+  std::filesystem::remove_all(folder);
+  std::ofstream(folder) << "no folder";
+
+  const std::vector<CellSummary> cells = summarise(store_, plan_);
+
+  EXPECT_EQ(cells[0].status, CellStatus::Completed);
+  EXPECT_EQ(cells[1].status, CellStatus::Failed);
+  EXPECT_NE(cells[1].problem.find("cannot be read: Not a directory"), std::string::npos)
+      << cells[1].problem;
+}
+
 }  // namespace summary_test
 }  // namespace depthgrid

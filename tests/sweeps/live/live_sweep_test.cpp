@@ -165,8 +165,20 @@ TEST(LiveSweep, TheBarCountsCellStepsAndNeverGoesBack) {
   const LiveView end = sweep.view(9);
   EXPECT_DOUBLE_EQ(end.fraction, 1);
   EXPECT_EQ(end.cells_done, 1);
-  EXPECT_EQ(end.failed.size(), 1U);
+  EXPECT_EQ(end.news.size(), 1U);
   EXPECT_DOUBLE_EQ(end.remaining, 0);
+}
+
+TEST(LiveSweep, ADivergedCellHasAResultAndIsNamed) {
+  LiveSweep sweep("s", {cell("a", 1, 0), cell("a", 1, 0)});
+  const LiveEvent told{.kind = LiveKind::Diverged, .rows = {1}, .text = "diverged at step 7"};
+  EXPECT_TRUE(sweep.apply(told, 1));
+  EXPECT_TRUE(sweep.apply(told, 2));
+  const LiveView view = sweep.view(3);
+  EXPECT_EQ(view.cells_done, 1);
+  ASSERT_EQ(view.news.size(), 1U);
+  EXPECT_FALSE(view.news[0].failed);
+  EXPECT_TRUE(view.news[0].text.ends_with(": diverged at step 7")) << view.news[0].text;
 }
 
 TEST(LiveSweep, DropsNewsOfAJobThatHasEnded) {

@@ -35,5 +35,24 @@ TEST(GrowthOf, CountsWhatARunWouldFind) {
             "result)");
 }
 
+TEST(GrowthOf, ADamagedResultIsNotDone) {
+  const TemporaryFolder folder;
+  const Sweep sweep = synthetic_sweep({1e-4, 1e-3});
+  const Store store = Store::open_or_create(folder.path() / "s");
+  publish_plan(store, sweep);
+  const StoredPlan plan = read_plan(store);
+  finish_cell(store, plan, 0, 5);
+  finish_cell(store, plan, 1, 5);
+  publish_once(store.cell_dir(plan.cells[1].id) / "gen-000001", std::string_view("{}"));
+  // Its seal, the first block, is as it was.
+  const auto result = store.cell_path(plan.cells[1].id) / "result.h5";
+  std::filesystem::resize_file(result, std::filesystem::file_size(result) - 1);
+
+  const Growth growth = growth_of(sweep, store.root());
+
+  EXPECT_EQ(growth.done, 1);
+  EXPECT_EQ(growth.in_progress, 1);
+}
+
 }  // namespace growth_test
 }  // namespace depthgrid

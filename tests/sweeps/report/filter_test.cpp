@@ -121,5 +121,22 @@ TEST(Filter, RefusesWhatIsNoCondition) {
   EXPECT_NE(error_of(std::string(100000, '(')).find("nested too deeply"), std::string::npos);
 }
 
+TEST(ResolveName, OfManyNamesOnlyTheNearestAreSaid) {
+  std::vector<std::string> names;
+  for (char c = 'a'; c <= 'z'; ++c) names.push_back(std::string("eval.") + c + c + c + c);
+  const auto said = [&](const char* text) -> std::string {
+    try {
+      resolve_name(text, names, "depthgrid schema");
+    } catch (const UserError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(said("kknmo"),
+            "unknown name 'kknmo'; the nearest of 26 are eval.kkkk, eval.mmmm, eval.nnnn "
+            "(depthgrid schema lists all)");
+  EXPECT_TRUE(said("eval").starts_with("unknown name 'eval'; the nearest of 26 are "));
+}
+
 }  // namespace filter_test
 }  // namespace depthgrid

@@ -1,6 +1,7 @@
 #include "sweeps/report/run_summary.hpp"
 
 #include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -50,6 +51,17 @@ TEST_F(RunSummaryTest, TheRecordHasTheSameCounts) {
   EXPECT_EQ(json["completed"], 1);
   EXPECT_EQ(json["failed"], 1);
   EXPECT_EQ(json["stopped"], false);
+}
+
+TEST_F(RunSummaryTest, DamagedFilesOfOtherPlansAreSaidButNotCounted) {
+  const Sweep smaller = synthetic_sweep({0.2, 0.3, 0.4});
+  publish_plan(store_, smaller);
+  std::ofstream(store_.cell_path(sweep_.cells[0].id) / "result.h5") << "?";
+
+  const RunSummary summary = conclude_run(store_, smaller, "store", false);
+
+  EXPECT_EQ(summary.damaged, 0) << "a run of this sweep cannot mend it, and status says so too";
+  EXPECT_FALSE(summary.problems.empty());
 }
 
 }  // namespace run_summary_test

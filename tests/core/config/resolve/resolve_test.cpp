@@ -310,7 +310,10 @@ TEST(Resolve, LeavesThatTheCellDoesNotReadAreRefused) {
                         "`model.rope_base` is read with `model.positions: rope`; here "
                         "`model.positions` is `learned`: remove it, or put it under `when:`"));
   EXPECT_TRUE(complains({{"model.modulation.hidden", 32}}, "`model.family` is `standard`"));
-  EXPECT_TRUE(complains({{"model.modulation.hidden", 32}}, "nearest leaf that is read"));
+  EXPECT_TRUE(complains({{"train.groups.modulation.lr", 0.1}},
+                        "(nearest leaf that is read: `train.groups.trunk.lr`)"));
+  EXPECT_FALSE(complains({{"model.modulation.hidden", 32}}, "nearest leaf that is read"))
+      << "no leaf that is read has such a name";
   EXPECT_TRUE(complains({{"model.residual.init", 0.5}}, "learned or learned_per_layer"));
   EXPECT_TRUE(complains({{"model.temporal_norm.hidden", 8}}, "temporal_layer_norm"));
   EXPECT_TRUE(complains({{"model.init.std", 0.1}, {"model.init.scheme", "xavier"}}, "gpt2"));
@@ -437,6 +440,12 @@ TEST(CellConfig, WrongTypesAndPathsAreBugs) {
   EXPECT_EQ(c.real("model.d_model"), 256.0);
   EXPECT_FALSE(c.is_word("train.clip"));
   EXPECT_TRUE(make_config({{"train.clip", "none"}}).is_word("train.clip"));
+}
+
+TEST(CellConfig, WhereTheTextIsGoneTheMessageSaysWhatCanStillBeRead) {
+  const std::string said = problem({{"data.corpus", "file"}, {"data.path", "absent.txt"}});
+  EXPECT_NE(said.find("no file 'absent.txt'"), std::string::npos) << said;
+  EXPECT_NE(said.find("is read without it: depthgrid results STORE"), std::string::npos) << said;
 }
 
 TEST(CellConfig, AUsersTextIsIdentityByItsBytes) {

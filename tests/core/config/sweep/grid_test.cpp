@@ -305,6 +305,15 @@ include: [{model.residual.scale: 1, tag: one}]
             std::string::npos);
 }
 
+TEST(Grid, ALevelThatIsThereTwiceIsSaid) {
+  const Sweep sweep = SweepFiles().load("parameters: {train.lr: [1e-3, 1e-2, 0.001]}\n");
+  EXPECT_EQ(sweep.cells.size(), 2U);
+  ASSERT_EQ(sweep.notes.size(), 1U);
+  EXPECT_NE(sweep.notes[0].find("two levels of `train.lr` are equal: lr=0.001,s0"),
+            std::string::npos)
+      << sweep.notes[0];
+}
+
 TEST(Grid, TheBaselineCanBeNamedByLevelByLeafOrByTag) {
   const SweepFiles files;
   const std::string grid = R"(
@@ -316,6 +325,9 @@ include: [{model.family: time_indexed, tag: timed}]
   EXPECT_EQ(files.load(grid + "baseline: {tag: timed}\n").baseline_arm, "timed");
   EXPECT_EQ(files.load(grid + "baseline: {model.family: time_indexed}\n").baseline_arm, "timed");
   EXPECT_NE(files.messages(grid + "baseline: {model.n_layers: 9}\n").find("names no cell"),
+            std::string::npos);
+  EXPECT_NE(files.messages(grid + "baseline: {tag: tamed}\n")
+                .find("names no cell of the sweep; the tags of its rows are timed"),
             std::string::npos);
 }
 

@@ -1,0 +1,63 @@
+#include "sweeps/plan/text_check.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Files of one leaf: a name, a list of names, or null.
+void add_files(std::vector<std::string>& out, const CellConfig& config, const char* leaf) {
+  if (config.null(leaf)) return;
+  const std::vector<std::string> names =
+      config.is_word(leaf) ? std::vector<std::string>{config.word(leaf)} : config.words(leaf);
+  out.insert(out.end(), names.begin(), names.end());
+}
+
+/// A name under which a store pins texts, and their files.
+using PinnedTexts = std::pair<std::string, std::vector<std::string>>;
+
+std::vector<PinnedTexts> texts_of(const CellConfig& config) {
+  std::vector<PinnedTexts> out = {{config.word("data.corpus"), {}}};
+  add_files(out[0].second, config, "data.path");
+  add_files(out[0].second, config, "data.valid");
+  out.push_back({out[0].first + ".test", {}});
+  add_files(out[1].second, config, "data.test");
+  return out;
+}
+
+bool is_tokenised(const std::string& file) {
+  return std::filesystem::path(file).extension() == ".bin";
+}
+
+}  // namespace
+
+std::vector<std::string> refused_texts(const Sweep& sweep, const Store& store) {
+  std::vector<std::string> out;
+  std::set<PinnedTexts> seen;
+  for (const CellPlan& cell : sweep.cells) {
+    if (cell.config.word("data.corpus") != "file" || store.completed(cell.id)) continue;
+    for (const PinnedTexts& texts : texts_of(cell.config)) {
+      const auto& [name, files] = texts;
+      if (files.empty() || std::ranges::any_of(files, is_tokenised)) continue;
+      if (!seen.insert(texts).second) continue;
+      std::string why;
+      try {
+        std::vector<std::string> digests;
+        for (const std::string& file : files) digests.push_back(hex(sha256_file(file)));
+        why = store.corpus_refusal(name, digest_of_all(digests));
+      } catch (const UserError& problem) {  // of the pin, or an unreadable file
+        why = problem.what();
+      }
+      if (!why.empty()) out.push_back(why);
+    }
+  }
+  return out;
+}
+
+}  // namespace depthgrid
