@@ -30,6 +30,9 @@ expect 0 bare "$bundle/gpu_test" --gtest_filter='*OptimizerOnGpu*'
 if [ ! -e /dev/nvidia0 ]; then
   says out 'no GPU: '
   says out 'SKIPPED'
+  # Where a GPU is expected, a test that was skipped has shown nothing.
+  expect 1 bare DEPTHGRID_EXPECT_GPU=1 "$bundle/gpu_test" --gtest_filter='*OptimizerOnGpu*'
+  says out 'no GPU: '
 fi
 expect 0 bare DEPTHGRID_GPU_REHEARSAL=1 "$bundle/gpu_test" --gtest_filter='*OptimizerOnGpu*:*ModelOnGpu.*/standard_plain'
 grep -q SKIPPED out && fail "the rehearsal skips"

@@ -2,11 +2,7 @@
 # Cells that do not fit in memory: a fused job is split, and a cell alone is tried again in a fresh process.
 source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 # The audit would need memory before a cell does, and is not what is tried here.
-unaudited=()
-for check in causality declaration batch_independence parameter_count gradient_flow initial_loss overfit_batch \
-  entropy_floor fusion scores positions training_step leaves; do
-  unaudited+=(--set "audit.$check=off")
-done
+without_audit
 # Little to compute, much to hold: 25 million parameters, 400 MB with gradients and moments.
 cat >large.yaml <<'Y'
 name: large

@@ -10,14 +10,14 @@ namespace optimizer_test {
 
 class OptimizerOnGpu
     : public GpuTest,
-      public ::testing::WithParamInterface<std::tuple<const char*, ClipScope, bool>> {
+      public ::testing::WithParamInterface<std::tuple<const char*, NamedScope, bool>> {
  protected:
   SteppedArena stepped(std::size_t cells, bool on_device) const {
     const auto [word, scope, mixed] = GetParam();
-    const TrainOptions options = stepping_options(word, scope, cells);
+    const TrainOptions options = stepping_options(word, scope.scope, cells);
     if (!on_device) return {options, mixed, at::kCPU, nullptr};
     return {options, mixed, device_,
-            kernels(segment_table(stepping_layout(), options), word, scope, options.cells)};
+            kernels(segment_table(stepping_layout(), options), word, scope.scope, options.cells)};
   }
 };
 
@@ -41,11 +41,10 @@ TEST_P(OptimizerOnGpu, ACellsBitsDoNotDependOnItsNeighbours) {
 
 INSTANTIATE_TEST_SUITE_P(Recipes, OptimizerOnGpu,
                          ::testing::Combine(::testing::Values("adam", "adamw"),
-                                            ::testing::Values(ClipScope::Global, ClipScope::Group),
-                                            ::testing::Bool()),
+                                            ::testing::ValuesIn(kScopes), ::testing::Bool()),
                          [](const auto& p) {
-                           return std::string(std::get<0>(p.param)) +
-                                  (std::get<1>(p.param).alone != 0 ? "_by_group" : "_global") +
+                           return std::string(std::get<0>(p.param)) + "_" +
+                                  std::get<1>(p.param).name +
                                   (std::get<2>(p.param) ? "_mixed" : "");
                          });
 

@@ -23,6 +23,19 @@ inline bool is_inactive_cell(std::size_t cell) {
   return cell % 5 == 2;
 }
 
+/// What train.clip_scope can ask for. Under `main`, tdt and mod clip some groups by themselves and
+/// the others together.
+struct NamedScope {
+  const char* name;
+  ClipScope scope;
+};
+inline constexpr NamedScope kScopes[] = {
+    {"global", ClipScope::Global},
+    {"by_group", ClipScope::Group},
+    {"main_of_tdt",
+     ClipScope::apart({ParameterGroup::Tpn, ParameterGroup::Scalars, ParameterGroup::Router})},
+    {"main_of_mod", ClipScope::apart({ParameterGroup::Predictor})}};
+
 inline TrainOptions stepping_options(const std::string& optimizer, ClipScope scope,
                                      std::size_t cells) {
   constexpr double kClips[] = {1, 1, std::numeric_limits<double>::infinity(), 1e-3, 5};
@@ -48,12 +61,14 @@ inline TrainOptions stepping_options(const std::string& optimizer, ClipScope sco
   return t;
 }
 
-/// More than a block of parameters in three groups, one of them frozen.
+/// More than a block of parameters in five groups, one of them frozen.
 inline ParameterLayout stepping_layout() {
   ParameterLayout out;
   out.parameter({.name = "weight", .shape = {70, 41}, .factor = true});
   out.parameter({.name = "norm", .shape = {33}, .group = ParameterGroup::Norm});
   out.parameter({.name = "bias", .shape = {41}, .group = ParameterGroup::Bias});
+  out.parameter({.name = "router", .shape = {29}, .group = ParameterGroup::Router});
+  out.parameter({.name = "predictor", .shape = {17}, .group = ParameterGroup::Predictor});
   return out;
 }
 

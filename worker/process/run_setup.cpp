@@ -1,7 +1,11 @@
 #include "worker/process/run_setup.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -21,6 +25,8 @@ namespace {
 // (`depthgrid bench step` at d_model 16 … 128).
 constexpr double kSecondsPerFlop = 1.1e-11;
 constexpr double kSecondsPerToken = 1e-6, kSecondsPerTokenAndLayer = 2.7e-7;
+
+constexpr const char* kShareHandedOn = "DEPTHGRID_MEMORY_SHARE";
 
 }  // namespace
 
@@ -80,14 +86,30 @@ DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_r
   const CardMap cards(world, choice.place);
   const auto note = cards.sharing_note();
   if (note && world.rank() == 0) log(LogLevel::Warning, *note);
-  const int sharers = cards.sharers(world.rank());
-  if (sharers > 1) limit_device_memory(index, memory_share(sharers));
+  agree(world, [&] {
+    choice.memory_share = share_of_card(cards.sharers(world.rank()), std::getenv(kShareHandedOn));
+  });
+  if (choice.memory_share < 1) limit_device_memory(index, choice.memory_share);
   return choice;
+}
+
+double share_of_card(int sharers, const char* handed_on) {
+  if (handed_on == nullptr) return memory_share(sharers);
+  const std::string_view text = handed_on;
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), share);
+  if (error != std::errc() || end != text.end() || !(share > 0 && share <= 1)) {
+    throw UserError(ExitCode::BadConfig,
+                    fmt::format("{}={}: expected a number above 0 and up to 1: unset it",
+                                kShareHandedOn, text));
+  }
+  return share;
 }
 
 std::map<std::string, std::string> variables_of_one_card(const DeviceChoice& device) {
   if (device.place.card.uuid.empty()) return {};
-  return {{"CUDA_VISIBLE_DEVICES", device.place.card.uuid}};
+  return {{"CUDA_VISIBLE_DEVICES", device.place.card.uuid},
+          {kShareHandedOn, fmt::format("{}", device.memory_share)}};
 }
 
 std::optional<std::string> reproducibility_problem(bool deterministic, const DeviceChoice& device,

@@ -21,6 +21,7 @@ struct DeviceChoice {
   at::Device device = at::kCPU;
   std::string name;
   CardMap::Place place = {};  ///< of a GPU
+  double memory_share = 1;    ///< part of the GPU's memory that this rank may take
 };
 
 /// Leaves resources.device and resources.gpus. Collective: all ranks train on GPUs, or none does.
@@ -29,8 +30,14 @@ struct DeviceChoice {
 ///         only some ranks see one.
 DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_rank);
 
+/// Part of a card's memory for a process: what the rank that started it hands on (see
+/// variables_of_one_card(); null = nothing), else memory_share() of the ranks on the card.
+/// @throws UserError (BadConfig) if what is handed on is not a number above 0 and up to 1.
+double share_of_card(int sharers, const char* handed_on);
+
 /// Environment in which a process of its own finds the card of this rank, and no other: it would
-/// take the first one, which may be in use. Empty on the CPU.
+/// take the first one, which may be in use. It takes over this rank's part of the card's memory,
+/// since it does not know of the other ranks there. Empty on the CPU.
 std::map<std::string, std::string> variables_of_one_card(const DeviceChoice& device);
 
 /// What keeps train.deterministic from its promise on this device, with the way out.

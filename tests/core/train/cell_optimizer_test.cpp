@@ -11,15 +11,15 @@ namespace depthgrid::testing {
 namespace cell_optimizer_test {
 
 class CellOptimizerTest
-    : public ::testing::TestWithParam<std::tuple<const char*, ClipScope, bool>> {
+    : public ::testing::TestWithParam<std::tuple<const char*, NamedScope, bool>> {
  protected:
   SteppedArena stepped(bool by_kernels) const {
     const auto [word, scope, mixed] = GetParam();
-    const TrainOptions options = stepping_options(word, scope, 5);
+    const TrainOptions options = stepping_options(word, scope.scope, 5);
     std::unique_ptr<DeviceKernels> kernels;
     if (by_kernels) {
-      kernels =
-          std::make_unique<HostKernels>(segment_table(stepping_layout(), options), word, scope);
+      kernels = std::make_unique<HostKernels>(segment_table(stepping_layout(), options), word,
+                                              scope.scope);
     }
     return {options, mixed, at::kCPU, std::move(kernels)};
   }
@@ -44,13 +44,28 @@ TEST_P(CellOptimizerTest, ANaNCellAndAnInactiveOneKeepTheirBits) {
   }
 }
 
+TEST_P(CellOptimizerTest, GroupsThatAreClippedApartHaveFactorsOfTheirOwn) {
+  SteppedArena device = stepped(true);
+
+  const std::vector<double>& factors = device.reports.back().norms.group_factor;
+  const auto factor = [&](ParameterGroup group) {
+    constexpr std::size_t kMuchClipped = 3;
+    return factors[kMuchClipped * kParameterGroupCount + static_cast<std::size_t>(group)];
+  };
+  for (const ParameterGroup group :
+       {ParameterGroup::Bias, ParameterGroup::Router, ParameterGroup::Predictor}) {
+    EXPECT_EQ(factor(group) != factor(ParameterGroup::Trunk),
+              std::get<1>(GetParam()).scope.by_itself(static_cast<std::size_t>(group)))
+        << name_of(group);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Recipes, CellOptimizerTest,
                          ::testing::Combine(::testing::Values("adam", "adamw"),
-                                            ::testing::Values(ClipScope::Global, ClipScope::Group),
-                                            ::testing::Bool()),
+                                            ::testing::ValuesIn(kScopes), ::testing::Bool()),
                          [](const auto& p) {
-                           return std::string(std::get<0>(p.param)) +
-                                  (std::get<1>(p.param).alone != 0 ? "_by_group" : "_global") +
+                           return std::string(std::get<0>(p.param)) + "_" +
+                                  std::get<1>(p.param).name +
                                   (std::get<2>(p.param) ? "_mixed" : "");
                          });
 

@@ -58,9 +58,23 @@ DeviceChoice gpu() {
 }
 
 TEST(RunSetup, AProcessOfItsOwnSeesTheCardOfItsRankOnly) {
-  const std::map<std::string, std::string> want = {{"CUDA_VISIBLE_DEVICES", "GPU-5fd3"}};
-  EXPECT_EQ(variables_of_one_card(gpu()), want);
+  EXPECT_EQ(variables_of_one_card(gpu()).at("CUDA_VISIBLE_DEVICES"), "GPU-5fd3");
   EXPECT_TRUE(variables_of_one_card({}).empty());
+}
+
+TEST(RunSetup, AProcessOfItsOwnTakesThePartOfTheCardsMemoryOfItsRank) {
+  DeviceChoice shared = gpu();
+  shared.memory_share = share_of_card(3, nullptr);
+  EXPECT_EQ(shared.memory_share, memory_share(3));
+  // It is alone in its run and sees no other rank.
+  const std::string handed_on = variables_of_one_card(shared).at("DEPTHGRID_MEMORY_SHARE");
+  EXPECT_EQ(share_of_card(1, handed_on.c_str()), shared.memory_share);
+  const std::string whole = variables_of_one_card(gpu()).at("DEPTHGRID_MEMORY_SHARE");
+  EXPECT_EQ(share_of_card(1, whole.c_str()), 1);
+  EXPECT_EQ(share_of_card(1, nullptr), 1);
+  for (const char* text : {"", "0", "1.5", "-1", "nan", "0.5x"}) {
+    EXPECT_THROW(share_of_card(1, text), UserError) << text;
+  }
 }
 
 TEST(RunSetup, AWorkspaceThatBreaksThePromiseOfTheSameBitsIsRefusedByLeaf) {
