@@ -67,6 +67,23 @@ assert abs(file["event_value"][seam[0]] - (loss[30] - loss[29])) < 1e-5
 assert file["replayed_steps"][row] == 30
 PY
 
+# The published protocol adds a loss at each evaluation and changes no other number.
+options=(--set eval.every=10)
+train plain
+train protocol --set eval.protocol=published_1
+"$sources/.venv/bin/python" - <<'PY' || fail "the loss of the published protocol is not as it should be"
+import h5py
+import numpy as np
+
+plain, protocol = (h5py.File(f"{store}/sweep.h5") for store in ("plain", "protocol"))
+losses, all_windows = protocol["eval_loss_published"][()], protocol["eval_loss"][()][:, :, 2]
+assert losses.shape == all_windows.shape == (4, 3) and "eval_loss_published" not in plain
+# Other windows of the same text: near, and not the same.
+assert np.all(np.abs(losses - all_windows) < 0.1) and np.all(losses != all_windows), (losses, all_windows)
+for name in ("train_loss", "eval_loss", "final_loss"):
+    assert np.array_equal(plain[name][()], protocol[name][()], equal_nan=True), name
+PY
+
 # What is wrong for all ranks is said once.
 printf 'train: {steps: -1}\n' >bad.yaml
 expect 2 mpirun -np 3 "$depthgrid" run bad.yaml
