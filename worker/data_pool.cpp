@@ -82,8 +82,9 @@ void tell_of_short_splits(const DataOptions& options, const Dataset& data) {
 
 bool DataPool::changed(const Dataset& data) const {
   const auto differs = [this](const std::string& name, const std::string& sha256) {
+    if (sha256.empty()) return false;  // of a synthetic source
     const auto pinned = store_.pinned_corpus(name);
-    return !sha256.empty() && pinned && *pinned != sha256;
+    return pinned && *pinned != sha256;
   };
   return differs(data.corpus, data.corpus_sha256) ||
          differs(data.corpus + ".test", data.test_sha256);
