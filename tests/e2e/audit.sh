@@ -29,17 +29,22 @@ done
 expect 0 "$depthgrid" audit --family tdt "${small[@]}" --set model.tdt.capacity=1,0.5 --set audit.overfit_batch=off --json
 check 'len(j["structures"]) == 1 and all(c["verdict"] in ("pass", "off") for c in j["checks"])'
 
-# A model whose first loss is far from ln V: refused with 1, by audit and by run, unless it is meant.
-bad=(--set model.init.std=1)
+# A start that is sure of its guesses is a warning: it may be meant.
+expect 0 "$depthgrid" audit --family standard --set model.d_model=32 --set model.n_layers=2 --set model.init.std=1 \
+  --set audit.entropy_floor=off --set audit.overfit_batch=off
+says out "confident guesses"
+
+# A model whose layers cannot learn: refused with 1, by audit and by run, unless it is meant.
+bad=(--set model.residual.scale=0 --set audit.leaves=off)
 expect 1 "$depthgrid" audit --family standard --set model.d_model=32 --set model.n_layers=2 "${bad[@]}"
-says out "initial_loss"
+says out "gradient_flow"
 says out "FAIL"
 expect 1 "$depthgrid" run "$sweep" "${bad[@]}" --store refused -q
 says err "the audit refuses to train"
-says err "initial_loss"
+says err "gradient_flow"
 expect 3 "$depthgrid" status refused --json
 check 'j["counts"]["pending"] == 4'
-expect 0 "$depthgrid" run "$sweep" "${bad[@]}" --store refused -q --set audit.initial_loss=off
+expect 0 "$depthgrid" run "$sweep" "${bad[@]}" --store refused -q --set audit.gradient_flow=off
 
 # Verdicts are with the results, the same after a second look and under mpirun.
 train one
@@ -54,6 +59,6 @@ one, refused = h5py.File("one/sweep.h5"), h5py.File("refused/sweep.h5")
 checks = [c.decode() for c in one["audit_check"]]
 assert checks[0] == "causality" and len(checks) == 13, checks
 assert (one["audit_verdict"][()] == 0).all(), one["audit_verdict"][()]
-off = checks.index("initial_loss")
+off = checks.index("gradient_flow")
 assert (refused["audit_verdict"][:, off] == 3).all() and (refused["audit_verdict"][:, 0] == 0).all()
 PY

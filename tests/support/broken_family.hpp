@@ -33,36 +33,47 @@ namespace depthgrid::testing {
 /// What is wrong with a BrokenFamily.
 enum class Defect {
   None,
-  MaskRemoved,       // attention sees the whole window
-  MaskOffByOne,      // position t sees t + 1
-  PooledGate,        // the mean of the sequence opens a gate, undeclared
-  BatchRouting,      // tokens compete with those of other sequences
-  SortedTopk,        // declared: the k best tokens of the sequence, in order of time
-  UnsortedTopk,      // the same, but attention sees them in order of their scores
-  UndeclaredTopk,    // SortedTopk without the declaration
-  CrossTokenNorm,    // mean and variance over all tokens of the sequence
-  CountedTwice,      // a parameter that another one already is
-  DeadParameter,     // a parameter that nothing reads
-  DeclaredDead,      // the same, declared
-  NanAtStart,        // a parameter that starts as NaN
-  LooksAheadAlways,  // evaluation itself is declared to look ahead
-  OnePosition,       // only the last but two sees the next one
-  EveryEighth,       // t = 7 mod 8 sees t + 1
-  FaintScale,        // all numbers are scaled by 1 + 1e-8 times the mean of their sequence
-  RecordedOnly,      // a pass with a graph sees the mean of its sequence
-  GradientOnly,      // the value is exact, but its gradient is that of the sequence's mean
-  SecondCell,        // the second of several cells sees the mean of its sequence
-  CellsMix,          // in wide models each cell sees the mean of the cells
-  ManyRows,          // in a batch of more than eight a sequence sees the mean of the batch
-  LateStep,          // training sees the mean of its sequence after step 400
-  MixedOnly,         // so do factors in bf16
-  RouterMean,        // SortedTopk, with a faint mean of the sequence in the router's logit
-  RouterNext,        // SortedTopk, with a faint next token in the score
-  FrozenNorm,        // the norm's scale gets no gradient from the fifth layer on
-  HalfFrozenMatrix,  // half of a matrix gets none
-  IgnoredScale,      // steps have length 1, whatever the residual scale
-  IgnoredLateScale,  // the same in the last layer
-  Reversed           // the positions of a window are in reverse order
+  MaskRemoved,        // attention sees the whole window
+  MaskOffByOne,       // position t sees t + 1
+  PooledGate,         // the mean of the sequence opens a gate, undeclared
+  BatchRouting,       // tokens compete with those of other sequences
+  SortedTopk,         // declared: the k best tokens of the sequence, in order of time
+  UnsortedTopk,       // the same, but attention sees them in order of their scores
+  UndeclaredTopk,     // SortedTopk without the declaration
+  CrossTokenNorm,     // mean and variance over all tokens of the sequence
+  CountedTwice,       // a parameter that another one already is
+  DeadParameter,      // a parameter that nothing reads
+  DeclaredDead,       // the same, declared
+  NanAtStart,         // a parameter that starts as NaN
+  LooksAheadAlways,   // evaluation itself is declared to look ahead
+  OnePosition,        // only the last but two sees the next one
+  EveryEighth,        // t = 7 mod 8 sees t + 1
+  FaintScale,         // all numbers are scaled by 1 + 1e-8 times the mean of their sequence
+  RecordedOnly,       // a pass with a graph sees the mean of its sequence
+  GradientOnly,       // the value is exact, but its gradient is that of the sequence's mean
+  SecondCell,         // the second of several cells sees the mean of its sequence
+  CellsMix,           // in wide models each cell sees the mean of the cells
+  ManyRows,           // in a batch of more than eight a sequence sees the mean of the batch
+  LateStep,           // training sees the mean of its sequence after step 400
+  MixedOnly,          // so do factors in bf16
+  RouterMean,         // SortedTopk, with a faint mean of the sequence in the router's logit
+  RouterNext,         // SortedTopk, with a faint next token in the score
+  FrozenNorm,         // the norm's scale gets no gradient from the fifth layer on
+  HalfFrozenMatrix,   // half of a matrix gets none
+  IgnoredScale,       // steps have length 1, whatever the residual scale
+  IgnoredLateScale,   // the same in the last layer
+  Reversed,           // the positions of a window are in reverse order
+  WideGradientOnly,   // GradientOnly in models wider than 16
+  EvenStep,           // training sees the mean of its sequence at every second step
+  LateRowsFirst,      // from the third row on the first position sees the second
+  PooledOnceLearned,  // evaluation sees the mean times a weight that starts at 0
+  RowsOfOneKind,      // the fourth, eighth, ... row sees the next but one
+  ManyCells,          // evaluation of more than eight cells sees the mean of the cells
+  LateFrozenNorm,     // the norms' scales get no gradient after step 400
+  WideHalfFrozen,     // HalfFrozenMatrix in models wider than 16
+  ReversedInUse,      // Reversed in evaluation only
+  DenseStart,         // the dense start of training sees the mean of its sequence
+  Deaf                // numbers so large that the tokens are lost in them
 };
 
 /// Attention with one head over x (E, B, T, C); a token sees those up to `ahead` places after it.
@@ -89,7 +100,9 @@ class BrokenField final : public VectorField {
                               defect_ == Defect::UndeclaredTopk || faint_router());
     at::Tensor dx = routes ? routed(w, x, at.step) : block(w, x, at.step);
     dx = leaking(dx, x);
-    if (defect_ == Defect::Reversed && at.step == 0) {
+    const bool reversed =
+        defect_ == Defect::Reversed || (defect_ == Defect::ReversedInUse && !context_.training);
+    if (reversed && at.step == 0) {
       const at::Tensor here = extra_.narrow(1, 0, x.size(2));
       dx = dx + (here.flip(1) - here).unsqueeze(1);
     }
@@ -139,6 +152,33 @@ class BrokenField final : public VectorField {
         return context_.training && context_.step > 400 ? dx + 0.05 * mean : dx;
       case Defect::MixedOnly:
         return layers_[0].qkv.weight.scalar_type() == at::kBFloat16 ? dx + 0.1 * mean : dx;
+      case Defect::WideGradientOnly:
+        return x.size(3) > 16 ? dx + (mean - mean.detach()) : dx;
+      case Defect::EvenStep:
+        return context_.training && context_.step % 2 == 0 ? dx + 0.05 * mean : dx;
+      case Defect::LateRowsFirst: {
+        const at::Tensor row =
+            at::arange(x.size(1)) + context_.first_row;  // its place in the batch
+        return dx + only(t.eq(0)) * row.ge(2).to(x.scalar_type()).view({1, -1, 1, 1});
+      }
+      case Defect::PooledOnceLearned:
+        return context_.training ? dx
+                                 : dx + mean * layers_[0].norm1.shift.unsqueeze(1).unsqueeze(1);
+      case Defect::RowsOfOneKind: {
+        const at::Tensor row = at::arange(x.size(1)) + context_.first_row;
+        const at::Tensor here =
+            row.remainder(4).eq(3).logical_and(at::arange(x.size(1)).lt(x.size(1) - 2));
+        return dx + 0.1 * x.roll(-2, 1) * here.to(x.scalar_type()).view({1, -1, 1, 1});
+      }
+      case Defect::DenseStart: {
+        const std::vector<std::int64_t>& dense = options_.tdt.dense_steps;
+        const bool early = !dense.empty() && context_.step <= dense.front();
+        return context_.training && early ? dx + 0.05 * mean : dx;
+      }
+      case Defect::Deaf:
+        return dx + 1e18;
+      case Defect::ManyCells:
+        return !context_.training && x.size(0) > 8 ? dx + 0.01 * x.mean(0, true) : dx;
       default:
         return dx;
     }
@@ -149,7 +189,8 @@ class BrokenField final : public VectorField {
                                : defect_ == Defect::MaskOffByOne ? 1
                                                                  : 0;
     NormWeights first = w.norm1;
-    if (defect_ == Defect::FrozenNorm && step >= 4) first.scale = first.scale.detach();
+    const bool late = defect_ == Defect::LateFrozenNorm && context_.step > 400;
+    if ((defect_ == Defect::FrozenNorm && step >= 4) || late) first.scale = first.scale.detach();
     at::Tensor n1 = apply_norm(options_, options_.norm, first, x);
     if (defect_ == Defect::CrossTokenNorm) {
       const at::Tensor mean = x.mean({2, 3}, true);
@@ -159,7 +200,8 @@ class BrokenField final : public VectorField {
     const at::Tensor attention = apply(w.out, one_head(apply(w.qkv, n1), ahead));
     const at::Tensor n2 = apply_norm(options_, options_.norm, w.norm2, x);
     AffineMap up = w.up;
-    if (defect_ == Defect::HalfFrozenMatrix) {
+    if (defect_ == Defect::HalfFrozenMatrix ||
+        (defect_ == Defect::WideHalfFrozen && x.size(3) > 16)) {
       const std::int64_t half = up.weight.size(1) / 2, rest = up.weight.size(1) - half;
       up.weight =
           at::cat({up.weight.narrow(1, 0, half).detach(), up.weight.narrow(1, half, rest)}, 1);
@@ -214,7 +256,8 @@ class BrokenFamily final : public Family {
            .shape = {1, o.width},
            .init = {.fill = {nan ? std::numeric_limits<double>::quiet_NaN() : 0.0}}});
     }
-    if (defect == Defect::Reversed && dynamic_cast<Arena*>(&source) != nullptr) {
+    const bool reverses = defect == Defect::Reversed || defect == Defect::ReversedInUse;
+    if (reverses && dynamic_cast<Arena*>(&source) != nullptr) {
       extra_ = source.parameter({.name = "position.weight",  // the model's own: another view of it
                                  .shape = {o.max_tokens, o.width},
                                  .group = ParameterGroup::Embedding,

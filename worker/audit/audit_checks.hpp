@@ -32,7 +32,8 @@ AuditResult check_gradient_flow(AuditRoom& room);
 
 /// The loss of the initial weights on random tokens must be what their logits give for targets that
 /// know nothing of them, ln V plus what the spread of the logits costs, within the error of that
-/// sample; and the spread may cost two nats at most. Value: loss minus ln V, in nats.
+/// sample. Undecided, which warns, if the spread costs more than two nats: a start may be meant so.
+/// Value: loss minus ln V, in nats.
 AuditResult check_initial_loss(AuditRoom& room);
 
 /// Value: loss of the twin on one batch that it memorises, in nats.

@@ -15,15 +15,40 @@
 #include "worker/audit/audit_twin.hpp"
 
 namespace depthgrid {
+namespace {
+
+constexpr double kAway = 0.02;  // of start values
+constexpr std::uint64_t kAwayKey = 7;
+
+/// Of each cell as if it were alone.
+void move_away(Arena& arena, const std::vector<std::uint64_t>& seeds) {
+  const at::NoGradGuard no_grad;
+  for (std::size_t e = 0; e < seeds.size(); ++e) {
+    at::Generator random = at::make_generator<at::CPUGeneratorImpl>(kAwayKey + seeds[e]);
+    const at::Tensor noise = at::randn({arena.size()}, random) * kAway;
+    const at::Tensor cell = arena.values()[static_cast<std::int64_t>(e)];
+    for (const ParameterSlot& slot : arena.layout().slots()) {
+      if (slot.spec.average) continue;
+      cell.narrow(0, slot.offset, slot.count).add_(noise.narrow(0, slot.offset, slot.count));
+    }
+  }
+  if (arena.shadow().defined()) arena.refresh_shadow();
+}
+
+}  // namespace
 
 AuditModel::AuditModel(const AuditSubject& subject, ModelOptions o,
-                       std::vector<std::uint64_t> seeds, Arithmetic arithmetic)
+                       std::vector<std::uint64_t> seeds, AuditedAs as)
     : seeds_(std::move(seeds)),
-      dtype_(arithmetic == Arithmetic::Float64 ? at::kDouble : at::kFloat),
-      arena_(layout_of(subject, o), seeds_, dtype_, arithmetic == Arithmetic::Mixed),
-      model_(arena_, without_dense_start(std::move(o)), subject.family),
+      dtype_(as.arithmetic == Arithmetic::Float64 ? at::kDouble : at::kFloat),
+      arena_(layout_of(subject, o), seeds_, dtype_, as.arithmetic == Arithmetic::Mixed),
+      model_(arena_,
+             as.dense_start ? in_dense_start(std::move(o)) : without_dense_start(std::move(o)),
+             subject.family),
       language_(subject.language ? subject.language(model_, seeds_)
-                                 : std::make_unique<CellLanguageModel>(model_, seeds_)) {}
+                                 : std::make_unique<CellLanguageModel>(model_, seeds_)) {
+  if (as.moved) move_away(arena_, seeds_);
+}
 
 at::Tensor AuditModel::logits(const at::Tensor& tokens, ForwardContext context) const {
   const at::NoGradGuard no_grad;

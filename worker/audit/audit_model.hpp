@@ -22,6 +22,17 @@ namespace depthgrid {
 /// Arithmetic of an audited model: mixed has the factors of matrix products in bf16.
 enum class Arithmetic : std::uint8_t { Float32, Float64, Mixed };
 
+/// How a model is audited, besides its options.
+struct AuditedAs {
+  Arithmetic arithmetic = Arithmetic::Float32;
+  /// Every weight is moved away from its start value by a draw that depends on the cell's seed
+  /// alone: at the start many are 0 or 1, and what they multiply or leave alone does not show.
+  bool moved = false;
+  /// In the initial steps of a temporal dynamic transformer, in which every token is executed;
+  /// otherwise past them.
+  bool dense_start = false;
+};
+
 /// A leaf that may differ between the cells of a structure: a cell in which it acts, and the same
 /// cell with other values of it.
 struct AuditedLeaf {
@@ -52,12 +63,12 @@ struct AuditSubject {
   std::function<StepReport(Trainer& trainer, Arena& arena, std::int64_t step)> step = {};
 };
 
-/// E cells of a subject with their own arena, on the CPU; without_dense_start().
+/// E cells of a subject with their own arena, on the CPU.
 class AuditModel {
  public:
   /// @param o  sizes, possibly those of the structure's twin. @param seeds  (E) model seeds.
   AuditModel(const AuditSubject& subject, ModelOptions o, std::vector<std::uint64_t> seeds,
-             Arithmetic arithmetic = Arithmetic::Float32);
+             AuditedAs as = {});
 
   const ModelOptions& options() const noexcept { return model_.options(); }
   const Model& model() const noexcept { return model_; }

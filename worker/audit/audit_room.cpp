@@ -18,7 +18,7 @@ constexpr std::int64_t kMostRows = 8;
 constexpr double kPassBytes = 256e6;   // more rows per pass would not be faster
 constexpr double kGraphBytes = 700e6;  // of a pass with its graph
 constexpr std::size_t kFewestCells = 3;
-constexpr double kSeveralFlops = 2e11;  // most operations of a row of several cells
+constexpr double kSeveralFlops = 3e10;  // most operations of a row of several cells
 
 // What cells beyond the structure's variety differ in.
 constexpr std::array<double, 4> kScales = {1, 0.5, 1.0 / 3, 1.5};
@@ -59,6 +59,14 @@ double AuditRoom::row_flops() const {
          static_cast<double>(subject_.tokens);
 }
 
+std::int64_t AuditRoom::affordable(double share) const {
+  return static_cast<std::int64_t>(affordable_rows(share));
+}
+
+double AuditRoom::affordable_rows(double share) const {
+  return share * kAuditFlops / row_flops();
+}
+
 std::int64_t AuditRoom::most_rows(const ModelOptions& o, std::int64_t tokens) const {
   const double row =
       static_cast<double>(o.cells) *
@@ -88,9 +96,8 @@ AuditModel* AuditRoom::several() {
   const double bytes = count * (10.0 * static_cast<double>(parameters_) + 4 * row_bytes());
   const bool fits = bytes <= subject_.memory_bytes / 2 && count * row_flops() <= kSeveralFlops;
   if (!fits) wanted = {0};
-  if (!fits && !subject_.mixed) return full();
   several_.emplace(subject_, various(wanted), seeds_of(subject_.seed, wanted),
-                   subject_.mixed ? Arithmetic::Mixed : Arithmetic::Float32);
+                   AuditedAs{subject_.mixed ? Arithmetic::Mixed : Arithmetic::Float32, true});
   return &*several_;
 }
 
@@ -135,9 +142,14 @@ ModelOptions AuditRoom::one_of(std::size_t cell) const {
   return o;
 }
 
+AuditModel AuditRoom::built(ModelOptions o, const std::vector<std::size_t>& cells,
+                            AuditedAs as) const {
+  return {subject_, std::move(o), seeds_of(subject_.seed, cells), as};
+}
+
 AuditModel AuditRoom::twin(const TwinSize& size, const std::vector<std::size_t>& cells,
-                           Arithmetic arithmetic) const {
-  return {subject_, various(size, cells), seeds_of(subject_.seed, cells), arithmetic};
+                           AuditedAs as) const {
+  return built(various(size, cells), cells, as);
 }
 
 AuditModel AuditRoom::learner() const {

@@ -23,6 +23,10 @@ inline constexpr TwinSize kWideTwin{.width = 16, .layers = 24, .tokens = 128, .v
 /// One cell for each cut of a short window.
 inline constexpr TwinSize kGradientTwin{.width = 16, .layers = 12, .tokens = 13, .vocabulary = 31};
 
+/// Operations at the structure's own size that the checks of one structure divide among them. A
+/// pass that is the least a check can do is made even where it takes more.
+inline constexpr double kAuditFlops = 4e11;
+
 /// The models that the checks of one structure share.
 class AuditRoom {
  public:
@@ -37,9 +41,9 @@ class AuditRoom {
   AuditModel* full();
   /// Why full() is null.
   std::string too_large() const;
-  /// Different cells of the structure itself, E >= 3, in the arithmetic in which it trains, built
-  /// at the first call; cell 0 alone where memory or time does not allow more (then full(), if that
-  /// is the arithmetic); null as full().
+  /// Different cells of the structure itself, E >= 3, moved away from their start, in the
+  /// arithmetic in which it trains, built at the first call; cell 0 alone where memory or time does
+  /// not allow more; null as full().
   AuditModel* several();
   /// Number of sequences of T tokens in one pass of cell 0: 1 ... 8.
   std::int64_t rows() const;
@@ -47,6 +51,10 @@ class AuditRoom {
   std::int64_t tokens() const noexcept { return subject_.tokens; }
   /// Operations of a pass of one sequence through the structure itself.
   double row_flops() const;
+  /// Sequences that may pass through one cell of the structure for this share of the audit's
+  /// operations.
+  std::int64_t affordable(double share) const;
+  double affordable_rows(double share) const;  // before it is rounded down
   /// Most sequences that a pass of this model may hold with its graph.
   std::int64_t most_rows(const ModelOptions& o, std::int64_t tokens) const;
 
@@ -61,9 +69,11 @@ class AuditRoom {
   /// One of the cells of several(), alone.
   ModelOptions one_of(std::size_t cell) const;
 
-  /// Cells of a twin, number i with seed i above the subject's.
+  /// These cells, number i with seed i above the subject's.
+  AuditModel built(ModelOptions o, const std::vector<std::size_t>& cells, AuditedAs as) const;
+  /// Cells of a twin. @param as  none: moved away from the start, in float32.
   AuditModel twin(const TwinSize& size, const std::vector<std::size_t>& cells,
-                  Arithmetic arithmetic = Arithmetic::Float32) const;
+                  AuditedAs as = {.moved = true}) const;
   /// Cell 0 of the twin that is trained, without noise.
   AuditModel learner() const;
 

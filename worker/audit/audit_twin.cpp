@@ -1,6 +1,7 @@
 #include "worker/audit/audit_twin.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace depthgrid {
 namespace {
@@ -56,6 +57,11 @@ ModelOptions twin_of(ModelOptions o, const TwinSize& size) {
 
 ModelOptions without_dense_start(ModelOptions o) {
   std::ranges::fill(o.tdt.dense_steps, 0);
+  return o;
+}
+
+ModelOptions in_dense_start(ModelOptions o) {
+  std::ranges::fill(o.tdt.dense_steps, std::numeric_limits<std::int64_t>::max());
   return o;
 }
 

@@ -21,8 +21,11 @@ ModelOptions twin_of(ModelOptions o, const TwinSize& size);
 
 /// The model as it trains once its layers skip: without the initial steps in which a temporal
 /// dynamic transformer trains on all tokens (`model.tdt.dense_fraction`). Nothing is routed in
-/// these, and a check runs only the first steps of a training.
+/// these.
 ModelOptions without_dense_start(ModelOptions o);
+
+/// The model as if it never left these steps.
+ModelOptions in_dense_start(ModelOptions o);
 
 /// The model without noise in training: no dropout, no jitter of depth-time.
 ModelOptions without_noise(ModelOptions o);

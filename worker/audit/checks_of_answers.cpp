@@ -6,19 +6,17 @@
 
 #include <fmt/format.h>
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/rand.h>
-#include <ATen/ops/randn.h>
-#include <ATen/ops/randperm.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include "core/base/nan.hpp"
 #include "core/cells/cell_set.hpp"
 #include "core/train/evaluation.hpp"
+#include "models/cell_language_model.hpp"
 #include "worker/audit/audit_checks.hpp"
 #include "worker/audit/audit_modes.hpp"
+#include "worker/audit/audited_pass.hpp"
 
 namespace depthgrid {
 namespace {
@@ -26,9 +24,9 @@ namespace {
 constexpr double kSumTolerance = 1e-5;       // of a loss in float32, relative
 constexpr double kTokenTolerance = 1e-4;     // of one token's loss, relative to the largest
 constexpr double kWideSumTolerance = 1e-10;  // both in float64
-constexpr std::int64_t kScoredRows = 5;
-constexpr std::int64_t kScoredStep = 4001;
-constexpr double kScoredFlops = 1e11;
+constexpr std::int64_t kScoredRows = 17;
+constexpr std::int64_t kScoredSteps = 4;  // training steps on the twin
+constexpr double kShareOfScores = 0.08;   // of the audit's operations at size
 constexpr std::int64_t kBatchOfWindows = 2;
 
 /// Negative log-likelihoods, written apart from the program's: log-sum-exp minus the target's
@@ -79,43 +77,63 @@ at::Tensor term_of_record(std::string_view name, const RoutingRecord& record) {
   return sum.defined() ? sum / static_cast<double>(record.layers.size()) : sum;
 }
 
+/// Per-token scores against logits of recorded passes.
+/// @param every  of every mode that the model can score in; else of the default one.
+void compare_tokens(Disagreement& to, AuditModel& model, const Batch& batch, double each,
+                    bool every) {
+  const std::int64_t tokens = batch.windows.size(2) - 1;
+  const at::Tensor inputs = batch.windows.narrow(2, 0, tokens),
+                   targets = batch.windows.narrow(2, 1, tokens);
+  auto* const cells = dynamic_cast<CellLanguageModel*>(&model.language());
+  for (AuditedMode& mode : audited_modes(model.model().family())) {
+    const bool other = every && cells != nullptr && mode.context.execution;
+    if (mode.name != "evaluation" && !other) continue;
+    steer(model, mode, tokens, kScoredRows);
+    ForwardContext plain = mode.context;
+    plain.control = batch.control;
+    if (cells != nullptr) cells->execution = mode.context.execution;
+    const at::Tensor logits = audited_pass(model, inputs, plain).logits;
+    const LanguageModel::Scores scores = model.language().score(batch);
+    if (cells != nullptr) cells->execution.reset();
+    to.note(relative(scores.loss, surprises(logits, targets)), each,
+            "a token's score, mode " + mode.name + ",");
+    const at::Tensor right = logits.argmax(-1).eq(targets);
+    to.note(right.ne(scores.correct).any().item<bool>() ? 1 : 0, 0.5,
+            "whether a token is predicted");
+  }
+}
+
 /// Loss, its terms and per-token scores of the same windows against the logits of the same passes.
+/// @param steps  training steps, each with another number.
 void compare_scores(Disagreement& to, AuditModel& model, std::int64_t rows, std::int64_t tokens,
-                    double sums, double each) {
+                    double sums, double each, std::int64_t steps) {
   const ModelOptions& o = model.options();
   const at::Tensor windows = audit_tokens(o.vocabulary, {o.cells, rows, tokens + 1}, 81);
   const at::Tensor inputs = windows.narrow(2, 0, tokens), targets = windows.narrow(2, 1, tokens);
-  RoutingRecord record;
-  ForwardContext context{
-      .training = true, .step = kScoredStep, .control = audit_control(o, inputs, 81)};
-  if (!o.routing.layers.empty()) context.routing = &record;
-  const at::Tensor expected =
-      surprises(model.recorded_logits(inputs, context), targets).sum({1, 2});
-  if (context.control.u.defined()) {
-    context.control.u = context.control.u.to(model.arena().values().scalar_type());
-  }
-  Batch batch{.windows = windows, .step = kScoredStep, .control = context.control};
-  const Objective::Losses losses = model.language().losses(batch);
-  to.note(relative(losses.loss, expected), sums, "training loss");
-  at::Tensor total = expected;
-  const std::vector<LossTerm> terms = model.model().family().loss_terms();
-  for (std::size_t i = 0; i < losses.parts.size(); ++i) {
-    const at::Tensor part = losses.parts[i].detach().to(at::kDouble);
-    const at::Tensor known = term_of_record(terms[i].name, record);
-    if (known.defined()) {
-      to.note(relative(part, known), 10 * sums, "loss term " + std::string(terms[i].name));
+  Control control = audit_control(o, inputs, 81);
+  if (control.u.defined()) control.u = control.u.to(model.arena().values().scalar_type());
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const std::int64_t step = audited_step(static_cast<std::size_t>(i));
+    // The trainer's pass is not recorded: this one is, and must give the same.
+    const AuditedPass pass =
+        audited_pass(model, inputs, {.training = true, .step = step, .control = control});
+    const at::Tensor expected = surprises(pass.logits, targets).sum({1, 2});
+    const Objective::Losses losses =
+        model.language().losses({.windows = windows, .step = step, .control = control});
+    to.note(relative(losses.loss, expected), sums, fmt::format("training loss of step {}", step));
+    at::Tensor total = expected;
+    const std::vector<LossTerm> terms = model.model().family().loss_terms();
+    for (std::size_t k = 0; k < losses.parts.size(); ++k) {
+      const at::Tensor part = losses.parts[k].detach().to(at::kDouble);
+      const at::Tensor known = term_of_record(terms[k].name, pass.record);
+      if (known.defined()) {
+        to.note(relative(part, known), 10 * sums, "loss term " + std::string(terms[k].name));
+      }
+      total = total + at::tensor(terms[k].weight, at::kDouble) * part;
     }
-    total = total + at::tensor(terms[i].weight, at::kDouble) * part;
+    to.note(relative(losses.total, total), sums, "the total of loss terms");
   }
-  to.note(relative(losses.total, total), sums, "the total of loss terms");
-
-  batch.step = 0;
-  ForwardContext plain{.control = context.control};
-  const at::Tensor logits = model.logits(inputs, plain);
-  const LanguageModel::Scores scores = model.language().score(batch);
-  to.note(relative(scores.loss, surprises(logits, targets)), each, "a token's score");
-  const at::Tensor right = logits.argmax(-1).eq(targets);
-  to.note(right.ne(scores.correct).any().item<bool>() ? 1 : 0, 0.5, "whether a token is predicted");
+  compare_tokens(to, model, {.windows = windows, .control = control}, each, steps > 1);
 }
 
 /// The figures of an evaluation against sums over windows by hand.
@@ -174,8 +192,9 @@ void compare_evaluation(Disagreement& to, AuditModel& model, std::int64_t tokens
 AuditResult check_scores(AuditRoom& room) {
   Disagreement worst;
   const std::int64_t tokens = std::min(room.tokens(), kDeepTwin.tokens);
-  AuditModel wide = room.twin(kDeepTwin, room.cells(), Arithmetic::Float64);
-  compare_scores(worst, wide, kScoredRows, tokens, kWideSumTolerance, kWideSumTolerance);
+  AuditModel wide = room.twin(kDeepTwin, room.cells(), {Arithmetic::Float64, true});
+  compare_scores(worst, wide, kScoredRows, tokens, kWideSumTolerance, kWideSumTolerance,
+                 kScoredSteps);
   AuditModel twin = room.twin(kDeepTwin, room.cells());
   for (const std::optional<std::int64_t>& stride :
        {std::optional<std::int64_t>(), std::optional<std::int64_t>((tokens + 1) / 2)}) {
@@ -183,56 +202,18 @@ AuditResult check_scores(AuditRoom& room) {
   }
   AuditModel* several = room.several();
   if (several != nullptr) {
-    const double row = room.row_flops() * static_cast<double>(several->options().cells);
-    const auto rows = std::clamp<std::int64_t>(static_cast<std::int64_t>(kScoredFlops / (4 * row)),
-                                               1, kScoredRows);
-    compare_scores(worst, *several, rows, room.tokens(), kSumTolerance, kTokenTolerance);
+    const std::int64_t rows = std::clamp<std::int64_t>(
+        room.affordable(kShareOfScores) / (6 * several->options().cells), 1, kScoredRows);
+    compare_scores(worst, *several, rows, room.tokens(), kSumTolerance, kTokenTolerance, 1);
   }
   if (!(worst.worst <= 1)) {
     return judged(false, worst.value, worst.value / worst.worst,
                   worst.where + " is not what the logits of the same pass give");
   }
   return judged(true, worst.value, kSumTolerance,
-                "losses, scores and evaluations against sums over the logits");
-}
-
-AuditResult check_positions(AuditRoom& room) {
-  const std::int64_t tokens = std::min(room.tokens(), kLongTwin.tokens);
-  if (room.options().positions != Positions::Learned) {
-    return judged(true, 0, kWideSumTolerance, "no table of positions");
-  }
-  TwinSize size = kWideTwin;
-  size.tokens = tokens;
-  ModelOptions o = room.various(size, {0});
-  o.vocabulary = tokens + 2;  // every token of the sequence is another one
-  o.max_tokens = std::max(o.max_tokens, tokens);
-  AuditModel model(room.subject(), o, {room.subject().seed}, Arithmetic::Float64);
-  at::Generator random = at::make_generator<at::CPUGeneratorImpl>(101);
-  const at::Tensor text = at::randperm(tokens, random, at::kLong).view({1, 1, tokens});
-  // The logits of a token that the sequence lacks: a tied head reads its row only.
-  const at::Tensor weight = at::randn({1, 1, tokens}, random, at::kDouble);
-  const ForwardContext context{.training = true, .control = audit_control(o, text, 101)};
-  model.arena().zero_gradients();
-  (model.recorded_logits(text, context).select(3, tokens + 1) * weight).sum().backward();
-  const auto gradient = [&](const char* name) {
-    return slot_view(model.arena().gradients(), model.layout().find(name))[0];
-  };
-  const at::Tensor by_token = gradient("embedding.weight").index_select(0, text.view({-1}));
-  const at::Tensor by_place = gradient("position.weight");
-  const double scale = std::max(1e-300, by_token.abs().max().item<double>());
-  double off = largest_difference(by_place.narrow(0, 0, tokens), by_token) / scale;
-  off = std::max(off,
-                 by_place.narrow(0, tokens, by_place.size(0) - tokens).abs().sum().item<double>());
-  // A text in pieces, as decoding reads it.
-  const at::Tensor whole = model.model().embed(text);
-  for (std::int64_t t = 0; t < tokens; ++t) {
-    const at::Tensor piece = model.model().embed(text.narrow(2, t, 1), t);
-    if (!same_bits(piece.detach(), whole.narrow(2, t, 1).detach())) off = HUGE_VAL;
-  }
-  return judged(off <= kWideSumTolerance, off, kWideSumTolerance,
-                off <= kWideSumTolerance
-                    ? fmt::format("{} positions: each vector is added where it belongs", tokens)
-                    : "the vector of a position is not added to the token at that position");
+                several == nullptr
+                    ? "losses, scores and evaluations against sums over the logits, of the twin"
+                    : "losses, scores and evaluations against sums over the logits");
 }
 
 }  // namespace depthgrid

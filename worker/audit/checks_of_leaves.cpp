@@ -25,7 +25,7 @@ constexpr std::int64_t kLeafRows = 4;
 at::Tensor numbers_of(const AuditRoom& room, const ModelOptions& options) {
   const at::NoGradGuard no_grad;
   AuditModel model(room.subject(), twin_of(options, kLeafTwin), {room.subject().seed},
-                   Arithmetic::Float64);
+                   {.arithmetic = Arithmetic::Float64});
   const ModelOptions& o = model.options();
   const std::int64_t tokens = std::min(room.tokens(), kLeafTwin.tokens);
   const at::Tensor windows = audit_tokens(o.vocabulary, {1, kLeafRows, tokens + 1}, 131);

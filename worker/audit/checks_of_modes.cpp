@@ -12,14 +12,18 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::int64_t kFewCuts = 8;
 constexpr std::int64_t kCutsAlone = 3;
+constexpr std::int64_t kOtherCuts = 8;        // most of a mode that only evaluation offers, at size
+constexpr std::int64_t kSteeringWindow = 16;  // at size
 constexpr std::int64_t kShortWindow = 24;     // of modes that only evaluation offers, on the twin
-constexpr double kModeFlops = 6e11;           // of a mode at size: as many cuts as this allows
+constexpr std::int64_t kTwinPasses = 3;       // of a look: each has another step
+constexpr std::int64_t kGradientWindow = 32;  // at size
 constexpr double kWideTolerance = 1e-12;      // of a number in float64, relative to the largest
 constexpr double kGradientTolerance = 1e-10;  // of a gradient in float64, likewise
-// A leak may begin late: draws and schedules depend on the step.
-constexpr std::int64_t kFirstStep = 1, kLateStep = 4001, kLatestStep = 100003;
+// Shares of the audit's operations at size, of causality or of declaration.
+constexpr double kShareOfMain = 0.1;    // of training, and of the default evaluation
+constexpr double kShareOfOthers = 0.2;  // of all other modes together
+constexpr double kShareAlone = 0.02;    // of training or evaluation, in sequences alone
 
 /// What the probes of one check have found.
 struct Search {
@@ -29,6 +33,9 @@ struct Search {
   std::string undecided;     // a mode in which no token was skipped, or every one
   std::int64_t looks = 0;    // modes
   std::int64_t at_size = 0;  // most cuts of a mode
+  std::int64_t cells = 0;    // at size
+  std::string left_out;      // modes that were not looked at at size
+  std::size_t turn = 0;
 };
 
 bool of_training(const AuditedMode& mode) {
@@ -36,12 +43,12 @@ bool of_training(const AuditedMode& mode) {
 }
 
 void look(Search& search, const AuditModel& model, const AuditedMode& mode, std::int64_t tokens,
-          std::int64_t step, const SuffixPlan& plan, const std::string& where) {
-  ForwardContext context = mode.context;
-  context.step = step;
-  const SuffixEffect effect = change_suffixes(model, tokens, context, plan, !mode.causal);
+          SuffixPlan plan, const std::string& where) {
+  plan.turn = search.turn++;
+  const SuffixEffect effect = change_suffixes(model, tokens, mode.context, plan, !mode.causal);
   search.moved = search.moved && effect.after;
-  if (steered(mode) && effect.least <= effect.most && (effect.most <= 0 || effect.least >= 1)) {
+  const bool known = steered(mode) || (decides(mode) && !where.empty());
+  if (known && effect.least <= effect.most && (effect.most <= 0 || effect.least >= 1)) {
     search.undecided = mode.name + ": its layers execute every token, or none";
   }
   if (effect.same) return;
@@ -54,57 +61,118 @@ void look(Search& search, const AuditModel& model, const AuditedMode& mode, std:
   search.leak += where;
 }
 
-/// The structure itself: as many cuts as the time allows, in its training arithmetic.
+/// The structure itself: as many cuts as its share of the operations allows, in its training
+/// arithmetic.
 void look_at_size(Search& search, AuditRoom& room, bool causal) {
   const std::int64_t tokens = room.tokens();
   AuditModel& several = *room.several();
-  AuditModel& full = *room.full();
-  const auto afford = static_cast<std::int64_t>(kModeFlops / (2 * room.row_flops()));
+  search.cells = several.options().cells;
   const std::int64_t rows = room.most_rows(several.options(), tokens);
-  for (const AuditedMode& mode : steered_modes(several, tokens)) {
+  std::vector<AuditedMode> modes = audited_modes(several.model().family());
+  const auto layers = static_cast<std::int64_t>(several.options().routing.layers.size());
+  const std::int64_t window = std::min(tokens, kSteeringWindow);
+  const auto others = static_cast<double>(std::max<std::ptrdiff_t>(
+      1, std::ranges::count_if(
+             modes, [&](const AuditedMode& m) { return m.causal == causal && !of_training(m); })));
+  for (AuditedMode& mode : modes) {
     if (mode.causal != causal) continue;
-    const std::int64_t most = of_training(mode) ? std::max(kFewCuts, afford) : kFewCuts;
-    const std::vector<std::int64_t> cuts = some_cuts(tokens, most);
+    const bool main = of_training(mode);
+    const std::int64_t steering =
+        decides(mode) ? (layers * search.cells * window + tokens - 1) / tokens : 0;
+    const std::int64_t afford =
+        (room.affordable(main ? kShareOfMain : kShareOfOthers / others) - steering) / 2;
+    if (!main && afford < search.cells) {
+      search.left_out += (search.left_out.empty() ? "" : ", ") + mode.name;
+      continue;
+    }
+    const std::vector<std::int64_t> cuts =
+        some_cuts(tokens, std::max(search.cells, main ? afford : std::min(kOtherCuts, afford)));
+    steer(several, mode, window, 1);
     search.at_size = std::max(search.at_size, static_cast<std::int64_t>(cuts.size()));
-    look(search, several, mode, tokens, kLatestStep, {.cuts = cuts, .dealt = true, .rows = rows},
-         "");
+    look(search, several, mode, tokens, {.cuts = cuts, .dealt = true, .rows = rows}, "");
   }
-  for (const AuditedMode& mode : steered_modes(full, tokens)) {
-    if (mode.causal != causal || !of_training(mode)) continue;
-    look(search, full, mode, tokens, kFirstStep, {.cuts = some_cuts(tokens, kCutsAlone), .rows = 1},
+  AuditModel& full = *room.full();
+  const std::int64_t alone = std::min(kCutsAlone, room.affordable(kShareAlone) / 2);
+  for (const AuditedMode& mode : audited_modes(full.model().family())) {
+    if (mode.causal != causal || !of_training(mode) || alone < 1) continue;
+    look(search, full, mode, tokens, {.cuts = some_cuts(tokens, alone), .rows = 1},
          ", in a sequence alone");
   }
 }
 
-/// A twin: every position is a cut in every cell.
+/// A twin whose fixed thresholds make its layers choose.
+AuditModel choosing_twin(const AuditRoom& room, const TwinSize& size, Arithmetic arithmetic) {
+  const std::vector<std::size_t> cells = room.cells();
+  ModelOptions o = room.various(size, cells);
+  if (!o.routing.layers.empty()) {
+    o.routing.threshold = middle_thresholds(room.built(o, cells, {arithmetic, true}),
+                                            std::min(room.tokens(), kShortWindow));
+  }
+  return room.built(std::move(o), cells, {arithmetic, true});
+}
+
+/// A twin: every position is a cut, in every cell where the window is short, else in one of them,
+/// and in another one at the next look.
 void look_at_twin(Search& search, AuditRoom& room, bool causal, TwinSize size,
                   Arithmetic arithmetic) {
   const bool wide = arithmetic == Arithmetic::Float64;
   size.tokens = std::min(room.tokens(), size.tokens);
-  const AuditModel model = room.twin(size, room.cells(), arithmetic);
+  const AuditModel model = choosing_twin(room, size, arithmetic);
   const std::string where = wide ? " (of the twin, in float64)" : " (of the twin)";
   for (const AuditedMode& mode : steered_modes(model, size.tokens)) {
     if (mode.causal != causal) continue;
     ++search.looks;
     const std::int64_t tokens =
         of_training(mode) ? size.tokens : std::min(size.tokens, kShortWindow);
-    const SuffixPlan plan{.cuts = all_cuts(tokens),
-                          .rows = room.most_rows(model.options(), tokens),
-                          .tolerance = wide ? kWideTolerance : 0};
-    look(search, model, mode, tokens, kLateStep, plan, where);
-    if (mode.context.training && !wide) look(search, model, mode, tokens, kFirstStep, plan, where);
+    SuffixPlan plan{.cuts = all_cuts(tokens),
+                    .dealt = tokens > kShortWindow,
+                    .tolerance = wide ? kWideTolerance : 0};
+    const auto count = static_cast<std::int64_t>(plan.cuts.size());
+    const std::int64_t slots = plan.dealt ? count / model.options().cells + 1 : count;
+    const std::int64_t passes = of_training(mode) ? kTwinPasses : 1;
+    plan.rows = std::min(room.most_rows(model.options(), tokens), (slots + passes - 1) / passes);
+    look(search, model, mode, tokens, plan, where);
   }
 }
 
-void look_at_gradients(Search& search, const AuditRoom& room, bool held) {
-  const GradientEffect effect = change_gradients(room, held);
+/// The first steps of a temporal dynamic transformer, in which nothing is routed: whatever training
+/// declares, they are causal.
+void look_at_dense_start(Search& search, const AuditRoom& room) {
+  const std::vector<std::int64_t>& steps = room.options().tdt.dense_steps;
+  if (std::ranges::all_of(steps, [](std::int64_t n) { return n == 0; })) return;
+  const AuditModel model = room.twin(kDeepTwin, room.cells(), {.moved = true, .dense_start = true});
+  const std::int64_t tokens = std::min(room.tokens(), kDeepTwin.tokens);
+  const AuditedMode mode{.name = "training in its dense start", .context = {.training = true}};
+  look(search, model, mode, tokens, {.cuts = all_cuts(tokens), .rows = kDeepTwin.tokens},
+       " (of the twin)");
+}
+
+void note_gradients(Search& search, const GradientEffect& effect, double tolerance,
+                    const char* where) {
   search.moved = search.moved && effect.reached;
-  if (effect.change <= kGradientTolerance) return;
+  if (effect.change <= tolerance) return;
   search.worst = std::isnan(effect.change) ? kNaN : std::max(search.worst, effect.change);
   if (!search.leak.empty()) return;
   search.leak = fmt::format(
-      "training: changing the tokens from {} on changes the gradient of earlier logits by {}",
-      effect.cut, effect.parameter);
+      "training: changing the tokens from {} on changes the gradient of earlier logits by {}{}",
+      effect.cut, effect.parameter, where);
+}
+
+void look_at_gradients(Search& search, AuditRoom& room, bool held) {
+  note_gradients(search, change_gradients(room, held), kGradientTolerance, " (of the twin)");
+  AuditModel twin = room.twin(kLongTwin, room.cells());
+  const std::int64_t tokens = std::min(room.tokens(), kLongTwin.tokens);
+  const std::int64_t rows = std::min(room.most_rows(twin.options(), tokens),
+                                     (tokens + twin.options().cells) / twin.options().cells);
+  note_gradients(search,
+                 gradients_by_late_tokens(twin, tokens, rows, audited_step(search.turn++), held), 0,
+                 " (of the twin)");
+  if (AuditModel* model = room.several()) {
+    const std::int64_t window = std::min(room.tokens(), kGradientWindow);
+    note_gradients(search,
+                   gradients_by_late_tokens(*model, window, 1, audited_step(search.turn++), held),
+                   0, "");
+  }
 }
 
 /// All modes that are declared causal, or all that are not.
@@ -115,6 +183,7 @@ Search search_for_leaks(AuditRoom& room, bool causal, bool trains) {
   if (room.subject().mixed) look_at_twin(search, room, causal, kWideTwin, Arithmetic::Mixed);
   search.looks = 0;
   look_at_twin(search, room, causal, kWideTwin, Arithmetic::Float64);
+  if (causal) look_at_dense_start(search, room);
   if (trains) look_at_gradients(search, room, !causal);
   return search;
 }
@@ -125,7 +194,10 @@ AuditResult verdict_of(AuditRoom& room, const Search& search, const std::string&
     return {"", AuditVerdict::Undecided, 0, 0, "no logit depends on the tokens at all"};
   }
   if (!search.undecided.empty()) return {"", AuditVerdict::Undecided, 0, 0, search.undecided};
-  if (room.full() != nullptr) return judged(true, 0, 0, note);
+  if (room.full() != nullptr) {
+    const std::string rest = search.left_out.empty() ? "" : "; at size without " + search.left_out;
+    return judged(true, 0, 0, note + rest);
+  }
   return {"", AuditVerdict::Skipped, kNaN, 0, room.too_large() + "; its twin passes"};
 }
 
@@ -140,8 +212,7 @@ AuditResult check_causality(AuditRoom& room) {
   return verdict_of(
       room, search,
       fmt::format("{} modes, {} cuts in {} cells of {} tokens; every cut of twins of {}",
-                  search.looks, search.at_size,
-                  room.full() == nullptr ? 0 : room.several()->options().cells, room.tokens(),
+                  search.looks, search.at_size, search.cells, room.tokens(),
                   std::min(room.tokens(), kLongTwin.tokens)));
 }
 

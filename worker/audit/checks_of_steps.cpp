@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -6,18 +7,17 @@
 
 #include <fmt/format.h>
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/full_like.h>
-#include <ATen/ops/randn.h>
 
 #include "core/base/nan.hpp"
 #include "core/cells/cell_set.hpp"
 #include "core/train/gradient_sync.hpp"
-#include "models/cell_language_model.hpp"
 #include "worker/audit/audit_checks.hpp"
 #include "worker/audit/audit_modes.hpp"
+#include "worker/audit/gradient_differences.hpp"
 #include "worker/audit/step_reference.hpp"
 
 namespace depthgrid {
@@ -26,14 +26,14 @@ namespace {
 constexpr TwinSize kStepTwin{.width = 16, .layers = 24, .tokens = 9, .vocabulary = 31};
 constexpr std::int64_t kStepRows = 5;  // in micro-batches of 1, 2 and 2
 constexpr std::int64_t kMicroBatches = 3;
-constexpr std::int64_t kSteps = 2;  // the second one has moments
-constexpr double kAway = 0.02;      // of start values, some of which are zero
+/// Trainings of these steps, from the same weights, each from moments of zero: the second step of
+/// the first one has moments; late ones show what a step's number does.
+constexpr std::array<std::array<std::int64_t, 2>, 3> kTrainings = {
+    {{1, 2}, {4002, 0}, {2147483647, 0}}};
+constexpr std::int64_t kLastStep = 2147483647;
 constexpr double kStepRate = 0.05;
 constexpr double kStepTolerance = 5e-3;        // of a tensor's largest change
-constexpr double kDifference = 1e-6;           // of finite differences
 constexpr double kDifferenceTolerance = 1e-3;  // relative
-constexpr double kDifferenceFloor = 2e-8;      // rounding of the loss over kDifference
-constexpr double kSmallDirection = 0.01;       // a product this small beside the norm is rounding
 constexpr std::uint64_t kStepKeys = 5;         // attempts to find windows without near ties
 
 /// Fixed windows and control signals.
@@ -61,18 +61,22 @@ TrainOptions recipe_of(const AuditSubject& subject, std::vector<double> eps,
   const std::size_t cells = eps.size();
   TrainOptions t;
   t.cells = static_cast<std::int64_t>(cells);
-  t.steps = kSteps;
+  t.steps = kLastStep;
   t.batch = kStepRows;
   t.accumulation = kMicroBatches;
   t.optimizer = subject.optimizer;
   t.clip_scope = subject.clip_scope;
   t.frozen = subject.frozen;
-  t.scalars = {std::vector<double>(cells, 0.9), std::vector<double>(cells, 0.98), std::move(eps)};
+  t.scalars = {{}, {}, std::move(eps)};
   t.clip = std::move(clip);
   t.diverged_above.assign(cells, std::numeric_limits<double>::infinity());
   for (std::size_t e = 0; e < cells; ++e) {
     t.loss_scale.push_back(e % 2 == 0 ? 1 : 8);
-    t.schedule.push_back({.kind = ScheduleKind::Constant, .steps = kSteps});
+    t.scalars[0].push_back(e % 2 == 0 ? 0.9 : 0.8);
+    t.scalars[1].push_back(e % 2 == 0 ? 0.98 : 0.95);
+    t.schedule.push_back({.kind = e % 2 == 0 ? ScheduleKind::Constant : ScheduleKind::Cosine,
+                          .steps = kLastStep,
+                          .warmup_steps = e % 2 == 0 ? 0 : 3});
     for (std::size_t g = 0; g < kParameterGroupCount; ++g) {
       t.lr.push_back(kStepRate * (1 + static_cast<double>(g + e) / kParameterGroupCount));
       t.weight_decay.push_back(e % 2 == 0 ? 0.1 : 0);
@@ -110,95 +114,6 @@ bool same_choices(const AuditModel& a, const AuditModel& b, const at::Tensor& in
   return true;
 }
 
-void move_away(Arena& arena, std::uint64_t key) {
-  const at::NoGradGuard no_grad;
-  at::Generator random = at::make_generator<at::CPUGeneratorImpl>(key);
-  for (const ParameterSlot& slot : arena.layout().slots()) {
-    if (slot.spec.average) continue;
-    const at::Tensor part = slot_view(arena.values(), slot);
-    part.add_(at::randn(part.sizes(), random) * kAway);
-  }
-}
-
-/// Autograd against differences.
-struct GradientError {
-  double worst = 0;
-  std::string parameter;
-  std::int64_t tensors = 0;
-};
-
-/// Compares, tensor by tensor, the derivative along a random direction with a central difference.
-/// A term of the loss that autograd does not let reach a tensor is left out there: it is stopped on
-/// purpose. Masks and stopped values are held, so that the loss is the function that is
-/// differentiated.
-GradientError differences_of(const AuditRoom& room, const at::Tensor& values, const Batch& batch) {
-  AuditModel model(room.subject(), room.various(kStepTwin, {0}), {room.subject().seed},
-                   Arithmetic::Float64);
-  {
-    const at::NoGradGuard no_grad;
-    model.arena().values().copy_(values);
-  }
-  const ModelOptions& o = model.options();
-  const auto tokens = static_cast<double>(batch.windows.size(1) * (batch.windows.size(2) - 1));
-  CellLanguageModel held(model.model(), model.seeds());
-  LanguageModel* language = &model.language();
-  const std::vector<LossTerm> weights = model.model().family().loss_terms();
-  if (!o.routing.layers.empty()) {
-    const at::Tensor inputs = batch.windows.narrow(2, 0, batch.windows.size(2) - 1);
-    auto record = std::make_shared<RoutingRecord>();
-    model.logits(inputs, {.training = true, .routing = record.get()});
-    held.training_execution = Execution{.mode = ExecutionMode::Forced,
-                                        .forced = executed_masks(*record, inputs, o.layers),
-                                        .held = record};
-    language = &held;
-  }
-  const auto terms = [&] {
-    const Objective::Losses losses = language->losses(batch);
-    if (weights.empty()) return std::vector<at::Tensor>{losses.total / tokens};
-    std::vector<at::Tensor> out = {losses.loss / tokens};
-    for (std::size_t i = 0; i < losses.parts.size(); ++i) {
-      out.push_back(losses.parts[i] * (weights[i].weight.front() / tokens));
-    }
-    return out;
-  };
-  std::vector<at::Tensor> gradients;
-  for (std::size_t i = 0; i < terms().size(); ++i) {
-    model.arena().zero_gradients();
-    const at::Tensor term = terms()[i].sum();
-    if (term.requires_grad()) term.backward();
-    gradients.push_back(model.arena().gradients().clone());
-  }
-  const at::NoGradGuard no_grad;
-  at::Generator random = at::make_generator<at::CPUGeneratorImpl>(113);
-  GradientError error;
-  for (const ParameterSlot& slot : model.layout().slots()) {
-    if (slot.spec.average) continue;
-    const at::Tensor part = slot_view(model.arena().values(), slot);
-    const at::Tensor was = part.clone();
-    const at::Tensor along = at::randn(part.sizes(), random, at::kDouble);
-    part.copy_(was + along * kDifference);
-    const std::vector<at::Tensor> up = terms();
-    part.copy_(was - along * kDifference);
-    const std::vector<at::Tensor> down = terms();
-    part.copy_(was);
-    double a = 0, n = 0, norm = 0;
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      const at::Tensor g = slot_view(gradients[i], slot);
-      if (weights.size() > 0 && g.ne(0).any().item<bool>() == false) continue;
-      a += (g * along).sum().item<double>();
-      n += (up[i] - down[i]).sum().item<double>() / (2 * kDifference);
-      norm += g.norm().item<double>();
-    }
-    ++error.tensors;
-    const double size = std::max({std::abs(a), std::abs(n), kSmallDirection * norm});
-    const double off = std::max(0.0, std::abs(a - n) - kDifferenceFloor) / std::max(size, 1e-300);
-    if (off <= error.worst) continue;
-    error.worst = std::isnan(off) ? HUGE_VAL : off;
-    error.parameter = slot.spec.name;
-  }
-  return error;
-}
-
 /// The largest deviation of a tensor's change from that of the reference, in units of its bound.
 struct StepError {
   double worst = 0;
@@ -226,6 +141,19 @@ void compare_changes(StepError& error, const ParameterLayout& layout, const at::
   }
 }
 
+/// Whether factors in bf16 are those of the weights after a step of training.
+bool copy_follows(const AuditRoom& room, const BatchSource& batches, const TrainOptions& recipe) {
+  AuditModel model = room.twin(kStepTwin, {0, 1}, {Arithmetic::Mixed, true});
+  const at::Tensor before = model.arena().shadow().clone();
+  CellOptimizer optimizer(model.arena(), recipe);
+  NoSync alone;
+  CellSet running(static_cast<std::size_t>(model.options().cells));
+  Trainer trainer(model.language(), model.arena(), optimizer, batches, alone, running, recipe);
+  trainer.step(1);
+  const at::Tensor after = model.arena().shadow();
+  return at::equal(after, model.arena().values().to(at::kBFloat16)) && !at::equal(after, before);
+}
+
 }  // namespace
 
 AuditResult check_training_step(AuditRoom& room) {
@@ -233,8 +161,7 @@ AuditResult check_training_step(AuditRoom& room) {
   const std::int64_t tokens = std::min(room.tokens(), kStepTwin.tokens);
   const std::vector<std::size_t> cells = {0, 1};
   AuditModel model = room.twin(kStepTwin, cells);
-  AuditModel wide = room.twin(kStepTwin, cells, Arithmetic::Float64);
-  move_away(model.arena(), 7);
+  AuditModel wide = room.twin(kStepTwin, cells, {Arithmetic::Float64, true});
   const ModelOptions& o = model.options();
   const at::Tensor start = model.arena().values().to(at::kDouble);
   wide.arena().values().copy_(start);
@@ -263,13 +190,24 @@ AuditResult check_training_step(AuditRoom& room) {
   }
 
   GradientError differences;
+  std::int64_t tensors = 0;
+  std::string at_size = "at size none: too large";
   if (!o.tdt.gate_grad_to_trunk || o.routing.layers.empty()) {
     const Batch one{.windows = windows.narrow(0, 0, 1),
                     .step = 1,
                     .control = control.u.defined()
                                    ? Control{control.u.narrow(0, 0, 1).to(at::kDouble)}
                                    : Control()};
-    differences = differences_of(room, start.narrow(0, 0, 1), one);
+    AuditModel single = room.built(room.various(kStepTwin, {0}), {0}, {Arithmetic::Float64, true});
+    single.arena().values().copy_(start.narrow(0, 0, 1));
+    differences = differences_by_tensor(single, one);
+    tensors = differences.tensors;
+    if (differences.worst <= kDifferenceTolerance && fits_in_float64(room)) {
+      differences = differences_at_size(room);
+      at_size = fmt::format("all of them at size, to {:.1g}", differences.worst);
+    }
+  } else {
+    at_size = "none by differences: the moving average moves without a gradient";
   }
   if (differences.worst > kDifferenceTolerance) {
     return judged(false, differences.worst, kDifferenceTolerance,
@@ -284,36 +222,49 @@ AuditResult check_training_step(AuditRoom& room) {
     clip.push_back(e % 2 == 0 ? norm / 2 : std::numeric_limits<double>::infinity());
   }
   const TrainOptions recipe = recipe_of(subject, eps, clip);
-  CellOptimizer optimizer(model.arena(), recipe);
-  NoSync alone;
-  CellSet running(static_cast<std::size_t>(o.cells));
-  Trainer trainer(model.language(), model.arena(), optimizer, batches, alone, running, recipe);
-  StepReference reference(model.layout(), recipe);
   StepError error;
   std::int64_t compared = 0;
-  for (std::int64_t step = 1; step <= kSteps; ++step) {
-    const at::Tensor before = model.arena().values().to(at::kDouble);
-    const at::Tensor gradient = whole_gradient(wide, before, batches.batch(step, 0, kStepRows));
-    // A step may bring two scores so near to each other that the arithmetics choose otherwise.
-    if (!same_choices(model, wide, windows.narrow(2, 0, tokens), control)) break;
-    ++compared;
-    const at::Tensor expected = reference.step(before, gradient, step);
-    if (subject.step) {
-      subject.step(trainer, model.arena(), step);
-    } else {
-      trainer.step(step);
+  for (const auto& steps : kTrainings) {
+    {
+      const at::NoGradGuard no_grad;
+      model.arena().values().copy_(start);
+      model.arena().zero_gradients();
     }
-    compare_changes(error, model.layout(), before, model.arena().values().to(at::kDouble), expected,
-                    step);
+    CellOptimizer optimizer(model.arena(), recipe);
+    NoSync alone;
+    CellSet running(static_cast<std::size_t>(o.cells));
+    Trainer trainer(model.language(), model.arena(), optimizer, batches, alone, running, recipe);
+    StepReference reference(model.layout(), recipe);
+    for (const std::int64_t step : steps) {
+      if (step == 0) continue;
+      const at::Tensor before = model.arena().values().to(at::kDouble);
+      const at::Tensor gradient = whole_gradient(wide, before, batches.batch(step, 0, kStepRows));
+      // A step may bring two scores so near to each other that the arithmetics choose otherwise.
+      if (!same_choices(model, wide, windows.narrow(2, 0, tokens), control)) break;
+      ++compared;
+      const at::Tensor expected = reference.step(before, gradient, step);
+      if (subject.step) {
+        subject.step(trainer, model.arena(), step);
+      } else {
+        trainer.step(step);
+      }
+      compare_changes(error, model.layout(), before, model.arena().values().to(at::kDouble),
+                      expected, step);
+    }
   }
   if (error.worst > kStepTolerance) {
     return judged(false, error.worst, kStepTolerance,
                   fmt::format("step {} moves {} otherwise than {} of the whole batch's gradient",
                               error.step, error.parameter, subject.optimizer));
   }
-  return judged(true, error.worst, kStepTolerance,
-                fmt::format("{} steps in {} micro-batches; {} tensors by differences, to {:.1g}",
-                            compared, kMicroBatches, differences.tensors, differences.worst));
+  if (subject.mixed && !copy_follows(room, batches, recipe)) {
+    return judged(false, kNaN, kStepTolerance,
+                  "the bf16 copy of the weights is not that of the weights after a step");
+  }
+  return judged(
+      true, error.worst, kStepTolerance,
+      fmt::format("{} steps in {} micro-batches, {} tensors by differences of the twin; {}",
+                  compared, kMicroBatches, tensors, at_size));
 }
 
 }  // namespace depthgrid

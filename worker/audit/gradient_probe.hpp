@@ -26,4 +26,13 @@ struct GradientEffect {
 /// @param held  execute what the unchanged sequences execute.
 GradientEffect change_gradients(const AuditRoom& room, bool held);
 
+/// The same at any width and length by a single backward pass: sequences whose tokens before their
+/// cut come from the lower half of the vocabulary and those behind it from the upper half. The
+/// gradient of the early logits (of the lower half) by the upper rows of the table of tokens is
+/// exactly 0, in any arithmetic.
+/// @param rows  sequences of each cell; cuts are spread over all of them.
+/// @param step  of training.
+GradientEffect gradients_by_late_tokens(AuditModel& model, std::int64_t tokens, std::int64_t rows,
+                                        std::int64_t step, bool held);
+
 }  // namespace depthgrid

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
 
 #include <ATen/TensorOperators.h>
@@ -30,6 +31,15 @@ at::Tensor of_group(const std::vector<double>& rates, ParameterGroup group) {
 
 at::Tensor by_cell(const std::vector<double>& values) {
   return at::tensor(values, at::kDouble).unsqueeze(1);
+}
+
+/// Rate of a step, relative to the peak: constant, or a cosine, after a linear warm-up.
+double factor_of(const ScheduleOptions& s, std::int64_t step) {
+  const auto t = static_cast<double>(step), w = static_cast<double>(s.warmup_steps);
+  if (t <= w) return t / w;
+  if (s.kind == ScheduleKind::Constant) return 1;
+  const double q = std::min(1.0, (t - w) / (static_cast<double>(s.steps) - w));
+  return s.final_ratio + (1 - s.final_ratio) * (1 + std::cos(std::numbers::pi * q)) / 2;
 }
 
 bool moves(const ParameterSlot& slot, const TrainOptions& options) {
@@ -81,6 +91,8 @@ at::Tensor StepReference::step(const at::Tensor& values, const at::Tensor& gradi
   const at::Tensor all = clipped(gradients);
   const at::Tensor beta1 = by_cell(options_.scalars[0]), beta2 = by_cell(options_.scalars[1]),
                    eps = by_cell(options_.scalars[2]);
+  std::vector<double> factors;
+  for (const ScheduleOptions& s : options_.schedule) factors.push_back(factor_of(s, step));
   const bool decoupled = options_.optimizer == "adamw";
   const auto t = static_cast<double>(step);
   at::Tensor out = values.clone();
@@ -91,7 +103,7 @@ at::Tensor StepReference::step(const at::Tensor& values, const at::Tensor& gradi
       part(out).add_((part(gradients) - part(values)) * weight);
     }
     if (!moves(slot, options_)) continue;
-    const at::Tensor lr = of_group(options_.lr, slot.spec.group),
+    const at::Tensor lr = of_group(options_.lr, slot.spec.group) * by_cell(factors),
                      decay = of_group(options_.weight_decay, slot.spec.group);
     at::Tensor g = part(all);
     if (!decoupled) g = g + decay * part(values);

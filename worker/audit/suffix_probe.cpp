@@ -5,12 +5,11 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/randperm.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
@@ -19,76 +18,19 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::uint64_t kKey = 11;
+constexpr std::uint64_t kKey = 11, kOrderKey = 5000;
 constexpr std::int64_t kEnds = 3;
 
-/// One quantity of a pass that must not see later tokens. (E, B, T, ...)
-struct Quantity {
-  std::string name;
-  at::Tensor values;
-};
-
-struct Pass {
-  at::Tensor logits;
-  RoutingRecord record;
-};
-
-Pass run_pass(const AuditModel& model, const at::Tensor& tokens, ForwardContext context) {
-  Pass pass;
-  pass.record.teach = true;
-  context.routing = &pass.record;
-  pass.logits = context.training ? model.recorded_logits(tokens, context).detach()
-                                 : model.logits(tokens, context);
-  return pass;
-}
-
-/// @param decisions  which tokens are executed is the mode's own causal choice.
-std::vector<Quantity> quantities_of(const Pass& pass, bool decisions) {
-  std::vector<Quantity> out = {{"a logit", pass.logits}};
-  for (const LayerRouting& layer : pass.record.layers) {
-    const auto add = [&](const char* name, const at::Tensor& values) {
-      if (!values.defined()) return;
-      out.push_back({fmt::format("{} of layer {}", name, layer.layer), values.detach()});
-    };
-    if (decisions) add("the decision", layer.executed.to(at::kFloat));
-    add("the router's logit", layer.logits);
-    add("the score", layer.score);
-    add("the gate", layer.execution_gate.defined() ? layer.execution_gate : layer.signals.gate);
-    add("static surprise", layer.signals.d_st);
-    add("change surprise", layer.signals.d_ch);
-    add("the average of surprise", layer.signals.ma);
-    add("the residual", layer.residual);
-    add("the predicted residual", layer.predicted);
-  }
-  return out;
-}
-
-/// Integers that are equal where all bits are.
-at::Tensor bits(const at::Tensor& x) {
-  if (x.scalar_type() == at::kDouble) return x.contiguous().view(at::kLong);
-  return x.to(at::kFloat).contiguous().view(at::kInt);
-}
-
-/// (E, B, T) whether a quantity changed. @param tolerance  see SuffixPlan.
-at::Tensor changed_tokens(const at::Tensor& a, const at::Tensor& b, double tolerance) {
-  at::Tensor differs = bits(a).ne(bits(b));
-  if (tolerance > 0) {
-    const double scale = std::max(1.0, a.abs().max().item<double>());
-    differs = differs.logical_and((a - b).abs().le(tolerance * scale).logical_not());
-  }
-  return differs.dim() > 3 ? differs.flatten(3).any(3) : differs;
-}
-
 /// Adds the comparison of two passes. @param cut  (E, B) first changed token.
-void compare_passes(SuffixEffect& effect, const Pass& a, const Pass& b, const at::Tensor& cut,
-                    double tolerance, bool decisions) {
+void compare_passes(SuffixEffect& effect, const AuditedPass& a, const AuditedPass& b,
+                    const at::Tensor& cut, double tolerance, bool decisions) {
   const at::Tensor place = at::arange(a.logits.size(2), at::kLong);
   const at::Tensor early = place.lt(cut.unsqueeze(2));  // (E, B, T)
   effect.after =
       effect.after ||
       changed_tokens(a.logits, b.logits, 0).logical_and(early.logical_not()).any().item<bool>();
-  const std::vector<Quantity> before = quantities_of(a, decisions);
-  const std::vector<Quantity> later = quantities_of(b, decisions);
+  const std::vector<PassQuantity> before = quantities_of(a, decisions);
+  const std::vector<PassQuantity> later = quantities_of(b, decisions);
   for (std::size_t i = 0; i < before.size(); ++i) {
     const at::Tensor &x = before[i].values, &y = later[i].values;
     const at::Tensor wrong = changed_tokens(x, y, tolerance).logical_and(early);
@@ -149,24 +91,36 @@ SuffixEffect change_suffixes(const AuditModel& model, std::int64_t tokens,
   const ModelOptions& o = model.options();
   const auto count = static_cast<std::int64_t>(plan.cuts.size());
   const std::int64_t slots = plan.dealt ? (count + o.cells - 1) / o.cells : count;
+  const auto turn = static_cast<std::int64_t>(plan.turn);
+  std::vector<at::Tensor> order;  // of the slots, for each cell
+  for (std::int64_t e = 0; e < o.cells; ++e) {
+    at::Generator random = at::make_generator<at::CPUGeneratorImpl>(kOrderKey + plan.turn * 1000 +
+                                                                    static_cast<std::uint64_t>(e));
+    order.push_back(at::randperm(slots, random, at::kLong));
+  }
   SuffixEffect effect;
-  for (std::int64_t first = 0; first < slots; first += plan.rows) {
+  std::size_t number = 0;
+  bool recorded = true, routes = true;
+  for (std::int64_t first = 0; first < slots; first += plan.rows, ++number) {
     const std::int64_t rows = std::min(plan.rows, slots - first);
     std::vector<std::int64_t> cuts;  // (E, rows), T: nothing changes
     for (std::int64_t e = 0; e < o.cells; ++e) {
+      const std::int64_t* const slot =
+          order[static_cast<std::size_t>(e)].const_data_ptr<std::int64_t>();
       for (std::int64_t r = first; r < first + rows; ++r) {
-        const std::int64_t i = plan.dealt ? r * o.cells + e : r;
+        const std::int64_t i = plan.dealt ? slot[r] * o.cells + (e + turn) % o.cells : slot[r];
         cuts.push_back(i < count ? plan.cuts[static_cast<std::size_t>(i)] : tokens);
       }
     }
     const at::Tensor cut = at::tensor(cuts, at::kLong).view({o.cells, rows});
-    const auto key = kKey + 3 * static_cast<std::uint64_t>(first);
+    const auto key = kKey + 3 * (static_cast<std::uint64_t>(first) + 1000 * plan.turn);
     const std::vector<std::int64_t> sizes = {o.cells, rows, tokens};
     const at::Tensor unchanged = audit_tokens(o.vocabulary, sizes, key);
     const at::Tensor shift = 1 + audit_tokens(o.vocabulary - 1, sizes, key + 1);
     const at::Tensor late = at::arange(tokens, at::kLong).ge(cut.unsqueeze(2));
     const at::Tensor changed = at::where(late, (unchanged + shift) % o.vocabulary, unchanged);
     ForwardContext was = context;
+    was.step = audited_step(plan.turn + number);
     was.control = audit_control(o, unchanged, key);
     if (held) was = with_held_masks(model, unchanged, was).value_or(was);
     ForwardContext now = was;
@@ -174,9 +128,12 @@ SuffixEffect change_suffixes(const AuditModel& model, std::int64_t tokens,
       now.control.u =
           at::where(late.unsqueeze(3), audit_control(o, unchanged, key + 2).u, was.control.u);
     }
-    const Pass a = run_pass(model, unchanged, was);
+    const AuditedPass a = audited_pass(model, unchanged, was, recorded);
     note_shares(effect, a.record);
-    compare_passes(effect, a, run_pass(model, changed, now), cut, plan.tolerance, !held);
+    compare_passes(effect, a, audited_pass(model, changed, now, recorded), cut, plan.tolerance,
+                   !held);
+    if (recorded) routes = !a.record.layers.empty();
+    recorded = routes || !recorded;
   }
   return effect;
 }

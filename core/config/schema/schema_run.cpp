@@ -112,7 +112,7 @@ constexpr Leaf kAudit[] = {
     audit("audit.gradient_flow", "required",
           "every parameter gets a finite, non-zero gradient, or is declared dead"),
     audit("audit.initial_loss", "required",
-          "the first loss is that of logits that know no target, at most 2 nats above ln V"),
+          "the first loss is that of logits that know no target; 2 nats above ln V are a warning"),
     audit("audit.overfit_batch", "warn", "one batch can be memorised, to a loss below 0.1"),
     audit("audit.entropy_floor", "required", "no loss below the entropy rate of the data"),
     audit("audit.fusion", "required",

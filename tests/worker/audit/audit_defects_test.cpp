@@ -195,14 +195,7 @@ TEST(AuditDefects, WhatDoesNotFitInMemoryIsSkippedIfItsTwinPasses) {
 }
 
 TEST(AuditDefects, AModelThatIgnoresItsTokensIsUndecided) {
-  AuditSubject s = subject(Defect::None);
-  s.options = [](const std::vector<std::size_t>& cells) {
-    ModelOptions o = options(cells);
-    o.init.embedding_std.assign(o.init.std.size(), 0);
-    return o;
-  };
-
-  EXPECT_EQ(one(s, "causality").verdict, AuditVerdict::Undecided);
+  EXPECT_EQ(one(subject(Defect::Deaf), "causality").verdict, AuditVerdict::Undecided);
 }
 
 /// A defect of a family, the check that must fail, and what its note says.
@@ -225,6 +218,7 @@ TEST_P(PlantedDefect, FailsItsCheck) {
   s.options = [](const std::vector<std::size_t>& cells) {
     ModelOptions o = options(cells);
     o.layers = GetParam().layers;
+    if (GetParam().defect == Defect::DenseStart) o.tdt.dense_steps.assign(cells.size(), 500);
     return o;
   };
   s.mixed = GetParam().defect == Defect::MixedOnly;
@@ -253,6 +247,16 @@ constexpr Plant kPlants[] = {
     {"ignored_scale", Defect::IgnoredScale, "leaves", "model.residual.scale"},
     {"ignored_late_scale", Defect::IgnoredLateScale, "leaves", "model.residual.scale"},
     {"reversed_positions", Defect::Reversed, "positions", "position"},
+    {"wide_gradient_only", Defect::WideGradientOnly, "causality", "gradient"},
+    {"even_step", Defect::EvenStep, "causality", "training"},
+    {"late_rows_first", Defect::LateRowsFirst, "causality", "from 1 on"},
+    {"pooled_once_learned", Defect::PooledOnceLearned, "causality", "evaluation"},
+    {"rows_of_one_kind", Defect::RowsOfOneKind, "batch_independence", "sequence"},
+    {"many_cells", Defect::ManyCells, "fusion", "cell"},
+    {"late_frozen_norm", Defect::LateFrozenNorm, "gradient_flow", "norm1.scale"},
+    {"wide_half_frozen", Defect::WideHalfFrozen, "training_step", "mlp.up.weight"},
+    {"dense_start", Defect::DenseStart, "causality", "dense start"},
+    {"reversed_in_use", Defect::ReversedInUse, "positions", "position"},
 };
 INSTANTIATE_TEST_SUITE_P(Table, PlantedDefect, ::testing::ValuesIn(kPlants),
                          [](const auto& p) { return p.param.name; });
@@ -264,7 +268,9 @@ enum class Slip {
   HalfTwice,     // the second half of a window counts twice in the score
   FirstHalf,     // only the first half of a window trains
   SmallPart,     // micro-batches train at a third of their weight
-  LastPart       // the last micro-batch does not train
+  LastPart,      // the last micro-batch does not train
+  EarlyLabel,    // LabelInBoth, in the loss of the first steps
+  ManyLabels     // LabelInScore, in batches of more than eight
 };
 
 /// CellLanguageModel with a slip.
@@ -277,7 +283,8 @@ class SlippingModel final : public LanguageModel {
     constexpr std::int64_t kWhole = 5;  // rows of the audited step
     Losses out = inner_.losses(batch);
     const std::int64_t rows = batch.windows.size(1);
-    if (slip_ == Slip::LabelInBoth) out.loss = out.total = out.total * 0.997;
+    const bool early = slip_ == Slip::EarlyLabel && batch.step < 1000;
+    if (slip_ == Slip::LabelInBoth || early) out.loss = out.total = out.total * 0.997;
     if (slip_ == Slip::SmallPart && rows < kWhole) out.total = out.total / 3;
     if (slip_ == Slip::LastPart && rows < kWhole && batch.first_row + rows == kWhole) {
       out.total = out.total * 0;
@@ -295,7 +302,8 @@ class SlippingModel final : public LanguageModel {
     const at::Tensor p = out.loss.neg().exp();
     const auto leaked = [&](double w) { return out.loss - w + (1 + p * std::expm1(w)).log(); };
     if (slip_ == Slip::LabelInBoth) out.loss = leaked(0.01);
-    if (slip_ == Slip::LabelInScore) out.loss = leaked(0.1);
+    const bool many = slip_ == Slip::ManyLabels && batch.windows.size(1) > 8;
+    if (slip_ == Slip::LabelInScore || many) out.loss = leaked(0.1);
     if (slip_ == Slip::HalfTwice) {
       const std::int64_t half = out.loss.size(2) / 2;
       out.loss.narrow(2, half, out.loss.size(2) - half).mul_(2);
@@ -339,6 +347,8 @@ constexpr SlipCase kSlips[] = {
     {"first_half_only", Slip::FirstHalf, "scores"},
     {"small_parts", Slip::SmallPart, "training_step"},
     {"last_part_left_out", Slip::LastPart, "training_step"},
+    {"label_in_early_loss", Slip::EarlyLabel, "scores"},
+    {"label_in_score_of_many", Slip::ManyLabels, "scores"},
 };
 INSTANTIATE_TEST_SUITE_P(Table, PlantedSlip, ::testing::ValuesIn(kSlips),
                          [](const auto& p) { return p.param.name; });
@@ -361,7 +371,21 @@ TEST(AuditDefects, AnOptimiserThatLeavesTheNormsFailsTheStep) {
   EXPECT_NE(result.note.find("norm"), std::string::npos) << result.note;
 }
 
-TEST(AuditDefects, AStartFarFromUniformFailsTheFirstLoss) {
+// A rate that is right at first: schedules, bias corrections and clips act later too.
+TEST(AuditDefects, AnOptimiserThatStopsLateFailsTheStep) {
+  AuditSubject s = subject(Defect::None);
+  s.step = [](Trainer& trainer, Arena& arena, std::int64_t step) {
+    const at::Tensor before = arena.values().clone();
+    StepReport report = trainer.step(step);
+    if (step > 400) arena.values().copy_(before);
+    return report;
+  };
+
+  EXPECT_EQ(one(s, "training_step").verdict, AuditVerdict::Fail);
+}
+
+// It may be meant: the scheme, the width and tying say what it costs.
+TEST(AuditDefects, AStartFarFromUniformIsAWarning) {
   AuditSubject s = subject(Defect::None);
   s.options = [](const std::vector<std::size_t>& cells) {
     ModelOptions o = options(cells);
@@ -372,7 +396,7 @@ TEST(AuditDefects, AStartFarFromUniformFailsTheFirstLoss) {
 
   const AuditResult result = one(s, "initial_loss");
 
-  EXPECT_EQ(result.verdict, AuditVerdict::Fail);
+  EXPECT_EQ(result.verdict, AuditVerdict::Undecided);
   EXPECT_GT(result.value, 5) << result.note;
 }
 

@@ -73,6 +73,8 @@ TEST(AuditOfADenseStart, LooksAtTheRoutedPhase) {
   EXPECT_EQ(audit->find("gradient_flow")->verdict, AuditVerdict::Pass)
       << audit->find("gradient_flow")->note;
   EXPECT_EQ(audit->find("declaration")->verdict, AuditVerdict::Pass);
+  EXPECT_EQ(audit->find("causality")->verdict, AuditVerdict::Pass)
+      << audit->find("causality")->note;
   AuditModel model(subject, subject.options({0}), {3});
   RoutingRecord record;
   model.logits(audit_tokens(17, {1, 2, 9}, 1), {.training = true, .routing = &record});

@@ -118,5 +118,38 @@ TEST(AuditModes, CalibratedModesExecuteHalfOfTheTokens) {
   EXPECT_EQ(seen, (std::vector<std::string>{"teacher_threshold", "student_calibrated"}));
 }
 
+// A fixed threshold that no probability reaches shows as little as one that all do.
+TEST(AuditModes, FixedThresholdsExecuteHalfOfTheTokens) {
+  AuditSubject s = routed_subject(1);
+  const auto plain = s.options;
+  s.options = [plain](const std::vector<std::size_t>& cells) {
+    ModelOptions o = plain(cells);
+    o.routing.threshold.assign(cells.size(), 0.999);
+    return o;
+  };
+  const AuditRoom room(s);
+  ModelOptions o = room.various(kDeepTwin, room.cells());
+  o.routing.threshold = middle_thresholds(room.built(o, room.cells(), {.moved = true}), 9);
+  const AuditModel model = room.built(o, room.cells(), {.moved = true});
+  for (const AuditedMode& mode : steered_modes(model, 9)) {
+    if (mode.name != "student_threshold") continue;
+    EXPECT_TRUE(decides(mode));
+    const SuffixEffect effect =
+        change_suffixes(model, 9, mode.context, {.cuts = all_cuts(9)}, false);
+    EXPECT_GT(effect.least, 0.1);
+    EXPECT_LT(effect.most, 0.9);
+  }
+}
+
+TEST(AuditedPass, StepsAreOddAndEvenSmallAndLast) {
+  std::vector<std::int64_t> steps;
+  for (std::size_t i = 0; i < 10; ++i) steps.push_back(audited_step(i));
+
+  EXPECT_NE(std::ranges::find(steps, 1), steps.end());
+  EXPECT_NE(std::ranges::find(steps, 2147483647), steps.end());
+  EXPECT_NE(steps[0] % 2, steps[1] % 2);
+  EXPECT_EQ(audited_step(10), steps[0]);
+}
+
 }  // namespace audit_twin_test
 }  // namespace depthgrid::testing

@@ -24,7 +24,10 @@ CellConfig config(ValueMap more) {
                      {"model.d_model", 16 * kOne},
                      {"model.n_heads", 2 * kOne},
                      {"model.n_layers", 3 * kOne}};
-  leaves.insert(leaves.end(), more.begin(), more.end());
+  for (const auto& [path, value] : more) {
+    std::erase_if(leaves, [&](const auto& leaf) { return leaf.first == path; });
+    leaves.emplace_back(path, value);
+  }
   sort_map(leaves);
   return make_config(leaves);
 }
@@ -124,6 +127,34 @@ TEST(FirstLoss, OfEverySchemePasses) {
           EXPECT_EQ(result.verdict, AuditVerdict::Pass)
               << family << " " << scheme << (tied ? " tied " : " ") << tokens << ": "
               << result.note;
+        }
+      }
+    }
+  }
+}
+
+/// Honest starts at a width of real models: what they cost is at most a warning.
+TEST(FirstLoss, OfNoFamilyFailsAtARealWidth) {
+  at::set_num_threads(1);
+  for (const char* family : {"standard", "time_indexed", "tong", "hybrid_ode", "tdt", "mod"}) {
+    for (const char* scheme : {"pytorch", "gpt2", "xavier"}) {
+      for (const bool tied : {false, true}) {
+        for (const char* norm : {"pre", "none"}) {
+          for (const double std : {0.02, 0.2}) {
+            ValueMap leaves = {
+                {"model.family", family},       {"model.init.scheme", scheme},
+                {"model.tie_embeddings", tied}, {"model.norm", norm},
+                {"model.d_model", 256 * kOne},  {"model.n_layers", 2 * kOne},
+                {"data.seq_len", 16 * kOne},    {"data.synthetic.vocab_size", 64 * kOne}};
+            if (std::string_view(scheme) == "gpt2") leaves.emplace_back("model.init.std", std);
+            if (std::string_view(scheme) != "gpt2" && std > 0.1) continue;
+            const CellConfig c = config(leaves);
+            AuditRoom room(subject_of({&c}, 1e9));
+            const AuditResult result = check_initial_loss(room);
+            EXPECT_NE(result.verdict, AuditVerdict::Fail)
+                << family << " " << scheme << (tied ? " tied " : " ") << norm << " " << std << ": "
+                << result.note;
+          }
         }
       }
     }
