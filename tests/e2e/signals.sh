@@ -46,9 +46,9 @@ def stopped(ints):
     store = f"ints-{ints}"
     run = subprocess.Popen([*sys.argv[1:], "--store", store], stderr=subprocess.DEVNULL,
                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
-    while not list(pathlib.Path(store).glob("cells/*/*/journal-*")):
+    while run.poll() is None and not list(pathlib.Path(store).glob("cells/*/*/journal-*")):
         time.sleep(0.05)
-    time.sleep(1)
+    time.sleep(0.3)
     for _ in range(ints):
         time.sleep(0.2)
         run.send_signal(signal.SIGINT)
