@@ -18,8 +18,8 @@ inline constexpr TwinSize kLearningTwin{.width = 32, .layers = 3, .tokens = 16, 
 inline constexpr TwinSize kDeepTwin{.width = 32, .layers = 24, .tokens = 13, .vocabulary = 61};
 /// As many tokens as well: every position is a cut.
 inline constexpr TwinSize kLongTwin{.width = 32, .layers = 24, .tokens = 128, .vocabulary = 61};
-/// The same in float64, where also small kernels are slow.
-inline constexpr TwinSize kWideTwin{.width = 16, .layers = 24, .tokens = 128, .vocabulary = 31};
+/// The same in float64, where also small kernels are slow: a shorter window.
+inline constexpr TwinSize kWideTwin{.width = 16, .layers = 24, .tokens = 64, .vocabulary = 31};
 /// One cell for each cut of a short window.
 inline constexpr TwinSize kGradientTwin{.width = 16, .layers = 12, .tokens = 13, .vocabulary = 31};
 

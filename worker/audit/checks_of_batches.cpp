@@ -137,7 +137,8 @@ AuditResult check_batch_independence(AuditRoom& room) {
     return room.twin(kDeepTwin, room.cells(), {arithmetic, true});
   };
   couple_modes(worst, twin(Arithmetic::Float32), kSequences, tokens, kRowTolerance, false);
-  couple_modes(worst, twin(Arithmetic::Float64), kSequences, tokens, kWideRowTolerance, true);
+  couple_modes(worst, twin(Arithmetic::Float64), kSequences, tokens, kWideRowTolerance, true,
+               kFewestPasses);
   if (mixed) {
     couple_modes(worst, twin(Arithmetic::Mixed), kSequences, tokens, kMixedRowTolerance, false);
   }

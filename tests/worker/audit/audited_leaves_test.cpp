@@ -140,21 +140,17 @@ TEST(FirstLoss, OfNoFamilyFailsAtARealWidth) {
     for (const char* scheme : {"pytorch", "gpt2", "xavier"}) {
       for (const bool tied : {false, true}) {
         for (const char* norm : {"pre", "none"}) {
-          for (const double std : {0.02, 0.2}) {
-            ValueMap leaves = {
-                {"model.family", family},       {"model.init.scheme", scheme},
-                {"model.tie_embeddings", tied}, {"model.norm", norm},
-                {"model.d_model", 256 * kOne},  {"model.n_layers", 2 * kOne},
-                {"data.seq_len", 16 * kOne},    {"data.synthetic.vocab_size", 64 * kOne}};
-            if (std::string_view(scheme) == "gpt2") leaves.emplace_back("model.init.std", std);
-            if (std::string_view(scheme) != "gpt2" && std > 0.1) continue;
-            const CellConfig c = config(leaves);
-            AuditRoom room(subject_of({&c}, 1e9));
-            const AuditResult result = check_initial_loss(room);
-            EXPECT_NE(result.verdict, AuditVerdict::Fail)
-                << family << " " << scheme << (tied ? " tied " : " ") << norm << " " << std << ": "
-                << result.note;
-          }
+          ValueMap leaves = {
+              {"model.family", family},       {"model.init.scheme", scheme},
+              {"model.tie_embeddings", tied}, {"model.norm", norm},
+              {"model.d_model", 256 * kOne},  {"model.n_layers", 2 * kOne},
+              {"data.seq_len", 16 * kOne},    {"data.synthetic.vocab_size", 64 * kOne}};
+          if (std::string_view(scheme) == "gpt2") leaves.emplace_back("model.init.std", 0.2);
+          const CellConfig c = config(leaves);
+          AuditRoom room(subject_of({&c}, 1e9));
+          const AuditResult result = check_initial_loss(room);
+          EXPECT_NE(result.verdict, AuditVerdict::Fail)
+              << family << " " << scheme << (tied ? " tied " : " ") << norm << ": " << result.note;
         }
       }
     }
