@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -82,13 +83,19 @@ AuditPermit pass_audits(Collective& world, const Sweep& sweep, const std::vector
                         double memory_bytes, Progress& progress) {
   AuditPermit permit{.levels = audit_levels(sweep.run)};
   const std::vector<std::size_t> rows = representatives(world, sweep, wanted);
-  AuditService service(memory_bytes, false, stop_requested);
+  std::string waiting;  // said when the first check of a structure begins: most are known
+  AuditService service(memory_bytes, false, [&] {
+    if (!waiting.empty()) progress.say(std::exchange(waiting, ""));
+    return stop_requested();
+  });
   std::vector<StructureAudit> mine;
   for (std::size_t i = 0; i < rows.size() && !permit.stopped; ++i) {
     if (static_cast<int>(i) % world.size() != world.rank()) continue;
     const CellPlan& cell = sweep.cells.at(rows[i]);
     std::vector<const CellConfig*> configs;
     for (const CellPlan* one : audited_cells(sweep.cells, cell)) configs.push_back(&one->config);
+    waiting = fmt::format("auditing {} (structure {} of {}; once for each)", cell.alias, i + 1,
+                          rows.size());
     const auto audit = service.audit(cell.structure, configs, permit.levels);
     permit.stopped = !audit;
     if (!audit) continue;
