@@ -125,8 +125,7 @@ double executed_share(Decoder& student, const Model& model, const at::Tensor& id
       executed += student.executed(layer).to(at::kDouble).mean().item<double>();
     }
   }
-  return executed / static_cast<double>(layers.size()) /
-         static_cast<double>(ids.size(2) - kPrompt);
+  return executed / static_cast<double>(layers.size()) / static_cast<double>(ids.size(2) - kPrompt);
 }
 
 /// Compares a student with the same weights executing every token.
@@ -188,8 +187,9 @@ int of_a_cell(const BenchOrder& order) {
             ? fmt::format("bench decode: {} tokens behind a prompt of {} are more than the {} that "
                           "the model's positions and its text have; set --steps",
                           order.steps, kPrompt, std::min(room, text.size()))
-            : "bench decode: " + stored.cell.alias + " has no layers that skip tokens; its weights "
-                                                     "do not change how fast it decodes");
+            : "bench decode: " + stored.cell.alias +
+                  " has no layers that skip tokens; its weights "
+                  "do not change how fast it decodes");
   }
   std::vector<std::int64_t> ids;
   for (std::int64_t at = 0; at < all; ++at) ids.push_back(text[at]);
@@ -214,8 +214,9 @@ int bench_decode(const BenchOrder& order) {
                                 order.steps, kPrompt, room));
   }
   const at::Tensor ids = at::randint(0, options.vocabulary, {1, 1, all}, at::kLong);
-  return options.routing.layers.empty() ? against_recomputation(order, model, ids)
-                                        : against_dense(order, model, ids, at_random(model, order.steps));
+  return options.routing.layers.empty()
+             ? against_recomputation(order, model, ids)
+             : against_dense(order, model, ids, at_random(model, order.steps));
 }
 
 }  // namespace depthgrid
