@@ -46,6 +46,13 @@ expect 3 "$depthgrid" status refused --json
 check 'j["counts"]["pending"] == 4'
 expect 0 "$depthgrid" run "$sweep" "${bad[@]}" --store refused -q --set audit.gradient_flow=off
 
+# The structure that is audited is named, so that a long wait is no riddle; one whose verdicts are known is not.
+deep=(--set model.n_layers=3 --set train.steps=2)
+expect 0 "$depthgrid" run "$sweep" "${deep[@]}" --store first_time
+says err "auditing hidden=4,s0 (structure 1 of 2"
+expect 0 "$depthgrid" run "$sweep" "${deep[@]}" --store known
+if grep -q auditing err; then fail "it says that it audits what it knows"; fi
+
 # Verdicts are with the results, the same after a second look and under mpirun.
 train one
 ranks 2 two

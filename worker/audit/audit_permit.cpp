@@ -83,7 +83,7 @@ AuditPermit pass_audits(Collective& world, const Sweep& sweep, const std::vector
                         double memory_bytes, Progress& progress) {
   AuditPermit permit{.levels = audit_levels(sweep.run)};
   const std::vector<std::size_t> rows = representatives(world, sweep, wanted);
-  std::string waiting;  // said when the first check of a structure begins: most are known
+  std::string waiting;  // said when the first check of a structure begins, if one is not known
   AuditService service(memory_bytes, false, [&] {
     if (!waiting.empty()) progress.say(std::exchange(waiting, ""));
     return stop_requested();
@@ -97,7 +97,7 @@ AuditPermit pass_audits(Collective& world, const Sweep& sweep, const std::vector
     waiting = fmt::format("auditing {} (structure {} of {}; once for each)", cell.alias, i + 1,
                           rows.size());
     const auto audit = service.audit(cell.structure, configs, permit.levels);
-    permit.stopped = !audit;
+    permit.stopped = !audit || stop_requested();
     if (!audit) continue;
     if (service.worked()) report(*audit, permit.levels, cell.alias, progress);
     mine.push_back(*audit);

@@ -129,11 +129,11 @@ std::optional<StructureAudit> audit_structure(const AuditSubject& subject,
   audit.preset = known.preset;
   audit.changed = known.changed;
   for (const AuditCheckRow& row : audit_checks()) {
-    if (stop && stop()) return std::nullopt;
     AuditResult result{"", AuditVerdict::Off, kNaN, kNaN, ""};
     if (const AuditResult* before = known.find(row.name)) {
       result = *before;
     } else if (!is_off(levels, row.name)) {
+      if (stop && stop()) return std::nullopt;
       result = made(row, room);
     }
     result.name = row.name;

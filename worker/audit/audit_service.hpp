@@ -17,7 +17,7 @@ AuditSubject subject_of(const std::vector<const CellConfig*>& configs, double me
 
 /// Runs the checks that are neither off nor in `known`.
 /// @param known  results that are known already; structure and preset are taken from it.
-/// @param stop   asked between checks; once it returns true, nothing is returned.
+/// @param stop   asked before each check that is run; once it returns true, nothing is returned.
 /// @return  every check, in the order of the table.
 std::optional<StructureAudit> audit_structure(const AuditSubject& subject,
                                               const AuditLevels& levels, StructureAudit known,
@@ -27,7 +27,7 @@ std::optional<StructureAudit> audit_structure(const AuditSubject& subject,
 class AuditService {
  public:
   /// @param fresh  ignore cached results. @param memory_bytes  memory that an audit may take.
-  /// @param stop   asked between checks.
+  /// @param stop   asked before each check that is run.
   AuditService(double memory_bytes, bool fresh, std::function<bool()> stop = {});
 
   /// @param configs  of the cells that represent the structure, audited_cells().
