@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/probe/probe_set.hpp"
+
+namespace depthgrid {
+
+/// How a DepthTrack computes its steps.
+enum class TrackPath : std::uint8_t {
+  Kernels,  // as training does; autograd differentiates it once
+  Composed  // the same mathematics from operations that autograd differentiates twice
+};
+
+/// The depth of a model, cut into its steps, as functions of the state: pure, with the weights of
+/// the time when it was made.
+class DepthTrack {
+ public:
+  virtual ~DepthTrack() = default;
+
+  /// The state after step `to`, given the one after step `from`. 0 <= from <= to <= L; step 0
+  /// stands for the embedding.
+  /// @param x  (E, B, T, C); B and T are the caller's. @return the same shape. Gradients pass if
+  ///           they are enabled.
+  virtual at::Tensor advance(const at::Tensor& x, std::int64_t from, std::int64_t to) const = 0;
+};
+
+/// Factors that depth-time puts on the entries, rows or columns of one type of weight.
+struct GateValues {
+  std::string_view weight_type;  // as on the store's axis: "q"
+  at::Tensor values;             // (E, n, m) float: m factors at each of n depth-times
+  double low = 0, high = 1;      // range of the gate's function; infinite if it has none
+};
+
+/// A job as probes see it: its model with the weights of now, and the probe set. Everything is
+/// evaluated without draws. Nothing mixes cells, and nothing changes a bit of the training.
+class ProbeSubject {
+ public:
+  virtual ~ProbeSubject() = default;
+
+  virtual std::int64_t cells() const = 0;  // E
+  virtual std::int64_t depth() const = 0;  // L, steps along depth
+
+  /// Depth-times of the states H_0 ... H_L: (E, L + 1) double, host.
+  virtual at::Tensor edge_times() const = 0;
+
+  virtual const ProbeSet& set() const = 0;
+
+  /// H_0 ... H_L of sequences first ... first + count - 1, by one pass as in training (which
+  /// tokens a layer skips is what training selects), without gradients.
+  /// @return L + 1 tensors (E, count, T, C) float.
+  virtual std::vector<at::Tensor> states(std::int64_t first, std::int64_t count) const = 0;
+
+  /// The steps as functions. Layers that skip tokens execute all of them here.
+  virtual std::unique_ptr<DepthTrack> track(TrackPath path) const = 0;
+
+  /// The final norm, which the logits see. @param x  (E, B, T, C). @return the same shape.
+  virtual at::Tensor final_norm(const at::Tensor& x) const = 0;
+
+  /// Final norm and head. @param x  (E, B, T, C). @return (E, B, T, V), without gradients
+  virtual at::Tensor logits(const at::Tensor& x) const = 0;
+
+  /// Gates at the depth-times `tau`, without gradients; empty for models without gates.
+  /// @param tau  (E, n) or (1, n).
+  virtual std::vector<GateValues> gates(const at::Tensor& tau) const = 0;
+};
+
+}  // namespace depthgrid
