@@ -8,6 +8,7 @@
 
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/integrator.hpp"
+#include "core/probe/gate_values.hpp"
 #include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/decode_block.hpp"
 #include "models/context/execution_mode.hpp"
@@ -54,6 +55,13 @@ class Family {
   /// Depth-time features at the readout, for a temporal final norm: (E, 1, F); undefined if the
   /// family has no depth-time.
   virtual at::Tensor readout_features() const { return {}; }
+
+  /// Depth-times at which the steps of the evaluation grid read their weights' gates: (E, L), NaN
+  /// for a step without gates; undefined if the family has none.
+  virtual at::Tensor gate_times() const { return {}; }
+
+  /// Gates of each gated type of weight at any depth-times, for diagnostics. @param tau  (E, n).
+  virtual std::vector<GateValues> gates(const at::Tensor& /*tau*/) const { return {}; }
 
   /// Discrete transitions Ā of the state-space layers at the nodes of the evaluation grid, for
   /// diagnostics: (E, L, N) or (E, L, N, N); undefined without such layers.

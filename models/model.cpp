@@ -67,12 +67,17 @@ at::Tensor Model::states(const at::Tensor& tokens, const ForwardContext& context
   return x;
 }
 
-at::Tensor Model::readout(const at::Tensor& states) const {
+at::Tensor Model::normed(const at::Tensor& states) const {
   const ModelOptions& o = options_;
   const bool temporal = o.final_norm == NormChoice::TemporalLayer;
   const NormWeights norm =
       temporal ? temporal_final_.evaluate(family_->readout_features()).front() : final_norm_;
-  const at::Tensor x = apply_norm(o, o.final_norm, norm, states);
+  return apply_norm(o, o.final_norm, norm, states);
+}
+
+at::Tensor Model::readout(const at::Tensor& states) const {
+  const ModelOptions& o = options_;
+  const at::Tensor x = normed(states);
   const AffineMap head = o.tie_embeddings ? AffineMap{embedding_, {}} : head_;
   return apply(head, x).to(x.scalar_type());
 }

@@ -33,6 +33,9 @@ class Model {
   /// @return (E, B, T, C). @throws ShapeError beyond the table of learned positions.
   at::Tensor embed(const at::Tensor& tokens, std::int64_t first = 0) const;
 
+  /// The norm before the head, which may depend on depth-time. @param states  (E, B, T, C).
+  at::Tensor normed(const at::Tensor& states) const;
+
   /// Norm and head. @param states  (E, B, T, C). @return (E, B, T, V)
   at::Tensor readout(const at::Tensor& states) const;
 

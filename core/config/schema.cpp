@@ -23,7 +23,7 @@ struct SchemaTable {
 
   SchemaTable() {
     for (const auto part : {model_sections(), flow_sections(), routing_sections(), data_sections(),
-                            train_sections(), run_sections()}) {
+                            train_sections(), run_sections(), probe_sections()}) {
       sections.insert(sections.end(), part.begin(), part.end());
     }
     for (const SchemaSection& section : sections) {
@@ -45,9 +45,17 @@ const SchemaTable& table() {
   return all;
 }
 
-/// Defaults are null, a scalar or a list of words: too simple to need a YAML parser.
+/// Defaults are null, a scalar, a list of words or one key with a scalar: too simple to need a YAML
+/// parser.
 YamlNode default_node(std::string_view text) {
   if (text == "null") return {};
+  if (text.front() == '{') {
+    const auto colon = text.find(": ");
+    YamlNode node = {.kind = YamlNode::Kind::Map};
+    node.entries.push_back({std::string(text.substr(1, colon - 1)), Place(),
+                            default_node(text.substr(colon + 2, text.size() - colon - 3))});
+    return node;
+  }
   if (text.front() != '[') return {.kind = YamlNode::Kind::Scalar, .text = std::string(text)};
   YamlNode node = {.kind = YamlNode::Kind::List};
   std::string words(text.substr(1, text.size() - 2));
@@ -80,9 +88,10 @@ std::string Leaf::type() const {
                                          "list of steps or percentages",
                                          "list of layers",
                                          "range of layers [a, b]",
-                                         "word, or map from target to word"};
+                                         "word, or map from target to word",
+                                         "schedule"};
   const std::string name(kNames[static_cast<std::size_t>(kind)]);
-  if (words.empty()) return name;
+  if (words.empty() || kind == ValueKind::Schedule) return name;
   if (kind == ValueKind::LayerList) return "word or " + name;
   return kind == ValueKind::Int || kind == ValueKind::Real ? name + " or word" : name;
 }
@@ -99,6 +108,7 @@ std::string Leaf::range() const {
     }
   }
   for (const auto& one : split_words(words)) out += (out.empty() ? "" : ", ") + one;
+  if (kind == ValueKind::Schedule) out += ", {every: n}, {at: […]}, {log_spaced: n}";
   return out;
 }
 

@@ -45,7 +45,8 @@ enum class ValueKind : std::uint8_t {
   StepList,    // steps (integers) or percentages ("10 %")
   LayerList,   // one of `words`, or a list of layers (integers)
   LayerRange,  // [a, b]: the layers a to b − 1
-  TargetMap    // one of `words`, or a map from a modulation target to one of them
+  TargetMap,   // one of `words`, or a map from a modulation target to one of them
+  Schedule     // one of `words`, {every: n}, {log_spaced: n} or {at: [steps or percentages]}
 };
 
 /// One row of the table of leaves. All texts are literals.

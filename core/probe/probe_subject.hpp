@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
+#include "core/probe/gate_values.hpp"
 #include "core/probe/probe_set.hpp"
 
 namespace depthgrid {
@@ -28,13 +28,6 @@ class DepthTrack {
   /// @param x  (E, B, T, C); B and T are the caller's. @return the same shape. Gradients pass if
   ///           they are enabled.
   virtual at::Tensor advance(const at::Tensor& x, std::int64_t from, std::int64_t to) const = 0;
-};
-
-/// Factors that depth-time puts on the entries, rows or columns of one type of weight.
-struct GateValues {
-  std::string_view weight_type;  // as on the store's axis: "q"
-  at::Tensor values;             // (E, n, m) float: m factors at each of n depth-times
-  double low = 0, high = 1;      // range of the gate's function; infinite if it has none
 };
 
 /// A job as probes see it: its model with the weights of now, and the probe set. Everything is
@@ -65,9 +58,14 @@ class ProbeSubject {
   /// Final norm and head. @param x  (E, B, T, C). @return (E, B, T, V), without gradients
   virtual at::Tensor logits(const at::Tensor& x) const = 0;
 
-  /// Gates at the depth-times `tau`, without gradients; empty for models without gates.
-  /// @param tau  (E, n) or (1, n).
+  /// Depth-times at which the steps read their gates: (E, L) double, NaN for a step that has none;
+  /// undefined for models without gates.
+  virtual at::Tensor gate_times() const = 0;
+
+  /// Gates at any depth-times, without gradients; empty for models without gates.
+  /// @param tau  (E, n) double.
   virtual std::vector<GateValues> gates(const at::Tensor& tau) const = 0;
+  virtual GateRange gate_range() const = 0;
 };
 
 }  // namespace depthgrid

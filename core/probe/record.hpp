@@ -20,7 +20,7 @@ struct SeriesAxis {
 /// A series that a probe will write: a row of numbers per cell and step.
 struct SeriesSpec {
   std::string name;                   // of the stored variable, whose row gives axes, type and unit
-  std::vector<SeriesAxis> axes = {};  // those after the step that are not fixed; at most two
+  std::vector<SeriesAxis> axes = {};  // those after the step that are not fixed
 };
 
 /// Receives what probes record while a job trains: numbers in host memory, never tensors.

@@ -143,6 +143,11 @@ BlockWeights Flow::block(const at::Tensor& t) const {
   return gated(block_, gates.front());
 }
 
+std::vector<GateValues> Flow::gates(const at::Tensor& t) const {
+  if (!has_gates()) return {};
+  return gates_->values(block_options_, time_features(options_.time, t));
+}
+
 at::Tensor Flow::signal(const Control& u) const {
   const std::int64_t axes = options_.flow.control;
   if (!u.u.defined() || axes == 0) return {};

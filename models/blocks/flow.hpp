@@ -48,6 +48,11 @@ class Flow {
   /// all.
   std::int64_t mask(const DepthPoint& at) const;
 
+  /// Whether weights are under gates of τ.
+  bool has_gates() const { return gates_ && options_.modulation.gate != GateKind::Constant; }
+  /// Their gates. @param t  (E, n): τ. Empty if there are none.
+  std::vector<GateValues> gates(const at::Tensor& t) const;
+
   /// The weights at τ of the block inside the field. @param t  (E).
   BlockWeights block(const at::Tensor& t) const;
   /// Sizes and kind of the block inside the field.

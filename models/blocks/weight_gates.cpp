@@ -151,6 +151,18 @@ std::vector<WeightGates::AtNode> WeightGates::evaluate(const ModelOptions& o,
   return nodes;
 }
 
+std::vector<GateValues> WeightGates::values(const ModelOptions& o,
+                                            const at::Tensor& features) const {
+  std::vector<GateValues> out;
+  if (o.modulation.gate == GateKind::Constant) return out;
+  for (std::size_t i = 0; i < kWeightTypes; ++i) {
+    const WeightType source = source_of(o, static_cast<WeightType>(i));
+    if (!o.modulation.target[index(source)]) continue;
+    out.push_back({kWeightTypeNames[i], gate(o, source, features).flatten(2)});
+  }
+  return out;
+}
+
 BlockWeights gated(const BlockWeights& base, const WeightGates::AtNode& gates) {
   BlockWeights w = base;
   w.qkv = under(base.qkv, gates.qkv);

@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/probe/gate_values.hpp"
 #include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/block_weights.hpp"
 #include "models/blocks/depth_mlp.hpp"
@@ -44,6 +45,10 @@ class WeightGates {
 
   /// @param features  (E, L, F). @return L entries.
   std::vector<AtNode> evaluate(const ModelOptions& o, const at::Tensor& features) const;
+
+  /// The factors of each gated type of weight, for diagnostics; types that share a network have the
+  /// same. @param features  (E, n, F). @return empty for constant gates.
+  std::vector<GateValues> values(const ModelOptions& o, const at::Tensor& features) const;
 
  private:
   at::Tensor gate(const ModelOptions& o, WeightType type, const at::Tensor& features) const;

@@ -6,8 +6,10 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/ones_like.h>
 
+#include "core/base/nan.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/blocks/flow.hpp"
@@ -80,6 +82,18 @@ class HybridOde final : public Family {
       out.push_back(fixed_run(kEuler, rest.piece(flow.first, after, step), layers()));
     }
     return out;
+  }
+
+  at::Tensor gate_times() const override {
+    if (!flow_ || !flow_->has_gates()) return {};
+    const DepthGrid whole = grid({});
+    at::Tensor times = at::full_like(whole.t, kNaN);
+    times.narrow(1, options_.flow.first, options_.flow.steps).copy_(flow_grid_.t);
+    return times;
+  }
+
+  std::vector<GateValues> gates(const at::Tensor& tau) const override {
+    return flow_ ? flow_->gates(tau) : std::vector<GateValues>();
   }
 
   /// Only under Euler's method is a flow's step a single block.

@@ -90,6 +90,14 @@ class TimeIndexed final : public Family {
     return time_features(options_.time, end);
   }
 
+  at::Tensor gate_times() const override {
+    return options_.modulation.gate == GateKind::Constant ? at::Tensor() : grid({}).t;
+  }
+
+  std::vector<GateValues> gates(const at::Tensor& tau) const override {
+    return gates_.values(options_, time_features(options_.time, tau));
+  }
+
   at::Tensor transitions() const override {
     const at::NoGradGuard no_grad;
     std::vector<at::Tensor> each;

@@ -10,6 +10,7 @@
 #include "core/config/start_name.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/cost_model.hpp"
+#include "models/probed_model.hpp"
 #include "sweeps/plan/structure_cost.hpp"
 #include "worker/session/final_weights.hpp"
 
@@ -32,21 +33,16 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
                        : replaced > 0 ? static_cast<double>(o.layers - replaced + 1)
                                       : static_cast<double>(o.layers));
   facts.set("depth_time", doubles(grid.t.select(0, static_cast<std::int64_t>(e))));
-  const auto layers = static_cast<double>(o.layers);
-  std::vector<double> edges = {0}, blocks;
+  std::vector<double> blocks;
   for (std::int64_t i = 0; i < steps; ++i) {
     // A flow is one block, whose m steps cover the layers that it replaces.
     const std::int64_t inside =
         replaced > 0 ? std::clamp<std::int64_t>(i - o.flow.first + 1, 0, o.flow.steps) : 0;
     const bool flows = inside > 0 && i < o.flow.first + o.flow.steps;
-    const std::int64_t before = i + 1 - inside;  // steps of layers up to here
-    const double share =
-        inside > 0 ? static_cast<double>(inside) / static_cast<double>(o.flow.steps) : 0;
-    edges.push_back((static_cast<double>(before) + share * static_cast<double>(replaced)) / layers);
-    const std::int64_t block = flows ? o.flow.first : inside > 0 ? before : i;
+    const std::int64_t block = flows ? o.flow.first : inside > 0 ? i + 1 - inside : i;
     blocks.push_back(shared ? 0.0 : static_cast<double>(block));
   }
-  facts.set("depth_edge_time", edges);
+  facts.set("depth_edge_time", depth_edges(o));
   facts.set("depth_layer", blocks);
   if (o.residual.kind == ScaleKind::Fixed) facts.set("residual_scale", residual_scales(fused, e));
   if (o.timed()) {

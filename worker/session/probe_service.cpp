@@ -6,14 +6,14 @@
 
 namespace depthgrid {
 
-ProbeService::ProbeService(std::vector<std::unique_ptr<Probe>> probes, Recorders recorders)
+ProbeService::ProbeService(JobProbes probes, Recorders recorders)
     : probes_(std::move(probes)), recorders_(std::move(recorders)) {
-  for (const auto& probe : probes_) probe->declare(*this);
+  for (const auto& probe : probes_.probes) probe->declare(*this);
 }
 
 void ProbeService::look(std::int64_t step) {
   cells_ = recorders_(step);
-  for (const auto& probe : probes_) {
+  for (const auto& probe : probes_.probes) {
     if (probe->schedule().due(step)) probe->look(step, *this);
   }
   for (CellRecorder* cell : cells_) {

@@ -9,6 +9,7 @@
 
 #include "core/probe/probe.hpp"
 #include "worker/session/cell_recorder.hpp"
+#include "worker/session/probe_table.hpp"
 #include "worker/session/session_service.hpp"
 
 namespace depthgrid {
@@ -20,7 +21,7 @@ class ProbeService final : public SessionService, public RecordSink {
   /// The recorders of a job's cells in its order; null for those that have not made this step.
   using Recorders = std::function<std::vector<CellRecorder*>(std::int64_t step)>;
 
-  ProbeService(std::vector<std::unique_ptr<Probe>> probes, Recorders recorders);
+  ProbeService(JobProbes probes, Recorders recorders);
 
   /// What the probes have declared: RecordShape::series of the recorders.
   const std::vector<SeriesSpec>& series() const noexcept { return series_; }
@@ -38,7 +39,7 @@ class ProbeService final : public SessionService, public RecordSink {
   void write(std::size_t series, std::size_t cell, std::span<const double> values) override;
 
  private:
-  std::vector<std::unique_ptr<Probe>> probes_;
+  JobProbes probes_;
   Recorders recorders_;
   std::vector<SeriesSpec> series_;
   std::vector<CellRecorder*> cells_;  // of this look

@@ -1,22 +1,62 @@
 #include "worker/session/probe_table.hpp"
 
-#include <array>
+#include <string>
+#include <utility>
+
+#include "core/probe/gates/gates_probe.hpp"
+#include "core/probe/lens/logit_lens_probe.hpp"
+#include "models/probed_model.hpp"
+#include "worker/session/probe_tokens.hpp"
 
 namespace depthgrid {
 namespace {
 
-/// Makes a probe of a job; null if the leaves of its cells do not ask for it.
-using MakeProbe = std::unique_ptr<Probe> (*)(const TrainedJob& job);
+/// What a row makes a probe from. All cells of a job have the same leaves `probes.*`.
+struct ProbeOrder {
+  const CellConfig& leaves;
+  const TrainedJob& job;
+  const ProbeSubject& subject;
+  ProbeSchedule schedule;  // that of the row's leaf; on
+};
 
-/// One row per probe.
-constexpr std::array<MakeProbe, 0> kProbes = {};
+/// One row per probe: its schedule is the leaf probes.NAME.schedule.
+struct ProbeRow {
+  const char* name;
+  /// Null if the model has nothing that it could look at.
+  std::unique_ptr<Probe> (*make)(const ProbeOrder& order);
+};
+
+std::unique_ptr<Probe> make_gates(const ProbeOrder& o) {
+  if (!o.subject.gate_times().defined()) return nullptr;
+  return std::make_unique<GatesProbe>(
+      o.subject, GatesOptions{o.schedule, o.leaves.integer("probes.gates.bins"),
+                              o.leaves.integer("probes.gates.grid")});
+}
+
+std::unique_ptr<Probe> make_logit_lens(const ProbeOrder& o) {
+  return std::make_unique<LogitLensProbe>(o.subject, o.schedule);
+}
+
+constexpr ProbeRow kProbes[] = {
+    {"gates", make_gates},
+    {"logit_lens", make_logit_lens},
+};
 
 }  // namespace
 
-std::vector<std::unique_ptr<Probe>> make_probes(const TrainedJob& job) {
-  std::vector<std::unique_ptr<Probe>> out;
-  for (const MakeProbe make : kProbes) {
-    if (auto probe = make(job)) out.push_back(std::move(probe));
+JobProbes make_probes(const TrainedJob& job) {
+  JobProbes out;
+  const CellConfig& leaves = *job.configs[0];
+  for (const ProbeRow& row : kProbes) {
+    ProbeSchedule schedule(leaves.at("probes." + std::string(row.name) + ".schedule"), job.steps());
+    if (schedule.count() == 0) continue;
+    if (!out.subject) {
+      out.subject =
+          std::make_unique<ProbedModel>(*job.fused.model, probe_tokens(leaves, *job.data));
+    }
+    if (auto probe = row.make({leaves, job, *out.subject, std::move(schedule)})) {
+      out.probes.push_back(std::move(probe));
+    }
   }
   return out;
 }

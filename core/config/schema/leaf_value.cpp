@@ -301,6 +301,29 @@ std::optional<Value> target_map(const Leaf& leaf, const YamlNode& node, Diagnost
   return Value(std::move(map));
 }
 
+/// A word, or one key with a count or with steps.
+std::optional<Value> schedule(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
+  if (node.kind == YamlNode::Kind::Scalar) return known_word(leaf, node, diagnostics);
+  if (node.kind != YamlNode::Kind::Map || node.entries.size() != 1) {
+    return mismatch(leaf, node, "give one key, such as {every: 100}", diagnostics);
+  }
+  const auto& [key, place, inner] = node.entries.front();
+  if (key == "at") {
+    auto steps = step_list(leaf, inner, diagnostics);
+    if (!steps) return std::nullopt;
+    return Value(ValueMap{{key, std::move(*steps)}});
+  }
+  const Scalar count = scalar_of(inner);
+  const bool known = key == "every" || key == "log_spaced";
+  if (known && count.kind == Scalar::Kind::Int && count.integer >= 1) {
+    return Value(ValueMap{{key, Value(count.integer)}});
+  }
+  return mismatch(
+      leaf, known ? inner : node,
+      known ? "`" + key + "` takes a whole number from 1" : "no schedule is called '" + key + "'",
+      diagnostics);
+}
+
 std::nullopt_t expected(const YamlNode& node, std::string_view what, const std::string& wanted,
                         const std::string& hint, Diagnostics& diagnostics) {
   diagnostics.error(node.place, "`" + std::string(what) + "`: expected " + wanted + ", found " +
@@ -347,6 +370,8 @@ std::optional<Value> leaf_value(const Leaf& leaf, const YamlNode& node, Diagnost
       return layer_range(leaf, node, diagnostics);
     case ValueKind::TargetMap:
       return target_map(leaf, node, diagnostics);
+    case ValueKind::Schedule:
+      return schedule(leaf, node, diagnostics);
   }
   return std::nullopt;
 }

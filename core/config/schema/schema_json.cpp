@@ -38,6 +38,12 @@ Json number_schema(const Leaf& leaf) {
   return out;
 }
 
+/// A step, or a share of the training.
+Json step_schema() {
+  return {{"anyOf", Json::array({{{"type", "integer"}, {"minimum", 0}},
+                                 {{"type", "string"}, {"pattern", "^[0-9.]+ ?%$"}}})}};
+}
+
 /// Schema of one value of the leaf.
 Json value_schema(const Leaf& leaf) {
   Json alternatives = Json::array();
@@ -65,11 +71,7 @@ Json value_schema(const Leaf& leaf) {
       alternatives.push_back({{"type", "array"}, {"items", {{"type", "string"}}}});
       break;
     case ValueKind::StepList:
-      alternatives.push_back(
-          {{"type", "array"},
-           {"items",
-            {{"anyOf", Json::array({{{"type", "integer"}, {"minimum", 0}},
-                                    {{"type", "string"}, {"pattern", "^[0-9.]+ ?%$"}}})}}}});
+      alternatives.push_back({{"type", "array"}, {"items", step_schema()}});
       break;
     case ValueKind::LayerList:
       if (!leaf.words.empty()) alternatives.push_back(words_schema(leaf));
@@ -90,6 +92,19 @@ Json value_schema(const Leaf& leaf) {
       alternatives.push_back({{"type", "object"},
                               {"propertyNames", words_schema(targets)},
                               {"additionalProperties", words_schema(leaf)}});
+      break;
+    }
+    case ValueKind::Schedule: {
+      const Json count = {{"type", "integer"}, {"minimum", 1}};
+      alternatives.push_back(words_schema(leaf));
+      alternatives.push_back({{"type", "object"},
+                              {"properties",
+                               {{"every", count},
+                                {"log_spaced", count},
+                                {"at", {{"type", "array"}, {"items", step_schema()}}}}},
+                              {"minProperties", 1},
+                              {"maxProperties", 1},
+                              {"additionalProperties", false}});
       break;
     }
   }

@@ -14,8 +14,6 @@ constexpr std::string_view kMayGate = "model.family|model.field.kind=time_indexe
 constexpr std::string_view kUngated =
     "model.family|model.field.kind=time_indexed & model.modulation.gate=constant & "
     "model.mixer=mlp";
-constexpr std::string_view kGated =
-    "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant";
 constexpr std::string_view kFeatures =
     "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant or "
     "model.family=time_indexed & model.norm_kind|model.final_norm=temporal_layer_norm or "

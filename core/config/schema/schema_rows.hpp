@@ -149,6 +149,8 @@ inline constexpr std::string_view kFlow = "model.family=hybrid_ode";
 inline constexpr std::string_view kSsm = "model.mixer=ssm";
 inline constexpr std::string_view kTdt = "model.family=tdt";
 inline constexpr std::string_view kMod = "model.family=mod";
+inline constexpr std::string_view kGated =
+    "model.family|model.field.kind=time_indexed & model.modulation.gate!=constant";
 
 /// One part of the table and of the documentation.
 struct SchemaSection {
@@ -166,5 +168,6 @@ std::span<const SchemaSection> routing_sections();
 std::span<const SchemaSection> data_sections();
 std::span<const SchemaSection> train_sections();
 std::span<const SchemaSection> run_sections();
+std::span<const SchemaSection> probe_sections();
 
 }  // namespace depthgrid

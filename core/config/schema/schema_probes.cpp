@@ -1,0 +1,54 @@
+#include "core/config/schema/schema_rows.hpp"
+
+namespace depthgrid {
+namespace {
+
+using enum LeafClass;
+
+constexpr std::string_view kTrajectoryOn = "probes.trajectory.schedule!=off";
+constexpr FixedText kGatesOn = with_each(kGated, "probes.gates.schedule!=off");
+
+constexpr Leaf schedule(std::string_view path, std::string_view default_text,
+                        std::string_view doc) {
+  Leaf leaf = word(path, "off end", default_text, Observation, doc, ValueKind::Schedule);
+  leaf.unit = "steps";
+  return leaf;
+}
+
+constexpr Leaf kProbes[] = {
+    or_null(integer("probes.set.sequences", 1, 4096, "sequences", "null", Observation,
+                    "size of the probe set, the same for all cells"),
+            "max(8, 1024/T rounded up)"),
+    word("probes.set.split", "train dev valid", "dev", Observation,
+         "where the probe set is drawn; train if there is no such split"),
+    integer("probes.set.seed", 0, 1e15, "–", "0", Observation, "of the draw"),
+    schedule("probes.trajectory.schedule", "{every: 100}",
+             "norms, speed, curvature, angles, ranks and similarity of the states along depth"),
+    read(word("probes.trajectory.token_classes", "all first frequent rare space", "[all]",
+              Observation,
+              "averages by class of token: first in the window, the most and the least frequent "
+              "tenth of the training tokens, white space",
+              ValueKind::WordList),
+         kTrajectoryOn),
+    read(flag("probes.trajectory.cka", "true", Observation,
+              "similarity of depths by CKA, debiased; needs 1024 tokens"),
+         kTrajectoryOn),
+    read(schedule("probes.gates.schedule", "{every: 100}", "modulation gates"), kGated),
+    read(integer("probes.gates.bins", 2, 256, "–", "32", Observation, "bins of the histogram"),
+         kGatesOn),
+    read(integer("probes.gates.grid", 2, 1024, "–", "64", Observation,
+                 "depth-times of the fine grid, for the total variation"),
+         kGatesOn),
+    schedule("probes.logit_lens.schedule", "end",
+             "loss and agreement when the head reads the state at each depth"),
+};
+
+constexpr SchemaSection kProbeSections[] = {{"Probes", kProbes}};
+
+}  // namespace
+
+std::span<const SchemaSection> probe_sections() {
+  return kProbeSections;
+}
+
+}  // namespace depthgrid

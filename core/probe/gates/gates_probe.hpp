@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "core/probe/probe.hpp"
+#include "core/probe/probe_subject.hpp"
+
+namespace depthgrid {
+
+/// The leaves probes.gates.*.
+struct GatesOptions {
+  ProbeSchedule schedule;
+  std::int64_t bins = 32;
+  std::int64_t grid = 64;  // depth-times j/(grid - 1)
+};
+
+/// What the gates on the weights do: at the steps of the depth, by type of weight, and between
+/// them, on a fine grid of depth-times. Needs no text. Formulas: gate_measures.hpp.
+///
+/// The power spectrum is that of the mean gate over depth-time from 0 to 1, taken as one period, so
+/// the last point of the fine grid is left out.
+class GatesProbe final : public Probe {
+ public:
+  /// @param subject  a model with gates; outlives the probe.
+  GatesProbe(const ProbeSubject& subject, const GatesOptions& options);
+
+  void declare(RecordSink& out) override;
+  const ProbeSchedule& schedule() const override { return options_.schedule; }
+  void look(std::int64_t step, RecordSink& out) override;
+
+ private:
+  const ProbeSubject& subject_;
+  GatesOptions options_;
+  at::Tensor times_;  // (E, L + grid) depth-times of the steps, then of the fine grid
+  std::int64_t steps_;
+  std::size_t mean_ = 0, std_ = 0, min_ = 0, max_ = 0, share_ = 0, variation_ = 0, fine_ = 0,
+              power_ = 0;
+  std::optional<std::size_t> saturation_, histogram_;  // of gates with a range
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,61 @@
+#include "core/probe/lens/logit_lens_probe.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+namespace depthgrid {
+namespace {
+
+std::vector<double> row(const at::Tensor& table, std::int64_t e) {
+  const at::Tensor one = table.select(0, e).to(at::kCPU).contiguous();
+  const double* data = one.const_data_ptr<double>();
+  return {data, data + one.numel()};
+}
+
+}  // namespace
+
+LogitLensProbe::LogitLensProbe(const ProbeSubject& subject, ProbeSchedule schedule)
+    : subject_(subject), schedule_(std::move(schedule)) {}
+
+void LogitLensProbe::declare(RecordSink& out) {
+  const SeriesAxis edges{.name = "depth_edge", .length = subject_.depth() + 1};
+  loss_ = out.declare({"logit_lens_loss", {edges}});
+  agreement_ = out.declare({"logit_lens_agreement", {edges}});
+}
+
+void LogitLensProbe::look(std::int64_t /*step*/, RecordSink& out) {
+  const at::NoGradGuard no_grad;
+  const std::int64_t cells = subject_.cells(), edges = subject_.depth() + 1;
+  const ProbeSet& set = subject_.set();
+  at::Tensor loss = at::zeros({cells, edges}, at::kDouble), agreement = at::zeros_like(loss);
+  // One sequence at a time: its logits over a large vocabulary are as large as a whole pass.
+  for (std::int64_t s = 0; s < set.sequences(); ++s) {
+    const std::vector<at::Tensor> states = subject_.states(s, 1);
+    const at::Tensor last = subject_.logits(states.back());
+    const at::Tensor choice = last.argmax(-1);
+    const at::Tensor targets =
+        set.windows.narrow(0, s, 1).narrow(1, 1, set.tokens()).to(last.device());
+    const at::Tensor index = targets.unsqueeze(0).unsqueeze(3).expand({cells, -1, -1, 1});
+    for (std::int64_t l = 0; l < edges; ++l) {
+      const bool end = l + 1 == edges;
+      const at::Tensor logits = end ? last : subject_.logits(states[static_cast<std::size_t>(l)]);
+      const at::Tensor scores = at::log_softmax(logits.to(at::kFloat), -1).gather(3, index);
+      loss.select(1, l).sub_(scores.to(at::kCPU, at::kDouble).sum({1, 2, 3}));
+      agreement.select(1, l).add_(
+          logits.argmax(-1).eq(choice).to(at::kCPU, at::kDouble).sum({1, 2}));
+    }
+  }
+  const auto tokens = static_cast<double>(set.sequences() * set.tokens());
+  for (std::int64_t e = 0; e < cells; ++e) {
+    out.write(loss_, static_cast<std::size_t>(e), row(loss / tokens, e));
+    out.write(agreement_, static_cast<std::size_t>(e), row(agreement / tokens, e));
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,128 @@
+#include "models/probed_model.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/tensor.h>
+
+#include "core/base/error.hpp"
+#include "core/base/nan.hpp"
+#include "core/depth/observer.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Keeps the state before each step.
+class StateCollector final : public Observer {
+ public:
+  bool wants(std::int64_t /*train_step*/) const override { return true; }
+  void on_depth(const DepthEvent& event) override { states.push_back(event.x); }
+
+  std::vector<at::Tensor> states;
+};
+
+class ModelTrack final : public DepthTrack {
+ public:
+  /// The weights of all steps are made here, once and outside of any graph.
+  ModelTrack(const Model& model, TrackPath path)
+      : context_{.composed = path == TrackPath::Composed,
+                 .execution = Execution{.mode = ExecutionMode::Dense}} {
+    const at::NoGradGuard no_grad;
+    segments_ = model.family().segments(context_);
+  }
+
+  at::Tensor advance(const at::Tensor& x, std::int64_t from, std::int64_t to) const override {
+    at::Tensor state = x;
+    std::int64_t begin = 0;
+    for (const DepthSegment& segment : segments_) {
+      const std::int64_t end = begin + segment.grid.steps();
+      const std::int64_t first = std::max(from, begin), last = std::min(to, end);
+      if (first < last) {
+        const DepthGrid part =
+            segment.grid.piece(first - begin, last - first, segment.grid.first + first - begin);
+        state = segment.method->solve(*segment.field, part, state, {}, {}, 0);
+      }
+      begin = end;
+    }
+    if (from < 0 || from > to || to > begin) throw Error("a track has no such steps");
+    return state;
+  }
+
+ private:
+  ForwardContext context_;
+  std::vector<DepthSegment> segments_;
+};
+
+}  // namespace
+
+std::vector<double> depth_edges(const ModelOptions& o) {
+  const std::int64_t replaced = o.flow.replaced();
+  const auto layers = static_cast<double>(o.layers);
+  std::vector<double> edges = {0};
+  for (std::int64_t i = 0; i < o.depth_steps(); ++i) {
+    // A flow is one block, whose m steps cover the layers that it replaces.
+    const std::int64_t inside =
+        replaced > 0 ? std::clamp<std::int64_t>(i - o.flow.first + 1, 0, o.flow.steps) : 0;
+    const std::int64_t before = i + 1 - inside;  // steps of layers up to here
+    const double share =
+        inside > 0 ? static_cast<double>(inside) / static_cast<double>(o.flow.steps) : 0;
+    edges.push_back((static_cast<double>(before) + share * static_cast<double>(replaced)) / layers);
+  }
+  return edges;
+}
+
+ProbedModel::ProbedModel(const Model& model, ProbeSet set) : model_(model), set_(std::move(set)) {
+  inputs_ = set_.windows.narrow(1, 0, set_.tokens()).to(model.options().device);
+}
+
+at::Tensor ProbedModel::edge_times() const {
+  return at::tensor(depth_edges(model_.options()), at::kDouble).unsqueeze(0).expand({cells(), -1});
+}
+
+std::vector<at::Tensor> ProbedModel::states(std::int64_t first, std::int64_t count) const {
+  const at::NoGradGuard no_grad;
+  StateCollector collector;
+  const ForwardContext context{
+      .first_row = first,
+      .watch = {&collector},
+      .execution = Execution{.mode = model_.family().training_mode().mode}};
+  const at::Tensor tokens = inputs_.narrow(0, first, count).unsqueeze(0).expand({cells(), -1, -1});
+  at::Tensor last = model_.states(tokens, context);
+  std::vector<at::Tensor> out = std::move(collector.states);
+  out.push_back(std::move(last));
+  return out;
+}
+
+std::unique_ptr<DepthTrack> ProbedModel::track(TrackPath path) const {
+  return std::make_unique<ModelTrack>(model_, path);
+}
+
+at::Tensor ProbedModel::logits(const at::Tensor& x) const {
+  const at::NoGradGuard no_grad;
+  return model_.readout(x);
+}
+
+at::Tensor ProbedModel::gate_times() const {
+  const at::NoGradGuard no_grad;
+  const at::Tensor times = model_.family().gate_times();
+  return times.defined() ? times.to(at::kCPU, at::kDouble) : times;
+}
+
+std::vector<GateValues> ProbedModel::gates(const at::Tensor& tau) const {
+  const at::NoGradGuard no_grad;
+  return model_.family().gates(tau.to(model_.options().device));
+}
+
+GateRange ProbedModel::gate_range() const {
+  switch (model_.options().modulation.gate) {
+    case GateKind::Sigmoid:
+      return {0, 1};
+    case GateKind::OnePlusTanh:
+      return {0, 2};
+    default:
+      return {kNaN, kNaN};
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/probe/probe_subject.hpp"
+#include "models/model.hpp"
+
+namespace depthgrid {
+
+/// Depth-times of the states before, between and after the steps: layer l of L ends at l/L; a flow
+/// divides the depth of the layers that it replaces evenly among its steps. The same for all cells.
+/// @return L + 1 numbers.
+std::vector<double> depth_edges(const ModelOptions& o);
+
+/// A Model as probes see it.
+class ProbedModel final : public ProbeSubject {
+ public:
+  /// @param model  must outlive this. @param set  is moved to the model's device.
+  ProbedModel(const Model& model, ProbeSet set);
+
+  std::int64_t cells() const override { return model_.options().cells; }
+  std::int64_t depth() const override { return model_.options().depth_steps(); }
+  at::Tensor edge_times() const override;
+  const ProbeSet& set() const override { return set_; }
+  std::vector<at::Tensor> states(std::int64_t first, std::int64_t count) const override;
+  std::unique_ptr<DepthTrack> track(TrackPath path) const override;
+  at::Tensor final_norm(const at::Tensor& x) const override { return model_.normed(x); }
+  at::Tensor logits(const at::Tensor& x) const override;
+  at::Tensor gate_times() const override;
+  std::vector<GateValues> gates(const at::Tensor& tau) const override;
+  GateRange gate_range() const override;
+
+ private:
+  const Model& model_;
+  ProbeSet set_;
+  at::Tensor inputs_;  // (n, T) on the device
+};
+
+}  // namespace depthgrid

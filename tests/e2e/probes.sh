@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Probes: the weights are the same with all of them and with none; what they see is the same fused and alone, and after
+# a kill; a schedule that makes no sense is refused.
+source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
+cat >probed.yaml <<'YAML'
+name: probed
+model: {d_model: 16, n_layers: 3, n_heads: 2, time_features: {frequencies: 4}}
+data: {corpus: "synthetic:markov", synthetic: {vocab_size: 16, tokens: 20000}, seq_len: 16}
+train: {steps: 40, batch_size: 4}
+eval: {every: 20, windows: 16, final_windows: 16}
+checkpoint: {every: 5}
+method: list
+include:
+  - {model.family: standard}
+  - {model.family: time_indexed, model.modulation.hidden: 4}
+  - {model.family: hybrid_ode, model.flow.field: time_indexed, model.flow.hidden: 16}
+  - {model.family: tdt}
+seeds: 2
+YAML
+all=(--set 'probes.trajectory.schedule={every: 10}' --set 'probes.trajectory.token_classes=[all, first, frequent, rare]'
+  --set 'probes.gates.schedule={at: [0, 7, "50 %"]}' --set 'probes.logit_lens.schedule={log_spaced: 4}'
+  --set 'probes.lyapunov.schedule={every: 20}' --set probes.lyapunov.exponents=2 --set probes.lyapunov.sequences=2)
+none=()
+for probe in trajectory gates logit_lens lyapunov; do none+=(--set "probes.$probe.schedule=off"); done
+run() { # run STORE OPTION...
+  local store=$1
+  shift
+  expect 0 "$depthgrid" run probed.yaml --store "$store" -q "$@"
+}
+run all "${all[@]}"
+run none "${none[@]}"
+h5diff -q all/sweep.h5 none/sweep.h5 /weights_sha256 /weights_sha256 || fail "probes have changed a weight"
+h5diff -q all/sweep.h5 none/sweep.h5 /train_loss /train_loss || fail "probes have changed a loss"
+if h5dump -d /probe_step none/sweep.h5 2>&1 | grep -q trajectory; then fail "a probe looked that is off"; fi
+
+# same_probes A B: all that probes record.
+same_probes() {
+  local name
+  for name in $(h5ls "$1/sweep.h5" | grep -oE '^(trajectory|gate|logit_lens|lyapunov)_[a-z0-9_]+'); do
+    h5diff -q "$1/sweep.h5" "$2/sweep.h5" "/$name" "/$name" || fail "$name of $1 and $2 differ"
+  done
+}
+run alone "${all[@]}" --set packing.fuse=off
+same_probes all alone
+
+# Killed between looks, and resumed from checkpoints that lie elsewhere.
+for _ in 1 2 3; do
+  before=$(find killed -name 'ckpt-*.h5' 2>/dev/null | sort)
+  "$depthgrid" run probed.yaml --store killed -q "${all[@]}" --set 'train.steps=40' 2>/dev/null &
+  run=$!
+  for _ in $(seq 600); do
+    [ "$(find killed -name 'ckpt-*.h5' 2>/dev/null | sort)" != "$before" ] && break
+    sleep 0.05
+  done
+  worker=$(pgrep -P "$run" -f depthgrid-worker || true)
+  [ -z "$worker" ] || kill -9 $worker 2>/dev/null || true # it may have ended just now
+  wait "$run" 2>/dev/null || true
+done
+run killed "${all[@]}"
+same_probes all killed
+
+# The axes are in the file: steps of all probes, states, classes of tokens.
+"$sources/.venv/bin/python" - <<'PY' || fail "what the probes have written"
+import h5py
+import numpy as np
+
+sweep = h5py.File("all/sweep.h5")
+steps = sweep["probe_step"][()].tolist()
+assert steps == [0, 1, 3, 7, 10, 12, 20, 30, 40], steps
+norm = sweep["trajectory_norm_mean"]
+assert [d[0].name for d in norm.dims] == ["/cell", "/probe_step", "/depth_edge", "/token_class"], norm.dims
+assert [c.decode() for c in sweep["token_class"]] == ["all", "first", "frequent", "rare"]
+seen = np.isfinite(norm[:, :, 0, 0])
+assert (seen == np.isin(steps, [0, 10, 20, 30, 40])).all(), seen
+gates = np.isfinite(sweep["gate_mean"][:, :, -1, 0]).any(axis=1)
+family = [f.decode() for f in sweep["param_model_family"]]
+flows = np.isfinite(sweep["gate_mean"][()]).any(axis=(1, 2, 3))
+assert [bool(x) for x in flows] == [f in ("time_indexed", "hybrid_ode") for f in family], (flows, family)
+lens = sweep["logit_lens_loss"][()]
+assert np.isfinite(lens[:, steps.index(40), 0]).all()
+assert (lens[:, steps.index(0)][np.isfinite(lens[:, steps.index(0)])] > 0).all()
+PY
+
+# What is no schedule is refused in its line, with what one looks like.
+for wrong in '{every: 0}' '{often: 3}' 'sometimes' '{at: [-1]}'; do
+  expect 2 "$depthgrid" validate probed.yaml --set "probes.gates.schedule=$wrong"
+done
+expect 2 "$depthgrid" validate probed.yaml --set 'probes.gates.schedule={often: 3}'
+says err "no schedule is called 'often'"

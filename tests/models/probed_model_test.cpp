@@ -1,0 +1,171 @@
+// What probes see of a model is what the model computes.
+#include "models/probed_model.hpp"
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/isnan.h>
+#include <ATen/ops/randint.h>
+
+#include "core/base/error.hpp"
+#include "core/probe/lens/logit_lens_probe.hpp"
+#include "models/cell_language_model.hpp"
+#include "tests/support/model_cases.hpp"
+#include "tests/support/toy_training.hpp"
+
+namespace depthgrid::testing {
+namespace probed_model_test {
+
+class ProbedModelTest : public ::testing::TestWithParam<ModelCase> {
+ protected:
+  ProbedModelTest() {
+    options_ = small_options(GetParam().family, 2);
+    GetParam().change(options_);
+    built_ = std::make_unique<Built>(options_, std::vector<std::uint64_t>{3, 4});
+    ProbeSet set;
+    set.windows = at::randint(0, options_.vocabulary, {5, 10}, at::kLong);
+    probed_ = std::make_unique<ProbedModel>(*built_->model, set);
+  }
+
+  ModelOptions options_;
+  std::unique_ptr<Built> built_;
+  std::unique_ptr<ProbedModel> probed_;
+};
+
+TEST_P(ProbedModelTest, StatesBeginWithTheEmbeddingAndEndWithWhatIsReadOut) {
+  const at::NoGradGuard no_grad;
+  const std::vector<at::Tensor> states = probed_->states(1, 3);
+  ASSERT_EQ(static_cast<std::int64_t>(states.size()), probed_->depth() + 1);
+  const at::Tensor tokens =
+      probed_->set().windows.narrow(0, 1, 3).narrow(1, 0, 9).unsqueeze(0).expand({2, -1, -1});
+  EXPECT_TRUE(at::equal(states.front(), built_->model->embed(tokens)));
+  const ForwardContext context{
+      .first_row = 1, .execution = Execution{.mode = built_->model->family().training_mode().mode}};
+  EXPECT_TRUE(at::equal(probed_->logits(states.back()), built_->model->logits(tokens, context)));
+}
+
+TEST_P(ProbedModelTest, StepsOneByOneAreTheWholeDepth) {
+  const at::NoGradGuard no_grad;
+  const std::vector<at::Tensor> states = probed_->states(0, 5);
+  const auto track = probed_->track(TrackPath::Kernels);
+  const std::int64_t depth = probed_->depth();
+  const at::Tensor whole = track->advance(states[0], 0, depth);
+  at::Tensor x = states[0];
+  const bool skips = !options_.routing.layers.empty();
+  for (std::int64_t l = 0; l < depth; ++l) {
+    x = track->advance(x, l, l + 1);
+    // Layers that skip tokens execute all of them here.
+    EXPECT_TRUE(skips || at::equal(x, states[static_cast<std::size_t>(l + 1)])) << "step " << l;
+  }
+  EXPECT_TRUE(at::equal(x, whole));
+  EXPECT_TRUE(at::equal(track->advance(states[0], 0, 0), states[0]));
+  EXPECT_THROW(track->advance(x, 0, depth + 1), Error);
+}
+
+TEST_P(ProbedModelTest, DepthTimesRunFromZeroToOne) {
+  const at::Tensor edges = probed_->edge_times();
+  ASSERT_EQ(edges.size(1), probed_->depth() + 1);
+  EXPECT_EQ(edges[0][0].item<double>(), 0);
+  EXPECT_NEAR(edges[1][probed_->depth()].item<double>(), 1, 1e-15);
+  EXPECT_GT(edges.diff(1, 1).min().item<double>(), 0);
+}
+
+TEST_P(ProbedModelTest, GatesLieInTheirRange) {
+  const at::Tensor times = probed_->gate_times();
+  if (!times.defined()) {
+    EXPECT_TRUE(probed_->gates(probed_->edge_times()).empty());
+    return;
+  }
+  ASSERT_EQ(times.size(1), probed_->depth());
+  const GateRange range = probed_->gate_range();
+  const std::vector<GateValues> gates = probed_->gates(times);
+  EXPECT_FALSE(gates.empty());
+  for (const GateValues& g : gates) {
+    EXPECT_EQ(g.values.size(1), probed_->depth());
+    const at::Tensor known = g.values.masked_select(g.values.isnan().logical_not());
+    EXPECT_GT(known.numel(), 0);
+    if (std::isnan(range.low)) continue;
+    EXPECT_GE(known.min().item<float>(), range.low);
+    EXPECT_LE(known.max().item<float>(), range.high);
+  }
+}
+
+/// What a probe writes at its last look.
+class KeptRecords final : public RecordSink {
+ public:
+  std::size_t declare(const SeriesSpec& series) override {
+    names.push_back(series.name);
+    return names.size() - 1;
+  }
+  void write(std::size_t series, std::size_t cell, std::span<const double> values) override {
+    rows[{series, cell}] = {values.begin(), values.end()};
+  }
+
+  std::vector<std::string> names;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> rows;
+};
+
+TEST_P(ProbedModelTest, TheLensAtTheLastDepthIsTheLossOfTheModel) {
+  LogitLensProbe lens(*probed_, ProbeSchedule("end", 1));
+  KeptRecords out;
+  lens.declare(out);
+  lens.look(1, out);
+  ASSERT_EQ(out.names, (std::vector<std::string>{"logit_lens_loss", "logit_lens_agreement"}));
+  CellLanguageModel language(*built_->model, {3, 4});
+  language.execution = Execution{.mode = built_->model->family().training_mode().mode};
+  const at::NoGradGuard no_grad;
+  const at::Tensor loss =
+      language.score({.windows = probed_->set().windows.unsqueeze(0)}).loss.mean({1, 2});
+  for (std::size_t e = 0; e < 2; ++e) {
+    const auto& by_depth = out.rows.at({0, e});
+    ASSERT_EQ(static_cast<std::int64_t>(by_depth.size()), probed_->depth() + 1);
+    EXPECT_NEAR(by_depth.back(), loss[static_cast<std::int64_t>(e)].item<double>(), 1e-5);
+    EXPECT_EQ(out.rows.at({1, e}).back(), 1) << "it agrees with itself";
+    EXPECT_NE(by_depth.front(), by_depth.back()) << "depths differ";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, ProbedModelTest, ::testing::ValuesIn(model_cases()),
+                         [](const auto& p) { return p.param.name; });
+
+/// The gates are those of the weights: a base of ones, gated, is the gate.
+TEST(ProbedModel, GatesAreTheFactorsOfTheWeights) {
+  const at::NoGradGuard no_grad;
+  ModelOptions o = small_options("time_indexed", 2);
+  const Built built(o, {3, 4});
+  ProbeSet set;
+  set.windows = at::randint(0, o.vocabulary, {2, 5}, at::kLong);
+  const ProbedModel probed(*built.model, set);
+  const std::vector<GateValues> gates = probed.gates(probed.gate_times());
+  const std::vector<DecodeBlock> blocks =
+      built.model->family().blocks(built.model->family().grid({}));
+  ASSERT_EQ(gates.size(), 6U);
+  for (std::int64_t l = 0; l < probed.depth(); ++l) {
+    const BlockWeights& w = blocks[static_cast<std::size_t>(l)].weights;
+    const std::int64_t c = o.width;
+    const auto is = [&](std::size_t type, const at::Tensor& gate) {
+      EXPECT_TRUE(at::equal(gates[type].values.select(1, l), gate.squeeze(2)))
+          << gates[type].weight_type << " " << l;
+    };
+    is(0, w.qkv.gate.narrow(1, 0, c));
+    is(1, w.qkv.gate.narrow(1, c, c));
+    is(2, w.qkv.gate.narrow(1, 2 * c, c));
+    is(3, w.out.gate);
+    is(4, w.up.gate);
+    is(5, w.down.gate);
+  }
+}
+
+}  // namespace probed_model_test
+}  // namespace depthgrid::testing
