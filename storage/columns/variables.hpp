@@ -33,10 +33,11 @@ struct Flag {
 std::span<const Variable> identity_variables();  // of a cell, and its parameters
 std::span<const Variable> train_variables();
 std::span<const Variable> eval_variables();
-std::span<const Variable> routing_variables();  // layers that skip tokens
-std::span<const Variable> probe_variables();
-std::span<const Variable> cost_variables();     // cost, memory, time
-std::span<const Variable> attempt_variables();  // audit, attempts, events, provenance
+std::span<const Variable> routing_variables();     // layers that skip tokens
+std::span<const Variable> trajectory_variables();  // states along depth
+std::span<const Variable> probe_variables();       // gates, readout of the states along depth
+std::span<const Variable> cost_variables();        // cost, memory, time
+std::span<const Variable> attempt_variables();     // audit, attempts, events, provenance
 
 /// All of them. Defined in a file of its own, so that a test program can add a table.
 std::vector<std::span<const Variable>> variable_tables();

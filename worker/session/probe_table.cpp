@@ -1,15 +1,22 @@
 #include "worker/session/probe_table.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "core/probe/gates/gates_probe.hpp"
 #include "core/probe/lens/logit_lens_probe.hpp"
+#include "core/probe/trajectory/trajectory_probe.hpp"
 #include "models/probed_model.hpp"
 #include "worker/session/probe_tokens.hpp"
 
 namespace depthgrid {
 namespace {
+
+/// As many as a training pass has at once, whose memory is there.
+std::int64_t sequences_per_pass(const TrainedJob& job) {
+  return std::max<std::int64_t>(1, job.fused.train.batch / job.fused.train.accumulation);
+}
 
 /// What a row makes a probe from. All cells of a job have the same leaves `probes.*`.
 struct ProbeOrder {
@@ -26,6 +33,13 @@ struct ProbeRow {
   std::unique_ptr<Probe> (*make)(const ProbeOrder& order);
 };
 
+std::unique_ptr<Probe> make_trajectory(const ProbeOrder& o) {
+  return std::make_unique<TrajectoryProbe>(
+      o.subject, TrajectoryOptions{.schedule = o.schedule,
+                                   .cka = o.leaves.flag("probes.trajectory.cka"),
+                                   .batch = sequences_per_pass(o.job)});
+}
+
 std::unique_ptr<Probe> make_gates(const ProbeOrder& o) {
   if (!o.subject.gate_times().defined()) return nullptr;
   return std::make_unique<GatesProbe>(
@@ -38,6 +52,7 @@ std::unique_ptr<Probe> make_logit_lens(const ProbeOrder& o) {
 }
 
 constexpr ProbeRow kProbes[] = {
+    {"trajectory", make_trajectory},
     {"gates", make_gates},
     {"logit_lens", make_logit_lens},
 };
