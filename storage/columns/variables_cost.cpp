@@ -30,6 +30,8 @@ constexpr Variable kCostVariables[] = {
      kRecorder},
     {"cost_checkpoint_time", "cell", Float64, "s",
      "of it, share of the time stalled by checkpoints", "end", kRecorder},
+    {"cost_probe_time", "cell", Float64, "s", "of it, share of the time in probes", "end",
+     kRecorder},
     {"cost_memory_peak", "cell", Float64, "byte",
      "peak memory of the job over its cells: of tensors on a GPU, of the process on the CPU", "end",
      kMemoryUse},

@@ -59,6 +59,7 @@ CheckpointData CellCheckpoint::data(std::int64_t step, std::string digest) const
                                  {"train", clock_.train},
                                  {"eval", clock_.eval},
                                  {"checkpoint", clock_.checkpoint},
+                                 {"probe", clock_.probe},
                                  {"device", clock_.device},
                                  {"lost", clock_.lost},
                                  {"ranks", ranks_}},
@@ -83,6 +84,7 @@ CellClock restore_cell(FusedModel& job, std::size_t e, const LoadedCheckpoint& f
           .train = train,
           .eval = number("eval"),
           .checkpoint = number("checkpoint"),
+          .probe = number("probe"),
           .device = number("device"),
           .lost = number("lost")};
 }

@@ -17,10 +17,10 @@ namespace depthgrid {
 /// Seconds of a cell's attempts so far, kept in its checkpoints. Of what the cells of a job do
 /// together each is charged its share, so that the sum over them is the job's time.
 struct CellClock {
-  double wall = 0;                             // in training, of the whole job
-  double train = 0, eval = 0, checkpoint = 0;  // shares
-  double device = 0;                           // share, times the ranks
-  double lost = 0;                             // training redone, of the whole job
+  double wall = 0;                                        // in training, of the whole job
+  double train = 0, eval = 0, checkpoint = 0, probe = 0;  // shares
+  double device = 0;                                      // share, times the ranks
+  double lost = 0;                                        // training redone, of the whole job
 };
 
 /// Row e of an (E, P) arena in host memory.

@@ -25,7 +25,12 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
       recorder_(job_, policy_, early_stop_),
       evaluation_(job_, early_stop_, recorder_),
       stability_(job_, evaluation_.plan(), recorder_),
-      probes_(make_probes(job_), [this](std::int64_t step) { return recorder_.that_made(step); }),
+      probes_(make_probes(job_), [this](std::int64_t step) { return recorder_.that_made(step); },
+              {.begins = [this] { job_.run.progress.phase("probing"); },
+               .took =
+                   [this](double seconds, const std::vector<std::size_t>& cells) {
+                     recorder_.charge(&CellClock::probe, seconds, cells);
+                   }}),
       checkpoints_(job_, policy_, early_stop_, recorder_),
       step_(job_.job.first_step),
       running_(job_.cells.size()) {

@@ -14,14 +14,20 @@
 
 namespace depthgrid {
 
+/// Told when probes begin to look, and how long they took for which cells.
+struct ProbeTimes {
+  std::function<void()> begins = [] {};
+  std::function<void(double seconds, const std::vector<std::size_t>& cells)> took =
+      [](double, const std::vector<std::size_t>&) {};
+};
+
 /// The probes of a job on its first rank: lets them look when they are due, and records what they
 /// see in the journals of the job's cells. Acts after the evaluation, whose numbers share its row.
 class ProbeService final : public SessionService, public RecordSink {
  public:
   /// The recorders of a job's cells in its order; null for those that have not made this step.
   using Recorders = std::function<std::vector<CellRecorder*>(std::int64_t step)>;
-
-  ProbeService(JobProbes probes, Recorders recorders);
+  ProbeService(JobProbes probes, Recorders recorders, ProbeTimes times = {});
 
   /// What the probes have declared: RecordShape::series of the recorders.
   const std::vector<SeriesSpec>& series() const noexcept { return series_; }
@@ -41,6 +47,7 @@ class ProbeService final : public SessionService, public RecordSink {
  private:
   JobProbes probes_;
   Recorders recorders_;
+  ProbeTimes times_;
   std::vector<SeriesSpec> series_;
   std::vector<CellRecorder*> cells_;  // of this look
 };

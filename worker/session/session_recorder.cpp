@@ -226,11 +226,12 @@ CellFacts SessionRecorder::facts_so_far(std::size_t e) const {
   facts.set("cost_tokens_per_second", c.device > 0 ? tokens / c.device : kNaN);
   facts.set("cost_step_time_p50", quantile(step_seconds_, 0.5));
   facts.set("cost_step_time_p95", quantile(step_seconds_, 0.95));
-  facts.set("cost_wall_time", c.train + c.eval + c.checkpoint + c.lost / cells);
+  facts.set("cost_wall_time", c.train + c.eval + c.checkpoint + c.probe + c.lost / cells);
   facts.set("cost_device_time", c.device);
   facts.set("cost_device_time_lost", c.lost * job_.run.sync.ranks() / cells);
   facts.set("cost_eval_time", c.eval);
   facts.set("cost_checkpoint_time", c.checkpoint);
+  facts.set("cost_probe_time", c.probe);
   facts.set("cost_memory_peak", peak_device_memory_bytes(job_.run.device.device) / cells);
   facts.set("cost_memory_host", peak_memory_bytes());
   const std::vector<float> weights = host_row(fused.arena->values(), e);

@@ -1,0 +1,45 @@
+#include "core/probe/trajectory/class_means.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+
+namespace depthgrid {
+namespace class_means_test {
+
+TEST(TrajectoryClassMeans, AreOverTheTokensOfAClassThatHaveTheNumber) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const at::Tensor values =
+      at::tensor(std::vector<double>{1, 2, 4, 8, none, none, 6, none}, at::kDouble).view({2, 4});
+  const at::Tensor member =
+      at::tensor(std::vector<int>{1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}).to(at::kBool).view({3, 4});
+  ClassMeans means(2, 3);
+  means.add(values.narrow(1, 0, 3), member.narrow(1, 0, 3));
+  means.add(values.narrow(1, 3, 1), member.narrow(1, 3, 1));
+
+  EXPECT_EQ(means.mean(0, 0), 15.0 / 4);
+  EXPECT_EQ(means.mean(0, 1), 1.5);
+  EXPECT_EQ(means.mean(1, 0), 6) << "undefined for the others";
+  EXPECT_TRUE(std::isnan(means.mean(1, 1)));
+  EXPECT_TRUE(std::isnan(means.mean(0, 2))) << "no tokens";
+}
+
+TEST(TrajectoryClassMeans, DoNotDependOnHowTokensAreGrouped) {
+  const at::Tensor values = at::randn({3, 50}, at::kDouble), member = at::randn({2, 50}).gt(0);
+  ClassMeans whole(3, 2), parts(3, 2);
+  whole.add(values, member);
+  for (const auto& [first, count] : {std::pair{0, 7}, {7, 1}, {8, 42}}) {
+    parts.add(values.narrow(1, first, count), member.narrow(1, first, count));
+  }
+  for (int row = 0; row < 3; ++row) {
+    for (int k = 0; k < 2; ++k) EXPECT_EQ(whole.mean(row, k), parts.mean(row, k));
+  }
+}
+
+}  // namespace class_means_test
+}  // namespace depthgrid
