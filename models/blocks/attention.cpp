@@ -102,7 +102,7 @@ at::Tensor causal_attention(const ModelOptions& o, const at::Tensor& input, std:
                             const ForwardContext& context, const RotaryAngles& own) {
   const at::Tensor qkv = input.scalar_type() == at::kBFloat16 ? input.to(at::kFloat) : input;
   const std::int64_t tokens = qkv.size(2);
-  const bool by_hand = explicit_attention(o);
+  const bool by_hand = context.composed || explicit_attention(o);
   if (!by_hand && packed_attention_serves(qkv, o.heads)) {
     return packed_attention(qkv, o.heads, rotary_tables(o, tokens, qkv.options(), own));
   }

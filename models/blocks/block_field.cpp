@@ -13,6 +13,7 @@
 #include "models/blocks/activation.hpp"
 #include "models/blocks/attention.hpp"
 #include "models/blocks/dropout.hpp"
+#include "models/ops/host_kernels.hpp"
 #include "models/ops/sublayer.hpp"
 #include "models/ops/whole_block.hpp"
 
@@ -87,6 +88,7 @@ at::Tensor BlockField::second_sublayer(const BlockWeights& w, const at::Tensor& 
 }
 
 FieldValue BlockField::evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const {
+  const WithoutHostKernels composed(context_.composed);
   return {increment(x, at), {}};
 }
 

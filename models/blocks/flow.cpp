@@ -14,6 +14,7 @@
 #include "models/blocks/block_parameters.hpp"
 #include "models/blocks/decode_block.hpp"
 #include "models/blocks/time_features.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -57,15 +58,17 @@ class AttentionFlow final : public VectorField {
 
 class MlpFlow final : public VectorField {
  public:
-  explicit MlpFlow(const Flow& flow) : flow_(flow) {}
+  MlpFlow(const Flow& flow, const ForwardContext& c) : flow_(flow), composed_(c.composed) {}
 
   FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override {
+    const WithoutHostKernels composed(composed_);
     const at::Tensor shift = flow_.shift(at.t, {});
     return {flow_.scaled(flow_.mlp(shift.defined() ? x + shift : x, u).to(x.scalar_type())), {}};
   }
 
  private:
   const Flow& flow_;
+  bool composed_;
 };
 
 }  // namespace
@@ -116,7 +119,7 @@ Flow::Flow(ParameterSource& source, const ModelOptions& o)
 }
 
 FieldPtr Flow::field(const ForwardContext& context) const {
-  if (options_.flow.field == FieldKind::Mlp) return std::make_unique<MlpFlow>(*this);
+  if (options_.flow.field == FieldKind::Mlp) return std::make_unique<MlpFlow>(*this, context);
   return std::make_unique<AttentionFlow>(*this, context);
 }
 

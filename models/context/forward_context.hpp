@@ -29,9 +29,11 @@ struct Execution {
 /// Settings of one pass through a model. Evaluation is the default: no draws, no observers.
 struct ForwardContext {
   bool training = false;
-  bool composed = false;       // only operations that autograd can differentiate twice
-  std::int64_t step = 0;       // training step, keys the draws
-  std::int64_t first_row = 0;  // global row of this rank's first row
+  /// The steps along depth are composed of operations that autograd can differentiate twice, as a
+  /// derivative along a direction needs: slower than the kernels, equal to them up to rounding.
+  bool composed = false;
+  std::int64_t step = 0;                              // training step, keys the draws
+  std::int64_t first_row = 0;                         // global row of this rank's first row
   const std::vector<std::uint64_t>* seeds = nullptr;  // (E) model seeds; needed when training
   std::vector<Observer*> watch = {};
   Control control = {};                       // control signal; undefined: none

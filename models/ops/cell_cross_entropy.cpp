@@ -26,6 +26,7 @@ class CrossEntropy : public GraphNode<CrossEntropy> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    expect_last_derivative("the cross-entropy");
     const variable_list saved = ctx->get_saved_variables();
     at::Tensor d = saved[0].exp_();  // softmax; backward runs only once
     const at::Tensor target = saved[1].unsqueeze(-1);

@@ -78,6 +78,7 @@ class Embedding : public GraphNode<Embedding> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    expect_last_derivative("the embedding");
     scatter_add(ctx->saved_data["grad"].toTensor(), ctx->get_saved_variables()[0], grads[0]);
     return {at::Tensor(), at::Tensor()};
   }

@@ -106,6 +106,7 @@ class DepthProduct : public GraphNode<DepthProduct> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    expect_last_derivative("the product with a generator");
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor& g = saved[0];
     const at::Tensor dg = ctx->saved_data["generator"].toTensor();

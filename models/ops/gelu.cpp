@@ -49,6 +49,7 @@ class CpuGelu : public GraphNode<CpuGelu> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    expect_last_derivative("GELU");
     const at::Tensor x = ctx->get_saved_variables()[0];
     const at::Tensor dy = grads[0].contiguous();
     at::Tensor dx = at::empty_like(x);

@@ -13,7 +13,8 @@ bool host_kernels_serve(const at::Tensor& x) {
   return x.device().is_cpu() && !kernels_are_off;
 }
 
-WithoutHostKernels::WithoutHostKernels() : before_(std::exchange(kernels_are_off, true)) {}
+WithoutHostKernels::WithoutHostKernels(bool active)
+    : before_(std::exchange(kernels_are_off, kernels_are_off || active)) {}
 
 WithoutHostKernels::~WithoutHostKernels() {
   kernels_are_off = before_;

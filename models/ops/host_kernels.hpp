@@ -8,12 +8,14 @@ namespace depthgrid {
 /// of LibTorch's operations, which every device has.
 bool host_kernels_serve(const at::Tensor& x);
 
-/// While one lives, operations of its thread on the CPU are composed as on a GPU: tests run those
-/// branches where there is no card. A state of the thread like at::NoGradGuard, and for the same
-/// reason: the choice is made deep inside the operations of a model.
+/// While one lives, operations of its thread on the CPU are composed as on a GPU: autograd can then
+/// differentiate them more than once, and tests run those branches where there is no card. A state
+/// of the thread like at::NoGradGuard, and for the same reason: the choice is made deep inside the
+/// operations of a model.
 class WithoutHostKernels {
  public:
-  WithoutHostKernels();
+  /// @param active  false: changes nothing.
+  explicit WithoutHostKernels(bool active = true);
   ~WithoutHostKernels();
   WithoutHostKernels(const WithoutHostKernels&) = delete;
   WithoutHostKernels& operator=(const WithoutHostKernels&) = delete;

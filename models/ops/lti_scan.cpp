@@ -111,6 +111,7 @@ class LtiScan : public GraphNode<LtiScan> {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &transition = saved[0], &h = saved[1];
     const bool kernel = ctx->saved_data["kernel"].toBool();
+    if (kernel) expect_last_derivative("the scan");
     const at::Tensor dh = grads[0].contiguous();
     const at::Tensor l = (kernel ? by_kernel : by_doubling)(ScanOrder::Backward, transition, dh);
     at::Tensor d_transition;

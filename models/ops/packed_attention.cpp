@@ -92,6 +92,7 @@ class PackedAttention : public GraphNode<PackedAttention> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    expect_last_derivative("packed attention");
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor d_out = grads[0].contiguous();
     const at::Tensor d_qkv = at::empty_like(saved[0]);

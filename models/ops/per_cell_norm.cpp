@@ -114,6 +114,7 @@ class CpuNorm : public GraphNode<CpuNorm> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    expect_last_derivative("the norm");
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &x = saved[0], &scale = saved[1], &shift = saved[2];
     const Blocks blocks(x);

@@ -30,6 +30,7 @@ class CpuSoftplus : public GraphNode<CpuSoftplus> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    expect_last_derivative("softplus");
     const at::Tensor x = ctx->get_saved_variables()[0];
     const at::Tensor dy = grads[0].contiguous();
     at::Tensor dx = at::empty_like(x);

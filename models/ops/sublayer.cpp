@@ -71,6 +71,7 @@ class SublayerNode : public GraphNode<SublayerNode> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    expect_last_derivative("a sublayer");
     const variable_list saved = ctx->get_saved_variables();
     const Plan plan{static_cast<NormRow::Form>(ctx->saved_data["form"].toInt()),
                     ctx->saved_data["heads"].toInt(),

@@ -94,6 +94,7 @@ class BlockNode : public GraphNode<BlockNode> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    expect_last_derivative("a whole block");
     const variable_list saved = ctx->get_saved_variables();
     const KeptRows a(saved, 0);
     const KeptRows f(saved, KeptRows::kTensors);

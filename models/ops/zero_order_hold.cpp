@@ -84,6 +84,7 @@ class ElementwiseHold : public GraphNode<ElementwiseHold> {
           at::where(near, slope_series(wide), (far.exp() - at::expm1(far) / far) / far);
       return {(d_transition * wide.exp() + d_response * slope).to(z.scalar_type()), {}};
     }
+    expect_last_derivative("the zero-order hold");
     at::Tensor dz = at::empty_like(z);
     AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "zero_order_hold_backward", [&] {
       const scalar_t* from = z.const_data_ptr<scalar_t>();

@@ -14,6 +14,7 @@
 
 #include "models/blocks/attention.hpp"
 #include "models/blocks/dropout.hpp"
+#include "models/ops/host_kernels.hpp"
 #include "models/routing/decisions.hpp"
 #include "models/routing/top_k.hpp"
 
@@ -39,6 +40,7 @@ at::Tensor masked_attention(const ModelOptions& o, const at::Tensor& qkv, const 
 
 FieldValue RoutedField::evaluate(const at::Tensor& x, const DepthPoint& at,
                                  const Control& u) const {
+  const WithoutHostKernels composed(context().composed);
   const auto dynamic = options().routing.index(at.step);
   return dynamic ? routed(x, at, *dynamic, u) : BlockField::evaluate(x, at, u);
 }

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/probe/lyapunov/tangent_map.hpp"
+
+namespace depthgrid {
+
+/// How the largest singular values of a tangent map are found.
+struct SubspaceOptions {
+  std::int64_t exponents = 8;     // k
+  std::int64_t oversampling = 8;  // p: further directions, which only improve the convergence
+  std::int64_t iterations = 4;    // cap; each costs k + p products with D and with Dᵀ
+  double tolerance = 1e-3;        // relative change of the k-th singular value
+  std::uint64_t seed = 0;         // of the first directions
+  std::int64_t first_sequence = 0;
+};
+
+/// Stretches of a map at every cell and sequence. A cell whose map is not finite has NaN.
+struct Stretches {
+  at::Tensor log_stretch;  // (E, B, k) double: ln s_i, descending; NaN beyond N
+  at::Tensor error;        // (E, B, k) change of ln s_i in the last iteration; NaN after only one
+  at::Tensor iterations;   // (E, B) int64
+  at::Tensor converged;    // (E, B) bool
+  at::Tensor log_det;      // (E, B) ln |det D| if k + p >= N, else NaN
+  at::Tensor directions;   // (E, B, k, N) right singular vectors v_i: D v_i is s_i long
+};
+
+/// The k largest singular values of D by randomised subspace iteration on DᵀD:
+/// W = D Q, s = svd(W), Q <- qr(Dᵀ U) with W = U S Vᵀ, from a random orthonormal Q.
+///
+/// QR and SVD are in double precision. With k + p >= N the basis is complete, and the first
+/// iteration is exact. Each cell and sequence ends its own iteration: its numbers stay as they were
+/// when it reached the tolerance, whatever its neighbours do.
+/// @throws Error unless exponents and iterations are positive.
+/// Source: Halko, Martinsson & Tropp (2011), SIAM Review 53, 217, algorithm 4.4.
+Stretches largest_stretches(const TangentMap& map, const SubspaceOptions& options);
+
+}  // namespace depthgrid

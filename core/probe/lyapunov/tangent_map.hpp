@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+
+#include <ATen/core/Tensor.h>
+
+namespace depthgrid {
+
+/// A map of the state, (E, B, ...) -> (E, B, ...), that acts on every cell and sequence separately.
+using StateMap = std::function<at::Tensor(const at::Tensor&)>;
+
+/// The derivative D of a map at one state: D v and Dᵀ w, for every cell and sequence at once.
+///
+/// Both products share one graph, whatever their number. Dᵀ w is reverse mode. D v is reverse mode
+/// twice: g(w) = Dᵀ w is linear in w, so that the transpose of its derivative is D. Nothing is
+/// added to the gradient of a parameter. The graph lives as long as the object.
+/// Source: Townsend (2017), "A new trick for calculating Jacobian vector products".
+class TangentMap {
+ public:
+  /// @param map  composed of operations that autograd differentiates twice; called once.
+  /// @param x    (E, B, ...) where to differentiate.
+  /// @throws Error, here or in forward(), if it cannot be differentiated twice.
+  TangentMap(const StateMap& map, const at::Tensor& x);
+
+  /// map(x), without gradients.
+  at::Tensor value() const;
+
+  /// D v. @param v  (E, B, ...), cast to the dtype and device of x. @return as v, in those of x
+  at::Tensor forward(const at::Tensor& v) const;
+
+  /// Dᵀ w. Shapes as of forward().
+  at::Tensor transposed(const at::Tensor& w) const;
+
+  /// Of the states: (E, B, ...).
+  at::IntArrayRef sizes() const { return x_.sizes(); }
+
+ private:
+  at::Tensor x_, y_;       // leaf and result
+  at::Tensor w_, pulled_;  // leaf at 0, and Dᵀ w as its function; undefined: D = 0
+};
+
+}  // namespace depthgrid
