@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/tensor.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
 #include "core/depth/observer.hpp"
+#include "models/ops/cell_cross_entropy.hpp"
 
 namespace depthgrid {
 namespace {
@@ -87,11 +90,32 @@ std::vector<at::Tensor> ProbedModel::states(std::int64_t first, std::int64_t cou
       .first_row = first,
       .watch = {&collector},
       .execution = Execution{.mode = model_.family().training_mode().mode}};
-  const at::Tensor tokens = inputs_.narrow(0, first, count).unsqueeze(0).expand({cells(), -1, -1});
-  at::Tensor last = model_.states(tokens, context);
+  at::Tensor last = model_.states(inputs(first, count), context);
   std::vector<at::Tensor> out = std::move(collector.states);
   out.push_back(std::move(last));
   return out;
+}
+
+at::Tensor ProbedModel::inputs(std::int64_t first, std::int64_t count) const {
+  return inputs_.narrow(0, first, count).unsqueeze(0).expand({cells(), -1, -1});
+}
+
+std::vector<at::Tensor> ProbedModel::state_gradients(std::int64_t first, std::int64_t count) const {
+  const auto steps = track(TrackPath::Kernels);
+  const at::AutoGradMode gradients(true);
+  std::vector<at::Tensor> states = {model_.embed(inputs(first, count)).detach()};
+  states.front().requires_grad_();
+  for (std::int64_t l = 0; l < depth(); ++l) {
+    states.push_back(steps->advance(states.back(), l, l + 1));
+  }
+  const at::Tensor targets = set_.windows.narrow(0, first, count)
+                                 .narrow(1, 1, set_.tokens())
+                                 .to(inputs_.device())
+                                 .unsqueeze(0)
+                                 .expand({cells(), -1, -1});
+  const at::Tensor loss = cell_cross_entropy(model_.readout(states.back()), targets).sum() /
+                          static_cast<double>(set_.tokens());
+  return torch::autograd::grad({loss}, states);
 }
 
 std::unique_ptr<DepthTrack> ProbedModel::track(TrackPath path) const {

@@ -26,6 +26,7 @@ class ProbedModel final : public ProbeSubject {
   const ProbeSet& set() const override { return set_; }
   std::vector<at::Tensor> states(std::int64_t first, std::int64_t count) const override;
   std::unique_ptr<DepthTrack> track(TrackPath path) const override;
+  std::vector<at::Tensor> state_gradients(std::int64_t first, std::int64_t count) const override;
   at::Tensor final_norm(const at::Tensor& x) const override { return model_.normed(x); }
   at::Tensor logits(const at::Tensor& x) const override;
   at::Tensor gate_times() const override;
@@ -33,6 +34,8 @@ class ProbedModel final : public ProbeSubject {
   GateRange gate_range() const override;
 
  private:
+  at::Tensor inputs(std::int64_t first, std::int64_t count) const;
+
   const Model& model_;
   ProbeSet set_;
   at::Tensor inputs_;  // (n, T) on the device

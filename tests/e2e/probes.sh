@@ -13,7 +13,7 @@ method: list
 include:
   - {model.family: standard}
   - {model.family: time_indexed, model.modulation.hidden: 4}
-  - {model.family: hybrid_ode, model.flow.field: time_indexed, model.flow.hidden: 16}
+  - {model.family: hybrid_ode, model.replaced_layers: [1, 2], model.field.kind: time_indexed, model.modulation.hidden: 4}
   - {model.family: tdt}
 seeds: 2
 YAML

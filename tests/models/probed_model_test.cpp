@@ -17,10 +17,12 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/randint.h>
+#include <ATen/ops/randn_like.h>
 
 #include "core/base/error.hpp"
 #include "core/probe/lens/logit_lens_probe.hpp"
 #include "models/cell_language_model.hpp"
+#include "models/ops/cell_cross_entropy.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
 
@@ -98,6 +100,32 @@ TEST_P(ProbedModelTest, GatesLieInTheirRange) {
     if (std::isnan(range.low)) continue;
     EXPECT_GE(known.min().item<float>(), range.low);
     EXPECT_LE(known.max().item<float>(), range.high);
+  }
+}
+
+/// ∂ℓ/∂H_l against a central difference of the loss along a random direction.
+TEST_P(ProbedModelTest, GradientsOfStatesAreThoseOfTheLoss) {
+  const std::vector<at::Tensor> gradients = probed_->state_gradients(0, 2);
+  ASSERT_EQ(static_cast<std::int64_t>(gradients.size()), probed_->depth() + 1);
+  const at::NoGradGuard no_grad;
+  const auto track = probed_->track(TrackPath::Kernels);
+  const at::Tensor x0 =
+      built_->model->embed(probed_->set().windows.narrow(0, 0, 2).narrow(1, 0, 9).unsqueeze(0).expand(
+          {2, -1, -1}));
+  const at::Tensor targets =
+      probed_->set().windows.narrow(0, 0, 2).narrow(1, 1, 9).unsqueeze(0).expand({2, -1, -1});
+  for (const std::int64_t l : {std::int64_t{0}, probed_->depth() - 1, probed_->depth()}) {
+    const at::Tensor x = track->advance(x0, 0, l);
+    const auto loss = [&](const at::Tensor& at) {
+      const at::Tensor logits = probed_->logits(track->advance(at, l, probed_->depth()));
+      return cell_cross_entropy(logits.to(at::kDouble), targets).sum().item<double>() / 9;
+    };
+    const at::Tensor v = at::randn_like(x);
+    const double slope = (loss(x + 1e-2 * v) - loss(x - 1e-2 * v)) / 2e-2;
+    const double expected = (gradients[static_cast<std::size_t>(l)] * v).sum().item<double>();
+    const double scale =
+        gradients[static_cast<std::size_t>(l)].norm().item<double>() * std::sqrt(v.numel() / 9.0);
+    EXPECT_NEAR(slope, expected, 2e-2 * scale + 1e-4) << "state " << l;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/probe/gates/gates_probe.hpp"
+#include "core/probe/gradients/gradients_probe.hpp"
 #include "core/probe/lens/logit_lens_probe.hpp"
 #include "core/probe/trajectory/trajectory_probe.hpp"
 #include "models/probed_model.hpp"
@@ -47,6 +48,10 @@ std::unique_ptr<Probe> make_gates(const ProbeOrder& o) {
                               o.leaves.integer("probes.gates.grid")});
 }
 
+std::unique_ptr<Probe> make_gradients(const ProbeOrder& o) {
+  return std::make_unique<GradientsProbe>(o.subject, o.schedule, sequences_per_pass(o.job));
+}
+
 std::unique_ptr<Probe> make_logit_lens(const ProbeOrder& o) {
   return std::make_unique<LogitLensProbe>(o.subject, o.schedule);
 }
@@ -54,6 +59,7 @@ std::unique_ptr<Probe> make_logit_lens(const ProbeOrder& o) {
 constexpr ProbeRow kProbes[] = {
     {"trajectory", make_trajectory},
     {"gates", make_gates},
+    {"gradients", make_gradients},
     {"logit_lens", make_logit_lens},
 };
 

@@ -39,6 +39,8 @@ constexpr Leaf kProbes[] = {
     read(integer("probes.gates.grid", 2, 1024, "–", "64", Observation,
                  "depth-times of the fine grid, for the total variation"),
          kGatesOn),
+    schedule("probes.gradients.schedule", "{every: 100}",
+             "norm of the loss gradient by the states along depth"),
     schedule("probes.logit_lens.schedule", "end",
              "loss and agreement when the head reads the state at each depth"),
 };

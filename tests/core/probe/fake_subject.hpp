@@ -41,6 +41,9 @@ class FakeSubject final : public ProbeSubject {
   std::unique_ptr<DepthTrack> track(TrackPath /*path*/) const override { throw no("track"); }
   at::Tensor final_norm(const at::Tensor& /*x*/) const override { throw no("final norm"); }
   at::Tensor logits(const at::Tensor& /*x*/) const override { throw no("logits"); }
+  std::vector<at::Tensor> state_gradients(std::int64_t, std::int64_t) const override {
+    throw no("gradients");
+  }
   at::Tensor gate_times() const override { return {}; }
   std::vector<GateValues> gates(const at::Tensor& /*tau*/) const override { throw no("gates"); }
   GateRange gate_range() const override { throw no("gates"); }

@@ -12,7 +12,7 @@ h5dump -a /edge_mean/units edges/sweep.h5 | grep -qF '"nat"' || fail "edge_mean 
 
 # weights STORE: the digest of each cell's weights, in cell order.
 weights() { h5dump -d /weights_sha256 "$1/sweep.h5" | grep -oE '"[0-9a-f]{64}"'; }
-expect 0 "$depthgrid" run "$extensions/probe/edges.yaml" --store blind --set probes.edges.every=null -q
+expect 0 "$depthgrid" run "$extensions/probe/edges.yaml" --store blind --set probes.edges.schedule=off -q
 if h5dump -d /edge_matrix blind/sweep.h5 >out 2>&1; then fail "a probe looked that is off"; fi
 [ "$(weights edges)" = "$(weights blind)" ] || fail "the probe has changed a weight"
 
@@ -22,7 +22,7 @@ h5diff edges/sweep.h5 alone/sweep.h5 /edge_mean || fail "edge_mean differs, fuse
 
 # While a cell trains, what the probe has seen so far is in its metrics.h5 (published every 30 s).
 "$depthgrid" run "$extensions/probe/edges.yaml" --store training --set train.steps=10000000 --set eval.every=null \
-  --set probes.edges.every=1000 -q >/dev/null 2>&1 &
+  --set 'probes.edges.schedule={every: 1000}' -q >/dev/null 2>&1 &
 training=$!
 for _ in $(seq 120); do
   metrics=$(find training -name metrics.h5 2>/dev/null | head -n 1 || true)

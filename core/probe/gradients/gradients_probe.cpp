@@ -1,0 +1,47 @@
+#include "core/probe/gradients/gradients_probe.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros.h>
+
+namespace depthgrid {
+
+GradientsProbe::GradientsProbe(const ProbeSubject& subject, ProbeSchedule schedule,
+                               std::int64_t batch)
+    : subject_(subject), schedule_(std::move(schedule)), batch_(batch) {}
+
+void GradientsProbe::declare(RecordSink& out) {
+  norm_ = out.declare({"gradient_norm_depth", {{.name = "depth", .length = subject_.depth()}}});
+}
+
+void GradientsProbe::look(std::int64_t /*step*/, RecordSink& out) {
+  const std::int64_t cells = subject_.cells(), depth = subject_.depth();
+  const std::int64_t sequences = subject_.set().sequences();
+  at::Tensor squares = at::zeros({cells, depth}, at::kDouble);
+  for (std::int64_t first = 0; first < sequences; first += batch_) {
+    const std::int64_t count = std::min(batch_, sequences - first);
+    const std::vector<at::Tensor> gradients = subject_.state_gradients(first, count);
+    for (std::int64_t l = 0; l < depth; ++l) {
+      const at::Tensor& g = gradients[static_cast<std::size_t>(l + 1)];
+      // One sequence after the other, so that the sum does not depend on `batch`.
+      for (std::int64_t s = 0; s < count; ++s) {
+        const at::Tensor one = g.select(1, s).to(at::kCPU, at::kDouble);
+        squares.select(1, l).add_(one.square().sum({1, 2}));
+      }
+    }
+  }
+  for (std::int64_t e = 0; e < cells; ++e) {
+    std::vector<double> norms;
+    for (std::int64_t l = 0; l < depth; ++l) {
+      const double sum = squares.const_data_ptr<double>()[e * depth + l];
+      norms.push_back(std::sqrt(sum / static_cast<double>(sequences)));
+    }
+    out.write(norm_, static_cast<std::size_t>(e), norms);
+  }
+}
+
+}  // namespace depthgrid

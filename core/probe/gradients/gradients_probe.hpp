@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/probe/probe.hpp"
+#include "core/probe/probe_subject.hpp"
+
+namespace depthgrid {
+
+/// How the gradient of the loss changes on its way back through depth: the norm of ∂ℓ/∂H_l, where ℓ
+/// is the mean loss per token of a sequence and the norm is over its tokens and channels; root mean
+/// square over the sequences of the probe set. Before any clipping, which acts on parameters.
+///
+/// It is the gradient at the probe set, in evaluation mode, with every token executed: a property
+/// of the model, not of the batch of a step, whose norms by group are recorded at every step
+/// (train_grad_norm_group).
+class GradientsProbe final : public Probe {
+ public:
+  /// @param subject  outlives the probe. @param batch  sequences per pass, at least 1.
+  GradientsProbe(const ProbeSubject& subject, ProbeSchedule schedule, std::int64_t batch);
+
+  void declare(RecordSink& out) override;
+  const ProbeSchedule& schedule() const override { return schedule_; }
+  void look(std::int64_t step, RecordSink& out) override;
+
+ private:
+  const ProbeSubject& subject_;
+  ProbeSchedule schedule_;
+  std::int64_t batch_;
+  std::size_t norm_ = 0;
+};
+
+}  // namespace depthgrid
