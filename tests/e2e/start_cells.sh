@@ -93,6 +93,14 @@ expect 4 "$depthgrid" run phases.yaml --store gone -q
 expect 4 "$depthgrid" status gone
 says out 'which has no checkpoint any more'
 [ "$(fact gone same,s1 weights_sha256)" = "$(fact straight same,s1 weights_sha256)" ] || fail "a neighbour was lost with it"
+# A source whose last checkpoint is damaged: the same, and no cell begins with other weights instead.
+cp -r straight damaged
+rm -r damaged/sweep.h5 damaged/cells/*/"$(id same,s0)"
+checkpoint=$(ls damaged/cells/*/"$(id phase_a,s0)"/ckpt-*.h5)
+printf '\xff\x00\xff' | dd of="$checkpoint" bs=1 seek=$(($(stat -c %s "$checkpoint") / 2)) conv=notrunc status=none
+expect 4 "$depthgrid" run phases.yaml --store damaged -q
+says err 'the checkpoint of its last step is damaged'
+[ ! -e damaged/cells/*/"$(id same,s0)"/result.h5 ] || fail "a cell began without the weights of its source"
 # A cell that has begun needs its source no more.
 cp -r straight begun
 rm begun/cells/*/"$(id phase_a,s0)"/ckpt-*.h5 begun/cells/*/"$(id phase_b,s0)"/result.h5

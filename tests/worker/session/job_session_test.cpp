@@ -219,5 +219,25 @@ TEST(FinalWeights, AreThoseThatTheResultNames) {
   EXPECT_THROW(final_weights(small.store, small.run.plan, "0123456789ab"), Error);
 }
 
+// What starts from a cell never gets the weights of an earlier step.
+TEST(FinalWeights, AreNotThoseOfAnEarlierCheckpoint) {
+  SmallRun small({.set = {"checkpoint.keep_at=[2]"}});
+  train(small, small.claim());
+  const CellId& id = small.sweep.cells[0].id;
+  ASSERT_EQ(small.checkpoints(0), (Steps{2, 6}));
+  EXPECT_EQ(final_weights(small.store, small.run.plan, id).step, 6);
+
+  std::filesystem::remove(list_checkpoints(small.folder(0)).front().file);
+  ASSERT_EQ(small.checkpoints(0), Steps{2});
+  try {
+    final_weights(small.store, small.run.plan, id);
+    FAIL() << "other weights were taken for the last ones";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("step 2 does not hold its last weights"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
 }  // namespace job_session_test
 }  // namespace depthgrid::testing

@@ -1,6 +1,9 @@
 #include "worker/session/stability_watch.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -9,6 +12,8 @@
 #include "core/base/error.hpp"
 #include "tests/support/small_options.hpp"
 #include "tests/support/toy_training.hpp"
+#include "tests/worker/session/small_run.hpp"
+#include "worker/session/job_session.hpp"
 
 namespace depthgrid::testing {
 namespace stability_watch_test {
@@ -66,6 +71,26 @@ TEST(StabilityWatch, ADiagonalTransitionThatDecaysByConstructionIsHeldToIt) {
   const Built grown(dense, {3, 4, 5});
   grown.parameter("block.ssm.A").neg_();
   EXPECT_THROW(StabilityWatch(*grown.model, o).look(), Error);
+}
+
+// The second cell learns so fast that its recurrence soon grows; evaluations are at 0, 3 and 6.
+TEST(StabilityService, TheLogOfACellWhoseRecurrenceDoesNotForgetSaysSo) {
+  SmallRun small({.rates = "[1e-3, 5e-2]",
+                  .set = {"model.family=time_indexed", "model.mixer=ssm", "model.ssm.A=dense"}});
+  Claim claim = small.claim();
+  ASSERT_EQ(JobSession(small.run, claim.job, claim.cells).run(), SessionEnd::Done);
+
+  EXPECT_TRUE(small.store.completed(small.sweep.cells[1].id));
+  EXPECT_EQ(small.events(1, EventKind::Diverged), 0U);
+  EXPECT_EQ(small.events(0, EventKind::Warning), 0U);
+  std::vector<JournalEvent> warnings;
+  std::ranges::copy_if(small.history(1).events, std::back_inserter(warnings),
+                       [](const JournalEvent& e) { return e.kind == EventKind::Warning; });
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].step, 3);
+  EXPECT_GT(warnings[0].value, 1);
+  EXPECT_NE(warnings[0].message.find("recurrence does not forget"), std::string::npos)
+      << warnings[0].message;
 }
 
 }  // namespace stability_watch_test
