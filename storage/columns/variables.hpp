@@ -34,6 +34,7 @@ std::span<const Variable> identity_variables();  // of a cell, and its parameter
 std::span<const Variable> train_variables();
 std::span<const Variable> eval_variables();
 std::span<const Variable> routing_variables();  // layers that skip tokens
+std::span<const Variable> lyapunov_variables();
 std::span<const Variable> cost_variables();     // cost, memory, time
 std::span<const Variable> attempt_variables();  // audit, attempts, events, provenance
 
