@@ -12,6 +12,7 @@
 #include "core/base/nan.hpp"
 #include "core/depth/observer.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
+#include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -120,6 +121,11 @@ std::vector<at::Tensor> ProbedModel::state_gradients(std::int64_t first, std::in
 
 std::unique_ptr<DepthTrack> ProbedModel::track(TrackPath path) const {
   return std::make_unique<ModelTrack>(model_, path);
+}
+
+at::Tensor ProbedModel::final_norm(const at::Tensor& x) const {
+  const WithoutHostKernels composed;  // it follows a track that is differentiated twice
+  return model_.normed(x);
 }
 
 at::Tensor ProbedModel::logits(const at::Tensor& x) const {

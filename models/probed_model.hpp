@@ -27,7 +27,7 @@ class ProbedModel final : public ProbeSubject {
   std::vector<at::Tensor> states(std::int64_t first, std::int64_t count) const override;
   std::unique_ptr<DepthTrack> track(TrackPath path) const override;
   std::vector<at::Tensor> state_gradients(std::int64_t first, std::int64_t count) const override;
-  at::Tensor final_norm(const at::Tensor& x) const override { return model_.normed(x); }
+  at::Tensor final_norm(const at::Tensor& x) const override;
   at::Tensor logits(const at::Tensor& x) const override;
   at::Tensor gate_times() const override;
   std::vector<GateValues> gates(const at::Tensor& tau) const override;

@@ -7,6 +7,7 @@
 #include "core/probe/gates/gates_probe.hpp"
 #include "core/probe/gradients/gradients_probe.hpp"
 #include "core/probe/lens/logit_lens_probe.hpp"
+#include "core/probe/lyapunov/lyapunov_probe.hpp"
 #include "core/probe/trajectory/trajectory_probe.hpp"
 #include "models/probed_model.hpp"
 #include "worker/session/probe_tokens.hpp"
@@ -56,11 +57,31 @@ std::unique_ptr<Probe> make_logit_lens(const ProbeOrder& o) {
   return std::make_unique<LogitLensProbe>(o.subject, o.schedule);
 }
 
+std::unique_ptr<Probe> make_lyapunov(const ProbeOrder& o) {
+  const auto number = [&](const char* name) {
+    return o.leaves.integer(std::string("probes.lyapunov.") + name);
+  };
+  LyapunovOptions options{.schedule = o.schedule,
+                          .subspace = {.exponents = number("exponents"),
+                                       .oversampling = number("oversampling"),
+                                       .iterations = number("iterations"),
+                                       .tolerance = o.leaves.real("probes.lyapunov.tolerance")},
+                          .sequences =
+                              std::min(number("sequences"), o.subject.set().sequences()),
+                          .variants = {},
+                          .influence_probes = number("influence_probes")};
+  for (const std::string& word : o.leaves.words("probes.lyapunov.variants")) {
+    options.variants.push_back(lyapunov_variant(word));
+  }
+  return std::make_unique<LyapunovProbe>(o.subject, std::move(options));
+}
+
 constexpr ProbeRow kProbes[] = {
     {"trajectory", make_trajectory},
     {"gates", make_gates},
     {"gradients", make_gradients},
     {"logit_lens", make_logit_lens},
+    {"lyapunov", make_lyapunov},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@ namespace {
 using enum LeafClass;
 
 constexpr std::string_view kTrajectoryOn = "probes.trajectory.schedule!=off";
+constexpr std::string_view kLyapunovOn = "probes.lyapunov.schedule!=off";
 constexpr FixedText kGatesOn = with_each(kGated, "probes.gates.schedule!=off");
 
 constexpr Leaf schedule(std::string_view path, std::string_view default_text,
@@ -43,6 +44,29 @@ constexpr Leaf kProbes[] = {
              "norm of the loss gradient by the states along depth"),
     schedule("probes.logit_lens.schedule", "end",
              "loss and agreement when the head reads the state at each depth"),
+    schedule("probes.lyapunov.schedule", "off",
+             "finite-time Lyapunov exponents of the depth, largest stretches of its steps"),
+    read(integer("probes.lyapunov.exponents", 1, 64, "–", "8", Observation, "k, the largest ones"),
+         kLyapunovOn),
+    read(integer("probes.lyapunov.oversampling", 0, 64, "–", "8", Observation,
+                 "further directions of the subspace iteration"),
+         kLyapunovOn),
+    read(integer("probes.lyapunov.iterations", 1, 32, "–", "4", Observation,
+                 "at most, of the subspace iteration"),
+         kLyapunovOn),
+    read(above(real("probes.lyapunov.tolerance", 0, 1, "–", "1e-3", Observation,
+                    "relative change of the k-th singular value at which it ends")),
+         kLyapunovOn),
+    read(integer("probes.lyapunov.sequences", 1, 64, "sequences", "8", Observation,
+                 "of the probe set, averaged over"),
+         kLyapunovOn),
+    read(word("probes.lyapunov.variants", "raw normalised relative", "[raw]", Observation,
+              "of the depth, with the final norm after it, or relative to the growth of the state",
+              ValueKind::WordList),
+         kLyapunovOn),
+    read(integer("probes.lyapunov.influence_probes", 0, 1024, "–", "0", Observation,
+                 "random directions of the influence map; 0 = none"),
+         kLyapunovOn),
 };
 
 constexpr SchemaSection kProbeSections[] = {{"Probes", kProbes}};

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/probe/lyapunov/finite_time.hpp"
+#include "core/probe/probe_schedule.hpp"
+
+namespace depthgrid {
+
+/// Of which map the exponents are: none is "the" exponent, since all depend on the inner product.
+enum class LyapunovVariant : std::uint8_t {
+  Raw,         // Φ: H_0 -> H_L
+  Normalised,  // the final norm after Φ: what the logits see
+  Relative     // growth relative to the state's: ln(‖δ_L‖/‖H_L‖) − ln(‖δ_0‖/‖H_0‖)
+};
+
+/// Words of the leaf `probes.lyapunov.variants`, labels of the store's axis.
+inline constexpr std::array<std::string_view, 3> kLyapunovVariantNames = {"raw", "normalised",
+                                                                          "relative"};
+
+/// @throws Error naming the known variants.
+LyapunovVariant lyapunov_variant(std::string_view word);
+
+/// The leaves `probes.lyapunov.*`.
+struct LyapunovOptions {
+  ProbeSchedule schedule;
+  SubspaceOptions subspace;    // exponents, oversampling, iterations, tolerance; and a seed
+  std::int64_t sequences = 8;  // of the probe set, from the first one on
+  std::vector<LyapunovVariant> variants = {LyapunovVariant::Raw};
+  std::int64_t influence_probes = 0;
+};
+
+}  // namespace depthgrid
