@@ -52,12 +52,13 @@ class ProbeSubject {
   /// The steps as functions. Layers that skip tokens execute all of them here.
   virtual std::unique_ptr<DepthTrack> track(TrackPath path) const = 0;
 
-  /// Gradients ∂ℓ/∂H_0 ... ∂ℓ/∂H_L, where ℓ is the mean loss per token of a sequence, in nats. Layers
-  /// that skip tokens execute all of them. Parameters get no gradient.
+  /// Gradients ∂ℓ/∂H_0 ... ∂ℓ/∂H_L, where ℓ is the mean loss per token of a sequence, in nats.
+  /// Layers that skip tokens execute all of them. Parameters get no gradient.
   /// @return L + 1 tensors (E, count, T, C) float.
   virtual std::vector<at::Tensor> state_gradients(std::int64_t first, std::int64_t count) const = 0;
 
-  /// The final norm, which the logits see; autograd differentiates it twice. @param x  (E, B, T, C). @return the same shape.
+  /// The final norm, which the logits see; autograd differentiates it twice. @param x  (E, B, T,
+  /// C). @return the same shape.
   virtual at::Tensor final_norm(const at::Tensor& x) const = 0;
 
   /// Final norm and head. @param x  (E, B, T, C). @return (E, B, T, V), without gradients

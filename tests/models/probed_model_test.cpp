@@ -109,9 +109,8 @@ TEST_P(ProbedModelTest, GradientsOfStatesAreThoseOfTheLoss) {
   ASSERT_EQ(static_cast<std::int64_t>(gradients.size()), probed_->depth() + 1);
   const at::NoGradGuard no_grad;
   const auto track = probed_->track(TrackPath::Kernels);
-  const at::Tensor x0 =
-      built_->model->embed(probed_->set().windows.narrow(0, 0, 2).narrow(1, 0, 9).unsqueeze(0).expand(
-          {2, -1, -1}));
+  const at::Tensor x0 = built_->model->embed(
+      probed_->set().windows.narrow(0, 0, 2).narrow(1, 0, 9).unsqueeze(0).expand({2, -1, -1}));
   const at::Tensor targets =
       probed_->set().windows.narrow(0, 0, 2).narrow(1, 1, 9).unsqueeze(0).expand({2, -1, -1});
   for (const std::int64_t l : {std::int64_t{0}, probed_->depth() - 1, probed_->depth()}) {

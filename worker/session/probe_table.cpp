@@ -66,8 +66,7 @@ std::unique_ptr<Probe> make_lyapunov(const ProbeOrder& o) {
                                        .oversampling = number("oversampling"),
                                        .iterations = number("iterations"),
                                        .tolerance = o.leaves.real("probes.lyapunov.tolerance")},
-                          .sequences =
-                              std::min(number("sequences"), o.subject.set().sequences()),
+                          .sequences = std::min(number("sequences"), o.subject.set().sequences()),
                           .variants = {},
                           .influence_probes = number("influence_probes")};
   for (const std::string& word : o.leaves.words("probes.lyapunov.variants")) {
@@ -77,11 +76,8 @@ std::unique_ptr<Probe> make_lyapunov(const ProbeOrder& o) {
 }
 
 constexpr ProbeRow kProbes[] = {
-    {"trajectory", make_trajectory},
-    {"gates", make_gates},
-    {"gradients", make_gradients},
-    {"logit_lens", make_logit_lens},
-    {"lyapunov", make_lyapunov},
+    {"trajectory", make_trajectory}, {"gates", make_gates},       {"gradients", make_gradients},
+    {"logit_lens", make_logit_lens}, {"lyapunov", make_lyapunov},
 };
 
 }  // namespace
