@@ -1,13 +1,17 @@
 #include "core/probe/trajectory/state_moments.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/linalg_qr.h>
 #include <ATen/ops/linalg_svdvals.h>
