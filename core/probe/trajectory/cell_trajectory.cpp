@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include <ATen/ops/cat.h>
 

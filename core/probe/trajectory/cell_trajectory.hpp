@@ -28,13 +28,13 @@ inline constexpr std::int64_t kLeastCkaTokens = 1024;
 /// The series of a trajectory, in the order of CellTrajectory::numbers().
 std::vector<SeriesSpec> trajectory_series(const TrajectorySizes& sizes);
 
-/// The numbers of one cell at one look, gathered sequence by sequence.
+/// The numbers of one cell at one look, gathered block by block.
 class CellTrajectory {
  public:
   /// @param channels  C
   CellTrajectory(const TrajectorySizes& sizes, std::int64_t channels);
 
-  /// The next sequence. A cell with a non-finite state ignores all further ones.
+  /// The next T tokens. A cell with a non-finite state ignores all further ones.
   /// @param x       (L + 1, T, C) double, on any device
   /// @param times   (L + 1) double, on the same device
   /// @param member  (classes, T) bool, host

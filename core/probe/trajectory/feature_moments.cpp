@@ -6,7 +6,7 @@
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/baddbmm.h>
 #include <ATen/ops/dot.h>
-#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/mv.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/stack.h>

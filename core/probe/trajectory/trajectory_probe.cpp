@@ -12,6 +12,14 @@
 namespace depthgrid {
 namespace {
 
+/// Tokens that are worked on at once: enough for the cost of calls not to count, few enough for the
+/// cache. Blocks hold whole sequences and do not depend on the size of a pass.
+constexpr std::int64_t kBlockTokens = 128;
+
+std::int64_t rounded_up(std::int64_t n, std::int64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+
 /// (classes, n, T) bool.
 at::Tensor members_of(const ProbeSet& set) {
   std::vector<at::Tensor> members;
@@ -19,12 +27,14 @@ at::Tensor members_of(const ProbeSet& set) {
   return at::stack(members);
 }
 
-/// (L + 1, T, C) double: one sequence of one cell.
-at::Tensor path_of(const std::vector<at::Tensor>& states, std::int64_t cell,
-                   std::int64_t sequence) {
-  std::vector<at::Tensor> path;
-  for (const at::Tensor& state : states) path.push_back(state[cell][sequence]);
-  return at::stack(path).to(at::kDouble);
+/// (L + 1, tokens, C) double: some sequences of one cell.
+at::Tensor paths_of(const std::vector<at::Tensor>& states, std::int64_t cell, std::int64_t first,
+                    std::int64_t count) {
+  std::vector<at::Tensor> paths;
+  for (const at::Tensor& state : states) {
+    paths.push_back(state[cell].narrow(0, first, count).flatten(0, 1));
+  }
+  return at::stack(paths).to(at::kDouble);
 }
 
 }  // namespace
@@ -55,21 +65,25 @@ void TrajectoryProbe::declare(RecordSink& out) {
 
 void TrajectoryProbe::look(std::int64_t /*step*/, RecordSink& out) {
   const at::NoGradGuard no_gradients;
-  const std::int64_t sequences = subject_.set().sequences(), cells = subject_.cells();
-  const at::Tensor members = members_of(subject_.set());
+  const ProbeSet& set = subject_.set();
+  const std::int64_t sequences = set.sequences(), cells = subject_.cells();
+  const std::int64_t block = rounded_up(kBlockTokens, set.tokens()) / set.tokens();
+  const std::int64_t pass = rounded_up(options_.batch, block);
+  const at::Tensor members = members_of(set);
   at::Tensor times;
   std::vector<CellTrajectory> found;
-  for (std::int64_t first = 0; first < sequences; first += options_.batch) {
-    const std::int64_t count = std::min(options_.batch, sequences - first);
+  for (std::int64_t first = 0; first < sequences; first += pass) {
+    const std::int64_t count = std::min(pass, sequences - first);
     const std::vector<at::Tensor> states = subject_.states(first, count);
     if (first == 0) {
       times = subject_.edge_times().to(states[0].device());
       for (std::int64_t e = 0; e < cells; ++e) found.emplace_back(sizes(), states[0].size(3));
     }
-    for (std::int64_t e = 0; e < cells; ++e) {
-      for (std::int64_t i = 0; i < count; ++i) {
-        found[static_cast<std::size_t>(e)].add(path_of(states, e, i), times[e],
-                                               members.select(1, first + i));
+    for (std::int64_t begin = 0; begin < count; begin += block) {
+      const std::int64_t n = std::min(block, count - begin);
+      const at::Tensor member = members.narrow(1, first + begin, n).flatten(1);
+      for (std::int64_t e = 0; e < cells; ++e) {
+        found[static_cast<std::size_t>(e)].add(paths_of(states, e, begin, n), times[e], member);
       }
     }
   }

@@ -12,8 +12,10 @@ namespace depthgrid {
 
 struct TrajectoryOptions {
   ProbeSchedule schedule;
-  bool cka = true;         // between all pairs of depths; NaN below kLeastCkaTokens tokens
-  std::int64_t batch = 1;  // sequences per pass; the numbers do not depend on it
+  bool cka = true;  // between all pairs of depths; NaN below kLeastCkaTokens tokens
+  /// Sequences per pass, rounded up to whole blocks of at least 128 tokens. The numbers do not
+  /// depend on it.
+  std::int64_t batch = 1;
 };
 
 /// How states move through depth: norms, velocities, angles and curvature of the paths of tokens by
@@ -28,7 +30,7 @@ class TrajectoryProbe final : public Probe {
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return options_.schedule; }
 
-  /// In float64, from the states on their device, cell by cell and sequence by sequence. Keeps the
+  /// In float64, from the states on their device, cell by cell and block by block. Keeps the
   /// norms of all tokens, and per cell (L + 1)(L + 2) / 2 matrices (C, C) of doubles for CKA, else
   /// L + 1; with fewer tokens than channels the states instead.
   void look(std::int64_t step, RecordSink& out) override;

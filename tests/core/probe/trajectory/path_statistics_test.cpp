@@ -1,5 +1,6 @@
 #include "core/probe/trajectory/path_statistics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numbers>

@@ -1,16 +1,21 @@
 #include "core/probe/trajectory/state_moments.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/linalg_qr.h>
 #include <ATen/ops/linalg_svdvals.h>
+#include <ATen/ops/linspace.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/stack.h>
@@ -94,12 +99,12 @@ TEST(TrajectoryCka, IsOneForRotatedScaledAndShiftedStates) {
   for (const std::int64_t tokens : {200, 24}) {
     const at::Tensor x = gaussian({tokens, 32});
     const at::Tensor turned = at::matmul(x, orthonormal(32, 32)) * 0.01 + gaussian({32});
-    const at::Tensor other = x * at::randn({32}, at::kDouble).exp();  // stretched: not the same
+    const at::Tensor other = x * at::linspace(0.5, 2, 32, at::kDouble);  // stretched: not the same
     const std::vector<double> cka = cka_of(at::stack({x, x, turned, other}));
 
     for (const std::size_t i : {0, 1, 2, 5, 6, 10}) EXPECT_NEAR(cka[i], 1, 1e-9) << i;
-    EXPECT_LT(cka[3], 0.99);
-    EXPECT_GT(cka[3], 0.3);
+    EXPECT_LT(cka[3], 0.97);
+    EXPECT_GT(cka[3], 0.6);
   }
 }
 

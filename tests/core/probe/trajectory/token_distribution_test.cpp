@@ -1,6 +1,7 @@
 #include "core/probe/trajectory/token_distribution.hpp"
 
 #include <cmath>
+#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -2,10 +2,12 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <limits>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,6 +18,7 @@
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include "core/base/error.hpp"
 #include "tests/core/probe/fake_subject.hpp"
@@ -93,8 +96,7 @@ TEST(TrajectoryProbe, DeclaresTheVariablesAndAxesOfTheStore) {
 }
 
 TEST(TrajectoryProbe, NormsOfConstructedTokens) {
-  // Token i of the n = 2 x 50 and one more has norm i in all four channels at the first state, and
-  // twice that at the second.
+  // Token i of 101 has the RMS i at the first state and twice that at the second.
   const at::Tensor sizes = at::linspace(0, 100, 101).view({1, 1, 101, 1}).expand({1, 1, 101, 4});
   const FakeSubject subject({sizes, 2 * sizes}, some_times(1, 1));
   const RecordedRows rows = look_at(subject);
