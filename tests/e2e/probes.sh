@@ -19,9 +19,9 @@ seeds: 2
 YAML
 all=(--set 'probes.trajectory.schedule={every: 10}' --set 'probes.trajectory.token_classes=[all, first, frequent, rare]'
   --set 'probes.gates.schedule={at: [0, 7, "50 %"]}' --set 'probes.logit_lens.schedule={log_spaced: 4}'
-  --set 'probes.lyapunov.schedule={every: 20}' --set probes.lyapunov.exponents=2 --set probes.lyapunov.sequences=2)
+  --set 'probes.gradients.schedule={every: 15}' --set 'probes.lyapunov.schedule={every: 20}' --set probes.lyapunov.exponents=2 --set probes.lyapunov.sequences=2)
 none=()
-for probe in trajectory gates logit_lens lyapunov; do none+=(--set "probes.$probe.schedule=off"); done
+for probe in trajectory gates gradients logit_lens lyapunov; do none+=(--set "probes.$probe.schedule=off"); done
 run() { # run STORE OPTION...
   local store=$1
   shift
@@ -36,7 +36,7 @@ if h5dump -d /probe_step none/sweep.h5 2>&1 | grep -q trajectory; then fail "a p
 # same_probes A B: all that probes record.
 same_probes() {
   local name
-  for name in $(h5ls "$1/sweep.h5" | grep -oE '^(trajectory|gate|logit_lens|lyapunov)_[a-z0-9_]+'); do
+  for name in $(h5ls "$1/sweep.h5" | grep -oE '^(trajectory|gate|gradient|logit_lens|lyapunov)_[a-z0-9_]+'); do
     h5diff -q "$1/sweep.h5" "$2/sweep.h5" "/$name" "/$name" || fail "$name of $1 and $2 differ"
   done
 }
@@ -44,12 +44,13 @@ run alone "${all[@]}" --set packing.fuse=off
 same_probes all alone
 
 # Killed between looks, and resumed from checkpoints that lie elsewhere.
+checkpoints_of() { find . -path "./$1/*" -name 'ckpt-*.h5' | sort; }
 for _ in 1 2 3; do
-  before=$(find killed -name 'ckpt-*.h5' 2>/dev/null | sort)
-  "$depthgrid" run probed.yaml --store killed -q "${all[@]}" --set 'train.steps=40' 2>/dev/null &
+  before=$(checkpoints_of killed)
+  "$depthgrid" run probed.yaml --store killed -q "${all[@]}" 2>/dev/null &
   run=$!
   for _ in $(seq 600); do
-    [ "$(find killed -name 'ckpt-*.h5' 2>/dev/null | sort)" != "$before" ] && break
+    [ "$(checkpoints_of killed)" != "$before" ] && break
     sleep 0.05
   done
   worker=$(pgrep -P "$run" -f depthgrid-worker || true)
@@ -57,6 +58,7 @@ for _ in 1 2 3; do
   wait "$run" 2>/dev/null || true
 done
 run killed "${all[@]}"
+[ "$(find killed -name 'journal-*' | wc -l)" -gt 8 ] || fail "no attempt at eight cells was interrupted"
 same_probes all killed
 
 # The axes are in the file: steps of all probes, states, classes of tokens.
@@ -66,7 +68,7 @@ import numpy as np
 
 sweep = h5py.File("all/sweep.h5")
 steps = sweep["probe_step"][()].tolist()
-assert steps == [0, 1, 3, 7, 10, 12, 20, 30, 40], steps
+assert steps == [0, 1, 3, 7, 10, 12, 15, 20, 30, 40], steps
 norm = sweep["trajectory_norm_mean"]
 assert [d[0].name for d in norm.dims] == ["/cell", "/probe_step", "/depth_edge", "/token_class"], norm.dims
 assert [c.decode() for c in sweep["token_class"]] == ["all", "first", "frequent", "rare"]
