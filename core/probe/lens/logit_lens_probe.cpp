@@ -1,5 +1,6 @@
 #include "core/probe/lens/logit_lens_probe.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,8 @@
 
 namespace depthgrid {
 namespace {
+
+constexpr std::int64_t kLogits = std::int64_t{1} << 20;  // of one cell at a time, 4 MiB
 
 std::vector<double> row(const at::Tensor& table, std::int64_t e) {
   const at::Tensor one = table.select(0, e).to(at::kCPU).contiguous();
@@ -34,13 +37,17 @@ void LogitLensProbe::look(std::int64_t /*step*/, RecordSink& out) {
   const std::int64_t cells = subject_.cells(), edges = subject_.depth() + 1;
   const ProbeSet& set = subject_.set();
   at::Tensor loss = at::zeros({cells, edges}, at::kDouble), agreement = at::zeros_like(loss);
-  // One sequence at a time: its logits over a large vocabulary are as large as a whole pass.
-  for (std::int64_t s = 0; s < set.sequences(); ++s) {
-    const std::vector<at::Tensor> states = subject_.states(s, 1);
+  std::int64_t count = 1;  // until the size of the vocabulary is known
+  for (std::int64_t first = 0, next = 0; first < set.sequences(); first = next) {
+    const std::int64_t rest = set.sequences() - first;
+    const std::vector<at::Tensor> states = subject_.states(first, std::min(count, rest));
     const at::Tensor last = subject_.logits(states.back());
+    next = first + last.size(1);
+    // Whatever the number of cells is, so that each has the same bits alone.
+    count = std::max<std::int64_t>(1, kLogits / (set.tokens() * last.size(3)));
     const at::Tensor choice = last.argmax(-1);
     const at::Tensor targets =
-        set.windows.narrow(0, s, 1).narrow(1, 1, set.tokens()).to(last.device());
+        set.windows.narrow(0, first, last.size(1)).narrow(1, 1, set.tokens()).to(last.device());
     const at::Tensor index = targets.unsqueeze(0).unsqueeze(3).expand({cells, -1, -1, 1});
     for (std::int64_t l = 0; l < edges; ++l) {
       const bool end = l + 1 == edges;
