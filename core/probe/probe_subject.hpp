@@ -59,7 +59,8 @@ class ProbeSubject {
   /// The steps as functions. Layers that skip tokens execute all of them here.
   virtual std::unique_ptr<DepthTrack> track(TrackPath path) const = 0;
 
-  /// The final norm, which the logits see. @param x  (E, B, T, C). @return the same shape.
+  /// The final norm, which the logits see; autograd differentiates it twice.
+  /// @param x  (E, B, T, C). @return the same shape.
   virtual at::Tensor final_norm(const at::Tensor& x) const = 0;
 
   /// Final norm and head. @param x  (E, B, T, C). @return (E, B, T, V), without gradients

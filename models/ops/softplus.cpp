@@ -5,7 +5,11 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/clamp_min.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/log1p.h>
 #include <ATen/ops/softplus.h>
 
 #include "models/ops/graph_node.hpp"
@@ -47,9 +51,11 @@ class CpuSoftplus : public GraphNode<CpuSoftplus> {
 }  // namespace
 
 at::Tensor softplus(const at::Tensor& x) {
+  if (host_kernels_serve(x)) return CpuSoftplus::apply(x);
+  if (on_host(x)) return at::clamp_min(x, 0) + at::log1p(at::exp(-at::abs(x)));
   // Beyond its threshold LibTorch's is x itself; at its default of 20 that is a jump of 2e-9.
   constexpr double kThreshold = 40;  // exp(-40) is below the last bit of a double
-  return host_kernels_serve(x) ? CpuSoftplus::apply(x) : at::softplus(x, 1, kThreshold);
+  return at::softplus(x, 1, kThreshold);
 }
 
 }  // namespace depthgrid
