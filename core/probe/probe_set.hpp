@@ -16,7 +16,7 @@ struct TokenClass {
 
 /// The sequences on which probes look at a model: the same for all cells and all looks.
 struct ProbeSet {
-  at::Tensor windows;                // (n, T + 1) int64: inputs and, one further, targets
+  at::Tensor windows;               // (n, T + 1) int64: inputs and, one further, targets
   std::vector<TokenClass> classes;  // at least one
 
   std::int64_t sequences() const { return windows.size(0); }
