@@ -57,8 +57,8 @@ class ProbeSubject {
   /// @return L + 1 tensors (E, count, T, C) float.
   virtual std::vector<at::Tensor> state_gradients(std::int64_t first, std::int64_t count) const = 0;
 
-  /// The final norm, which the logits see; autograd differentiates it twice. @param x  (E, B, T,
-  /// C). @return the same shape.
+  /// The final norm, which the logits see; autograd differentiates it twice.
+  /// @param x  (E, B, T, C). @return the same shape.
   virtual at::Tensor final_norm(const at::Tensor& x) const = 0;
 
   /// Final norm and head. @param x  (E, B, T, C). @return (E, B, T, V), without gradients

@@ -68,11 +68,12 @@ at::Tensor gelu(GeluForm form, const at::Tensor& x) {
   const bool own =
       host_kernels_serve(x) && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16);
   if (own) return CpuGelu::apply(x, form);
-  if (form == GeluForm::Erf || !host_kernels_serve(x)) {
+  if (form == GeluForm::Erf || !on_host(x)) {
     return at::gelu(x, form == GeluForm::Tanh ? "tanh" : "none");
   }
+  const at::Tensor v = x.scalar_type() == at::kBFloat16 ? x.to(at::kFloat) : x;
   const double scale = std::sqrt(2 / std::numbers::pi);
-  return x * 0.5 * (at::tanh((x + x * x * x * 0.044715) * scale) + 1);
+  return (v * 0.5 * (at::tanh((v + v * v * v * 0.044715) * scale) + 1)).to(x.scalar_type());
 }
 
 }  // namespace depthgrid

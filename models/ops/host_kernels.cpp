@@ -9,8 +9,12 @@ thread_local bool kernels_are_off = false;
 
 }  // namespace
 
+bool on_host(const at::Tensor& x) {
+  return x.device().is_cpu();
+}
+
 bool host_kernels_serve(const at::Tensor& x) {
-  return x.device().is_cpu() && !kernels_are_off;
+  return on_host(x) && !kernels_are_off;
 }
 
 WithoutHostKernels::WithoutHostKernels(bool active)

@@ -5,7 +5,11 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/clamp_min.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/expm1.h>
+#include <ATen/ops/log1p.h>
 #include <ATen/ops/softplus.h>
 
 #include "models/ops/graph_node.hpp"
@@ -44,12 +48,21 @@ class CpuSoftplus : public GraphNode<CpuSoftplus> {
   }
 };
 
+/// Of operations that treat all elements alike: m + log(e^(x-m) + e^-m) with m = max(x, 0), which
+/// is a constant, so that all derivatives are the right ones also at 0.
+at::Tensor by_elements(const at::Tensor& x) {
+  const at::Tensor m = at::clamp_min(x.detach(), 0);
+  return m + at::log1p(at::exp(x - m) + at::expm1(-m));
+}
+
 }  // namespace
 
 at::Tensor softplus(const at::Tensor& x) {
+  if (host_kernels_serve(x)) return CpuSoftplus::apply(x);
+  if (on_host(x)) return by_elements(x);
   // Beyond its threshold LibTorch's is x itself; at its default of 20 that is a jump of 2e-9.
   constexpr double kThreshold = 40;  // exp(-40) is below the last bit of a double
-  return host_kernels_serve(x) ? CpuSoftplus::apply(x) : at::softplus(x, 1, kThreshold);
+  return at::softplus(x, 1, kThreshold);
 }
 
 }  // namespace depthgrid

@@ -13,7 +13,7 @@
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
-#include "models/ops/softplus.hpp"
+#include "models/ops/gelu.hpp"
 
 namespace depthgrid::testing {
 namespace host_kernels_test {
@@ -57,10 +57,10 @@ TEST(HostKernels, AreOffWhileAGuardLivesAndThenAsBefore) {
   EXPECT_EQ(host_kernels_serve(x), before);
 }
 
-thread_local bool saw_softplus = false;
+thread_local bool saw_gelu = false;
 
 std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& fn) {
-  saw_softplus = saw_softplus || std::string_view(fn.name()) == "aten::softplus";
+  saw_gelu = saw_gelu || std::string_view(fn.name()) == "aten::gelu";
   return nullptr;
 }
 
@@ -68,12 +68,12 @@ TEST(HostKernels, WithoutThemAnOperationIsThatOfLibTorch) {
   const auto handle = at::addThreadLocalCallback(
       at::RecordFunctionCallback(note).scopes({at::RecordScope::FUNCTION}));
   const at::Tensor x = torch::linspace(-3, 3, 50);
-  saw_softplus = false;
-  const at::Tensor own = depthgrid::softplus(x);
-  EXPECT_EQ(saw_softplus, wanted());
+  saw_gelu = false;
+  const at::Tensor own = depthgrid::gelu(GeluForm::Erf, x);
+  EXPECT_EQ(saw_gelu, wanted());
   const WithoutHostKernels guard;
-  EXPECT_TRUE(torch::allclose(depthgrid::softplus(x), own));
-  EXPECT_TRUE(saw_softplus);
+  EXPECT_TRUE(torch::allclose(depthgrid::gelu(GeluForm::Erf, x), own, 1e-5, 1e-6));
+  EXPECT_TRUE(saw_gelu);
   at::removeCallback(handle);
 }
 
