@@ -2,11 +2,7 @@
 #include "models/probed_model.hpp"
 
 #include <cmath>
-#include <map>
 #include <memory>
-#include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -23,6 +19,7 @@
 #include "core/probe/lens/logit_lens_probe.hpp"
 #include "models/cell_language_model.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
+#include "tests/core/probe/recorded_rows.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
 
@@ -128,37 +125,21 @@ TEST_P(ProbedModelTest, GradientsOfStatesAreThoseOfTheLoss) {
   }
 }
 
-/// What a probe writes at its last look.
-class KeptRecords final : public RecordSink {
- public:
-  std::size_t declare(const SeriesSpec& series) override {
-    names.push_back(series.name);
-    return names.size() - 1;
-  }
-  void write(std::size_t series, std::size_t cell, std::span<const double> values) override {
-    rows[{series, cell}] = {values.begin(), values.end()};
-  }
-
-  std::vector<std::string> names;
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> rows;
-};
-
 TEST_P(ProbedModelTest, TheLensAtTheLastDepthIsTheLossOfTheModel) {
   LogitLensProbe lens(*probed_, ProbeSchedule("end", 1));
-  KeptRecords out;
+  RecordedRows out;
   lens.declare(out);
   lens.look(1, out);
-  ASSERT_EQ(out.names, (std::vector<std::string>{"logit_lens_loss", "logit_lens_agreement"}));
   CellLanguageModel language(*built_->model, {3, 4});
   language.execution = Execution{.mode = built_->model->family().training_mode().mode};
   const at::NoGradGuard no_grad;
   const at::Tensor loss =
       language.score({.windows = probed_->set().windows.unsqueeze(0)}).loss.mean({1, 2});
   for (std::size_t e = 0; e < 2; ++e) {
-    const auto& by_depth = out.rows.at({0, e});
+    const auto& by_depth = out.row("logit_lens_loss", e);
     ASSERT_EQ(static_cast<std::int64_t>(by_depth.size()), probed_->depth() + 1);
     EXPECT_NEAR(by_depth.back(), loss[static_cast<std::int64_t>(e)].item<double>(), 1e-5);
-    EXPECT_EQ(out.rows.at({1, e}).back(), 1) << "it agrees with itself";
+    EXPECT_EQ(out.row("logit_lens_agreement", e).back(), 1) << "it agrees with itself";
     EXPECT_NE(by_depth.front(), by_depth.back()) << "depths differ";
   }
 }

@@ -15,7 +15,7 @@
 namespace depthgrid::testing {
 
 /// A job whose states are given. Only what a probe of states asks of it has an answer.
-class FakeSubject final : public ProbeSubject {
+class FakeSubject : public ProbeSubject {
  public:
   /// All tokens are of the class `all`, until classes are given.
   /// @param states  H_0 ... H_L, each (E, n, T, C)
