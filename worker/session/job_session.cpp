@@ -26,7 +26,11 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
       evaluation_(job_, early_stop_, recorder_),
       stability_(job_, evaluation_.plan(), recorder_),
       probes_(make_probes(job_), [this](std::int64_t step) { return recorder_.that_made(step); },
-              {.begins = [this] { job_.run.progress.phase("probing"); },
+              {.stopped =
+                   [this](std::size_t e) {
+                     return step_ < job_.steps() && job_.status(e) == CellStatus::Completed;
+                   },
+               .begins = [this] { job_.run.progress.phase("probing"); },
                .took =
                    [this](double seconds, const std::vector<std::size_t>& cells) {
                      recorder_.charge(&CellClock::probe, seconds, cells);

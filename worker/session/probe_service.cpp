@@ -1,6 +1,5 @@
 #include "worker/session/probe_service.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/clock.hpp"
@@ -8,27 +7,34 @@
 
 namespace depthgrid {
 
-ProbeService::ProbeService(JobProbes probes, Recorders recorders, ProbeTimes times)
-    : probes_(std::move(probes)), recorders_(std::move(recorders)), times_(std::move(times)) {
+ProbeService::ProbeService(JobProbes probes, Recorders recorders, ProbeHooks hooks)
+    : probes_(std::move(probes)), recorders_(std::move(recorders)), hooks_(std::move(hooks)) {
   for (const auto& probe : probes_.probes) probe->declare(*this);
 }
 
 void ProbeService::look(std::int64_t step) {
-  cells_ = recorders_(step);
-  const auto due = [step](const auto& probe) { return probe->schedule().due(step); };
-  if (std::ranges::any_of(probes_.probes, due)) {
-    times_.begins();
-    const Stopwatch clock;
-    for (const auto& probe : probes_.probes) {
-      if (due(probe)) probe->look(step, *this);
-    }
-    std::vector<std::size_t> seen;
-    for (std::size_t e = 0; e < cells_.size(); ++e) {
-      if (cells_[e] != nullptr) seen.push_back(e);
-    }
-    times_.took(clock.seconds(), seen);
+  const std::vector<CellRecorder*> all = recorders_(step);
+  std::vector<CellRecorder*> stopped(all.size(), nullptr);
+  std::vector<std::size_t> seen;
+  bool any_stopped = false;
+  for (std::size_t e = 0; e < all.size(); ++e) {
+    if (all[e] == nullptr) continue;
+    seen.push_back(e);
+    if (hooks_.stopped(e)) stopped[e] = all[e];
+    any_stopped = any_stopped || stopped[e] != nullptr;
   }
-  for (CellRecorder* cell : cells_) {
+  std::vector<Probe*> due;
+  for (const auto& probe : probes_.probes) {
+    if (any_stopped || probe->schedule().due(step)) due.push_back(probe.get());
+  }
+  if (!due.empty()) hooks_.begins();
+  const Stopwatch clock;
+  for (Probe* probe : due) {
+    cells_ = probe->schedule().due(step) ? all : stopped;
+    probe->look(step, *this);
+  }
+  if (!due.empty()) hooks_.took(clock.seconds(), seen);
+  for (CellRecorder* cell : all) {
     if (cell != nullptr) cell->put_probes(step);
   }
 }

@@ -14,8 +14,11 @@
 
 namespace depthgrid {
 
-/// Told when probes begin to look, and how long they took for which cells.
-struct ProbeTimes {
+/// How probes take part in a session.
+struct ProbeHooks {
+  /// Whether a cell that has made this step makes no further one, before the training's last.
+  std::function<bool(std::size_t cell)> stopped = [](std::size_t) { return false; };
+  /// Told when probes begin to look, and how long they took for which cells.
   std::function<void()> begins = [] {};
   std::function<void(double seconds, const std::vector<std::size_t>& cells)> took =
       [](double, const std::vector<std::size_t>&) {};
@@ -27,7 +30,7 @@ class ProbeService final : public SessionService, public RecordSink {
  public:
   /// The recorders of a job's cells in its order; null for those that have not made this step.
   using Recorders = std::function<std::vector<CellRecorder*>(std::int64_t step)>;
-  ProbeService(JobProbes probes, Recorders recorders, ProbeTimes times = {});
+  ProbeService(JobProbes probes, Recorders recorders, ProbeHooks hooks = {});
 
   /// What the probes have declared: RecordShape::series of the recorders.
   const std::vector<SeriesSpec>& series() const noexcept { return series_; }
@@ -38,7 +41,8 @@ class ProbeService final : public SessionService, public RecordSink {
   bool due(std::int64_t /*step*/) const override { return true; }
   void act(const StepEvent& event) override { look(event.step); }
 
-  /// Lets the probes look that are due after `step` steps, and writes the cells' rows.
+  /// Lets the probes look that are due after `step` steps, and writes the cells' rows. At a cell
+  /// that has just stopped early, which has its last step now, all of them look.
   void look(std::int64_t step);
 
   std::size_t declare(const SeriesSpec& series) override;
@@ -47,7 +51,7 @@ class ProbeService final : public SessionService, public RecordSink {
  private:
   JobProbes probes_;
   Recorders recorders_;
-  ProbeTimes times_;
+  ProbeHooks hooks_;
   std::vector<SeriesSpec> series_;
   std::vector<CellRecorder*> cells_;  // of this look
 };

@@ -2,6 +2,7 @@
 // evaluated, which checkpoints stay, and how an attempt takes over from another.
 #include "worker/session/job_session.hpp"
 
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 
@@ -139,6 +140,11 @@ TEST(JobSession, ACellWithoutProgressStopsEarly) {
   EXPECT_EQ(small.column(0, "train", "train_loss").size(), 2U);
   EXPECT_TRUE(small.store.completed(small.sweep.cells[0].id));
   EXPECT_GT(small.column(1, "train", "train_loss").size(), 2U);
+  // Probes that look at the end have looked at the end of this cell.
+  const TableReader result(small.folder(0) / "result.h5");
+  EXPECT_EQ(result.read("probe_step").number(result.read("probe_step").items() - 1), 2);
+  const VariableColumn lens = result.read("logit_lens_loss");
+  EXPECT_FALSE(std::isnan(lens.number(lens.items() - 1)));
 }
 
 TEST(JobSession, TheBestIsTheLowestAlthoughPatienceAsksForMore) {
