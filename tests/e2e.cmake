@@ -37,11 +37,12 @@ depthgrid_e2e(stop_in_evaluation 600)
 depthgrid_e2e(modes 600)
 depthgrid_e2e(check 300)
 depthgrid_e2e(periodic 300)
+depthgrid_e2e(probes 600)
 depthgrid_e2e(bundle 600)
 depthgrid_e2e(gpu_hour 300)
 depthgrid_e2e(fused_alone 1200 slow)
 # Those that start ranks have the machine to themselves.
-foreach(name IN ITEMS audit bundle display out_of_memory records signals start_cells study1 teams
+foreach(name IN ITEMS audit bundle display out_of_memory probes records signals start_cells study1 teams
                      training)
   set_tests_properties(e2e.${name} PROPERTIES PROCESSORS 2)
 endforeach()

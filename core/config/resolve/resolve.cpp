@@ -31,10 +31,11 @@ bool may_be_meant(std::string_view written, std::string_view read) {
 Resolver::Resolver(std::shared_ptr<ValuePool> pool, Diagnostics& diagnostics)
     : pool_(std::move(pool)), diagnostics_(diagnostics), deriver_(pool_) {
   for (const Leaf& leaf : schema()) {
-    execution_.push_back(leaf.leaf_class == LeafClass::Execution);
+    classes_.push_back(leaf.leaf_class);
     read_when_.emplace_back(leaf.read_when);
   }
-  execution_read_.assign(execution_.size(), false);
+  read_.assign(classes_.size(), false);
+  unread_observations_.resize(classes_.size());
 }
 
 const std::vector<PresetLeaf>& Resolver::preset(const Slots& slots) {
@@ -64,13 +65,21 @@ void Resolver::settle(Slots& slots, Place arm, bool drop) {
 
 bool Resolver::drop_unread(Slots& slots, bool drop, std::string* dropped) {
   bool again = false;
-  for (std::size_t leaf = 0; leaf < execution_.size(); ++leaf) {
+  for (std::size_t leaf = 0; leaf < classes_.size(); ++leaf) {
     if (slots.origins[leaf] == Origin::Default) continue;
     if (reads(leaf, slots)) {
-      if (execution_[leaf]) execution_read_[leaf] = true;
+      read_[leaf] = true;
       continue;
     }
-    if (execution_[leaf]) continue;  // another arm may read it: finish()
+    if (classes_[leaf] == LeafClass::Execution) continue;  // another arm may read it: finish()
+    if (classes_[leaf] == LeafClass::Observation) {
+      if (!unread_observations_[leaf] && certain(leaf)) {
+        unread_observations_[leaf] = {slots.places[leaf], explain(leaf, slots)};
+      }
+      slots.reset(leaf, *pool_);
+      again = true;
+      continue;
+    }
     const bool preset = slots.origins[leaf] == Origin::Preset;
     if (preset || (drop && slots.origins[leaf] != Origin::Row)) {
       if (!preset) {
@@ -79,7 +88,9 @@ bool Resolver::drop_unread(Slots& slots, bool drop, std::string* dropped) {
       slots.reset(leaf, *pool_);
       again = true;
     } else if (certain(leaf)) {
-      diagnostics_.error(slots.places[leaf], explain(leaf, slots));
+      diagnostics_.error(slots.places[leaf], explain(leaf, slots) +
+                                                 ": remove it, or put it under `when:`" +
+                                                 nearest_read(leaf, slots));
     }
   }
   return again;
@@ -165,10 +176,15 @@ void Resolver::find_start(Slots& slots, Place arm) {
 }
 
 void Resolver::finish(const Slots& base) {
-  for (std::size_t leaf = 0; leaf < execution_.size(); ++leaf) {
-    if (execution_[leaf] && base.origins[leaf] > Origin::Preset && !execution_read_[leaf] &&
-        certain(leaf)) {
-      diagnostics_.error(base.places[leaf], explain(leaf, base));
+  for (std::size_t leaf = 0; leaf < classes_.size(); ++leaf) {
+    if (read_[leaf]) continue;
+    if (const auto& unread = unread_observations_[leaf]) {
+      diagnostics_.note(unread->first, unread->second + ": it has no effect");
+    } else if (classes_[leaf] == LeafClass::Execution && base.origins[leaf] > Origin::Preset &&
+               certain(leaf)) {
+      diagnostics_.error(
+          base.places[leaf],
+          explain(leaf, base) + ": remove it, or put it under `when:`" + nearest_read(leaf, base));
     }
   }
 }
@@ -204,6 +220,11 @@ std::string Resolver::explain(std::size_t leaf, const Slots& slots) const {
       }
     }
   }
+  return "`" + std::string(leaves[leaf].path) + "` is read with " + wanted + "; here " + here;
+}
+
+std::string Resolver::nearest_read(std::size_t leaf, const Slots& slots) const {
+  const auto leaves = schema();
   std::string near;
   std::size_t best_shared = 0;
   std::size_t best_distance = 0;
@@ -219,9 +240,7 @@ std::string Resolver::explain(std::size_t leaf, const Slots& slots) const {
       best_distance = distance;
     }
   }
-  return "`" + std::string(leaves[leaf].path) + "` is read with " + wanted + "; here " + here +
-         ": remove it, or put it under `when:`" +
-         (near.empty() ? "" : " (nearest leaf that is read: `" + near + "`)");
+  return near.empty() ? near : " (nearest leaf that is read: `" + near + "`)";
 }
 
 }  // namespace depthgrid

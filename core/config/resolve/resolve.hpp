@@ -34,7 +34,8 @@ class Resolver {
   ///              with a note instead: for include rows and the changes of an ablation.
   void settle(Slots& slots, Place arm, bool drop);
 
-  /// Refuses leaves of class Execution that no settled cell reads.
+  /// Refuses leaves of class Execution that no settled cell reads; notes such of class Observation,
+  /// which change no result: a probe may be switched off with what it was asked left standing.
   void finish(const Slots& base);
 
   /// True if a cell reads the leaf, by the `read_when` column of the schema.
@@ -53,9 +54,10 @@ class Resolver {
   void find_start(Slots& slots, Place arm);
   /// False if a leaf of its condition has no trusted value.
   bool certain(std::size_t leaf) const;
-  /// "`model.rope_base` is read with `model.positions: rope`; here `model.positions` is `learned`:
-  /// remove it, or put it under `when:` (nearest leaf that is read: `model.positions`)".
+  /// "`model.rope_base` is read with `model.positions: rope`; here `model.positions` is `learned`".
   std::string explain(std::size_t leaf, const Slots& slots) const;
+  /// " (nearest leaf that is read: `model.positions`)", for one written in the place of another.
+  std::string nearest_read(std::size_t leaf, const Slots& slots) const;
 
   std::shared_ptr<ValuePool> pool_;
   Diagnostics& diagnostics_;
@@ -65,8 +67,10 @@ class Resolver {
   std::map<std::pair<const PooledValue*, const PooledValue*>, const PooledValue*>
       corpora_;                                              // data.path and data.valid -> digest
   std::map<const PooledValue*, const PooledValue*> starts_;  // path -> digest
-  std::vector<bool> execution_;                              // by leaf: belongs to the run
-  std::vector<bool> execution_read_;
+  std::vector<LeafClass> classes_;                           // by leaf
+  std::vector<bool> read_;                                   // by leaf: by a settled cell
+  /// By leaf: where a cell did not read it first, and why.
+  std::vector<std::optional<std::pair<Place, std::string>>> unread_observations_;
 };
 
 }  // namespace depthgrid
