@@ -1,0 +1,29 @@
+#include <gtest/gtest.h>
+
+#include "core/config/resolve/resolve.hpp"
+#include "tests/core/config/sweep_files.hpp"
+
+namespace depthgrid {
+namespace unread_leaves_test {
+
+// A probe is switched off, or a cell has no gates, and what the probe was asked still stands.
+TEST(UnreadLeaves, ObservationsThatNoCellReadsAreNoted) {
+  const SweepFiles files;
+  const Sweep off = files.load(
+      "name: x\nmodel: {family: time_indexed}\n"
+      "probes: {gates: {schedule: off, bins: 8}, trajectory: {token_classes: [rare]}}\n");
+  EXPECT_EQ(off.cells.size(), 1u);
+  ASSERT_EQ(off.notes.size(), 1u);
+  EXPECT_NE(off.notes.front().find("3:"), std::string::npos) << off.notes.front();
+  EXPECT_NE(off.notes.front().find("`probes.gates.bins` is read with"), std::string::npos);
+  EXPECT_NE(off.notes.front().find("`probes.gates.schedule` is `off`: it has no effect"),
+            std::string::npos);
+  const Sweep mixed = files.load(
+      "name: x\nparameters: {model.family: [standard, time_indexed]}\nprobes: {gates: {bins: "
+      "8}}\n");
+  EXPECT_EQ(mixed.cells.size(), 2u);
+  EXPECT_TRUE(mixed.notes.empty());
+}
+
+}  // namespace unread_leaves_test
+}  // namespace depthgrid
