@@ -24,6 +24,7 @@ class LookRows final : public RecordSink {
 
   bool has(std::int64_t step) const { return looks_.contains(step); }
   std::size_t series() const noexcept { return slots_.size(); }
+  std::size_t width() const noexcept { return row_.size(); }  // numbers of one look
   std::vector<std::int64_t> steps() const;
   const RowLayout& layout() const noexcept { return layout_; }
   /// By ascending step.

@@ -24,6 +24,7 @@
 #include "worker/model/stored_model.hpp"
 #include "worker/probe/look_rows.hpp"
 #include "worker/session/probe_table.hpp"
+#include "worker/session/probe_tokens.hpp"
 
 namespace depthgrid {
 namespace {
@@ -43,7 +44,8 @@ struct CellLooks {
 };
 
 void require_probes(const std::vector<std::string>& names) {
-  const std::vector<std::string_view> known = probe_names();
+  std::vector<std::string_view> known;
+  for (const ProbeFacts& probe : known_probes()) known.emplace_back(probe.name);
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
     throw UserError(ExitCode::Usage,
@@ -51,14 +53,15 @@ void require_probes(const std::vector<std::string>& names) {
   }
 }
 
-/// The probes asked for; else those that the cell's leaves switch on.
+/// The probes asked for; else those that the cell's leaves switch on. In the order of the table.
 std::vector<std::string> names_for(const ProbeOrder& order, const CellConfig& leaves) {
-  if (!order.probes.empty()) return order.probes;
   std::vector<std::string> out;
-  for (const std::string_view name : probe_names()) {
-    const Value& schedule = leaves.at(fmt::format("probes.{}.schedule", name));
-    const auto* word = schedule.get_if<std::string>();
-    if (word == nullptr || *word != "off") out.emplace_back(name);
+  for (const ProbeFacts& probe : known_probes()) {
+    const std::string name = probe.name;
+    const auto* word = leaves.at("probes." + name + ".schedule").get_if<std::string>();
+    const bool on = word == nullptr || *word != "off";
+    const bool asked = std::ranges::find(order.probes, name) != order.probes.end();
+    if (order.probes.empty() ? on : asked) out.push_back(name);
   }
   return out;
 }
@@ -135,7 +138,7 @@ class CellProbing {
     const ProbedJob job{.leaves = leaves,
                         .model = *stored.model,
                         .arena = *stored.arena,
-                        .data = *data,
+                        .set = [&] { return probe_tokens(leaves, *data); },
                         .steps = train.steps,
                         .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation)};
     std::vector<std::string> looked;

@@ -28,6 +28,7 @@ struct ProbeRow {
   const char* name;
   /// Null if the model has nothing that it could look at.
   std::unique_ptr<Probe> (*make)(const ProbeRequest& order);
+  const char* proportional_to = nullptr;  // see ProbeFacts
 };
 
 std::unique_ptr<Probe> make_trajectory(const ProbeRequest& o) {
@@ -71,8 +72,11 @@ std::unique_ptr<Probe> make_lyapunov(const ProbeRequest& o) {
 }
 
 constexpr ProbeRow kProbes[] = {
-    {"trajectory", make_trajectory}, {"gates", make_gates},       {"gradients", make_gradients},
-    {"logit_lens", make_logit_lens}, {"lyapunov", make_lyapunov},
+    {"trajectory", make_trajectory},
+    {"gates", make_gates},
+    {"gradients", make_gradients},
+    {"logit_lens", make_logit_lens},
+    {"lyapunov", make_lyapunov, "probes.lyapunov.sequences"},
 };
 
 /// The probes of the table to which `schedule_of` gives looks.
@@ -83,7 +87,7 @@ JobProbes chosen_probes(const ProbedJob& job, ScheduleOf schedule_of) {
     ProbeSchedule schedule = schedule_of(std::string(row.name));
     if (schedule.count() == 0) continue;
     if (!out.subject) {
-      out.subject = std::make_unique<ProbedModel>(job.model, probe_tokens(job.leaves, job.data));
+      out.subject = std::make_unique<ProbedModel>(job.model, job.set());
     }
     if (auto probe = row.make({job.leaves, job, *out.subject, std::move(schedule)})) {
       out.probes.push_back(std::move(probe));
@@ -94,9 +98,9 @@ JobProbes chosen_probes(const ProbedJob& job, ScheduleOf schedule_of) {
 
 }  // namespace
 
-std::vector<std::string_view> probe_names() {
-  std::vector<std::string_view> out;
-  for (const ProbeRow& row : kProbes) out.emplace_back(row.name);
+std::vector<ProbeFacts> known_probes() {
+  std::vector<ProbeFacts> out;
+  for (const ProbeRow& row : kProbes) out.push_back({row.name, row.proportional_to});
   return out;
 }
 
@@ -112,7 +116,7 @@ JobProbes make_probes(const TrainedJob& job) {
   const ProbedJob probed{.leaves = *job.configs[0],
                          .model = *job.fused.model,
                          .arena = *job.fused.arena,
-                         .data = *job.data,
+                         .set = [&job] { return probe_tokens(*job.configs[0], *job.data); },
                          .steps = job.steps(),
                          .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation)};
   return chosen_probes(probed, [&](const std::string& name) {
