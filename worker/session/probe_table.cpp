@@ -64,7 +64,8 @@ std::unique_ptr<Probe> make_lyapunov(const ProbeRequest& o) {
                                        .tolerance = o.leaves.real("probes.lyapunov.tolerance")},
                           .sequences = std::min(number("sequences"), o.subject.set().sequences()),
                           .variants = {},
-                          .influence_probes = number("influence_probes")};
+                          .influence_probes = number("influence_probes"),
+                          .tong = o.leaves.flag("probes.lyapunov.tong_compat")};
   for (const std::string& word : o.leaves.words("probes.lyapunov.variants")) {
     options.variants.push_back(lyapunov_variant(word));
   }
