@@ -86,7 +86,8 @@ std::vector<std::string> choices_at(const ProbeOrder& order, const Store& store,
 /// The leaves by which the probes look.
 std::string settings_json(const CellConfig& leaves) {
   Json out = Json::object();
-  for (const auto& [path, value] : Json::parse(leaves.json()).items()) {
+  const Json given = Json::parse(leaves.json());
+  for (const auto& [path, value] : given.items()) {
     if (path.starts_with("probes.")) out[path] = value;
   }
   return out.dump();
