@@ -316,10 +316,10 @@ void check_probes(const Slots& s, const Report& report) {
   const auto* cka = s.values[row.cka]->get_if<bool>();
   const std::int64_t tokens = s.integer(row.probe_sequences) * s.integer(row.seq_len);
   if (cka == nullptr || !*cka || tokens >= kTokens) return;
-  report.note(row.probe_sequences,
-              "the similarity of depths (`probes.trajectory.cka`) needs " +
-                  std::to_string(kTokens) + " tokens and is left out: " +
-                  report.shown(row.probe_sequences) + " gives " + std::to_string(tokens));
+  report.note(row.probe_sequences, "the similarity of depths (`probes.trajectory.cka`) needs " +
+                                       std::to_string(kTokens) + " tokens and is left out: " +
+                                       report.shown(row.probe_sequences) + " gives " +
+                                       std::to_string(tokens));
 }
 
 void check_start(const Slots& s, const Report& report) {

@@ -10,9 +10,9 @@ namespace observation_test {
 
 TEST(Observation, LeavesOfProbesAreSetAndNothingElseChanges) {
   const CellConfig cell = make_config({{"model.family", "time_indexed"}, {"model.d_model", 64}});
-  const CellConfig other = with_observations(
-      cell, {"probes.lyapunov.exponents=4", "probes.gates.schedule={every: 7}",
-             "probes.trajectory.token_classes=[all, rare]"});
+  const CellConfig other =
+      with_observations(cell, {"probes.lyapunov.exponents=4", "probes.gates.schedule={every: 7}",
+                               "probes.trajectory.token_classes=[all, rare]"});
   EXPECT_EQ(other.integer("probes.lyapunov.exponents"), 4);
   EXPECT_EQ(other.words("probes.trajectory.token_classes"),
             (std::vector<std::string>{"all", "rare"}));
