@@ -8,6 +8,7 @@
 #include "core/base/version.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/columns/param_columns.hpp"
+#include "storage/columns/table_reader.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
 #include "storage/files/sealed_file.hpp"
@@ -78,6 +79,24 @@ std::vector<fs::path> look_files(const fs::path& cell_dir) {
     if (!something_at(file)) return out;
     out.push_back(std::move(file));
   }
+}
+
+std::set<std::string> recorded_probes(const fs::path& cell_dir) {
+  std::vector<fs::path> files = look_files(cell_dir);
+  files.push_back(cell_dir / "result.h5");
+  std::set<std::string> out;
+  for (const fs::path& file : files) {
+    try {
+      for (const std::string& name : TableReader(file, SealCheck::BlockOnly).names()) {
+        const Variable* variable = find_variable(name);
+        if (variable != nullptr && variable->dims.starts_with("cell, probe_step")) {
+          out.emplace(variable->schedule);
+        }
+      }
+    } catch (const StorageError&) {  // whoever needs its numbers says so
+    }
+  }
+  return out;
 }
 
 std::string looks_digest(const std::vector<fs::path>& files) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@ std::filesystem::path publish_looks(const std::filesystem::path& cell_dir,
 
 /// The files of looks of a cell, in the order of their numbers.
 std::vector<std::filesystem::path> look_files(const std::filesystem::path& cell_dir);
+
+/// Names of the probes that have written into a cell's result or its files of looks; a file that
+/// cannot be read has none.
+std::set<std::string> recorded_probes(const std::filesystem::path& cell_dir);
 
 /// Digest of the seals of files of looks, hex; empty for none. Of each only the seal is read.
 std::string looks_digest(const std::vector<std::filesystem::path>& files);
