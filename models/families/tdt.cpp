@@ -115,6 +115,7 @@ class TdtField final : public RoutedField {
             .logits = logits,
             .score = teacher.signals.score,
             .target = teacher.target,
+            .first = options().routing.always_first,
             .signals = teacher.signals,
             .scalars = teacher.scalars,
             .residual = teacher.residual,

@@ -26,7 +26,7 @@ at::Tensor calibrated_thresholds(const Model& model, const std::vector<at::Tenso
     std::vector<at::Tensor> seen;
     for (const at::Tensor& text : texts) {
       RoutingRecord record;
-      model.logits(text.to(o.device).unsqueeze(0).expand({o.cells, text.size(0), text.size(1)}),
+      model.states(text.to(o.device).unsqueeze(0).expand({o.cells, text.size(0), text.size(1)}),
                    {.execution = execution, .routing = &record});
       const LayerRouting& layer = record.layers.at(static_cast<std::size_t>(i));
       // The token at the threshold and its ties are skipped, however their logits round later.

@@ -110,9 +110,12 @@ void RoutedField::report(LayerRouting&& routing) const {
        {&routing.logits, &routing.score, &routing.residual, &routing.predicted,
         &routing.execution_gate, &routing.signals.d_st, &routing.signals.d_ch, &routing.signals.ma,
         &routing.signals.ce, &routing.signals.cu, &routing.signals.s_ce, &routing.signals.s_cu,
-        &routing.signals.gate, &routing.signals.score, &routing.scalars.o_ce, &routing.scalars.m_cu,
-        &routing.scalars.beta_ce, &routing.scalars.beta_cu}) {
+        &routing.signals.gate, &routing.signals.score}) {
     if (t->defined()) *t = t->detach();
+  }
+  GateScalars& scalars = routing.scalars;
+  for (at::Tensor* t : {&scalars.o_ce, &scalars.m_cu, &scalars.beta_ce, &scalars.beta_cu}) {
+    if (t->defined() && !context().routing->attached) *t = t->detach();
   }
   context().routing->layers.push_back(std::move(routing));
 }

@@ -1,5 +1,6 @@
 #include "models/routing/routing_statistics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -8,6 +9,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/sort.h>
+#include <ATen/ops/stack.h>
 
 #include "core/base/nan.hpp"
 #include "models/blocks/activation.hpp"
@@ -94,13 +96,19 @@ at::Tensor overlap(const LayerRouting& r, const at::Tensor& score) {
   return share_of(top_k_mask(score, {k, k + counts.numel()}), r.target);
 }
 
+/// (E, B, 1) the lowest score that is selected for its rank.
+at::Tensor lowest_selected(const LayerRouting& r) {
+  const double far = std::numeric_limits<double>::infinity();
+  at::Tensor in = r.score.to(at::kDouble).masked_fill(r.target.logical_not(), far);
+  if (r.first) in = in.narrow(-1, 1, in.size(-1) - 1);
+  return in.amin(-1, /*keepdim=*/true);
+}
+
 /// Score of rank k minus that of rank k + 1, averaged over sequences.
 at::Tensor score_gap(const LayerRouting& r) {
-  const at::Tensor in = r.score.to(at::kDouble);
   const double far = std::numeric_limits<double>::infinity();
-  const at::Tensor low = in.masked_fill(r.target.logical_not(), far).amin(-1);
-  const at::Tensor high = in.masked_fill(r.target, -far).amax(-1);
-  return (low - high).mean(1);
+  const at::Tensor high = r.score.to(at::kDouble).masked_fill(r.target, -far).amax(-1);
+  return (lowest_selected(r).squeeze(-1) - high).mean(1);
 }
 
 /// Share of expected events in softplus(a) + softplus(b), over selected tokens.
@@ -126,10 +134,49 @@ at::Tensor cosine(const LayerRouting& r) {
   return flat((a * b).sum(-1) / size).mean(1);
 }
 
+/// Tokens that are as good as the worst selected one, but come later in their sequence.
+at::Tensor ties(const LayerRouting& r) {
+  const at::Tensor as_good = r.score.to(at::kDouble).eq(lowest_selected(r));
+  return flat(as_good.logical_and(r.target.logical_not())).sum(1);
+}
+
+/// (E, bins) share of the numbers, all in [0, 1], in each of equal bins; 1 is in the last.
+at::Tensor shares_by_bin(const at::Tensor& x, std::int64_t bins) {
+  const at::Tensor bin = (flat(x) * static_cast<double>(bins)).floor().clamp_max(bins - 1);
+  std::vector<at::Tensor> out;
+  for (std::int64_t i = 0; i < bins; ++i) out.push_back(share(bin.eq(i)));
+  return at::stack(out, 1) + 0 * bin.mean(1, /*keepdim=*/true);  // NaN is in no bin
+}
+
+/// (E, bins) observed rate of selection by bin of the predicted probability; NaN for none.
+at::Tensor reliability(const LayerRouting& r) {
+  const at::Tensor bin = (logistic(flat(r.logits)) * static_cast<double>(kReliabilityBins))
+                             .floor()
+                             .clamp_max(kReliabilityBins - 1);
+  const at::Tensor target = r.target.flatten(1);
+  std::vector<at::Tensor> out;
+  for (std::int64_t i = 0; i < kReliabilityBins; ++i) out.push_back(share_of(target, bin.eq(i)));
+  return at::stack(out, 1);
+}
+
+/// (E, deciles) share of the tokens of each tenth of the positions that are in the mask. Token t of
+/// T is in tenth 10 t/T; NaN for a tenth without tokens.
+at::Tensor share_by_position(const at::Tensor& mask) {
+  const std::int64_t tokens = mask.size(2);
+  std::vector<at::Tensor> out;
+  for (std::int64_t i = 0; i < kPositionDeciles; ++i) {
+    const std::int64_t first = (i * tokens + kPositionDeciles - 1) / kPositionDeciles;
+    const std::int64_t last = ((i + 1) * tokens + kPositionDeciles - 1) / kPositionDeciles;
+    out.push_back(share(mask.narrow(2, first, last - first)));
+  }
+  return at::stack(out, 1);
+}
+
 struct Row {
   std::string_view name;
-  at::Tensor (*of)(const LayerRouting&);  // (E)
+  at::Tensor (*of)(const LayerRouting&);  // (E), or (E, width)
   bool on_student_states = false;
+  std::int64_t width = 1;
 };
 
 template <at::Tensor GateSignals::* Part>
@@ -155,6 +202,10 @@ at::Tensor highest_of(const LayerRouting& r) {
   return flat(r.signals.*Part).amax(1);
 }
 
+constexpr auto kByPosition = [](const LayerRouting& r) { return share_by_position(r.target); };
+constexpr auto kExecutedByPosition = [](const LayerRouting& r) {
+  return share_by_position(r.executed);
+};
 constexpr auto kCapacity = [](const LayerRouting& r) { return share(r.target); };
 
 constexpr Row kTdtRows[] = {
@@ -184,12 +235,16 @@ constexpr Row kTdtRows[] = {
     {"tdt_g_std", spread_of<&GateSignals::gate>},
     {"tdt_g_min", lowest_of<&GateSignals::gate>},
     {"tdt_g_max", highest_of<&GateSignals::gate>},
+    {"tdt_g_histogram",
+     [](const LayerRouting& r) { return shares_by_bin(r.signals.gate, kGateBins); }, false,
+     kGateBins},
     {"tdt_ce_share", expected_share},
     {"tdt_ce_dominant",
      [](const LayerRouting& r) { return share_of(r.signals.s_ce.gt(r.signals.s_cu), r.target); }},
     {"tdt_overlap_s_ce", [](const LayerRouting& r) { return overlap(r, r.signals.s_ce); }},
     {"tdt_overlap_s_cu", [](const LayerRouting& r) { return overlap(r, r.signals.s_cu); }},
     {"tdt_overlap_d_st", [](const LayerRouting& r) { return overlap(r, r.signals.d_st); }},
+    {"tdt_ties", ties},
     {"tdt_score_gap", score_gap},
     {"tdt_o_ce", [](const LayerRouting& r) { return flat(r.scalars.o_ce).select(1, 0); }},
     {"tdt_m_cu", [](const LayerRouting& r) { return flat(r.scalars.m_cu).select(1, 0); }},
@@ -220,10 +275,13 @@ constexpr Row kTdtRows[] = {
     {"router_auc", area},
     {"router_auc_student", area, true},
     {"router_ece", calibration_error},
+    {"router_reliability", reliability, false, kReliabilityBins},
     {"router_probability_mean",
      [](const LayerRouting& r) { return logistic(flat(r.logits)).mean(1); }},
     {"router_topk_recall", [](const LayerRouting& r) { return overlap(r, r.logits); }},
     {"routing_capacity", kCapacity},
+    {"routing_capacity_position", kByPosition, false, kPositionDeciles},
+    {"routing_rate_position", kExecutedByPosition, true, kPositionDeciles},
 };
 
 constexpr Row kModRows[] = {
@@ -235,6 +293,8 @@ constexpr Row kModRows[] = {
     {"mod_predictor_accuracy", accuracy},
     {"mod_predictor_auc", area},
     {"routing_capacity", kCapacity},
+    {"routing_capacity_position", kByPosition, false, kPositionDeciles},
+    {"routing_rate_position", kExecutedByPosition, true, kPositionDeciles},
 };
 
 std::span<const Row> rows_of(const ModelOptions& o) {
@@ -245,28 +305,30 @@ std::span<const Row> rows_of(const ModelOptions& o) {
 
 }  // namespace
 
-std::vector<std::string_view> routing_statistic_names(const ModelOptions& o) {
-  std::vector<std::string_view> names;
-  for (const Row& row : rows_of(o)) names.push_back(row.name);
-  return names;
+std::vector<RoutingStatistic> routing_statistic_rows(const ModelOptions& o) {
+  std::vector<RoutingStatistic> out;
+  for (const Row& row : rows_of(o)) out.push_back({row.name, {}, row.width});
+  return out;
 }
 
 std::vector<RoutingStatistic> routing_statistics(const ModelOptions& o,
                                                  const RoutingRecord& teacher,
                                                  const RoutingRecord& student) {
-  std::vector<RoutingStatistic> out;
+  std::vector<RoutingStatistic> out = routing_statistic_rows(o);
   const auto layers = static_cast<std::size_t>(o.layers);
-  for (const Row& row : rows_of(o)) {
-    RoutingStatistic& s = out.emplace_back();
-    s.name = row.name;
-    s.values.assign(static_cast<std::size_t>(o.cells) * layers, kNaN);
-    for (const LayerRouting& layer : (row.on_student_states ? student : teacher).layers) {
-      const at::Tensor cells = row.of(layer).to(at::kCPU, at::kDouble).contiguous();
+  auto row = rows_of(o).begin();
+  for (RoutingStatistic& s : out) {
+    const auto width = static_cast<std::size_t>(s.width);
+    s.values.assign(static_cast<std::size_t>(o.cells) * layers * width, kNaN);
+    for (const LayerRouting& layer : (row->on_student_states ? student : teacher).layers) {
+      const at::Tensor cells = row->of(layer).to(at::kCPU, at::kDouble).contiguous();
       const double* from = cells.const_data_ptr<double>();
-      for (std::size_t e = 0; e < static_cast<std::size_t>(o.cells); ++e) {
-        s.values[e * layers + static_cast<std::size_t>(layer.layer)] = from[e];
+      for (std::size_t e = 0; e < static_cast<std::size_t>(o.cells); ++e, from += width) {
+        const std::size_t at = (e * layers + static_cast<std::size_t>(layer.layer)) * width;
+        std::copy_n(from, width, s.values.begin() + static_cast<std::ptrdiff_t>(at));
       }
     }
+    ++row;
   }
   return out;
 }

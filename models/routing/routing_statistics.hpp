@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -10,14 +11,20 @@
 
 namespace depthgrid {
 
-/// One number per layer and cell; the name is that of the stored variable.
+/// Numbers of each layer and cell; the name is that of the stored variable.
 struct RoutingStatistic {
   std::string_view name;
-  std::vector<double> values;  // (E, L), NaN for layers that do not skip
+  std::vector<double> values;  // (E, L, width), NaN for layers that do not skip
+  std::int64_t width = 1;      // entries of the variable's axis after `layer`
 };
 
-/// Names of the results of routing_statistics(), in order; empty for families that do not skip.
-std::vector<std::string_view> routing_statistic_names(const ModelOptions& o);
+inline constexpr std::int64_t kPositionDeciles = 10;
+inline constexpr std::int64_t kReliabilityBins = 10;
+inline constexpr std::int64_t kGateBins = 32;
+
+/// Names and widths of the results of routing_statistics(), in order, without values; empty for
+/// families that do not skip.
+std::vector<RoutingStatistic> routing_statistic_rows(const ModelOptions& o);
 
 /// Statistics of gate, network and router from a pass on the states of training and one on student
 /// states.

@@ -7,6 +7,7 @@
 #include "core/base/nan.hpp"
 #include "core/base/version.hpp"
 #include "storage/cells/attempt_columns.hpp"
+#include "storage/cells/mask_churn.hpp"
 #include "storage/cells/row_layout.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_writer.hpp"
@@ -51,6 +52,14 @@ class CellTable {
       axes_.shape(v, 2, column.count);
       values_[column.variable] = all;
     }
+  }
+
+  /// Adds a series that is not recorded but follows from one that is.
+  void add_series(std::string_view name, std::vector<double> numbers) {
+    const Variable& v = known(std::string(name));
+    const auto steps = steps_.at(axes_of(v).at(1)).size();
+    axes_.shape(v, 2, static_cast<std::int64_t>(numbers.size() / steps));
+    values_[std::string(name)] = std::move(numbers);
   }
 
   /// Adds numbers of the cell; for a series, they belong to its first step.
@@ -166,6 +175,12 @@ ColumnTable cell_records(const CellFileInput& in) {
     if (rows.kind.name != "cell") cell.add_rows(rows);
   }
   if (const MergedRows* rows = in.history.find("cell")) cell.add_rows(*rows);
+  const MergedRows* probes = in.history.find("probe");
+  if (probes != nullptr && probes->rows.size() > 0) {
+    for (MaskChurn& churn : mask_churns(*probes, in.history.axes)) {
+      cell.add_series(churn.variable, std::move(churn.numbers));
+    }
+  }
   for (const auto& [name, numbers] : in.facts.numbers) cell.set(name, numbers);
   cell.set("cell_status", {static_cast<double>(in.status)});
   cell.set("n_steps", {static_cast<double>(cell.length("step"))});

@@ -7,6 +7,7 @@
 #include "core/base/digest.hpp"
 #include "core/base/version.hpp"
 #include "storage/cells/cell_file.hpp"
+#include "storage/cells/mask_churn.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/table_writer.hpp"
@@ -42,7 +43,8 @@ ColumnTable look_table(const LookFileInput& in) {
   };
   for (VariableColumn& column : all.columns) {
     const bool axis = column.dims.size() == 1 && column.dims[0] == column.name;
-    const bool look = column.dims.size() > 1 && column.dims[1] == "probe_step";
+    const bool look = column.dims.size() > 1 && column.dims[1] == "probe_step" &&
+                      !is_mask_churn(column.name);  // between looks of a run
     if (look || (axis && is_used(column.name))) out.columns.push_back(std::move(column));
   }
   for (const auto& [axis, size] : all.sizes) {

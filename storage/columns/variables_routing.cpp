@@ -4,12 +4,28 @@ namespace depthgrid {
 
 using enum DataType;
 
+constexpr std::string_view kProbe = "models/routing/routing_probe.hpp";
+constexpr std::string_view kMasks = "models/routing/execution_masks.hpp";
+constexpr std::string_view kChurn = "storage/cells/mask_churn.hpp";
+constexpr std::string_view kMaskDims = "cell, probe_step, layer, sequence_sample, mask_byte";
 constexpr std::string_view kStatistics = "models/routing/routing_statistics.hpp";
 
 /// A statistic of each layer that skips tokens.
 constexpr Variable per_layer(std::string_view name, std::string_view long_name,
                              std::string_view units = "1") {
-  return {name, "cell, probe_step, layer", Float32, units, long_name, "eval", kStatistics};
+  return {name, "cell, probe_step, layer", Float32, units, long_name, "routing", kStatistics, true};
+}
+
+/// Several numbers of each such layer.
+constexpr Variable along(std::string_view name, std::string_view dims, std::string_view long_name,
+                         std::string_view source = kStatistics) {
+  return {name, dims, Float32, "1", long_name, "routing", source, true};
+}
+
+/// A number of the whole cell under its student.
+constexpr Variable of_student(std::string_view name, std::string_view long_name,
+                              DataType type = Float32, std::string_view units = "1") {
+  return {name, "cell, probe_step", type, units, long_name, "routing", kProbe, true};
 }
 
 constexpr Variable kRoutingVariables[] = {
@@ -38,16 +54,21 @@ constexpr Variable kRoutingVariables[] = {
     per_layer("tdt_g_std", "gate g, spread"),
     per_layer("tdt_g_min", "gate g, minimum"),
     per_layer("tdt_g_max", "gate g, maximum"),
+    along("tdt_g_histogram", "cell, probe_step, layer, histogram_bin", "share of g by bin"),
     per_layer("tdt_ce_share", "share of CE in the score of selected tokens"),
     per_layer("tdt_ce_dominant", "share of selected tokens with S_CE > S_CU"),
     per_layer("tdt_overlap_s_ce", "overlap of TopK(g) with TopK(S_CE)"),
     per_layer("tdt_overlap_s_cu", "overlap of TopK(g) with TopK(S_CU)"),
     per_layer("tdt_overlap_d_st", "overlap of TopK(g) with TopK(D_st)"),
+    per_layer("tdt_ties", "tokens not selected whose score is that of rank k"),
     per_layer("tdt_score_gap", "score of rank k less rank k + 1"),
     per_layer("tdt_o_ce", "effective o_ce"),
     per_layer("tdt_m_cu", "effective m_cu"),
     per_layer("tdt_beta_ce", "softplus(β_ce)"),
     per_layer("tdt_beta_cu", "softplus(β_cu)"),
+    {"tdt_scalar_grad_norm", "cell, probe_step, layer", Float32, "1",
+     "gradient norm of the four scalars, of the loss under the mode of training", "routing", kProbe,
+     true},
     per_layer("tpn_mse", "prediction error of the transition network"),
     per_layer("tpn_mse_constant", "error of the constant-mean predictor on the same batch"),
     per_layer("tpn_mse_previous", "error of the previous-residual predictor on the same batch"),
@@ -63,11 +84,32 @@ constexpr Variable kRoutingVariables[] = {
     per_layer("router_auc", "area under ROC, states of training"),
     per_layer("router_auc_student", "area under ROC, student states"),
     per_layer("router_ece", "calibration error, 10 bins"),
+    along("router_reliability", "cell, probe_step, layer, reliability_bin",
+          "observed rate by predicted probability"),
     per_layer("router_probability_mean", "mean predicted probability"),
     per_layer("router_topk_recall", "overlap of TopK by the router with the teacher's mask"),
     {"router_threshold", "cell, probe_step, layer", Float32, "1",
-     "calibrated threshold, as a probability", "eval", "models/routing/calibration.hpp"},
+     "threshold calibrated on the probe set, as a probability", "routing",
+     "models/routing/calibration.hpp", true},
     per_layer("routing_capacity", "share that the teacher selects"),
+    along("routing_capacity_position", "cell, probe_step, layer, position_decile",
+          "share that the teacher selects, by position"),
+    along("routing_rate_position", "cell, probe_step, layer, position_decile",
+          "share that the student executes, by position"),
+    of_student("routing_blocks_per_token", "blocks that a token passes through, student"),
+    of_student("routing_unexecuted_share", "tokens that no layer that may skip executes, student"),
+    of_student("routing_longest_skip", "longest run of skipped tokens in a layer, student", Int32),
+    along("routing_kv_fill", "cell, probe_step, layer", "filled share of the cache, student",
+          kProbe),
+    of_student("routing_kv_bytes", "keys and values of a sequence of T tokens, student", Float32,
+               "byte"),
+    along("routing_capacity_mask", kMaskDims, "tokens that the teacher selects, eight per byte",
+          kMasks),
+    along("routing_mask", kMaskDims, "tokens that the student executes, eight per byte", kMasks),
+    along("routing_capacity_churn", "cell, probe_step, layer",
+          "1 - Jaccard of the teacher's masks of this look and the one before", kChurn),
+    along("routing_churn", "cell, probe_step, layer",
+          "1 - Jaccard of the student's masks of this look and the one before", kChurn),
     {"routing_rate", "cell, probe_step, layer, eval_mode", Float32, "1",
      "realised execution rate by mode", "eval", "worker/eval/mode_evaluation.hpp"},
     per_layer("mod_router_weight_mean", "gate of selected tokens, mean"),

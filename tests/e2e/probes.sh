@@ -21,7 +21,7 @@ all=(--set 'probes.trajectory.schedule={every: 10}' --set 'probes.trajectory.tok
   --set 'probes.gates.schedule={at: [0, 7, "50 %"]}' --set 'probes.logit_lens.schedule={log_spaced: 4}'
   --set 'probes.gradients.schedule={every: 15}' --set 'probes.lyapunov.schedule={every: 20}' --set probes.lyapunov.exponents=2 --set probes.lyapunov.sequences=2)
 none=()
-for probe in trajectory gates gradients logit_lens lyapunov; do none+=(--set "probes.$probe.schedule=off"); done
+for probe in trajectory gates routing gradients logit_lens lyapunov; do none+=(--set "probes.$probe.schedule=off"); done
 run() { # run STORE OPTION...
   local store=$1
   shift
@@ -36,7 +36,7 @@ if h5dump -d /probe_step none/sweep.h5 2>&1 | grep -q trajectory; then fail "a p
 # same_probes A B: all that probes record.
 same_probes() {
   local name
-  for name in $(h5ls "$1/sweep.h5" | grep -oE '^(trajectory|gate|gradient|logit_lens|lyapunov)_[a-z0-9_]+'); do
+  for name in $(h5ls "$1/sweep.h5" | grep -oE '^(trajectory|gate|gradient|logit_lens|lyapunov|tdt|tpn|router|routing)_[a-z0-9_]+'); do
     h5diff -q "$1/sweep.h5" "$2/sweep.h5" "/$name" "/$name" || fail "$name of $1 and $2 differ"
   done
 }

@@ -3,25 +3,13 @@
 #include <algorithm>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/data/eval_batches.hpp"
 #include "models/routing/calibration.hpp"
-#include "models/routing/routing_record.hpp"
 
 namespace depthgrid {
-namespace {
-
-/// Students by thresholds of their own are among what the family offers.
-bool calibrates(const Model& model) {
-  return std::ranges::any_of(model.family().modes(), [](const DeclaredMode& mode) {
-    return mode.decider == Decider::Calibrated;
-  });
-}
-
-}  // namespace
 
 std::vector<DeclaredMode> configured_modes(const CellConfig& config, const Model& model) {
   std::vector<DeclaredMode> out;
@@ -58,12 +46,6 @@ ModeEvaluation::ModeEvaluation(const Dataset& data, const EvalPlan& plan, const 
       modes_(model.options().routing.layers.empty() ? std::vector<DeclaredMode>()
                                                     : std::move(modes)) {}
 
-std::vector<std::string_view> ModeEvaluation::statistics() const {
-  std::vector<std::string_view> out = routing_statistic_names(model_.options());
-  if (calibrates(model_)) out.push_back("router_threshold");
-  return out;
-}
-
 std::vector<at::Tensor> ModeEvaluation::held_out(bool final) const {
   const Split split = data_.split(Split::Dev).size() > 1 ? Split::Dev : Split::Train;
   const TokenStream& stream = data_.split(split);
@@ -85,7 +67,6 @@ void ModeEvaluation::calibrate(bool final) {
   const RoutingOptions& o = model_.options().routing;
   if (o.layers.empty()) return;
   const std::vector<at::Tensor> texts = held_out(final);
-  text_ = texts.front();
   const auto wants = [&](ExecutionMode mode, Decider decider) {
     return std::ranges::any_of(modes_, [&](const DeclaredMode& m) {
       return m.mode == mode && m.decider.value_or(decider) == decider;
@@ -147,37 +128,6 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
     }
   }
   for (std::size_t e = 0; e < cells; ++e) out.mismatch[e] = student[e] - teacher[e];
-  if (!final) out.statistics = probe();
-  return out;
-}
-
-std::vector<RoutingStatistic> ModeEvaluation::probe() const {
-  const at::NoGradGuard no_grad;
-  const ModelOptions& o = model_.options();
-  const at::Tensor text =
-      text_.to(o.device).unsqueeze(0).expand({o.cells, text_.size(0), text_.size(1)});
-  const auto look = [&](Execution execution) {
-    RoutingRecord record;
-    record.teach = true;
-    model_.logits(text, {.execution = std::move(execution), .routing = &record});
-    return record;
-  };
-  std::vector<RoutingStatistic> out =
-      routing_statistics(o, look({.mode = model_.family().training_mode().mode}),
-                         look({.mode = ExecutionMode::Student, .thresholds = student_}));
-  if (!calibrates(model_)) return out;
-  RoutingStatistic threshold{"router_threshold", {}};
-  threshold.values.assign(static_cast<std::size_t>(o.cells * o.layers), kNaN);
-  if (student_.defined()) {
-    const at::Tensor p = student_.sigmoid().to(at::kCPU, at::kDouble).contiguous();
-    const std::size_t dynamic = o.routing.layers.size();
-    for (std::size_t i = 0; i < static_cast<std::size_t>(p.numel()); ++i) {
-      const auto layer = static_cast<std::size_t>(o.routing.layers[i % dynamic]);
-      threshold.values[i / dynamic * static_cast<std::size_t>(o.layers) + layer] =
-          p.const_data_ptr<double>()[i];
-    }
-  }
-  out.push_back(std::move(threshold));
   return out;
 }
 

@@ -6,21 +6,18 @@
 #include <vector>
 
 #include "models/cell_language_model.hpp"
-#include "models/routing/routing_statistics.hpp"
 #include "worker/eval/eval_plan.hpp"
 
 namespace depthgrid {
 
-/// Comparison of the execution modes of a family that skips tokens on `valid`, and statistics of
-/// its gates and routers. Values are (E, ...), modes in the order of the store's axis; NaN: not
-/// evaluated.
+/// Comparison of the execution modes of a family that skips tokens on `valid`. Values are (E, ...),
+/// modes in the order of the store's axis; NaN: not evaluated.
 struct ModeResults {
-  std::vector<double> loss;                  // (E, modes) nats per token
-  std::vector<double> executed;              // (E, modes) share of the dynamic layers' tokens
-  std::vector<double> rate;                  // (E, L, modes) share of each layer's tokens
-  std::vector<double> mismatch;              // (E) student minus teacher, nats per token
-  std::vector<double> student;               // (E, dynamic layers) shares with the default decider
-  std::vector<RoutingStatistic> statistics;  // (E, L) each; in periodic evaluations
+  std::vector<double> loss;      // (E, modes) nats per token
+  std::vector<double> executed;  // (E, modes) share of the dynamic layers' tokens
+  std::vector<double> rate;      // (E, L, modes) share of each layer's tokens
+  std::vector<double> mismatch;  // (E) student minus teacher, nats per token
+  std::vector<double> student;   // (E, dynamic layers) shares with the default decider
 };
 
 /// The execution modes selected by the leaves `eval.modes` and `eval.deciders`; none for families
@@ -44,9 +41,6 @@ class ModeEvaluation {
 
   bool active() const noexcept { return !modes_.empty(); }
 
-  /// Names of ModeResults::statistics.
-  std::vector<std::string_view> statistics() const;
-
   /// Calibrates thresholds on held-out text (dev, or train without a dev split) and applies them to
   /// the model's default evaluation. Call it before every evaluation.
   /// @param final  use as many tokens as configured; else no more than in a periodic evaluation.
@@ -60,7 +54,6 @@ class ModeEvaluation {
 
  private:
   std::vector<at::Tensor> held_out(bool final) const;
-  std::vector<RoutingStatistic> probe() const;
 
   const Dataset& data_;
   const EvalPlan& plan_;
@@ -68,7 +61,6 @@ class ModeEvaluation {
   CellLanguageModel& language_;
   std::vector<DeclaredMode> modes_;
   at::Tensor student_, teacher_;  // (E, dynamic layers) thresholds
-  at::Tensor text_;               // (n, T) text for the statistics
 };
 
 }  // namespace depthgrid

@@ -54,7 +54,7 @@ class CellRecorder {
   void train_row(std::int64_t step, const TrainRow& row);
   void eval_row(std::int64_t step, const EvalRow& row);
 
-  /// Adds the gate and router statistics of an evaluation of cell e to the row of probes.
+  /// Adds the rates of execution of an evaluation of cell e to the row of probes.
   void put(const ModeResults& modes, std::size_t e) { rows_.put(modes, e); }
 
   /// Adds one of RecordShape::series to the row of probes. @throws Error for a wrong count.

@@ -147,7 +147,6 @@ CellRows::CellRows(const RecordShape& shape) {
   eval_ = slots_of(kEvalSeries, shape, layout_);
   if (shape.layers > 0) {
     rate_ = layout_.add("routing_rate");
-    for (const std::string_view name : shape.probes) statistics_.push_back(layout_.add(name));
   }
   for (const SeriesSpec& series : shape.series) {
     series_.push_back(layout_.add(series.name));
@@ -185,9 +184,6 @@ std::span<const double> CellRows::eval(const EvalRow& row) {
 
 void CellRows::put(const ModeResults& modes, std::size_t e) {
   put_cell(modes.rate, e, out(rate_.value()));
-  for (std::size_t i = 0; i < modes.statistics.size(); ++i) {
-    put_cell(modes.statistics[i].values, e, out(statistics_.at(i)));
-  }
   probed_ = true;
 }
 

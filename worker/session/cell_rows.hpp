@@ -24,7 +24,6 @@ struct RecordShape {
   bool published = false;                         // first study's evaluation protocol
   std::vector<std::string_view> loss_parts = {};  // train_loss_NAME besides the language loss
   std::int64_t layers = 0;                        // L if layers skip tokens, else 0
-  std::vector<std::string_view> probes = {};      // variables over layers, if they do
   std::vector<SeriesSpec> series = {};            // what the job's probes have declared
 };
 
@@ -61,7 +60,7 @@ class CellRows {
   std::span<const double> train(const TrainRow& row);
   std::span<const double> eval(const EvalRow& row);
 
-  /// Adds the gate and router statistics of cell e to the row of probes.
+  /// Adds the rates of execution of cell e by mode to the row of probes.
   void put(const ModeResults& modes, std::size_t e);
   /// Adds one of RecordShape::series to it. @throws Error if the count does not match its axes.
   void put(std::size_t series, std::span<const double> values);
@@ -77,7 +76,7 @@ class CellRows {
 
   RowLayout layout_;
   std::vector<std::vector<double>> rows_;  // by kind
-  std::vector<RowSlot> train_, eval_, parts_, statistics_, series_;
+  std::vector<RowSlot> train_, eval_, parts_, series_;
   std::vector<std::string> series_names_;
   std::optional<RowSlot> learned_scales_, rate_;
   std::vector<double> taken_;

@@ -79,7 +79,6 @@ RecordShape JobSession::record_shape() const {
           .published = job_.configs[0]->word("eval.protocol") == "published_1",
           .loss_parts = job_.fused.language->loss_parts(),
           .layers = modes.active() ? o.layers : 0,
-          .probes = modes.statistics(),
           .series = probes_.series()};
 }
 

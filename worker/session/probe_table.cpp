@@ -10,6 +10,7 @@
 #include "core/probe/lyapunov/lyapunov_probe.hpp"
 #include "core/probe/trajectory/trajectory_probe.hpp"
 #include "models/probed_model.hpp"
+#include "models/routing/routing_probe.hpp"
 #include "worker/session/probe_tokens.hpp"
 
 namespace depthgrid {
@@ -45,6 +46,15 @@ std::unique_ptr<Probe> make_gates(const ProbeRequest& o) {
                               o.leaves.integer("probes.gates.grid")});
 }
 
+std::unique_ptr<Probe> make_routing(const ProbeRequest& o) {
+  if (o.job.model.options().routing.layers.empty()) return nullptr;
+  return std::make_unique<RoutingProbe>(
+      o.job.model, o.subject.set(),
+      RoutingProbeOptions{.schedule = o.schedule,
+                          .masks = o.leaves.integer("probes.routing.mask_sequences"),
+                          .batch = o.job.sequences});
+}
+
 std::unique_ptr<Probe> make_gradients(const ProbeRequest& o) {
   return std::make_unique<GradientsProbe>(o.subject, o.schedule, o.job.sequences);
 }
@@ -73,11 +83,9 @@ std::unique_ptr<Probe> make_lyapunov(const ProbeRequest& o) {
 }
 
 constexpr ProbeRow kProbes[] = {
-    {"trajectory", make_trajectory},
-    {"gates", make_gates},
-    {"gradients", make_gradients},
-    {"logit_lens", make_logit_lens},
-    {"lyapunov", make_lyapunov, "probes.lyapunov.sequences"},
+    {"trajectory", make_trajectory}, {"gates", make_gates},
+    {"routing", make_routing},       {"gradients", make_gradients},
+    {"logit_lens", make_logit_lens}, {"lyapunov", make_lyapunov, "probes.lyapunov.sequences"},
 };
 
 /// The probes of the table to which `schedule_of` gives looks.

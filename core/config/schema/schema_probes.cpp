@@ -7,6 +7,8 @@ using enum LeafClass;
 
 constexpr std::string_view kTrajectoryOn = "probes.trajectory.schedule!=off";
 constexpr std::string_view kLyapunovOn = "probes.lyapunov.schedule!=off";
+constexpr std::string_view kSkips = "model.family=tdt|mod";
+constexpr std::string_view kRoutingOn = "model.family=tdt|mod & probes.routing.schedule!=off";
 constexpr FixedText kGatesOn = with_each(kGated, "probes.gates.schedule!=off");
 
 constexpr Leaf schedule(std::string_view path, std::string_view default_text,
@@ -40,6 +42,12 @@ constexpr Leaf kProbes[] = {
     read(integer("probes.gates.grid", 2, 1024, "–", "64", Observation,
                  "depth-times of the fine grid, for the total variation"),
          kGatesOn),
+    read(schedule("probes.routing.schedule", "{every: 100}",
+                  "which tokens layers skip, and how gates and routers choose them"),
+         kSkips),
+    read(integer("probes.routing.mask_sequences", 0, 64, "sequences", "8", Observation,
+                 "of the probe set, whose masks are kept"),
+         kRoutingOn),
     schedule("probes.gradients.schedule", "{every: 100}",
              "norm of the loss gradient by the states along depth"),
     schedule("probes.logit_lens.schedule", "end",

@@ -98,8 +98,12 @@ TEST(RoutingStatistics, OfAFusedCellAreThoseItHasAloneToTheBit) {
   const std::vector<RoutingStatistic> together = statistics(fused, record_of(0, kCells));
   for (std::int64_t e = 0; e < kCells; ++e) {
     for (const RoutingStatistic& own : statistics(alone, record_of(e, 1))) {
-      const std::size_t at = static_cast<std::size_t>(e * fused.layers);
-      EXPECT_EQ(find(together, own.name).values.at(at), own.values.at(0)) << own.name;
+      const auto width = static_cast<std::size_t>(own.width);
+      const std::size_t at = static_cast<std::size_t>(e * fused.layers) * width;
+      for (std::size_t i = 0; i < width; ++i) {
+        const double a = find(together, own.name).values.at(at + i), b = own.values.at(i);
+        EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << own.name;
+      }
     }
   }
 }
@@ -123,7 +127,7 @@ TEST(RoutingStatistics, ARouterThatRanksLikeTheTeacherHasAnAreaOfOne) {
 
   const std::vector<RoutingStatistic> s = routing_statistics(o, record, record);
 
-  EXPECT_EQ(s.size(), routing_statistic_names(o).size());
+  EXPECT_EQ(s.size(), routing_statistic_rows(o).size());
   EXPECT_NEAR(find(s, "router_auc").values[1], 1, 1e-12);
   EXPECT_NEAR(find(s, "router_accuracy").values[1], 1, 1e-12);
   EXPECT_NEAR(find(s, "router_f1").values[1], 1, 1e-12);
@@ -135,6 +139,44 @@ TEST(RoutingStatistics, ARouterThatRanksLikeTheTeacherHasAnAreaOfOne) {
   EXPECT_NEAR(find(s, "router_topk_recall").values[1], 1, 1e-12);
   EXPECT_TRUE(std::isnan(find(s, "router_auc").values[0]));
   EXPECT_TRUE(std::isnan(find(s, "router_auc").values[2]));
+}
+
+TEST(RoutingStatistics, ByPositionTiesAndBinsAreThoseOfAKnownMask) {
+  ModelOptions o = small_options("tdt");
+  o.routing.layers = {0};
+  RoutingRecord record;
+  LayerRouting& layer = record.layers.emplace_back();
+  const auto row = [](const std::vector<double>& x) { return at::tensor(x).view({1, 1, -1}); };
+  std::vector<double> up(20, 0), score(20, 1), probability(20, -1);
+  for (const std::size_t t : {0, 1, 2, 19}) up[t] = 1;
+  for (const std::size_t t : {0, 1, 2, 19}) score[t] = t == 19 ? 3 : 2;
+  score[7] = score[12] = 2;              // as good as the worst selected one
+  probability[19] = probability[5] = 1;  // σ = .73
+  layer.target = row(up).gt(0);
+  layer.executed = layer.target;
+  layer.score = row(score);
+  layer.logits = row(probability);
+  layer.residual = at::randn({1, 1, 20, o.width});
+  layer.predicted = layer.residual * 0.5;
+  const auto scalar = [](double v) { return at::tensor({v}, at::kFloat).view({1, 1}); };
+  layer.scalars = {scalar(1.025), scalar(1.1), scalar(-0.3), scalar(-0.6)};
+  layer.signals = surprise_gate(layer.residual, layer.predicted, layer.scalars, {.window = 4});
+
+  const std::vector<RoutingStatistic> s = routing_statistics(o, record, record);
+
+  EXPECT_EQ(find(s, "tdt_ties").values[0], 2);
+  const std::vector<double>& by_position = find(s, "routing_rate_position").values;
+  EXPECT_EQ(by_position[0], 1);
+  EXPECT_EQ(by_position[1], 0.5);
+  EXPECT_EQ(by_position[2], 0);
+  EXPECT_EQ(by_position[9], 0.5);
+  const std::vector<double>& rate = find(s, "router_reliability").values;
+  EXPECT_EQ(rate[7], 0.5);                // tokens 5 and 19
+  EXPECT_NEAR(rate[2], 3.0 / 18, 1e-12);  // σ(-1) = .27
+  EXPECT_TRUE(std::isnan(rate[5]));
+  double all = 0;
+  for (std::size_t i = 0; i < 32; ++i) all += find(s, "tdt_g_histogram").values[i];
+  EXPECT_NEAR(all, 1, 1e-12);
 }
 
 }  // namespace calibration_test

@@ -88,8 +88,7 @@ RecordShape every_option() {
           .positions = 2,
           .published = true,
           .loss_parts = {"tpn"},
-          .layers = 3,
-          .probes = {"tdt_g_mean", "tdt_g_std"}};
+          .layers = 3};
 }
 
 std::vector<double> counted(std::size_t n, double first) {
@@ -122,8 +121,7 @@ ModeResults mode_results() {
           .executed = counted(2 * modes, 400),
           .rate = counted(2 * 3 * modes, 500),
           .mismatch = {0, 10},
-          .student = {},
-          .statistics = {{"tdt_g_mean", counted(6, 600)}, {"tdt_g_std", counted(6, 700)}}};
+          .student = {}};
 }
 
 TEST_F(CellRecorderTest, EveryVariableIsReadBackUnderItsName) {
@@ -178,8 +176,6 @@ TEST_F(CellRecorderTest, EveryVariableIsReadBackUnderItsName) {
   EXPECT_EQ(read("eval", "eval_executed_share"), counted(10, 410));
   EXPECT_EQ(read("eval", "eval_mismatch_gap"), Numbers{10});
   EXPECT_EQ(read("probe", "routing_rate"), counted(30, 530));
-  EXPECT_EQ(read("probe", "tdt_g_mean"), counted(3, 603));
-  EXPECT_EQ(read("probe", "tdt_g_std"), counted(3, 703));
 }
 
 TEST_F(CellRecorderTest, AResultIsNotPublishedWhenRecordsOfItsStepsAreGone) {
