@@ -88,13 +88,13 @@ double evaluated_windows(const CellConfig& config, double windows, double splits
   double out = windows * splits;
   if (!facts_of(config.word("model.family")).skips) return out;
   const auto length = static_cast<double>(config.integer("data.seq_len"));
+  const std::optional<std::int64_t> few = config.integer_if("eval.mode_windows");
+  if (!final && few) windows = std::min(windows, static_cast<double>(*few));
   out += windows * mode_passes(config);
   const double held_out = std::max(
       1.0,
       std::floor(static_cast<double>(config.integer("model.tdt.calibration_tokens")) / length));
   out += calibration_passes(config) * (final ? held_out : std::min(windows, held_out));
-  // Statistics of teacher and student on the first batch.
-  if (!final) out += 2 * std::min({windows, held_out, std::max(1.0, std::floor(4096 / length))});
   return out;
 }
 

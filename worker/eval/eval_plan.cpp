@@ -38,6 +38,7 @@ EvalPlan::EvalPlan(const CellConfig& c, const Dataset& data, std::int64_t cells)
       splits_(splits_of(c, "eval.splits")),
       final_splits_(splits_of(c, "eval.final_splits")),
       windows_(c.integer_if("eval.windows")),
+      mode_windows_(c.integer_if("eval.mode_windows")),
       final_windows_(c.integer_if("eval.final_windows")),
       stride_(c.integer_if("eval.stride")) {}
 
@@ -70,6 +71,11 @@ EvalWindows EvalPlan::most(std::optional<std::int64_t> windows, const TokenStrea
 
 EvalWindows EvalPlan::windows(Split split, bool final) const {
   return most(final ? final_windows_ : windows_, data_.split(split));
+}
+
+EvalWindows EvalPlan::mode_windows(Split split, bool final) const {
+  if (final || !mode_windows_) return windows(split, final);
+  return most(windows_ ? std::min(*windows_, *mode_windows_) : *mode_windows_, data_.split(split));
 }
 
 std::optional<SplitResults> EvalPlan::over(LanguageModel& model, const std::array<bool, 4>& splits,

@@ -44,6 +44,9 @@ class EvalPlan {
 
   /// Windows of a split in the periodic or the final evaluation.
   EvalWindows windows(Split split, bool final) const;
+  /// The same for comparing modes of execution, and for their thresholds: during training
+  /// `eval.mode_windows`, and no more than windows().
+  EvalWindows mode_windows(Split split, bool final) const;
   std::int64_t batch_size() const noexcept { return batch_size_; }
 
   bool by_position() const noexcept { return by_position_; }
@@ -68,7 +71,7 @@ class EvalPlan {
   bool published_;
   std::array<bool, 4> splits_{};
   std::array<bool, 4> final_splits_{};
-  std::optional<std::int64_t> windows_, final_windows_, stride_;
+  std::optional<std::int64_t> windows_, mode_windows_, final_windows_, stride_;
 };
 
 }  // namespace depthgrid

@@ -49,7 +49,7 @@ ModeEvaluation::ModeEvaluation(const Dataset& data, const EvalPlan& plan, const 
 std::vector<at::Tensor> ModeEvaluation::held_out(bool final) const {
   const Split split = data_.split(Split::Dev).size() > 1 ? Split::Dev : Split::Train;
   const TokenStream& stream = data_.split(split);
-  const EvalWindows periodic = plan_.windows(split, false);
+  const EvalWindows periodic = plan_.mode_windows(split, false);
   const std::int64_t most = std::max<std::int64_t>(
       1, model_.options().routing.calibration_tokens / std::max<std::int64_t>(1, periodic.seq_len));
   const EvalWindows windows = spaced_windows(
@@ -105,7 +105,7 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
     CellLanguageModel model(model_, {});
     model.execution = execution(mode);
     const std::vector<EvalResult> results =
-        depthgrid::evaluate(model, o.cells, data_.valid(), plan_.windows(Split::Valid, final),
+        depthgrid::evaluate(model, o.cells, data_.valid(), plan_.mode_windows(Split::Valid, final),
                             plan_.batch_size(), stop);
     if (results.empty()) return std::nullopt;
     const bool own = mode.mode == ExecutionMode::Student &&

@@ -81,7 +81,7 @@ constexpr Leaf kTdtRows[] = {
          "τ of decider threshold: tokens strictly above it are executed"),
     integer("model.tdt.calibration_tokens", 1, kUnlimited, "tokens", "65536", Structural,
             "tokens of dev (of train where there is no dev) on which thresholds are calibrated; "
-            "during training no more than `eval.windows`"),
+            "during training no more than `eval.mode_windows`"),
     flag("model.tdt.always_execute_first", "false", Structural,
          "a sequence's first token is never skipped"),
 };

@@ -45,6 +45,11 @@ constexpr Leaf kEval[] = {
                       "deciders of mode student", ValueKind::WordList),
                  "all"),
          "model.family=tdt"),
+    read(null_means(integer("eval.mode_windows", 1, 1e9, "windows", "10", Structural,
+                            "of valid for each of `eval.modes`, and of dev for thresholds, during "
+                            "training; no more than `eval.windows`"),
+                    "eval.windows"),
+         "model.family=tdt|mod"),
     null_means(
         run_integer("eval.batch_size", 1, 65536, "sequences", "null", "sequences per forward pass"),
         "the planner's choice"),

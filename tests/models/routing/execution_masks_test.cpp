@@ -19,7 +19,7 @@ TEST(ExecutionMasks, OfTwoLayersThatAreKnown) {
                                 mask({1, 1, 0, 0, 1, 0, 1, 1, 0, 1})};
   EXPECT_EQ(unexecuted_shares(masks), std::vector<double>{0.4});
   EXPECT_EQ(longest_skips(masks), std::vector<double>{4});
-  EXPECT_EQ(executed_per_token(masks), std::vector<double>{0.9});
+  EXPECT_NEAR(executed_per_token(masks)[0], 0.9, 1e-15);
 }
 
 TEST(ExecutionMasks, ARunDoesNotGoOnInTheNextSequence) {

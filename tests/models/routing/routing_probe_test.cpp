@@ -135,7 +135,8 @@ TEST(RoutingProbe, TheGradientOfTheScalarsIsADifferenceQuotient) {
     double square = 0;
     for (const char* scalar : {"o_ce", "m_cu", "beta_ce", "beta_cu"}) {
       const at::NoGradGuard no_grad;
-      const at::Tensor value = built.parameter("layers." + std::to_string(layer) + "." + scalar);
+      const at::Tensor value =
+          built.parameter("layers." + std::to_string(layer) + ".gate." + scalar);
       value.add_(kStep);
       const double above = loss_of(*built.model, set, held);
       value.sub_(2 * kStep);

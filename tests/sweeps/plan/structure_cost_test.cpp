@@ -48,7 +48,7 @@ TEST(StructureCost, TheLastStepIsEvaluatedToo) {
   EXPECT_DOUBLE_EQ(with({}), 4 * 64);
 }
 
-TEST(StructureCost, ModesAndProbesOfLayersThatSkipAreCounted) {
+TEST(StructureCost, ModesOfLayersThatSkipAreCounted) {
   const double tokens =
       evaluated({{"eval.at_start", false},
                  {"eval.every", 500},
@@ -57,8 +57,8 @@ TEST(StructureCost, ModesAndProbesOfLayersThatSkipAreCounted) {
                  {"eval.splits", Value(ValueList{Value("valid")})},
                  {"eval.windows", 40},
                  {"model.family", "mod"}});
-  // Two evaluations and a final one: of the split, and in two modes; two probes at each of the two.
-  EXPECT_DOUBLE_EQ(tokens, 64 * ((2 * 40 + 100) * (1 + 2) + 2 * 2 * 40));
+  // Two evaluations and a final one: of the split, and in two modes on fewer windows.
+  EXPECT_DOUBLE_EQ(tokens, 64 * ((2 * 40 + 100) + 2 * (2 * 10 + 100)));
 }
 
 TEST(StructureCost, ThresholdsAreCalibratedLayerByLayer) {
@@ -72,9 +72,9 @@ TEST(StructureCost, ThresholdsAreCalibratedLayerByLayer) {
                  {"model.family", "tdt"},
                  {"model.n_layers", 6},  // of which three skip
                  {"model.tdt.calibration_tokens", 64 * 60}});
-  const double evaluations = (2 * 40 + 100) * (1 + 1 + 3);  // a student for each of three deciders
-  const double calibrations = (2 * 40 + 60) * 3 * 2;        // of the student and of the teacher
-  EXPECT_DOUBLE_EQ(tokens, 64 * (evaluations + calibrations + 2 * 2 * 40));
+  const double evaluations = (2 * 40 + 100) + 4 * (2 * 10 + 100);  // a student for each decider
+  const double calibrations = (2 * 10 + 60) * 3 * 2;  // of the student and of the teacher
+  EXPECT_DOUBLE_EQ(tokens, 64 * (evaluations + calibrations));
 }
 
 TEST(StructureCost, ThePublishedProtocolIsCounted) {
