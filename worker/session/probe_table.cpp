@@ -4,11 +4,13 @@
 #include <string>
 #include <utility>
 
+#include "core/probe/attention/attention_probe.hpp"
 #include "core/probe/gates/gates_probe.hpp"
 #include "core/probe/gradients/gradients_probe.hpp"
 #include "core/probe/lens/logit_lens_probe.hpp"
 #include "core/probe/lyapunov/lyapunov_probe.hpp"
 #include "core/probe/trajectory/trajectory_probe.hpp"
+#include "core/probe/weights/weights_probe.hpp"
 #include "models/probed_model.hpp"
 #include "worker/session/probe_tokens.hpp"
 
@@ -75,9 +77,19 @@ std::unique_ptr<Probe> make_lyapunov(const ProbeOrder& o) {
   return std::make_unique<LyapunovProbe>(o.subject, std::move(options));
 }
 
+std::unique_ptr<Probe> make_attention(const ProbeOrder& o) {
+  if (o.subject.heads() == 0) return nullptr;
+  return std::make_unique<AttentionProbe>(o.subject, o.schedule);
+}
+
+std::unique_ptr<Probe> make_weights(const ProbeOrder& o) {
+  return std::make_unique<WeightsProbe>(o.subject, o.schedule);
+}
+
 constexpr ProbeRow kProbes[] = {
     {"trajectory", make_trajectory}, {"gates", make_gates},       {"gradients", make_gradients},
-    {"logit_lens", make_logit_lens}, {"lyapunov", make_lyapunov},
+    {"logit_lens", make_logit_lens}, {"lyapunov", make_lyapunov}, {"attention", make_attention},
+    {"weights", make_weights},
 };
 
 }  // namespace

@@ -67,6 +67,11 @@ constexpr Leaf kProbes[] = {
     read(integer("probes.lyapunov.influence_probes", 0, 1024, "–", "0", Observation,
                  "random directions of the influence map; 0 = none"),
          kLyapunovOn),
+    schedule("probes.attention.schedule", "{every: 500}",
+             "entropy and distance of each head's attention, its share on the first token and on "
+             "the token itself"),
+    schedule("probes.weights.schedule", "end",
+             "singular values and eigenvalues of each head's products, norms of the weights"),
 };
 
 constexpr SchemaSection kProbeSections[] = {{"Probes", kProbes}};
