@@ -29,6 +29,7 @@ bool is_key(const std::string& name) {
 
 struct CommandLine::Impl {
   std::string usage, summary, examples;
+  bool about_sweep = false;
   po::options_description shown{"options", 100};
   po::options_description hidden;
   po::positional_options_description positional;
@@ -93,8 +94,13 @@ CommandLine& CommandLine::argument(const char* name) {
 }
 
 CommandLine& CommandLine::sweep_options() {
+  impl_->about_sweep = true;
   list("set", "KEY=VALUE", "of a sweep file: override a key; a comma makes a factor; repeatable");
   return flag("yes", "of a sweep file: allow more than 10,000 cells");
+}
+
+bool CommandLine::has_sweep_options() const {
+  return impl_->about_sweep;
 }
 
 CommandLine& CommandLine::examples(std::initializer_list<const char*> lines) {
@@ -170,6 +176,18 @@ std::int64_t CommandLine::number_of(const char* name, std::int64_t least) const 
 std::vector<std::string> CommandLine::list_of(const char* name) const {
   return has(name) ? impl_->values[name].as<std::vector<std::string>>()
                    : std::vector<std::string>{};
+}
+
+std::vector<std::string> CommandLine::words_of(const char* name) const {
+  std::vector<std::string> out;
+  for (const std::string& list : list_of(name)) {
+    for (std::size_t at = 0; at <= list.size();) {
+      const std::size_t end = std::min(list.find(',', at), list.size());
+      if (end > at) out.push_back(list.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return out;
 }
 
 std::string CommandLine::required(const char* name) const {

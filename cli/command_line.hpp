@@ -34,6 +34,7 @@ class CommandLine {
   CommandLine& argument(const char* name);
   /// --set and --yes of verbs that read a sweep file.
   CommandLine& sweep_options();
+  bool has_sweep_options() const;  // whether sweep_options() was called
 
   /// Command lines for --help, without the name of the program.
   CommandLine& examples(std::initializer_list<const char*> lines);
@@ -49,6 +50,8 @@ class CommandLine {
   /// @throws UserError (Usage) if the number is less than `least`.
   std::int64_t number_of(const char* name, std::int64_t least = 1) const;
   std::vector<std::string> list_of(const char* name) const;
+  /// The same with "a,b" as two.
+  std::vector<std::string> words_of(const char* name) const;
   /// A mandatory argument. @throws UserError (Usage) if it is missing.
   std::string required(const char* name) const;
   /// A mandatory argument that is one of `known`. @throws UserError (Usage) naming them.

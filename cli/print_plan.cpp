@@ -7,6 +7,7 @@
 #include "storage/cells/summary.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/plan/describe_cache.hpp"
+#include "sweeps/plan/missing_looks.hpp"
 #include "sweeps/plan/start_check.hpp"
 #include "sweeps/plan/text_check.hpp"
 #include "sweeps/report/listing.hpp"
@@ -59,6 +60,9 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
     notes.push_back(std::string("costs are unknown: ") + e.what());
   }
   add_refusals(sweep, store, notes);
+  for (const MissingLooks& missing : missing_looks(sweep, costs, store)) {
+    notes.push_back(missing_looks_text(missing, sweep, store));
+  }
   PlanReport report =
       make_plan_report(sweep, store.string(), status_of(sweep, store),
                        packing_options(sweep.run, teams), std::move(costs), std::move(notes));

@@ -33,6 +33,7 @@ fs::path only_store() {
 }
 
 SweepRequest request_of(const CommandLine& line, const std::string& file) {
+  if (!line.has_sweep_options()) return {file, {}, false};
   return {file, line.list_of("set"), line.has("yes")};
 }
 
@@ -78,7 +79,7 @@ StoreArgument::StoreArgument(const CommandLine& line, const std::string& given) 
     const fs::path inside = fs::path("results") / named;
     folder = !fs::exists(named) && is_store(inside) ? inside : fs::path(named);
   }
-  if (!sweep && (line.has("set") || line.has("yes"))) {
+  if (!sweep && line.has_sweep_options() && (line.has("set") || line.has("yes"))) {
     throw UserError(ExitCode::Usage,
                     "--set and --yes are about a sweep file; the plan of the store " +
                         folder.string() + " is as it is: leave them out, or name a sweep file");

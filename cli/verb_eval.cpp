@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
@@ -10,23 +8,6 @@
 #include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
-namespace {
-
-/// "a,b" and "c" as three words.
-std::vector<std::string> words(const std::vector<std::string>& given) {
-  std::vector<std::string> out;
-  for (const std::string& list : given) {
-    for (std::size_t at = 0; at <= list.size();) {
-      const std::size_t end = std::min(list.find(',', at), list.size());
-      out.push_back(list.substr(at, end - at));
-      at = end + 1;
-    }
-  }
-  return out;
-}
-
-}  // namespace
-
 int eval_verb(const Arguments& arguments) {
   CommandLine line(
       "eval CELL [STORE] [--data DATA] [--split NAME] [--windows N] [--mode MODE]…\n"
@@ -50,8 +31,8 @@ int eval_verb(const Arguments& arguments) {
                   .windows = line.number_of("windows", 0),
                   .by_position = line.has("by-position"),
                   .json = line.has("json")};
-  order.modes = words(line.list_of("mode"));
-  order.deciders = words(line.list_of("decider"));
+  order.modes = line.words_of("mode");
+  order.deciders = line.words_of("decider");
   if (line.has("split")) order.split = line.text_of("split");
   return run_child(worker_command("eval", order_text(order)));
 }

@@ -35,16 +35,8 @@ bool by_arm(const CommandLine& line) {
   return line.has("by");
 }
 
-/// "a,b" and repeated options as one list.
 std::vector<std::string> column_words(const CommandLine& line) {
-  std::vector<std::string> out;
-  for (const std::string& list : line.list_of("columns")) {
-    for (std::size_t at = 0; at <= list.size();) {
-      const std::size_t end = std::min(list.find(',', at), list.size());
-      if (end > at) out.push_back(list.substr(at, end - at));
-      at = end + 1;
-    }
-  }
+  std::vector<std::string> out = line.words_of("columns");
   if (line.has("columns") && out.empty()) {
     throw UserError(ExitCode::Usage, "results: --columns names no column");
   }

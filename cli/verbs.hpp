@@ -23,8 +23,8 @@ struct Verb {
 
 // One file each: cli/verb_<name>.cpp.
 VerbFunction audit_verb, bench_verb, check_verb, completion_verb, diff_verb, eval_verb, export_verb,
-    gc_verb, generate_verb, logs_verb, pack_verb, plan_verb, results_verb, run_verb, schema_verb,
-    show_verb, status_verb, validate_verb;
+    gc_verb, generate_verb, logs_verb, pack_verb, plan_verb, probe_verb, results_verb, run_verb,
+    schema_verb, show_verb, status_verb, validate_verb;
 
 /// All verbs, in the order of the usage text.
 inline constexpr Verb kVerbs[] = {
@@ -38,6 +38,7 @@ inline constexpr Verb kVerbs[] = {
     {"diff", "CELL CELL [STORE]", "leaves in which two cells differ", diff_verb},
     {"logs", "CELL [STORE]", "what happened to one cell", logs_verb},
     {"eval", "CELL [STORE]", "loss of a cell's weights on data", eval_verb},
+    {"probe", "[STORE]", "look at stored checkpoints along depth", probe_verb},
     {"generate", "CELL [STORE]", "continue a prompt", generate_verb},
     {"export", "CELL [STORE]", "write a cell's weights as safetensors", export_verb},
     {"check", "gate|forward|…", "the arithmetic of a model as JSON", check_verb},

@@ -17,6 +17,7 @@
 #include "worker/eval/eval_cell.hpp"
 #include "worker/generate/generate.hpp"
 #include "worker/inspect/inspections.hpp"
+#include "worker/probe/probe_cells.hpp"
 #include "worker/run/run_service.hpp"
 #include "worker/weights/export_weights.hpp"
 
@@ -40,6 +41,7 @@ constexpr WorkerVerb kVerbs[] = {
     {"bench", Argument, [](Call c) { return bench(parse_order<BenchOrder>(c.order)); }},
     {"export", Argument, [](Call c) { return export_weights(parse_order<ExportOrder>(c.order)); }},
     {"eval", Argument, [](Call c) { return eval_cell(parse_order<EvalOrder>(c.order)); }},
+    {"probe", Argument, [](Call c) { return probe_cells(parse_order<ProbeOrder>(c.order)); }},
     {"generate", Argument, [](Call c) { return generate(parse_order<GenerateOrder>(c.order)); }},
     {"describe", Input, [](Call c) { return answer(describe(c.order)); }},
     {"audit", Input, [](Call c) { return answer(audit(c.order)); }},

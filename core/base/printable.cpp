@@ -1,6 +1,7 @@
 #include "core/base/printable.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <iterator>
 #include <vector>
@@ -126,6 +127,18 @@ std::string clipped(std::string_view text, std::size_t columns) {
     tail.insert(0, characters[i]);
   }
   return head + "…" + tail;
+}
+
+std::string shell_word(std::string word) {
+  for (char& c : word) {
+    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';
+  }
+  constexpr std::string_view kSafe =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
+  if (!word.empty() && word.find_first_not_of(kSafe) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 }  // namespace depthgrid

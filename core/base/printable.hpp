@@ -21,4 +21,8 @@ std::size_t display_width(std::string_view text);
 /// neighbouring cells often differ in their last letters only.
 std::string clipped(std::string_view text, std::size_t columns);
 
+/// A word as a shell reads it back: in quotes where it needs some. Control characters become
+/// blanks.
+std::string shell_word(std::string word);
+
 }  // namespace depthgrid

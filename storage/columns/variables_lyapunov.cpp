@@ -47,6 +47,9 @@ constexpr Variable kLyapunovVariables[] = {
     exponents_row("lyapunov_influence", "cell, probe_step, token_position",
                   "squared influence of an input token on the last output",
                   "core/probe/lyapunov/influence.hpp"),
+    exponents_row("lyapunov_tong", "cell, probe_step, token_position",
+                  "published procedure, for replication only",
+                  "core/probe/lyapunov/tong_procedure.hpp"),
 };
 
 std::span<const Variable> lyapunov_variables() {

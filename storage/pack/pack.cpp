@@ -175,7 +175,12 @@ class Packer {
     write_identity(writer);
     for (const Variable& v : variables()) {
       if (v.name == "result_sha256") {
-        writer.column(seals());
+        writer.column(digests(v.name, &CellSource::seal));
+      } else if (v.name == "looks_sha256") {
+        const auto looked = [](const CellSource& source) { return !source.looks.empty(); };
+        if (std::ranges::any_of(sources_.cells, looked)) {
+          writer.column(digests(v.name, &CellSource::looks));
+        }
       } else if (const VariableColumn* record = records_.find(v.name)) {
         writer.column(*record);
       } else if (present(v) && is_series(axes_of(v))) {
@@ -277,10 +282,11 @@ class Packer {
     for (std::size_t i = 1; i < identity_.size(); ++i) writer.column(identity_[i]);
   }
 
-  VariableColumn seals() const {
+  /// Digests of the files behind the rows.
+  VariableColumn digests(std::string_view name, std::string CellSource::* member) const {
     std::vector<std::string> values;
-    for (const CellSource& source : sources_.cells) values.push_back(source.seal);
-    VariableColumn out = text_column("result_sha256", {"cell"}, values);
+    for (const CellSource& source : sources_.cells) values.push_back(source.*member);
+    VariableColumn out = text_column(std::string(name), {"cell"}, values);
     describe(out);
     return out;
   }
@@ -359,7 +365,7 @@ PackReport pack(const Store& store) {
     out.finished = 0;
     for (const CellSource& source : sources.cells) {
       if (!source.seal.empty()) ++out.finished;
-      if (source.kind == CellSource::Kind::File) ++out.added;
+      if (!source.seal.empty() && source.kind != CellSource::Kind::Packed) ++out.added;
     }
     for (const std::string& problem : sources.problems) {
       if (std::ranges::find(out.problems, problem) == out.problems.end()) {

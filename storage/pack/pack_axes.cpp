@@ -118,6 +118,15 @@ std::vector<std::int64_t> PackAxes::positions(const VariableColumn& own) const {
   return out;
 }
 
+AxisFit PackAxes::fit(const ColumnTable& source, const std::string& axis, std::int64_t all) const {
+  AxisFit out{.own = source.sizes.find(axis)->second, .all = all, .positions = {}};
+  const AxisKind kind = dimension(axis).kind;  // labels may differ in their order alone
+  if (kind == AxisKind::Labelled || (kind == AxisKind::Joined && out.own != out.all)) {
+    out.positions = positions(*source.find(axis));
+  }
+  return out;
+}
+
 void place_items(std::span<const std::byte> from, std::size_t from_item, std::span<std::byte> to,
                  std::size_t to_item, std::span<const AxisFit> axes) {
   const bool same = from_item == to_item && std::ranges::all_of(axes, [](const AxisFit& axis) {

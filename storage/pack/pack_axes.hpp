@@ -12,6 +12,13 @@
 
 namespace depthgrid {
 
+/// Mapping of one axis of a source to the packed file.
+struct AxisFit {
+  std::int64_t own = 1;                 // length in the source
+  std::int64_t all = 1;                 // length in the packed file
+  std::vector<std::int64_t> positions;  // of each own index; empty: 0 ... own-1
+};
+
 /// Lengths of the axes of the packed file, and the union of the steps and labels of all cells.
 class PackAxes {
  public:
@@ -33,6 +40,8 @@ class PackAxes {
                                       std::span<const std::int64_t> own) const;
   /// Of a source's coordinate among the steps or labels of its axis.
   std::vector<std::int64_t> positions(const VariableColumn& own) const;
+  /// Mapping of a source's axis. @param all  its length in the packed file.
+  AxisFit fit(const ColumnTable& source, const std::string& axis, std::int64_t all) const;
 
  private:
   void add_labels(const VariableColumn& own);
@@ -41,13 +50,6 @@ class PackAxes {
   std::map<std::string, std::vector<std::int64_t>, std::less<>> steps_;
   std::map<std::string, std::vector<std::string>, std::less<>> texts_;  // of labelled axes
   std::map<std::string, std::vector<double>, std::less<>> values_;
-};
-
-/// Mapping of one axis of a source to the packed file.
-struct AxisFit {
-  std::int64_t own = 1;                 // length in the source
-  std::int64_t all = 1;                 // length in the packed file
-  std::vector<std::int64_t> positions;  // of each own index; empty: 0 ... own-1
 };
 
 /// Copies items of `from` (row-major, lengths `own`) to their places in `to` (lengths `all`). Texts

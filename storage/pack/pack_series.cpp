@@ -13,17 +13,6 @@ namespace {
 
 constexpr unsigned kMostThreads = 8;
 
-AxisFit fit_of(const PackInput& input, const ColumnTable& source, const std::string& axis) {
-  AxisFit out{.own = source.sizes.find(axis)->second,
-              .all = input.sizes.find(axis)->second,
-              .positions = {}};
-  const AxisKind kind = dimension(axis).kind;  // labels may differ in their order alone
-  if (kind == AxisKind::Labelled || (kind == AxisKind::Joined && out.own != out.all)) {
-    out.positions = input.axes.positions(*source.find(axis));
-  }
-  return out;
-}
-
 std::span<std::byte> row_of(std::vector<std::byte>& bytes, std::int64_t row, std::size_t size) {
   return std::span(bytes).subspan(static_cast<std::size_t>(row) * size, size);
 }
@@ -39,7 +28,9 @@ bool any_packed(const PackSources& sources) {
 std::vector<AxisFit> fits_of(const PackInput& input, const ColumnTable& source,
                              const std::vector<std::string>& dims) {
   std::vector<AxisFit> out;
-  for (std::size_t i = 1; i < dims.size(); ++i) out.push_back(fit_of(input, source, dims[i]));
+  for (std::size_t i = 1; i < dims.size(); ++i) {
+    out.push_back(input.axes.fit(source, dims[i], input.sizes.find(dims[i])->second));
+  }
   return out;
 }
 
@@ -193,7 +184,7 @@ std::vector<bool> SeriesPacker::rows_without_series() const {
         sizes.contains("step") || sizes.contains("eval_step") || sizes.contains("probe_step");
     const bool before = std::ranges::any_of(
         counts, [i](const VariableColumn& count) { return count.integer(i) > 0; });
-    out[i] = source.kind == CellSource::Kind::Unfinished && !now && !before;
+    out[i] = source.kind == CellSource::Kind::Whole && !now && !before;
   }
   return out;
 }

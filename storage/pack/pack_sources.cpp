@@ -10,11 +10,13 @@
 #include "storage/cells/cell_history.hpp"
 #include "storage/cells/cell_result.hpp"
 #include "storage/cells/cell_state.hpp"
+#include "storage/cells/look_file.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/variables.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
 #include "storage/files/set_aside.hpp"
+#include "storage/pack/cell_looks.hpp"
 
 namespace depthgrid {
 namespace {
@@ -106,6 +108,24 @@ void add_facts_of_snapshot(const fs::path& folder, const StoredCell& cell, Colum
   }
 }
 
+/// Puts the looks at stored weights over the cell's numbers. Damaged files are left out, and said.
+void add_looks(const Store& store, const StoredCell& cell, CellSource& source, PackSources& out) {
+  std::vector<fs::path> read;
+  std::vector<ColumnTable> looks;
+  for (const fs::path& file : look_files(store.cell_path(cell.id))) {
+    try {
+      looks.push_back(read_columns(
+          open_cell_file(file, cell.id, cell.changed),
+          [](const auto& dims) { return dims.size() > 1 && dims[1] == "probe_step"; }));
+      read.push_back(file);
+    } catch (const StorageError& error) {
+      out.problems.push_back(error.what() + std::string("; its looks are left out"));
+    }
+  }
+  source.table = with_looks(source.table, looks);
+  source.looks = looks_digest(read);
+}
+
 void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t row,
                       CellStatus status, PackSources& out) {
   const StoredCell& cell = plan.cells[row];
@@ -125,6 +145,7 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
   } catch (const StorageError& error) {
     out.problems.emplace_back(error.what());
   }
+  add_looks(store, cell, out.cells[row], out);
 }
 
 /// What is packed in the place of a damaged result.
@@ -132,14 +153,20 @@ std::string instead(const std::string& kept) {
   return kept.empty() ? "; its journals are used" : "; its row is kept as it was packed before";
 }
 
-/// Everything of a result but its series.
+/// Everything of a result; its series only if there are looks to put over them.
 void read_result(const Store& store, const StoredCell& cell, CellSource& source, PackSources& out) {
   const TableReader reader =
       open_cell_file(store.cell_path(cell.id) / "result.h5", cell.id, cell.changed);
-  source.table =
-      read_columns(reader, [](const std::vector<std::string>& dims) { return !is_series(dims); });
-  std::ranges::copy_if(reader.names(), std::back_inserter(source.series),
-                       [](const std::string& name) { return is_series(axes_of_column(name)); });
+  if (!look_files(store.cell_path(cell.id)).empty()) {
+    source.table = read_columns(reader, [](const auto&) { return true; });
+    add_looks(store, cell, source, out);
+    source.kind = CellSource::Kind::Whole;
+  } else {
+    source.table =
+        read_columns(reader, [](const std::vector<std::string>& dims) { return !is_series(dims); });
+    std::ranges::copy_if(reader.names(), std::back_inserter(source.series),
+                         [](const std::string& name) { return is_series(axes_of_column(name)); });
+  }
   if (out.library_versions.empty()) {
     out.library_versions = reader.text_attribute("library_versions").value_or("");
   }
@@ -148,7 +175,8 @@ void read_result(const Store& store, const StoredCell& cell, CellSource& source,
 /// All cells of the plan as found at one moment.
 struct CellsView {
   std::vector<CellOutcome> cells;
-  std::string digest, settled;  // as PackSources says
+  std::vector<std::string> looks;  // looks_digest() of each
+  std::string digest, settled;     // as PackSources says
 };
 
 CellsView view_of(const Store& store, const StoredPlan& plan) {
@@ -159,11 +187,13 @@ CellsView view_of(const Store& store, const StoredPlan& plan) {
   for (const StoredCell& cell : plan.cells) {
     const CellOutcome& found = out.cells.emplace_back(cell_outcome(store, cell.id));
     const CellStatus status = found.state.status;
+    const std::string& looks =
+        out.looks.emplace_back(looks_digest(look_files(store.cell_path(cell.id))));
     const std::string line =
         cell.id +
         (found.seal ? hex(found.seal->digest)
                     : std::string(name_of(status)) + fingerprint(store.cell_path(cell.id))) +
-        "\n";
+        looks + "\n";
     all += line;
     settled += !found.seal && status == CellStatus::Running ? cell.id + "\n" : line;
   }
@@ -181,9 +211,12 @@ bool is_series(const std::vector<std::string>& dims) {
 PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   PackSources out;
   out.previous = open_previous(store, plan, out);
-  std::optional<VariableColumn> packed;
+  std::optional<VariableColumn> packed, packed_looks;
   if (out.previous && out.previous->has("result_sha256")) {
     packed = out.previous->read("result_sha256");
+  }
+  if (out.previous && out.previous->has("looks_sha256")) {
+    packed_looks = out.previous->read("looks_sha256");
   }
   const CellsView view = view_of(store, plan);
   out.digest = view.digest;
@@ -201,7 +234,11 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
     }
     if (!found.seal && kept(i).empty()) continue;
     source.seal = found.seal ? hex(found.seal->digest) : kept(i);
-    source.kind = source.seal == kept(i) ? CellSource::Kind::Packed : CellSource::Kind::File;
+    const std::string kept_looks = packed_looks ? packed_looks->text(i) : std::string();
+    // Without its result, a row stays as it was packed.
+    const bool same = source.seal == kept(i) && (!found.seal || view.looks[i] == kept_looks);
+    source.kind = same ? CellSource::Kind::Packed : CellSource::Kind::File;
+    if (same) source.looks = kept_looks;
   }
   if (out.previous && out.previous->text_attribute("source_digest") == out.digest) return out;
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
@@ -216,10 +253,13 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
         out.problems.push_back(error.what() + instead(kept(i)));
         source = CellSource();
         source.seal = kept(i);
-        if (!source.seal.empty()) source.kind = CellSource::Kind::Packed;
+        if (!source.seal.empty()) {
+          source.kind = CellSource::Kind::Packed;
+          if (packed_looks) source.looks = packed_looks->text(i);
+        }
       }
     }
-    if (source.kind == CellSource::Kind::Unfinished) {
+    if (source.kind == CellSource::Kind::Whole) {
       const CellOutcome found =
           view.cells[i].seal ? unfinished_outcome(store, plan.cells[i].id) : view.cells[i];
       build_unfinished(store, plan, i, found.state.status, out);

@@ -55,6 +55,14 @@ static constexpr auto members(const EvalOrder*) {
                     std::pair("modes", &O::modes), std::pair("deciders", &O::deciders));
 }
 
+static constexpr auto members(const ProbeOrder*) {
+  using O = ProbeOrder;
+  return std::tuple(std::pair("store", &O::store), std::pair("cells", &O::cells),
+                    std::pair("probes", &O::probes), std::pair("at", &O::at),
+                    std::pair("set", &O::set), std::pair("command", &O::command),
+                    std::pair("json", &O::json));
+}
+
 static constexpr auto members(const GenerateOrder*) {
   using O = GenerateOrder;
   return std::tuple(std::pair("from", &O::from), std::pair("prompt", &O::prompt),
@@ -113,6 +121,8 @@ template std::string order_text(const ExportOrder&);
 template ExportOrder parse_order(std::string_view);
 template std::string order_text(const EvalOrder&);
 template EvalOrder parse_order(std::string_view);
+template std::string order_text(const ProbeOrder&);
+template ProbeOrder parse_order(std::string_view);
 template std::string order_text(const GenerateOrder&);
 template GenerateOrder parse_order(std::string_view);
 

@@ -66,6 +66,17 @@ struct EvalOrder {
   std::vector<std::string> deciders{};  // for mode student; empty = the cell's, or all for "all"
 };
 
+/// `depthgrid probe`.
+struct ProbeOrder {
+  std::string store;                     // its folder
+  std::vector<std::string> cells;        // ids
+  std::vector<std::string> probes{};     // names; empty = those whose schedule is on
+  std::vector<std::string> at{"final"};  // as CellChoice::at, or all: every stored checkpoint
+  std::vector<std::string> set{};        // leaves `probes.*`, as "KEY=VALUE"
+  std::string command{};                 // as the user gave it, for the record
+  bool json = false;
+};
+
 /// `depthgrid generate`.
 struct GenerateOrder {
   CellChoice from;

@@ -29,9 +29,19 @@ Json cell_json(const CellPlan& cell, CellStatus status) {
           {"status", name_of(status)}};
 }
 
+Json probe_json(const ProbeCost& probe) {
+  return {{"name", probe.name},
+          {"looks", probe.looks},
+          {"seconds_per_look", probe.seconds},
+          {"numbers_per_look", probe.numbers},
+          {"stored_bytes", stored_bytes(probe)}};
+}
+
 Json structure_json(const StructureCost& cost, const std::vector<CellPlan>& cells) {
   Json groups = Json::object();
   for (const auto& [group, count] : cost.parameter_groups) groups[group] = count;
+  Json probes = Json::array();
+  for (const ProbeCost& probe : cost.probes) probes.push_back(probe_json(probe));
   return {
       {"structure", cost.structure},
       {"cells", std::count_if(cells.begin(), cells.end(),
@@ -45,6 +55,7 @@ Json structure_json(const StructureCost& cost, const std::vector<CellPlan>& cell
       {"seconds_per_eval_token", cost.seconds_per_eval_token},
       {"max_fused", cost.max_fused},
       {"depends_on_h", cost.depends_on_h},
+      {"probes", probes},
       {"time_feature_rank", cost.time_feature_rank < 0 ? Json() : Json(cost.time_feature_rank)}};
 }
 
@@ -73,14 +84,14 @@ Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
 }
 
 /// Bytes stored for the cells without a result; NaN if the costs of one are unknown.
-double stored_bytes(const Sweep& sweep, const PlanReport& report) {
+double stored_by_sweep(const Sweep& sweep, const PlanReport& report) {
   double out = 0;
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
     if (is_result(report.status[row])) continue;
     const CellPlan& cell = sweep.cells[row];
     const auto cost = report.costs.find(cell.structure);
     if (cost == report.costs.end()) return std::nan("");
-    out += predicted_stored_bytes(cell.config, cost->second.parameters);
+    out += predicted_stored_bytes(cell.config, cost->second.parameters, cost->second.probes);
   }
   return out;
 }
@@ -113,7 +124,7 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
               {"new", report.growth.fresh},
               {"not_in_file", report.growth.absent},
               {"predicted_seconds", number(predicted_makespan(report.jobs, report.packing.teams))},
-              {"predicted_stored_bytes", number(stored_bytes(sweep, report))},
+              {"predicted_stored_bytes", number(stored_by_sweep(sweep, report))},
               {"match", match_json(sweep.matched)},
               {"separating_leaves", separating_leaves(sweep.cells)},
               {"cells", cells},

@@ -7,6 +7,7 @@
 
 #include "core/base/grouped.hpp"
 #include "core/config/start_name.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/plan_report.hpp"
 #include "sweeps/report/listing.hpp"
 #include "sweeps/report/table.hpp"
@@ -98,6 +99,31 @@ Table structure_table(const Sweep& sweep, const CostTable& costs) {
   return table;
 }
 
+/// Probes of each structure, with their share of the time of the training's steps.
+Table probe_table(const Sweep& sweep, const CostTable& costs) {
+  Table table{{{"structure"},
+               {"probe"},
+               {"looks", Align::Right},
+               {"time/look", Align::Right},
+               {"of training", Align::Right},
+               {"stored/cell", Align::Right}},
+              {}};
+  for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
+    const auto at = costs.find(cell->structure);
+    if (at == costs.end()) continue;
+    const double training =
+        static_cast<double>(cell->config.integer("train.steps")) * at->second.seconds_per_cell_step;
+    for (const ProbeCost& probe : at->second.probes) {
+      const double share = static_cast<double>(probe.looks) * probe.seconds / training;
+      table.rows.push_back({cell->structure, probe.name, std::to_string(probe.looks),
+                            short_seconds(probe.seconds),
+                            training > 0 ? fmt::format("{:.1f} %", 100 * share) : "-",
+                            short_bytes(stored_bytes(probe))});
+    }
+  }
+  return table;
+}
+
 /// "phase_a,s0", "file 0123456789ab", "-".
 std::string start_text(const CellConfig& config, const std::map<CellId, const CellPlan*>& known) {
   const auto cell = start_cell(config);
@@ -178,6 +204,8 @@ std::string plan_text(const Sweep& sweep, const PlanReport& report, Colour colou
   if (!report.jobs.empty()) out += "\n" + text_of(job_table(sweep, report), colour);
   const Table structures = structure_table(sweep, report.costs);
   if (!structures.rows.empty()) out += "\n" + text_of(structures, colour);
+  const Table probes = probe_table(sweep, report.costs);
+  if (!probes.rows.empty()) out += "\n" + text_of(probes, colour);
   out += "\n" + text_of(cell_table(sweep, report), colour);
   for (const std::string& note : sweep.notes) out += "note: " + note + "\n";
   for (const std::string& note : report.notes) out += "note: " + note + "\n";

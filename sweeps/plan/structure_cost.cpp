@@ -41,6 +41,10 @@ StructureCost cost_of(const Json& j) {
     c.tensors.push_back({t.at(0).get<std::string>(), t.at(1).get<std::vector<std::int64_t>>(),
                          t.at(2).get<std::string>()});
   }
+  for (const Json& p : j.value("probes", Json::array())) {
+    c.probes.push_back({p.at(0).get<std::string>(), p.at(1).get<std::int64_t>(),
+                        p.at(2).get<double>(), p.at(3).get<double>()});
+  }
   if (j.contains("time_feature_rank") && j["time_feature_rank"].is_number()) {
     c.time_feature_rank = j["time_feature_rank"].get<std::int64_t>();
   }
@@ -142,6 +146,9 @@ PredictedTime predicted_times(const CellConfig& config, const StructureCost& cos
   const auto steps = static_cast<double>(config.integer("train.steps"));
   PredictedTime out{steps * cost.seconds_per_cell_step, 0, kSecondsPerCell};
   out.training += periodic_tokens(config) * cost.seconds_per_eval_token;
+  for (const ProbeCost& probe : cost.probes) {
+    out.training += static_cast<double>(probe.looks) * probe.seconds;
+  }
   out.ending = final_tokens(config) * cost.seconds_per_eval_token;
   return out;
 }
@@ -150,7 +157,12 @@ double predicted_cell_seconds(const CellConfig& config, const StructureCost& cos
   return predicted_times(config, cost).sum();
 }
 
-double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters) {
+double stored_bytes(const ProbeCost& probe) {
+  return static_cast<double>(probe.looks) * probe.numbers * (kNumber + kPackedNumber);
+}
+
+double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters,
+                              const std::vector<ProbeCost>& probes) {
   const auto steps = static_cast<double>(config.integer("train.steps"));
   double evals = 1 + (config.flag("eval.at_start") ? 1 : 0);
   if (!config.null("eval.every")) {
@@ -168,7 +180,9 @@ double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters)
   const auto* at = config.at("checkpoint.keep_at").get_if<ValueList>();
   const double kept = (config.flag("checkpoint.keep_final") ? 1 : 0) + (best ? 1 : 0) +
                       (at == nullptr ? 0.0 : static_cast<double>(at->size()));
-  return journal + kResultHead + numbers * kPackedNumber +
+  double looks = 0;
+  for (const ProbeCost& probe : probes) looks += stored_bytes(probe);
+  return journal + kResultHead + numbers * kPackedNumber + looks +
          kept * (kCheckpointHead + kCheckpointParameter * static_cast<double>(parameters));
 }
 
@@ -207,6 +221,13 @@ std::string costs_json(const CostTable& costs) {
          {"time_feature_rank", c.time_feature_rank < 0 ? Json() : Json(c.time_feature_rank)}});
     if (const auto& s = c.student_flops) {
       structures.back()["student_flops"] = {s->always, s->products, s->attention};
+    }
+    if (!c.probes.empty()) {
+      Json probes = Json::array();
+      for (const ProbeCost& p : c.probes) {
+        probes.push_back({p.name, p.looks, p.seconds, p.numbers});
+      }
+      structures.back()["probes"] = std::move(probes);
     }
     if (c.tensors.empty()) continue;
     Json tensors = Json::array();

@@ -30,6 +30,14 @@ struct TensorInfo {
   std::string group;                // "trunk", "router", ...
 };
 
+/// Cost of a probe that looks at one cell, from the calibration.
+struct ProbeCost {
+  std::string name;
+  std::int64_t looks = 0;  // in the whole training
+  double seconds = 0;      // of one look
+  double numbers = 0;      // that one look records
+};
+
 /// Counts and costs of one structure from `depthgrid-worker describe`. Counts follow from the
 /// configuration alone; times are from a short calibration on this machine.
 struct StructureCost {
@@ -49,6 +57,7 @@ struct StructureCost {
   bool depends_on_h = false;             // F(x, t, h): sequential sublayers
   std::int64_t time_feature_rank = -1;   // of the features on the grid of nodes; -1 = no features
   std::vector<TensorInfo> tensors{};     // only if requested
+  std::vector<ProbeCost> probes{};       // those that are on; none without times
 };
 
 /// Costs by structure. A structure that is absent has unknown costs.
@@ -69,8 +78,12 @@ double predicted_cell_seconds(const CellConfig& config, const StructureCost& cos
 /// Size in bytes of a finished cell's folder: journal, result and the checkpoints that are kept.
 /// Computed from the configuration alone and for an uncompressed result, so a long cell needs less.
 /// Steps replayed after interruptions are not included.
-/// @param parameters  stored parameters of the cell.
-double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters);
+/// @param parameters  stored parameters of the cell. @param probes  see StructureCost.
+double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters,
+                              const std::vector<ProbeCost>& probes = {});
+
+/// The same of what one probe records in a whole training: in the journal and in the result.
+double stored_bytes(const ProbeCost& probe);
 
 /// The answer of `depthgrid-worker describe`: {"schema": 1, "structures": [{...}]}.
 /// @throws Error if the text is not such an answer.

@@ -28,7 +28,7 @@ run() { # run STORE OPTION...
   expect 0 "$depthgrid" run probed.yaml --store "$store" -q "$@"
 }
 run all "${all[@]}"
-run none "${none[@]}"
+run none "${none[@]}" --set checkpoint.keep_final=true --set 'checkpoint.keep_at=[20]'
 h5diff -q all/sweep.h5 none/sweep.h5 /weights_sha256 /weights_sha256 || fail "probes have changed a weight"
 h5diff -q all/sweep.h5 none/sweep.h5 /train_loss /train_loss || fail "probes have changed a loss"
 if h5dump -d /probe_step none/sweep.h5 2>&1 | grep -q trajectory; then fail "a probe looked that is off"; fi
@@ -82,6 +82,51 @@ lens = sweep["logit_lens_loss"][()]
 assert np.isfinite(lens[:, steps.index(40), 0]).all()
 assert (lens[:, steps.index(0)][np.isfinite(lens[:, steps.index(0)])] > 0).all()
 PY
+
+# Afterwards: stored checkpoints give the numbers that the run has written, to the bit.
+probe() { # probe OPTION...: into out
+  expect 0 "$depthgrid" probe none --probe trajectory,gates,logit_lens,gradients,lyapunov "$@"
+}
+expect 2 "$depthgrid" probe none --probe entropy
+says err "there are trajectory, gates"
+expect 2 "$depthgrid" probe none --set train.lr=1
+says err "belongs to the training"
+expect 66 "$depthgrid" probe none --cell "$("$depthgrid" results none --csv | awk -F, 'NR == 2 { print $1 }')" --at 7
+says err "no intact checkpoint of step 7; there are: 40"
+settings=()
+for word in "${all[@]}"; do [[ $word == --set || $word == *schedule* ]] || settings+=(--set "$word"); done
+probe --at final,20 "${settings[@]}"
+says out "trajectory, gates, gradients, logit_lens, lyapunov at step 20, 40"
+says out "depthgrid pack none brings them into sweep.h5"
+expect 0 "$depthgrid" pack none
+"$sources/.venv/bin/python" - <<'PY' || fail "what probe has found afterwards"
+import h5py
+import numpy as np
+
+run, later = h5py.File("all/sweep.h5"), h5py.File("none/sweep.h5")
+steps = {name: file["probe_step"][()].tolist() for name, file in (("run", run), ("later", later))}
+compared = 0
+for name in run:
+    axes = [d[0].name for d in run[name].dims if len(d)] if isinstance(run[name], h5py.Dataset) else []
+    if len(axes) < 2 or axes[1] != "/probe_step" or name.startswith(("routing", "gate_reason", "tpn")): continue
+    for step in (20, 40):
+        a = run[name][:, steps["run"].index(step)]
+        if not np.isfinite(a).any(): continue  # this probe did not look then
+        b = later[name][:, steps["later"].index(step)]
+        assert a.tobytes() == b.tobytes(), (name, step, np.nanmax(np.abs(a - b)))
+        compared += 1
+assert compared > 60, compared
+assert all(len(x) == 64 for x in later["looks_sha256"][()])
+PY
+probe --json --at final --set probes.lyapunov.exponents=3
+"$sources/.venv/bin/python" -c "
+import json
+answer = json.load(open('out'))
+assert not answer['problems'] and len(answer['cells']) == 8
+assert all(c['steps'] == [40] and c['file'].endswith('probe-2.h5') for c in answer['cells']), answer
+" || fail "probe --json"
+expect 0 "$depthgrid" pack none
+h5dump -H -d /lyapunov_exponent none/sweep.h5 | grep -q "( 8, [0-9]*, 1, 3 )" || fail "the third exponent is not packed"
 
 # What is no schedule is refused in its line, with what one looks like.
 for wrong in '{every: 0}' '{often: 3}' 'sometimes' '{at: [-1]}'; do

@@ -14,6 +14,7 @@
 #include "models/blocks/time_features.hpp"
 #include "models/cost_model.hpp"
 #include "sweeps/plan/structure_cost.hpp"
+#include "worker/describe/probe_costs.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/session/final_weights.hpp"
 
@@ -86,7 +87,10 @@ StructureCost cost_of(const std::string& structure, const CellConfig& config, bo
     cost.time_feature_rank = time_feature_rank(o.time, t, 0);
   }
   if (tensors) cost.tensors = tensor_infos(layout);
-  if (times) calibrate(cost, config);
+  if (times) {
+    calibrate(cost, config);
+    cost.probes = probe_costs(config);
+  }
   return cost;
 }
 

@@ -17,49 +17,45 @@
 namespace depthgrid {
 namespace {
 
-/// As many as a training pass has at once, whose memory is there.
-std::int64_t sequences_per_pass(const TrainedJob& job) {
-  return std::max<std::int64_t>(1, job.fused.train.batch / job.fused.train.accumulation);
-}
-
-/// What a row makes a probe from. All cells of a job have the same leaves `probes.*`.
-struct ProbeOrder {
+/// What a row makes a probe from.
+struct ProbeRequest {
   const CellConfig& leaves;
-  const TrainedJob& job;
+  const ProbedJob& job;
   const ProbeSubject& subject;
-  ProbeSchedule schedule;  // that of the row's leaf; on
+  ProbeSchedule schedule;  // on
 };
 
 /// One row per probe: its schedule is the leaf probes.NAME.schedule.
 struct ProbeRow {
   const char* name;
   /// Null if the model has nothing that it could look at.
-  std::unique_ptr<Probe> (*make)(const ProbeOrder& order);
+  std::unique_ptr<Probe> (*make)(const ProbeRequest& order);
+  const char* proportional_to = nullptr;  // see ProbeFacts
 };
 
-std::unique_ptr<Probe> make_trajectory(const ProbeOrder& o) {
+std::unique_ptr<Probe> make_trajectory(const ProbeRequest& o) {
   return std::make_unique<TrajectoryProbe>(
       o.subject, TrajectoryOptions{.schedule = o.schedule,
                                    .cka = o.leaves.flag("probes.trajectory.cka"),
-                                   .batch = sequences_per_pass(o.job)});
+                                   .batch = o.job.sequences});
 }
 
-std::unique_ptr<Probe> make_gates(const ProbeOrder& o) {
+std::unique_ptr<Probe> make_gates(const ProbeRequest& o) {
   if (!o.subject.gate_times().defined()) return nullptr;
   return std::make_unique<GatesProbe>(
       o.subject, GatesOptions{o.schedule, o.leaves.integer("probes.gates.bins"),
                               o.leaves.integer("probes.gates.grid")});
 }
 
-std::unique_ptr<Probe> make_gradients(const ProbeOrder& o) {
-  return std::make_unique<GradientsProbe>(o.subject, o.schedule, sequences_per_pass(o.job));
+std::unique_ptr<Probe> make_gradients(const ProbeRequest& o) {
+  return std::make_unique<GradientsProbe>(o.subject, o.schedule, o.job.sequences);
 }
 
-std::unique_ptr<Probe> make_logit_lens(const ProbeOrder& o) {
+std::unique_ptr<Probe> make_logit_lens(const ProbeRequest& o) {
   return std::make_unique<LogitLensProbe>(o.subject, o.schedule);
 }
 
-std::unique_ptr<Probe> make_lyapunov(const ProbeOrder& o) {
+std::unique_ptr<Probe> make_lyapunov(const ProbeRequest& o) {
   const auto number = [&](const char* name) {
     return o.leaves.integer(std::string("probes.lyapunov.") + name);
   };
@@ -70,45 +66,76 @@ std::unique_ptr<Probe> make_lyapunov(const ProbeOrder& o) {
                                        .tolerance = o.leaves.real("probes.lyapunov.tolerance")},
                           .sequences = std::min(number("sequences"), o.subject.set().sequences()),
                           .variants = {},
-                          .influence_probes = number("influence_probes")};
+                          .influence_probes = number("influence_probes"),
+                          .tong = o.leaves.flag("probes.lyapunov.tong_compat")};
   for (const std::string& word : o.leaves.words("probes.lyapunov.variants")) {
     options.variants.push_back(lyapunov_variant(word));
   }
   return std::make_unique<LyapunovProbe>(o.subject, std::move(options));
 }
 
-std::unique_ptr<Probe> make_attention(const ProbeOrder& o) {
+std::unique_ptr<Probe> make_attention(const ProbeRequest& o) {
   if (o.subject.heads() == 0) return nullptr;
   return std::make_unique<AttentionProbe>(o.subject, o.schedule);
 }
 
-std::unique_ptr<Probe> make_weights(const ProbeOrder& o) {
+std::unique_ptr<Probe> make_weights(const ProbeRequest& o) {
   return std::make_unique<WeightsProbe>(o.subject, o.schedule);
 }
 
 constexpr ProbeRow kProbes[] = {
-    {"trajectory", make_trajectory}, {"gates", make_gates},       {"gradients", make_gradients},
-    {"logit_lens", make_logit_lens}, {"lyapunov", make_lyapunov}, {"attention", make_attention},
+    {"trajectory", make_trajectory},
+    {"gates", make_gates},
+    {"gradients", make_gradients},
+    {"logit_lens", make_logit_lens},
+    {"lyapunov", make_lyapunov, "probes.lyapunov.sequences"},
+    {"attention", make_attention},
     {"weights", make_weights},
 };
 
-}  // namespace
-
-JobProbes make_probes(const TrainedJob& job) {
+/// The probes of the table to which `schedule_of` gives looks.
+template <class ScheduleOf>
+JobProbes chosen_probes(const ProbedJob& job, ScheduleOf schedule_of) {
   JobProbes out;
-  const CellConfig& leaves = *job.configs[0];
   for (const ProbeRow& row : kProbes) {
-    ProbeSchedule schedule(leaves.at("probes." + std::string(row.name) + ".schedule"), job.steps());
+    ProbeSchedule schedule = schedule_of(std::string(row.name));
     if (schedule.count() == 0) continue;
     if (!out.subject) {
-      out.subject =
-          std::make_unique<ProbedModel>(*job.fused.model, probe_tokens(leaves, *job.data));
+      out.subject = std::make_unique<ProbedModel>(job.model, job.set());
     }
-    if (auto probe = row.make({leaves, job, *out.subject, std::move(schedule)})) {
+    if (auto probe = row.make({job.leaves, job, *out.subject, std::move(schedule)})) {
       out.probes.push_back(std::move(probe));
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<ProbeFacts> known_probes() {
+  std::vector<ProbeFacts> out;
+  for (const ProbeRow& row : kProbes) out.push_back({row.name, row.proportional_to});
+  return out;
+}
+
+JobProbes make_probes(const ProbedJob& job, const std::vector<std::string>& names) {
+  return chosen_probes(job, [&](const std::string& name) {
+    const bool wanted = std::ranges::find(names, name) != names.end();
+    return wanted ? ProbeSchedule(Value(std::string("end")), job.steps) : ProbeSchedule();
+  });
+}
+
+JobProbes make_probes(const TrainedJob& job) {
+  const TrainOptions& train = job.fused.train;
+  const ProbedJob probed{.leaves = *job.configs[0],
+                         .model = *job.fused.model,
+                         .arena = *job.fused.arena,
+                         .set = [&job] { return probe_tokens(*job.configs[0], *job.data); },
+                         .steps = job.steps(),
+                         .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation)};
+  return chosen_probes(probed, [&](const std::string& name) {
+    return ProbeSchedule(probed.leaves.at("probes." + name + ".schedule"), probed.steps);
+  });
 }
 
 }  // namespace depthgrid

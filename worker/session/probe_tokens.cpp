@@ -23,12 +23,6 @@ namespace {
 constexpr std::int64_t kTokens = 1024;  // at least, in the default set: fewer give no CKA
 constexpr std::int64_t kSequences = 8;  // at least
 
-std::int64_t sequences(const CellConfig& config) {
-  const std::int64_t length = config.integer("data.seq_len");
-  return config.integer_if("probes.set.sequences")
-      .value_or(std::max(kSequences, (kTokens + length - 1) / length));
-}
-
 const TokenStream& stream_of(const CellConfig& config, const Dataset& data) {
   const std::string& name = config.word("probes.set.split");
   const auto which = static_cast<Split>(label_index(kSplitNames, name));
@@ -93,9 +87,15 @@ at::Tensor class_of(const std::string& name, const at::Tensor& inputs, const Dat
 
 }  // namespace
 
+std::int64_t probe_sequences(const CellConfig& config) {
+  const std::int64_t length = config.integer("data.seq_len");
+  return config.integer_if("probes.set.sequences")
+      .value_or(std::max(kSequences, (kTokens + length - 1) / length));
+}
+
 ProbeSet probe_tokens(const CellConfig& config, const Dataset& data) {
   const TokenStream& stream = stream_of(config, data);
-  const std::int64_t length = config.integer("data.seq_len"), n = sequences(config);
+  const std::int64_t length = config.integer("data.seq_len"), n = probe_sequences(config);
   std::vector<std::int64_t> starts(static_cast<std::size_t>(n));
   Sampler(SamplerKind::Iid, stream.size(), length, n)
       .starts(static_cast<std::uint64_t>(config.integer("probes.set.seed")), 0, 0, starts);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "core/config/cell_config.hpp"
 #include "core/data/dataset.hpp"
 #include "core/probe/probe_set.hpp"
@@ -18,5 +20,8 @@ namespace depthgrid {
 ///
 /// Without such a split, or if it is shorter than a window, the training split is used.
 ProbeSet probe_tokens(const CellConfig& config, const Dataset& data);
+
+/// Number of its sequences.
+std::int64_t probe_sequences(const CellConfig& config);
 
 }  // namespace depthgrid

@@ -309,6 +309,19 @@ void check_evaluation(const Slots& s, const Report& report) {
   }
 }
 
+void check_probes(const Slots& s, const Report& report) {
+  constexpr std::int64_t kTokens = 1024;  // fewer leave the estimator too noisy to be shown
+  const LeafRows& row = leaf_rows();
+  if (s.null(row.probe_sequences) || s.is(row.trajectory, "off")) return;
+  const auto* cka = s.values[row.cka]->get_if<bool>();
+  const std::int64_t tokens = s.integer(row.probe_sequences) * s.integer(row.seq_len);
+  if (cka == nullptr || !*cka || tokens >= kTokens) return;
+  report.note(row.probe_sequences, "the similarity of depths (`probes.trajectory.cka`) needs " +
+                                       std::to_string(kTokens) + " tokens and is left out: " +
+                                       report.shown(row.probe_sequences) + " gives " +
+                                       std::to_string(tokens));
+}
+
 void check_start(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
   if (!start_name(*s.values[row.init_from]).is_cell()) {
@@ -345,6 +358,7 @@ void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics) {
   check_data(slots, report);
   check_training(slots, report);
   check_decay_groups(slots, report);
+  check_probes(slots, report);
   check_evaluation(slots, report);
   check_vocabulary(slots, report);
   check_start(slots, report);

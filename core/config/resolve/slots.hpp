@@ -94,6 +94,9 @@ struct LeafRows {
   std::size_t splits = leaf_index("eval.splits");
   std::size_t final_splits = leaf_index("eval.final_splits");
   std::size_t stride = leaf_index("eval.stride");
+  std::size_t probe_sequences = leaf_index("probes.set.sequences");
+  std::size_t trajectory = leaf_index("probes.trajectory.schedule");
+  std::size_t cka = leaf_index("probes.trajectory.cka");
   std::size_t keep_best = leaf_index("checkpoint.keep_best");
   std::size_t keep_final = leaf_index("checkpoint.keep_final");
 };

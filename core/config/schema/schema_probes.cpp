@@ -67,6 +67,9 @@ constexpr Leaf kProbes[] = {
     read(integer("probes.lyapunov.influence_probes", 0, 1024, "–", "0", Observation,
                  "random directions of the influence map; 0 = none"),
          kLyapunovOn),
+    read(flag("probes.lyapunov.tong_compat", "false", Observation,
+              "a published procedure too, for replication only: it is no exponent of the network"),
+         kLyapunovOn),
     schedule("probes.attention.schedule", "{every: 500}",
              "entropy and distance of each head's attention, its share on the first token and on "
              "the token itself"),

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/printable.hpp"
 #include "core/base/version.hpp"
 #include "core/config/schema.hpp"
 
@@ -165,19 +166,6 @@ std::string seeds_yaml(const std::vector<std::int64_t>& seeds) {
     return "[" + joined_yaml(seeds, [](std::int64_t seed) { return std::to_string(seed); }) + "]";
   }
   return std::to_string(seeds.size());
-}
-
-/// A word of the command line as the shell reads it, on one line.
-std::string shell_word(std::string word) {
-  for (char& c : word) {
-    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';
-  }
-  constexpr std::string_view kSafe =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
-  if (!word.empty() && word.find_first_not_of(kSafe) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "core/probe/lyapunov/frame_rates.hpp"
 #include "core/probe/lyapunov/influence.hpp"
 #include "core/probe/lyapunov/lanczos.hpp"
+#include "core/probe/lyapunov/tong_procedure.hpp"
 #include "core/probe/probe_subject.hpp"
 
 namespace depthgrid {
@@ -63,17 +64,20 @@ DepthSpectrum depth_spectrum(const DepthTrack& track, std::int64_t steps, const 
   at::Tensor frame =
       out.raw.directions.narrow(2, 0, std::min(subspace.exponents, entries)).contiguous();
   std::vector<at::Tensor> stretch, log_norm_of, rate;
+  TongProcedure tong;
   for (std::int64_t l = 0; l < steps; ++l) {
     const TangentMap step([&](const at::Tensor& y) { return track.advance(y, l, l + 1); }, x);
     const std::string place = "/" + std::to_string(l);
     stretch.push_back(largest_log_stretch(step, draw("lyapunov/stretch" + place)));
     log_norm_of.push_back(log_norm(step, draw("lyapunov/log_norm" + place)) - 1);
     rate.push_back(advance_frame(step, frame));
+    if (options.tong) tong.advance(step);
     x = step.value();
   }
   out.step_stretch = at::stack(stretch, 2);
   out.step_log_norm = at::stack(log_norm_of, 2);
   out.step_rate = at::stack(rate, 2);
+  if (options.tong) out.tong = tong.largest();
   return out;
 }
 

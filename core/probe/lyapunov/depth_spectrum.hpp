@@ -21,6 +21,7 @@ struct DepthSpectrumOptions {
   SubspaceOptions subspace;
   std::int64_t influence_probes = 0;  // r; 0: no influence map
   StateMap final_norm;                // empty: without the normalised spectrum
+  bool tong = false;                  // the published procedure, too
 };
 
 /// The depth as a map Φ of the state, H_0 -> H_L, at some sequences. All on the host, in double.
@@ -35,6 +36,7 @@ struct DepthSpectrum {
   at::Tensor step_log_norm;
   at::Tensor step_rate;  // (E, B, L, min(k, N)) ln R_ii from Φ's right singular vectors
   at::Tensor influence;  // (E, B, T) of each token on the last one; undefined if not asked for
+  at::Tensor tong;       // (E, B, T), see TongProcedure; undefined if not asked for
 };
 
 /// @param track  composed of operations that autograd differentiates twice. @param steps  L.

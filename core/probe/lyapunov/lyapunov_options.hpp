@@ -31,6 +31,7 @@ struct LyapunovOptions {
   std::int64_t sequences = 8;  // of the probe set, from the first one on
   std::vector<LyapunovVariant> variants = {LyapunovVariant::Raw};
   std::int64_t influence_probes = 0;
+  bool tong = false;  // the published procedure, see TongProcedure
 };
 
 }  // namespace depthgrid

@@ -79,20 +79,23 @@ void LyapunovProbe::declare(RecordSink& out) {
   add(kLocalRate, "lyapunov_local_rate", {depth, exponent});
   add(kLogNorm, "lyapunov_log_norm", {depth});
   if (options_.influence_probes > 0) add(kInfluence, "lyapunov_influence", {token});
+  if (options_.tong) add(kTong, "lyapunov_tong", {token});
 }
 
 DepthSpectrum LyapunovProbe::observe() const {
   const std::unique_ptr<DepthTrack> track = subject_.track(TrackPath::Composed);
   DepthSpectrumOptions o{.subspace = options_.subspace,
                          .influence_probes = options_.influence_probes,
-                         .final_norm = {}};
+                         .final_norm = {},
+                         .tong = options_.tong};
   if (std::ranges::count(options_.variants, LyapunovVariant::Normalised) > 0) {
     o.final_norm = [this](const at::Tensor& x) { return subject_.final_norm(x); };
   }
   // The number of sequences at once must not depend on that of cells, which would change bits.
   const std::int64_t entries = state_entries(subject_.states(0, 1).front().sizes());
   const bool complete = entries <= kCompleteEntries;
-  const std::int64_t width = complete ? entries : o.subspace.exponents + o.subspace.oversampling;
+  std::int64_t width = complete ? entries : o.subspace.exponents + o.subspace.oversampling;
+  if (o.tong) width += entries / subject_.set().tokens();  // a block per token
   const std::int64_t fit = std::max<std::int64_t>(kDirectionBytes / (entries * width * 8), 1);
   DepthSpectrum all;
   for (std::int64_t first = 0; first < options_.sequences; first += fit) {
@@ -108,6 +111,7 @@ DepthSpectrum LyapunovProbe::observe() const {
     append(all.step_log_norm, next.step_log_norm);
     append(all.step_rate, next.step_rate);
     append(all.influence, next.influence);
+    append(all.tong, next.tong);
   }
   return all;
 }
@@ -181,6 +185,7 @@ void LyapunovProbe::write_steps(std::int64_t cell, const at::Tensor& times,
   if (options_.influence_probes > 0) {
     put(kInfluence, cell, SequenceMoments(found.influence[cell]).mean, out);
   }
+  if (options_.tong) put(kTong, cell, SequenceMoments(found.tong[cell]).mean, out);
 }
 
 void LyapunovProbe::put(Series series, std::int64_t cell, std::span<const double> values,

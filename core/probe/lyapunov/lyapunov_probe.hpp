@@ -46,6 +46,7 @@ class LyapunovProbe final : public Probe {
     kLocalRate,
     kLogNorm,
     kInfluence,
+    kTong,
     kSeriesCount
   };
 

@@ -40,5 +40,23 @@ TEST(PlanText, AJobOfItsOwnHasItsIdAndItsCells) {
   EXPECT_EQ(lines_with(text, " jobs "), 1U) << text;  // in the heading only
 }
 
+TEST(PlanText, ProbesAreShownWithTheirShareOfTheTraining) {
+  const Sweep sweep = SweepFiles().load(kTwoByTwo, {"train.lr=1e-3", "train.steps=100"});
+  const std::vector<CellStatus> status(sweep.cells.size(), CellStatus::Pending);
+  CostTable costs;
+  StructureCost& cost = costs[sweep.cells[0].structure];
+  cost.seconds_per_cell_step = 1e-3;
+  cost.probes = {{.name = "lyapunov", .looks = 5, .seconds = 2e-3, .numbers = 100}};
+  const std::string text = plan_text(
+      sweep,
+      make_plan_report(sweep, "results/two", status, packing_options(sweep.run, 1), costs, {}),
+      Colour::No);
+  const std::size_t at = text.find("lyapunov");
+  ASSERT_NE(at, std::string::npos) << text;
+  const std::string line = text.substr(at, text.find('\n', at) - at);
+  EXPECT_NE(line.find("10.0 %"), std::string::npos) << line;
+  EXPECT_NE(line.find("5.9 KiB"), std::string::npos) << line;  // 5 * 100 * 12 bytes
+}
+
 }  // namespace plan_text_test
 }  // namespace depthgrid

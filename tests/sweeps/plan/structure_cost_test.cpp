@@ -128,6 +128,7 @@ TEST(StructureCost, ReadsBackWhatWasWritten) {
   cost.parameters = 7;
   cost.parameter_groups = {{"trunk", 5}, {"control", 2}};
   cost.student_flops = StudentFlops{1, 2, 3};
+  cost.probes = {{.name = "gates", .looks = 3, .seconds = 0.5, .numbers = 6}};
   cost.fixed_bytes = 11;
   cost.time_feature_rank = 4;
   cost.tensors = {{"head.weight", {17, 8}, "trunk"}};
@@ -140,6 +141,8 @@ TEST(StructureCost, ReadsBackWhatWasWritten) {
   EXPECT_EQ(back.at("s0").student_flops->attention, 3);
   EXPECT_EQ(back.at("s0").fixed_bytes, 11);
   EXPECT_EQ(back.at("s0").time_feature_rank, 4);
+  ASSERT_EQ(back.at("s0").probes.size(), 1U);
+  EXPECT_EQ(back.at("s0").probes[0].seconds, 0.5);
   EXPECT_EQ(back.at("s0").tensors[0].shape, (std::vector<std::int64_t>{17, 8}));
 }
 

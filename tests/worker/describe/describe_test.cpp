@@ -1,5 +1,6 @@
 #include "worker/describe/describe.hpp"
 
+#include <map>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -52,6 +53,32 @@ TEST(Describe, AModelThatSkipsNothingHasNoStudent) {
 
   EXPECT_FALSE(cost.student_flops.has_value());
   EXPECT_EQ(expected_flops(cost, cell.config), cost.flops_per_token);
+}
+
+TEST(Describe, TimesComeWithThoseOfTheProbesThatAreOn) {
+  CellPlan cell;
+  cell.config = make_config({{"model.d_model", 16},
+                             {"model.n_layers", 2},
+                             {"model.n_heads", 2},
+                             {"data.corpus", "synthetic:markov"},
+                             {"data.seq_len", 8},
+                             {"train.steps", 200},
+                             {"probes.gradients.schedule", "off"},
+                             {"probes.lyapunov.schedule", "end"},
+                             {"probes.lyapunov.exponents", 2}});
+  cell.structure = structure_key(cell.config);
+  const CostTable costs = parse_costs(describe(structure_request({&cell}, {{"times", true}})));
+  std::map<std::string, ProbeCost> probes;
+  for (const ProbeCost& probe : costs.at(cell.structure).probes) probes[probe.name] = probe;
+  ASSERT_TRUE(probes.contains("trajectory") && probes.contains("lyapunov"));
+  EXPECT_FALSE(probes.contains("gradients")) << "it is off";
+  EXPECT_FALSE(probes.contains("gates")) << "there are none";
+  EXPECT_EQ(probes["trajectory"].looks, 3);
+  EXPECT_EQ(probes["lyapunov"].looks, 1);
+  for (const auto& [name, probe] : probes) {
+    EXPECT_GT(probe.seconds, 0) << name;
+    EXPECT_GT(probe.numbers, 0) << name;
+  }
 }
 
 }  // namespace describe_test

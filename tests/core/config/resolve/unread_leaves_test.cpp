@@ -25,5 +25,14 @@ TEST(UnreadLeaves, ObservationsThatNoCellReadsAreNoted) {
   EXPECT_TRUE(mixed.notes.empty());
 }
 
+TEST(UnreadLeaves, TooFewTokensForTheSimilarityAreNoted) {
+  const SweepFiles files;
+  const Sweep few = files.load("name: x\ndata: {seq_len: 64}\nprobes: {set: {sequences: 8}}\n");
+  ASSERT_EQ(few.notes.size(), 1u);
+  EXPECT_NE(few.notes[0].find("needs 1024 tokens and is left out"), std::string::npos);
+  EXPECT_NE(few.notes[0].find("gives 512"), std::string::npos) << few.notes[0];
+  EXPECT_TRUE(files.load("name: x\nprobes: {set: {sequences: 8}}\n").notes.empty());
+}
+
 }  // namespace unread_leaves_test
 }  // namespace depthgrid

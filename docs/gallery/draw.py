@@ -1,0 +1,155 @@
+"""Draws the pictures of docs/diagnostics.md from packed stores.
+
+    python docs/gallery/draw.py PICTURE STORE [OUT.svg]
+
+PICTURE is a name of the table at the end; STORE a folder with a sweep.h5. Needs xarray, h5netcdf and matplotlib. The
+commands that made the stores stand in docs/gallery/README.md.
+"""
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("svg")
+# No time stamp, no random names: the same store gives the same file.
+matplotlib.rcParams.update({
+    "svg.fonttype": "none", "svg.hashsalt": "depthgrid", "font.size": 9, "figure.constrained_layout.use": True,
+    "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "legend.fontsize": 8,
+})
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+import xarray as xr  # noqa: E402
+
+
+def exponents(sweep):
+    """Leading exponent and saturation of the gates against the width of the modulation network."""
+    last = sweep.isel(probe_step=-1)
+    leading = last.lyapunov_exponent.isel(exponent=0, lyapunov_variant=0)
+    shut = last.gate_saturation.mean(["depth", "weight_type"])
+    figure, axes = plt.subplots(1, 2, figsize=(7, 2.8))
+    for axis, values, name in zip(axes, (leading, shut), ("leading exponent", "share of saturated gate entries")):
+        for scale, cells in values.groupby("param_model_residual_scale"):
+            cells = cells.groupby("param_model_modulation_hidden")
+            axis.errorbar(cells.mean()[cells.mean().dims[0]], cells.mean(), cells.std(), marker="o", ms=3, capsize=2,
+                          label=f"residual scale {scale}")
+        axis.set(xscale="log", xticks=[32, 64, 128, 256], xticklabels=[32, 64, 128, 256], xlabel="h_mod", ylabel=name)
+        axis.minorticks_off()
+    axes[0].legend()
+    return figure
+
+
+def by_arm(values):
+    """Mean over the seeds of each arm, in the order of the sweep: (name, values)."""
+    names = values.param_tag.values
+    for name in dict.fromkeys(names.tolist()):
+        yield name, values.isel(cell=names == name).mean("cell")
+
+
+def paths(sweep):
+    """Norm, velocity and turning of the states along depth at the end of training, by family."""
+    last = sweep.isel(probe_step=-1).sel(token_class="all")
+    figure, axes = plt.subplots(1, 3, figsize=(9, 2.8))
+    shown = (("trajectory_norm_mean", "RMS of H", "depth_edge"), ("trajectory_velocity", "velocity, RMS", "depth"),
+             ("trajectory_cosine_step", "cosine of successive steps", "depth"))
+    for axis, (variable, label, over) in zip(axes, shown):
+        times = last.depth_edge_time if over == "depth_edge" else last.depth_time
+        for (name, values), (_, at) in zip(by_arm(last[variable]), by_arm(times)):
+            axis.plot(at, values, marker="o", ms=3, label=name)
+        axis.set(xlabel="depth-time", ylabel=label)
+    axes[0].set_yscale("log")
+    axes[1].set_yscale("log")
+    axes[2].axhline(0, color="grey", lw=0.5)
+    axes[0].legend(ncols=2)
+    return figure
+
+
+def similarity(sweep):
+    """Debiased CKA between all pairs of depths, by family, before and after training."""
+    states = sweep.trajectory_cka
+    arms = list(by_arm(states))
+    figure, axes = plt.subplots(2, len(arms), figsize=(1.5 * len(arms) + 0.6, 3.1), sharex=True, sharey=True)
+    for column, (name, values) in enumerate(arms):
+        for row, step in enumerate((0, -1)):
+            picture = axes[row, column].imshow(values.isel(probe_step=step), vmin=0, vmax=1, cmap="magma",
+                                               origin="lower")
+        axes[0, column].set_title(name, fontsize=8)
+    axes[0, 0].set_ylabel("step 0")
+    axes[1, 0].set_ylabel("last step")
+    figure.colorbar(picture, ax=axes, shrink=0.8, label="CKA")
+    return figure
+
+
+def lens(sweep):
+    """What the head reads at each depth, and the gradients that reach it."""
+    last = sweep.isel(probe_step=-1)
+    figure, axes = plt.subplots(1, 2, figsize=(7, 2.8))
+    shown = (("logit_lens_loss", "loss of the head read early, nats"), ("gradient_norm_depth", "|∂ℓ/∂H|"))
+    for axis, (variable, label) in zip(axes, shown):
+        for (name, values), (_, at) in zip(by_arm(last[variable]), by_arm(last.depth_edge_time)):
+            at = at if "depth_edge" in values.dims else by_edge(at)
+            axis.plot(at, values, marker="o", ms=3, label=name)
+        axis.set(xlabel="depth-time", ylabel=label)
+    axes[1].set_yscale("log")
+    axes[0].legend(ncols=2)
+    return figure
+
+
+def by_edge(times):
+    """Depth-times of the states after the first."""
+    return times.isel(depth_edge=slice(1, None))
+
+
+def gates(sweep):
+    """Mean gate over depth-time, on the fine grid, of one arm, at the start and at the end of training."""
+    chosen = sweep.sel(cell=sweep.param_tag == "time_indexed").isel(cell=0)
+    figure, axes = plt.subplots(1, 2, figsize=(7, 2.6), sharey=True)
+    for axis, step in zip(axes, (0, -1)):
+        values = chosen.gate_fine.isel(probe_step=step)
+        for kind in values.weight_type.values:
+            axis.plot(values.fine_depth, values.sel(weight_type=kind), label=kind)
+        for time in chosen.depth_time.values:
+            axis.axvline(time, color="grey", lw=0.4, ls=":")
+        axis.set(xlabel="depth-time", title=f"after {int(values.probe_step)} steps")
+    axes[0].set_ylabel("mean gate")
+    axes[1].legend(ncols=2)
+    return figure
+
+
+def training(sweep):
+    """How the length and the straightness of the path change along training, by family."""
+    seen = sweep.sel(token_class="all")
+    figure, axes = plt.subplots(1, 2, figsize=(7, 2.8))
+    shown = (("trajectory_displacement", "displacement of the last state"), ("trajectory_straightness", "straightness"))
+    for axis, (variable, label) in zip(axes, shown):
+        for name, values in by_arm(seen[variable]):
+            if "depth_edge" in values.dims:
+                values = values.isel(depth_edge=-1)
+            values = values.dropna("probe_step")
+            axis.plot(np.maximum(values.probe_step, 1), values, marker="o", ms=3, label=name)
+        axis.set(xscale="log", xlabel="steps (0 drawn at 1)", ylabel=label)
+    axes[0].set_yscale("log")
+    axes[0].legend(ncols=2)
+    return figure
+
+
+PICTURES = {
+    "exponents": exponents,
+    "gates": gates,
+    "lens": lens,
+    "paths": paths,
+    "similarity": similarity,
+    "training": training,
+}
+
+
+def main(arguments):
+    if len(arguments) not in (2, 3) or arguments[0] not in PICTURES:
+        sys.exit(f"usage: draw.py PICTURE STORE [OUT.svg]; pictures: {', '.join(PICTURES)}")
+    sweep = xr.open_dataset(pathlib.Path(arguments[1]) / "sweep.h5", engine="h5netcdf")
+    sweep = sweep.set_coords([name for name in sweep.data_vars if name.startswith("param_")])
+    out = arguments[2] if len(arguments) == 3 else pathlib.Path(__file__).parent / f"{arguments[0]}.svg"
+    PICTURES[arguments[0]](sweep).savefig(out, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,112 @@
+#include "storage/cells/look_file.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/base/clock.hpp"
+#include "core/base/digest.hpp"
+#include "core/base/version.hpp"
+#include "storage/cells/cell_file.hpp"
+#include "storage/columns/param_columns.hpp"
+#include "storage/columns/table_reader.hpp"
+#include "storage/columns/table_writer.hpp"
+#include "storage/columns/variables.hpp"
+#include "storage/files/sealed_file.hpp"
+#include "storage/files/set_aside.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path look_file(const fs::path& cell_dir, std::size_t number) {
+  return cell_dir / ("probe-" + std::to_string(number) + ".h5");
+}
+
+/// The series and their axes, and which cell they are of.
+ColumnTable look_table(const LookFileInput& in) {
+  CellHistory history;
+  history.kinds.push_back({in.layout.kinds().front(), in.rows});
+  history.axes = in.layout.axes();
+  ColumnTable all = cell_records(
+      {.plan = in.plan, .sweep = in.sweep, .history = history, .status = {}, .facts = {}});
+  ColumnTable out;
+  out.columns = identity_columns(in.sweep, {&in.plan, 1});
+  std::vector<std::string> used = {"cell"};
+  for (const VariableColumn& column : all.columns) {
+    if (column.dims.size() < 2 || column.dims[1] != "probe_step") continue;
+    used.insert(used.end(), column.dims.begin(), column.dims.end());
+  }
+  const auto is_used = [&](const std::string& axis) {
+    return std::ranges::find(used, axis) != used.end();
+  };
+  for (VariableColumn& column : all.columns) {
+    const bool axis = column.dims.size() == 1 && column.dims[0] == column.name;
+    const bool look = column.dims.size() > 1 && column.dims[1] == "probe_step";
+    if (look || (axis && is_used(column.name))) out.columns.push_back(std::move(column));
+  }
+  for (const auto& [axis, size] : all.sizes) {
+    if (is_used(axis)) out.sizes[axis] = size;
+  }
+  const std::string now = iso_utc(unix_time());
+  out.attributes = sweep_attributes(in.sweep, "depthgrid-probe");
+  const Attributes more = {{"config", resolved_json(in.sweep, in.plan)},
+                           {"probes", in.probes},
+                           {"probe_settings", in.settings},
+                           {"code_version", code_version()},
+                           {"created", now},
+                           {"history", now + " " + in.command}};
+  out.attributes.insert(out.attributes.end(), more.begin(), more.end());
+  return out;
+}
+
+}  // namespace
+
+fs::path publish_looks(const fs::path& cell_dir, const LookFileInput& input) {
+  const ColumnTable table = look_table(input);
+  for (std::size_t number = look_files(cell_dir).size() + 1;; ++number) {
+    const fs::path file = look_file(cell_dir, number);
+    TableWriter writer(file, table_bytes(table));
+    write_table(writer, table);
+    if (writer.publish_once(0)) return file;  // else another command has taken the number
+  }
+}
+
+std::vector<fs::path> look_files(const fs::path& cell_dir) {
+  std::vector<fs::path> out;
+  for (std::size_t number = 1;; ++number) {
+    fs::path file = look_file(cell_dir, number);
+    if (!something_at(file)) return out;
+    out.push_back(std::move(file));
+  }
+}
+
+std::set<std::string> recorded_probes(const fs::path& cell_dir) {
+  std::vector<fs::path> files = look_files(cell_dir);
+  files.push_back(cell_dir / "result.h5");
+  std::set<std::string> out;
+  for (const fs::path& file : files) {
+    try {
+      for (const std::string& name : TableReader(file, SealCheck::BlockOnly).names()) {
+        const Variable* variable = find_variable(name);
+        if (variable != nullptr && variable->dims.starts_with("cell, probe_step")) {
+          out.emplace(variable->schedule);
+        }
+      }
+    } catch (const StorageError&) {  // whoever needs its numbers says so
+    }
+  }
+  return out;
+}
+
+std::string looks_digest(const std::vector<fs::path>& files) {
+  if (files.empty()) return {};
+  std::string all;
+  for (const fs::path& file : files) {
+    const auto seal = peek_seal(file);
+    all += (seal ? hex(seal->digest) : "damaged") + "\n";
+  }
+  return hex(sha256(all));
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/cells/row_layout.hpp"
+#include "storage/plan_file.hpp"
+
+namespace depthgrid {
+
+/// What probes have found in stored weights of a cell: the contents of a file of looks.
+struct LookFileInput {
+  const StoredCell& plan;
+  const StoredPlan& sweep;
+  const RowLayout& layout;  // of series over probe_step only
+  const RowTable& rows;     // one per look, by ascending step
+  std::string probes;       // their names
+  std::string settings;     // JSON object of the leaves `probes.*` by which they looked
+  std::string command;      // as the user gave it
+};
+
+/// Builds and seals the next of `probe-1.h5`, `probe-2.h5`, …, beside the cell's result. None is
+/// ever written again. pack() puts the looks of all of them over those of the result: a later file
+/// goes before an earlier one.
+/// @return its path. @throws StorageError.
+std::filesystem::path publish_looks(const std::filesystem::path& cell_dir,
+                                    const LookFileInput& input);
+
+/// The files of looks of a cell, in the order of their numbers.
+std::vector<std::filesystem::path> look_files(const std::filesystem::path& cell_dir);
+
+/// Names of the probes that have written into a cell's result or its files of looks; a file that
+/// cannot be read has none.
+std::set<std::string> recorded_probes(const std::filesystem::path& cell_dir);
+
+/// Digest of the seals of files of looks, hex; empty for none. Of each only the seal is read.
+std::string looks_digest(const std::vector<std::filesystem::path>& files);
+
+}  // namespace depthgrid

@@ -1,0 +1,50 @@
+#include "sweeps/plan/missing_looks.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/base/printable.hpp"
+#include "storage/cells/look_file.hpp"
+#include "storage/store.hpp"
+
+namespace depthgrid {
+
+std::vector<MissingLooks> missing_looks(const Sweep& sweep, const CostTable& costs,
+                                        const std::filesystem::path& folder) {
+  std::vector<MissingLooks> out;
+  if (!std::filesystem::exists(folder / "STORE.json")) return out;
+  const Store store = Store::open(folder);
+  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
+    const CellPlan& cell = sweep.cells[row];
+    const auto cost = costs.find(cell.structure);
+    if (cost == costs.end() || cost->second.probes.empty() || !store.completed(cell.id)) continue;
+    const std::set<std::string> seen = recorded_probes(store.cell_path(cell.id));
+    for (const ProbeCost& probe : cost->second.probes) {
+      if (seen.contains(probe.name)) continue;
+      auto at = std::ranges::find(out, probe.name, &MissingLooks::probe);
+      if (at == out.end()) at = out.insert(out.end(), {probe.name, {}});
+      at->cells.push_back(row);
+    }
+  }
+  return out;
+}
+
+std::string missing_looks_text(const MissingLooks& missing, const Sweep& sweep,
+                               const std::filesystem::path& folder) {
+  constexpr std::size_t kNamed = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kNamed, missing.cells.size()); ++i) {
+    names += (i == 0 ? "" : "; ") + sweep.cells[missing.cells[i]].alias;
+  }
+  if (missing.cells.size() > kNamed) names += "; …";
+  return fmt::format(
+      "{} is switched on, but has not looked at {} finished cell{} ({}): `depthgrid probe {} "
+      "--probe "
+      "{}` looks at their stored checkpoints, `run --rerun CELL` trains again",
+      missing.probe, missing.cells.size(), missing.cells.size() == 1 ? "" : "s", names,
+      shell_word(folder.string()), missing.probe);
+}
+
+}  // namespace depthgrid

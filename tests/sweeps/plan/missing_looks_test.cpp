@@ -1,0 +1,65 @@
+#include "sweeps/plan/missing_looks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "storage/cells/look_file.hpp"
+#include "tests/storage/synthetic_sweep.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace missing_looks_test {
+
+void look(const Store& store, const StoredPlan& plan, std::size_t row) {
+  RowLayout layout;
+  const RowSlot slot = layout.add("lyapunov_log_det");
+  RowTable rows;
+  rows.width = static_cast<std::int64_t>(slot.count);
+  rows.add(5, std::vector<double>{-1.5});
+  publish_looks(store.cell_path(plan.cells[row].id), {.plan = plan.cells[row],
+                                                      .sweep = plan,
+                                                      .layout = layout,
+                                                      .rows = rows,
+                                                      .probes = "lyapunov",
+                                                      .settings = "{}",
+                                                      .command = "depthgrid probe"});
+}
+
+TEST(MissingLooks, AreThoseOfFinishedCellsThatNobodyHasMade) {
+  const TemporaryFolder folder;
+  const Sweep sweep = synthetic_sweep({1e-4, 1e-3, 1e-2});
+  const Store store = Store::open_or_create(folder.path() / "s");
+  publish_plan(store, sweep);
+  const StoredPlan plan = read_plan(store);
+  finish_cell(store, plan, 0, 5);
+  finish_cell(store, plan, 1, 5);
+  look(store, plan, 1);
+  CostTable costs;
+  StructureCost& cost = costs[sweep.cells[0].structure];
+  cost.probes = {{.name = "gates", .looks = 2}, {.name = "lyapunov", .looks = 2}};
+
+  const std::vector<MissingLooks> missing = missing_looks(sweep, costs, store.root());
+
+  ASSERT_EQ(missing.size(), 2U);
+  EXPECT_EQ(missing[0].probe, "gates");
+  EXPECT_EQ(missing[0].cells, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(missing[1].probe, "lyapunov");
+  EXPECT_EQ(missing[1].cells, (std::vector<std::size_t>{0})) << "the third cell is not finished";
+  EXPECT_EQ(missing_looks_text(missing[1], sweep, "a b"),
+            "lyapunov is switched on, but has not looked at 1 finished cell (" +
+                sweep.cells[0].alias +
+                "): `depthgrid probe 'a b' --probe lyapunov` looks at their stored checkpoints, "
+                "`run --rerun CELL` trains again");
+}
+
+TEST(MissingLooks, AreUnknownWithoutCostsOrAStore) {
+  const TemporaryFolder folder;
+  const Sweep sweep = synthetic_sweep({1e-4});
+  EXPECT_TRUE(missing_looks(sweep, {}, folder.path() / "none").empty());
+  const Store store = Store::open_or_create(folder.path() / "s");
+  publish_plan(store, sweep);
+  finish_cell(store, read_plan(store), 0, 5);
+  EXPECT_TRUE(missing_looks(sweep, {}, store.root()).empty());
+}
+
+}  // namespace missing_looks_test
+}  // namespace depthgrid

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/probe/record.hpp"
+#include "storage/cells/row_layout.hpp"
+
+namespace depthgrid {
+
+/// Rows of one cell from probes that look at it once per stored checkpoint.
+class LookRows final : public RecordSink {
+ public:
+  /// A series that was declared before is the same one.
+  std::size_t declare(const SeriesSpec& series) override;
+  void write(std::size_t series, std::size_t cell, std::span<const double> values) override;
+
+  /// Ends the look after `step` steps; what was not written is absent.
+  void end_look(std::int64_t step);
+
+  bool has(std::int64_t step) const { return looks_.contains(step); }
+  std::size_t series() const noexcept { return slots_.size(); }
+  std::size_t width() const noexcept { return row_.size(); }  // numbers of one look
+  std::vector<std::int64_t> steps() const;
+  const RowLayout& layout() const noexcept { return layout_; }
+  /// By ascending step.
+  RowTable rows() const;
+
+ private:
+  RowLayout layout_;
+  std::vector<std::string> names_;
+  std::vector<RowSlot> slots_;
+  std::vector<double> row_;
+  std::map<std::int64_t, std::vector<double>> looks_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,212 @@
+#include "worker/probe/probe_cells.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/output.hpp"
+#include "core/config/sweep/observation.hpp"
+#include "core/train/train_options.hpp"
+#include "storage/cells/look_file.hpp"
+#include "storage/hdf5/checkpoint.hpp"
+#include "storage/plan_sequence.hpp"
+#include "worker/data_pool.hpp"
+#include "worker/model/stored_model.hpp"
+#include "worker/probe/look_rows.hpp"
+#include "worker/session/probe_table.hpp"
+#include "worker/session/probe_tokens.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// What was found in one cell.
+struct CellLooks {
+  CellId id;
+  std::string alias;
+  std::vector<std::int64_t> steps;
+  std::vector<std::string> probes;
+  std::size_t variables = 0;
+  fs::path file;
+  double seconds = 0;
+};
+
+void require_probes(const std::vector<std::string>& names) {
+  std::vector<std::string_view> known;
+  for (const ProbeFacts& probe : known_probes()) known.emplace_back(probe.name);
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw UserError(ExitCode::Usage,
+                    fmt::format("--probe {}: there are {}", name, fmt::join(known, ", ")));
+  }
+}
+
+/// The probes asked for; else those that the cell's leaves switch on. In the order of the table.
+std::vector<std::string> names_for(const ProbeOrder& order, const CellConfig& leaves) {
+  std::vector<std::string> out;
+  for (const ProbeFacts& probe : known_probes()) {
+    const std::string name = probe.name;
+    const auto* word = leaves.at("probes." + name + ".schedule").get_if<std::string>();
+    const bool on = word == nullptr || *word != "off";
+    const bool asked = std::ranges::find(order.probes, name) != order.probes.end();
+    if (order.probes.empty() ? on : asked) out.push_back(name);
+  }
+  return out;
+}
+
+/// The choices of --at, each checkpoint of a cell for `all`.
+std::vector<std::string> choices_at(const ProbeOrder& order, const Store& store, const CellId& id) {
+  std::vector<std::string> out;
+  for (const std::string& at : order.at) {
+    if (at != "all") {
+      out.push_back(at);
+      continue;
+    }
+    std::set<std::int64_t> steps;
+    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id)))
+      steps.insert(file.step);
+    for (const std::int64_t step : steps) out.push_back(std::to_string(step));
+    if (steps.empty()) out.emplace_back("final");  // which says that there is none
+  }
+  return out;
+}
+
+/// The leaves by which the probes look.
+std::string settings_json(const CellConfig& leaves) {
+  Json out = Json::object();
+  const Json given = Json::parse(leaves.json());
+  for (const auto& [path, value] : given.items()) {
+    if (path.starts_with("probes.")) out[path] = value;
+  }
+  return out.dump();
+}
+
+/// Probes and rows of one cell at one checkpoint after another.
+class CellProbing {
+ public:
+  CellProbing(const ProbeOrder& order, const Store& store, const StoredPlan& plan)
+      : order_(order), store_(store), plan_(plan), data_(store, DataPool::Use::Reading) {}
+
+  CellLooks look(const CellId& id) {
+    const Stopwatch clock;
+    CellLooks out;
+    out.id = id;
+    LookRows rows;
+    std::optional<StoredCell> cell;
+    std::string settings;
+    for (const std::string& at : choices_at(order_, store_, id)) {
+      StoredModel stored({order_.store, id, at});
+      if (rows.has(stored.step)) continue;
+      const CellConfig leaves = with_observations(stored.config, order_.set);
+      out.probes = look_at(stored, leaves, rows);
+      settings = settings_json(leaves);
+      cell = stored.cell;
+    }
+    out.alias = cell->alias;
+    out.steps = rows.steps();
+    out.variables = rows.series();
+    if (out.variables > 0) {
+      out.file = publish_looks(store_.cell_path(id),
+                               {.plan = *cell,
+                                .sweep = plan_,
+                                .layout = rows.layout(),
+                                .rows = rows.rows(),
+                                .probes = fmt::format("{}", fmt::join(out.probes, " ")),
+                                .settings = settings,
+                                .command = order_.command});
+    }
+    out.seconds = clock.seconds();
+    return out;
+  }
+
+ private:
+  /// @return names of the probes that found something to look at.
+  std::vector<std::string> look_at(StoredModel& stored, const CellConfig& leaves, LookRows& rows) {
+    const auto data = data_.open(stored.config);
+    const TrainOptions train = train_options({&stored.config});
+    const ProbedJob job{.leaves = leaves,
+                        .model = *stored.model,
+                        .arena = *stored.arena,
+                        .set = [&] { return probe_tokens(leaves, *data); },
+                        .steps = train.steps,
+                        .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation)};
+    std::vector<std::string> looked;
+    for (const std::string& name : names_for(order_, leaves)) {
+      const JobProbes probes = make_probes(job, {name});
+      for (const auto& probe : probes.probes) {
+        probe->declare(rows);
+        probe->look(stored.step, rows);
+        looked.push_back(name);
+      }
+    }
+    rows.end_look(stored.step);
+    return looked;
+  }
+
+  const ProbeOrder& order_;
+  const Store& store_;
+  const StoredPlan& plan_;
+  DataPool data_;
+};
+
+Json json_of(const CellLooks& looks) {
+  return {{"cell", looks.id},
+          {"alias", looks.alias},
+          {"steps", looks.steps},
+          {"probes", looks.probes},
+          {"variables", looks.variables},
+          {"file", looks.file.empty() ? Json() : Json(looks.file.string())},
+          {"seconds", looks.seconds}};
+}
+
+std::string text_of(const CellLooks& looks) {
+  if (looks.variables == 0) {
+    return fmt::format("{}: nothing that these probes could look at\n", looks.alias);
+  }
+  return fmt::format("{}: {} at step {}, {} variables, {:.1f} s: {}\n", looks.alias,
+                     fmt::join(looks.probes, ", "), fmt::join(looks.steps, ", "), looks.variables,
+                     looks.seconds, looks.file.string());
+}
+
+}  // namespace
+
+int probe_cells(const ProbeOrder& order) {
+  require_probes(order.probes);
+  with_observations(CellConfig(), order.set);  // refused once, not for each cell
+  const Store store = Store::open(order.store);
+  const StoredPlan plan = read_plan(store);
+  CellProbing probing(order, store, plan);
+  Json cells = Json::array(), problems = Json::array();
+  ExitCode code = ExitCode::Done;
+  for (const std::string& id : order.cells) {
+    try {
+      const CellLooks looks = probing.look(id);
+      cells.push_back(json_of(looks));
+      if (!order.json) print(text_of(looks));
+    } catch (const UserError& problem) {
+      if (problems.empty()) code = problem.code();
+      problems.push_back({{"cell", id}, {"problem", problem.what()}});
+      log(LogLevel::Error, problem.what());
+    }
+  }
+  if (order.json) {
+    print(Json{{"schema", 1}, {"cells", cells}, {"problems", problems}}.dump() + "\n");
+  } else if (!cells.empty()) {
+    print(fmt::format("depthgrid pack {} brings them into sweep.h5\n", order.store));
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace depthgrid
