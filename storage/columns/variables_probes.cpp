@@ -11,6 +11,13 @@ constexpr Variable gate(std::string_view name, std::string_view dims, std::strin
   return {name, dims, Float32, "1", long_name, "gates", kGates, true};
 }
 
+constexpr const char* kTrainingGradients = "core/probe/gradients/training_gradients.hpp";
+
+constexpr Variable of_layers(std::string_view name, DataType type, std::string_view long_name) {
+  return {name,        "cell, probe_step, layer", type, "1", long_name,
+          "gradients", kTrainingGradients,        true};
+}
+
 constexpr Variable of_heads(std::string_view name, std::string_view long_name) {
   return {name,        "cell, probe_step, depth, head",           Float32, "1", long_name,
           "attention", "core/probe/attention/head_attention.hpp", true};
@@ -44,6 +51,13 @@ constexpr Variable kProbeVariables[] = {
      "loss when the readout reads this state", "logit_lens", kLens, true},
     {"logit_lens_agreement", "cell, probe_step, depth_edge", Float32, "1",
      "share of tokens with the most probable token of the last depth", "logit_lens", kLens, true},
+    of_layers("gradient_norm_layer", Float32,
+              "gradient norm of a block's parameters in the step, before clip"),
+    of_layers("gradient_norm_layer_clipped", Float32, "gradient norm of a block, after clip"),
+    of_layers("gradient_vanish_count", Int64, "steps so far with a norm below vanish_below"),
+    of_layers("gradient_explode_count", Int64, "steps so far with a norm above explode_above"),
+    {"gradient_clip_count", "cell, probe_step", Int64, "1", "steps so far with the clip active",
+     "gradients", kTrainingGradients, true},
     of_heads("attention_entropy", "entropy over ln(i + 1), mean over queries i >= 1"),
     of_heads("attention_distance", "mean distance to the attended token, in tokens"),
     of_heads("attention_first_share", "weight on the first token"),

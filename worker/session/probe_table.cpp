@@ -48,7 +48,7 @@ std::unique_ptr<Probe> make_gates(const ProbeRequest& o) {
 }
 
 std::unique_ptr<Probe> make_gradients(const ProbeRequest& o) {
-  return std::make_unique<GradientsProbe>(o.subject, o.schedule, o.job.sequences);
+  return std::make_unique<GradientsProbe>(o.subject, o.schedule, o.job.sequences, o.job.gradients);
 }
 
 std::unique_ptr<Probe> make_logit_lens(const ProbeRequest& o) {
@@ -125,14 +125,15 @@ JobProbes make_probes(const ProbedJob& job, const std::vector<std::string>& name
   });
 }
 
-JobProbes make_probes(const TrainedJob& job) {
+JobProbes make_probes(const TrainedJob& job, const TrainingGradients* gradients) {
   const TrainOptions& train = job.fused.train;
   const ProbedJob probed{.leaves = *job.configs[0],
                          .model = *job.fused.model,
                          .arena = *job.fused.arena,
                          .set = [&job] { return probe_tokens(*job.configs[0], *job.data); },
                          .steps = job.steps(),
-                         .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation)};
+                         .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation),
+                         .gradients = gradients};
   return chosen_probes(probed, [&](const std::string& name) {
     return ProbeSchedule(probed.leaves.at("probes." + name + ".schedule"), probed.steps);
   });

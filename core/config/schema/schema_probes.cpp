@@ -6,6 +6,7 @@ namespace {
 using enum LeafClass;
 
 constexpr std::string_view kTrajectoryOn = "probes.trajectory.schedule!=off";
+constexpr std::string_view kGradientsOn = "probes.gradients.schedule!=off";
 constexpr std::string_view kLyapunovOn = "probes.lyapunov.schedule!=off";
 constexpr FixedText kGatesOn = with_each(kGated, "probes.gates.schedule!=off");
 
@@ -42,6 +43,12 @@ constexpr Leaf kProbes[] = {
          kGatesOn),
     schedule("probes.gradients.schedule", "{every: 100}",
              "norm of the loss gradient by the states along depth"),
+    read(above(real("probes.gradients.vanish_below", 0, kUnlimited, "–", "1e-6", Observation,
+                    "counts steps in which the gradient of a layer is smaller, before the clip")),
+         kGradientsOn),
+    read(above(real("probes.gradients.explode_above", 0, kUnlimited, "–", "100", Observation,
+                    "counts steps in which the gradient of a layer is larger, before the clip")),
+         kGradientsOn),
     schedule("probes.logit_lens.schedule", "end",
              "loss and agreement when the head reads the state at each depth"),
     schedule("probes.lyapunov.schedule", "off",
