@@ -31,18 +31,24 @@ def exponents(sweep):
         for scale, cells in values.groupby("param_model_residual_scale"):
             cells = cells.groupby("param_model_modulation_hidden")
             axis.errorbar(cells.mean()[cells.mean().dims[0]], cells.mean(), cells.std(), marker="o", ms=3, capsize=2,
-                          label=f"residual scale {scale}")
+                          label=f"residual scale {scale:.3g}")
         axis.set(xscale="log", xticks=[32, 64, 128, 256], xticklabels=[32, 64, 128, 256], xlabel="h_mod", ylabel=name)
         axis.minorticks_off()
-    axes[0].legend()
+    axes[1].legend()
     return figure
 
 
 def by_arm(values):
     """Mean over the seeds of each arm, in the order of the sweep: (name, values)."""
-    names = values.param_tag.values
+    names = values.arm.values
     for name in dict.fromkeys(names.tolist()):
         yield name, values.isel(cell=names == name).mean("cell")
+
+
+def middles(edges):
+    """Depth-times between the states: where a step is drawn."""
+    edges = edges.values
+    return (edges[1:] + edges[:-1]) / 2
 
 
 def paths(sweep):
@@ -52,9 +58,8 @@ def paths(sweep):
     shown = (("trajectory_norm_mean", "RMS of H", "depth_edge"), ("trajectory_velocity", "velocity, RMS", "depth"),
              ("trajectory_cosine_step", "cosine of successive steps", "depth"))
     for axis, (variable, label, over) in zip(axes, shown):
-        times = last.depth_edge_time if over == "depth_edge" else last.depth_time
-        for (name, values), (_, at) in zip(by_arm(last[variable]), by_arm(times)):
-            axis.plot(at, values, marker="o", ms=3, label=name)
+        for (name, values), (_, at) in zip(by_arm(last[variable]), by_arm(last.depth_edge_time)):
+            axis.plot(at if over == "depth_edge" else middles(at), values, marker="o", ms=3, label=name)
         axis.set(xlabel="depth-time", ylabel=label)
     axes[0].set_yscale("log")
     axes[1].set_yscale("log")
@@ -67,11 +72,12 @@ def similarity(sweep):
     """Debiased CKA between all pairs of depths, by family, before and after training."""
     states = sweep.trajectory_cka
     arms = list(by_arm(states))
-    figure, axes = plt.subplots(2, len(arms), figsize=(1.5 * len(arms) + 0.6, 3.1), sharex=True, sharey=True)
+    figure, axes = plt.subplots(2, len(arms), figsize=(1.4 * len(arms) + 0.8, 2.9))
     for column, (name, values) in enumerate(arms):
         for row, step in enumerate((0, -1)):
-            picture = axes[row, column].imshow(values.isel(probe_step=step), vmin=0, vmax=1, cmap="magma",
-                                               origin="lower")
+            shown = values.isel(probe_step=step).dropna("depth_edge", how="all").dropna("depth_edge_b", how="all")
+            picture = axes[row, column].imshow(shown, vmin=0, vmax=1, cmap="magma", origin="lower")
+            axes[row, column].set(xticks=[], yticks=[])
         axes[0, column].set_title(name, fontsize=8)
     axes[0, 0].set_ylabel("step 0")
     axes[1, 0].set_ylabel("last step")
@@ -83,25 +89,19 @@ def lens(sweep):
     """What the head reads at each depth, and the gradients that reach it."""
     last = sweep.isel(probe_step=-1)
     figure, axes = plt.subplots(1, 2, figsize=(7, 2.8))
-    shown = (("logit_lens_loss", "loss of the head read early, nats"), ("gradient_norm_depth", "|∂ℓ/∂H|"))
+    shown = (("logit_lens_loss", "loss of the head, nats"), ("gradient_norm_depth", "|∂ℓ/∂H|"))
     for axis, (variable, label) in zip(axes, shown):
         for (name, values), (_, at) in zip(by_arm(last[variable]), by_arm(last.depth_edge_time)):
-            at = at if "depth_edge" in values.dims else by_edge(at)
-            axis.plot(at, values, marker="o", ms=3, label=name)
-        axis.set(xlabel="depth-time", ylabel=label)
+            axis.plot(at if "depth_edge" in values.dims else at[1:], values, marker="o", ms=3, label=name)
+        axis.set(xlabel="depth-time of the state", ylabel=label)
     axes[1].set_yscale("log")
     axes[0].legend(ncols=2)
     return figure
 
 
-def by_edge(times):
-    """Depth-times of the states after the first."""
-    return times.isel(depth_edge=slice(1, None))
-
-
 def gates(sweep):
     """Mean gate over depth-time, on the fine grid, of one arm, at the start and at the end of training."""
-    chosen = sweep.sel(cell=sweep.param_tag == "time_indexed").isel(cell=0)
+    chosen = sweep.sel(cell=sweep.arm == "time_indexed").isel(cell=0)
     figure, axes = plt.subplots(1, 2, figsize=(7, 2.6), sharey=True)
     for axis, step in zip(axes, (0, -1)):
         values = chosen.gate_fine.isel(probe_step=step)
@@ -123,10 +123,10 @@ def training(sweep):
     for axis, (variable, label) in zip(axes, shown):
         for name, values in by_arm(seen[variable]):
             if "depth_edge" in values.dims:
-                values = values.isel(depth_edge=-1)
+                values = values.dropna("depth_edge", how="all").isel(depth_edge=-1)
             values = values.dropna("probe_step")
-            axis.plot(np.maximum(values.probe_step, 1), values, marker="o", ms=3, label=name)
-        axis.set(xscale="log", xlabel="steps (0 drawn at 1)", ylabel=label)
+            axis.plot(np.maximum(values.probe_step, 0.5), values, marker="o", ms=3, label=name)
+        axis.set(xscale="log", xlabel="steps (0 drawn at ½)", ylabel=label)
     axes[0].set_yscale("log")
     axes[0].legend(ncols=2)
     return figure
@@ -146,9 +146,9 @@ def main(arguments):
     if len(arguments) not in (2, 3) or arguments[0] not in PICTURES:
         sys.exit(f"usage: draw.py PICTURE STORE [OUT.svg]; pictures: {', '.join(PICTURES)}")
     sweep = xr.open_dataset(pathlib.Path(arguments[1]) / "sweep.h5", engine="h5netcdf")
-    sweep = sweep.set_coords([name for name in sweep.data_vars if name.startswith("param_")])
+    sweep = sweep.set_coords([name for name in sweep.data_vars if name == "arm" or name.startswith("param_")])
     out = arguments[2] if len(arguments) == 3 else pathlib.Path(__file__).parent / f"{arguments[0]}.svg"
-    PICTURES[arguments[0]](sweep).savefig(out, metadata={"Date": None})
+    PICTURES[arguments[0]](sweep).savefig(out, metadata={"Date": None}, bbox_inches="tight")
 
 
 if __name__ == "__main__":

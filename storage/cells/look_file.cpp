@@ -87,7 +87,8 @@ std::set<std::string> recorded_probes(const fs::path& cell_dir) {
   std::set<std::string> out;
   for (const fs::path& file : files) {
     try {
-      for (const std::string& name : TableReader(file, SealCheck::BlockOnly).names()) {
+      const TableReader reader(file, SealCheck::BlockOnly);
+      for (const std::string& name : reader.names()) {
         const Variable* variable = find_variable(name);
         if (variable != nullptr && variable->dims.starts_with("cell, probe_step")) {
           out.emplace(variable->schedule);

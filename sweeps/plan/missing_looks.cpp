@@ -24,7 +24,7 @@ std::vector<MissingLooks> missing_looks(const Sweep& sweep, const CostTable& cos
     for (const ProbeCost& probe : cost->second.probes) {
       if (seen.contains(probe.name)) continue;
       auto at = std::ranges::find(out, probe.name, &MissingLooks::probe);
-      if (at == out.end()) at = out.insert(out.end(), {probe.name, {}});
+      if (at == out.end()) at = out.insert(at, MissingLooks{probe.name, {}});
       at->cells.push_back(row);
     }
   }

@@ -69,9 +69,10 @@ void set_declarations(CellFacts& facts, const FusedModel& fused) {
 
 void set_predictions(CellFacts& facts, const RunContext& run, const CellPlan& cell,
                      std::int64_t parameters) {
-  const double seconds = predicted_cell_seconds(cell.config, run.costs.at(cell.structure));
+  const StructureCost& cost = run.costs.at(cell.structure);
+  const double seconds = predicted_cell_seconds(cell.config, cost);
   facts.set("predicted_wall_time", seconds / static_cast<double>(run.sync.ranks()));
-  facts.set("predicted_bytes", predicted_stored_bytes(cell.config, parameters));
+  facts.set("predicted_bytes", predicted_stored_bytes(cell.config, parameters, cost.probes));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ CellTrajectory::CellTrajectory(const TrajectorySizes& sizes, std::int64_t channe
     : sizes_(sizes),
       means_(path_rows(sizes.steps), static_cast<std::int64_t>(sizes.classes.size())),
       norms_(static_cast<std::size_t>(sizes.steps + 1) * sizes.classes.size()),
-      moments_(make_state_moments(sizes.tokens, channels, pairs())) {}
+      moments_(make_state_moments(sizes.steps + 1, sizes.tokens, channels, pairs())) {}
 
 bool CellTrajectory::pairs() const {
   return sizes_.cka && sizes_.tokens >= kLeastCkaTokens;

@@ -25,11 +25,13 @@ class StateMoments {
   virtual GramSums gram_sums() const = 0;
 };
 
-/// Sums over channels (FeatureMoments), or with fewer tokens than channels over tokens
-/// (TokenGrams).
+/// Sums over channels (FeatureMoments); with fewer tokens than channels over tokens (TokenGrams);
+/// where sums over channels between all pairs of depths would take more than half a gibibyte, the
+/// states themselves (StoredStates).
+/// @param depths  L + 1
 /// @param tokens  that add() will see in all
 /// @param pairs   gram_sums() will be asked for
-std::unique_ptr<StateMoments> make_state_moments(std::int64_t tokens, std::int64_t channels,
-                                                 bool pairs);
+std::unique_ptr<StateMoments> make_state_moments(std::int64_t depths, std::int64_t tokens,
+                                                 std::int64_t channels, bool pairs);
 
 }  // namespace depthgrid

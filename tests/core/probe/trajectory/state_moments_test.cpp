@@ -21,7 +21,9 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
+#include "core/probe/trajectory/feature_moments.hpp"
 #include "core/probe/trajectory/spectrum.hpp"
+#include "core/probe/trajectory/stored_states.hpp"
 
 namespace depthgrid {
 namespace state_moments_test {
@@ -37,7 +39,7 @@ at::Tensor orthonormal(std::int64_t rows, std::int64_t columns) {
 /// Moments of states (D, n, C), added in three pieces.
 std::unique_ptr<StateMoments> moments_of(const at::Tensor& x, bool pairs = true) {
   const std::int64_t n = x.size(1);
-  auto out = make_state_moments(n, x.size(2), pairs);
+  auto out = make_state_moments(x.size(0), n, x.size(2), pairs);
   for (std::int64_t part = 0; part < 3; ++part) {
     const std::int64_t first = part * n / 3;
     out->add(x.narrow(1, first, (part + 1) * n / 3 - first));
@@ -93,6 +95,29 @@ TEST(TrajectoryCka, EqualsTheDefinitionOverPairsOfTokens) {
       }
     }
   }
+}
+
+TEST(TrajectoryCka, OfStoredStatesIsThatOfSums) {
+  const at::Tensor x = gaussian({3, 40, 6}).to(at::kFloat).to(at::kDouble);
+  StoredStates stored;
+  stored.add(x.narrow(1, 0, 15));
+  stored.add(x.narrow(1, 15, 25));
+  FeatureMoments sums(/*pairs=*/true);
+  sums.add(x);
+  const std::vector<double> found = debiased_cka(stored.gram_sums(), 40);
+  const std::vector<double> expected = debiased_cka(sums.gram_sums(), 40);
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-12);
+  EXPECT_LT((stored.scatters() - sums.scatters()).abs().max().item<double>(), 1e-12);
+}
+
+TEST(TrajectoryCka, OfAWideAndDeepModelKeepsStatesInTheStead) {
+  const auto kept = [](std::int64_t depths, std::int64_t channels, bool pairs) {
+    const auto moments = make_state_moments(depths, 8192, channels, pairs);
+    return dynamic_cast<const StoredStates*>(moments.get()) != nullptr;
+  };
+  EXPECT_FALSE(kept(7, 1024, true)) << "0.2 GB of sums";
+  EXPECT_TRUE(kept(25, 1024, true)) << "2.7 GB of sums, 0.8 GB of states";
+  EXPECT_FALSE(kept(25, 1024, false));
 }
 
 TEST(TrajectoryCka, IsOneForRotatedScaledAndShiftedStates) {
