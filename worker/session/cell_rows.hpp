@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/nan.hpp"
 #include "core/probe/record.hpp"
 #include "core/train/trainer.hpp"
 #include "storage/cells/row_layout.hpp"
@@ -36,7 +37,7 @@ struct TrainRow {
   double loss_scale;
   double tokens, epoch, wall;  // so far
   const std::vector<double>& learned_scales;
-  double alpha;  // RecordShape::flows
+  double alpha = kNaN;  // RecordShape::flows
 };
 
 /// Cell e of one evaluation.
