@@ -86,7 +86,7 @@ assert layers.tolist() == sweep["n_layer"][()].tolist(), layers
 alpha = np.isfinite(sweep["alpha"][()]).all(axis=1)
 assert [bool(x) for x in alpha] == [f == "hybrid_ode" for f in family], alpha
 entropy = sweep["attention_entropy"][:, steps.index(20)]
-assert ((entropy > 0) & (entropy <= 1.001) | np.isnan(entropy)).all() and np.isfinite(entropy[0]).all(), entropy
+assert ((entropy > 0) & (entropy <= 1.001) | np.isnan(entropy)).all() and np.isfinite(entropy[:, 0]).all(), entropy
 assert np.isfinite(sweep["weight_ov_singular"][:, steps.index(40), 0, 0, 0]).all()
 lens = sweep["logit_lens_loss"][()]
 assert np.isfinite(lens[:, steps.index(40), 0]).all()
