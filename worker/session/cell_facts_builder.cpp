@@ -99,9 +99,13 @@ std::vector<double> residual_scales(const FusedModel& fused, std::size_t e) {
   return doubles(grid.h.select(0, static_cast<std::int64_t>(e)));
 }
 
+bool has_alpha(const ModelOptions& options) {
+  return options.flow.replaced() > 0 && options.flow.field != FieldKind::Block;
+}
+
 double flow_alpha(const FusedModel& fused, std::size_t e) {
   const FlowOptions& flow = fused.options.flow;
-  if (flow.replaced() == 0) return kNaN;
+  if (!has_alpha(fused.options)) return kNaN;
   if (!flow.alpha_learned) return flow.alpha[e];
   const std::int64_t at = fused.arena->layout().find("flow.alpha").offset;
   return fused.arena->values()[static_cast<std::int64_t>(e)][at].item<double>();

@@ -7,6 +7,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "worker/process/stop_signals.hpp"
+#include "worker/session/cell_facts_builder.hpp"
 #include "worker/session/final_weights.hpp"
 #include "worker/session/probe_table.hpp"
 #include "worker/session/team_state.hpp"
@@ -80,7 +81,7 @@ RecordShape JobSession::record_shape() const {
   const EvalPlan& plan = evaluation_.plan();
   const ModeEvaluation& modes = evaluation_.modes();
   return {.cells = o.cells,
-          .flows = o.flow.replaced() > 0,
+          .flows = has_alpha(o),
           .learned_scales = o.residual.kind != ScaleKind::Fixed ? o.depth_steps() : 0,
           .positions = plan.by_position() ? plan.positions() : 0,
           .published = job_.configs[0]->word("eval.protocol") == "published_1",
