@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/depth/depth_grid.hpp"
@@ -51,6 +52,14 @@ class Family {
   /// The blocks that the field runs at the nodes of an evaluation grid, for decoding token by token
   /// (models/decode): one per step; empty if a step is more than one block.
   virtual std::vector<DecodeBlock> blocks(const DepthGrid& /*grid*/) const { return {}; }
+
+  /// The block at each step of the evaluation grid, for diagnostics; where a step evaluates its
+  /// field several times, that at its beginning. What a step does not have is undefined.
+  virtual std::vector<BlockWeights> step_weights() const {
+    std::vector<BlockWeights> out;
+    for (DecodeBlock& block : blocks(grid({}))) out.push_back(std::move(block.weights));
+    return out;
+  }
 
   /// Depth-time features at the readout, for a temporal final norm: (E, 1, F); undefined if the
   /// family has no depth-time.

@@ -1,6 +1,7 @@
 #include "models/probed_model.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <ATen/TensorOperators.h>
@@ -29,9 +30,12 @@ class StateCollector final : public Observer {
 class ModelTrack final : public DepthTrack {
  public:
   /// The weights of all steps are made here, once and outside of any graph.
-  ModelTrack(const Model& model, TrackPath path)
+  /// @param attention  see ForwardContext; outlives this.
+  ModelTrack(const Model& model, TrackPath path,
+             const std::function<void(const at::Tensor&)>* attention = nullptr)
       : context_{.composed = path == TrackPath::Composed,
-                 .execution = Execution{.mode = ExecutionMode::Dense}} {
+                 .execution = Execution{.mode = ExecutionMode::Dense},
+                 .attention = attention} {
     const at::NoGradGuard no_grad;
     segments_ = model.family().segments(context_);
   }
@@ -121,6 +125,45 @@ std::vector<at::Tensor> ProbedModel::state_gradients(std::int64_t first, std::in
 
 std::unique_ptr<DepthTrack> ProbedModel::track(TrackPath path) const {
   return std::make_unique<ModelTrack>(model_, path);
+}
+
+std::int64_t ProbedModel::heads() const {
+  const ModelOptions& o = model_.options();
+  const bool rows = o.flow.field == FieldKind::Mlp && o.flow.replaced() == o.layers;
+  return rows ? 0 : o.heads;
+}
+
+void ProbedModel::attention(std::int64_t first, std::int64_t count,
+                            const AttentionSink& sink) const {
+  const at::NoGradGuard no_grad;
+  std::int64_t step = 0;
+  bool told = false;  // a step of several evaluations tells of its first
+  const std::function<void(const at::Tensor&)> tell = [&](const at::Tensor& weights) {
+    if (told) return;
+    told = true;
+    sink(step, weights.view({cells(), -1, weights.size(1), weights.size(2), weights.size(3)}));
+  };
+  const ModelTrack steps(model_, TrackPath::Composed, &tell);
+  at::Tensor x = model_.embed(inputs(first, count));
+  for (; step < depth(); ++step, told = false) x = steps.advance(x, step, step + 1);
+}
+
+void ProbedModel::step_weights(const WeightSink& sink) const {
+  const at::NoGradGuard no_grad;
+  std::int64_t step = 0;
+  for (const BlockWeights& block : model_.family().step_weights()) {
+    StepWeights here;
+    if (block.qkv.weight.defined()) {
+      const at::Tensor qkv = effective_weight(block.qkv);
+      const std::vector<at::Tensor> parts = qkv.chunk(3, 1);
+      here = {parts[0], parts[1], parts[2], effective_weight(block.out), {}, {}};
+    }
+    if (block.up.weight.defined()) {
+      here.up = effective_weight(block.up);
+      here.down = effective_weight(block.down);
+    }
+    sink(step++, here);
+  }
 }
 
 at::Tensor ProbedModel::final_norm(const at::Tensor& x) const {

@@ -32,6 +32,12 @@ class ProbedModel final : public ProbeSubject {
   at::Tensor gate_times() const override;
   std::vector<GateValues> gates(const at::Tensor& tau) const override;
   GateRange gate_range() const override;
+  std::int64_t heads() const override;
+  std::int64_t head_width() const override {
+    return model_.options().width / model_.options().heads;
+  }
+  void attention(std::int64_t first, std::int64_t count, const AttentionSink& sink) const override;
+  void step_weights(const WeightSink& sink) const override;
 
  private:
   at::Tensor inputs(std::int64_t first, std::int64_t count) const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -8,6 +9,7 @@
 
 #include "core/probe/gate_values.hpp"
 #include "core/probe/probe_set.hpp"
+#include "core/probe/step_weights.hpp"
 
 namespace depthgrid {
 
@@ -29,6 +31,12 @@ class DepthTrack {
   ///           they are enabled.
   virtual at::Tensor advance(const at::Tensor& x, std::int64_t from, std::int64_t to) const = 0;
 };
+
+/// Is told the attention weights of a depth step: (E, B, H, T, T), queries before keys.
+using AttentionSink = std::function<void(std::int64_t step, const at::Tensor& weights)>;
+
+/// Is told the weights of a depth step; they may be views of the parameters.
+using WeightSink = std::function<void(std::int64_t step, const StepWeights& weights)>;
 
 /// A job as probes see it: its model with the weights of now, and the probe set. Everything is
 /// evaluated without draws. Nothing mixes cells, and nothing changes a bit of the training.
@@ -72,6 +80,18 @@ class ProbeSubject {
   /// @param tau  (E, n) double.
   virtual std::vector<GateValues> gates(const at::Tensor& tau) const = 0;
   virtual GateRange gate_range() const = 0;
+
+  /// Heads of the steps' attention; 0: no step has any.
+  virtual std::int64_t heads() const { return 0; }
+  virtual std::int64_t head_width() const { return 0; }  // C/H
+
+  /// Attention weights of sequences first ... first + count - 1, step by step, without gradients; a
+  /// step without attention is left out. Layers that skip tokens execute all of them.
+  virtual void attention(std::int64_t /*first*/, std::int64_t /*count*/,
+                         const AttentionSink& /*sink*/) const {}
+
+  /// Hands out the weights of each step, without gradients, one step after the other.
+  virtual void step_weights(const WeightSink& /*sink*/) const {}
 };
 
 }  // namespace depthgrid

@@ -67,7 +67,9 @@ StepReport Trainer::step(std::int64_t step) {
     active.push_back(alive && sound ? 1 : 0);
     report.nonfinite.push_back(alive && !sound ? 1 : 0);
   }
+  if (layers_) layers_->read(arena_.gradients());
   report.optimizer = optimizer_.step(step, active);
+  if (layers_) report.layers = layers_->norms(report.optimizer.norms, options_.loss_scale);
   for (std::size_t e = 0; e < active.size(); ++e) {
     if (active[e] != 0 && report.optimizer.norms.nonfinite[e] != 0) report.nonfinite[e] = 1;
     if (report.nonfinite[e] != 0) cells_.retire(static_cast<std::int64_t>(e), CellStatus::Diverged);

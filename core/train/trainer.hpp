@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/cells/cell_set.hpp"
@@ -9,6 +11,7 @@
 #include "core/train/gradient_sync.hpp"
 #include "core/train/objective.hpp"
 #include "core/train/optimizer/arena.hpp"
+#include "core/train/optimizer/layer_squares.hpp"
 #include "core/train/train_options.hpp"
 
 namespace depthgrid {
@@ -20,6 +23,7 @@ struct StepReport {
   std::vector<std::vector<double>> parts;  // (E) each, Objective::loss_parts() unweighted
   std::vector<std::uint8_t> nonfinite;     // (E) loss or gradient; the update was masked
   CellOptimizer::Report optimizer;
+  LayerNorms layers;  // empty unless the trainer watches layers
 };
 
 /// Runs optimiser steps over E fused cells and the R ranks of a team.
@@ -37,6 +41,9 @@ class Trainer {
   /// @param step  from 1.
   StepReport step(std::int64_t step);
 
+  /// From now on reports have the norms of layers, which costs a pass over their gradients.
+  void watch(LayerSquares layers) { layers_ = std::move(layers); }
+
  private:
   /// This rank's losses over tokens of the global batch, rows of (2 + parts, E): loss, total,
   /// parts; gradients go to the arena.
@@ -49,6 +56,7 @@ class Trainer {
   GradientSync& sync_;
   CellSet& cells_;
   const TrainOptions& options_;
+  std::optional<LayerSquares> layers_;
 };
 
 }  // namespace depthgrid

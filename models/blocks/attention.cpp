@@ -79,6 +79,7 @@ at::Tensor written_attention(const ModelOptions& o, const Heads& heads, const at
   const at::Tensor scores = at::matmul(q * scale, heads.k.transpose(2, 3))
                                 .masked_fill(hidden, -std::numeric_limits<double>::infinity());
   const at::Tensor weights = at::softmax(scores, -1);
+  if (context.attention != nullptr) (*context.attention)(weights);
   const at::Tensor kept = dropout(weights.view({o.cells, -1, q.size(1) * tokens, tokens}),
                                   o.dropout_attention, "attention", layer, context)
                               .view(weights.sizes());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -40,6 +41,9 @@ struct ForwardContext {
   std::optional<Execution> execution = {};    // none: the family's default
   RoutingRecord* routing = nullptr;           // out: what dynamic layers did; null: not recorded
   std::vector<at::Tensor>* losses = nullptr;  // (E) sums over tokens of Family::loss_terms()
+  /// Told the weights (E B, H, T, T) of every attention that is computed explicitly, as it is in a
+  /// composed pass; null: nobody asks.
+  const std::function<void(const at::Tensor&)>* attention = nullptr;
 };
 
 }  // namespace depthgrid

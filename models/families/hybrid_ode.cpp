@@ -108,6 +108,17 @@ class HybridOde final : public Family {
     return out;
   }
 
+  std::vector<BlockWeights> step_weights() const override {
+    std::vector<BlockWeights> out = blocks_;
+    for (std::int64_t j = 0; flow_ && j < options_.flow.steps; ++j) {
+      BlockWeights& here = out[static_cast<std::size_t>(options_.flow.first + j)];
+      here = flow_->block(flow_grid_.t.select(1, j));
+      // Of a field that reads the control signal too, what acts on the state.
+      here.up.weight = here.up.weight.narrow(2, 0, options_.width);
+    }
+    return out;
+  }
+
   std::vector<DeadParameter> dead_parameters() const override {
     const FlowOptions& flow = options_.flow;
     std::vector<DeadParameter> out;

@@ -38,6 +38,8 @@ constexpr auto kDimensions = std::to_array<Dimension>({
      "how layers that skip tokens are executed; teacher_topk and topk see the future"},
     {"exponent", Int32, Padded, 1, "", "Lyapunov exponent, from the largest one down"},
     {"lyapunov_variant", Text, Labelled, 0, "", "map of which the exponents are"},
+    {"head", Int32, Padded, 0, "", "attention head"},
+    {"singular_index", Int32, Padded, 0, "", "order of singular values and of eigenvalues"},
     {"attempt", Int64, Ragged, 0, "", "attempts of all cells; attempt_cell says whose"},
     {"event", Int64, Ragged, 0, "", "events of all cells in order of time; event_cell says whose"},
     {"job", Text, Labelled, 0, "", "id of the fused job"},

@@ -11,6 +11,23 @@ constexpr Variable gate(std::string_view name, std::string_view dims, std::strin
   return {name, dims, Float32, "1", long_name, "gates", kGates, true};
 }
 
+constexpr const char* kTrainingGradients = "core/probe/gradients/training_gradients.hpp";
+
+constexpr Variable of_layers(std::string_view name, DataType type, std::string_view long_name) {
+  return {name,        "cell, probe_step, layer", type, "1", long_name,
+          "gradients", kTrainingGradients,        true};
+}
+
+constexpr Variable of_heads(std::string_view name, std::string_view long_name) {
+  return {name,        "cell, probe_step, depth, head",           Float32, "1", long_name,
+          "attention", "core/probe/attention/head_attention.hpp", true};
+}
+
+constexpr Variable of_products(std::string_view name, std::string_view long_name) {
+  return {name,      "cell, probe_step, depth, head, singular_index", Float32, "1", long_name,
+          "weights", "core/probe/weights/product_spectrum.hpp",       true};
+}
+
 constexpr Variable kProbeVariables[] = {
     gate("gate_mean", "cell, probe_step, depth, weight_type", "modulation gate, mean"),
     gate("gate_std", "cell, probe_step, depth, weight_type", "spread over the gate's entries"),
@@ -34,6 +51,26 @@ constexpr Variable kProbeVariables[] = {
      "loss when the readout reads this state", "logit_lens", kLens, true},
     {"logit_lens_agreement", "cell, probe_step, depth_edge", Float32, "1",
      "share of tokens with the most probable token of the last depth", "logit_lens", kLens, true},
+    of_layers("gradient_norm_layer", Float32,
+              "gradient norm of a block's parameters in the step, before clip"),
+    of_layers("gradient_norm_layer_clipped", Float32, "gradient norm of a block, after clip"),
+    of_layers("gradient_vanish_count", Int64, "steps so far with a norm below vanish_below"),
+    of_layers("gradient_explode_count", Int64, "steps so far with a norm above explode_above"),
+    {"gradient_clip_count", "cell, probe_step", Int64, "1", "steps so far with the clip active",
+     "gradients", kTrainingGradients, true},
+    of_heads("attention_entropy", "entropy over ln(i + 1), mean over queries i >= 1"),
+    of_heads("attention_distance", "mean distance to the attended token, in tokens"),
+    of_heads("attention_first_share", "weight on the first token"),
+    of_heads("attention_self_share", "weight on the token itself"),
+    of_products("weight_qk_singular", "singular values of W_Q W_K^T"),
+    of_products("weight_qk_eigen_real", "eigenvalues of W_Q W_K^T, real part"),
+    of_products("weight_qk_eigen_imag", "eigenvalues of W_Q W_K^T, imaginary part"),
+    of_products("weight_ov_singular", "singular values of W_V W_O"),
+    of_products("weight_ov_eigen_real", "eigenvalues of W_V W_O, real part"),
+    of_products("weight_ov_eigen_imag", "eigenvalues of W_V W_O, imaginary part"),
+    {"weight_norm", "cell, probe_step, depth, weight_type", Float32, "1",
+     "spectral norm of the weight with its gate", "weights", "core/probe/weights/weights_probe.hpp",
+     true},
 };
 
 std::span<const Variable> probe_variables() {

@@ -48,6 +48,8 @@ constexpr Variable kTrainVariables[] = {
     {"train_loss_predictor", "cell, step", Float32, "nat",
      "loss of the predictors of Mixture-of-Depths, before its weight", "every step",
      "models/families/mod.hpp", true},
+    {"alpha", "cell, step", Float32, "1", "output scale α of the field of a flow", "every step",
+     "models/blocks/flow.hpp", true},
     {"residual_scale", "cell, step, depth", Float32, "1", "Δt in force at each depth step",
      "every step if learned, else first", "core/depth/depth_grid.hpp", true},
     {"stopped_at", "cell", Int64, "1", "last step made; -1 = none", "end",

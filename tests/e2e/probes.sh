@@ -19,9 +19,10 @@ seeds: 2
 YAML
 all=(--set 'probes.trajectory.schedule={every: 10}' --set 'probes.trajectory.token_classes=[all, first, frequent, rare]'
   --set 'probes.gates.schedule={at: [0, 7, "50 %"]}' --set 'probes.logit_lens.schedule={log_spaced: 4}'
-  --set 'probes.gradients.schedule={every: 15}' --set 'probes.lyapunov.schedule={every: 20}' --set probes.lyapunov.exponents=2 --set probes.lyapunov.sequences=2)
+  --set 'probes.gradients.schedule={every: 15}' --set 'probes.lyapunov.schedule={every: 20}' --set probes.lyapunov.exponents=2 --set probes.lyapunov.sequences=2
+  --set 'probes.attention.schedule={every: 20}' --set 'probes.weights.schedule={at: [20]}')
 none=()
-for probe in trajectory gates routing gradients logit_lens lyapunov; do none+=(--set "probes.$probe.schedule=off"); done
+for probe in trajectory gates routing gradients logit_lens lyapunov attention weights; do none+=(--set "probes.$probe.schedule=off"); done
 run() { # run STORE OPTION...
   local store=$1
   shift
@@ -36,7 +37,7 @@ if h5dump -d /probe_step none/sweep.h5 2>&1 | grep -q trajectory; then fail "a p
 # same_probes A B: all that probes record.
 same_probes() {
   local name
-  for name in $(h5ls "$1/sweep.h5" | grep -oE '^(trajectory|gate|gradient|logit_lens|lyapunov|tdt|tpn|router|routing)_[a-z0-9_]+'); do
+  for name in $(h5ls "$1/sweep.h5" | grep -oE '^(trajectory|gate|gradient|logit_lens|lyapunov|tdt|tpn|router|routing|attention|weight)_[a-z0-9_]+|^alpha'); do
     h5diff -q "$1/sweep.h5" "$2/sweep.h5" "/$name" "/$name" || fail "$name of $1 and $2 differ"
   done
 }
@@ -78,6 +79,15 @@ gates = np.isfinite(sweep["gate_mean"][:, :, -1, 0]).any(axis=1)
 family = [f.decode() for f in sweep["param_model_family"]]
 flows = np.isfinite(sweep["gate_mean"][()]).any(axis=(1, 2, 3))
 assert [bool(x) for x in flows] == [f in ("time_indexed", "hybrid_ode") for f in family], (flows, family)
+counts = sweep["gradient_clip_count"][:, [steps.index(s) for s in (0, 15, 30, 40)]]
+assert (np.diff(counts) >= 0).all() and (counts[:, 0] == 0).all() and counts[:, -1].max() > 0, counts
+layers = np.isfinite(sweep["gradient_norm_layer"][:, steps.index(40)]).sum(axis=1)
+assert layers.tolist() == sweep["n_layer"][()].tolist(), layers
+alpha = np.isfinite(sweep["alpha"][()]).all(axis=1)
+assert [bool(x) for x in alpha] == [f == "hybrid_ode" for f in family], alpha
+entropy = sweep["attention_entropy"][:, steps.index(20)]
+assert ((entropy > 0) & (entropy <= 1.001) | np.isnan(entropy)).all() and np.isfinite(entropy[:, 0]).all(), entropy
+assert np.isfinite(sweep["weight_ov_singular"][:, steps.index(40), 0, 0, 0]).all()
 lens = sweep["logit_lens_loss"][()]
 assert np.isfinite(lens[:, steps.index(40), 0]).all()
 assert (lens[:, steps.index(0)][np.isfinite(lens[:, steps.index(0)])] > 0).all()
@@ -85,7 +95,7 @@ PY
 
 # Afterwards: stored checkpoints give the numbers that the run has written, to the bit.
 probe() { # probe OPTION...: into out
-  expect 0 "$depthgrid" probe none --probe trajectory,gates,logit_lens,gradients,lyapunov "$@"
+  expect 0 "$depthgrid" probe none --probe trajectory,gates,logit_lens,gradients,lyapunov,attention,weights "$@"
 }
 expect 2 "$depthgrid" probe none --probe entropy
 says err "there are trajectory, gates"
@@ -96,7 +106,7 @@ says err "no intact checkpoint of step 7; there are: 40"
 settings=()
 for word in "${all[@]}"; do [[ $word == --set || $word == *schedule* ]] || settings+=(--set "$word"); done
 probe --at final,20 "${settings[@]}"
-says out "trajectory, gates, gradients, logit_lens, lyapunov at step 20, 40"
+says out "trajectory, gates, gradients, logit_lens, lyapunov, attention, weights at step 20, 40"
 says out "depthgrid pack none brings them into sweep.h5"
 expect 0 "$depthgrid" pack none
 "$sources/.venv/bin/python" - <<'PY' || fail "what probe has found afterwards"
@@ -109,6 +119,7 @@ compared = 0
 for name in run:
     axes = [d[0].name for d in run[name].dims if len(d)] if isinstance(run[name], h5py.Dataset) else []
     if len(axes) < 2 or axes[1] != "/probe_step" or name.startswith(("routing", "gate_reason", "tpn")): continue
+    if name.startswith("gradient_") and name != "gradient_norm_depth": continue  # of the training
     for step in (20, 40):
         a = run[name][:, steps["run"].index(step)]
         if not np.isfinite(a).any(): continue  # this probe did not look then

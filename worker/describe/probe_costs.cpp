@@ -12,6 +12,7 @@
 #include "core/base/clock.hpp"
 #include "core/config/sweep/observation.hpp"
 #include "core/probe/probe_schedule.hpp"
+#include "models/layer_parameters.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/probe/look_rows.hpp"
 #include "worker/session/probe_table.hpp"
@@ -62,12 +63,14 @@ std::vector<ProbeCost> probe_costs(const CellConfig& config) {
       leaves = with_observations(config, {fmt::format("{}=1", known.proportional_to)});
     }
     const TrainOptions& train = fused->train;
+    const TrainingGradients gradients(1, layer_count(fused->options), {});
     const ProbedJob job{.leaves = leaves,
                         .model = *fused->model,
                         .arena = *fused->arena,
                         .set = [&] { return random_set(leaves, fused->options.vocabulary); },
                         .steps = steps,
-                        .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation)};
+                        .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation),
+                        .gradients = &gradients};
     const JobProbes made = make_probes(job, {known.name});
     for (const auto& probe : made.probes) {
       LookRows rows;

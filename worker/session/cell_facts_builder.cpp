@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "core/base/digest.hpp"
+#include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/start_name.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/cost_model.hpp"
+#include "models/layer_parameters.hpp"
 #include "models/probed_model.hpp"
 #include "sweeps/plan/structure_cost.hpp"
 #include "worker/session/final_weights.hpp"
@@ -29,9 +31,7 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   const DepthGrid grid = fused.model->family().grid({});
   const std::int64_t steps = grid.steps(), replaced = o.flow.replaced();
   facts.set("n_depth", static_cast<double>(steps));
-  facts.set("n_layer", shared         ? 1.0
-                       : replaced > 0 ? static_cast<double>(o.layers - replaced + 1)
-                                      : static_cast<double>(o.layers));
+  facts.set("n_layer", static_cast<double>(layer_count(o)));
   facts.set("depth_time", doubles(grid.t.select(0, static_cast<std::int64_t>(e))));
   std::vector<double> blocks;
   for (std::int64_t i = 0; i < steps; ++i) {
@@ -97,6 +97,18 @@ void set_modes(CellFacts& facts, const ModeResults& modes, const FusedModel& fus
 std::vector<double> residual_scales(const FusedModel& fused, std::size_t e) {
   const DepthGrid grid = fused.model->family().grid({});
   return doubles(grid.h.select(0, static_cast<std::int64_t>(e)));
+}
+
+bool has_alpha(const ModelOptions& options) {
+  return options.flow.replaced() > 0 && options.flow.field != FieldKind::Block;
+}
+
+double flow_alpha(const FusedModel& fused, std::size_t e) {
+  const FlowOptions& flow = fused.options.flow;
+  if (!has_alpha(fused.options)) return kNaN;
+  if (!flow.alpha_learned) return flow.alpha[e];
+  const std::int64_t at = fused.arena->layout().find("flow.alpha").offset;
+  return fused.arena->values()[static_cast<std::int64_t>(e)][at].item<double>();
 }
 
 CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedModel& fused,

@@ -79,6 +79,8 @@ constexpr Recorded<TrainRow> kTrainSeries[] = {
      [](const TrainRow& r, Out out) { out[0] = r.report.optimizer.update.update_norm[r.e]; }},
     {"train_parameter_norm",
      [](const TrainRow& r, Out out) { out[0] = r.report.optimizer.update.parameter_norm[r.e]; }},
+    {"alpha", [](const TrainRow& r, Out out) { out[0] = r.alpha; },
+     [](const RecordShape& s) { return s.flows; }},
 };
 
 constexpr Recorded<EvalRow> kEvalSeries[] = {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/nan.hpp"
 #include "core/probe/record.hpp"
 #include "core/train/trainer.hpp"
 #include "storage/cells/row_layout.hpp"
@@ -19,6 +20,7 @@ namespace depthgrid {
 /// Columns in the rows of a job beyond those that every cell has.
 struct RecordShape {
   std::int64_t cells = 1;                         // E: the cost of snapshots is the whole job's
+  bool flows = false;                             // a part of the depth has a scale α
   std::int64_t learned_scales = 0;                // L if the residual scale is a parameter, else 0
   std::int64_t positions = 0;                     // T if losses by position are kept, else 0
   bool published = false;                         // first study's evaluation protocol
@@ -34,6 +36,7 @@ struct TrainRow {
   double loss_scale;
   double tokens, epoch, wall;  // so far
   const std::vector<double>& learned_scales;
+  double alpha = kNaN;  // RecordShape::flows
 };
 
 /// Cell e of one evaluation.

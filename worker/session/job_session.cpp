@@ -7,6 +7,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "worker/process/stop_signals.hpp"
+#include "worker/session/cell_facts_builder.hpp"
 #include "worker/session/final_weights.hpp"
 #include "worker/session/probe_table.hpp"
 #include "worker/session/team_state.hpp"
@@ -25,7 +26,9 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
       recorder_(job_, policy_, early_stop_),
       evaluation_(job_, early_stop_, recorder_),
       stability_(job_, evaluation_.plan(), recorder_),
-      probes_(make_probes(job_), [this](std::int64_t step) { return recorder_.that_made(step); },
+      gradients_(job_),
+      probes_(make_probes(job_, gradients_.gradients()),
+              [this](std::int64_t step) { return recorder_.that_made(step); },
               {.stopped =
                    [this](std::size_t e) {
                      return step_ < job_.steps() && job_.status(e) == CellStatus::Completed;
@@ -35,7 +38,7 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
                    [this](double seconds, const std::vector<std::size_t>& cells) {
                      recorder_.charge(&CellClock::probe, seconds, cells);
                    }}),
-      checkpoints_(job_, policy_, early_stop_, recorder_),
+      checkpoints_(job_, policy_, early_stop_, gradients_, recorder_),
       step_(job_.job.first_step),
       running_(job_.cells.size()) {
   at::globalContext().setAllowTF32CuBLAS(job_.fused.train.precision == Precision::Tf32);
@@ -52,7 +55,9 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
       recorder_.set_made(e, *end);
     }
   }
+  gradients_.attach(trainer_);
   // Each sees the effects of those before it; checkpoints follow all of them.
+  services_.add(gradients_);
   services_.add(recorder_);
   services_.add(stability_);
   services_.add(evaluation_);
@@ -62,7 +67,9 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
 std::vector<CellClock> JobSession::restore(const std::vector<ClaimedCell>& claims) {
   std::vector<CellClock> clocks(job_.job.rows.size());
   for (std::size_t e = 0; e < claims.size(); ++e) {
-    if (claims[e].state) clocks[e] = restore_cell(job_.fused, e, *claims[e].state);
+    if (!claims[e].state) continue;
+    clocks[e] = restore_cell(job_.fused, e, *claims[e].state);
+    gradients_.restore(e, claims[e].state->numbers);
   }
   if (job_.run.sync.ranks() > 1 && step_ > 0) share_state(job_.fused, job_.run.team.group());
   job_.fused.arena->refresh_shadow();
@@ -74,6 +81,7 @@ RecordShape JobSession::record_shape() const {
   const EvalPlan& plan = evaluation_.plan();
   const ModeEvaluation& modes = evaluation_.modes();
   return {.cells = o.cells,
+          .flows = has_alpha(o),
           .learned_scales = o.residual.kind != ScaleKind::Fixed ? o.depth_steps() : 0,
           .positions = plan.by_position() ? plan.positions() : 0,
           .published = job_.configs[0]->word("eval.protocol") == "published_1",

@@ -6,6 +6,7 @@
 #include "core/train/trainer.hpp"
 #include "sweeps/queue/job_queue.hpp"
 #include "worker/session/early_stop.hpp"
+#include "worker/session/gradient_watch.hpp"
 #include "worker/session/job_checkpoints.hpp"
 #include "worker/session/job_evaluation.hpp"
 #include "worker/session/probe_service.hpp"
@@ -56,6 +57,7 @@ class JobSession {
   SessionRecorder recorder_;
   JobEvaluation evaluation_;
   StabilityService stability_;
+  GradientWatch gradients_;
   ProbeService probes_;
   JobCheckpoints checkpoints_;
   SessionServices services_;

@@ -4,11 +4,13 @@
 #include <string>
 #include <utility>
 
+#include "core/probe/attention/attention_probe.hpp"
 #include "core/probe/gates/gates_probe.hpp"
 #include "core/probe/gradients/gradients_probe.hpp"
 #include "core/probe/lens/logit_lens_probe.hpp"
 #include "core/probe/lyapunov/lyapunov_probe.hpp"
 #include "core/probe/trajectory/trajectory_probe.hpp"
+#include "core/probe/weights/weights_probe.hpp"
 #include "models/probed_model.hpp"
 #include "models/routing/routing_probe.hpp"
 #include "worker/session/probe_tokens.hpp"
@@ -56,7 +58,7 @@ std::unique_ptr<Probe> make_routing(const ProbeRequest& o) {
 }
 
 std::unique_ptr<Probe> make_gradients(const ProbeRequest& o) {
-  return std::make_unique<GradientsProbe>(o.subject, o.schedule, o.job.sequences);
+  return std::make_unique<GradientsProbe>(o.subject, o.schedule, o.job.sequences, o.job.gradients);
 }
 
 std::unique_ptr<Probe> make_logit_lens(const ProbeRequest& o) {
@@ -82,10 +84,20 @@ std::unique_ptr<Probe> make_lyapunov(const ProbeRequest& o) {
   return std::make_unique<LyapunovProbe>(o.subject, std::move(options));
 }
 
+std::unique_ptr<Probe> make_attention(const ProbeRequest& o) {
+  if (o.subject.heads() == 0) return nullptr;
+  return std::make_unique<AttentionProbe>(o.subject, o.schedule);
+}
+
+std::unique_ptr<Probe> make_weights(const ProbeRequest& o) {
+  return std::make_unique<WeightsProbe>(o.subject, o.schedule);
+}
+
 constexpr ProbeRow kProbes[] = {
     {"trajectory", make_trajectory}, {"gates", make_gates},
     {"routing", make_routing},       {"gradients", make_gradients},
     {"logit_lens", make_logit_lens}, {"lyapunov", make_lyapunov, "probes.lyapunov.sequences"},
+    {"attention", make_attention},   {"weights", make_weights},
 };
 
 /// The probes of the table to which `schedule_of` gives looks.
@@ -120,14 +132,15 @@ JobProbes make_probes(const ProbedJob& job, const std::vector<std::string>& name
   });
 }
 
-JobProbes make_probes(const TrainedJob& job) {
+JobProbes make_probes(const TrainedJob& job, const TrainingGradients* gradients) {
   const TrainOptions& train = job.fused.train;
   const ProbedJob probed{.leaves = *job.configs[0],
                          .model = *job.fused.model,
                          .arena = *job.fused.arena,
                          .set = [&job] { return probe_tokens(*job.configs[0], *job.data); },
                          .steps = job.steps(),
-                         .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation)};
+                         .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation),
+                         .gradients = gradients};
   return chosen_probes(probed, [&](const std::string& name) {
     return ProbeSchedule(probed.leaves.at("probes." + name + ".schedule"), probed.steps);
   });

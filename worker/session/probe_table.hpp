@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/probe/gradients/training_gradients.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_subject.hpp"
 #include "core/train/optimizer/arena.hpp"
@@ -28,6 +29,7 @@ struct ProbedJob {
   std::function<ProbeSet()> set;  // asked for if there is a probe
   std::int64_t steps = 0;         // of the training
   std::int64_t sequences = 1;     // at once: as many as a training pass has, whose memory is there
+  const TrainingGradients* gradients = nullptr;  // of the training; null: stored weights
 };
 
 /// What is known of a probe before it is made; its leaves are `probes.NAME.*`.
@@ -44,7 +46,7 @@ std::vector<ProbeFacts> known_probes();
 JobProbes make_probes(const ProbedJob& job, const std::vector<std::string>& names);
 
 /// The probes that the leaves `probes.*` of a job's cells switch on, in the order of the table.
-/// They refer to the job, which must outlive them.
-JobProbes make_probes(const TrainedJob& job);
+/// They refer to the job and to its gradients, which must outlive them.
+JobProbes make_probes(const TrainedJob& job, const TrainingGradients* gradients);
 
 }  // namespace depthgrid

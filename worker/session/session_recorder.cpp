@@ -161,8 +161,9 @@ void SessionRecorder::act(const StepEvent& event) {
     const std::vector<double> scales = fused.options.residual.kind == ScaleKind::Fixed
                                            ? std::vector<double>()
                                            : residual_scales(fused, e);
-    cells_[e].train_row(step_, {report, e, fused.train.loss_scale[e], job_.tokens(step_),
-                                job_.sampler.epochs(step_), clock.wall, scales});
+    cells_[e].train_row(step_,
+                        {report, e, fused.train.loss_scale[e], job_.tokens(step_),
+                         job_.sampler.epochs(step_), clock.wall, scales, flow_alpha(fused, e)});
     end_seam(e, report.loss[e]);
     if (bad) {
       const double bound = fused.train.diverged_above[e];

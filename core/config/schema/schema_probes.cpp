@@ -6,6 +6,7 @@ namespace {
 using enum LeafClass;
 
 constexpr std::string_view kTrajectoryOn = "probes.trajectory.schedule!=off";
+constexpr std::string_view kGradientsOn = "probes.gradients.schedule!=off";
 constexpr std::string_view kLyapunovOn = "probes.lyapunov.schedule!=off";
 constexpr std::string_view kSkips = "model.family=tdt|mod";
 constexpr std::string_view kRoutingOn = "model.family=tdt|mod & probes.routing.schedule!=off";
@@ -50,6 +51,12 @@ constexpr Leaf kProbes[] = {
          kRoutingOn),
     schedule("probes.gradients.schedule", "{every: 100}",
              "norm of the loss gradient by the states along depth"),
+    read(above(real("probes.gradients.vanish_below", 0, kUnlimited, "–", "1e-6", Observation,
+                    "counts steps in which the gradient of a layer is smaller, before the clip")),
+         kGradientsOn),
+    read(above(real("probes.gradients.explode_above", 0, kUnlimited, "–", "100", Observation,
+                    "counts steps in which the gradient of a layer is larger, before the clip")),
+         kGradientsOn),
     schedule("probes.logit_lens.schedule", "end",
              "loss and agreement when the head reads the state at each depth"),
     schedule("probes.lyapunov.schedule", "off",
@@ -78,6 +85,11 @@ constexpr Leaf kProbes[] = {
     read(flag("probes.lyapunov.tong_compat", "false", Observation,
               "a published procedure too, for replication only: it is no exponent of the network"),
          kLyapunovOn),
+    schedule("probes.attention.schedule", "{every: 500}",
+             "entropy and distance of each head's attention, its share on the first token and on "
+             "the token itself"),
+    schedule("probes.weights.schedule", "end",
+             "singular values and eigenvalues of each head's products, norms of the weights"),
 };
 
 constexpr SchemaSection kProbeSections[] = {{"Probes", kProbes}};

@@ -1,13 +1,15 @@
 #include "core/probe/gates/gates_probe.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/linspace.h>
 
+#include "core/base/nan.hpp"
 #include "core/probe/gates/gate_measures.hpp"
 
 namespace depthgrid {
@@ -41,13 +43,8 @@ GatesProbe::GatesProbe(const ProbeSubject& subject, const GatesOptions& options)
 }
 
 void GatesProbe::declare(RecordSink& out) {
-  std::vector<std::string> types;
-  for (const GateValues& g : subject_.gates(times_.narrow(1, steps_, 1))) {
-    types.emplace_back(g.weight_type);
-  }
   const SeriesAxis depth{.name = "depth", .length = steps_};
-  const SeriesAxis type{
-      .name = "weight_type", .length = static_cast<std::int64_t>(types.size()), .labels = types};
+  const SeriesAxis type = weight_type_axis();
   mean_ = out.declare({"gate_mean", {depth, type}});
   std_ = out.declare({"gate_std", {depth, type}});
   min_ = out.declare({"gate_min", {depth, type}});
@@ -88,8 +85,17 @@ void GatesProbe::look(std::int64_t /*step*/, RecordSink& out) {
   for (std::int64_t e = 0; e < subject_.cells(); ++e) {
     std::vector<std::vector<double>> mean, std, min, max, saturation, histogram;
     std::vector<double> share, variation, fine, power;
-    for (const GateValues& type : gates) {
-      const at::Tensor all = type.values.select(0, e).to(at::kCPU, at::kDouble).contiguous();
+    for (const std::string_view name : kProbedWeightTypes) {
+      const auto type = std::ranges::find(gates, name, &GateValues::weight_type);
+      if (type == gates.end()) {  // this type has no gate
+        for (auto* part : {&mean, &std, &min, &max, &saturation}) part->emplace_back(n, kNaN);
+        histogram.emplace_back(n * static_cast<std::size_t>(options_.bins), kNaN);
+        for (auto* part : {&share, &variation}) part->push_back(kNaN);
+        fine.insert(fine.end(), static_cast<std::size_t>(options_.grid), kNaN);
+        power.insert(power.end(), static_cast<std::size_t>((options_.grid - 1) / 2 + 1), kNaN);
+        continue;
+      }
+      const at::Tensor all = type->values.select(0, e).to(at::kCPU, at::kDouble).contiguous();
       const at::Tensor at_steps = all.narrow(0, 0, steps_);
       const at::Tensor between = all.narrow(0, steps_, options_.grid);
       GateSummary summary = gate_summary(at_steps, range);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,11 +12,29 @@
 namespace depthgrid {
 
 GradientsProbe::GradientsProbe(const ProbeSubject& subject, ProbeSchedule schedule,
-                               std::int64_t batch)
-    : subject_(subject), schedule_(std::move(schedule)), batch_(batch) {}
+                               std::int64_t batch, const TrainingGradients* training)
+    : subject_(subject), schedule_(std::move(schedule)), batch_(batch), training_(training) {}
 
 void GradientsProbe::declare(RecordSink& out) {
   norm_ = out.declare({"gradient_norm_depth", {{.name = "depth", .length = subject_.depth()}}});
+  if (training_ == nullptr) return;
+  const std::vector<SeriesAxis> layers = {{.name = "layer", .length = training_->layers()}};
+  layer_ = out.declare({"gradient_norm_layer", layers});
+  clipped_ = out.declare({"gradient_norm_layer_clipped", layers});
+  vanished_ = out.declare({"gradient_vanish_count", layers});
+  exploded_ = out.declare({"gradient_explode_count", layers});
+  clips_ = out.declare({"gradient_clip_count"});
+}
+
+void GradientsProbe::write_training(RecordSink& out) const {
+  for (std::size_t e = 0; e < static_cast<std::size_t>(subject_.cells()); ++e) {
+    const TrainingGradients::Counts& counts = training_->counts(e);
+    out.write(layer_, e, training_->norm(e));
+    out.write(clipped_, e, training_->norm_clipped(e));
+    out.write(vanished_, e, counts.vanished);
+    out.write(exploded_, e, counts.exploded);
+    out.write(clips_, e, std::span(&counts.clipped, 1));
+  }
 }
 
 void GradientsProbe::look(std::int64_t /*step*/, RecordSink& out) {
@@ -42,6 +61,7 @@ void GradientsProbe::look(std::int64_t /*step*/, RecordSink& out) {
     }
     out.write(norm_, static_cast<std::size_t>(e), norms);
   }
+  if (training_ != nullptr) write_training(out);
 }
 
 }  // namespace depthgrid

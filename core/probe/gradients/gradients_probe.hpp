@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/probe/gradients/training_gradients.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_subject.hpp"
 
@@ -13,22 +14,30 @@ namespace depthgrid {
 /// square over the sequences of the probe set. Before any clipping, which acts on parameters.
 ///
 /// It is the gradient at the probe set, in evaluation mode, with every token executed: a property
-/// of the model, not of the batch of a step, whose norms by group are recorded at every step
-/// (train_grad_norm_group).
+/// of the model, not of the batch of a step.
+///
+/// Of a job in training also what the step before the look was made with, its own batch's gradient
+/// by the parameters of each layer: norm before and after the clip, and how many steps so far were
+/// extreme (TrainingGradients).
 class GradientsProbe final : public Probe {
  public:
-  /// @param subject  outlives the probe. @param batch  sequences per pass, at least 1.
-  GradientsProbe(const ProbeSubject& subject, ProbeSchedule schedule, std::int64_t batch);
+  /// @param subject   outlives the probe. @param batch  sequences per pass, at least 1.
+  /// @param training  outlives the probe; null: nothing is trained.
+  GradientsProbe(const ProbeSubject& subject, ProbeSchedule schedule, std::int64_t batch,
+                 const TrainingGradients* training = nullptr);
 
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return schedule_; }
   void look(std::int64_t step, RecordSink& out) override;
 
  private:
+  void write_training(RecordSink& out) const;
+
   const ProbeSubject& subject_;
   ProbeSchedule schedule_;
   std::int64_t batch_;
-  std::size_t norm_ = 0;
+  const TrainingGradients* training_;
+  std::size_t norm_ = 0, layer_ = 0, clipped_ = 0, vanished_ = 0, exploded_ = 0, clips_ = 0;
 };
 
 }  // namespace depthgrid

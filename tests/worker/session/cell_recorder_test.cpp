@@ -84,6 +84,7 @@ TEST_F(CellRecorderTest, AnAttemptThatHasEndedStaysAsItWas) {
 
 RecordShape every_option() {
   return {.cells = 2,
+          .flows = true,
           .learned_scales = 3,
           .positions = 2,
           .published = true,
@@ -135,7 +136,7 @@ TEST_F(CellRecorderTest, EveryVariableIsReadBackUnderItsName) {
 
   const std::vector<double> scales = {24, 25, 26};
   const StepReport report = step_report();
-  recorder.train_row(1, {report, 1, 20, 21, 22, 23, scales});
+  recorder.train_row(1, {report, 1, 20, 21, 22, 23, scales, 27});
   recorder.eval_row(1, {results, published, modes, 1});
   recorder.put(*modes, 1);
   recorder.put_probes(1);
@@ -162,6 +163,7 @@ TEST_F(CellRecorderTest, EveryVariableIsReadBackUnderItsName) {
   EXPECT_EQ(read("train", "train_epoch"), Numbers{22});
   EXPECT_EQ(read("train", "train_wall_time"), Numbers{23});
   EXPECT_EQ(read("train", "residual_scale"), (Numbers{24, 25, 26}));
+  EXPECT_EQ(read("train", "alpha"), Numbers{27});
   EXPECT_EQ(read("eval", "eval_loss")[2], 11);
   EXPECT_TRUE(std::isnan(read("eval", "eval_loss")[1]));
   EXPECT_EQ(read("eval", "eval_loss_error")[2], 12);

@@ -62,5 +62,21 @@ TEST(GradientsProbe, DoesNotDependOnThePiecesNorOnANeighbourThatDiverged) {
   EXPECT_TRUE(std::isnan(look(WithGradients(gradients), 5, 1)[0]));
 }
 
+TEST(GradientsProbe, TellsOfTheTrainingIfThereIsOne) {
+  const WithGradients subject({at::randn({2, 2, 3, 4}), at::randn({2, 2, 3, 4})});
+  TrainingGradients training(2, 2, {});
+  const std::vector<double> norm = {3, 1e-7}, clipped = {1, 1e-8};
+  training.step(1, norm, clipped, 0.5);
+  GradientsProbe probe(subject, ProbeSchedule("end", 1), 2, &training);
+  RecordedRows out;
+  probe.declare(out);
+  probe.look(1, out);
+  EXPECT_EQ(out.row("gradient_norm_layer", 1), norm);
+  EXPECT_EQ(out.row("gradient_norm_layer_clipped", 1), clipped);
+  EXPECT_EQ(out.row("gradient_vanish_count", 1), (std::vector<double>{0, 1}));
+  EXPECT_EQ(out.row("gradient_clip_count", 1), std::vector<double>{1});
+  EXPECT_TRUE(std::isnan(out.row("gradient_norm_layer", 0)[0]));
+}
+
 }  // namespace gradients_probe_test
 }  // namespace depthgrid::testing

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/probe/probe.hpp"
+#include "core/probe/probe_subject.hpp"
+
+namespace depthgrid {
+
+/// Where the attention of each depth step and head looks: entropy, distance, share on the first
+/// token and on the token itself; HeadAttention has the formulas. Mean over the sequences of the
+/// probe set. Steps without attention are absent (NaN).
+///
+/// Weights exist for one step and for a part of the sequences at a time. Layers that skip tokens
+/// execute all of them; of a flow whose method evaluates its field several times in a step, the
+/// first evaluation counts, at the depth-time where the step begins.
+class AttentionProbe final : public Probe {
+ public:
+  /// @param subject  a model with attention; outlives the probe.
+  AttentionProbe(const ProbeSubject& subject, ProbeSchedule schedule);
+
+  void declare(RecordSink& out) override;
+  const ProbeSchedule& schedule() const override { return schedule_; }
+  void look(std::int64_t step, RecordSink& out) override;
+
+ private:
+  const ProbeSubject& subject_;
+  ProbeSchedule schedule_;
+  std::size_t entropy_ = 0, distance_ = 0, first_ = 0, self_ = 0;
+};
+
+}  // namespace depthgrid

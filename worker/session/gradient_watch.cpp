@@ -1,0 +1,75 @@
+#include "worker/session/gradient_watch.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/nan.hpp"
+#include "core/probe/probe_schedule.hpp"
+#include "models/layer_parameters.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr const char* kClipped = "gradient_clipped";
+constexpr std::string_view kVanished = "gradient_vanished_";
+constexpr std::string_view kExploded = "gradient_exploded_";
+
+}  // namespace
+
+GradientWatch::GradientWatch(const TrainedJob& job) : job_(job) {
+  const CellConfig& leaves = *job.configs[0];
+  if (ProbeSchedule(leaves.at("probes.gradients.schedule"), job.steps()).count() == 0) return;
+  gradients_.emplace(job.configs.size(), layer_count(job.fused.options),
+                     GradientBounds{leaves.real("probes.gradients.vanish_below"),
+                                    leaves.real("probes.gradients.explode_above")});
+}
+
+void GradientWatch::attach(Trainer& trainer) const {
+  if (!gradients_) return;
+  const ModelOptions& options = job_.fused.options;
+  trainer.watch(LayerSquares(
+      job_.fused.arena->layout(), job_.fused.train.frozen, gradients_->layers(),
+      [&options](const std::string& parameter) { return layer_of(options, parameter); }));
+}
+
+void GradientWatch::act(const StepEvent& event) {
+  const StepReport& report = event.report;
+  const auto layers = static_cast<std::size_t>(gradients_->layers());
+  for (std::size_t e = 0; e < job_.configs.size(); ++e) {
+    if (!job_.running(e) && report.nonfinite[e] == 0) continue;
+    const auto row = [&](const std::vector<double>& all) {
+      return std::span(all).subspan(e * layers, layers);
+    };
+    gradients_->step(e, row(report.layers.norm), row(report.layers.norm_clipped),
+                     report.optimizer.norms.factor[e]);
+  }
+}
+
+void GradientWatch::save(std::size_t e, std::map<std::string, double>& numbers) const {
+  if (!gradients_) return;
+  const TrainingGradients::Counts& counts = gradients_->counts(e);
+  numbers[kClipped] = counts.clipped;
+  for (std::size_t l = 0; l < counts.vanished.size(); ++l) {
+    numbers[fmt::format("{}{}", kVanished, l)] = counts.vanished[l];
+    numbers[fmt::format("{}{}", kExploded, l)] = counts.exploded[l];
+  }
+}
+
+void GradientWatch::restore(std::size_t e, const std::map<std::string, double>& numbers) {
+  if (!gradients_) return;
+  const auto number = [&](const std::string& name) {
+    const auto at = numbers.find(name);
+    return at == numbers.end() ? kNaN : at->second;
+  };
+  TrainingGradients::Counts counts{.vanished = {}, .exploded = {}, .clipped = number(kClipped)};
+  for (std::int64_t l = 0; l < gradients_->layers(); ++l) {
+    counts.vanished.push_back(number(fmt::format("{}{}", kVanished, l)));
+    counts.exploded.push_back(number(fmt::format("{}{}", kExploded, l)));
+  }
+  gradients_->restore(e, counts);
+}
+
+}  // namespace depthgrid
