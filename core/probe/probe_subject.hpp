@@ -6,8 +6,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/probe/continuous_depth.hpp"
 #include "core/probe/gate_values.hpp"
 #include "core/probe/probe_set.hpp"
+#include "core/probe/state_space_layers.hpp"
 
 namespace depthgrid {
 
@@ -72,6 +74,22 @@ class ProbeSubject {
   /// @param tau  (E, n) double.
   virtual std::vector<GateValues> gates(const at::Tensor& tau) const = 0;
   virtual GateRange gate_range() const = 0;
+
+  /// Steps of the part of the depth that discretises one field of depth-time; 0 if there is none.
+  virtual std::int64_t continuous_steps() const { return 0; }
+
+  /// That part, with a copy in float64 of the weights of now; null if there is none.
+  virtual std::unique_ptr<ContinuousDepth> continuous() const { return nullptr; }
+
+  /// The state-space layers with the weights of now, without gradients.
+  virtual StateSpaceLayers state_space() const { return {}; }
+
+  /// Their states after each token, by one pass as in training, without gradients.
+  /// @return L tensors (E, count, T, N); none without such layers.
+  virtual std::vector<at::Tensor> state_space_states(std::int64_t /*first*/,
+                                                     std::int64_t /*count*/) const {
+    return {};
+  }
 };
 
 }  // namespace depthgrid
