@@ -39,6 +39,8 @@ struct ForwardContext {
   Control control = {};                       // control signal; undefined: none
   std::optional<Execution> execution = {};    // none: the family's default
   RoutingRecord* routing = nullptr;           // out: what dynamic layers did; null: not recorded
+  /// out: states (E, B, T, N) of each state-space layer after each token; null: not recorded
+  std::vector<at::Tensor>* state_space = nullptr;
   std::vector<at::Tensor>* losses = nullptr;  // (E) sums over tokens of Family::loss_terms()
 };
 
