@@ -15,7 +15,7 @@
 #include "core/base/nan.hpp"
 #include "core/cells/cell_set.hpp"
 #include "core/depth/integrator.hpp"
-#include "models/blocks/timed_field.hpp"
+#include "models/blocks/block_field.hpp"
 
 namespace depthgrid {
 namespace {
@@ -31,10 +31,36 @@ Arena widened(const Arena& from, const ModelOptions& o) {
           at::TensorOptions(at::kDouble).device(o.device)};
 }
 
-}  // namespace
+/// The block that a family of shared parameters has at any depth-time: weights, norms and state-space
+/// systems are made anew for each evaluation, also between the nodes of the family's grid.
+class TimedField final : public BlockField {
+ public:
+  TimedField(const Family& family, const ModelOptions& o, const ForwardContext& context)
+      : BlockField(o, context), family_(family) {}
+
+ protected:
+  BlockWeights weights(const DepthPoint& at) const override { return block(at).weights; }
+  bool feeds_forward() const override { return options().mixer == Mixer::Mlp; }
+
+  at::Tensor second_sublayer(const BlockWeights& w, const at::Tensor& normed,
+                             const DepthPoint& at) const override {
+    if (feeds_forward()) return BlockField::second_sublayer(w, normed, at);
+    return mix(*block(at).ssm, normed);
+  }
+
+ private:
+  DecodeBlock block(const DepthPoint& at) const {
+    DepthGrid node;
+    node.t = at.t.unsqueeze(1);
+    node.h = at.h.unsqueeze(1);
+    return std::move(family_.blocks(node).front());
+  }
+
+  const Family& family_;
+};
 
 /// dH/dτ = speed F(H, t), in the part's own time.
-class ContinuousModel::Scaled final : public VectorField {
+class Scaled final : public VectorField {
  public:
   /// @param speed  (E). @param held  (E) the depth-time that a cell's field has at all times, or
   /// NaN.
@@ -52,6 +78,8 @@ class ContinuousModel::Scaled final : public VectorField {
   at::Tensor speed_, held_;
   bool limit_;
 };
+
+}  // namespace
 
 std::int64_t continuous_steps(const ModelOptions& o) {
   if (o.flow.replaced() > 0) return is_flow(o) ? o.flow.steps : 0;
@@ -92,8 +120,6 @@ ContinuousModel::ContinuousModel(const Model& model, const Arena& arena, const P
   euler_ = std::make_unique<Scaled>(*field, speed, held, false);
   limit_ = std::make_unique<Scaled>(*field, speed, held, true);
 }
-
-ContinuousModel::~ContinuousModel() = default;
 
 std::int64_t ContinuousModel::steps() const {
   return continuous_steps(model_.options());

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -29,7 +28,6 @@ class ContinuousModel final : public ContinuousDepth {
   /// @param arena  the parameters of `model`. @param set  must outlive this.
   /// @throws Error if there is no such part.
   ContinuousModel(const Model& model, const Arena& arena, const ProbeSet& set);
-  ~ContinuousModel() override;
 
   std::int64_t steps() const override;
   const VectorField& field() const override { return *limit_; }
@@ -39,8 +37,6 @@ class ContinuousModel final : public ContinuousDepth {
   at::Tensor logits(const at::Tensor& x) const override;
 
  private:
-  class Scaled;
-
   at::Tensor advance(const at::Tensor& x, std::size_t from, std::size_t to) const;
 
   const ProbeSet& set_;
@@ -48,11 +44,11 @@ class ContinuousModel final : public ContinuousDepth {
   Arena arena_;
   Model model_;
   std::vector<DepthSegment> segments_;
-  std::size_t at_ = 0;            // the part's segment
-  FieldPtr inner_;                // if the part is no flow
-  std::unique_ptr<Scaled> euler_;  // reads the step's length
-  std::unique_ptr<Scaled> limit_;  // takes it as zero
-  at::Tensor shift_;              // (E) of Euler's nodes, in steps: 0 left, 1 right
+  std::size_t at_ = 0;  // the part's segment
+  FieldPtr inner_;      // if the part is no flow
+  FieldPtr euler_;      // reads the step's length
+  FieldPtr limit_;      // takes it as zero
+  at::Tensor shift_;    // (E) of Euler's nodes, in steps: 0 left, 1 right
 };
 
 }  // namespace depthgrid
