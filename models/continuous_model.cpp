@@ -31,8 +31,9 @@ Arena widened(const Arena& from, const ModelOptions& o) {
           at::TensorOptions(at::kDouble).device(o.device)};
 }
 
-/// The block that a family of shared parameters has at any depth-time: weights, norms and state-space
-/// systems are made anew for each evaluation, also between the nodes of the family's grid.
+/// The block that a family of shared parameters has at any depth-time: weights, norms and
+/// state-space systems are made anew for each evaluation, also between the nodes of the family's
+/// grid.
 class TimedField final : public BlockField {
  public:
   TimedField(const Family& family, const ModelOptions& o, const ForwardContext& context)

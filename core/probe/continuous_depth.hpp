@@ -20,7 +20,8 @@ class ContinuousDepth {
   /// f at any (E) depth-times in [0, 1]; it reads neither the step's length nor its index.
   virtual const VectorField& field() const = 0;
 
-  /// H(0) of sequences first ... first + count - 1 of the probe set. @return (E, count, T, C) double
+  /// H(0) of sequences first ... first + count - 1 of the probe set. @return (E, count, T, C)
+  /// double
   virtual at::Tensor start(std::int64_t first, std::int64_t count) const = 0;
 
   /// H(1) by `steps` Euler steps of equal length. With m of them, and if the model steps by Euler's

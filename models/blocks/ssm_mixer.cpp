@@ -44,8 +44,7 @@ std::vector<SsmSystem> discretise(Discretisation rule, const SsmAtNodes& nodes) 
   return spread(hold.transition, input, nodes.c, nodes.d);
 }
 
-at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state,
-               at::Tensor* every) {
+at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state, at::Tensor* every) {
   const at::Tensor& a = system.transition;
   at::Tensor driven = apply(system.input, x).to(a.scalar_type());
   if (state != nullptr && state->defined()) {  // the earlier state acts as input to the first token

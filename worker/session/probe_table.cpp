@@ -78,14 +78,13 @@ std::unique_ptr<Probe> make_solver(const ProbeRequest& o) {
   if (o.subject.continuous_steps() == 0) return nullptr;
   const double rtol = o.leaves.real("probes.solver.rtol");
   const Value& atol = o.leaves.at("probes.solver.atol");
-  SolverOptions options{
-      .schedule = o.schedule,
-      .methods = {},
-      .tolerances = {.rtol = rtol,
-                     .atol = atol.is_null() ? rtol / 100 : atol.number(),
-                     .max_steps = o.leaves.integer("probes.solver.max_steps"),
-                     .min_step = o.leaves.real("probes.solver.min_step")},
-      .negative_control = o.leaves.flag("probes.solver.negative_control")};
+  SolverOptions options{.schedule = o.schedule,
+                        .methods = {},
+                        .tolerances = {.rtol = rtol,
+                                       .atol = atol.is_null() ? rtol / 100 : atol.number(),
+                                       .max_steps = o.leaves.integer("probes.solver.max_steps"),
+                                       .min_step = o.leaves.real("probes.solver.min_step")},
+                        .negative_control = o.leaves.flag("probes.solver.negative_control")};
   for (const std::string& word : o.leaves.words("probes.solver.methods")) {
     options.methods.push_back(solver_method(word));
   }

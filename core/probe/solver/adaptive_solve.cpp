@@ -93,8 +93,7 @@ std::vector<double> first_steps(const VectorField& field, const at::Tensor& x, c
     small.push_back(std::isfinite(h) ? std::min(h, 1.0) : 0);
   }
   const at::Tensor h = cells_of(small, x);
-  const at::Tensor moved =
-      field.evaluate(at::addcmul(x, per_cell(h, x), k), {h, h, 0}, {}).dx;
+  const at::Tensor moved = field.evaluate(at::addcmul(x, per_cell(h, x), k), {h, h, 0}, {}).dx;
   const std::vector<double> change = norms((moved - k) / scale);
   std::vector<double> out;
   for (std::size_t e = 0; e < size.size(); ++e) {

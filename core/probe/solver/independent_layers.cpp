@@ -19,7 +19,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr int kFineSteps = 8;    // of rk4 within a layer: errors of 1e-8 of the displacement
+constexpr int kFineSteps = 8;  // of rk4 within a layer: errors of 1e-8 of the displacement
 constexpr int kSpeedTrials = 12;
 
 at::Tensor square(std::int64_t width, std::int64_t layer, const char* name,
@@ -59,8 +59,8 @@ FieldValue IndependentLayers::evaluate(const at::Tensor& x, const DepthPoint& at
   std::vector<at::Tensor> cells;
   for (std::int64_t e = 0; e < x.size(0); ++e) {  // cell by cell: bits must not depend on E
     const double place = times[e].item<double>() * static_cast<double>(layers_);
-    const auto i = static_cast<std::size_t>(
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(place + 1e-9)), 0, layers_ - 1));
+    const auto i = static_cast<std::size_t>(std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(std::floor(place + 1e-9)), 0, layers_ - 1));
     const at::Tensor rows = x[e].contiguous().view({-1, x.size(3)});
     const at::Tensor unit = rows / (rows.pow(2).mean(-1, true) + 1e-12).sqrt();
     const at::Tensor f = at::matmul(at::matmul(unit, in_[i]).tanh(), out_[i]);
@@ -88,8 +88,7 @@ void IndependentLayers::match(const at::Tensor& x, const std::vector<double>& di
     bool near = true;
     for (std::size_t e = 0; e < speed_.size(); ++e) {
       const double ratio =
-          displacement[e] /
-          moved[static_cast<std::int64_t>(e)].contiguous().norm().item<double>();
+          displacement[e] / moved[static_cast<std::int64_t>(e)].contiguous().norm().item<double>();
       if (std::abs(ratio - 1) <= 0.01) continue;  // it keeps its speed whatever the others need
       const bool can = std::isfinite(ratio) && ratio > 0 && trial + 1 < kSpeedTrials;
       speed_[e] = can ? speed_[e] * ratio : kNaN;

@@ -34,7 +34,8 @@ PredictionDistance prediction_distance(const ContinuousDepth& depth, const at::T
         const at::Tensor at = index[b].narrow(0, first, next - first);
         const auto cell = static_cast<std::size_t>(e);
         out.divergence[cell] += (log_q.exp() * (log_q - log_p)).sum().item<double>() / n;
-        out.loss_change[cell] += (log_q.gather(1, at) - log_p.gather(1, at)).sum().item<double>() / n;
+        out.loss_change[cell] +=
+            (log_q.gather(1, at) - log_p.gather(1, at)).sum().item<double>() / n;
       }
       count = std::max<std::int64_t>(1, kLogits / p.size(3));
     }

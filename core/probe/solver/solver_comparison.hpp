@@ -40,7 +40,7 @@ struct SolverProblem {
 struct MethodResult {
   double of_state = 0;         // ‖H − H*‖/‖H*‖
   double of_displacement = 0;  // ‖H − H*‖/‖H* − H(0)‖
-  double order = 0;            // log2 of the error's ratio to that with half the step; NaN if adaptive
+  double order = 0;  // log2 of the error's ratio to that with half the step; NaN if adaptive
   SolveCost cost;
 };
 

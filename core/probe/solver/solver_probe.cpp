@@ -19,9 +19,9 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::int64_t kSequences = 2;   // of the probe set: the reference takes many evaluations
-constexpr double kFiner = 100;           // tolerances of `dopri5` over those of the reference
-constexpr std::int64_t kMoreSteps = 4;   // that the reference may take; 100^(1/5) = 2.5
+constexpr std::int64_t kSequences = 2;  // of the probe set: the reference takes many evaluations
+constexpr double kFiner = 100;          // tolerances of `dopri5` over those of the reference
+constexpr std::int64_t kMoreSteps = 4;  // that the reference may take; 100^(1/5) = 2.5
 
 /// A number of each method, by cell.
 template <class Of>
@@ -62,9 +62,8 @@ void SolverProbe::declare(RecordSink& out) {
   for (const SolverMethod method : options_.methods) {
     words.emplace_back(kSolverMethodNames[static_cast<std::size_t>(method)]);
   }
-  const SeriesAxis methods{.name = "solver_method",
-                           .length = static_cast<std::int64_t>(words.size()),
-                           .labels = words};
+  const SeriesAxis methods{
+      .name = "solver_method", .length = static_cast<std::int64_t>(words.size()), .labels = words};
   const auto add = [&](Series series, const char* name) {
     series_[series] = out.declare({name, {methods}});
   };

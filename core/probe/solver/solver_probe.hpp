@@ -13,19 +13,19 @@ namespace depthgrid {
 
 /// The leaves `probes.solver.*`.
 struct SolverOptions {
-  ProbeSchedule schedule;
+  ProbeSchedule schedule = {};
   std::vector<SolverMethod> methods = {SolverMethod::EulerM, SolverMethod::Euler2M,
                                        SolverMethod::Rk4, SolverMethod::Dopri5};
-  AdaptiveOptions tolerances;
+  AdaptiveOptions tolerances = {};
   bool negative_control = true;
 };
 
 /// Whether the part of the depth that should discretise a field does: how far the model's own steps
 /// are from the solution of dH/dτ = f(H, τ), and whether methods converge to it at their order.
 ///
-/// The reference H* is the adaptive method at a hundredth of the tolerances. Where it does not reach
-/// τ = 1, what is measured against it is NaN, and the status of `dopri5` says why. All in float64.
-/// The negative control is a chain of m independent layers that moves the states as far
+/// The reference H* is the adaptive method at a hundredth of the tolerances. Where it does not
+/// reach τ = 1, what is measured against it is NaN, and the status of `dopri5` says why. All in
+/// float64. The negative control is a chain of m independent layers that moves the states as far
 /// (IndependentLayers): there, distances of Euler's steps look as good, and no order is observed.
 /// "Continuous" needs a small distance over the displacement of rk4 and its order of at least 3.
 class SolverProbe final : public Probe {

@@ -24,8 +24,7 @@ SsmProbe::SsmProbe(const ProbeSubject& subject, ProbeSchedule schedule, std::int
 
 void SsmProbe::declare(RecordSink& out) {
   const SeriesAxis depth{.name = "depth", .length = subject_.depth()};
-  const SeriesAxis state{.name = "ssm_state",
-                         .length = subject_.state_space().transition.size(2)};
+  const SeriesAxis state{.name = "ssm_state", .length = subject_.state_space().transition.size(2)};
   if (discretised_) series_[kDelta] = out.declare({"ssm_delta", {depth, state}});
   series_[kRadius] = out.declare({"ssm_spectral_radius", {depth}});
   series_[kHorizon] = out.declare({"ssm_memory_horizon", {depth}});

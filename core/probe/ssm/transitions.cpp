@@ -28,7 +28,8 @@ bool before(const Eigenvalue& a, const Eigenvalue& b) {
 at::Tensor transition_eigenvalues(const at::Tensor& transition) {
   const at::Tensor host = transition.detach().cpu().to(at::kDouble);
   if (host.dim() == 3) return host.to(at::kComplexDouble);
-  const at::Tensor finite = host.isfinite().flatten(2).all(-1).unsqueeze(-1);  // eigvals refuses others
+  const at::Tensor finite =
+      host.isfinite().flatten(2).all(-1).unsqueeze(-1);  // eigvals refuses others
   const at::Tensor sound = at::where(finite.unsqueeze(-1), host, 0.0);
   const at::Tensor found = at::linalg_eigvals(sound).contiguous();
   const auto n = static_cast<std::size_t>(found.size(2));

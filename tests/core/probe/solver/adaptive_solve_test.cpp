@@ -1,4 +1,5 @@
-// Known answers; thresholds of the literature (adaptive runs within 1.1 of their tolerance's error).
+// Known answers; thresholds of the literature (adaptive runs within 1.1 of their tolerance's
+// error).
 #include "core/probe/solver/adaptive_solve.hpp"
 
 #include <cmath>
@@ -117,7 +118,8 @@ TEST(AdaptiveSolve, EndsOnLogisticAndOnStiffFields) {
 }
 
 TEST(AdaptiveSolve, SaysWhyACellEndedEarlyAndLeavesItFinite) {
-  const Given burst([](const at::Tensor& x, const at::Tensor&) { return 2 * x * x; });  // at τ = 1/2
+  const Given burst(
+      [](const at::Tensor& x, const at::Tensor&) { return 2 * x * x; });  // at τ = 1/2
   const Given hole([](const at::Tensor& x, const at::Tensor& t) {
     return x / (t < 0.5).to(at::kDouble);  // infinite from there on
   });

@@ -179,9 +179,8 @@ TEST(SolverProbe, FusedIsAloneAndADivergedCellHarmsNobody) {
   const RecordedRows out = seen(Tanh(rate), x);
 
   const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
-    return std::ranges::equal(a, b, [](double p, double q) {
-      return p == q || (std::isnan(p) && std::isnan(q));
-    });
+    return std::ranges::equal(
+        a, b, [](double p, double q) { return p == q || (std::isnan(p) && std::isnan(q)); });
   };
   for (const SeriesSpec& one : out.series) {
     EXPECT_TRUE(same(out.row(one.name, 0), first.row(one.name))) << one.name;
@@ -196,9 +195,8 @@ TEST(SolverProbe, FusedIsAloneAndADivergedCellHarmsNobody) {
 
 TEST(SolverProbe, WhereTheReferenceFailsNothingIsMeasured) {
   const Tanh field(at::tensor({1.0}, at::kDouble));
-  const RecordedRows out =
-      seen(field, at::randn({1, 2, 6, 8}, at::kDouble),
-           {.tolerances = {.rtol = 1e-13, .atol = 1e-15, .max_steps = 20}});
+  const RecordedRows out = seen(field, at::randn({1, 2, 6, 8}, at::kDouble),
+                                {.tolerances = {.rtol = 1e-13, .atol = 1e-15, .max_steps = 20}});
 
   EXPECT_EQ(out.row("solver_status")[3], 1);
   EXPECT_EQ(out.row("solver_status")[0], 0);

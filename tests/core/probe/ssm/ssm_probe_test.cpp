@@ -26,8 +26,8 @@ namespace ssm_probe_test {
 class GivenSystems final : public FakeSubject {
  public:
   GivenSystems(StateSpaceLayers layers, std::vector<at::Tensor> states)
-      : FakeSubject(std::vector<at::Tensor>(3, at::zeros({states[0].size(0), states[0].size(1),
-                                                          states[0].size(2), 4})),
+      : FakeSubject(std::vector<at::Tensor>(
+                        3, at::zeros({states[0].size(0), states[0].size(1), states[0].size(2), 4})),
                     at::zeros({states[0].size(0), 3}, at::kDouble)),
         layers_(std::move(layers)),
         states_(std::move(states)) {}
@@ -88,7 +88,8 @@ TEST(Transitions, EigenvaluesOfATriangularOneAreItsDiagonalByModulus) {
 TEST(SsmProbe, WritesWhatTheSystemsAre) {
   const at::Tensor decay = at::tensor({0.5, 0.25, 0.9, 0.1}, at::kDouble).view({1, 2, 2});
   const at::Tensor delta = at::tensor({1.0, 2.0, 3.0, 4.0}, at::kDouble).view({1, 2, 2});
-  const GivenSystems subject({decay, delta}, {at::full({1, 3, 5, 2}, 2.0), at::zeros({1, 3, 5, 2})});
+  const GivenSystems subject({decay, delta},
+                             {at::full({1, 3, 5, 2}, 2.0), at::zeros({1, 3, 5, 2})});
 
   const RecordedRows out = seen(subject);
 
