@@ -27,7 +27,8 @@ bool before(const Eigenvalue& a, const Eigenvalue& b) {
 
 at::Tensor transition_eigenvalues(const at::Tensor& transition) {
   const at::Tensor host = transition.detach().cpu().to(at::kDouble);
-  if (host.dim() == 3) return host.to(at::kComplexDouble);
+  const at::Scalar none = Eigenvalue(kNaN, kNaN);
+  if (host.dim() == 3) return at::where(host.isnan(), none, host.to(at::kComplexDouble));
   const at::Tensor finite =
       host.isfinite().flatten(2).all(-1).unsqueeze(-1);  // eigvals refuses others
   const at::Tensor sound = at::where(finite.unsqueeze(-1), host, 0.0);
@@ -37,7 +38,7 @@ at::Tensor transition_eigenvalues(const at::Tensor& transition) {
   for (std::int64_t i = 0; i < found.size(0) * found.size(1); ++i, data += n) {
     std::ranges::sort(std::span(data, n), before);
   }
-  return at::where(finite, found, kNaN);
+  return at::where(finite, found, none);
 }
 
 at::Tensor spectral_radius(const at::Tensor& transition) {
