@@ -19,8 +19,8 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::int64_t kSequences = 2;  // of the probe set: the reference takes many evaluations
-constexpr double kFiner = 100;          // tolerances of `dopri5` over those of the reference
+constexpr std::int64_t kTokens = 128;  // at least, of the set: the reference takes many evaluations
+constexpr double kFiner = 100;         // tolerances of `dopri5` over those of the reference
 constexpr std::int64_t kMoreSteps = 4;  // that the reference may take; 100^(1/5) = 2.5
 
 /// A number of each method, by cell.
@@ -84,7 +84,8 @@ void SolverProbe::declare(RecordSink& out) {
 void SolverProbe::look(std::int64_t /*step*/, RecordSink& out) {
   const at::NoGradGuard no_grad;
   const ProbeSet& set = subject_.set();
-  const std::int64_t count = std::min(kSequences, set.sequences());
+  const std::int64_t wanted = (kTokens + set.tokens() - 1) / set.tokens();
+  const std::int64_t count = std::min(wanted, set.sequences());
   const std::unique_ptr<ContinuousDepth> depth = subject_.continuous();
   const SolverProblem problem{
       .field = depth->field(),
