@@ -30,7 +30,7 @@ list(APPEND rooms models distributed worker)
 # its interface, which every folder may include; the files that implement them may include all folders.
 set(inside_core/config yaml schema resolve sweep)
 set(inside_core/data tokenizers)
-set(inside_core/probe gates gradients lens trajectory lyapunov attention weights)
+set(inside_core/probe gates gradients lens trajectory lyapunov attention weights solver ssm)
 set(inside_core/train optimizer)
 set(inside_models ops/cpu ops context options blocks routing families decode)
 set(inside_distributed cuda)

@@ -76,6 +76,9 @@ class Family {
   /// diagnostics: (E, L, N) or (E, L, N, N); undefined without such layers.
   virtual at::Tensor transitions() const { return {}; }
 
+  /// Their steps Δ there: (E, L, N), in tokens; undefined without them or without discretisation.
+  virtual at::Tensor state_space_steps() const { return {}; }
+
   /// Training loss terms besides the language model's; a pass adds their sums to
   /// ForwardContext::losses in this order.
   virtual std::vector<LossTerm> loss_terms() const { return {}; }

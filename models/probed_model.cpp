@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
 #include "core/depth/observer.hpp"
+#include "models/continuous_model.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
 #include "models/ops/host_kernels.hpp"
 
@@ -80,7 +81,8 @@ std::vector<double> depth_edges(const ModelOptions& o) {
   return edges;
 }
 
-ProbedModel::ProbedModel(const Model& model, ProbeSet set) : model_(model), set_(std::move(set)) {
+ProbedModel::ProbedModel(const Model& model, ProbeSet set, const Arena* arena)
+    : model_(model), arena_(arena), set_(std::move(set)) {
   inputs_ = set_.windows.narrow(1, 0, set_.tokens()).to(model.options().device);
 }
 
@@ -185,6 +187,28 @@ at::Tensor ProbedModel::gate_times() const {
 std::vector<GateValues> ProbedModel::gates(const at::Tensor& tau) const {
   const at::NoGradGuard no_grad;
   return model_.family().gates(tau.to(model_.options().device));
+}
+
+std::int64_t ProbedModel::continuous_steps() const {
+  return arena_ != nullptr ? depthgrid::continuous_steps(model_.options()) : 0;
+}
+
+std::unique_ptr<ContinuousDepth> ProbedModel::continuous() const {
+  if (continuous_steps() == 0) return nullptr;
+  return std::make_unique<ContinuousModel>(model_, *arena_, set_);
+}
+
+StateSpaceLayers ProbedModel::state_space() const {
+  const at::NoGradGuard no_grad;
+  return {model_.family().transitions(), model_.family().state_space_steps()};
+}
+
+std::vector<at::Tensor> ProbedModel::state_space_states(std::int64_t first,
+                                                        std::int64_t count) const {
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> out;
+  model_.states(inputs(first, count), {.first_row = first, .state_space = &out});
+  return out;
 }
 
 GateRange ProbedModel::gate_range() const {

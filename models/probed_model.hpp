@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/probe/probe_subject.hpp"
+#include "core/train/optimizer/arena.hpp"
 #include "models/model.hpp"
 
 namespace depthgrid {
@@ -18,7 +19,8 @@ std::vector<double> depth_edges(const ModelOptions& o);
 class ProbedModel final : public ProbeSubject {
  public:
   /// @param model  must outlive this. @param set  is moved to the model's device.
-  ProbedModel(const Model& model, ProbeSet set);
+  /// @param arena  the model's parameters; null: there is no continuous() part.
+  ProbedModel(const Model& model, ProbeSet set, const Arena* arena = nullptr);
 
   std::int64_t cells() const override { return model_.options().cells; }
   std::int64_t depth() const override { return model_.options().depth_steps(); }
@@ -38,11 +40,16 @@ class ProbedModel final : public ProbeSubject {
   }
   void attention(std::int64_t first, std::int64_t count, const AttentionSink& sink) const override;
   void step_weights(const WeightSink& sink) const override;
+  std::int64_t continuous_steps() const override;
+  std::unique_ptr<ContinuousDepth> continuous() const override;
+  StateSpaceLayers state_space() const override;
+  std::vector<at::Tensor> state_space_states(std::int64_t first, std::int64_t count) const override;
 
  private:
   at::Tensor inputs(std::int64_t first, std::int64_t count) const;
 
   const Model& model_;
+  const Arena* arena_;
   ProbeSet set_;
   at::Tensor inputs_;  // (n, T) on the device
 };

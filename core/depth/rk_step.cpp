@@ -26,12 +26,14 @@ at::Tensor advance(at::Tensor y, const Weights& w, const at::Tensor& h,
 }  // namespace
 
 RkStep rk_step(const Tableau& m, const VectorField& field, const at::Tensor& x,
-               const DepthPoint& at, const at::Tensor& span, const Control& u) {
+               const DepthPoint& at, const at::Tensor& span, const Control& u,
+               const at::Tensor& first) {
   const at::Tensor h =
       per_cell(at.h.to(x.scalar_type()), x);  // h to the state's dtype, not vice versa
   RkStep out;
   out.k.resize(m.stages);
-  for (std::size_t s = 0; s < m.stages; ++s) {
+  if (first.defined()) out.k[0] = first;
+  for (std::size_t s = first.defined() ? 1 : 0; s < m.stages; ++s) {
     const at::Tensor y = advance(x, m.a[s], h, out.k, s);
     const at::Tensor t = m.c[s] == 0 ? at.t : at.t + m.c[s] * span;
     FieldValue value = field.evaluate(y, {t, at.h, at.step, static_cast<std::int64_t>(s)}, u);

@@ -7,8 +7,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/probe/continuous_depth.hpp"
 #include "core/probe/gate_values.hpp"
 #include "core/probe/probe_set.hpp"
+#include "core/probe/state_space_layers.hpp"
 #include "core/probe/step_weights.hpp"
 
 namespace depthgrid {
@@ -92,6 +94,21 @@ class ProbeSubject {
 
   /// Hands out the weights of each step, without gradients, one step after the other.
   virtual void step_weights(const WeightSink& /*sink*/) const {}
+  /// Steps of the part of the depth that discretises one field of depth-time; 0 if there is none.
+  virtual std::int64_t continuous_steps() const { return 0; }
+
+  /// That part, with a copy in float64 of the weights of now; null if there is none.
+  virtual std::unique_ptr<ContinuousDepth> continuous() const { return nullptr; }
+
+  /// The state-space layers with the weights of now, without gradients.
+  virtual StateSpaceLayers state_space() const { return {}; }
+
+  /// Their states after each token, by one pass as in training, without gradients.
+  /// @return L tensors (E, count, T, N); none without such layers.
+  virtual std::vector<at::Tensor> state_space_states(std::int64_t /*first*/,
+                                                     std::int64_t /*count*/) const {
+    return {};
+  }
 };
 
 }  // namespace depthgrid

@@ -1,14 +1,8 @@
 #include "models/blocks/ssm_mixer.hpp"
 
-#include <limits>
-
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/amax.h>
 #include <ATen/ops/bmm.h>
-#include <ATen/ops/linalg_eigvals.h>
-#include <ATen/ops/where.h>
 
-#include "core/base/nan.hpp"
 #include "models/ops/lti_scan.hpp"
 #include "models/ops/zero_order_hold.hpp"
 
@@ -50,7 +44,7 @@ std::vector<SsmSystem> discretise(Discretisation rule, const SsmAtNodes& nodes) 
   return spread(hold.transition, input, nodes.c, nodes.d);
 }
 
-at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state) {
+at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state, at::Tensor* every) {
   const at::Tensor& a = system.transition;
   at::Tensor driven = apply(system.input, x).to(a.scalar_type());
   if (state != nullptr && state->defined()) {  // the earlier state acts as input to the first token
@@ -60,6 +54,7 @@ at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state) 
   }
   const at::Tensor hidden = lti_scan(a, driven);
   if (state != nullptr) *state = hidden.select(2, hidden.size(2) - 1).clone();
+  if (every != nullptr) *every = hidden;
   at::Tensor y = apply(system.output, hidden).to(x.scalar_type());
   if (system.skip.weight.defined()) y = y + apply(system.skip, x).to(x.scalar_type());
   if (system.diagonal_skip.defined()) {
@@ -68,20 +63,6 @@ at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state) 
     y = y + rows.view(x.sizes());
   }
   return y;
-}
-
-at::Tensor spectral_radius(const at::Tensor& transition) {
-  const at::Tensor host = transition.detach().cpu().to(at::kDouble);
-  if (host.dim() == 3) return at::amax(host.abs(), -1);
-  const at::Tensor finite = host.isfinite().flatten(2).all(-1);  // eigvals refuses others
-  const at::Tensor sound = at::where(finite.unsqueeze(-1).unsqueeze(-1), host, 0.0);
-  const at::Tensor radius = at::amax(at::linalg_eigvals(sound).abs(), -1);
-  return at::where(finite, radius, kNaN);
-}
-
-at::Tensor memory_horizon(const at::Tensor& radius) {
-  const double never = std::numeric_limits<double>::infinity();
-  return at::where(radius.lt(1), -1 / radius.log(), never);
 }
 
 }  // namespace depthgrid

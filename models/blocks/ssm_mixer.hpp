@@ -30,16 +30,10 @@ std::vector<SsmSystem> discretise(Discretisation rule, const SsmAtNodes& nodes);
 /// @param x      (E, B, T, C) float32 or float64.
 /// @param state  (E, B, N) h before the first token (undefined: zeros), on return after the last;
 ///               null: starts at zero, final state not returned.
+/// @param every  on return h after each token, (E, B, T, N); null: not returned.
 /// @return       (E, B, T, C), in the dtype of x.
 /// Source: first study, section 2.4.1.
-at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state = nullptr);
-
-/// Spectral radius of transitions: below one, the recurrence forgets; NaN for non-finite ones.
-/// @param transition  (E, L, N) diagonal or (E, L, N, N) dense; Family::transitions().
-/// @return            (E, L) float64, on the host.
-at::Tensor spectral_radius(const at::Tensor& transition);
-
-/// Tokens until the slowest state decays to 1/e: −1/ln ρ; infinite for ρ >= 1.
-at::Tensor memory_horizon(const at::Tensor& radius);
+at::Tensor mix(const SsmSystem& system, const at::Tensor& x, at::Tensor* state = nullptr,
+               at::Tensor* every = nullptr);
 
 }  // namespace depthgrid

@@ -36,7 +36,7 @@ at::Tensor in_double(const TimeOptions& o, const at::Tensor& t) {
 }  // namespace
 
 at::Tensor time_features(const TimeOptions& o, const at::Tensor& t) {
-  return in_double(o, t).to(at::kFloat);
+  return in_double(o, t).to(t.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
 }
 
 std::int64_t time_feature_rank(const TimeOptions& o, const at::Tensor& t, std::int64_t e) {

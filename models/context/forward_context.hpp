@@ -37,9 +37,11 @@ struct ForwardContext {
   std::int64_t first_row = 0;                         // global row of this rank's first row
   const std::vector<std::uint64_t>* seeds = nullptr;  // (E) model seeds; needed when training
   std::vector<Observer*> watch = {};
-  Control control = {};                       // control signal; undefined: none
-  std::optional<Execution> execution = {};    // none: the family's default
-  RoutingRecord* routing = nullptr;           // out: what dynamic layers did; null: not recorded
+  Control control = {};                     // control signal; undefined: none
+  std::optional<Execution> execution = {};  // none: the family's default
+  RoutingRecord* routing = nullptr;         // out: what dynamic layers did; null: not recorded
+  /// out: states (E, B, T, N) of each state-space layer after each token; null: not recorded
+  std::vector<at::Tensor>* state_space = nullptr;
   std::vector<at::Tensor>* losses = nullptr;  // (E) sums over tokens of Family::loss_terms()
   /// Told the weights (E B, H, T, T) of every attention that is computed explicitly, as it is in a
   /// composed pass; null: nobody asks.

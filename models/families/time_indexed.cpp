@@ -39,7 +39,9 @@ class GatedField final : public LayerField {
   at::Tensor second_sublayer(const BlockWeights& w, const at::Tensor& normed,
                              const DepthPoint& at) const override {
     if (feeds_forward()) return LayerField::second_sublayer(w, normed, at);
-    return mix(systems_.at(static_cast<std::size_t>(at.step)), normed);
+    const SsmSystem& system = systems_.at(static_cast<std::size_t>(at.step));
+    std::vector<at::Tensor>* const record = context().state_space;
+    return mix(system, normed, nullptr, record ? &record->emplace_back() : nullptr);
   }
 
  private:
@@ -105,6 +107,13 @@ class TimeIndexed final : public Family {
       each.push_back(std::move(s.transition));
     }
     return each.empty() ? at::Tensor() : at::stack(each, 1);
+  }
+
+  at::Tensor state_space_steps() const override {
+    if (options_.mixer == Mixer::Mlp) return {};
+    const at::NoGradGuard no_grad;
+    const at::Tensor features = time_features(options_.time, grid({}).t);
+    return ssm_.evaluate(options_, features, base_.qkv.weight.scalar_type()).delta;
   }
 
  private:

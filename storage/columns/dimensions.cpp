@@ -40,6 +40,8 @@ constexpr auto kDimensions = std::to_array<Dimension>({
     {"lyapunov_variant", Text, Labelled, 0, "", "map of which the exponents are"},
     {"head", Int32, Padded, 0, "", "attention head"},
     {"singular_index", Int32, Padded, 0, "", "order of singular values and of eigenvalues"},
+    {"solver_method", Text, Labelled, 0, "", "integration along depth that is compared"},
+    {"ssm_state", Int32, Padded, 0, "", "state of a state-space layer"},
     {"attempt", Int64, Ragged, 0, "", "attempts of all cells; attempt_cell says whose"},
     {"event", Int64, Ragged, 0, "", "events of all cells in order of time; event_cell says whose"},
     {"job", Text, Labelled, 0, "", "id of the fused job"},

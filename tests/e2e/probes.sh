@@ -15,14 +15,16 @@ include:
   - {model.family: time_indexed, model.modulation.hidden: 4}
   - {model.family: hybrid_ode, model.replaced_layers: [1, 2], model.field.kind: time_indexed, model.modulation.hidden: 4}
   - {model.family: tdt}
+  - {model.family: time_indexed, model.mixer: ssm, model.modulation.hidden: 4, model.ssm.state_size: 4}
 seeds: 2
 YAML
 all=(--set 'probes.trajectory.schedule={every: 10}' --set 'probes.trajectory.token_classes=[all, first, frequent, rare]'
   --set 'probes.gates.schedule={at: [0, 7, "50 %"]}' --set 'probes.logit_lens.schedule={log_spaced: 4}'
   --set 'probes.gradients.schedule={every: 15}' --set 'probes.lyapunov.schedule={every: 20}' --set probes.lyapunov.exponents=2 --set probes.lyapunov.sequences=2
-  --set 'probes.attention.schedule={every: 20}' --set 'probes.weights.schedule={at: [20]}')
+  --set 'probes.attention.schedule={every: 20}' --set 'probes.weights.schedule={at: [20]}'
+  --set 'probes.solver.schedule={every: 20}' --set probes.solver.rtol=1e-3 --set probes.solver.max_steps=300 --set 'probes.ssm.schedule={every: 20}')
 none=()
-for probe in trajectory gates routing gradients logit_lens lyapunov attention weights; do none+=(--set "probes.$probe.schedule=off"); done
+for probe in trajectory gates routing gradients logit_lens lyapunov attention weights solver ssm; do none+=(--set "probes.$probe.schedule=off"); done
 run() { # run STORE OPTION...
   local store=$1
   shift
@@ -37,7 +39,7 @@ if h5dump -d /probe_step none/sweep.h5 2>&1 | grep -q trajectory; then fail "a p
 # same_probes A B: all that probes record.
 same_probes() {
   local name
-  for name in $(h5ls "$1/sweep.h5" | grep -oE '^(trajectory|gate|gradient|logit_lens|lyapunov|tdt|tpn|router|routing|attention|weight)_[a-z0-9_]+|^alpha'); do
+  for name in $(h5ls "$1/sweep.h5" | grep -oE '^(trajectory|gate|gradient|logit_lens|lyapunov|tdt|tpn|router|routing|attention|weight|solver|ssm)_[a-z0-9_]+|^alpha'); do
     h5diff -q "$1/sweep.h5" "$2/sweep.h5" "/$name" "/$name" || fail "$name of $1 and $2 differ"
   done
 }
@@ -59,7 +61,7 @@ for _ in 1 2 3; do
   wait "$run" 2>/dev/null || true
 done
 run killed "${all[@]}"
-[ "$(find killed -name 'journal-*' | wc -l)" -gt 8 ] || fail "no attempt at eight cells was interrupted"
+[ "$(find killed -name 'journal-*' | wc -l)" -gt 10 ] || fail "no attempt at ten cells was interrupted"
 same_probes all killed
 
 # The axes are in the file: steps of all probes, states, classes of tokens.
@@ -83,6 +85,12 @@ counts = sweep["gradient_clip_count"][:, [steps.index(s) for s in (0, 15, 30, 40
 assert (np.diff(counts) >= 0).all() and (counts[:, 0] == 0).all() and counts[:, -1].max() > 0, counts
 layers = np.isfinite(sweep["gradient_norm_layer"][:, steps.index(40)]).sum(axis=1)
 assert layers.tolist() == sweep["n_layer"][()].tolist(), layers
+masks = sweep["routing_mask"][:, -1]  # (cell, layer, sequence, byte)
+assert [bool(x) for x in np.isfinite(masks).any(axis=(1, 2, 3))] == [f == "tdt" for f in family], family
+bits = np.unpackbits(masks[np.isfinite(masks)].astype("u1"), bitorder="little")
+assert 0 < bits.mean() < 1, bits.mean()
+churn = sweep["routing_churn"][()]
+assert np.isnan(churn[:, 0]).all() and ((churn >= 0) & (churn <= 1) | np.isnan(churn)).all(), churn
 alpha = np.isfinite(sweep["alpha"][()]).all(axis=1)
 assert [bool(x) for x in alpha] == [f == "hybrid_ode" for f in family], alpha
 entropy = sweep["attention_entropy"][:, steps.index(20)]
@@ -91,11 +99,18 @@ assert np.isfinite(sweep["weight_ov_singular"][:, steps.index(40), 0, 0, 0]).all
 lens = sweep["logit_lens_loss"][()]
 assert np.isfinite(lens[:, steps.index(40), 0]).all()
 assert (lens[:, steps.index(0)][np.isfinite(lens[:, steps.index(0)])] > 0).all()
+methods = [m.decode() for m in sweep["solver_method"]]
+assert sorted(methods) == ["dopri5", "euler_2m", "euler_m", "rk4"], methods
+fields = np.isfinite(sweep["solver_divergence_displacement"][:, -1, methods.index("euler_m")])
+assert [bool(x) for x in fields] == [f in ("time_indexed", "hybrid_ode") for f in family], (fields, family)
+mixer = [m.decode() for m in sweep["param_model_mixer"]]
+spaces = np.isfinite(sweep["ssm_spectral_radius"][:, -1, 0])
+assert [bool(x) for x in spaces] == [m == "ssm" for m in mixer], (spaces, mixer)
 PY
 
 # Afterwards: stored checkpoints give the numbers that the run has written, to the bit.
 probe() { # probe OPTION...: into out
-  expect 0 "$depthgrid" probe none --probe trajectory,gates,logit_lens,gradients,lyapunov,attention,weights "$@"
+  expect 0 "$depthgrid" probe none --probe trajectory,gates,routing,logit_lens,gradients,lyapunov,attention,weights,solver,ssm "$@"
 }
 expect 2 "$depthgrid" probe none --probe entropy
 says err "there are trajectory, gates"
@@ -106,7 +121,8 @@ says err "no intact checkpoint of step 7; there are: 40"
 settings=()
 for word in "${all[@]}"; do [[ $word == --set || $word == *schedule* ]] || settings+=(--set "$word"); done
 probe --at final,20 "${settings[@]}"
-says out "trajectory, gates, gradients, logit_lens, lyapunov, attention, weights at step 20, 40"
+says out "trajectory, gates, gradients, logit_lens, lyapunov, attention, weights, solver at step 20, 40"
+says out "trajectory, routing, gradients, logit_lens, lyapunov, attention, weights at step 20, 40"
 says out "depthgrid pack none brings them into sweep.h5"
 expect 0 "$depthgrid" pack none
 "$sources/.venv/bin/python" - <<'PY' || fail "what probe has found afterwards"
@@ -116,9 +132,10 @@ import numpy as np
 run, later = h5py.File("all/sweep.h5"), h5py.File("none/sweep.h5")
 steps = {name: file["probe_step"][()].tolist() for name, file in (("run", run), ("later", later))}
 compared = 0
+of_runs = ("routing_rate", "routing_churn", "routing_capacity_churn")  # of an evaluation, of two looks
 for name in run:
     axes = [d[0].name for d in run[name].dims if len(d)] if isinstance(run[name], h5py.Dataset) else []
-    if len(axes) < 2 or axes[1] != "/probe_step" or name.startswith(("routing", "gate_reason", "tpn")): continue
+    if len(axes) < 2 or axes[1] != "/probe_step" or name in of_runs: continue
     if name.startswith("gradient_") and name != "gradient_norm_depth": continue  # of the training
     for step in (20, 40):
         a = run[name][:, steps["run"].index(step)]
@@ -133,11 +150,11 @@ probe --json --at final --set probes.lyapunov.exponents=3
 "$sources/.venv/bin/python" -c "
 import json
 answer = json.load(open('out'))
-assert not answer['problems'] and len(answer['cells']) == 8
+assert not answer['problems'] and len(answer['cells']) == 10
 assert all(c['steps'] == [40] and c['file'].endswith('probe-2.h5') for c in answer['cells']), answer
 " || fail "probe --json"
 expect 0 "$depthgrid" pack none
-h5dump -H -d /lyapunov_exponent none/sweep.h5 | grep -q "( 8, [0-9]*, 1, 3 )" || fail "the third exponent is not packed"
+h5dump -H -d /lyapunov_exponent none/sweep.h5 | grep -q "( 10, [0-9]*, 1, 3 )" || fail "the third exponent is not packed"
 
 # What is no schedule is refused in its line, with what one looks like.
 for wrong in '{every: 0}' '{often: 3}' 'sometimes' '{at: [-1]}'; do

@@ -9,6 +9,8 @@
 #include "core/probe/gradients/gradients_probe.hpp"
 #include "core/probe/lens/logit_lens_probe.hpp"
 #include "core/probe/lyapunov/lyapunov_probe.hpp"
+#include "core/probe/solver/solver_probe.hpp"
+#include "core/probe/ssm/ssm_probe.hpp"
 #include "core/probe/trajectory/trajectory_probe.hpp"
 #include "core/probe/weights/weights_probe.hpp"
 #include "models/probed_model.hpp"
@@ -93,11 +95,34 @@ std::unique_ptr<Probe> make_weights(const ProbeRequest& o) {
   return std::make_unique<WeightsProbe>(o.subject, o.schedule);
 }
 
+std::unique_ptr<Probe> make_solver(const ProbeRequest& o) {
+  if (o.subject.continuous_steps() == 0) return nullptr;
+  const double rtol = o.leaves.real("probes.solver.rtol");
+  const Value& atol = o.leaves.at("probes.solver.atol");
+  SolverOptions options{.schedule = o.schedule,
+                        .methods = {},
+                        .tolerances = {.rtol = rtol,
+                                       .atol = atol.is_null() ? rtol / 100 : atol.number(),
+                                       .max_steps = o.leaves.integer("probes.solver.max_steps"),
+                                       .min_step = o.leaves.real("probes.solver.min_step")},
+                        .negative_control = o.leaves.flag("probes.solver.negative_control")};
+  for (const std::string& word : o.leaves.words("probes.solver.methods")) {
+    options.methods.push_back(solver_method(word));
+  }
+  return std::make_unique<SolverProbe>(o.subject, std::move(options));
+}
+
+std::unique_ptr<Probe> make_ssm(const ProbeRequest& o) {
+  if (!o.subject.state_space().transition.defined()) return nullptr;
+  return std::make_unique<SsmProbe>(o.subject, o.schedule, o.job.sequences);
+}
+
 constexpr ProbeRow kProbes[] = {
     {"trajectory", make_trajectory}, {"gates", make_gates},
     {"routing", make_routing},       {"gradients", make_gradients},
     {"logit_lens", make_logit_lens}, {"lyapunov", make_lyapunov, "probes.lyapunov.sequences"},
     {"attention", make_attention},   {"weights", make_weights},
+    {"solver", make_solver},         {"ssm", make_ssm},
 };
 
 /// The probes of the table to which `schedule_of` gives looks.
@@ -108,7 +133,7 @@ JobProbes chosen_probes(const ProbedJob& job, ScheduleOf schedule_of) {
     ProbeSchedule schedule = schedule_of(std::string(row.name));
     if (schedule.count() == 0) continue;
     if (!out.subject) {
-      out.subject = std::make_unique<ProbedModel>(job.model, job.set());
+      out.subject = std::make_unique<ProbedModel>(job.model, job.set(), &job.arena);
     }
     if (auto probe = row.make({job.leaves, job, *out.subject, std::move(schedule)})) {
       out.probes.push_back(std::move(probe));

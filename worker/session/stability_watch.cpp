@@ -10,7 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "models/blocks/ssm_mixer.hpp"
+#include "core/probe/ssm/transitions.hpp"
 
 namespace depthgrid {
 namespace {

@@ -101,6 +101,7 @@ void Deriver::flow(Slots& slots) const {
   settle(slots, row.field_activation, mlp ? softplus_ : gelu_);
   settle(slots, row.time_embedding, mlp || slots.is(row.field_kind, "time_indexed") ? none_ : mlp_);
   settle(slots, row.init_scheme, slots.family().flow ? pytorch_ : gpt2_scheme_);
+  settle(slots, row.solver_schedule, slots.family().flow ? at_both_ends_ : off_);
 }
 
 void Deriver::modulation(Slots& slots) const {

@@ -74,6 +74,8 @@ class Deriver {
   const PooledValue* gelu_ = pool_->intern("gelu");
   const PooledValue* softplus_ = pool_->intern("softplus");
   const PooledValue* mlp_ = pool_->intern("mlp");
+  const PooledValue* off_ = pool_->intern("off");
+  const PooledValue* at_both_ends_ = pool_->intern(ValueMap{{"at", ValueList{"0%", "100%"}}});
   const PooledValue* all_deciders_ =
       pool_->intern(ValueList{"calibrated", "threshold", "running_topk"});
 };

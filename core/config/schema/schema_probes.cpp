@@ -10,6 +10,7 @@ constexpr std::string_view kGradientsOn = "probes.gradients.schedule!=off";
 constexpr std::string_view kLyapunovOn = "probes.lyapunov.schedule!=off";
 constexpr std::string_view kSkips = "model.family=tdt|mod";
 constexpr std::string_view kRoutingOn = "model.family=tdt|mod & probes.routing.schedule!=off";
+constexpr std::string_view kSolverOn = "probes.solver.schedule!=off";
 constexpr FixedText kGatesOn = with_each(kGated, "probes.gates.schedule!=off");
 
 constexpr Leaf schedule(std::string_view path, std::string_view default_text,
@@ -90,6 +91,32 @@ constexpr Leaf kProbes[] = {
              "the token itself"),
     schedule("probes.weights.schedule", "end",
              "singular values and eigenvalues of each head's products, norms of the weights"),
+    or_null(schedule("probes.solver.schedule", "null",
+                     "the model's steps against the solution of the field that they discretise"),
+            "hybrid_ode: {at: [0 %, 100 %]}; else off"),
+    read(word("probes.solver.methods", "euler_m euler_2m rk4 dopri5",
+              "[euler_m, euler_2m, rk4, dopri5]", Observation, "integrations that are compared",
+              ValueKind::WordList),
+         kSolverOn),
+    read(above(real("probes.solver.rtol", 0, 1, "–", "1e-6", Observation,
+                    "relative tolerance of dopri5; the reference has a hundredth")),
+         kSolverOn),
+    read(or_null(above(real("probes.solver.atol", 0, kUnlimited, "–", "null", Observation,
+                            "absolute tolerance of dopri5")),
+                 "rtol/100"),
+         kSolverOn),
+    read(integer("probes.solver.max_steps", 1, 1e9, "steps", "1000", Observation,
+                 "of dopri5; reaching it is a status"),
+         kSolverOn),
+    read(above(real("probes.solver.min_step", 0, 1, "depth-time", "1e-8", Observation,
+                    "of dopri5; reaching it is a status")),
+         kSolverOn),
+    read(flag("probes.solver.negative_control", "true", Observation,
+              "the same on independent layers of equal displacement, where no order exists"),
+         kSolverOn),
+    read(schedule("probes.ssm.schedule", "{every: 100}",
+                  "steps, eigenvalues, memory and states of the state-space layers"),
+         kSsm),
 };
 
 constexpr SchemaSection kProbeSections[] = {{"Probes", kProbes}};

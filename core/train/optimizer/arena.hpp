@@ -33,7 +33,8 @@ class Arena final : public ParameterSource {
   const ParameterLayout& layout() const noexcept { return layout_; }
   std::int64_t cells() const noexcept { return values_.size(0); }
   std::int64_t size() const noexcept { return layout_.size(); }
-  at::Tensor& values() noexcept { return values_; }        // (E, P)
+  at::Tensor& values() noexcept { return values_; }  // (E, P)
+  const at::Tensor& values() const noexcept { return values_; }
   at::Tensor& gradients() noexcept { return gradients_; }  // (E, P)
   at::Tensor& shadow() noexcept { return shadow_; }        // (E, P) bf16; undefined unless mixed
 

@@ -16,6 +16,7 @@
 #include <ATen/ops/tensor.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "core/probe/ssm/transitions.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/toy_training.hpp"
@@ -151,25 +152,6 @@ TEST(SsmMixer, WithFactorsInBfloat16AModelStaysNearItsFloatSelf) {
     EXPECT_LT(error.abs().max().item<float>(), 0.05 * want.abs().max().item<float>()) << one.name;
     EXPECT_GT(error.abs().max().item<float>(), 0) << one.name;
   }
-}
-
-TEST(SsmStability, TheHorizonIsWhereTheSlowestStateFallsToOneOverE) {
-  const at::Tensor radius =
-      spectral_radius(at::tensor({0.2, -0.9, 0.5}, at::kDouble).view({1, 1, 3}));
-
-  EXPECT_DOUBLE_EQ(radius.item<double>(), 0.9);
-  EXPECT_NEAR(std::pow(0.9, memory_horizon(radius).item<double>()), std::exp(-1.0), 1e-12);
-  EXPECT_TRUE(std::isinf(memory_horizon(at::tensor({1.25}, at::kDouble)).item<double>()));
-}
-
-TEST(SsmStability, TheRadiusOfARotationIsItsModulusAndOfNaNIsNaN) {
-  at::Tensor turn =
-      at::tensor({0.0, -0.8, 0.8, 0.0}, at::kDouble).view({1, 1, 2, 2}).repeat({2, 1, 1, 1});
-  turn[1][0][0][0] = std::nan("");
-  const at::Tensor radius = spectral_radius(turn);
-
-  EXPECT_NEAR(radius[0].item<double>(), 0.8, 1e-14);
-  EXPECT_TRUE(std::isnan(radius[1].item<double>()));
 }
 
 TEST(SsmStability, OnlyStateSpaceLayersHaveTransitions) {

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/depth/vector_field.hpp"
+#include "core/probe/solver/adaptive_solve.hpp"
+
+namespace depthgrid {
+
+/// Integrations that are compared.
+enum class SolverMethod : std::uint8_t {
+  EulerM,   // the model's m steps
+  Euler2M,  // twice as many
+  Rk4,      // classical, m + 1 steps: on a grid that has no node in common with the model's
+  Dopri5    // adaptive
+};
+
+/// Words of the leaf `probes.solver.methods`, labels of the store's axis.
+inline constexpr std::array<std::string_view, 4> kSolverMethodNames = {"euler_m", "euler_2m", "rk4",
+                                                                       "dopri5"};
+
+/// @throws Error naming the known methods.
+SolverMethod solver_method(std::string_view word);
+
+/// An initial value problem to compare them on.
+struct SolverProblem {
+  const VectorField& field;
+  std::function<at::Tensor(const at::Tensor& x, std::int64_t steps)> euler;
+  at::Tensor start;        // (E, B, T, C) double
+  std::int64_t steps = 1;  // m
+};
+
+/// One method on one cell. Norms are Frobenius norms over the batch.
+struct MethodResult {
+  double of_state = 0;         // ‖H − H*‖/‖H*‖
+  double of_displacement = 0;  // ‖H − H*‖/‖H* − H(0)‖
+  double order = 0;  // log2 of the error's ratio to that with half the step; NaN if adaptive
+  SolveCost cost;
+};
+
+/// Where the methods end: a result for each cell, and the states.
+struct MethodRun {
+  at::Tensor end;  // (E, B, T, C)
+  std::vector<MethodResult> cells;
+};
+
+/// Runs each method and measures it against `reference`, H* at τ = 1. Where an error is as small as
+/// rounding (1e-13 of the state), its order is NaN.
+std::vector<MethodRun> compare_solvers(const SolverProblem& problem, const at::Tensor& reference,
+                                       const std::vector<SolverMethod>& methods,
+                                       const AdaptiveOptions& tolerances);
+
+/// Frobenius norm of each cell's states. @param x  (E, ...).
+std::vector<double> cell_norms(const at::Tensor& x);
+
+}  // namespace depthgrid

@@ -1,0 +1,151 @@
+#include "core/probe/solver/solver_probe.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+
+#include "core/base/error.hpp"
+#include "core/base/nan.hpp"
+#include "core/depth/integrator.hpp"
+#include "core/probe/continuous_depth.hpp"
+#include "core/probe/solver/independent_layers.hpp"
+#include "core/probe/solver/prediction_distance.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::int64_t kTokens = 128;  // at least, of the set: the reference takes many evaluations
+constexpr double kFiner = 100;         // tolerances of `dopri5` over those of the reference
+constexpr std::int64_t kMoreSteps = 4;  // that the reference may take; 100^(1/5) = 2.5
+
+/// A number of each method, by cell.
+template <class Of>
+std::vector<std::vector<double>> by_cell(const std::vector<MethodRun>& runs, Of of) {
+  std::vector<std::vector<double>> out(runs.front().cells.size());
+  for (const MethodRun& run : runs) {
+    for (std::size_t e = 0; e < out.size(); ++e) {
+      out[e].push_back(static_cast<double>(of(run.cells[e])));
+    }
+  }
+  return out;
+}
+
+/// Where the reference failed there is nothing to measure against.
+void settle(std::vector<MethodRun>& runs, const std::vector<SolverMethod>& methods,
+            const std::vector<SolveCost>& reference) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (std::size_t e = 0; e < reference.size(); ++e) {
+      if (reference[e].status == SolveStatus::Done) continue;
+      MethodResult& r = runs[i].cells[e];
+      r.of_state = r.of_displacement = r.order = kNaN;
+      const bool adaptive = methods[i] == SolverMethod::Dopri5;
+      if (adaptive && r.cost.status == SolveStatus::Done) r.cost.status = reference[e].status;
+    }
+  }
+}
+
+}  // namespace
+
+SolverProbe::SolverProbe(const ProbeSubject& subject, SolverOptions options)
+    : subject_(subject), options_(std::move(options)) {
+  if (options_.methods.empty()) throw Error("probes.solver.methods is empty");
+  if (subject_.continuous_steps() == 0) throw Error("no part of this depth discretises a field");
+}
+
+void SolverProbe::declare(RecordSink& out) {
+  std::vector<std::string> words;
+  for (const SolverMethod method : options_.methods) {
+    words.emplace_back(kSolverMethodNames[static_cast<std::size_t>(method)]);
+  }
+  const SeriesAxis methods{
+      .name = "solver_method", .length = static_cast<std::int64_t>(words.size()), .labels = words};
+  const auto add = [&](Series series, const char* name) {
+    series_[series] = out.declare({name, {methods}});
+  };
+  add(kState, "solver_divergence_state");
+  add(kDisplacement, "solver_divergence_displacement");
+  add(kOrder, "solver_observed_order");
+  add(kEvaluations, "solver_evaluations");
+  add(kAccepted, "solver_accepted");
+  add(kRejected, "solver_rejected");
+  add(kStatus, "solver_status");
+  add(kDivergence, "solver_kl");
+  add(kLoss, "solver_loss_change");
+  if (!options_.negative_control) return;
+  add(kControlDivergence, "solver_control_divergence");
+  add(kControlOrder, "solver_control_order");
+}
+
+void SolverProbe::look(std::int64_t /*step*/, RecordSink& out) {
+  const at::NoGradGuard no_grad;
+  const ProbeSet& set = subject_.set();
+  const std::int64_t wanted = (kTokens + set.tokens() - 1) / set.tokens();
+  const std::int64_t count = std::min(wanted, set.sequences());
+  const std::unique_ptr<ContinuousDepth> depth = subject_.continuous();
+  const SolverProblem problem{
+      .field = depth->field(),
+      .euler = [&](const at::Tensor& x, std::int64_t n) { return depth->euler(x, n); },
+      .start = depth->start(0, count),
+      .steps = depth->steps()};
+  AdaptiveOptions finer = options_.tolerances;
+  finer.rtol /= kFiner;
+  finer.atol /= kFiner;
+  finer.max_steps *= kMoreSteps;
+  const AdaptiveSolution reference = adaptive_solve(problem.field, problem.start, finer);
+  std::vector<MethodRun> runs =
+      compare_solvers(problem, reference.x, options_.methods, options_.tolerances);
+  settle(runs, options_.methods, reference.cost);
+
+  write(kState, by_cell(runs, [](const MethodResult& r) { return r.of_state; }), out);
+  write(kDisplacement, by_cell(runs, [](const MethodResult& r) { return r.of_displacement; }), out);
+  write(kOrder, by_cell(runs, [](const MethodResult& r) { return r.order; }), out);
+  write(kEvaluations, by_cell(runs, [](const MethodResult& r) { return r.cost.evaluations; }), out);
+  write(kAccepted, by_cell(runs, [](const MethodResult& r) { return r.cost.accepted; }), out);
+  write(kRejected, by_cell(runs, [](const MethodResult& r) { return r.cost.rejected; }), out);
+  write(kStatus, by_cell(runs, [](const MethodResult& r) { return r.cost.status; }), out);
+
+  const at::Tensor targets = set.windows.narrow(0, 0, count).narrow(1, 1, set.tokens());
+  std::vector<std::vector<double>> kl(reference.cost.size()), loss(reference.cost.size());
+  for (const MethodRun& run : runs) {
+    const PredictionDistance d = prediction_distance(*depth, run.end, reference.x, targets);
+    for (std::size_t e = 0; e < kl.size(); ++e) {
+      const bool measured = !std::isnan(run.cells[e].of_state);
+      kl[e].push_back(measured ? d.divergence[e] : kNaN);
+      loss[e].push_back(measured ? d.loss_change[e] : kNaN);
+    }
+  }
+  write(kDivergence, kl, out);
+  write(kLoss, loss, out);
+  if (options_.negative_control) write_control(problem.start, reference.x, problem.steps, out);
+}
+
+void SolverProbe::write_control(const at::Tensor& start, const at::Tensor& reference,
+                                std::int64_t steps, RecordSink& out) const {
+  IndependentLayers layers(steps, start);
+  layers.match(start, cell_norms(reference - start));
+  const SolverProblem problem{.field = layers,
+                              .euler =
+                                  [&](const at::Tensor& x, std::int64_t n) {
+                                    const DepthGrid grid = flow_grid(x.size(0), n, x.options());
+                                    return DepthIntegrator(kEuler).solve(layers, grid, x, {});
+                                  },
+                              .start = start,
+                              .steps = steps};
+  const std::vector<MethodRun> runs =
+      compare_solvers(problem, layers.solve(start), options_.methods, options_.tolerances);
+  write(kControlDivergence, by_cell(runs, [](const MethodResult& r) { return r.of_displacement; }),
+        out);
+  write(kControlOrder, by_cell(runs, [](const MethodResult& r) { return r.order; }), out);
+}
+
+void SolverProbe::write(Series series, const std::vector<std::vector<double>>& by_cell,
+                        RecordSink& out) const {
+  for (std::size_t e = 0; e < by_cell.size(); ++e) out.write(series_[series], e, by_cell[e]);
+}
+
+}  // namespace depthgrid

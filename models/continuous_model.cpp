@@ -1,0 +1,164 @@
+#include "models/continuous_model.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros_like.h>
+
+#include "core/base/error.hpp"
+#include "core/base/nan.hpp"
+#include "core/cells/cell_set.hpp"
+#include "core/depth/integrator.hpp"
+#include "models/blocks/block_field.hpp"
+
+namespace depthgrid {
+namespace {
+
+bool is_flow(const ModelOptions& o) {
+  return o.flow.replaced() > 0 && o.flow.field != FieldKind::Block;
+}
+
+/// The same parameters in float64.
+Arena widened(const Arena& from, const ModelOptions& o) {
+  const auto cells = static_cast<std::size_t>(from.cells());
+  return {from.layout(), std::vector<std::uint64_t>(cells),
+          at::TensorOptions(at::kDouble).device(o.device)};
+}
+
+/// The block that a family of shared parameters has at any depth-time: weights, norms and
+/// state-space systems are made anew for each evaluation, also between the nodes of the family's
+/// grid.
+class TimedField final : public BlockField {
+ public:
+  TimedField(const Family& family, const ModelOptions& o, const ForwardContext& context)
+      : BlockField(o, context), family_(family) {}
+
+ protected:
+  BlockWeights weights(const DepthPoint& at) const override { return block(at).weights; }
+  bool feeds_forward() const override { return options().mixer == Mixer::Mlp; }
+
+  at::Tensor second_sublayer(const BlockWeights& w, const at::Tensor& normed,
+                             const DepthPoint& at) const override {
+    if (feeds_forward()) return BlockField::second_sublayer(w, normed, at);
+    return mix(*block(at).ssm, normed);
+  }
+
+ private:
+  DecodeBlock block(const DepthPoint& at) const {
+    DepthGrid node;
+    node.t = at.t.unsqueeze(1);
+    node.h = at.h.unsqueeze(1);
+    return std::move(family_.blocks(node).front());
+  }
+
+  const Family& family_;
+};
+
+/// dH/dτ = speed F(H, t), in the part's own time.
+class Scaled final : public VectorField {
+ public:
+  /// @param speed  (E). @param held  (E) the depth-time that a cell's field has at all times, or
+  /// NaN.
+  Scaled(const VectorField& field, at::Tensor speed, at::Tensor held, bool limit)
+      : field_(field), speed_(std::move(speed)), held_(std::move(held)), limit_(limit) {}
+
+  FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override {
+    const at::Tensor h = limit_ ? at::zeros_like(speed_) : speed_ * at.h;
+    const at::Tensor t = at::where(held_.isnan(), at.t, held_);
+    return {per_cell(speed_, x) * field_.evaluate(x, {t, h, 0, at.stage}, u).dx, {}};
+  }
+
+ private:
+  const VectorField& field_;
+  at::Tensor speed_, held_;
+  bool limit_;
+};
+
+}  // namespace
+
+std::int64_t continuous_steps(const ModelOptions& o) {
+  if (o.flow.replaced() > 0) return is_flow(o) ? o.flow.steps : 0;
+  const bool one = o.shared() && !o.facts().skips && o.residual.kind != ScaleKind::LearnedPerLayer;
+  return one ? o.layers : 0;
+}
+
+ContinuousModel::ContinuousModel(const Model& model, const Arena& arena, const ProbeSet& set)
+    : set_(set),
+      context_{.execution = Execution{.mode = ExecutionMode::Dense}},
+      arena_(widened(arena, model.options())),
+      model_(arena_, model.options()) {
+  const at::NoGradGuard no_grad;
+  const ModelOptions& o = model_.options();
+  if (continuous_steps(o) == 0) throw Error("no part of this depth discretises a field");
+  arena_.values().copy_(arena.values());
+  segments_ = model_.family().segments(context_);
+  const auto wide = at::TensorOptions(at::kDouble).device(o.device);
+  at::Tensor speed = at::full({o.cells}, 1.0, wide), held = at::full({o.cells}, kNaN, wide);
+  shift_ = at::full({o.cells}, 0.0, wide);
+  const VectorField* field = nullptr;
+  if (is_flow(o)) {
+    at_ = o.flow.first > 0 ? 1 : 0;
+    field = segments_.at(at_).field.get();
+  } else {
+    inner_ = std::make_unique<TimedField>(model_.family(), o, context_);
+    field = inner_.get();
+    const DepthGrid grid = model_.family().grid(context_);
+    speed = grid.h.select(1, 0).to(at::kDouble) * static_cast<double>(o.layers);
+    std::vector<double> right, times;
+    for (std::size_t e = 0; e < static_cast<std::size_t>(o.cells); ++e) {
+      right.push_back(o.time.nodes[e] == Nodes::Right ? 1 : 0);
+      times.push_back(o.timed() && o.time.constant[e] ? o.time.value[e] : kNaN);
+    }
+    shift_ = at::tensor(right, at::kDouble).to(o.device);
+    held = at::tensor(times, at::kDouble).to(o.device);
+  }
+  euler_ = std::make_unique<Scaled>(*field, speed, held, false);
+  limit_ = std::make_unique<Scaled>(*field, speed, held, true);
+}
+
+std::int64_t ContinuousModel::steps() const {
+  return continuous_steps(model_.options());
+}
+
+at::Tensor ContinuousModel::advance(const at::Tensor& x, std::size_t from, std::size_t to) const {
+  at::Tensor state = x;
+  for (std::size_t i = from; i < to; ++i) {
+    const DepthSegment& segment = segments_[i];
+    state = segment.method->solve(*segment.field, segment.grid, state, {}, {}, 0);
+  }
+  return state;
+}
+
+at::Tensor ContinuousModel::start(std::int64_t first, std::int64_t count) const {
+  const at::NoGradGuard no_grad;
+  const ModelOptions& o = model_.options();
+  const at::Tensor tokens =
+      set_.windows.narrow(0, first, count).narrow(1, 0, set_.tokens()).to(o.device);
+  return advance(model_.embed(tokens.unsqueeze(0).expand({o.cells, -1, -1})), 0, at_);
+}
+
+at::Tensor ContinuousModel::euler(const at::Tensor& x, std::int64_t steps) const {
+  const at::NoGradGuard no_grad;
+  DepthGrid grid = flow_grid(x.size(0), steps, x.options());
+  const at::Tensor index = at::arange(steps, x.options()).unsqueeze(0) + shift_.unsqueeze(1);
+  grid.t = index / static_cast<double>(steps);
+  return DepthIntegrator(kEuler).solve(*euler_, grid, x, {});
+}
+
+at::Tensor ContinuousModel::finish(const at::Tensor& x) const {
+  const at::NoGradGuard no_grad;
+  return advance(x, at_ + 1, segments_.size());
+}
+
+at::Tensor ContinuousModel::logits(const at::Tensor& x) const {
+  const at::NoGradGuard no_grad;
+  return model_.readout(x);
+}
+
+}  // namespace depthgrid
