@@ -144,13 +144,23 @@ TEST(SolverProbe, IndependentLayersHaveNoOrder) {
 }
 
 TEST(SolverProbe, TheControlAsTheFieldIsSeenThrough) {
-  const at::Tensor x = at::randn({1, 2, 6, 8}, at::kDouble);
+  // The order of few numbers is noisy: no cell may pass for a field, and most are far from it.
+  constexpr std::int64_t kCells = 16;
+  const at::Tensor x = at::randn({kCells, 2, 6, 8}, at::kDouble);
   IndependentLayers layers(kSteps, x);
-  layers.match(x, {0.5 * x.norm().item<double>()});
+  std::vector<double> half = cell_norms(x);
+  for (double& norm : half) norm *= 0.5;
+  layers.match(x, half);
   const RecordedRows out = seen(layers, x, {.negative_control = false});
 
-  EXPECT_LE(out.row("solver_observed_order")[2], 1.5);
-  EXPECT_GT(out.row("solver_divergence_displacement")[2], 0.01);
+  std::vector<double> orders;
+  for (std::size_t e = 0; e < kCells; ++e) {
+    orders.push_back(out.row("solver_observed_order", e)[2]);
+    EXPECT_LT(orders.back(), 2.5);
+    EXPECT_GT(out.row("solver_divergence_displacement", e)[2], 0.01);
+  }
+  std::ranges::sort(orders);
+  EXPECT_LE(orders[kCells / 2], 1.5);
 }
 
 TEST(IndependentLayers, MoveTheStateAsFarAsIsAsked) {
