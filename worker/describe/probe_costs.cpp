@@ -11,7 +11,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/config/sweep/observation.hpp"
-#include "core/probe/probe_schedule.hpp"
+#include "core/config/probe_schedule.hpp"
 #include "models/layer_parameters.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/probe/look_rows.hpp"

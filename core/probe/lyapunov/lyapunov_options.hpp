@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/probe/lyapunov/finite_time.hpp"
-#include "core/probe/probe_schedule.hpp"
+#include "core/config/probe_schedule.hpp"
 
 namespace depthgrid {
 
