@@ -127,7 +127,9 @@ class CellProbing {
       StoredModel stored({order_.store, id, at});
       if (rows.has(stored.step)) continue;
       const CellConfig leaves = with_observations(stored.config, order_.set);
-      require_room(leaves, choices.size());
+      if (std::ranges::count(names_for(order_, leaves), "trajectory") > 0) {
+        require_room(leaves, choices.size());
+      }
       out.probes = look_at(stored, leaves, rows);
       settings = settings_json(leaves);
       cell = stored.cell;

@@ -43,6 +43,11 @@ std::vector<std::int64_t> kept_channels(std::int64_t width, std::optional<std::i
 }
 
 void KeptStates::add(const std::vector<at::Tensor>& states, std::int64_t first) {
+  if (what_.sequences <= 0) return;
+  for (const at::Tensor& state : states) {  // also of sequences that are not kept
+    const at::Tensor sound = at::isfinite(state).flatten(1).all(1).cpu();
+    sound_ = sound_.defined() ? sound_.logical_and(sound) : sound;
+  }
   const std::int64_t count = std::min(what_.sequences - first, states[0].size(1));
   if (count <= 0) return;
   const std::int64_t width = states[0].size(3);
@@ -52,8 +57,6 @@ void KeptStates::add(const std::vector<at::Tensor>& states, std::int64_t first) 
   std::vector<at::Tensor> edges;
   for (const at::Tensor& state : states) {
     const at::Tensor part = state.narrow(1, 0, count);
-    const at::Tensor sound = at::isfinite(part).flatten(1).all(1).cpu();
-    sound_ = sound_.defined() ? sound_.logical_and(sound) : sound;
     const at::Tensor kept = all ? part : part.index_select(3, chosen);
     edges.push_back(kept.to(what_.half ? at::kHalf : at::kFloat).cpu());
   }

@@ -29,12 +29,12 @@ class KeptStates {
  public:
   explicit KeptStates(const StateSelection& what) : what_(what) {}
 
-  /// Those of this pass that are to be kept.
+  /// Takes those of this pass that are to be kept. Call it for every pass.
   /// @param states  L + 1 tensors (E, count, T, C) float, of sequences first ... first + count - 1
   void add(const std::vector<at::Tensor>& states, std::int64_t first);
 
-  /// One record per cell whose states are all finite. Binary16 rounds to nearest; what is larger
-  /// than 65,504 becomes infinite there.
+  /// One record per cell of which all states of the look are finite. Binary16 rounds to nearest;
+  /// what is larger than 65,504 becomes infinite there.
   void hand_over(std::int64_t step, const ProbeSubject& subject, RecordSink& out) const;
 
  private:
