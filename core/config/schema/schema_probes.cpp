@@ -43,9 +43,10 @@ constexpr Leaf kProbes[] = {
     read(integer("probes.trajectory.state_sequences", 0, 16, "sequences", "0", Observation,
                  "of the probe set, whose raw states are kept at each look"),
          kTrajectoryOn),
-    read(or_null(integer("probes.trajectory.state_channels", 1, 8192, "channels", "null",
-                         Observation, "of them, drawn by `probes.set.seed`, the same at each look"),
-                 "all"),
+    read(or_null(
+             integer("probes.trajectory.state_channels", 1, 8192, "channels", "null", Observation,
+                     "channels that are kept, drawn by probes.set.seed, the same at each look"),
+             "all"),
          kStatesOn),
     read(word("probes.trajectory.state_dtype", "f16 f32", "f16", Observation,
               "type in which they are stored"),
