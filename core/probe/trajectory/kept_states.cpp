@@ -65,17 +65,20 @@ void KeptStates::add(const std::vector<at::Tensor>& states, std::int64_t first) 
 
 void KeptStates::hand_over(std::int64_t step, const ProbeSubject& subject, RecordSink& out) const {
   if (passes_.empty()) return;
-  const at::Tensor all = passes_.size() == 1 ? passes_[0] : at::cat(passes_, 2);
+  std::int64_t sequences = 0;
+  for (const at::Tensor& pass : passes_) sequences += pass.size(2);
   const ProbeSet& set = subject.set();
   const at::Tensor ids =
-      set.windows.narrow(0, 0, all.size(2)).narrow(1, 0, set.tokens()).to(at::kInt).contiguous();
+      set.windows.narrow(0, 0, sequences).narrow(1, 0, set.tokens()).to(at::kInt).contiguous();
   const at::Tensor times = subject.edge_times();
-  for (std::int64_t e = 0; e < all.size(0); ++e) {
+  for (std::int64_t e = 0; e < sound_.size(0); ++e) {
     if (!sound_[e].item<bool>()) continue;
-    const at::Tensor time = times[e].contiguous(), states = all[e].contiguous();
+    std::vector<at::Tensor> parts;  // one cell after the other: no copy of all of them
+    for (const at::Tensor& pass : passes_) parts.push_back(pass[e]);
+    const at::Tensor time = times[e].contiguous(), states = at::cat(parts, 1);
     out.keep(static_cast<std::size_t>(e), {.step = step,
                                            .half = what_.half,
-                                           .sequences = all.size(2),
+                                           .sequences = sequences,
                                            .edge_times = span_of<double>(time),
                                            .channels = channels_,
                                            .token_ids = span_of<std::int32_t>(ids),
