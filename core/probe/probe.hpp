@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/probe/probe_schedule.hpp"
+#include "core/config/probe_schedule.hpp"
 #include "core/probe/record.hpp"
 
 namespace depthgrid {

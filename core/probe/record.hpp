@@ -23,6 +23,17 @@ struct SeriesSpec {
   std::vector<SeriesAxis> axes = {};  // those after the step that are not fixed
 };
 
+/// Raw states of one cell at one look, for a file of their own: too many for a row of numbers.
+struct StateRecord {
+  std::int64_t step = 0;                    // optimiser steps done
+  bool half = true;                         // the states are binary16, else binary32
+  std::int64_t sequences = 0;               // n, the first ones of the probe set
+  std::span<const double> edge_times;       // (L + 1) depth-times
+  std::span<const std::int64_t> channels;   // (k) those of the C that are kept, ascending
+  std::span<const std::int32_t> token_ids;  // (n, T)
+  std::span<const std::byte> states;        // (L + 1, n, T, k)
+};
+
 /// Receives what probes record while a job trains: numbers in host memory, never tensors.
 class RecordSink {
  public:
@@ -36,6 +47,10 @@ class RecordSink {
   /// written at a step are absent there (NaN).
   /// @throws Error if their number does not match the axes.
   virtual void write(std::size_t series, std::size_t cell, std::span<const double> values) = 0;
+
+  /// Keeps raw states of a cell; the record is read before this returns. A sink without files
+  /// ignores them.
+  virtual void keep(std::size_t /*cell*/, const StateRecord& /*record*/) {}
 };
 
 }  // namespace depthgrid

@@ -13,6 +13,7 @@ namespace depthgrid {
 namespace {
 
 constexpr std::size_t kTextStep = 8;
+constexpr std::uint16_t kHalfNaN = 0x7e00;  // of binary16
 
 template <class T>
 void append_item(std::vector<std::byte>& bytes, T item) {
@@ -50,10 +51,11 @@ void append_number(std::vector<std::byte>& bytes, DataType type, double value) {
       return append_item(bytes, static_cast<float>(value));
     case DataType::Float64:
       return append_item(bytes, value);
+    case DataType::Float16:
     case DataType::Text:
       break;
   }
-  throw Error("a number cannot be put into a column of texts");
+  throw Error("a number cannot be put into a column of type " + std::string(name_of(type)));
 }
 
 VariableColumn empty_column(std::string name, std::vector<std::string> dims, DataType type) {
@@ -189,7 +191,11 @@ void describe(VariableColumn& column) {
 std::vector<std::byte> fill_item(DataType type, std::size_t item_bytes) {
   if (type == DataType::Text) return std::vector<std::byte>(item_bytes);
   std::vector<std::byte> out;
-  append_number(out, type, kNaN);
+  if (type == DataType::Float16) {
+    append_item(out, kHalfNaN);
+  } else {
+    append_number(out, type, kNaN);
+  }
   return out;
 }
 

@@ -19,6 +19,7 @@ DataType data_type(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
   const std::size_t size = H5Tget_size(type);
   if (kind == H5T_STRING && H5Tis_variable_str(type) == 0) return DataType::Text;
+  if (kind == H5T_FLOAT && size == 2) return DataType::Float16;
   if (kind == H5T_FLOAT && size == 4) return DataType::Float32;
   if (kind == H5T_FLOAT && size == 8) return DataType::Float64;
   if (kind == H5T_INTEGER && size == 1) return DataType::Int8;

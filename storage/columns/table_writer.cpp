@@ -23,11 +23,20 @@ namespace fs = std::filesystem;
 constexpr std::size_t kChunkBytes = std::size_t{512} << 10;
 constexpr unsigned kDeflateLevel = 4;
 
+/// Makes binary16 of binary32: sign, 5 bits of exponent, 10 of mantissa. NumPy reads it as f2.
+void make_half(const H5Type& type) {
+  h5_check(H5Tset_fields(type.get(), 15, 10, 5, 0, 10), "H5Tset_fields");
+  h5_check(H5Tset_size(type.get(), 2), "H5Tset_size");
+  h5_check(H5Tset_ebias(type.get(), 15), "H5Tset_ebias");
+}
+
 H5Type file_type(DataType type, std::size_t item_bytes) {
   if (type == DataType::Text) return h5_string_type(item_bytes);
-  const std::array<hid_t, 5> types = {H5T_STD_I8LE, H5T_STD_I32LE, H5T_STD_I64LE, H5T_IEEE_F32LE,
-                                      H5T_IEEE_F64LE};
-  return H5Type(h5_check(H5Tcopy(types[static_cast<std::size_t>(type)]), "H5Tcopy"));
+  const std::array<hid_t, 6> types = {H5T_STD_I8LE,   H5T_STD_I32LE,  H5T_STD_I64LE,
+                                      H5T_IEEE_F32LE, H5T_IEEE_F32LE, H5T_IEEE_F64LE};
+  H5Type out(h5_check(H5Tcopy(types[static_cast<std::size_t>(type)]), "H5Tcopy"));
+  if (type == DataType::Float16) make_half(out);
+  return out;
 }
 
 void put_attribute(hid_t owner, const std::string& name, const AttributeValue& value) {
@@ -35,7 +44,7 @@ void put_attribute(hid_t owner, const std::string& name, const AttributeValue& v
 }
 
 bool is_float(DataType type) {
-  return type == DataType::Float32 || type == DataType::Float64;
+  return type == DataType::Float16 || type == DataType::Float32 || type == DataType::Float64;
 }
 
 }  // namespace

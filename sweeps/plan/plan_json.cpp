@@ -34,6 +34,7 @@ Json probe_json(const ProbeCost& probe) {
           {"looks", probe.looks},
           {"seconds_per_look", probe.seconds},
           {"numbers_per_look", probe.numbers},
+          {"file_bytes_per_look", probe.bytes},
           {"stored_bytes", stored_bytes(probe)}};
 }
 

@@ -43,7 +43,8 @@ StructureCost cost_of(const Json& j) {
   }
   for (const Json& p : j.value("probes", Json::array())) {
     c.probes.push_back({p.at(0).get<std::string>(), p.at(1).get<std::int64_t>(),
-                        p.at(2).get<double>(), p.at(3).get<double>()});
+                        p.at(2).get<double>(), p.at(3).get<double>(),
+                        p.size() > 4 ? p.at(4).get<double>() : 0});
   }
   if (j.contains("time_feature_rank") && j["time_feature_rank"].is_number()) {
     c.time_feature_rank = j["time_feature_rank"].get<std::int64_t>();
@@ -158,7 +159,8 @@ double predicted_cell_seconds(const CellConfig& config, const StructureCost& cos
 }
 
 double stored_bytes(const ProbeCost& probe) {
-  return static_cast<double>(probe.looks) * probe.numbers * (kNumber + kPackedNumber);
+  return static_cast<double>(probe.looks) *
+         (probe.numbers * (kNumber + kPackedNumber) + probe.bytes);
 }
 
 double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters,
@@ -225,7 +227,7 @@ std::string costs_json(const CostTable& costs) {
     if (!c.probes.empty()) {
       Json probes = Json::array();
       for (const ProbeCost& p : c.probes) {
-        probes.push_back({p.name, p.looks, p.seconds, p.numbers});
+        probes.push_back({p.name, p.looks, p.seconds, p.numbers, p.bytes});
       }
       structures.back()["probes"] = std::move(probes);
     }

@@ -36,6 +36,7 @@ struct ProbeCost {
   std::int64_t looks = 0;  // in the whole training
   double seconds = 0;      // of one look
   double numbers = 0;      // that one look records
+  double bytes = 0;        // of the files of its own that one look writes, before compression
 };
 
 /// Counts and costs of one structure from `depthgrid-worker describe`. Counts follow from the
@@ -82,7 +83,8 @@ double predicted_cell_seconds(const CellConfig& config, const StructureCost& cos
 double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters,
                               const std::vector<ProbeCost>& probes = {});
 
-/// The same of what one probe records in a whole training: in the journal and in the result.
+/// The same of what one probe records in a whole training: in the journal, in the result, and in
+/// files of its own.
 double stored_bytes(const ProbeCost& probe);
 
 /// The answer of `depthgrid-worker describe`: {"schema": 1, "structures": [{...}]}.

@@ -19,6 +19,7 @@ include:
 seeds: 2
 YAML
 all=(--set 'probes.trajectory.schedule={every: 10}' --set 'probes.trajectory.token_classes=[all, first, frequent, rare]'
+  --set probes.trajectory.state_sequences=2 --set probes.trajectory.state_channels=5
   --set 'probes.gates.schedule={at: [0, 7, "50 %"]}' --set 'probes.logit_lens.schedule={log_spaced: 4}'
   --set 'probes.gradients.schedule={every: 15}' --set 'probes.lyapunov.schedule={every: 20}' --set probes.lyapunov.exponents=2 --set probes.lyapunov.sequences=2
   --set 'probes.attention.schedule={every: 20}' --set 'probes.weights.schedule={at: [20]}'
@@ -43,8 +44,18 @@ same_probes() {
     h5diff -q "$1/sweep.h5" "$2/sweep.h5" "/$name" "/$name" || fail "$name of $1 and $2 differ"
   done
 }
+# same_states A B COUNT: the files of raw states of B are COUNT, and A has the same ones.
+same_states() {
+  local files file
+  files=$(cd "$2" && find cells -name 'states-*' | sort)
+  [ "$(wc -l <<<"$files")" -eq "$3" ] || fail "$2 has other files of states than expected: $files"
+  for file in $files; do cmp "$1/$file" "$2/$file" || fail "$file of $1 and $2 differ"; done
+}
+same_states all all 50 # ten cells, five looks
+if find none -name 'states-*' | grep -q .; then fail "states were kept that nobody asked for"; fi
 run alone "${all[@]}" --set packing.fuse=off
 same_probes all alone
+same_states all alone 50
 
 # Killed between looks, and resumed from checkpoints that lie elsewhere.
 checkpoints_of() { find . -path "./$1/*" -name 'ckpt-*.h5' | sort; }
@@ -61,6 +72,7 @@ for _ in 1 2 3; do
   wait "$run" 2>/dev/null || true
 done
 run killed "${all[@]}"
+same_states all killed 50
 [ "$(find killed -name 'journal-*' | wc -l)" -gt 10 ] || fail "no attempt at ten cells was interrupted"
 same_probes all killed
 
@@ -108,6 +120,50 @@ spaces = np.isfinite(sweep["ssm_spectral_radius"][:, -1, 0])
 assert [bool(x) for x in spaces] == [m == "ssm" for m in mixer], (spaces, mixer)
 PY
 
+# Raw states lie beside the results, with their axes.
+"$sources/.venv/bin/python" - <<'PY' || fail "the raw states"
+import glob
+import os
+
+import h5py
+import numpy as np
+
+sweep = h5py.File("all/sweep.h5")
+steps = sweep["probe_step"][()].tolist()
+axes = ["/depth_edge", "/sequence_sample", "/token_position", "/channel_sample"]
+channels = set()
+for row, cell in enumerate(c.decode() for c in sweep["cell"][()]):
+    files = sorted(glob.glob(f"all/cells/{cell[:2]}/{cell}/states-*.h5"))
+    assert [os.path.basename(f) for f in files] == [f"states-{s:08}.h5" for s in (0, 10, 20, 30, 40)], files
+    for file, step in zip(files, (0, 10, 20, 30, 40)):
+        norm = sweep["trajectory_norm_mean"][row, steps.index(step), :, 0]
+        with h5py.File(file) as look:
+            state = look["state"]
+            assert state.shape == (np.isfinite(norm).sum(), 2, 16, 5) and state.dtype == np.float16, state
+            assert [d[0].name for d in state.dims] == axes and state.chunks == (1, 2, 16, 5), state.chunks
+            owner = look.attrs["cell"]
+            owner = owner.decode() if isinstance(owner, bytes) else str(owner)
+            assert owner == cell and look.attrs["step"] == step, (owner, look.attrs["step"])
+            assert np.isfinite(state[()]).all() and state.attrs["beyond_f16"] == 0
+            assert look["depth_edge_time"][0] == 0 and look["depth_edge_time"][-1] == 1
+            assert (look["state_token"][()] >= 0).all() and (look["state_token"][()] < 16).all()
+            channels.add(tuple(look["channel_sample"][()].tolist()))
+            rms = np.sqrt(np.mean(state[0].astype("f8") ** 2))
+            assert 0.3 < rms / norm[0] < 3, (rms, norm[0])  # of 5 channels of 16
+assert len(channels) == 1 and len(next(iter(channels))) == 5, channels
+PY
+expect 2 "$depthgrid" validate probed.yaml "${all[@]}" --set probes.trajectory.max_bytes=1000
+says err "expected at most"
+says err "look less often"
+expect 2 "$depthgrid" run probed.yaml --store refused "${all[@]}" --set probes.trajectory.max_bytes=1000
+expect 0 "$depthgrid" plan probed.yaml --store planned --json "${all[@]}"
+"$sources/.venv/bin/python" -c "
+import json
+plan = json.load(open('out'))
+looks = {p['file_bytes_per_look'] for s in plan['structures'] for p in s['probes'] if p['name'] == 'trajectory'}
+assert looks == {edges * 2 * 16 * 5 * 2 for edges in (4, 7)}, looks  # a flow has four steps in place of one
+" || fail "plan does not count the raw states"
+
 # Afterwards: stored checkpoints give the numbers that the run has written, to the bit.
 probe() { # probe OPTION...: into out
   expect 0 "$depthgrid" probe none --probe trajectory,gates,routing,logit_lens,gradients,lyapunov,attention,weights,solver,ssm "$@"
@@ -124,6 +180,7 @@ probe --at final,20 "${settings[@]}"
 says out "trajectory, gates, gradients, logit_lens, lyapunov, attention, weights, solver at step 20, 40"
 says out "trajectory, routing, gradients, logit_lens, lyapunov, attention, weights at step 20, 40"
 says out "depthgrid pack none brings them into sweep.h5"
+same_states all none 20 # of two checkpoints
 expect 0 "$depthgrid" pack none
 "$sources/.venv/bin/python" - <<'PY' || fail "what probe has found afterwards"
 import h5py
@@ -153,6 +210,10 @@ answer = json.load(open('out'))
 assert not answer['problems'] and len(answer['cells']) == 10
 assert all(c['steps'] == [40] and c['file'].endswith('probe-2.h5') for c in answer['cells']), answer
 " || fail "probe --json"
+expect 2 "$depthgrid" probe none --probe trajectory --set probes.trajectory.state_sequences=4 --set probes.trajectory.max_bytes=9
+says err "look less often"
+expect 0 "$depthgrid" probe none --probe trajectory --set probes.trajectory.state_sequences=4
+says out "states-00000040-2.h5"
 expect 0 "$depthgrid" pack none
 h5dump -H -d /lyapunov_exponent none/sweep.h5 | grep -q "( 10, [0-9]*, 1, 3 )" || fail "the third exponent is not packed"
 

@@ -10,8 +10,8 @@
 #include <ATen/ops/randint.h>
 
 #include "core/base/clock.hpp"
+#include "core/config/probe_schedule.hpp"
 #include "core/config/sweep/observation.hpp"
-#include "core/probe/probe_schedule.hpp"
 #include "models/layer_parameters.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/probe/look_rows.hpp"
@@ -73,10 +73,12 @@ std::vector<ProbeCost> probe_costs(const CellConfig& config) {
                         .gradients = &gradients};
     const JobProbes made = make_probes(job, {known.name});
     for (const auto& probe : made.probes) {
-      LookRows rows;
+      double bytes = 0;  // of the last of the looks
+      LookRows rows(
+          [&bytes](const StateRecord& kept) { bytes = static_cast<double>(kept.states.size()); });
       probe->declare(rows);
       const double seconds = seconds_of(*probe, rows);
-      out.push_back({known.name, looks, times * seconds, static_cast<double>(rows.width())});
+      out.push_back({known.name, looks, times * seconds, static_cast<double>(rows.width()), bytes});
     }
   }
   return out;

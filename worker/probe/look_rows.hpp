@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/probe/record.hpp"
@@ -15,9 +17,14 @@ namespace depthgrid {
 /// Rows of one cell from probes that look at it once per stored checkpoint.
 class LookRows final : public RecordSink {
  public:
+  using Keep = std::function<void(const StateRecord& record)>;
+  /// @param keep  receives raw states, which are no rows.
+  explicit LookRows(Keep keep = [](const StateRecord&) {}) : keep_(std::move(keep)) {}
+
   /// A series that was declared before is the same one.
   std::size_t declare(const SeriesSpec& series) override;
   void write(std::size_t series, std::size_t cell, std::span<const double> values) override;
+  void keep(std::size_t /*cell*/, const StateRecord& record) override { keep_(record); }
 
   /// Ends the look after `step` steps; what was not written is absent.
   void end_look(std::int64_t step);
@@ -31,6 +38,7 @@ class LookRows final : public RecordSink {
   RowTable rows() const;
 
  private:
+  Keep keep_;
   RowLayout layout_;
   std::vector<std::string> names_;
   std::vector<RowSlot> slots_;

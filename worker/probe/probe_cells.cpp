@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/output.hpp"
+#include "core/config/state_volume.hpp"
 #include "core/config/sweep/observation.hpp"
 #include "core/train/train_options.hpp"
 #include "storage/cells/look_file.hpp"
@@ -25,6 +27,7 @@
 #include "worker/probe/look_rows.hpp"
 #include "worker/session/probe_table.hpp"
 #include "worker/session/probe_tokens.hpp"
+#include "worker/session/state_files.hpp"
 
 namespace depthgrid {
 namespace {
@@ -40,6 +43,7 @@ struct CellLooks {
   std::vector<std::string> probes;
   std::size_t variables = 0;
   fs::path file;
+  std::vector<fs::path> states;  // files of raw states
   double seconds = 0;
 };
 
@@ -93,6 +97,16 @@ std::string settings_json(const CellConfig& leaves) {
   return out.dump();
 }
 
+/// @throws UserError if the raw states of so many looks are more than the leaves allow.
+void require_room(const CellConfig& leaves, std::size_t looks) {
+  StateVolume volume =
+      state_volume([&](std::string_view path) -> const Value& { return leaves.at(path); });
+  volume.looks = static_cast<std::int64_t>(looks);
+  if (const std::string problem = state_refusal(volume); !problem.empty()) {
+    throw UserError(ExitCode::Usage, "probe: " + problem);
+  }
+}
+
 /// Probes and rows of one cell at one checkpoint after another.
 class CellProbing {
  public:
@@ -103,13 +117,19 @@ class CellProbing {
     const Stopwatch clock;
     CellLooks out;
     out.id = id;
-    LookRows rows;
+    LookRows rows([&](const StateRecord& record) {
+      out.states.push_back(store_states(store_.cell_path(id), id, record));
+    });
     std::optional<StoredCell> cell;
     std::string settings;
-    for (const std::string& at : choices_at(order_, store_, id)) {
+    const std::vector<std::string> choices = choices_at(order_, store_, id);
+    for (const std::string& at : choices) {
       StoredModel stored({order_.store, id, at});
       if (rows.has(stored.step)) continue;
       const CellConfig leaves = with_observations(stored.config, order_.set);
+      if (std::ranges::count(names_for(order_, leaves), "trajectory") > 0) {
+        require_room(leaves, choices.size());
+      }
       out.probes = look_at(stored, leaves, rows);
       settings = settings_json(leaves);
       cell = stored.cell;
@@ -161,6 +181,12 @@ class CellProbing {
   DataPool data_;
 };
 
+std::vector<std::string> file_names(const std::vector<fs::path>& files) {
+  std::vector<std::string> out;
+  for (const fs::path& file : files) out.push_back(file.string());
+  return out;
+}
+
 Json json_of(const CellLooks& looks) {
   return {{"cell", looks.id},
           {"alias", looks.alias},
@@ -168,6 +194,7 @@ Json json_of(const CellLooks& looks) {
           {"probes", looks.probes},
           {"variables", looks.variables},
           {"file", looks.file.empty() ? Json() : Json(looks.file.string())},
+          {"states", file_names(looks.states)},
           {"seconds", looks.seconds}};
 }
 
@@ -175,9 +202,11 @@ std::string text_of(const CellLooks& looks) {
   if (looks.variables == 0) {
     return fmt::format("{}: nothing that these probes could look at\n", looks.alias);
   }
-  return fmt::format("{}: {} at step {}, {} variables, {:.1f} s: {}\n", looks.alias,
-                     fmt::join(looks.probes, ", "), fmt::join(looks.steps, ", "), looks.variables,
-                     looks.seconds, looks.file.string());
+  std::string out = fmt::format("{}: {} at step {}, {} variables, {:.1f} s: {}\n", looks.alias,
+                                fmt::join(looks.probes, ", "), fmt::join(looks.steps, ", "),
+                                looks.variables, looks.seconds, looks.file.string());
+  for (const fs::path& file : looks.states) out += fmt::format("  raw states: {}\n", file.string());
+  return out;
 }
 
 }  // namespace

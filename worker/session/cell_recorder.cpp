@@ -12,6 +12,7 @@
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/files/set_aside.hpp"
+#include "worker/session/state_files.hpp"
 
 namespace depthgrid {
 namespace {
@@ -50,6 +51,10 @@ void CellRecorder::eval_row(std::int64_t step, const EvalRow& row) {
 
 void CellRecorder::put_probes(std::int64_t step) {
   if (writes() && rows_.probed()) journal_.append(CellRows::kProbe, step, rows_.take_probes());
+}
+
+void CellRecorder::keep(const StateRecord& record) {
+  if (writes()) store_states(folder(), cell_.id, record);
 }
 
 void CellRecorder::event(std::int64_t step, EventKind kind, double value,

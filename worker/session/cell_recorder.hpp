@@ -10,6 +10,7 @@
 #include "core/base/cell.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/exit_code.hpp"
+#include "core/probe/record.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/cells/cell_recovery.hpp"
@@ -62,6 +63,8 @@ class CellRecorder {
   /// Writes what probes have put since their last row, if anything. Call it once per step: of two
   /// rows, only the second would count.
   void put_probes(std::int64_t step);
+  /// Writes raw states into a file of their own, unless it is there.
+  void keep(const StateRecord& record);
 
   void event(std::int64_t step, EventKind kind, double value, const std::string& message);
   void sync();

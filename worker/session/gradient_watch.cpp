@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/nan.hpp"
-#include "core/probe/probe_schedule.hpp"
+#include "core/config/probe_schedule.hpp"
 #include "models/layer_parameters.hpp"
 
 namespace depthgrid {

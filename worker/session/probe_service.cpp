@@ -49,4 +49,8 @@ void ProbeService::write(std::size_t series, std::size_t cell, std::span<const d
   if (cells_[cell] != nullptr) cells_[cell]->put(series, values);
 }
 
+void ProbeService::keep(std::size_t cell, const StateRecord& record) {
+  if (cells_.at(cell) != nullptr) cells_[cell]->keep(record);
+}
+
 }  // namespace depthgrid

@@ -47,6 +47,7 @@ class ProbeService final : public SessionService, public RecordSink {
 
   std::size_t declare(const SeriesSpec& series) override;
   void write(std::size_t series, std::size_t cell, std::span<const double> values) override;
+  void keep(std::size_t cell, const StateRecord& record) override;
 
  private:
   JobProbes probes_;

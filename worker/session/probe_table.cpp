@@ -36,11 +36,19 @@ struct ProbeRow {
   const char* proportional_to = nullptr;  // see ProbeFacts
 };
 
+StateSelection kept_states(const CellConfig& leaves) {
+  return {.sequences = leaves.integer("probes.trajectory.state_sequences"),
+          .channels = leaves.integer_if("probes.trajectory.state_channels"),
+          .seed = static_cast<std::uint64_t>(leaves.integer("probes.set.seed")),
+          .half = leaves.word("probes.trajectory.state_dtype") == "f16"};
+}
+
 std::unique_ptr<Probe> make_trajectory(const ProbeRequest& o) {
   return std::make_unique<TrajectoryProbe>(
       o.subject, TrajectoryOptions{.schedule = o.schedule,
                                    .cka = o.leaves.flag("probes.trajectory.cka"),
-                                   .batch = o.job.sequences});
+                                   .batch = o.job.sequences,
+                                   .kept = kept_states(o.leaves)});
 }
 
 std::unique_ptr<Probe> make_gates(const ProbeRequest& o) {

@@ -15,13 +15,11 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "core/config/state_volume.hpp"
 #include "core/data/sampler.hpp"
 
 namespace depthgrid {
 namespace {
-
-constexpr std::int64_t kTokens = 1024;  // at least, in the default set: fewer give no CKA
-constexpr std::int64_t kSequences = 8;  // at least
 
 const TokenStream& stream_of(const CellConfig& config, const Dataset& data) {
   const std::string& name = config.word("probes.set.split");
@@ -88,9 +86,8 @@ at::Tensor class_of(const std::string& name, const at::Tensor& inputs, const Dat
 }  // namespace
 
 std::int64_t probe_sequences(const CellConfig& config) {
-  const std::int64_t length = config.integer("data.seq_len");
-  return config.integer_if("probes.set.sequences")
-      .value_or(std::max(kSequences, (kTokens + length - 1) / length));
+  return probe_set_sequences(
+      [&](std::string_view path) -> const Value& { return config.at(path); });
 }
 
 ProbeSet probe_tokens(const CellConfig& config, const Dataset& data) {

@@ -7,6 +7,7 @@
 #include "core/config/resolve/derive.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
+#include "core/config/state_volume.hpp"
 
 namespace depthgrid {
 namespace {
@@ -322,6 +323,16 @@ void check_probes(const Slots& s, const Report& report) {
                                        std::to_string(tokens));
 }
 
+/// Raw states of trajectories: of sequences that there are, and within their bytes.
+void check_states(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  if (s.integer(row.state_sequences) == 0) return;
+  const std::string problem = state_refusal(state_volume(
+      [&](std::string_view path) -> const Value& { return *s.values[leaf_index(path)]; }));
+  if (problem.empty()) return;
+  report({row.state_sequences, row.state_bytes, row.trajectory, row.probe_sequences}, problem);
+}
+
 void check_start(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
   if (!start_name(*s.values[row.init_from]).is_cell()) {
@@ -359,6 +370,7 @@ void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics) {
   check_training(slots, report);
   check_decay_groups(slots, report);
   check_probes(slots, report);
+  check_states(slots, report);
   check_evaluation(slots, report);
   check_vocabulary(slots, report);
   check_start(slots, report);

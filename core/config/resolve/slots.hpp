@@ -97,6 +97,8 @@ struct LeafRows {
   std::size_t probe_sequences = leaf_index("probes.set.sequences");
   std::size_t trajectory = leaf_index("probes.trajectory.schedule");
   std::size_t cka = leaf_index("probes.trajectory.cka");
+  std::size_t state_sequences = leaf_index("probes.trajectory.state_sequences");
+  std::size_t state_bytes = leaf_index("probes.trajectory.max_bytes");
   std::size_t solver_schedule = leaf_index("probes.solver.schedule");
   std::size_t keep_best = leaf_index("checkpoint.keep_best");
   std::size_t keep_final = leaf_index("checkpoint.keep_final");

@@ -6,6 +6,8 @@ namespace {
 using enum LeafClass;
 
 constexpr std::string_view kTrajectoryOn = "probes.trajectory.schedule!=off";
+constexpr std::string_view kStatesOn =
+    "probes.trajectory.schedule!=off & probes.trajectory.state_sequences!=0";
 constexpr std::string_view kGradientsOn = "probes.gradients.schedule!=off";
 constexpr std::string_view kLyapunovOn = "probes.lyapunov.schedule!=off";
 constexpr std::string_view kSkips = "model.family=tdt|mod";
@@ -38,6 +40,20 @@ constexpr Leaf kProbes[] = {
     read(flag("probes.trajectory.cka", "true", Observation,
               "similarity of depths by CKA, debiased; needs 1024 tokens"),
          kTrajectoryOn),
+    read(integer("probes.trajectory.state_sequences", 0, 16, "sequences", "0", Observation,
+                 "of the probe set, whose raw states are kept at each look"),
+         kTrajectoryOn),
+    read(or_null(
+             integer("probes.trajectory.state_channels", 1, 8192, "channels", "null", Observation,
+                     "channels that are kept, drawn by probes.set.seed, the same at each look"),
+             "all"),
+         kStatesOn),
+    read(word("probes.trajectory.state_dtype", "f16 f32", "f16", Observation,
+              "type in which they are stored"),
+         kStatesOn),
+    read(integer("probes.trajectory.max_bytes", 0, 1e15, "bytes", "67108864", Observation,
+                 "that raw states may take per cell, before compression; more is refused"),
+         kStatesOn),
     read(schedule("probes.gates.schedule", "{every: 100}", "modulation gates"), kGated),
     read(integer("probes.gates.bins", 2, 256, "–", "32", Observation, "bins of the histogram"),
          kGatesOn),

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/probe_schedule.hpp"
 #include "core/probe/lyapunov/finite_time.hpp"
-#include "core/probe/probe_schedule.hpp"
 
 namespace depthgrid {
 

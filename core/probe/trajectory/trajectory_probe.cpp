@@ -63,7 +63,7 @@ void TrajectoryProbe::declare(RecordSink& out) {
   }
 }
 
-void TrajectoryProbe::look(std::int64_t /*step*/, RecordSink& out) {
+void TrajectoryProbe::look(std::int64_t step, RecordSink& out) {
   const at::NoGradGuard no_gradients;
   const ProbeSet& set = subject_.set();
   const std::int64_t sequences = set.sequences(), cells = subject_.cells();
@@ -72,6 +72,7 @@ void TrajectoryProbe::look(std::int64_t /*step*/, RecordSink& out) {
   const at::Tensor members = members_of(set);
   at::Tensor times;
   std::vector<CellTrajectory> found;
+  KeptStates kept(options_.kept);
   for (std::int64_t first = 0; first < sequences; first += pass) {
     const std::int64_t count = std::min(pass, sequences - first);
     const std::vector<at::Tensor> states = subject_.states(first, count);
@@ -79,6 +80,7 @@ void TrajectoryProbe::look(std::int64_t /*step*/, RecordSink& out) {
       times = subject_.edge_times().to(states[0].device());
       for (std::int64_t e = 0; e < cells; ++e) found.emplace_back(sizes(), states[0].size(3));
     }
+    kept.add(states, first);
     for (std::int64_t begin = 0; begin < count; begin += block) {
       const std::int64_t n = std::min(block, count - begin);
       const at::Tensor member = members.narrow(1, first + begin, n).flatten(1);
@@ -91,6 +93,7 @@ void TrajectoryProbe::look(std::int64_t /*step*/, RecordSink& out) {
     const std::vector<std::vector<double>> rows = found[e].numbers();
     for (std::size_t i = 0; i < series_.size(); ++i) out.write(series_[i], e, rows[i]);
   }
+  kept.hand_over(step, subject_, out);
 }
 
 }  // namespace depthgrid

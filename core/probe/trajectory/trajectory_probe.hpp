@@ -7,6 +7,7 @@
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_subject.hpp"
 #include "core/probe/trajectory/cell_trajectory.hpp"
+#include "core/probe/trajectory/kept_states.hpp"
 
 namespace depthgrid {
 
@@ -16,6 +17,7 @@ struct TrajectoryOptions {
   /// Sequences per pass, rounded up to whole blocks of at least 128 tokens. The numbers do not
   /// depend on it.
   std::int64_t batch = 1;
+  StateSelection kept = {};  // raw states, for RecordSink::keep()
 };
 
 /// How states move through depth: norms, velocities, angles and curvature of the paths of tokens by
@@ -32,7 +34,8 @@ class TrajectoryProbe final : public Probe {
 
   /// In float64, from the states on their device, cell by cell and block by block. Keeps the
   /// norms of all tokens, and per cell (L + 1)(L + 2) / 2 matrices (C, C) of doubles for CKA, else
-  /// L + 1; with fewer tokens than channels the states instead.
+  /// L + 1; with fewer tokens than channels the states instead. Raw states that are to be kept are
+  /// those that the numbers are of.
   void look(std::int64_t step, RecordSink& out) override;
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -29,12 +30,37 @@ class RecordedRows final : public RecordSink {
     rows_[{series[index].name, cell}].assign(values.begin(), values.end());
   }
 
+  void keep(std::size_t cell, const StateRecord& record) override {
+    Kept& copy = kept[cell];
+    copy.step = record.step;
+    copy.half = record.half;
+    copy.sequences = record.sequences;
+    copy.edge_times.assign(record.edge_times.begin(), record.edge_times.end());
+    copy.channels.assign(record.channels.begin(), record.channels.end());
+    copy.token_ids.assign(record.token_ids.begin(), record.token_ids.end());
+    copy.states.assign(record.states.begin(), record.states.end());
+  }
+
   /// Of the series `name`; throws if it has not been written.
   const std::vector<double>& row(const std::string& name, std::size_t cell = 0) const {
     return rows_.at({name, cell});
   }
 
+  /// A copy of a StateRecord.
+  struct Kept {
+    std::int64_t step = -1;
+    bool half = false;
+    std::int64_t sequences = 0;
+    std::vector<double> edge_times;
+    std::vector<std::int64_t> channels;
+    std::vector<std::int32_t> token_ids;
+    std::vector<std::byte> states;
+
+    bool operator==(const Kept& other) const = default;
+  };
+
   std::vector<SeriesSpec> series;
+  std::map<std::size_t, Kept> kept;  // by cell
 
  private:
   std::map<std::pair<std::string, std::size_t>, std::vector<double>> rows_;

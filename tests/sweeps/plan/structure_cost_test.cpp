@@ -122,13 +122,24 @@ TEST(StructureCost, EveryKeptCheckpointHoldsTheWeightsAndTwoMoments) {
   EXPECT_NEAR(with(ValueList{10, 20}, 1, true) - none, 4 * kCheckpoint, 1e-6);
 }
 
+TEST(StructureCost, FilesOfAProbeAreStoredAtEachLook) {
+  const ProbeCost rows{.name = "trajectory", .looks = 3, .seconds = 1, .numbers = 10, .bytes = 0};
+  ProbeCost states = rows;
+  states.bytes = 917504;
+  EXPECT_DOUBLE_EQ(stored_bytes(rows), 3 * 10 * 12);
+  EXPECT_DOUBLE_EQ(stored_bytes(states) - stored_bytes(rows), 3 * 917504);
+  const CellConfig cell;
+  EXPECT_DOUBLE_EQ(predicted_stored_bytes(cell, 0, {states}) - predicted_stored_bytes(cell, 0),
+                   stored_bytes(states));
+}
+
 TEST(StructureCost, ReadsBackWhatWasWritten) {
   StructureCost cost;
   cost.structure = "s0";
   cost.parameters = 7;
   cost.parameter_groups = {{"trunk", 5}, {"control", 2}};
   cost.student_flops = StudentFlops{1, 2, 3};
-  cost.probes = {{.name = "gates", .looks = 3, .seconds = 0.5, .numbers = 6}};
+  cost.probes = {{.name = "gates", .looks = 3, .seconds = 0.5, .numbers = 6, .bytes = 8}};
   cost.fixed_bytes = 11;
   cost.time_feature_rank = 4;
   cost.tensors = {{"head.weight", {17, 8}, "trunk"}};
@@ -143,6 +154,7 @@ TEST(StructureCost, ReadsBackWhatWasWritten) {
   EXPECT_EQ(back.at("s0").time_feature_rank, 4);
   ASSERT_EQ(back.at("s0").probes.size(), 1U);
   EXPECT_EQ(back.at("s0").probes[0].seconds, 0.5);
+  EXPECT_EQ(back.at("s0").probes[0].bytes, 8);
   EXPECT_EQ(back.at("s0").tensors[0].shape, (std::vector<std::int64_t>{17, 8}));
 }
 

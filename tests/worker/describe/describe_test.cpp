@@ -64,6 +64,8 @@ TEST(Describe, TimesComeWithThoseOfTheProbesThatAreOn) {
                              {"data.seq_len", 8},
                              {"train.steps", 200},
                              {"probes.gradients.schedule", "off"},
+                             {"probes.trajectory.state_sequences", 2},
+                             {"probes.trajectory.state_channels", 5},
                              {"probes.lyapunov.schedule", "end"},
                              {"probes.lyapunov.exponents", 2}});
   cell.structure = structure_key(cell.config);
@@ -75,6 +77,8 @@ TEST(Describe, TimesComeWithThoseOfTheProbesThatAreOn) {
   EXPECT_FALSE(probes.contains("gates")) << "there are none";
   EXPECT_EQ(probes["trajectory"].looks, 3);
   EXPECT_EQ(probes["lyapunov"].looks, 1);
+  EXPECT_EQ(probes["trajectory"].bytes, 3 * 2 * 8 * 5 * 2) << "states, sequences, tokens, channels";
+  EXPECT_EQ(probes["lyapunov"].bytes, 0);
   for (const auto& [name, probe] : probes) {
     EXPECT_GT(probe.seconds, 0) << name;
     EXPECT_GT(probe.numbers, 0) << name;

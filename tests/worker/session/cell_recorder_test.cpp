@@ -252,6 +252,29 @@ class LayerProbe final : public Probe {
   std::size_t series_ = 0;
 };
 
+TEST_F(CellRecorderTest, RawStatesAreAFileBesideTheResultUntilTheCellIsTaken) {
+  const std::vector<double> times = {0, 1};
+  const std::vector<std::int64_t> channels = {3};
+  const std::vector<std::int32_t> tokens = {7, 8};
+  const std::vector<std::byte> states(2 * 2 * 1 * sizeof(float));
+  StateRecord record{.step = 5,
+                     .half = false,
+                     .sequences = 1,
+                     .edge_times = times,
+                     .channels = channels,
+                     .token_ids = tokens,
+                     .states = states};
+  CellRecorder recorder = first_attempt();
+  recorder.keep(record);
+  EXPECT_TRUE(std::filesystem::exists(cell() / "states-00000005.h5"));
+
+  depose(recorder);
+  record.step = 6;
+  recorder.keep(record);
+  EXPECT_FALSE(std::filesystem::exists(cell() / "states-00000006.h5"));
+  recorder.abandon(6, {AttemptOutcome::Preempted, ExitCode::TempFail, {}, 0, ""});
+}
+
 /// Two probes that record in one cell, once it has a recorder.
 ProbeService two_probes(std::int64_t layers, std::vector<CellRecorder>& recorders) {
   std::vector<std::unique_ptr<Probe>> probes;

@@ -1,4 +1,4 @@
-#include "core/probe/probe_schedule.hpp"
+#include "core/config/probe_schedule.hpp"
 
 #include <algorithm>
 #include <charconv>

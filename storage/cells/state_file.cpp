@@ -1,0 +1,153 @@
+#include "storage/cells/state_file.hpp"
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/version.hpp"
+#include "storage/columns/column_table.hpp"
+#include "storage/columns/table_reader.hpp"
+#include "storage/columns/table_writer.hpp"
+#include "storage/files/set_aside.hpp"
+#include "storage/hdf5/chunk_codec.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kStem = "states-";
+constexpr const char* kSelection = "selection_sha256";
+
+fs::path state_file(const fs::path& cell_dir, std::int64_t step, int number) {
+  const std::string more = number == 1 ? "" : fmt::format("-{}", number);
+  return cell_dir / fmt::format("{}{:08}{}.h5", kStem, step, more);
+}
+
+/// Digest of what is kept: type, tokens, channels.
+std::string selection_of(const StateFileInput& in) {
+  return hex(sha256(fmt::format("{} {} {} [{}] [{}]", in.half ? "f2" : "f4", in.sequences,
+                                in.edge_times.size(), fmt::join(in.channels, " "),
+                                fmt::join(in.token_ids, " "))));
+}
+
+/// The same of a file; nothing, and the file is set aside, if it is damaged.
+std::optional<std::string> selection_in(const fs::path& file) {
+  try {
+    return TableReader(file).required_text(kSelection);
+  } catch (const StorageError& problem) {
+    if (problem.code() != ExitCode::BadData) throw;
+    log(LogLevel::Warning,
+        fmt::format("{}; set aside as {}", problem.what(), set_aside(file).filename().string()));
+    return std::nullopt;
+  }
+}
+
+VariableColumn channel_axis(std::span<const std::int64_t> channels) {
+  VariableColumn out =
+      integer_column("channel_sample", {"channel_sample"}, DataType::Int32, channels);
+  out.attributes = {{"units", std::string("1")},
+                    {"long_name", std::string("channel of the state")}};
+  return out;
+}
+
+VariableColumn token_column(std::span<const std::int32_t> ids) {
+  const std::vector<std::int64_t> wide(ids.begin(), ids.end());
+  VariableColumn out =
+      integer_column("state_token", {"sequence_sample", "token_position"}, DataType::Int32, wide);
+  out.attributes = {{"units", std::string("1")},
+                    {"long_name", std::string("id of the token at this position")}};
+  return out;
+}
+
+/// Numbers that binary16 could not hold: infinities, as states are finite.
+std::int64_t infinities(std::span<const std::byte> halves) {
+  constexpr std::uint16_t kMagnitude = 0x7fff, kInfinity = 0x7c00;
+  std::int64_t out = 0;
+  for (std::size_t at = 0; at + 2 <= halves.size(); at += 2) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, halves.data() + at, 2);
+    if ((bits & kMagnitude) == kInfinity) ++out;
+  }
+  return out;
+}
+
+VariableColumn state_column(const StateFileInput& in) {
+  VariableColumn out;
+  out.name = "state";
+  out.dims = {"depth_edge", "sequence_sample", "token_position", "channel_sample"};
+  out.type = in.half ? DataType::Float16 : DataType::Float32;
+  out.item_bytes = bytes_of(out.type);
+  out.attributes = {{"units", std::string("1")},
+                    {"long_name", std::string("states before, between and after the depth steps")},
+                    {"beyond_f16", in.half ? infinities(in.states) : 0}};
+  return out;
+}
+
+void write(TableWriter& writer, const StateFileInput& in, const std::string& selection) {
+  const auto edges = static_cast<std::int64_t>(in.edge_times.size());
+  const auto ids = static_cast<std::int64_t>(in.token_ids.size());
+  const std::int64_t tokens = in.sequences > 0 ? ids / in.sequences : 0;
+  const VariableColumn states = state_column(in);
+  const std::size_t depth_bytes = in.token_ids.size() * in.channels.size() * states.item_bytes;
+  if (tokens * in.sequences != ids || depth_bytes == 0 ||
+      in.states.size() != depth_bytes * in.edge_times.size()) {
+    throw Error(
+        fmt::format("{} bytes of states do not fit {} depths, {} tokens of {} sequences "
+                    "and {} channels",
+                    in.states.size(), edges, ids, in.sequences, in.channels.size()));
+  }
+  writer.attributes({{"format", std::string("depthgrid-states")},
+                     {"format_version", std::string("1.0")},
+                     {"cell", in.cell},
+                     {"step", in.step},
+                     {kSelection, selection},
+                     {"code_version", std::string(code_version())}});
+  for (const auto& [name, size] :
+       {std::pair("depth_edge", edges), std::pair("sequence_sample", in.sequences),
+        std::pair("token_position", tokens)}) {
+    writer.axis(coordinate(dimension(name), size));
+  }
+  writer.axis(channel_axis(in.channels));
+  VariableColumn times =
+      number_column("depth_edge_time", {"depth_edge"}, DataType::Float64, in.edge_times);
+  describe(times);
+  writer.column(times);
+  writer.column(token_column(in.token_ids));
+  const std::size_t column = writer.declare(states, 1);
+  for (std::int64_t edge = 0; edge < edges; ++edge) {
+    const auto first = static_cast<std::size_t>(edge) * depth_bytes;
+    writer.write_chunk(column, edge,
+                       encode_chunk(in.states.subspan(first, depth_bytes), states.item_bytes));
+  }
+}
+
+}  // namespace
+
+fs::path publish_states(const fs::path& cell_dir, const StateFileInput& input) {
+  const std::string selection = selection_of(input);
+  for (int number = 1;;) {
+    const fs::path file = state_file(cell_dir, input.step, number);
+    if (something_at(file)) {
+      const auto kept = selection_in(file);
+      if (kept == selection) return file;
+      if (kept) {
+        ++number;
+        continue;
+      }
+    }
+    TableWriter writer(file, input.states.size());
+    write(writer, input, selection);
+    if (writer.publish_once(0)) return file;  // else another process was faster: look at its file
+  }
+}
+
+}  // namespace depthgrid

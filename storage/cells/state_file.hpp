@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "core/base/cell.hpp"
+
+namespace depthgrid {
+
+/// Raw states of a cell at one step: the contents of a file of states. All row-major.
+struct StateFileInput {
+  CellId cell;
+  std::int64_t step = 0;                    // optimiser steps done
+  bool half = true;                         // the states are binary16, else binary32
+  std::int64_t sequences = 0;               // n, the first ones of the probe set
+  std::span<const double> edge_times;       // (L + 1) depth-times
+  std::span<const std::int64_t> channels;   // (k) which ones they are
+  std::span<const std::int32_t> token_ids;  // (n, T)
+  std::span<const std::byte> states;        // (L + 1, n, T, k), little-endian
+};
+
+/// Builds and seals `states-<step>.h5` beside the cell's result: variables `state` (a chunk per
+/// depth), `state_token` and `depth_edge_time`, with their axes. The same contents give the same
+/// bytes. A file with the same tokens, channels and type is left as it is, whoever wrote it; for
+/// others of that step there are `states-<step>-2.h5`, …. What is damaged is set aside.
+/// @return its path. @throws Error if the numbers do not fit the axes, StorageError.
+std::filesystem::path publish_states(const std::filesystem::path& cell_dir,
+                                     const StateFileInput& input);
+
+}  // namespace depthgrid

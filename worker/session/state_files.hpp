@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+
+#include "core/base/cell.hpp"
+#include "core/probe/record.hpp"
+
+namespace depthgrid {
+
+/// Writes what a probe hands to RecordSink::keep() beside the cell's result, see
+/// storage/cells/state_file.hpp. @return the file. @throws StorageError.
+std::filesystem::path store_states(const std::filesystem::path& cell_dir, const CellId& cell,
+                                   const StateRecord& record);
+
+}  // namespace depthgrid
