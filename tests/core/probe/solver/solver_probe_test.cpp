@@ -12,6 +12,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -130,23 +131,36 @@ TEST(SolverProbe, DistancesAreThoseToTheSolution) {
       << "the target is the first word";
 }
 
+constexpr std::int64_t kManyCells = 16;
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
 /// The control that must fail: steps of Euler look as near as on a smooth field, but no method of
 /// high order on another grid converges at its order.
 TEST(SolverProbe, IndependentLayersHaveNoOrder) {
-  const Tanh field(at::tensor({0.3}, at::kDouble));
-  const RecordedRows out = seen(field, at::randn({1, 2, 6, 8}, at::kDouble));
+  const Tanh field(at::full({kManyCells}, 0.3, at::kDouble));
+  const RecordedRows out = seen(field, at::randn({kManyCells, 2, 6, 8}, at::kDouble));
 
-  EXPECT_LE(out.row("solver_control_order")[2], 1.5);
-  EXPECT_GE(out.row("solver_observed_order")[2], 3.5);
-  EXPECT_GT(out.row("solver_control_divergence")[2], 0.01) << "rk4 between the layers";
-  EXPECT_LT(out.row("solver_divergence_displacement")[2], 1e-3);
-  EXPECT_LT(out.row("solver_control_divergence")[0], 0.1) << "Euler on the layers";
+  // Numbers of one small state are noisy: no control may pass for a field, and most are far from
+  // it.
+  std::vector<double> orders, steps;
+  for (std::size_t e = 0; e < kManyCells; ++e) {
+    orders.push_back(out.row("solver_control_order", e)[2]);
+    steps.push_back(out.row("solver_control_divergence", e)[0]);
+    EXPECT_LT(orders.back(), 2.5);
+    EXPECT_GE(out.row("solver_observed_order", e)[2], 3.5);
+    EXPECT_GT(out.row("solver_control_divergence", e)[2], 0.01) << "rk4 between the layers";
+    EXPECT_LT(out.row("solver_divergence_displacement", e)[2], 1e-3);
+  }
+  EXPECT_LE(median(orders), 1.5);
+  EXPECT_LT(median(steps), 0.1) << "Euler on the layers";
 }
 
 TEST(SolverProbe, TheControlAsTheFieldIsSeenThrough) {
-  // The order of few numbers is noisy: no cell may pass for a field, and most are far from it.
-  constexpr std::int64_t kCells = 16;
-  const at::Tensor x = at::randn({kCells, 2, 6, 8}, at::kDouble);
+  const at::Tensor x = at::randn({kManyCells, 2, 6, 8}, at::kDouble);
   IndependentLayers layers(kSteps, x);
   std::vector<double> half = cell_norms(x);
   for (double& norm : half) norm *= 0.5;
@@ -154,13 +168,12 @@ TEST(SolverProbe, TheControlAsTheFieldIsSeenThrough) {
   const RecordedRows out = seen(layers, x, {.negative_control = false});
 
   std::vector<double> orders;
-  for (std::size_t e = 0; e < kCells; ++e) {
+  for (std::size_t e = 0; e < kManyCells; ++e) {
     orders.push_back(out.row("solver_observed_order", e)[2]);
     EXPECT_LT(orders.back(), 2.5);
     EXPECT_GT(out.row("solver_divergence_displacement", e)[2], 0.01);
   }
-  std::ranges::sort(orders);
-  EXPECT_LE(orders[kCells / 2], 1.5);
+  EXPECT_LE(median(orders), 1.5);
 }
 
 TEST(IndependentLayers, MoveTheStateAsFarAsIsAsked) {
