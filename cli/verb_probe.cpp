@@ -54,9 +54,9 @@ int probe_verb(const Arguments& arguments) {
   line.argument("STORE")
       .text("store", "DIR", "folder of the store, or a sweep file")
       .list("cell", "CELL", "an id, an alias, or the beginning of one (default: all completed)")
-      .list("filter", "EXPRESSION", "cells that fit, as in results")
+      .text("filter", "EXPRESSION", "cells that fit, as in results")
       .list("probe", "NAME", "which (default: those that the cell's leaves switch on)")
-      .list("at", "STEP", "checkpoints: final (default), best, a step, or all that are stored")
+      .list("at", "STEP", "checkpoints: final (default), best, a stored step, or all; repeatable")
       .list("set", "LEAF=VALUE", "leaves probes.*, for this look")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
@@ -67,6 +67,9 @@ int probe_verb(const Arguments& arguments) {
                    .probes = line.words_of("probe"),
                    .set = line.list_of("set"),
                    .json = line.has("json")};
+  if (line.has("probe") && order.probes.empty()) {
+    throw UserError(ExitCode::Usage, "probe: --probe names no probe; see depthgrid schema probes");
+  }
   if (line.has("at")) order.at = line.words_of("at");
   order.command = "depthgrid probe";
   for (const std::string& word : arguments) order.command += " " + shell_word(word);

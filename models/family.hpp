@@ -72,6 +72,10 @@ class Family {
   /// Gates of each gated type of weight at any depth-times, for diagnostics. @param tau  (E, n).
   virtual std::vector<GateValues> gates(const at::Tensor& /*tau*/) const { return {}; }
 
+  /// Scales and shifts of temporal norms, gates of state-space layers and learned gains at the
+  /// nodes of the evaluation grid, for diagnostics.
+  virtual std::vector<DepthFactor> depth_factors() const { return {}; }
+
   /// Discrete transitions Ā of the state-space layers at the nodes of the evaluation grid, for
   /// diagnostics: (E, L, N) or (E, L, N, N); undefined without such layers.
   virtual at::Tensor transitions() const { return {}; }

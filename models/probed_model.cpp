@@ -189,6 +189,11 @@ std::vector<GateValues> ProbedModel::gates(const at::Tensor& tau) const {
   return model_.family().gates(tau.to(model_.options().device));
 }
 
+std::vector<DepthFactor> ProbedModel::depth_factors() const {
+  const at::NoGradGuard no_grad;
+  return model_.family().depth_factors();
+}
+
 std::int64_t ProbedModel::continuous_steps() const {
   return arena_ != nullptr ? depthgrid::continuous_steps(model_.options()) : 0;
 }

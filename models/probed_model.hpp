@@ -34,6 +34,7 @@ class ProbedModel final : public ProbeSubject {
   at::Tensor gate_times() const override;
   std::vector<GateValues> gates(const at::Tensor& tau) const override;
   GateRange gate_range() const override;
+  std::vector<DepthFactor> depth_factors() const override;
   std::int64_t heads() const override;
   std::int64_t head_width() const override {
     return model_.options().width / model_.options().heads;

@@ -106,6 +106,23 @@ inline constexpr std::array<std::string_view, 10> kEvalModeNames = {"dense",
                                                                     "predictor",
                                                                     "topk"};
 
+/// Types of weight that probes tell apart: axis `weight_type`.
+inline constexpr std::array<std::string_view, 6> kWeightTypeNames = {"q",   "k",  "v",
+                                                                     "out", "up", "down"};
+
+/// Tokens over which a statistic is averaged: axis `token_class`, words of
+/// `probes.trajectory.classes`.
+inline constexpr std::array<std::string_view, 5> kTokenClassNames = {"all", "first", "frequent",
+                                                                     "rare", "space"};
+
+/// Words of the leaf `probes.lyapunov.variants`: axis `lyapunov_variant`.
+inline constexpr std::array<std::string_view, 3> kLyapunovVariantNames = {"raw", "normalised",
+                                                                          "relative"};
+
+/// Words of the leaf `probes.solver.methods`: axis `solver_method`.
+inline constexpr std::array<std::string_view, 4> kSolverMethodNames = {"euler_m", "euler_2m", "rk4",
+                                                                       "dopri5"};
+
 /// What happens to a cell while it trains: flag `event_kind`.
 enum class EventKind : std::uint8_t {
   ResumeSeam,

@@ -12,6 +12,13 @@ struct GateValues {
   at::Tensor values;             // (E, n, m) float: m factors at each of n depth-times
 };
 
+/// What else a step applies to its parts that is learned or generated from depth-time: scales and
+/// shifts of temporal norms, gates of a state-space layer, learned gains of shared weights.
+struct DepthFactor {
+  std::string_view name;  // as on the store's axis `depth_factor`: "norm1.scale"
+  at::Tensor values;      // (E, L, m) float: m numbers at each depth step
+};
+
 /// Range of a gate's function.
 struct GateRange {
   double low = 0, high = 1;  // NaN: unbounded

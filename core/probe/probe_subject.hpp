@@ -83,6 +83,9 @@ class ProbeSubject {
   virtual std::vector<GateValues> gates(const at::Tensor& tau) const = 0;
   virtual GateRange gate_range() const = 0;
 
+  /// The other factors of the steps, without gradients; empty for most models.
+  virtual std::vector<DepthFactor> depth_factors() const { return {}; }
+
   /// Heads of the steps' attention; 0: no step has any.
   virtual std::int64_t heads() const { return 0; }
   virtual std::int64_t head_width() const { return 0; }  // C/H

@@ -8,6 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/config/axis_labels.hpp"
 #include "core/probe/record.hpp"
 
 namespace depthgrid {
@@ -21,14 +22,11 @@ struct StepWeights {
   at::Tensor up, down;  // (E, hidden, C), (E, C, hidden)
 };
 
-/// Types of weight that probes tell apart. All probes of a job put them on one axis.
-inline constexpr std::array<std::string_view, 6> kProbedWeightTypes = {"q",   "k",  "v",
-                                                                       "out", "up", "down"};
-
+/// All probes of a job put their types of weight on one axis.
 inline SeriesAxis weight_type_axis() {
   return {.name = "weight_type",
-          .length = static_cast<std::int64_t>(kProbedWeightTypes.size()),
-          .labels = std::vector<std::string>(kProbedWeightTypes.begin(), kProbedWeightTypes.end())};
+          .length = static_cast<std::int64_t>(kWeightTypeNames.size()),
+          .labels = std::vector<std::string>(kWeightTypeNames.begin(), kWeightTypeNames.end())};
 }
 
 }  // namespace depthgrid

@@ -24,7 +24,7 @@ import xarray as xr  # noqa: E402
 def exponents(sweep):
     """Leading exponent and saturation of the gates against the width of the modulation network."""
     last = sweep.isel(probe_step=-1)
-    leading = last.lyapunov_exponent.isel(exponent=0, lyapunov_variant=0)
+    leading = last.lyapunov_exponent.sel(lyapunov_variant="raw").isel(exponent=0)
     shut = last.gate_saturation.mean(["depth", "weight_type"])
     figure, axes = plt.subplots(1, 2, figsize=(7, 2.8))
     for axis, values, name in zip(axes, (leading, shut), ("leading exponent", "share of saturated gate entries")):

@@ -137,6 +137,20 @@ at::Tensor SsmWeights::gated(const ModelOptions& o, Part part, const at::Tensor&
                      .to(value.scalar_type());
 }
 
+std::vector<DepthFactor> SsmWeights::gates(const ModelOptions& o,
+                                           const at::Tensor& features) const {
+  constexpr std::array<std::string_view, kParts> kFactors = {"ssm.A", "ssm.B", "ssm.C", "ssm.D",
+                                                             "ssm.delta"};
+  std::vector<DepthFactor> out;
+  if (o.modulation.gate == GateKind::Constant) return out;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    const Shape shape = shape_of(o, static_cast<Part>(i));
+    if (shape.rows == 0 || (i == Delta && !o.ssm.generated)) continue;  // as they were made
+    out.push_back({kFactors[i], squash(o.modulation.gate, gates_[i].forward(features))});
+  }
+  return out;
+}
+
 SsmAtNodes SsmWeights::evaluate(const ModelOptions& o, const at::Tensor& features,
                                 at::ScalarType products) const {
   const at::Tensor m = o.ssm.generated ? time_.forward(features) : at::Tensor();

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
+#include "core/probe/gate_values.hpp"
 #include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/block_weights.hpp"
 #include "models/blocks/depth_mlp.hpp"
@@ -37,6 +39,10 @@ class SsmWeights {
   /// @param products  dtype of generated matrix factors: that of the model's weights.
   SsmAtNodes evaluate(const ModelOptions& o, const at::Tensor& features,
                       at::ScalarType products) const;
+
+  /// The gates on A, B, C, D and a generated Δ at the nodes, for diagnostics; empty for constant
+  /// ones. @param features  (E, L, F).
+  std::vector<DepthFactor> gates(const ModelOptions& o, const at::Tensor& features) const;
 
  private:
   enum Part : std::uint8_t { A, B, C, D, Delta };

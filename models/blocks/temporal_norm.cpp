@@ -1,6 +1,9 @@
 #include "models/blocks/temporal_norm.hpp"
 
+#include <string_view>
+
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/stack.h>
 
 #include "models/blocks/block_parameters.hpp"
 
@@ -42,6 +45,19 @@ void set_norms(const TemporalNorm& norm1, const TemporalNorm& norm2, const at::T
     nodes[i].norm1 = first[i];
     nodes[i].norm2 = second[i];
   }
+}
+
+std::vector<DepthFactor> norm_factors(const std::vector<BlockWeights>& nodes) {
+  const auto along_depth = [&](std::string_view name, NormWeights BlockWeights::* norm,
+                               at::Tensor NormWeights::* part) {
+    std::vector<at::Tensor> each;
+    for (const BlockWeights& node : nodes) each.push_back((node.*norm).*part);
+    return DepthFactor{name, at::stack(each, 1)};
+  };
+  return {along_depth("norm1.scale", &BlockWeights::norm1, &NormWeights::scale),
+          along_depth("norm1.shift", &BlockWeights::norm1, &NormWeights::shift),
+          along_depth("norm2.scale", &BlockWeights::norm2, &NormWeights::scale),
+          along_depth("norm2.shift", &BlockWeights::norm2, &NormWeights::shift)};
 }
 
 }  // namespace depthgrid

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/probe/gate_values.hpp"
 #include "core/train/optimizer/parameter_layout.hpp"
 #include "models/blocks/block_weights.hpp"
 #include "models/blocks/depth_mlp.hpp"
@@ -32,5 +33,8 @@ class TemporalNorm {
 /// Replaces the norms of the block at each node by generated ones. @param features  (E, L, F).
 void set_norms(const TemporalNorm& norm1, const TemporalNorm& norm2, const at::Tensor& features,
                std::vector<BlockWeights>& nodes);
+
+/// Scales and shifts of generated norms at the nodes, for diagnostics.
+std::vector<DepthFactor> norm_factors(const std::vector<BlockWeights>& nodes);
 
 }  // namespace depthgrid

@@ -81,6 +81,17 @@ BlockWeights BaseGains::scaled(const BlockWeights& base) const {
   return w;
 }
 
+std::vector<DepthFactor> BaseGains::values(std::int64_t steps) const {
+  constexpr std::array<std::string_view, kWeightTypes> kNames = {
+      "gain.q", "gain.k", "gain.v", "gain.out", "gain.up", "gain.down"};
+  std::vector<DepthFactor> out;
+  for (std::int64_t i = 0; gain_.defined() && i < gain_.size(1); ++i) {
+    out.push_back({kNames[static_cast<std::size_t>(i)],
+                   gain_.narrow(1, i, 1).unsqueeze(1).expand({-1, steps, -1})});
+  }
+  return out;
+}
+
 WeightGates::WeightGates(ParameterSource& source, const ModelOptions& o, const std::string& name) {
   const ModulationOptions& m = o.modulation;
   if (m.gate == GateKind::Constant) return;

@@ -26,6 +26,9 @@ class BaseGains {
   /// Weights (E, out, in) times their factors; norms and biases unchanged. Once per pass.
   BlockWeights scaled(const BlockWeights& base) const;
 
+  /// The factors themselves, for diagnostics; empty if there are none. @param steps  L.
+  std::vector<DepthFactor> values(std::int64_t steps) const;
+
  private:
   at::Tensor gain_;  // (E, 4 or 6), or undefined: all are 1
 };

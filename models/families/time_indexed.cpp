@@ -1,5 +1,7 @@
 #include "models/families/time_indexed.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -98,6 +100,17 @@ class TimeIndexed final : public Family {
 
   std::vector<GateValues> gates(const at::Tensor& tau) const override {
     return gates_.values(options_, time_features(options_.time, tau));
+  }
+
+  std::vector<DepthFactor> depth_factors() const override {
+    const at::Tensor features = time_features(options_.time, grid({}).t);
+    std::vector<DepthFactor> out = gains_.values(features.size(1));
+    const auto add = [&](std::vector<DepthFactor> more) {
+      std::ranges::move(more, std::back_inserter(out));
+    };
+    if (options_.norm == NormChoice::TemporalLayer) add(norm_factors(bases(features)));
+    if (options_.mixer == Mixer::Ssm) add(ssm_.gates(options_, features));
+    return out;
   }
 
   at::Tensor transitions() const override {

@@ -8,6 +8,7 @@
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_generator.hpp"
 #include "models/blocks/residual_scale.hpp"
+#include "models/blocks/temporal_norm.hpp"
 #include "models/blocks/time_features.hpp"
 
 namespace depthgrid {
@@ -39,6 +40,11 @@ class Tong final : public Family {
     std::vector<DecodeBlock> out;
     for (BlockWeights& node : generated(grid)) out.push_back({std::move(node)});
     return out;
+  }
+
+  std::vector<DepthFactor> depth_factors() const override {
+    if (options_.norm != NormChoice::TemporalLayer) return {};
+    return norm_factors(generated(grid({})));
   }
 
   at::Tensor readout_features() const override {

@@ -7,6 +7,7 @@
 
 #include <c10/core/Device.h>
 
+#include "core/config/axis_labels.hpp"
 #include "core/config/cell_config.hpp"
 #include "core/config/family_facts.hpp"
 #include "core/depth/depth_grid.hpp"
@@ -35,8 +36,6 @@ enum class Share : std::uint8_t { None, All, Attention, FeedForward };
 /// The six weight types of a block, in the order of `model.modulation.targets`.
 enum class WeightType : std::uint8_t { Q, K, V, Out, Up, Down };
 constexpr std::size_t kWeightTypes = 6;
-constexpr std::array<std::string_view, kWeightTypes> kWeightTypeNames = {"q",   "k",  "v",
-                                                                         "out", "up", "down"};
 
 /// Δt, the residual scale: one number per cell, or the initial value of a learned one.
 struct ResidualOptions {

@@ -24,6 +24,7 @@ constexpr auto kDimensions = std::to_array<Dimension>({
     {"parameter_group", Text, Fixed, 0, "", "group of parameters"},
     {"token_position", Int32, Padded, 0, "", "position in the window"},
     {"weight_type", Text, Labelled, 0, "", "type of weight: q k v out up down"},
+    {"depth_factor", Text, Labelled, 0, "", "other factor of a step: norm1.scale, ssm.A, gain.q"},
     {"fine_depth", Float64, Labelled, 0, "", "depth-time of a fine grid"},
     {"histogram_bin", Float64, Labelled, 0, "", "centre of a bin of gate values"},
     {"position_decile", Int32, Padded, 0, "", "tenth of the positions in the window"},
@@ -83,6 +84,14 @@ std::span<const std::string_view> labels_of(const Dimension& dimension) {
   if (dimension.name == "split") return kSplitNames;
   if (dimension.name == "audit_check") return kAuditCheckNames;
   if (dimension.name == "eval_mode") return kEvalModeNames;
+  return {};
+}
+
+std::span<const std::string_view> known_labels(const Dimension& dimension) {
+  if (dimension.name == "weight_type") return kWeightTypeNames;
+  if (dimension.name == "token_class") return kTokenClassNames;
+  if (dimension.name == "lyapunov_variant") return kLyapunovVariantNames;
+  if (dimension.name == "solver_method") return kSolverMethodNames;
   return {};
 }
 

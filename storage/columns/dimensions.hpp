@@ -52,4 +52,8 @@ const Dimension& dimension(std::string_view name);
 /// Labels of a Fixed axis; empty for every other.
 std::span<const std::string_view> labels_of(const Dimension& dimension);
 
+/// Order of the labels of a Labelled axis of texts: those that the program knows, in this order;
+/// all others follow, sorted.
+std::span<const std::string_view> known_labels(const Dimension& dimension);
+
 }  // namespace depthgrid

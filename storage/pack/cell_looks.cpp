@@ -70,8 +70,26 @@ class Looks {
     if (column.dims.size() < 2) return column;
     VariableColumn out = absent_column(*variable, column.item_bytes, out_.items(column.dims));
     place(own_, out);
-    for (const ColumnTable& look : looks_) place(look, out);
+    for (const ColumnTable& look : looks_) {
+      forget_steps_of(look, out);
+      place(look, out);
+    }
     return out;
+  }
+
+  /// Removes what earlier tables have of a variable at the steps of this one: by other settings, at
+  /// other bins or for fewer exponents, it would stand beside the new numbers as if it were of
+  /// them.
+  void forget_steps_of(const ColumnTable& look, VariableColumn& to) const {
+    const VariableColumn* column = look.find(to.name);
+    if (column == nullptr || to.dims[1] != "probe_step") return;
+    const auto steps = static_cast<std::size_t>(out_.sizes.find("probe_step")->second);
+    const std::size_t row = to.bytes.size() / steps;
+    const std::vector<std::byte> nothing =
+        absent_items(to.type, to.item_bytes, row / to.item_bytes);
+    for (const std::int64_t at : axes_.positions(*look.find("probe_step"))) {
+      std::ranges::copy(nothing, to.bytes.begin() + at * static_cast<std::ptrdiff_t>(row));
+    }
   }
 
   void place(const ColumnTable& from, VariableColumn& to) const {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
+#include "core/config/axis_labels.hpp"
 
 namespace depthgrid {
 namespace {
@@ -21,10 +22,18 @@ void sort_out(std::vector<T>& values) {
   values.erase(doubles.begin(), doubles.end());
 }
 
+/// Labels that the program knows come first, in its order.
+void put_in_order(std::vector<std::string>& labels, const std::string& axis) {
+  sort_out(labels);
+  const std::span<const std::string_view> known = known_labels(dimension(axis));
+  std::ranges::stable_sort(labels, {},
+                           [&](const std::string& label) { return label_index(known, label); });
+}
+
 template <class T>
 std::int64_t place_of(const std::vector<T>& all, const T& one, const std::string& axis) {
-  const auto at = std::ranges::lower_bound(all, one);
-  if (at == all.end() || *at != one) throw Error("a label is not on the axis '" + axis + "'");
+  const auto at = std::ranges::find(all, one);
+  if (at == all.end()) throw Error("a label is not on the axis '" + axis + "'");
   return at - all.begin();
 }
 
@@ -68,7 +77,7 @@ void PackAxes::add_labels(const VariableColumn& own) {
 
 void PackAxes::finish() {
   for (auto& [axis, labels] : texts_) {
-    sort_out(labels);
+    put_in_order(labels, axis);
     sizes_[axis] = static_cast<std::int64_t>(labels.size());
   }
   for (auto& [axis, values] : values_) {

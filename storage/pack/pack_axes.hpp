@@ -27,8 +27,8 @@ class PackAxes {
   void add(const ColumnTable& source);
   void add_steps(const std::string& axis, std::span<const std::int64_t> steps);
 
-  /// Sorts steps and labels, so that the order in which cells were packed does not show; add
-  /// nothing afterwards.
+  /// Sorts steps and labels (known_labels() first), so that the order in which cells were packed
+  /// does not show; add nothing afterwards.
   void finish();
 
   const std::map<std::string, std::int64_t, std::less<>>& sizes() const { return sizes_; }

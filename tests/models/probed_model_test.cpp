@@ -100,6 +100,24 @@ TEST_P(ProbedModelTest, GatesLieInTheirRange) {
   }
 }
 
+TEST_P(ProbedModelTest, FactorsAreOfEveryStep) {
+  const std::vector<DepthFactor> factors = probed_->depth_factors();
+  const ModelOptions& o = built_->model->options();
+  const bool some = o.norm == NormChoice::TemporalLayer || o.init.learned_gain ||
+                    (o.mixer == Mixer::Ssm && o.modulation.gate != GateKind::Constant);
+  EXPECT_EQ(!factors.empty(), some);
+  const GateRange range = probed_->gate_range();
+  for (const DepthFactor& factor : factors) {
+    EXPECT_EQ(factor.values.size(0), 2) << factor.name;
+    EXPECT_EQ(factor.values.size(1), probed_->depth()) << factor.name;
+    EXPECT_TRUE(factor.values.isfinite().all().item<bool>()) << factor.name;
+    if (factor.name.starts_with("ssm.") && !std::isnan(range.low)) {
+      EXPECT_GE(factor.values.min().item<float>(), range.low);
+      EXPECT_LE(factor.values.max().item<float>(), range.high);
+    }
+  }
+}
+
 /// ∂ℓ/∂H_l against a central difference of the loss along a random direction.
 TEST_P(ProbedModelTest, GradientsOfStatesAreThoseOfTheLoss) {
   const std::vector<at::Tensor> gradients = probed_->state_gradients(0, 2);
@@ -146,6 +164,31 @@ TEST_P(ProbedModelTest, TheLensAtTheLastDepthIsTheLossOfTheModel) {
 
 INSTANTIATE_TEST_SUITE_P(Families, ProbedModelTest, ::testing::ValuesIn(model_cases()),
                          [](const auto& p) { return p.param.name; });
+
+/// A shared matrix is multiplied by its gain: what the probe says is what the step's weights show.
+TEST(ProbedModel, GainsAreTheFactorsOfTheSharedWeights) {
+  const at::NoGradGuard no_grad;
+  ModelOptions o = small_options("time_indexed", 2);
+  o.modulation.gate = GateKind::Constant;
+  o.init.learned_gain = true;
+  const Built built(o, {3, 4});
+  ProbeSet set;
+  set.windows = at::randint(0, o.vocabulary, {2, 5}, at::kLong);
+  const ProbedModel probed(*built.model, set);
+  const auto norms = [&] {
+    std::vector<at::Tensor> out;
+    probed.step_weights([&](std::int64_t, const StepWeights& w) { out.push_back(w.up.norm()); });
+    return out;
+  };
+  const std::vector<at::Tensor> before = norms();
+  for (const DepthFactor& factor : probed.depth_factors()) {
+    EXPECT_TRUE(factor.values.eq(1).all().item<bool>()) << factor.name << " at the start";
+    if (factor.name == "gain.up") factor.values.narrow(1, 0, 1).mul_(3);  // a view of the parameter
+  }
+  const std::vector<at::Tensor> after = norms();
+  ASSERT_FALSE(before.empty());
+  EXPECT_NEAR(after[0].item<float>(), 3 * before[0].item<float>(), 1e-4);
+}
 
 /// The gates are those of the weights: a base of ones, gated, is the gate.
 TEST(ProbedModel, GatesAreTheFactorsOfTheWeights) {

@@ -41,6 +41,7 @@ struct CellLooks {
   std::string alias;
   std::vector<std::int64_t> steps;
   std::vector<std::string> probes;
+  std::vector<std::string> without{};  // asked for by name, but with nothing to look at here
   std::size_t variables = 0;
   fs::path file;
   std::vector<fs::path> states;  // files of raw states
@@ -137,6 +138,9 @@ class CellProbing {
     out.alias = cell->alias;
     out.steps = rows.steps();
     out.variables = rows.series();
+    for (const std::string& name : order_.probes) {
+      if (std::ranges::find(out.probes, name) == out.probes.end()) out.without.push_back(name);
+    }
     if (out.variables > 0) {
       out.file = publish_looks(store_.cell_path(id),
                                {.plan = *cell,
@@ -192,6 +196,7 @@ Json json_of(const CellLooks& looks) {
           {"alias", looks.alias},
           {"steps", looks.steps},
           {"probes", looks.probes},
+          {"without", looks.without},
           {"variables", looks.variables},
           {"file", looks.file.empty() ? Json() : Json(looks.file.string())},
           {"states", file_names(looks.states)},
@@ -205,6 +210,9 @@ std::string text_of(const CellLooks& looks) {
   std::string out = fmt::format("{}: {} at step {}, {} variables, {:.1f} s: {}\n", looks.alias,
                                 fmt::join(looks.probes, ", "), fmt::join(looks.steps, ", "),
                                 looks.variables, looks.seconds, looks.file.string());
+  if (!looks.without.empty()) {
+    out += fmt::format("  nothing to look at in this cell: {}\n", fmt::join(looks.without, ", "));
+  }
   for (const fs::path& file : looks.states) out += fmt::format("  raw states: {}\n", file.string());
   return out;
 }
@@ -219,10 +227,12 @@ int probe_cells(const ProbeOrder& order) {
   CellProbing probing(order, store, plan);
   Json cells = Json::array(), problems = Json::array();
   ExitCode code = ExitCode::Done;
+  bool found = false;
   for (const std::string& id : order.cells) {
     try {
       const CellLooks looks = probing.look(id);
       cells.push_back(json_of(looks));
+      found = found || looks.variables > 0;
       if (!order.json) print(text_of(looks));
     } catch (const UserError& problem) {
       if (problems.empty()) code = problem.code();
@@ -232,7 +242,7 @@ int probe_cells(const ProbeOrder& order) {
   }
   if (order.json) {
     print(Json{{"schema", 1}, {"cells", cells}, {"problems", problems}}.dump() + "\n");
-  } else if (!cells.empty()) {
+  } else if (found) {
     print(fmt::format("depthgrid pack {} brings them into sweep.h5\n", order.store));
   }
   return static_cast<int>(code);

@@ -32,6 +32,8 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   const std::int64_t steps = grid.steps(), replaced = o.flow.replaced();
   facts.set("n_depth", static_cast<double>(steps));
   facts.set("n_layer", static_cast<double>(layer_count(o)));
+  facts.set("train_field_evaluations",
+            static_cast<double>(replaced > 0 ? o.layers - replaced + o.flow.evaluations() : steps));
   facts.set("depth_time", doubles(grid.t.select(0, static_cast<std::int64_t>(e))));
   std::vector<double> blocks;
   for (std::int64_t i = 0; i < steps; ++i) {

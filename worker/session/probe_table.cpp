@@ -52,7 +52,7 @@ std::unique_ptr<Probe> make_trajectory(const ProbeRequest& o) {
 }
 
 std::unique_ptr<Probe> make_gates(const ProbeRequest& o) {
-  if (!o.subject.gate_times().defined()) return nullptr;
+  if (!o.subject.gate_times().defined() && o.subject.depth_factors().empty()) return nullptr;
   return std::make_unique<GatesProbe>(
       o.subject, GatesOptions{o.schedule, o.leaves.integer("probes.gates.bins"),
                               o.leaves.integer("probes.gates.grid")});

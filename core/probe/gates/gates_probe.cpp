@@ -1,15 +1,19 @@
 #include "core/probe/gates/gates_probe.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/linspace.h>
 
 #include "core/base/nan.hpp"
+#include "core/config/axis_labels.hpp"
 #include "core/probe/gates/gate_measures.hpp"
 
 namespace depthgrid {
@@ -35,14 +39,30 @@ std::vector<double> types_inside(const std::vector<std::vector<double>>& parts, 
 }  // namespace
 
 GatesProbe::GatesProbe(const ProbeSubject& subject, const GatesOptions& options)
-    : subject_(subject), options_(options) {
+    : subject_(subject), options_(options), steps_(subject.depth()) {
   const at::Tensor steps = subject.gate_times();
+  if (!steps.defined()) return;
   const at::Tensor fine = at::linspace(0, 1, options.grid, at::kDouble).unsqueeze(0);
   times_ = at::cat({steps, fine.expand({steps.size(0), -1})}, 1);
   steps_ = steps.size(1);
 }
 
+void GatesProbe::declare_factors(RecordSink& out) {
+  std::vector<std::string> names;
+  for (const DepthFactor& factor : subject_.depth_factors()) names.emplace_back(factor.name);
+  if (names.empty()) return;
+  const SeriesAxis depth{.name = "depth", .length = steps_};
+  const SeriesAxis factor{
+      .name = "depth_factor", .length = static_cast<std::int64_t>(names.size()), .labels = names};
+  constexpr std::array kNames = {"factor_mean", "factor_std", "factor_min", "factor_max"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    factors_[i] = out.declare({kNames[i], {depth, factor}});
+  }
+}
+
 void GatesProbe::declare(RecordSink& out) {
+  declare_factors(out);
+  if (!times_.defined()) return;
   const SeriesAxis depth{.name = "depth", .length = steps_};
   const SeriesAxis type = weight_type_axis();
   mean_ = out.declare({"gate_mean", {depth, type}});
@@ -79,13 +99,37 @@ void GatesProbe::declare(RecordSink& out) {
 }
 
 void GatesProbe::look(std::int64_t /*step*/, RecordSink& out) {
+  look_at_factors(out);
+  if (times_.defined()) look_at_gates(out);
+}
+
+void GatesProbe::look_at_factors(RecordSink& out) {
+  const std::vector<DepthFactor> factors = subject_.depth_factors();
+  for (std::int64_t e = 0; !factors.empty() && e < subject_.cells(); ++e) {
+    std::array<std::vector<std::vector<double>>, 4> parts;
+    for (const DepthFactor& factor : factors) {
+      GateSummary summary = gate_summary(
+          factor.values.select(0, e).to(at::kCPU, at::kDouble).contiguous(), {kNaN, kNaN});
+      parts[0].push_back(std::move(summary.mean));
+      parts[1].push_back(std::move(summary.std));
+      parts[2].push_back(std::move(summary.min));
+      parts[3].push_back(std::move(summary.max));
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      out.write(factors_[i], static_cast<std::size_t>(e),
+                types_inside(parts[i], static_cast<std::size_t>(steps_)));
+    }
+  }
+}
+
+void GatesProbe::look_at_gates(RecordSink& out) {
   const std::vector<GateValues> gates = subject_.gates(times_);
   const GateRange range = subject_.gate_range();
   const auto n = static_cast<std::size_t>(steps_);
   for (std::int64_t e = 0; e < subject_.cells(); ++e) {
     std::vector<std::vector<double>> mean, std, min, max, saturation, histogram;
     std::vector<double> share, variation, fine, power;
-    for (const std::string_view name : kProbedWeightTypes) {
+    for (const std::string_view name : kWeightTypeNames) {
       const auto type = std::ranges::find(gates, name, &GateValues::weight_type);
       if (type == gates.end()) {  // this type has no gate
         for (auto* part : {&mean, &std, &min, &max, &saturation}) part->emplace_back(n, kNaN);

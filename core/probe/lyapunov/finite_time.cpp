@@ -41,12 +41,14 @@ class SubspaceIteration {
         complete_(o.exponents + o.oversampling >= entries_) {
     const std::int64_t cells = map.sizes()[0], batch = map.sizes()[1];
     const auto wide = at::TensorOptions(at::kDouble);
-    result_ = {at::full({cells, batch, o.exponents}, kNaN, wide),
-               at::full({cells, batch, o.exponents}, kNaN, wide),
-               at::zeros({cells, batch}, at::kLong),
-               at::zeros({cells, batch}, at::kBool),
-               at::full({cells, batch}, kNaN, wide),
-               at::full({cells, batch, o.exponents, entries_}, kNaN, wide)};
+    result_ = {.log_stretch = at::full({cells, batch, o.exponents}, kNaN, wide),
+               .error = at::full({cells, batch, o.exponents}, kNaN, wide),
+               .iterations = at::zeros({cells, batch}, at::kLong),
+               .converged = at::zeros({cells, batch}, at::kBool),
+               .log_det = at::full({cells, batch}, kNaN, wide),
+               .all = {},
+               .directions = at::full({cells, batch, o.exponents, entries_}, kNaN, wide)};
+    if (complete_) result_.all = at::full({cells, batch, entries_}, kNaN, wide);
     const std::int64_t width = std::min(o.exponents + o.oversampling, entries_);
     basis_ = normal_directions(map.sizes(), width, {o.seed, "lyapunov/basis", o.first_sequence});
     ended_.assign(static_cast<std::size_t>(cells * batch), false);
@@ -111,7 +113,10 @@ class SubspaceIteration {
         .narrow(0, 0, count_)
         .copy_(at::matmul(split.rotation, basis_[e][b]).narrow(0, 0, count_));
     result_.iterations[e][b] += 1;
-    if (complete_) result_.log_det[e][b].copy_(logs.sum());
+    if (complete_) {
+      result_.log_det[e][b].copy_(logs.sum());
+      result_.all[e][b].copy_(logs);
+    }
     // The change of ln s_k is its relative change to first order; NaN at the first iteration.
     const double last = std::abs(std::expm1(change[count_ - 1].item<double>()));
     if (complete_ || last <= tolerance_) {

@@ -25,6 +25,7 @@ struct Stretches {
   at::Tensor iterations;   // (E, B) int64
   at::Tensor converged;    // (E, B) bool
   at::Tensor log_det;      // (E, B) ln |det D| if k + p >= N, else NaN
+  at::Tensor all;          // (E, B, N) all ln s_i if k + p >= N, else undefined
   at::Tensor directions;   // (E, B, k, N) right singular vectors v_i: D v_i is s_i long
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/config/axis_labels.hpp"
 
 namespace depthgrid {
 

@@ -11,15 +11,12 @@
 namespace depthgrid {
 
 /// Of which map the exponents are: none is "the" exponent, since all depend on the inner product.
+/// Names: kLyapunovVariantNames.
 enum class LyapunovVariant : std::uint8_t {
   Raw,         // Φ: H_0 -> H_L
   Normalised,  // the final norm after Φ: what the logits see
   Relative     // growth relative to the state's: ln(‖δ_L‖/‖H_L‖) − ln(‖δ_0‖/‖H_0‖)
 };
-
-/// Words of the leaf `probes.lyapunov.variants`, labels of the store's axis.
-inline constexpr std::array<std::string_view, 3> kLyapunovVariantNames = {"raw", "normalised",
-                                                                          "relative"};
 
 /// @throws Error naming the known variants.
 LyapunovVariant lyapunov_variant(std::string_view word);

@@ -34,7 +34,8 @@ void append(Stretches& to, const Stretches& next) {
   append(to.error, next.error);
   append(to.iterations, next.iterations);
   append(to.converged, next.converged);
-  append(to.log_det, next.log_det);  // directions are not needed any more
+  append(to.log_det, next.log_det);
+  append(to.all, next.all);  // directions are not needed any more
 }
 
 double mean_of(const at::Tensor& values) {
@@ -160,9 +161,13 @@ void LyapunovProbe::write_map(std::int64_t cell, double span, const DepthSpectru
   one(kSequences, static_cast<double>(rates.count.front()));
   one(kUpperBound, mean_of(found.step_log_norm[cell].sum(1)));
   one(kLogDet, mean_of(found.raw.log_det[cell]));
-  std::vector<double> exponents = rates.mean;
-  const auto known = static_cast<std::size_t>(std::min(options_.subspace.exponents, found.entries));
-  exponents.resize(known);
+  // A complete basis knows all exponents, whatever number of them is recorded.
+  std::vector<double> exponents =
+      found.raw.all.defined() ? SequenceMoments(found.raw.all[cell] / span).mean : rates.mean;
+  if (!found.raw.all.defined()) {
+    exponents.resize(
+        static_cast<std::size_t>(std::min(options_.subspace.exponents, found.entries)));
+  }
   one(kKaplanYorke, kaplan_yorke(std::move(exponents), found.entries));
   one(kBatchMax, rates.most.front());
 }

@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
+#include "core/config/axis_labels.hpp"
 #include "core/depth/integrator.hpp"
 
 namespace depthgrid {

@@ -13,17 +13,13 @@
 
 namespace depthgrid {
 
-/// Integrations that are compared.
+/// Integrations that are compared. Names: kSolverMethodNames.
 enum class SolverMethod : std::uint8_t {
   EulerM,   // the model's m steps
   Euler2M,  // twice as many
   Rk4,      // classical, m + 1 steps: on a grid that has no node in common with the model's
   Dopri5    // adaptive
 };
-
-/// Words of the leaf `probes.solver.methods`, labels of the store's axis.
-inline constexpr std::array<std::string_view, 4> kSolverMethodNames = {"euler_m", "euler_2m", "rk4",
-                                                                       "dopri5"};
 
 /// @throws Error naming the known methods.
 SolverMethod solver_method(std::string_view word);

@@ -11,6 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
+#include "core/config/axis_labels.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/probe/continuous_depth.hpp"
 #include "core/probe/solver/independent_layers.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/nan.hpp"
+#include "core/config/axis_labels.hpp"
 #include "core/probe/weights/product_spectrum.hpp"
 
 namespace depthgrid {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::array<const char*, 2> kProducts = {"weight_qk", "weight_ov"};
 
-constexpr std::array<at::Tensor StepWeights::*, kProbedWeightTypes.size()> kMatrices = {
+constexpr std::array<at::Tensor StepWeights::*, kWeightTypeNames.size()> kMatrices = {
     &StepWeights::q,   &StepWeights::k,  &StepWeights::v,
     &StepWeights::out, &StepWeights::up, &StepWeights::down};
 

@@ -16,9 +16,10 @@ namespace cell_looks_test {
 
 /// Looks at `steps` of one variable over `exponent` with n entries: step + entry / 10.
 void look(const Store& store, const StoredPlan& plan, std::size_t row,
-          const std::vector<std::int64_t>& steps, std::int64_t n, double shift = 0) {
+          const std::vector<std::int64_t>& steps, std::int64_t n, double shift = 0,
+          const std::vector<std::string>& variant = {"raw"}) {
   RowLayout layout;
-  layout.give({"lyapunov_variant", 1, {"raw"}, {}});
+  layout.give({"lyapunov_variant", 1, variant, {}});
   layout.give({"exponent", n, {}, {}});
   const RowSlot slot = layout.add("lyapunov_exponent");
   RowTable rows;
@@ -94,6 +95,64 @@ TEST_F(CellLooks, LaterFilesGoBeforeEarlierOnes) {
   EXPECT_TRUE(std::isnan(found.number(1))) << "one exponent was looked at there";
   EXPECT_EQ(found.number(2), 108);
   EXPECT_EQ(found.number(5), 112.1);
+}
+
+TEST_F(CellLooks, ALaterLookWithFewerEntriesLeavesNothingOfTheEarlierOne) {
+  look(store_, plan_, 0, {4, 8}, 3);
+  look(store_, plan_, 0, {8}, 1, 100);
+
+  const VariableColumn found = packed("lyapunov_exponent");
+
+  ASSERT_EQ(found.items(), 3U * 2 * 3);
+  EXPECT_EQ(found.number(2), 4.2) << "looked at once";
+  EXPECT_EQ(found.number(3), 108);
+  EXPECT_TRUE(std::isnan(found.number(4)));
+  EXPECT_TRUE(std::isnan(found.number(5)));
+}
+
+TEST_F(CellLooks, OfOtherBinsLeaveNothingOfTheEarlierOnes) {
+  const auto histogram = [&](const std::vector<double>& centres, double share) {
+    RowLayout layout;
+    layout.give({"weight_type", 1, {"q"}, {}});
+    layout.give({"depth", 1, {}, {}});
+    layout.give({"histogram_bin", static_cast<std::int64_t>(centres.size()), {}, centres});
+    const RowSlot slot = layout.add("gate_histogram");
+    RowTable rows;
+    rows.width = static_cast<std::int64_t>(slot.count);
+    rows.add(4, std::vector<double>(slot.count, share));
+    publish_looks(store_.cell_path(plan_.cells[0].id), {.plan = plan_.cells[0],
+                                                        .sweep = plan_,
+                                                        .layout = layout,
+                                                        .rows = rows,
+                                                        .probes = "gates",
+                                                        .settings = "{}",
+                                                        .command = "depthgrid probe"});
+  };
+  histogram({.125, .375, .625, .875}, .25);
+  histogram({.25, .75}, .5);
+
+  const VariableColumn found = packed("gate_histogram");
+  ASSERT_EQ(found.items(), 3U * 6);
+  double all = 0;
+  for (std::size_t i = 0; i < 6; ++i) all += std::isnan(found.number(i)) ? 0 : found.number(i);
+  EXPECT_EQ(all, 1) << "shares of one histogram, not of two";
+}
+
+TEST_F(CellLooks, VariantsKeepTheProgramsOrder) {
+  look(store_, plan_, 0, {4}, 1, 0, {"relative"});
+  look(store_, plan_, 1, {4}, 1, 10, {"normalised"});
+  look(store_, plan_, 1, {8}, 1, 0, {"raw"});
+
+  const VariableColumn found = packed("lyapunov_exponent");
+
+  const VariableColumn variants = TableReader(store_.packed_file()).read("lyapunov_variant");
+  ASSERT_EQ(variants.items(), 3U);
+  EXPECT_EQ(variants.text(0), "raw");
+  EXPECT_EQ(variants.text(1), "normalised");
+  EXPECT_EQ(variants.text(2), "relative");
+  EXPECT_EQ(found.number(2), 4);       // cell 0, step 4, relative
+  EXPECT_EQ(found.number(6 + 1), 14);  // cell 1, step 4, normalised
+  EXPECT_EQ(found.number(6 + 3), 8);   // cell 1, step 8, raw
 }
 
 TEST_F(CellLooks, AreThoseOfAnUnfinishedCellToo) {
