@@ -132,9 +132,11 @@ TEST_F(CellLooks, OfOtherBinsLeaveNothingOfTheEarlierOnes) {
   histogram({.25, .75}, .5);
 
   const VariableColumn found = packed("gate_histogram");
-  ASSERT_EQ(found.items(), 3U * 6);
+  ASSERT_EQ(found.items() % 6, 0U);
   double all = 0;
-  for (std::size_t i = 0; i < 6; ++i) all += std::isnan(found.number(i)) ? 0 : found.number(i);
+  for (std::size_t i = 0; i < found.items(); ++i) {
+    all += std::isnan(found.number(i)) ? 0 : found.number(i);
+  }
   EXPECT_EQ(all, 1) << "shares of one histogram, not of two";
 }
 
