@@ -36,7 +36,8 @@ at::Tensor log_singular_values(const at::Tensor& matrix) {
 Stretches of_cell(const Stretches& s, std::int64_t e) {
   const auto one = [e](const at::Tensor& t) { return t.narrow(0, e, 1); };
   return {one(s.log_stretch), one(s.error),   one(s.iterations),
-          one(s.converged),   one(s.log_det), one(s.directions)};
+          one(s.converged),   one(s.log_det), s.all.defined() ? one(s.all) : s.all,
+          one(s.directions)};
 }
 
 void expect_same_bits(const Stretches& a, const Stretches& b) {
