@@ -6,60 +6,22 @@
 
 #include "cli/command_line.hpp"
 #include "cli/print_plan.hpp"
+#include "cli/run_report.hpp"
 #include "cli/store_argument.hpp"
+#include "cli/supervised_run.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/base/terminal.hpp"
 #include "storage/leftovers.hpp"
-#include "storage/plan_sequence.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/chosen_cells.hpp"
-#include "sweeps/report/run_summary.hpp"
 
 namespace depthgrid {
 namespace {
-
-std::string progress_of(const CommandLine& line) {
-  if (line.has("json-progress")) return "json";
-  return line.has("quiet") ? "quiet" : "auto";
-}
-
-/// Attempts in a store, of which each leaves a journal.
-std::size_t attempts_in(const std::filesystem::path& store) {
-  namespace fs = std::filesystem;
-  std::size_t out = 0;
-  std::error_code absent;
-  const auto skip = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator it(store / "cells", skip, absent), end;
-       !absent && it != end; it.increment(absent)) {
-    out += it->path().filename().string().starts_with("journal-") ? 1 : 0;
-  }
-  return out;
-}
-
-/// Packs the store and reports the outcome of the run on stderr. Says nothing of a start that was
-/// refused, or failed before anything was trained: the worker has said why.
-/// @param before  attempts_in() the store when the run began.
-/// @return  true if cells failed or have damaged files.
-bool conclude(const CommandLine& line, const Sweep& sweep, const std::filesystem::path& folder,
-              std::size_t before, int code, const std::string& progress) {
-  const bool stopped = code == number_of(ExitCode::TempFail);
-  const bool ended = code == 0 || code == number_of(ExitCode::Partial) || stopped;
-  if (!ended && attempts_in(folder) == before) return false;
-  const Store store = Store::open(folder);
-  if (!has_plan(store)) return false;
-  const Sweep planned = sweep.goals.empty() ? sweep : load_planned_sweep(line);
-  const RunSummary summary = conclude_run(store, planned, folder.string(), stopped,
-                                          progress == "auto" ? Terminal::find() : std::nullopt);
-  for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
-  tell((progress == "json" ? summary_json(summary) : printable(summary_text(summary))) + '\n');
-  return summary.failed > 0 || summary.damaged > 0;
-}
 
 /// Ids of the cells of --rerun. @throws UserError (Usage) as find_cell()
 std::vector<std::string> cells_again(const CommandLine& line, const Sweep& sweep) {
@@ -84,14 +46,26 @@ void warn_of_leftovers() {
                   found.files.size(), static_cast<double>(found.bytes) / 1e6));
 }
 
+/// One launch per job (cli/supervised_run), then the report.
+int supervise_and_conclude(const CommandLine& line, const Sweep& sweep,
+                           const std::filesystem::path& store, const RunOrder& order) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::size_t before = attempts_in(store);
+  const int code = run_supervised(line, supervised_run(line, order));
+  const bool failed = report_run(line, sweep, store, before, code, order.progress);
+  return code == 0 && failed ? number_of(ExitCode::Partial) : code;
+}
+
 }  // namespace
 
 int run_verb(const Arguments& arguments) {
   CommandLine line(
       "run FILE [--store DIR] [--set KEY=VALUE]... [-q | --json-progress]\n"
-      "                         [--only EXPRESSION] [--rerun CELL]... | -n",
+      "                         [-j N] [--only EXPRESSION] [--rerun CELL]... | -n",
       "Trains every cell of the sweep that has no result yet. Under mpirun or srun the\n"
-      "ranks share the work. Stopped or killed, the same command resumes.");
+      "ranks share the work; with -j, or where there are several GPUs or nodes, each job is a\n"
+      "process of its own, watched and started again if it fails. Stopped or killed, the same\n"
+      "command resumes.");
   line.examples({"run configs/tiny.yaml",
                  "run configs/quickstart.yaml --set train.lr=1e-3,3e-3 --store results/rates"});
   line.argument("FILE")
@@ -102,8 +76,8 @@ int run_verb(const Arguments& arguments) {
       .flag("json-progress", "progress as one JSON object per line, on stderr")
       .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
       .list("rerun", "CELL", "train this cell again although it has a result; repeatable")
-      .flag("dry-run,n", "show the plan instead")
-      .flag("json", "with --dry-run: print JSON");
+      .flag("dry-run,n", "show the plan instead");
+  supervision_options(line).flag("json", "with --dry-run: print JSON");
   if (!line.parse(arguments)) return 0;
   if (line.has("json") && !line.has("dry-run")) {
     throw UserError(ExitCode::Usage, "run: --json belongs to --dry-run; see also --json-progress");
@@ -124,6 +98,9 @@ int run_verb(const Arguments& arguments) {
                        line.has("yes"),       progress_of(line),       "",
                        line.text_of("only"),  cells_again(line, sweep)};
   if (order.progress != "json") warn_of_leftovers();
+  if (!under_launcher() && (line.number_of("jobs", 0) > 0 || serves_many(sweep.run))) {
+    return supervise_and_conclude(line, sweep, store, order);
+  }
   const std::vector<std::string> worker = worker_command("run", order_text(order));
   if (under_launcher()) become(worker);
   std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader
@@ -137,7 +114,7 @@ int run_verb(const Arguments& arguments) {
                     code - 128, strsignal(code - 128)));
   }
   try {
-    const bool failed = conclude(line, sweep, store, before, code, order.progress);
+    const bool failed = report_run(line, sweep, store, before, code, order.progress);
     return code == 0 && failed ? number_of(ExitCode::Partial) : code;
   } catch (const UserError& e) {
     if (code == 0) throw;

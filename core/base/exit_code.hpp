@@ -14,6 +14,7 @@ enum class ExitCode : int {
   NoInput = 66,      // input is missing
   CantCreate = 73,   // the store cannot be written
   TempFail = 75,     // stopped by a signal, checkpointed: run the same command again
+  Hang = 76,         // between workers and who watches them: no progress within the limit
   OutOfMemory = 77,  // between workers only: a cell alone does not fit in memory
   BadConfig = 78     // the machine lacks what the file asks for
 };

@@ -42,6 +42,7 @@ ProgressStyle progress_style(const std::string& word) {
 Progress::Progress(ProgressOptions options, LiveSweep sweep)
     : options_(std::move(options)), sweep_(std::move(sweep)) {
   if (options_.ranks > 1 && !options_.board.empty()) board_.emplace(options_.board);
+  if (options_.rank == 0 && !options_.tells.empty()) tells_.emplace(options_.tells);
   if (options_.rank == 0 && options_.style == ProgressStyle::Terminal) {
     terminal_ = Terminal::find();
     if (!terminal_) options_.style = ProgressStyle::Plain;
@@ -217,6 +218,14 @@ void Progress::turn(bool last) {
 /// On the first rank: takes in what any rank has told.
 void Progress::hear(const LiveEvent& event) {
   const double now = since_begin_.seconds();
+  if (tells_ && event.rank == 0) {
+    const bool passes = event.kind == LiveKind::Step || event.kind == LiveKind::Phase;
+    if (passes && event.step != event.steps) {
+      tells_->replace(event);
+    } else {
+      tells_->append({event});
+    }
+  }
   if (!sweep_.apply(event, now)) return;
   worked_ = worked_ || event.kind == LiveKind::JobStart;
   if (event.kind == LiveKind::JobEnd && options_.has_result) {

@@ -29,6 +29,7 @@ struct ProgressOptions {
   ProgressStyle style = ProgressStyle::Quiet;  // the same on every rank
   int rank = 0, ranks = 1;
   std::filesystem::path board{};                  // of several ranks, see LiveBoard
+  std::filesystem::path tells{};                  // where the first rank tells a supervisor
   std::function<bool(std::size_t)> has_result{};  // whether a row has one
   std::function<bool()> stop_requested{};         // of this process
   std::function<void()> request_stop{};           // called if another rank was asked to stop
@@ -101,7 +102,7 @@ class Progress {
 
   // The thread's own.
   LiveSweep sweep_;
-  std::optional<LiveBoard> board_;
+  std::optional<LiveBoard> board_, tells_;
   std::optional<Terminal> terminal_;
   std::vector<std::string> notes_;     // lines that stay, not yet shown
   std::map<int, double> last_record_;  // when each rank's step was last written as JSON

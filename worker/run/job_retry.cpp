@@ -23,6 +23,7 @@ namespace {
 ///          memory use.
 int train_apart(RunOrder order, const CellId& cell, const DeviceChoice& device) {
   order.cell = cell;
+  order.board.clear();       // the process that waits for it goes on telling
   order.progress = "quiet";  // this process goes on drawing
   malloc_trim(0);
   if (device.device.is_cuda()) at::getDeviceAllocator(at::kCUDA)->emptyCache();

@@ -73,7 +73,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   TeamOutcome outcome{.stopped = run.permit.stopped};
-  if (!run.permit.stopped && !run.team.idle()) {
+  if (!run.permit.stopped && !run.team.idle() && !order.prepare) {
     outcome = run.team.leads() ? lead_team(run, order, planned_jobs(sweep, wanted, run, local_size))
                                : follow_team(run);
   }
@@ -82,7 +82,8 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   run.progress.close();  // the first rank's, when all others have told their last news
   std::int64_t failed = total(world, outcome.failed);
   // Without a launcher, the program that started this one does it.
-  if (world.rank() == 0 && under_launcher()) failed += conclude(order, sweep, store, stopped);
+  const bool concludes = under_launcher() && order.board.empty();
+  if (world.rank() == 0 && concludes) failed += conclude(order, sweep, store, stopped);
   failed = largest(world, failed);
   log_quietly(LogLevel::Info,
               stopped ? "stopped: the same command resumes it" : "nothing left to do");

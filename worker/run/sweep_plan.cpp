@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -87,7 +88,7 @@ Store opened_store(const RunOrder& order, Collective& world) {
 
 void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
                    Progress& progress) {
-  if (!order.cell.empty()) return;
+  if (!order.cell.empty() || !order.board.empty()) return;
   agree_on_first(world, [&] {
     const Growth growth = growth_of(sweep, store.root());
     const std::int64_t generation = publish_plan(store, sweep).generation;
@@ -116,12 +117,15 @@ std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const S
   std::string marks;
   if (world.rank() == 0) {
     const std::vector<bool> chosen = chosen_cells(sweep, order.only);
+    const std::set<std::string> named(order.cells.begin(), order.cells.end());
     for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
       const CellId& id = sweep.cells[row].id;
-      const bool ours = chosen[row] && (order.cell.empty() || order.cell == id);
+      const bool ours = chosen[row] && (order.cell.empty() || order.cell == id) &&
+                        (named.empty() || named.contains(id));
       marks += ours && !store.completed(id) ? '1' : '0';
     }
-    if (order.cell.empty() && marks.find('1') != marks.npos) tell_lost_results(sweep, store);
+    if (order.cell.empty() && order.board.empty() && marks.find('1') != marks.npos)
+      tell_lost_results(sweep, store);
   }
   std::vector<bool> out;
   for (const char mark : broadcast_text(world, marks, 0)) out.push_back(mark == '1');

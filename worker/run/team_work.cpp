@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "models/options/model_options.hpp"
 #include "worker/model/fused_model.hpp"
@@ -24,6 +25,12 @@ void wait_for_others() {
   for (int i = 0; i < 10 && !stop_requested(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
+}
+
+/// Seconds for which a launch waits for cells that others hold: until those that were left free of
+/// a job that others hold in part may be taken.
+double patience(const LeaseKeeper& leases) {
+  return std::chrono::duration<double>(leases.ttl()).count() / 3;
 }
 
 std::int64_t parameter_count(const CellConfig& config) {
@@ -127,6 +134,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
                  run.sweep.run.integer("retry.crash"));
   JobRetry retry(run, order, leases, queue);
   bool stopped = false;
+  Stopwatch waiting;
   while (!stopped) {
     std::optional<Claim> claim;
     const JobQueue::State state = queue.next(claim);
@@ -135,6 +143,9 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
     if (state == JobQueue::State::Claimed) {
       require_exact_resume(run, *claim);
       stopped = train(run, retry, std::move(*claim));
+      waiting = Stopwatch();
+    } else if (!order.board.empty() && waiting.seconds() > patience(leases)) {
+      break;  // its supervisor has better use for these cores
     } else {
       wait_for_others();
     }

@@ -90,6 +90,7 @@ ProgressOptions shared_options(const RunOrder& order, const Store& store, const 
     board = broadcast_text(world, board, 0);
   }
   out.board = store.live_dir() / board;
+  out.tells = order.board;
   out.has_result = [&](std::size_t row) { return store.completed(sweep.cells[row].id); };
   out.stop_requested = stop_requested;
   out.request_stop = request_stop;

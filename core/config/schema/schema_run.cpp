@@ -89,8 +89,15 @@ constexpr Leaf kResources[] = {
         "otherwise; recorded in the store. Else refused"),
     run_integer("resources.lease", 2, 3600, "s", "90",
                 "a process whose heartbeat has not changed for this long counts as dead"),
+    word("resources.launcher", "auto mpirun srun", "auto", Execution,
+         "how a supervisor starts ranks; auto: srun across nodes, mpirun for several ranks on one, "
+         "none for a single rank"),
     or_words(run_integer("packing.fuse", 1, 1e6, "cells", "auto", "E, cells per fused job"),
              "auto off"),
+    or_words(run_integer("packing.cells_per_launch", 1, 1e6, "jobs", "auto",
+                         "fused jobs that one launch of a supervisor trains one after another; "
+                         "auto: as many as take a minute together"),
+             "auto"),
     word("packing.order", "longest_first file", "longest_first", Execution, "order of jobs"),
 };
 
@@ -100,6 +107,15 @@ constexpr Leaf kRetry[] = {
                 "count"),
     run_integer("retry.oom", 0, 1e6, "–", "1",
                 "attempts of a single cell after out of memory, each in a fresh process"),
+    run_integer("retry.hang", 0, 1e6, "–", "3",
+                "further launches of a job that hangs without getting on"),
+    run_integer("retry.infrastructure", 0, 1e6, "–", "5",
+                "the same after a fault of the node, its cards or the network, or a kill"),
+    real("retry.backoff", 0, 1e6, "s", "10", Execution,
+         "before the first new launch of a job; three times as long each time, ± 30 %"),
+    run_integer("retry.breaker_failures", 1, 1e6, "–", "5",
+                "more launches that fail alike within `retry.breaker_window` stop a supervisor"),
+    run_integer("retry.breaker_window", 1, 1e7, "s", "600", "for `retry.breaker_failures`"),
 };
 
 constexpr Leaf audit(std::string_view path, std::string_view default_text, std::string_view doc) {

@@ -42,7 +42,8 @@ TEST(ModelOrders, APromptThatIsNotUtf8IsTheUsersMistake) {
 TEST(RunOrder, IsTheDocumentedText) {
   EXPECT_EQ(order_text(RunOrder{"a.yaml", "results/a", {"train.steps=3"}, true, "json"}),
             R"({"schema":1,"file":"a.yaml","store":"results/a","set":["train.steps=3"],"yes":true,)"
-            R"("progress":"json","cell":"","only":"","rerun":[]})");
+            R"("progress":"json","cell":"","only":"","rerun":[],"cells":[],"board":"",)"
+            R"("prepare":false})");
 }
 
 TEST(RunOrder, ReadsBackWhatWasWritten) {

@@ -1,0 +1,276 @@
+#include "cli/supervised_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/store_argument.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worker_command.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/machine.hpp"
+#include "core/base/subprocess.hpp"
+#include "storage/hdf5/checkpoint.hpp"
+#include "sweeps/live/live_screen.hpp"
+#include "sweeps/plan/describe_cache.hpp"
+#include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/supervise/launch_process.hpp"
+#include "sweeps/supervise/stop_watch.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Costs of the sweep's structures: times where this machine has measured them, else counts.
+CostTable costs_of(const Sweep& sweep) {
+  const DescribeCache cache;
+  CostTable known = cache.known(sweep.cells);
+  for (const CellPlan& cell : sweep.cells) {
+    if (known.contains(cell.structure)) continue;
+    CostTable counted = cache.costs(sweep.cells, CostDetail::Counts);
+    counted.merge(known);
+    for (auto& [structure, cost] : known) counted[structure] = cost;  // with times
+    return counted;
+  }
+  return known;
+}
+
+RetryOptions retry_options(const CellConfig& run) {
+  return {.budget = [&run](std::string_view leaf) { return run.integer(leaf); },
+          .backoff = run.real("retry.backoff"),
+          .breaker_failures = run.integer("retry.breaker_failures"),
+          .breaker_window = static_cast<double>(run.integer("retry.breaker_window"))};
+}
+
+std::optional<std::int64_t> jobs_per_launch(const CellConfig& run) {
+  if (run.is_word("packing.cells_per_launch")) return std::nullopt;
+  return run.integer("packing.cells_per_launch");
+}
+
+/// The cells of a sweep as one supervisor knows them: what is settled stays settled.
+class CellStates {
+ public:
+  CellStates(const Sweep& sweep, const Store& store)
+      : sweep_(sweep), store_(store), settled_(sweep.cells.size(), false) {
+    for (const CellPlan& cell : sweep.cells) {
+      const auto failure = store.newest_failure(cell.id);
+      failed_before_.push_back(failure ? failure->generation : 0);
+    }
+  }
+
+  bool done(std::size_t row) const { return store_.completed(sweep_.cells[row].id); }
+
+  bool settled(std::size_t row) {
+    if (settled_[row]) return true;
+    const CellId& id = sweep_.cells[row].id;
+    if (store_.completed(id)) return settled_[row] = true;
+    const auto failure = store_.newest_failure(id);
+    return settled_[row] = failure && failure->generation > failed_before_[row];
+  }
+
+  std::int64_t checkpoint(std::size_t row) const {
+    std::int64_t step = 0;
+    for (const CheckpointFile& file : list_checkpoints(store_.cell_path(sweep_.cells[row].id))) {
+      step = std::max(step, file.step);
+    }
+    return step;
+  }
+
+ private:
+  const Sweep& sweep_;
+  const Store& store_;
+  std::vector<bool> settled_;
+  std::vector<std::int64_t> failed_before_;
+};
+
+LiveSweep live_sweep_of(const Sweep& sweep, const CellStates& states, const CostTable& costs) {
+  std::vector<LiveCell> cells;
+  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
+    const CellPlan& plan = sweep.cells[row];
+    LiveCell& cell = cells.emplace_back();
+    cell.alias = plan.alias;
+    cell.structure = plan.structure;
+    cell.steps = plan.config.integer("train.steps");
+    cell.done = states.done(row);
+    if (cell.done) continue;
+    const auto cost = costs.find(plan.structure);
+    if (cost != costs.end()) cell.predicted = predicted_times(plan.config, cost->second);
+    cell.made = states.checkpoint(row);
+  }
+  return {sweep.name, std::move(cells)};
+}
+
+/// Cells that this run is to train.
+std::vector<bool> wanted_rows(const Sweep& sweep, const SupervisedRun& request,
+                              const CellStates& states) {
+  std::vector<bool> wanted = chosen_cells(sweep, request.order.only);
+  const std::set<std::string> named(request.cells.begin(), request.cells.end());
+  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
+    const bool ours = named.empty() || named.contains(sweep.cells[row].id);
+    wanted[row] = wanted[row] && ours && !states.done(row);
+  }
+  return wanted;
+}
+
+/// A report for every cell of the launch that has no result, under its next generation.
+void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
+                     const LaunchPlan& plan, const LaunchRecord& last, const std::string& why,
+                     const std::string& repeat) {
+  for (const std::size_t row : plan.rows) {
+    const CellPlan& cell = sweep.cells[row];
+    if (store.completed(cell.id)) continue;
+    const auto lease = leases.try_acquire(store.cell_dir(cell.id));
+    if (!lease) continue;  // another process has it, and will tell
+    const nlohmann::json report = {{"class", name_of(last.end)},
+                                   {"message", why},
+                                   {"job", plan.id},
+                                   {"host", last.host},
+                                   {"repeat", repeat + " --only id=" + cell.id},
+                                   {"last_words", last.last_words}};
+    store.publish_failure(cell.id, lease->generation(), CellStatus::Failed,
+                          report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    log(LogLevel::Error, cell.alias + ": " + why);
+  }
+}
+
+std::string slurm_job() {
+  const char* const array = std::getenv("SLURM_ARRAY_JOB_ID");
+  const char* const task = std::getenv("SLURM_ARRAY_TASK_ID");
+  if (array != nullptr && task != nullptr) return std::string(array) + "_" + task;
+  const char* const job = std::getenv("SLURM_JOB_ID");
+  return job == nullptr ? "" : job;
+}
+
+/// Ranks that run at the same time, and their cards.
+SupervisorOptions room_for(const SupervisedRun& request, const CellConfig& run,
+                           const LaunchPlace& place) {
+  const Machine machine = this_machine();
+  SupervisorOptions out;
+  out.host = machine.host;
+  out.slurm_job = slurm_job();
+  out.fail_fast = request.fail_fast;
+  out.silence = 20 * static_cast<double>(run.integer("resources.lease"));
+  out.memory_bytes = place.nodes > 1 ? 0 : 0.8 * machine.memory_bytes;
+  if (run.word("resources.device") != "cpu") out.gpus = machine.gpus;
+  if (run.word("resources.device") != "cpu" && !run.null("resources.gpus")) {
+    out.gpus.resize(
+        std::min(out.gpus.size(), static_cast<std::size_t>(run.integer("resources.gpus"))));
+  }
+  const auto cards = static_cast<std::int64_t>(out.gpus.size());
+  const std::int64_t here =
+      cards > 0 ? cards : std::max<std::int64_t>(1, machine.cores / place.threads);
+  out.slots = request.slots.value_or(here * place.nodes);
+  if (cards > 0) {  // more launches than cards share them
+    const std::vector<std::string> each = out.gpus;
+    while (static_cast<std::int64_t>(out.gpus.size()) < out.slots) {
+      out.gpus.insert(out.gpus.end(), each.begin(), each.end());
+    }
+    out.memory_bytes = 0;  // a card's memory is found by running
+  }
+  return out;
+}
+
+std::vector<std::vector<std::size_t>> rows_of(const std::vector<LaunchPlan>& launches) {
+  std::vector<std::vector<std::size_t>> out;
+  for (const LaunchPlan& launch : launches) out.push_back(launch.rows);
+  return out;
+}
+
+}  // namespace
+
+CommandLine& supervision_options(CommandLine& line) {
+  return line
+      .number("jobs,j", 0,
+              "jobs that train at the same time, each a process; 0: as the machine has")
+      .flag("fail-fast", "with -j: stop when the first cell has failed");
+}
+
+SupervisedRun supervised_run(const CommandLine& line, RunOrder order) {
+  SupervisedRun out{
+      .order = std::move(order), .slots = {}, .cells = {}, .fail_fast = line.has("fail-fast")};
+  if (const std::int64_t jobs = line.number_of("jobs", 0); jobs > 0) out.slots = jobs;
+  return out;
+}
+
+bool serves_many(const CellConfig& run) {
+  const char* const nodes = std::getenv("SLURM_JOB_NUM_NODES");
+  if (nodes != nullptr && std::atoi(nodes) > 1) return true;
+  return run.word("resources.device") != "cpu" && this_machine().gpus.size() > 1;
+}
+
+int run_supervised(const CommandLine& line, const SupervisedRun& request) {
+  RunOrder prepare = request.order;
+  prepare.prepare = true;
+  prepare.cells = request.cells;
+  // Plan, corpora and audits, once; this process's signals are its child's meanwhile.
+  const int prepared = run_child(worker_command("run", order_text(prepare)));
+  if (prepared != 0) return prepared;
+  StopWatch signals;
+  const Sweep sweep = load_planned_sweep(line);
+  const Store store = Store::open(request.order.store);
+  CellStates states(sweep, store);
+  const LaunchPlace place = launch_place(sweep.run);
+  SupervisorOptions options = room_for(request, sweep.run, place);
+  const CostTable costs = costs_of(sweep);
+  PackingOptions packing = packing_options(sweep.run, options.slots);
+  packing.memory_bytes = options.memory_bytes / static_cast<double>(options.slots);
+  const std::vector<FusedJob> jobs =
+      plan_jobs(sweep.cells, wanted_rows(sweep, request, states), packing, costs);
+  std::vector<LaunchPlan> launches =
+      plan_launches(jobs, sweep.cells, options.slots, jobs_per_launch(sweep.run));
+  LiveScreen screen(request.order.progress, live_sweep_of(sweep, states, costs));
+  screen.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
+  LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
+  const std::string repeat = fmt::format("depthgrid run {} --store {}", store.sweep_yaml().string(),
+                                         (store.root() / "repeat").string());
+  const Stopwatch clock;
+  int number = 0;
+  RunOrder order = request.order;
+  order.progress = "quiet";
+  order.rerun.clear();
+  SupervisorWorld world;
+  world.start = [&](const LaunchTicket& ticket) {
+    order.cells = ticket.plan.cells;
+    order.board = LaunchProcess::board_of(ticket).string();
+    const LaunchCommand command = launch_command(place, worker_command("run", order_text(order)),
+                                                 ticket.plan.ranks, ticket.gpus);
+    return std::make_unique<LaunchProcess>(ticket, command, number++);
+  };
+  world.settled = [&](std::size_t row) { return states.settled(row); };
+  world.checkpoint = [&](std::size_t row) { return states.checkpoint(row); };
+  world.stop_asked = [&] { return signals.asked(); };
+  world.say = [&](const std::string& text) { screen.say(text); };
+  world.hear = [&](const LiveEvent& event) {
+    screen.hear(event);
+    if (event.kind != LiveKind::JobEnd) return;
+    for (const std::size_t row : event.rows) {
+      if (states.done(row)) screen.finish(row);
+    }
+  };
+  world.now = [&] { return clock.seconds(); };
+  world.wait = [&](double seconds) {
+    screen.turn();
+    signals.wait(seconds);
+    if (signals.insisted()) throw UserError(ExitCode::TempFail, "a second signal: left at once");
+  };
+  world.set_aside = [&](const LaunchPlan& plan, const LaunchRecord& last, const std::string& why) {
+    report_failures(sweep, store, leases, plan, last, why, repeat);
+  };
+  options.launcher = [&](std::int64_t ranks) {
+    return std::string(name_of(launch_command(place, {}, ranks, {}).kind));
+  };
+  Supervisor supervisor(std::move(launches), store.root(), leases, std::move(options),
+                        retry_options(sweep.run), std::move(world));
+  const ExitCode code = supervisor.run();
+  screen.close();
+  return number_of(code);
+}
+
+}  // namespace depthgrid

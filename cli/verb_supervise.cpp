@@ -1,0 +1,105 @@
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "cli/command_line.hpp"
+#include "cli/run_report.hpp"
+#include "cli/store_argument.hpp"
+#include "cli/supervised_run.hpp"
+#include "cli/verbs.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "sweeps/report/chosen_cells.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// A number of the environment that Slurm or a submission has set; nothing if it is not set.
+std::optional<std::int64_t> number_from(const char* variable) {
+  const char* const text = std::getenv(variable);
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  return std::atoll(text);
+}
+
+/// The line of the task in the file: ids of cells.
+std::vector<std::string> cells_of_task(const CommandLine& line) {
+  const std::string file = line.text_of("tasks");
+  std::int64_t task = 0;
+  if (line.has("task")) {
+    const std::string text = line.text_of("task");
+    if (text.find_first_not_of("0123456789") != text.npos) {
+      throw UserError(ExitCode::Usage,
+                      "supervise --task " + text + ": a number from 0 is expected");
+    }
+    task = std::stoll(text);
+  } else if (const auto index = number_from("SLURM_ARRAY_TASK_ID")) {
+    task = *index + number_from("DEPTHGRID_TASK_OFFSET").value_or(0);
+  } else {
+    throw UserError(ExitCode::Usage,
+                    "supervise --tasks: which line of " + file +
+                        "? Name it with --task, or start this as a task of a Slurm array");
+  }
+  std::ifstream in(file);
+  if (!in) throw UserError(ExitCode::NoInput, file + ": cannot be read");
+  std::string text;
+  for (std::int64_t n = 0; n <= task; ++n) {
+    if (std::getline(in, text)) continue;
+    throw UserError(ExitCode::NoInput,
+                    fmt::format("{}: has no line {} (counted from 0)", file, task));
+  }
+  std::vector<std::string> cells;
+  std::istringstream words(text);
+  for (std::string id; words >> id;) cells.push_back(id);
+  if (cells.empty()) {
+    throw UserError(ExitCode::NoInput, fmt::format("{}: line {} names no cell", file, task));
+  }
+  return cells;
+}
+
+}  // namespace
+
+int supervise_verb(const Arguments& arguments) {
+  CommandLine line(
+      "supervise FILE [--store DIR] [--set KEY=VALUE]... [-j N] [--fail-fast]\n"
+      "                [--tasks FILE [--task N]] [-q | --json-progress]",
+      "Trains what has no result yet, each job in a process of its own that is watched and\n"
+      "started again if it fails; as `run -j`, but also inside a launcher's step. A batch\n"
+      "script ends in it.");
+  line.examples({"supervise configs/quickstart.yaml -j 2",
+                 "supervise results/q/sweep.yaml --store results/q --tasks tasks.txt --task 3"});
+  line.argument("FILE")
+      .sweep_options()
+      .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
+      .flag("allow-inexact", "as --set resources.allow_inexact=true: resume other ranks' sums")
+      .flag("quiet,q", "no progress")
+      .flag("json-progress", "progress as one JSON object per line, on stderr")
+      .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
+      .text("tasks", "FILE", "train only the cells whose ids stand in one line of this file")
+      .text("task", "N", "which line, from 0 (default: $SLURM_ARRAY_TASK_ID)");
+  supervision_options(line);
+  if (!line.parse(arguments)) return 0;
+  const Sweep sweep = load_sweep(line);
+  const std::filesystem::path store = store_of(line, sweep);
+  chosen_cells(sweep, line.text_of("only"));
+  std::vector<std::string> set = line.list_of("set");
+  if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
+  SupervisedRun request =
+      supervised_run(line, {line.required("FILE"), store.string(), std::move(set), line.has("yes"),
+                            progress_of(line), "", line.text_of("only")});
+  const bool task = line.has("tasks");
+  if (line.has("task") && !task) {
+    throw UserError(ExitCode::Usage, "supervise: --task belongs to --tasks FILE");
+  }
+  if (task) request.cells = cells_of_task(line);
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::size_t before = attempts_in(store);
+  const int code = run_supervised(line, request);
+  if (task) return code;  // of many: whoever looks at the results packs them
+  const bool failed = report_run(line, sweep, store, before, code, request.order.progress);
+  return code == 0 && failed ? number_of(ExitCode::Partial) : code;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,67 @@
+#include "core/base/machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <sched.h>
+#include <unistd.h>
+
+namespace depthgrid {
+namespace {
+
+std::int64_t usable_cores() {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  std::int64_t cores = sched_getaffinity(0, sizeof mine, &mine) == 0
+                           ? CPU_COUNT(&mine)
+                           : sysconf(_SC_NPROCESSORS_ONLN);
+  std::ifstream limit("/sys/fs/cgroup/cpu.max");  // "max 100000" if there is none
+  double quota = 0, period = 0;
+  if (limit >> quota >> period && period > 0) {
+    cores = std::min(cores, static_cast<std::int64_t>(std::ceil(quota / period)));
+  }
+  return std::max<std::int64_t>(cores, 1);
+}
+
+double usable_memory() {
+  double bytes =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  std::ifstream limit("/sys/fs/cgroup/memory.max");
+  if (double bound = 0; limit >> bound) bytes = std::min(bytes, bound);
+  return bytes;
+}
+
+std::vector<std::string> usable_gpus() {
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) return cards_of(visible);
+  std::vector<std::string> out;
+  std::error_code absent;
+  for (const auto& card : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", absent)) {
+    if (card.is_directory(absent)) out.push_back(std::to_string(out.size()));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> cards_of(const std::string& visible) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < visible.size();) {
+    const std::size_t end = std::min(visible.find(',', at), visible.size());
+    const std::string card = visible.substr(at, end - at);
+    if (card.empty() || card.starts_with("-") || card == "NoDevFiles") break;  // as CUDA reads it
+    out.push_back(card);
+    at = end + 1;
+  }
+  return out;
+}
+
+Machine this_machine() {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return {host, usable_cores(), usable_memory(), usable_gpus()};
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/terminal.hpp"
+#include "sweeps/live/live_sweep.hpp"
+
+namespace depthgrid {
+
+/// Shows on stderr what the launches of a supervisor tell: a region of a terminal that is redrawn,
+/// plain lines elsewhere, or one JSON object per record.
+class LiveScreen {
+ public:
+  /// @param style  auto, plain, quiet or json, as RunOrder::progress.
+  LiveScreen(const std::string& style, LiveSweep sweep);
+  /// Gives the terminal back.
+  ~LiveScreen();
+  LiveScreen(const LiveScreen&) = delete;
+  LiveScreen& operator=(const LiveScreen&) = delete;
+
+  /// News of a launch. @param event  its `rank` tells launches apart.
+  void hear(const LiveEvent& event);
+  /// The cell has a result.
+  void finish(std::size_t row) { sweep_.finish(row); }
+  /// A line that stays.
+  void say(const std::string& line);
+  /// Draws if it is time to. Call it often.
+  void turn();
+  /// The last state, as a line where lines are shown.
+  void close();
+
+  LiveSweep& sweep() noexcept { return sweep_; }
+
+ private:
+  void draw(bool last);
+
+  std::string style_;
+  LiveSweep sweep_;
+  std::optional<Terminal> terminal_;
+  Stopwatch since_begin_;
+  std::vector<std::string> notes_;
+  std::map<int, double> last_record_;  // when each launch's step was last written as JSON
+  double last_drawn_ = -1, last_plain_ = 0;
+  bool worked_ = false, closed_ = false;
+};
+
+}  // namespace depthgrid

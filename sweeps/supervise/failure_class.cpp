@@ -1,0 +1,106 @@
+#include "sweeps/supervise/failure_class.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include "core/base/error.hpp"
+#include "core/base/exit_code.hpp"
+
+namespace depthgrid {
+namespace {
+
+// In the order of LaunchEnd.
+constexpr std::array<EndPolicy, 9> kPolicies = {{
+    {LaunchEnd::Done, "", false, false, false},
+    {LaunchEnd::Stopped, "", false, false, false},
+    {LaunchEnd::Crash, "retry.crash", true, true, false},
+    {LaunchEnd::Killed, "retry.infrastructure", false, true, false},
+    {LaunchEnd::Hang, "retry.hang", true, true, false},
+    {LaunchEnd::OutOfMemory, "retry.oom", true, true, false},
+    {LaunchEnd::Disk, "", false, true, true},
+    {LaunchEnd::Infrastructure, "retry.infrastructure", true, true, false},
+    {LaunchEnd::Refused, "", false, false, true},
+}};
+constexpr std::array<std::string_view, 9> kNames = {
+    "done", "stopped", "crash", "killed", "hang", "oom", "disk", "infrastructure", "refused"};
+
+/// What drivers and NCCL write when the fault is not the program's.
+constexpr std::array<std::string_view, 8> kOfTheNode = {"NCCL error",
+                                                        "ncclSystemError",
+                                                        "ncclRemoteError",
+                                                        "Xid",
+                                                        "uncorrectable ECC",
+                                                        "CUDA driver",
+                                                        "CUDA error: unspecified launch failure",
+                                                        "no CUDA-capable device"};
+
+struct CodeClass {
+  int code;
+  LaunchEnd end;
+};
+constexpr int number(ExitCode code) {
+  return static_cast<int>(code);
+}
+constexpr CodeClass kCodes[] = {
+    {number(ExitCode::Done), LaunchEnd::Done},
+    {number(ExitCode::Partial), LaunchEnd::Done},  // failures are reported in the store
+    {number(ExitCode::TempFail), LaunchEnd::Stopped},
+    {number(ExitCode::Hang), LaunchEnd::Hang},
+    {number(ExitCode::OutOfMemory), LaunchEnd::OutOfMemory},
+    {number(ExitCode::CantCreate), LaunchEnd::Disk},
+    {number(ExitCode::Usage), LaunchEnd::Refused},
+    {number(ExitCode::BadData), LaunchEnd::Refused},
+    {number(ExitCode::NoInput), LaunchEnd::Refused},
+    {number(ExitCode::BadConfig), LaunchEnd::Refused},
+    {128 + SIGKILL, LaunchEnd::Killed},
+    {128 + SIGTERM, LaunchEnd::Killed},
+    {128 + SIGHUP, LaunchEnd::Killed},
+    {128 + SIGINT, LaunchEnd::Killed},
+};
+
+}  // namespace
+
+std::string_view name_of(LaunchEnd end) noexcept {
+  return kNames[static_cast<std::size_t>(end)];
+}
+
+const EndPolicy& policy_of(LaunchEnd end) {
+  return kPolicies[static_cast<std::size_t>(end)];
+}
+
+LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills) {
+  const auto* const known = std::ranges::find(kCodes, code, &CodeClass::code);
+  const LaunchEnd end = known == std::end(kCodes) ? LaunchEnd::Crash : known->end;
+  if (end == LaunchEnd::Killed && oom_kills > 0) return LaunchEnd::OutOfMemory;
+  const bool of_the_node = std::ranges::any_of(
+      kOfTheNode, [&](std::string_view text) { return tail.find(text) != tail.npos; });
+  return end == LaunchEnd::Crash && of_the_node ? LaunchEnd::Infrastructure : end;
+}
+
+std::int64_t oom_kills_so_far() {
+  std::ifstream events("/sys/fs/cgroup/memory.events");
+  std::string name;
+  for (std::int64_t count = 0; events >> name >> count;) {
+    if (name == "oom_kill") return count;
+  }
+  return 0;
+}
+
+std::string tail_of(const std::string& file, std::size_t lines) {
+  constexpr std::streamoff kMost = 65536;
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  if (!in) return {};
+  const std::streamoff size = in.tellg();
+  in.seekg(std::max<std::streamoff>(0, size - kMost));
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::size_t at = text.size();
+  for (std::size_t n = 0; n <= lines && at != std::string::npos && at > 0; ++n) {
+    at = text.rfind('\n', at - 1);
+  }
+  return at == std::string::npos || at == 0 ? text : text.substr(at + 1);
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace depthgrid {
+
+/// How a launch ended.
+enum class LaunchEnd : std::uint8_t {
+  Done,            // its cells have results, or reports of their failure
+  Stopped,         // by a signal, with a checkpoint
+  Crash,           // a fault of the process itself: SIGSEGV, an exception
+  Killed,          // from outside: SIGKILL, or the launcher was killed
+  Hang,            // no progress within the watchdog's limit
+  OutOfMemory,     // the system or the device had no more
+  Disk,            // the store cannot be written
+  Infrastructure,  // the node, a card or the network
+  Refused          // a configuration or input that every launch would refuse
+};
+
+std::string_view name_of(LaunchEnd end) noexcept;
+
+/// What follows from an end.
+struct EndPolicy {
+  LaunchEnd end;
+  std::string_view budget;  // leaf with the number of retries without progress; "" = not limited
+  bool charged;             // counts for the circuit breaker
+  bool waits;               // the next try waits, longer each time
+  bool ends_run;            // nothing more is started
+};
+
+const EndPolicy& policy_of(LaunchEnd end);
+
+/// @param code  exit code of a worker or its launcher, or 128 + signal.
+/// @param tail  the end of its output; texts of the driver and of NCCL name the infrastructure.
+/// @param oom_kills  processes that the system killed for their memory during the launch.
+LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills);
+
+/// Processes of this control group that the system has killed for their memory so far.
+std::int64_t oom_kills_so_far();
+
+/// The last `lines` lines of a file, at most 64 KiB; "" if it cannot be read.
+std::string tail_of(const std::string& file, std::size_t lines);
+
+}  // namespace depthgrid

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/config/sweep.hpp"
+#include "sweeps/plan/job_plan.hpp"
+
+namespace depthgrid {
+
+/// What one launch trains: one fused job, or several short ones after each other.
+struct LaunchPlan {
+  std::string id;                  // job_id() of its cells
+  std::vector<std::size_t> rows;   // into Sweep::cells
+  std::vector<std::string> cells;  // their ids
+  std::int64_t ranks = 1;
+  double seconds = 0;                // predicted; NaN = unknown
+  double bytes = 0;                  // of the largest job; NaN = unknown
+  std::vector<std::size_t> after{};  // launches whose cells these start from
+};
+
+/// Puts jobs of the same number of ranks, in their order, into launches.
+/// @param per_launch  leaf packing.cells_per_launch: jobs of one launch; none = auto: as many as
+///                    take about a minute together, while every slot still gets four launches.
+std::vector<LaunchPlan> plan_launches(const std::vector<FusedJob>& jobs,
+                                      const std::vector<CellPlan>& cells, std::int64_t slots,
+                                      std::optional<std::int64_t> per_launch);
+
+}  // namespace depthgrid

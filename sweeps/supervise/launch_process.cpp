@@ -1,0 +1,44 @@
+#include "sweeps/supervise/launch_process.hpp"
+
+#include <csignal>
+
+#include <fmt/format.h>
+
+namespace depthgrid {
+namespace {
+
+constexpr double kLookSeconds = 0.5;  // files are read for it
+
+}  // namespace
+
+std::filesystem::path LaunchProcess::board_of(const LaunchTicket& ticket) {
+  return ticket.folder / fmt::format("board-{}", ticket.attempt);
+}
+
+LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number)
+    : board_(board_of(ticket)),
+      child_({.command = command.words,
+              .variables = command.variables,
+              .keeps_launcher = command.kind != LauncherKind::Direct,
+              .output = ticket.folder / fmt::format("attempt-{}.log", ticket.attempt)}),
+      number_(number) {}
+
+LaunchProcess::~LaunchProcess() {
+  child_.kill_group();
+  board_.remove();
+}
+
+/// mpirun and srun pass USR1 on to all ranks; TERM would end mpirun's within two seconds.
+void LaunchProcess::ask_to_stop() {
+  child_.signal(SIGUSR1);
+}
+
+std::vector<LiveEvent> LaunchProcess::news() {
+  if (since_look_.seconds() < kLookSeconds) return {};
+  since_look_ = Stopwatch();
+  std::vector<LiveEvent> out = board_.read(1, -1);
+  for (LiveEvent& event : out) event.rank = number_;
+  return out;
+}
+
+}  // namespace depthgrid

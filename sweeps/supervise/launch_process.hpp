@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/child_process.hpp"
+#include "core/base/clock.hpp"
+#include "sweeps/live/live_board.hpp"
+#include "sweeps/supervise/launcher.hpp"
+#include "sweeps/supervise/supervisor.hpp"
+
+namespace depthgrid {
+
+/// A launch as a child process: a worker, or the launcher of several. What it writes goes to
+/// `attempt-<n>.log` in the launch's folder, what it tells to `board-<n>` there.
+class LaunchProcess final : public RunningLaunch {
+ public:
+  /// @param number  by which LiveEvent::rank tells launches apart.
+  LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number);
+  ~LaunchProcess() override;
+
+  /// Folder of what a launch tells, for its order.
+  static std::filesystem::path board_of(const LaunchTicket& ticket);
+
+  std::optional<int> poll() override { return child_.poll(); }
+  void ask_to_stop() override;
+  void kill() override { child_.kill_group(); }
+  std::vector<LiveEvent> news() override;
+
+ private:
+  LiveBoard board_;
+  ChildProcess child_;
+  int number_;
+  Stopwatch since_look_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,87 @@
+#include "sweeps/supervise/launcher.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::array<std::string_view, 3> kLaunchers = {"direct", "mpirun", "srun"};
+
+std::int64_t number_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? 0 : std::atoll(text);
+}
+
+LauncherKind kind_for(const LaunchPlace& place, std::int64_t ranks) {
+  if (place.wanted == "srun") return LauncherKind::Srun;
+  if (place.wanted == "auto" && place.nodes > 1) return LauncherKind::Srun;
+  return ranks > 1 ? LauncherKind::Mpirun : LauncherKind::Direct;
+}
+
+}  // namespace
+
+std::string_view name_of(LauncherKind kind) noexcept {
+  return kLaunchers[static_cast<std::size_t>(kind)];
+}
+
+LaunchPlace launch_place(const CellConfig& run) {
+  LaunchPlace out;
+  out.wanted = run.word("resources.launcher");
+  if (!run.null("resources.threads")) out.threads = run.integer("resources.threads");
+  out.nodes = std::max<std::int64_t>(1, number_in("SLURM_JOB_NUM_NODES"));
+  out.mb_per_core = number_in("SLURM_MEM_PER_CPU");
+  const std::int64_t cores = number_in("SLURM_CPUS_ON_NODE");
+  if (out.mb_per_core == 0 && cores > 0) {
+    out.mb_per_core = number_in("SLURM_MEM_PER_NODE") / cores;
+  }
+  out.as_root = geteuid() == 0;
+  if (out.wanted == "srun" && std::getenv("SLURM_JOB_ID") == nullptr) {
+    throw UserError(ExitCode::BadConfig,
+                    "resources.launcher: srun needs a Slurm allocation, and there is none "
+                    "(SLURM_JOB_ID is not set); use auto or mpirun, or submit the sweep");
+  }
+  return out;
+}
+
+LaunchCommand launch_command(const LaunchPlace& place, const std::vector<std::string>& worker,
+                             std::int64_t ranks, const std::vector<std::string>& gpus) {
+  LaunchCommand out;
+  out.kind = kind_for(place, ranks);
+  out.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
+  const bool here = out.kind != LauncherKind::Srun;  // srun hands out the cards of each node
+  if (!gpus.empty() && here) {
+    out.variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
+  }
+  if (out.kind == LauncherKind::Mpirun) {
+    out.words = {"mpirun",         "-q", "-np", std::to_string(ranks), "--bind-to", "none",
+                 "--oversubscribe"};
+    if (place.as_root) out.words.emplace_back("--allow-run-as-root");
+  }
+  if (out.kind == LauncherKind::Srun) {
+    out.words = {"srun",
+                 "--exact",
+                 "-n",
+                 std::to_string(ranks),
+                 "-c",
+                 std::to_string(place.threads),
+                 "--mpi=" + place.mpi,
+                 "--kill-on-bad-exit=1"};
+    if (place.mb_per_core > 0) {
+      out.words.push_back(fmt::format("--mem-per-cpu={}", place.mb_per_core));
+    }
+    if (ranks == 1) out.words.insert(out.words.end(), {"-N", "1"});
+    if (!gpus.empty()) out.words.push_back(fmt::format("--gres=gpu:{}", gpus.size()));
+  }
+  out.words.insert(out.words.end(), worker.begin(), worker.end());
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/config/cell_config.hpp"
+
+namespace depthgrid {
+
+/// How the ranks of a launch start: a single one as a child, several by a launcher.
+enum class LauncherKind : std::uint8_t { Direct, Mpirun, Srun };
+
+std::string_view name_of(LauncherKind kind) noexcept;
+
+/// Where launches run.
+struct LaunchPlace {
+  std::string wanted = "auto";   // leaf resources.launcher
+  std::int64_t nodes = 1;        // of the Slurm allocation; 1 outside of one
+  std::string mpi = "pmix";      // srun --mpi=
+  std::int64_t threads = 1;      // of a rank
+  std::int64_t mb_per_core = 0;  // of the allocation; 0 = it does not say
+  bool as_root = false;          // mpirun asks for a confirmation
+};
+
+/// The leaves resources.launcher and resources.threads, and the allocation that the environment
+/// (SLURM_JOB_NUM_NODES) describes.
+LaunchPlace launch_place(const CellConfig& run);
+
+/// The command of a launch, and what its processes find in their environment.
+struct LaunchCommand {
+  LauncherKind kind = LauncherKind::Direct;
+  std::vector<std::string> words;
+  std::map<std::string, std::string> variables;
+};
+
+/// A single rank on this node needs no launcher. Across nodes everything goes by srun: `--exact`
+/// with the cores, memory and cards of this launch alone, or steps would wait for each other. Ranks
+/// are bound to no core: launchers side by side would bind theirs to the same ones.
+/// @param worker  words that train, for one rank. @param gpus  cards of this launch; empty: none.
+LaunchCommand launch_command(const LaunchPlace& place, const std::vector<std::string>& worker,
+                             std::int64_t ranks, const std::vector<std::string>& gpus);
+
+}  // namespace depthgrid

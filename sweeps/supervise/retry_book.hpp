@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sweeps/supervise/failure_class.hpp"
+
+namespace depthgrid {
+
+/// The leaves retry.*, as the supervisor reads them.
+struct RetryOptions {
+  std::function<std::int64_t(std::string_view budget)> budget;  // a leaf of EndPolicy
+  double backoff = 10;                // s before the first retry; three times as long each time
+  std::int64_t breaker_failures = 5;  // more of one class …
+  double breaker_window = 600;        // … within these seconds stop the supervisor
+};
+
+/// What has failed how often, and when it may be tried again. Kept in memory: whoever starts anew
+/// begins with full budgets, but what a cell itself has used up is in the store.
+class RetryBook {
+ public:
+  explicit RetryBook(RetryOptions options) : options_(std::move(options)) {}
+
+  /// What to do after a launch ended.
+  struct Verdict {
+    bool gives_up = false;                   // the budget of its class is used up
+    double not_before = 0;                   // s, on the caller's clock
+    std::int64_t failures = 0, allowed = 0;  // without progress, of this class
+  };
+  /// @param job       id. @param progressed  cells were done or checkpoints made since its last
+  /// end.
+  /// @param now       s on a monotonic clock.
+  Verdict ended(const std::string& job, LaunchEnd end, bool progressed, double now);
+
+  /// Why this supervisor should stop; nothing while it may go on.
+  std::optional<std::string> broken(double now) const;
+
+ private:
+  struct Failure {
+    LaunchEnd end;
+    double when;
+  };
+  RetryOptions options_;
+  std::map<std::string, std::map<LaunchEnd, std::int64_t>> failures_;  // without progress
+  std::vector<Failure> recent_;
+};
+
+/// Seconds before retry n (0 = first): base·3ⁿ ± 30 %, the same for the same job and n, so that the
+/// jobs of a node that died do not come back at the same moment.
+double backoff_seconds(double base, std::int64_t n, const std::string& job);
+
+}  // namespace depthgrid

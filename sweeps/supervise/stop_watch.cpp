@@ -1,0 +1,28 @@
+#include "sweeps/supervise/stop_watch.hpp"
+
+#include <cmath>
+#include <initializer_list>
+
+namespace depthgrid {
+
+StopWatch::StopWatch() {
+  sigemptyset(&watched_);
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP}) {
+    sigaddset(&watched_, number);
+  }
+  pthread_sigmask(SIG_BLOCK, &watched_, &before_);
+}
+
+StopWatch::~StopWatch() {
+  wait(0);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void StopWatch::wait(double seconds) {
+  double whole = 0;
+  const double part = std::modf(seconds, &whole);
+  const timespec time{static_cast<time_t>(whole), static_cast<long>(part * 1e9)};
+  if (sigtimedwait(&watched_, nullptr, &time) > 0) ++count_;
+}
+
+}  // namespace depthgrid

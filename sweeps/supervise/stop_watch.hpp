@@ -1,0 +1,30 @@
+#pragma once
+
+#include <csignal>
+
+namespace depthgrid {
+
+/// INT, TERM, USR1, USR2 and HUP of this process while this object lives: they are blocked and
+/// looked for, so that no handler and no global is needed. Made before any thread is started, whose
+/// mask is this one's. Children of ChildProcess have all signals open.
+class StopWatch {
+ public:
+  StopWatch();
+  /// Signals are the process's own again; one that came last is not lost: asked() has seen it.
+  ~StopWatch();
+  StopWatch(const StopWatch&) = delete;
+  StopWatch& operator=(const StopWatch&) = delete;
+
+  /// Waits so long, or until a signal arrives.
+  void wait(double seconds);
+  /// True once a signal has arrived.
+  bool asked() const noexcept { return count_ > 0; }
+  /// True after a second one: leave at once.
+  bool insisted() const noexcept { return count_ > 1; }
+
+ private:
+  sigset_t watched_{}, before_{};
+  int count_ = 0;
+};
+
+}  // namespace depthgrid

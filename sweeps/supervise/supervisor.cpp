@@ -1,0 +1,258 @@
+#include "sweeps/supervise/supervisor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "storage/files/publish.hpp"
+#include "sweeps/live/live_text.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kPoll = 0.05, kIdlePoll = 0.5;
+constexpr std::size_t kLastWords = 100;  // lines of a failed launch's log
+
+std::string end_text(LaunchEnd end, int code) {
+  if (code > 128)
+    return fmt::format("{} (signal {}, {})", name_of(end), code - 128, strsignal(code - 128));
+  return fmt::format("{} (exit code {})", name_of(end), code);
+}
+
+}  // namespace
+
+/// A launch that runs.
+struct Supervisor::Watched {
+  std::size_t index;
+  std::int64_t attempt;
+  Lease lease;
+  std::vector<std::string> gpus;
+  std::unique_ptr<RunningLaunch> process;
+  double begun, heard;
+  std::int64_t state;      // state_of() when it began
+  std::int64_t oom_kills;  // of the control group then
+  bool hung = false;
+};
+
+Supervisor::Supervisor(std::vector<LaunchPlan> launches, const std::filesystem::path& store,
+                       LeaseKeeper& leases, SupervisorOptions options, RetryOptions retries,
+                       SupervisorWorld world)
+    : launches_(std::move(launches)),
+      store_(store),
+      leases_(leases),
+      options_(std::move(options)),
+      retries_(std::move(retries)),
+      world_(std::move(world)),
+      not_before_(launches_.size(), 0),
+      set_aside_(launches_.size(), false),
+      free_gpus_(options_.gpus),
+      free_slots_(options_.slots) {
+  for (const LaunchPlan& launch : launches_) {
+    if (launch.ranks <= options_.slots) continue;
+    throw UserError(ExitCode::Usage,
+                    fmt::format("resources.ranks_per_job: a job wants {} ranks, but only {} fit "
+                                "here at a time; allow more with -j {}, or set it lower",
+                                launch.ranks, options_.slots, launch.ranks));
+  }
+}
+
+Supervisor::~Supervisor() = default;
+
+bool Supervisor::open(std::size_t index) const {
+  return !set_aside_[index] && !std::ranges::all_of(launches_[index].rows, world_.settled);
+}
+
+/// Grows whenever a cell is settled or has a newer checkpoint.
+std::int64_t Supervisor::state_of(const LaunchPlan& plan) const {
+  std::int64_t sum = 0;
+  for (const std::size_t row : plan.rows) {
+    sum += world_.settled(row) ? std::int64_t{1} << 32 : world_.checkpoint(row);
+  }
+  return sum;
+}
+
+Supervisor::Wish Supervisor::wish_for(std::size_t index) {
+  const LaunchPlan& launch = launches_[index];
+  const bool runs =
+      std::ranges::any_of(running_, [&](const auto& other) { return other->index == index; });
+  if (runs || world_.now() < not_before_[index]) return Wish::Wait;
+  if (!open(index)) return Wish::Nothing;
+  const auto waits_for = [&](std::size_t source) { return open(source); };
+  if (std::ranges::any_of(launch.after, waits_for)) return Wish::Wait;
+  if (launch.ranks > free_slots_) return Wish::Wait;
+  double bytes = launch.bytes;
+  for (const auto& other : running_) bytes += launches_[other->index].bytes;
+  const bool fits = running_.empty() || options_.memory_bytes <= 0 || std::isnan(bytes) ||
+                    bytes <= options_.memory_bytes;
+  return fits ? Wish::Start : Wish::Wait;
+}
+
+/// Takes the launch for this supervisor and starts it. @return false if another one has it.
+bool Supervisor::begin(std::size_t index) {
+  const LaunchPlan& launch = launches_[index];
+  const std::filesystem::path folder = launch_folder(store_, launch.id);
+  make_folders(folder);
+  auto lease = leases_.try_acquire(folder);
+  if (!lease || !open(index)) {
+    // Theirs for now; another look when its heartbeat could have changed.
+    not_before_[index] = world_.now() + std::chrono::duration<double>(leases_.ttl()).count() / 9;
+    return false;
+  }
+  LaunchTicket ticket{
+      .plan = launch, .attempt = next_attempt(folder), .gpus = {}, .folder = folder};
+  for (std::int64_t r = 0; r < launch.ranks && !free_gpus_.empty(); ++r) {
+    ticket.gpus.push_back(free_gpus_.front());
+    free_gpus_.erase(free_gpus_.begin());
+  }
+  const double now = world_.now();
+  auto process = world_.start(ticket);
+  running_.push_back(std::make_unique<Watched>(Watched{.index = index,
+                                                       .attempt = ticket.attempt,
+                                                       .lease = std::move(*lease),
+                                                       .gpus = ticket.gpus,
+                                                       .process = std::move(process),
+                                                       .begun = now,
+                                                       .heard = now,
+                                                       .state = state_of(launch),
+                                                       .oom_kills = oom_kills_so_far()}));
+  free_slots_ -= launch.ranks;
+  return true;
+}
+
+/// Starts the first launch that may start now. @return whether there was one.
+bool Supervisor::start_one() {
+  if (free_slots_ < 1) return false;
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    if (wish_for(i) == Wish::Start && begin(i)) return true;
+  }
+  return false;
+}
+
+void Supervisor::end_with(ExitCode code, const std::string& why) {
+  if (code_ == ExitCode::Done || code_ == ExitCode::Partial) {
+    code_ = code;
+    if (!why.empty()) world_.say(why);
+  }
+  if (stopping_since_ < 0) stop_all();
+}
+
+void Supervisor::stop_all() {
+  stopping_since_ = world_.now();
+  for (const auto& launch : running_) launch->process->ask_to_stop();
+}
+
+void Supervisor::ended(Watched& launch, int code) {
+  const LaunchPlan& plan = launches_[launch.index];
+  const std::string log = fmt::format("attempt-{}.log", launch.attempt);
+  const std::string words = tail_of((launch_folder(store_, plan.id) / log).string(), kLastWords);
+  LaunchEnd end = end_of(code, words, oom_kills_so_far() - launch.oom_kills);
+  if (launch.hung) end = LaunchEnd::Hang;
+  LaunchRecord record{
+      .id = plan.id,
+      .attempt = launch.attempt,
+      .cells = plan.cells,
+      .host = options_.host,
+      .slurm_job = options_.slurm_job,
+      .launcher = options_.launcher(plan.ranks),
+      .ranks = plan.ranks,
+      .end = end,
+      .code = code,
+      .seconds = world_.now() - launch.begun,
+      .log = log,
+      .last_words = end == LaunchEnd::Done || end == LaunchEnd::Stopped ? "" : words};
+  keep_record(store_, record);
+  free_slots_ += plan.ranks;
+  free_gpus_.insert(free_gpus_.end(), launch.gpus.begin(), launch.gpus.end());
+  const bool progressed = state_of(plan) > launch.state;
+  const double now = world_.now();
+  const RetryBook::Verdict verdict = retries_.ended(plan.id, end, progressed, now);
+  not_before_[launch.index] = verdict.not_before;
+  if (policy_of(end).ends_run) {
+    const ExitCode its = static_cast<ExitCode>(code);
+    return end_with(its, fmt::format("launch {} ended as {}; what it said:\n{}", plan.id,
+                                     end_text(end, code), words));
+  }
+  if (end == LaunchEnd::Stopped && stopping_since_ < 0) {
+    return end_with(ExitCode::TempFail, "a launch was stopped from outside: all others stop, too");
+  }
+  if (code == static_cast<int>(ExitCode::Partial)) {  // it has reported failed cells
+    if (code_ == ExitCode::Done) code_ = ExitCode::Partial;
+    if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: a cell has failed; stopping");
+  }
+  if (end == LaunchEnd::Done && open(launch.index)) {  // others hold some of its cells
+    not_before_[launch.index] = now + std::chrono::duration<double>(leases_.ttl()).count() / 9;
+  }
+  if (end == LaunchEnd::Done || end == LaunchEnd::Stopped || !open(launch.index)) return;
+  if (verdict.gives_up) {
+    const std::string why =
+        fmt::format("its launch ended as {} {} times without progress ({} retries are allowed)",
+                    end_text(end, code), verdict.failures, verdict.allowed);
+    world_.set_aside(plan, record, why);
+    set_aside_[launch.index] = true;
+    if (code_ == ExitCode::Done) code_ = ExitCode::Partial;
+    if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: stopping");
+  } else {
+    world_.say(fmt::format("launch {} of {} cells ended as {} after {}; again in {:.0f} s", plan.id,
+                           plan.cells.size(), end_text(end, code), clock_text(record.seconds),
+                           std::max(0.0, verdict.not_before - now)));
+  }
+  if (const auto broken = retries_.broken(now)) end_with(ExitCode::Failed, *broken);
+}
+
+/// Looks at every launch once.
+void Supervisor::watch() {
+  const double now = world_.now();
+  std::vector<std::unique_ptr<Watched>> still;
+  std::vector<std::pair<std::unique_ptr<Watched>, int>> over;
+  for (auto& launch : running_) {
+    for (const LiveEvent& event : launch->process->news()) {
+      launch->heard = now;
+      world_.hear(event);
+    }
+    if (const auto code = launch->process->poll()) {
+      over.emplace_back(std::move(launch), *code);
+      continue;
+    }
+    if (now - launch->heard > options_.silence && !launch->hung) {
+      world_.say(fmt::format("launch {} has told nothing for {}: it is ended as hung",
+                             launches_[launch->index].id, clock_text(now - launch->heard)));
+      launch->hung = true;
+      launch->process->kill();
+    }
+    still.push_back(std::move(launch));
+  }
+  running_ = std::move(still);
+  for (auto& [launch, code] : over) ended(*launch, code);
+}
+
+ExitCode Supervisor::run() {
+  while (true) {
+    watch();
+    if (stopping_since_ < 0 && world_.stop_asked()) {
+      end_with(ExitCode::TempFail,
+               running_.empty() ? "" : "stopping: launches write their checkpoints");
+    }
+    if (stopping_since_ >= 0) {
+      if (running_.empty()) return code_;
+      if (world_.now() - stopping_since_ > options_.grace) {
+        for (const auto& launch : running_) launch->process->kill();
+      }
+    } else {
+      while (start_one()) {
+      }
+      bool left = !running_.empty();
+      for (std::size_t i = 0; !left && i < launches_.size(); ++i) {
+        left = wish_for(i) != Wish::Nothing;
+      }
+      if (!left) return code_;
+    }
+    world_.wait(running_.empty() ? kIdlePoll : kPoll);
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/exit_code.hpp"
+#include "storage/files/lease_keeper.hpp"
+#include "sweeps/live/live_event.hpp"
+#include "sweeps/supervise/launch_plan.hpp"
+#include "sweeps/supervise/launch_record.hpp"
+#include "sweeps/supervise/retry_book.hpp"
+
+namespace depthgrid {
+
+/// A started launch.
+class RunningLaunch {
+ public:
+  virtual ~RunningLaunch() = default;
+  /// Its exit code, or 128 + signal, once it has ended.
+  virtual std::optional<int> poll() = 0;
+  /// Asks it to write checkpoints and end.
+  virtual void ask_to_stop() = 0;
+  /// Ends all its processes at once.
+  virtual void kill() = 0;
+  /// What its first rank has told since the last call; a launch that tells nothing for too long
+  /// hangs.
+  virtual std::vector<LiveEvent> news() = 0;
+};
+
+/// Cards and ranks that a launch gets, and where it writes.
+struct LaunchTicket {
+  const LaunchPlan& plan;
+  std::int64_t attempt = 1;
+  std::vector<std::string> gpus;  // empty: it trains on the CPU
+  std::filesystem::path folder;   // of the launch
+};
+
+/// What a supervisor asks of the world around it.
+struct SupervisorWorld {
+  /// @throws Error if it cannot be started.
+  std::function<std::unique_ptr<RunningLaunch>(const LaunchTicket& ticket)> start;
+  std::function<bool(std::size_t row)> settled;  // has a result, or a report of this run's failure
+  std::function<std::int64_t(std::size_t row)> checkpoint;  // step of its newest one; 0 = none
+  std::function<bool()> stop_asked;
+  std::function<void(const std::string& line)> say;
+  std::function<void(const LiveEvent& event)> hear = [](const LiveEvent&) {};
+  std::function<double()> now;  // s, monotonic
+  std::function<void(double seconds)> wait;
+  /// Sets a launch's cells that have no result aside as failed.
+  std::function<void(const LaunchPlan& plan, const LaunchRecord& last, const std::string& why)>
+      set_aside;
+};
+
+struct SupervisorOptions {
+  std::int64_t slots = 1;           // ranks at the same time
+  std::vector<std::string> gpus{};  // one for each slot; empty: CPU
+  double memory_bytes = 0;          // for all launches together; 0 = not limited
+  double silence = 1800;            // s without news after which a launch counts as hung
+  double grace = 600;               // s that launches have to stop
+  bool fail_fast = false;           // the first failed cell ends the run
+  // For the records:
+  std::string host{}, slurm_job{};
+  std::function<std::string(std::int64_t ranks)> launcher = [](std::int64_t) { return "direct"; };
+};
+
+/// Starts launches, watches them, starts again what failed, until every cell of them is settled.
+/// It holds no state that is not in the store: kill it, start it again, start five on one store.
+class Supervisor {
+ public:
+  /// @param leases  of this process. @param store  its folder. All references outlive this.
+  Supervisor(std::vector<LaunchPlan> launches, const std::filesystem::path& store,
+             LeaseKeeper& leases, SupervisorOptions options, RetryOptions retries,
+             SupervisorWorld world);
+  ~Supervisor();
+
+  /// Done, Partial if launches were set aside, TempFail after a stop, or the code of what ended it.
+  ExitCode run();
+
+ private:
+  struct Watched;
+  enum class Wish : std::uint8_t { Start, Wait, Nothing };
+  Wish wish_for(std::size_t index);
+  bool start_one();
+  bool begin(std::size_t index);
+  void watch();
+  void ended(Watched& launch, int code);
+  void stop_all();
+  void finish_stopping();
+  bool open(std::size_t index) const;
+  std::int64_t state_of(const LaunchPlan& plan) const;
+  void end_with(ExitCode code, const std::string& why);
+
+  std::vector<LaunchPlan> launches_;
+  std::filesystem::path store_;
+  LeaseKeeper& leases_;
+  SupervisorOptions options_;
+  RetryBook retries_;
+  SupervisorWorld world_;
+  std::vector<std::unique_ptr<Watched>> running_;
+  std::vector<double> not_before_;  // by launch
+  std::vector<bool> set_aside_;
+  std::vector<std::string> free_gpus_;
+  std::int64_t free_slots_ = 0;
+  double stopping_since_ = -1;
+  ExitCode code_ = ExitCode::Done;
+};
+
+}  // namespace depthgrid
