@@ -20,6 +20,7 @@
 #include "sweeps/live/live_screen.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/supervise/launch_process.hpp"
 #include "sweeps/supervise/stop_watch.hpp"
 
@@ -140,21 +141,14 @@ void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases
   }
 }
 
-std::string slurm_job() {
-  const char* const array = std::getenv("SLURM_ARRAY_JOB_ID");
-  const char* const task = std::getenv("SLURM_ARRAY_TASK_ID");
-  if (array != nullptr && task != nullptr) return std::string(array) + "_" + task;
-  const char* const job = std::getenv("SLURM_JOB_ID");
-  return job == nullptr ? "" : job;
-}
-
 /// Ranks that run at the same time, and their cards.
 SupervisorOptions room_for(const SupervisedRun& request, const CellConfig& run,
                            const LaunchPlace& place) {
   const Machine machine = this_machine();
   SupervisorOptions out;
   out.host = machine.host;
-  out.slurm_job = slurm_job();
+  out.slurm_job = this_task();
+  if (const char* const node = std::getenv("SLURMD_NODENAME")) out.host = node;
   out.fail_fast = request.fail_fast;
   out.silence = 20 * static_cast<double>(run.integer("resources.lease"));
   out.memory_bytes = place.nodes > 1 ? 0 : 0.8 * machine.memory_bytes;

@@ -1,7 +1,9 @@
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -12,10 +14,16 @@
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "storage/files/publish.hpp"
+#include "storage/hdf5/checkpoint.hpp"
+#include "storage/store.hpp"
 #include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {
+
+constexpr std::int64_t kIdleRequeues = 2;
 
 /// A number of the environment that Slurm or a submission has set; nothing if it is not set.
 std::optional<std::int64_t> number_from(const char* variable) {
@@ -59,6 +67,38 @@ std::vector<std::string> cells_of_task(const CommandLine& line) {
   return cells;
 }
 
+/// Puts this task back into Slurm's queue, unless the last two times brought its cells no further.
+void go_back(const CommandLine& line, const std::filesystem::path& folder,
+             const std::vector<std::string>& cells) {
+  const std::string task = this_task();
+  if (task.empty()) return log(LogLevel::Warning, "--requeue: this is no task of Slurm");
+  const Store store = Store::open(folder);
+  std::int64_t state = 0;
+  for (const std::string& id : cells) {
+    state += store.completed(id) ? std::int64_t{1} << 32 : 0;
+    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id))) state += file.step;
+  }
+  const std::filesystem::path memory =
+      std::filesystem::path(line.text_of("tasks")).parent_path() / ("requeued-" + task);
+  std::int64_t before = -1, idle = 0;
+  std::ifstream(memory) >> before >> idle;
+  idle = state > before ? 0 : idle + 1;
+  publish_replace(memory, fmt::format("{} {}\n", state, idle));
+  if (idle >= kIdleRequeues) {
+    return log(
+        LogLevel::Error,
+        fmt::format("task {} was stopped {} times without getting on, so it does not go back "
+                    "into the queue; a longer resources.time may help",
+                    task, idle + 1));
+  }
+  const std::string problem = SlurmClient().requeue(task);
+  if (!problem.empty()) {
+    return log(LogLevel::Error, "scontrol requeue " + task + ": " + problem +
+                                    "; submit again what is missing: depthgrid submit");
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(30));  // Slurm ends this process meanwhile
+}
+
 }  // namespace
 
 int supervise_verb(const Arguments& arguments) {
@@ -78,6 +118,7 @@ int supervise_verb(const Arguments& arguments) {
       .flag("json-progress", "progress as one JSON object per line, on stderr")
       .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
       .text("tasks", "FILE", "train only the cells whose ids stand in one line of this file")
+      .flag("requeue", "as a task of Slurm: go back into its queue when stopped with cells left")
       .text("task", "N", "which line, from 0 (default: $SLURM_ARRAY_TASK_ID)");
   supervision_options(line);
   if (!line.parse(arguments)) return 0;
@@ -97,6 +138,9 @@ int supervise_verb(const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   const std::size_t before = attempts_in(store);
   const int code = run_supervised(line, request);
+  if (line.has("requeue") && code == number_of(ExitCode::TempFail)) {
+    go_back(line, store, request.cells);
+  }
   if (task) return code;  // of many: whoever looks at the results packs them
   const bool failed = report_run(line, sweep, store, before, code, request.order.progress);
   return code == 0 && failed ? number_of(ExitCode::Partial) : code;

@@ -24,7 +24,7 @@ struct Verb {
 // One file each: cli/verb_<name>.cpp.
 VerbFunction audit_verb, bench_verb, check_verb, completion_verb, diff_verb, eval_verb, export_verb,
     gc_verb, generate_verb, logs_verb, pack_verb, plan_verb, probe_verb, results_verb, run_verb,
-    schema_verb, show_verb, status_verb, supervise_verb, validate_verb;
+    schema_verb, show_verb, status_verb, submit_verb, supervise_verb, validate_verb;
 
 /// All verbs, in the order of the usage text.
 inline constexpr Verb kVerbs[] = {
@@ -32,6 +32,7 @@ inline constexpr Verb kVerbs[] = {
     {"plan", "FILE", "show cells, jobs, counts and costs", plan_verb},
     {"audit", "FILE", "check models before they train", audit_verb},
     {"run", "FILE", "train what has no result yet", run_verb},
+    {"submit", "FILE", "hand what is missing to Slurm", submit_verb},
     {"supervise", "FILE", "the same, each job a watched process of its own", supervise_verb},
     {"status", "[STORE]", "count cells by state, list problems", status_verb},
     {"results", "[STORE]", "table of metrics", results_verb},

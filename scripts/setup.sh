@@ -8,10 +8,12 @@
 #   CMAKE_PREFIX_PATH=D    a LibTorch 2.11 of your own: the 4.7 GB of the wheel are not fetched
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-readonly packages=(
+packages=(
   g++ cmake ninja-build ccache pkg-config python3 python3-venv git ca-certificates
   openmpi-bin libopenmpi-dev libhdf5-dev hdf5-tools libyaml-cpp-dev libboost-program-options-dev
   libspdlog-dev libfmt-dev nlohmann-json3-dev libpcre2-dev libssl-dev libgtest-dev xz-utils tmux)
+# A private Slurm for the tests of submissions (scripts/slurm/lab.sh); a machine that has one keeps it.
+command -v sbatch >/dev/null || packages+=(slurm-wlm munge)
 
 # --- System packages -----------------------------------------------------------------------------
 apt_install() {  # apt_install AS... -- PACKAGES...

@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include "core/config/text_form.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -206,7 +208,15 @@ std::optional<Value> word_list(const Leaf& leaf, const YamlNode& node, Diagnosti
 
 std::optional<Value> text_value(const Leaf& leaf, const YamlNode& node, bool list,
                                 Diagnostics& diagnostics) {
-  if (node.kind == YamlNode::Kind::Scalar && !node.text.empty()) return Value(node.text);
+  if (node.kind == YamlNode::Kind::Scalar && !node.text.empty()) {
+    const TextForm* const form = text_form(leaf.path);
+    if (form == nullptr || form->fits(node.text)) return Value(node.text);
+    return mismatch(leaf, node, form->expected, diagnostics);
+  }
+  if (list && node.kind == YamlNode::Kind::List && node.items.empty() &&
+      leaf.default_text == "[]") {
+    return Value(ValueList());
+  }
   if (!list || node.kind != YamlNode::Kind::List || node.items.empty()) {
     return mismatch(leaf, node, "", diagnostics);
   }

@@ -89,6 +89,14 @@ constexpr Leaf kResources[] = {
         "otherwise; recorded in the store. Else refused"),
     run_integer("resources.lease", 2, 3600, "s", "90",
                 "a process whose heartbeat has not changed for this long counts as dead"),
+    run_integer("resources.nodes", 1, 1e6, "nodes", "1", "nodes of one submitted task"),
+    null_means(run_integer("resources.cpus_per_gpu", 1, 4096, "cores", "null",
+                           "cores beside each GPU of a submitted task"),
+               "as the cluster gives"),
+    null_means(
+        text("resources.mem", "null", "memory of each node of a submitted task, such as 64G"),
+        "as the cluster gives"),
+    text("resources.time", "4:00:00", "time limit of a submitted task, as sbatch reads it"),
     word("resources.launcher", "auto mpirun srun", "auto", Execution,
          "how a supervisor starts ranks; auto: srun across nodes, mpirun for several ranks on one, "
          "none for a single rank"),
@@ -116,6 +124,40 @@ constexpr Leaf kRetry[] = {
     run_integer("retry.breaker_failures", 1, 1e6, "–", "5",
                 "more launches that fail alike within `retry.breaker_window` stop a supervisor"),
     run_integer("retry.breaker_window", 1, 1e7, "s", "600", "for `retry.breaker_failures`"),
+};
+
+constexpr Leaf slurm_word(std::string_view path, std::string_view doc) {
+  return null_means(text(path, "null", doc), "the cluster's default");
+}
+
+// What `depthgrid submit` writes into a batch script.
+constexpr Leaf kSlurm[] = {
+    slurm_word("slurm.partition", "partition"),
+    slurm_word("slurm.account", "account"),
+    slurm_word("slurm.qos", "quality of service"),
+    slurm_word("slurm.constraint", "features that nodes must have"),
+    slurm_word("slurm.reservation", "reservation"),
+    slurm_word("slurm.nodelist", "nodes to use"),
+    null_means(text("slurm.gres", "null", "generic resources of each node"),
+               "gpu:N, with N of `resources.gpus`"),
+    slurm_word("slurm.mail_type", "events of which sbatch sends mail"),
+    slurm_word("slurm.mail_user", "whom it sends them to"),
+    slurm_word("slurm.dependency", "what the arrays wait for, as sbatch --dependency reads it"),
+    text("slurm.exclude", "[]", "nodes to leave out", ValueKind::TextList),
+    null_means(run_integer("slurm.nice", -2147483645, 2147483645, "–", "null",
+                           "lowers the priority; negative raises it"),
+               "0"),
+    null_means(run_integer("slurm.array_parallelism", 1, 1e6, "tasks", "null",
+                           "tasks of a submission that run at the same time"),
+               "as many as fit"),
+    run_integer("slurm.signal_delay", 10, 3600, "s", "180",
+                "checkpoints begin this long before the time limit, or up to 60 s earlier"),
+    flag("slurm.requeue", "true", Execution,
+         "tasks that are preempted, run out of time or lose their node go back into the queue"),
+    flag("slurm.canary", "false", Execution,
+         "one cell of each structure first; the rest waits until these have succeeded"),
+    text("slurm.extra", "[]", "further options of sbatch, such as --exclusive",
+         ValueKind::TextList),
 };
 
 constexpr Leaf audit(std::string_view path, std::string_view default_text, std::string_view doc) {
@@ -152,6 +194,7 @@ constexpr SchemaSection kRunSections[] = {
     {"Checkpoints", kCheckpoint},
     {"Resources and packing", kResources},
     {"Retry", kRetry},
+    {"Slurm", kSlurm},
     {"Audit", kAudit},
 };
 

@@ -1,0 +1,129 @@
+#include "sweeps/slurm/batch_script.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/error.hpp"
+#include "core/config/text_form.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// The signal may come up to a minute early.
+constexpr std::int64_t kSignalMargin = 60;
+
+struct WordOption {
+  std::string_view leaf, option;
+};
+constexpr WordOption kWordOptions[] = {
+    {"slurm.partition", "partition"},
+    {"slurm.account", "account"},
+    {"slurm.qos", "qos"},
+    {"slurm.constraint", "constraint"},
+    {"slurm.reservation", "reservation"},
+    {"slurm.nodelist", "nodelist"},
+    {"slurm.mail_type", "mail-type"},
+    {"slurm.mail_user", "mail-user"},
+};
+
+std::string word_in(const CellConfig& run, std::string_view leaf) {
+  return run.null(leaf) ? "" : run.word(leaf);
+}
+
+/// A path in single quotes, for bash and for sbatch alike.
+std::string quoted(const std::string& path) {
+  if (path.find_first_of("'\"\\$`\n\r") != path.npos) {
+    throw UserError(ExitCode::Usage,
+                    path +
+                        ": a batch script cannot hold a path with quotes, backslashes, $ or line "
+                        "breaks; use another folder");
+  }
+  return "'" + path + "'";
+}
+
+}  // namespace
+
+TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes) {
+  TaskRequest out;
+  const std::int64_t threads = run.null("resources.threads") ? 1 : run.integer("resources.threads");
+  const std::int64_t ranks =
+      run.is_word("resources.ranks_per_job") ? 1 : run.integer("resources.ranks_per_job");
+  const std::string device = run.word("resources.device");
+  out.nodes = run.integer("resources.nodes");
+  if (device != "cpu" && !run.null("resources.gpus")) {
+    out.gpus = run.integer("resources.gpus");
+  } else if (device == "cuda") {
+    out.gpus = 1;
+  }
+  const std::int64_t on_node = (ranks + out.nodes - 1) / out.nodes;
+  const std::int64_t beside =
+      run.null("resources.cpus_per_gpu") ? threads : run.integer("resources.cpus_per_gpu");
+  out.cores = out.gpus > 0 ? out.gpus * beside : on_node * threads;
+  out.slots = std::max(ranks, out.nodes * (out.gpus > 0 ? out.gpus : out.cores / threads));
+  out.memory = word_in(run, "resources.mem");
+  out.time = run.word("resources.time");
+  out.time_seconds = seconds_of(out.time).value_or(0);
+  out.parallel = run.null("slurm.array_parallelism") ? 0 : run.integer("slurm.array_parallelism");
+  out.signal_seconds = run.integer("slurm.signal_delay") + kSignalMargin;
+  out.requeue = run.flag("slurm.requeue");
+  for (const auto& [leaf, option] : kWordOptions) {
+    const std::string word = word_in(run, leaf);
+    if (!word.empty()) out.options.push_back(fmt::format("--{}={}", option, word));
+  }
+  const std::string gres = word_in(run, "slurm.gres");
+  if (!gres.empty()) {
+    out.options.push_back("--gres=" + gres);
+  } else if (out.gpus > 0) {
+    out.options.push_back(fmt::format("--gres=gpu:{}", out.gpus));
+  }
+  std::vector<std::string> left_out = run.words("slurm.exclude");
+  left_out.insert(left_out.end(), bad_nodes.begin(), bad_nodes.end());
+  if (!left_out.empty()) {
+    out.options.push_back(fmt::format("--exclude={}", fmt::join(left_out, ",")));
+  }
+  if (!run.null("slurm.nice")) {
+    out.options.push_back(fmt::format("--nice={}", run.integer("slurm.nice")));
+  }
+  for (const std::string& word : run.words("slurm.extra")) out.options.push_back(word);
+  return out;
+}
+
+std::string batch_script(const TaskRequest& request, const BatchArray& array) {
+  std::string out = "#!/bin/bash\n";
+  const auto option = [&](const std::string& text) { out += "#SBATCH " + text + "\n"; };
+  option("--job-name=" + array.name);
+  option("--comment=" + array.comment);
+  option(fmt::format("--array=0-{}{}", array.tasks - 1,
+                     array.parallel > 0 ? fmt::format("%{}", array.parallel) : ""));
+  option(fmt::format("--nodes={}", request.nodes));
+  option(fmt::format("--ntasks-per-node={}", 1));
+  option(fmt::format("--cpus-per-task={}", request.cores));
+  if (!request.memory.empty()) option("--mem=" + request.memory);
+  option("--time=" + request.time);
+  for (const std::string& word : request.options) option(word);
+  if (!array.dependency.empty()) {
+    option("--dependency=" + array.dependency);
+    option("--kill-on-invalid-dep=yes");
+  }
+  option(request.requeue ? "--requeue" : "--no-requeue");
+  option(fmt::format("--signal=B:USR1@{}", request.signal_seconds));
+  option("--open-mode=append");
+  option("--chdir=" + quoted(array.store));
+  option("--output=" + quoted(array.log_folder + "/%A_%a.out"));
+  out += fmt::format(
+      "# Written by depthgrid submit. The cells of each task stand in the file of tasks.\n"
+      "set -u\n"
+      "# Slurm starts a script whose folder is missing in /tmp.\n"
+      "cd {} || exit {}\n"
+      "export DEPTHGRID_TASK_OFFSET={}\n"
+      "export SRUN_CPUS_PER_TASK=\"${{SLURM_CPUS_PER_TASK:-1}}\"\n"
+      "exec {} supervise {} --store {} --yes -j {} --tasks {}{}\n",
+      quoted(array.store), static_cast<int>(ExitCode::CantCreate), array.offset,
+      quoted(array.program), quoted(array.sweep), quoted(array.store), request.slots,
+      quoted(array.task_file), request.requeue ? " --requeue" : "");
+  return out;
+}
+
+}  // namespace depthgrid

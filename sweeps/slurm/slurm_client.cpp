@@ -1,0 +1,161 @@
+#include "sweeps/slurm/slurm_client.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Slurm's own commands wait for a controller for about 10 s and several times.
+constexpr double kPatience = 60;
+constexpr std::int64_t kUsualArraySize = 1001;
+
+struct Cure {
+  std::string_view said, cure;
+};
+constexpr Cure kCures[] = {
+    {"Invalid partition", "set slurm.partition to one that `sinfo` lists"},
+    {"invalid account", "set slurm.account to one of yours"},
+    {"Requested node configuration",
+     "no node has so many cores, GPUs or so much memory: compare "
+     "resources.* with `sinfo -N -o '%N %c %m %G'`"},
+    {"Invalid generic resource",
+     "the cluster has no such resource: see slurm.gres, resources.gpus"},
+    {"time limit", "set resources.time below the partition's limit (`sinfo -o '%P %l'`)"},
+    {"Unable to contact",
+     "the controller does not answer; nothing was submitted that the queue "
+     "does not show. Try again later"},
+    {"unrecognized option", "an option in slurm.extra or after -- is unknown here"},
+};
+
+std::string cure_for(const std::string& said) {
+  for (const Cure& cure : kCures) {
+    if (said.find(cure.said) != said.npos) return fmt::format("\n{}", cure.cure);
+  }
+  return {};
+}
+
+std::string trimmed(const std::string& text) {
+  const std::size_t end = text.find_last_not_of(" \n\r\t");
+  return end == text.npos ? "" : text.substr(0, end + 1);
+}
+
+}  // namespace
+
+CommandAnswer SlurmClient::asked(const std::vector<std::string>& command) const {
+  CommandAnswer answer = run_(command, kPatience);
+  if (answer.code == 127) {
+    throw UserError(ExitCode::BadConfig,
+                    command[0] + ": not found; this machine has no Slurm, or it is not in PATH");
+  }
+  if (answer.late) {
+    throw UserError(ExitCode::BadConfig,
+                    fmt::format("{}: no answer within {:.0f} s", command[0], kPatience));
+  }
+  return answer;
+}
+
+bool SlurmClient::present() const {
+  return run_({"sbatch", "--version"}, kPatience).code == 0;
+}
+
+std::int64_t SlurmClient::max_array_size() const {
+  const CommandAnswer answer = asked({"scontrol", "show", "config"});
+  if (answer.code != 0) {
+    throw UserError(ExitCode::BadConfig,
+                    "scontrol show config: " + trimmed(answer.err) + cure_for(answer.err));
+  }
+  std::istringstream lines(answer.out);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("MaxArraySize")) continue;
+    const std::size_t at = line.find('=');
+    if (at != line.npos) return std::atoll(line.c_str() + at + 1);
+  }
+  return kUsualArraySize;
+}
+
+std::string SlurmClient::submit(const std::string& script,
+                                const std::vector<std::string>& words) const {
+  std::vector<std::string> command = {"sbatch", "--parsable"};
+  command.insert(command.end(), words.begin(), words.end());
+  command.push_back(script);
+  const CommandAnswer answer = asked(command);
+  if (answer.code != 0) {
+    throw UserError(ExitCode::BadConfig, "sbatch: " + trimmed(answer.err) + cure_for(answer.err));
+  }
+  return answer.out.substr(0, answer.out.find_first_of(";\n"));  // "123" or "123;cluster"
+}
+
+std::string SlurmClient::test(const std::string& script,
+                              const std::vector<std::string>& words) const {
+  std::vector<std::string> command = {"sbatch", "--test-only"};
+  command.insert(command.end(), words.begin(), words.end());
+  command.push_back(script);
+  const CommandAnswer answer = asked(command);
+  if (answer.code != 0) {
+    throw UserError(ExitCode::BadConfig, "sbatch: " + trimmed(answer.err) + cure_for(answer.err));
+  }
+  return trimmed(answer.out + answer.err);
+}
+
+std::vector<QueuedTask> SlurmClient::queue() const {
+  const CommandAnswer answer = asked({"squeue", "-h", "-r", "--me", "-o", "%i|%T|%k|%r"});
+  if (answer.code != 0) {
+    throw UserError(ExitCode::BadConfig, "squeue: " + trimmed(answer.err) + cure_for(answer.err));
+  }
+  return queued_tasks(answer.out);
+}
+
+std::string SlurmClient::requeue(const std::string& job) const {
+  const CommandAnswer answer = run_({"scontrol", "requeue", job}, kPatience);
+  if (answer.code == 0) return {};
+  return answer.late ? "scontrol does not answer" : trimmed(answer.err + answer.out);
+}
+
+std::string SlurmClient::cancel(const std::vector<std::string>& jobs) const {
+  std::vector<std::string> command = {"scancel"};
+  command.insert(command.end(), jobs.begin(), jobs.end());
+  const CommandAnswer answer = asked(command);
+  return answer.code == 0 ? "" : trimmed(answer.err);
+}
+
+std::vector<QueuedTask> queued_tasks(const std::string& text) {
+  std::vector<QueuedTask> out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> parts;
+    std::istringstream words(line);
+    for (std::string word; std::getline(words, word, '|');) parts.push_back(word);
+    if (parts.size() < 4) continue;
+    QueuedTask task{.job = parts[0],
+                    .array = parts[0],
+                    .index = 0,
+                    .state = parts[1],
+                    .comment = parts[2],
+                    .reason = parts[3]};
+    const std::size_t bar = task.job.find('_');
+    if (bar != task.job.npos) {
+      task.array = task.job.substr(0, bar);
+      const char* const end = task.job.data() + task.job.size();
+      if (std::from_chars(task.job.data() + bar + 1, end, task.index).ec != std::errc()) continue;
+    }
+    out.push_back(std::move(task));
+  }
+  return out;
+}
+
+std::string this_task() {
+  const char* const array = std::getenv("SLURM_ARRAY_JOB_ID");
+  const char* const index = std::getenv("SLURM_ARRAY_TASK_ID");
+  if (array != nullptr && index != nullptr) return std::string(array) + "_" + index;
+  const char* const job = std::getenv("SLURM_JOB_ID");
+  return job == nullptr ? "" : job;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/child_process.hpp"
+
+namespace depthgrid {
+
+/// A task of an array, or a job, as squeue shows it.
+struct QueuedTask {
+  std::string job;         // "123_4" or "123"
+  std::string array;       // "123"
+  std::int64_t index = 0;  // of the array
+  std::string state;       // PENDING, RUNNING, COMPLETING, …
+  std::string comment, reason;
+};
+
+/// Slurm by its commands. A controller that does not answer is waited for, but not for ever.
+class SlurmClient {
+ public:
+  using Run = std::function<CommandAnswer(const std::vector<std::string>& command, double seconds)>;
+
+  /// @param run  starts a command; for tests.
+  explicit SlurmClient(Run run = [](const std::vector<std::string>& command,
+                                    double seconds) { return answer_of(command, seconds); })
+      : run_(std::move(run)) {}
+
+  /// True if sbatch is installed.
+  bool present() const;
+
+  /// Largest index of an array, plus one. @throws UserError (BadConfig) if nobody answers.
+  std::int64_t max_array_size() const;
+
+  /// Id of the submitted array. @param words  further options. @throws UserError with what sbatch
+  ///         says, and what to do.
+  std::string submit(const std::string& script, const std::vector<std::string>& words) const;
+
+  /// What sbatch says of the script without submitting it.
+  std::string test(const std::string& script, const std::vector<std::string>& words) const;
+
+  /// This user's tasks that are not over. @throws UserError (BadConfig) if nobody answers.
+  std::vector<QueuedTask> queue() const;
+
+  /// Puts a running task back into the queue. @return why not; empty if it will be.
+  std::string requeue(const std::string& job) const;
+
+  /// Ends jobs or tasks. @return what scancel says; empty if all went well.
+  std::string cancel(const std::vector<std::string>& jobs) const;
+
+ private:
+  CommandAnswer asked(const std::vector<std::string>& command) const;
+
+  Run run_;
+};
+
+/// The lines of `squeue -h -r -o %i|%T|%k|%r`; others are left out.
+std::vector<QueuedTask> queued_tasks(const std::string& text);
+
+/// This task of an array as scontrol names it: "123_4", else the job; empty outside of Slurm.
+std::string this_task();
+
+}  // namespace depthgrid

@@ -1,0 +1,160 @@
+#include "sweeps/slurm/submission.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "storage/files/publish.hpp"
+#include "sweeps/supervise/launch_record.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+using SubmissionJson = nlohmann::ordered_json;
+
+constexpr std::int64_t kBadLaunches = 3;
+
+std::string text_in(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+SubmissionJson json_of(const SubmittedArray& a) {
+  return {{"script", a.script}, {"comment", a.comment}, {"first", a.first},
+          {"tasks", a.tasks},   {"job", a.job},         {"canary", a.canary}};
+}
+
+std::optional<Submission> submission_in(const fs::path& folder) {
+  const auto j = SubmissionJson::parse(text_in(folder / "submission.json"), nullptr, false);
+  try {
+    Submission out;
+    out.id = j.at("id");
+    out.time = j.at("time");
+    for (const auto& a : j.at("arrays")) {
+      out.arrays.push_back({.script = a.at("script"),
+                            .comment = a.at("comment"),
+                            .first = a.at("first"),
+                            .tasks = a.at("tasks"),
+                            .job = a.at("job"),
+                            .canary = a.at("canary")});
+    }
+    std::istringstream lines(text_in(folder / "tasks.txt"));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      out.tasks.emplace_back(std::istream_iterator<std::string>(words),
+                             std::istream_iterator<std::string>());
+    }
+    return out;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+fs::path submissions_folder(const fs::path& store) {
+  return store / "submissions";
+}
+
+fs::path submission_folder(const fs::path& store, const std::string& id) {
+  return submissions_folder(store) / id;
+}
+
+void keep_submission(const fs::path& store, const Submission& submission) {
+  const fs::path folder = submission_folder(store, submission.id);
+  make_folders(folder);
+  std::string lines;
+  for (const auto& cells : submission.tasks) lines += fmt::format("{}\n", fmt::join(cells, " "));
+  publish_once(folder / "tasks.txt", lines);
+  SubmissionJson arrays = SubmissionJson::array();
+  for (const SubmittedArray& array : submission.arrays) arrays.push_back(json_of(array));
+  publish_replace(folder / "submission.json", SubmissionJson{{"schema", 1},
+                                                             {"id", submission.id},
+                                                             {"time", submission.time},
+                                                             {"tasks", submission.tasks.size()},
+                                                             {"arrays", arrays}}
+                                                  .dump(1));
+}
+
+std::vector<Submission> submissions(const fs::path& store) {
+  std::vector<Submission> out;
+  std::error_code absent;
+  for (const auto& folder : fs::directory_iterator(submissions_folder(store), absent)) {
+    if (!folder.is_directory(absent)) continue;
+    if (auto one = submission_in(folder.path())) out.push_back(std::move(*one));
+  }
+  std::ranges::sort(out, {}, [](const Submission& s) { return std::pair(s.time, s.id); });
+  return out;
+}
+
+std::vector<LiveTask> live_tasks(const std::vector<Submission>& all,
+                                 const std::vector<QueuedTask>& queue) {
+  std::vector<LiveTask> out;
+  for (const Submission& submission : all) {
+    for (const SubmittedArray& array : submission.arrays) {
+      for (const QueuedTask& queued : queue) {
+        if (queued.comment != array.comment || queued.index >= array.tasks) continue;
+        LiveTask task{.submission = submission.id,
+                      .task = array.first + queued.index,
+                      .queued = queued,
+                      .cells = {}};
+        const auto at = static_cast<std::size_t>(task.task);
+        if (at < submission.tasks.size()) task.cells = submission.tasks[at];
+        out.push_back(std::move(task));
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<std::vector<std::string>> tasks_of(const std::vector<std::vector<std::string>>& jobs,
+                                               const std::vector<double>& seconds, double room,
+                                               std::int64_t least) {
+  std::vector<std::vector<std::string>> out;
+  double filled = 0;
+  std::int64_t held = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const bool joins =
+        held > 0 && (held < least || filled + seconds[i] <= room);  // NaN: only least
+    if (!joins) {
+      out.emplace_back();
+      filled = 0;
+      held = 0;
+    }
+    out.back().insert(out.back().end(), jobs[i].begin(), jobs[i].end());
+    filled += seconds[i];
+    ++held;
+  }
+  return out;
+}
+
+std::vector<std::int64_t> array_sizes(std::int64_t tasks, std::int64_t most) {
+  std::vector<std::int64_t> out;
+  for (; tasks > 0; tasks -= most) out.push_back(std::min(tasks, most));
+  return out;
+}
+
+std::vector<std::string> bad_nodes(const fs::path& store) {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> counts;  // bad, good
+  for (const LaunchRecord& record : launch_records(store)) {
+    if (record.slurm_job.empty()) continue;
+    auto& [bad, good] = counts[record.host];
+    bad += record.end == LaunchEnd::Infrastructure || record.end == LaunchEnd::Hang ? 1 : 0;
+    good += record.end == LaunchEnd::Done ? 1 : 0;
+  }
+  std::vector<std::string> out;
+  for (const auto& [host, count] : counts) {
+    if (count.first >= kBadLaunches && count.first > count.second) out.push_back(host);
+  }
+  return out;
+}
+
+}  // namespace depthgrid

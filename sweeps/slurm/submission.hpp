@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sweeps/slurm/slurm_client.hpp"
+
+namespace depthgrid {
+
+/// An array of a submission.
+struct SubmittedArray {
+  std::string script;                 // file name in the submission's folder
+  std::string comment;                // by which squeue shows whose it is
+  std::int64_t first = 0, tasks = 0;  // lines of tasks.txt
+  std::string job;                    // Slurm's id; empty: it is not known whether sbatch took it
+  bool canary = false;                // one cell of each structure, for which the others wait
+};
+
+/// One `depthgrid submit`: `submissions/<id>/` in the store, with submission.json, tasks.txt and
+/// the scripts. Written before sbatch is called, so that a task can never be without it.
+struct Submission {
+  std::string id;
+  std::string time;                             // UTC
+  std::vector<std::vector<std::string>> tasks;  // ids of cells; line n of tasks.txt
+  std::vector<SubmittedArray> arrays;
+};
+
+std::filesystem::path submissions_folder(const std::filesystem::path& store);
+std::filesystem::path submission_folder(const std::filesystem::path& store, const std::string& id);
+
+/// Writes tasks.txt and submission.json, or the latter anew. @throws StorageError
+void keep_submission(const std::filesystem::path& store, const Submission& submission);
+
+/// All submissions of a store, the oldest first; unreadable ones are left out.
+std::vector<Submission> submissions(const std::filesystem::path& store);
+
+/// A task of a submission that Slurm still has.
+struct LiveTask {
+  std::string submission;
+  std::int64_t task = 0;  // line of tasks.txt
+  QueuedTask queued;
+  std::vector<std::string> cells;
+};
+
+/// Tasks of these submissions that are in the queue, found by their arrays' comments, so that an
+/// array whose id was never learnt is found as well.
+std::vector<LiveTask> live_tasks(const std::vector<Submission>& submissions,
+                                 const std::vector<QueuedTask>& queue);
+
+/// Divides jobs (lists of cells) among tasks, in their order.
+/// @param seconds  predicted for each job on one slot; NaN = unknown. @param room  seconds of one
+///                 task over all its slots. @param least  jobs that a task gets at least.
+std::vector<std::vector<std::string>> tasks_of(const std::vector<std::vector<std::string>>& jobs,
+                                               const std::vector<double>& seconds, double room,
+                                               std::int64_t least);
+
+/// Numbers of tasks of the arrays, none above `most`.
+std::vector<std::int64_t> array_sizes(std::int64_t tasks, std::int64_t most);
+
+/// Nodes on which at least three launches of this store failed by infrastructure or hung, and more
+/// than succeeded.
+std::vector<std::string> bad_nodes(const std::filesystem::path& store);
+
+}  // namespace depthgrid
