@@ -22,7 +22,6 @@ bool is_size(std::string_view text) {
 constexpr TextForm kForms[] = {
     {"slurm.", is_plain_word, "letters, digits and . _ - , : @ = & ( ) / alone"},
     {"resources.time", is_time, "a time as sbatch reads it: 4:00:00, 2-12:00:00 or minutes"},
-    {"resources.max_cell_time", is_time, "a time as sbatch reads it: 2:00:00 or minutes"},
     {"resources.mem", is_size, "a size such as 64G or 500M"},
 };
 

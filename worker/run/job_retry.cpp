@@ -1,6 +1,7 @@
 #include "worker/run/job_retry.hpp"
 
 #include <csignal>
+#include <functional>
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -21,15 +22,16 @@ namespace {
 /// the process to end and passes a stop on to it.
 /// @return  its exit code, 128 + n for a signal; OutOfMemory also if the system killed it for its
 ///          memory use.
-int train_apart(RunOrder order, const CellId& cell, const DeviceChoice& device) {
+int train_apart(RunOrder order, const CellId& cell, const DeviceChoice& device,
+                const std::function<bool()>& stopped) {
   order.cell = cell;
   order.board.clear();       // the process that waits for it goes on telling
   order.progress = "quiet";  // this process goes on drawing
   malloc_trim(0);
   if (device.device.is_cuda()) at::getDeviceAllocator(at::kCUDA)->emptyCache();
   const int code =
-      run_apart({program_beside("depthgrid-worker").string(), "run", order_text(order)},
-                stop_requested, variables_of_one_card(device));
+      run_apart({program_beside("depthgrid-worker").string(), "run", order_text(order)}, stopped,
+                variables_of_one_card(device));
   return code == 128 + SIGKILL ? static_cast<int>(ExitCode::OutOfMemory) : code;
 }
 
@@ -68,7 +70,11 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
   }
   for (std::int64_t i = 0; i < run_.sweep.run.integer("retry.oom"); ++i) {
     run_.progress.say("job " + job.id + " does not fit in memory: retrying in a fresh process");
-    const int code = train_apart(order_, cell.id, run_.device);
+    const auto stopped = [this] {  // the fresh process has a watchdog of its own
+      run_.watchdog.beat();
+      return stop_requested();
+    };
+    const int code = train_apart(order_, cell.id, run_.device, stopped);
     if (code == static_cast<int>(ExitCode::TempFail)) return true;
     if (run_.store.completed(cell.id)) return false;
     if (code == static_cast<int>(ExitCode::OutOfMemory)) continue;

@@ -27,6 +27,13 @@ void wait_for_others() {
   }
 }
 
+/// Leaf resources.hang: nothing = off, else what HangJudge takes.
+std::optional<std::optional<double>> hang_limit(const CellConfig& run) {
+  if (run.null("resources.hang")) return std::nullopt;
+  if (run.is_word("resources.hang")) return std::optional<double>();
+  return static_cast<double>(run.integer("resources.hang"));
+}
+
 /// Seconds for which a launch waits for cells that others hold: until those that were left free of
 /// a job that others hold in part may be taken.
 double patience(const LeaseKeeper& leases) {
@@ -135,7 +142,9 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
   JobRetry retry(run, order, leases, queue);
   bool stopped = false;
   Stopwatch waiting;
+  if (const auto limit = hang_limit(run.sweep.run)) run.watchdog.watch(*limit, end_hung);
   while (!stopped) {
+    run.watchdog.beat();
     std::optional<Claim> claim;
     const JobQueue::State state = queue.next(claim);
     for (const auto& [row, why] : queue.take_lost()) run.progress.cell_failed(row, why);
@@ -151,6 +160,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
     }
     stopped = stopped || stop_requested();
   }
+  run.watchdog.rest();
   tell_end(run.team.group());
   return {stopped, queue.failed(), retry.code()};
 }

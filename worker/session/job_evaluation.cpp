@@ -64,11 +64,15 @@ std::optional<FinalResults> JobEvaluation::final() {
   keep_rows();
   const Stopwatch clock;
   modes_.calibrate(true);
-  auto splits = plan_.final(*job_.fused.language, stop_requested);
+  const auto stopped = [this] {  // asked between batches
+    job_.run.watchdog.beat();
+    return stop_requested();
+  };
+  auto splits = plan_.final(*job_.fused.language, stopped);
   if (!splits) return std::nullopt;
   FinalResults out{std::move(*splits), std::nullopt};
   if (modes_.active()) {
-    out.modes = modes_.evaluate(true, stop_requested);
+    out.modes = modes_.evaluate(true, stopped);
     if (!out.modes) return std::nullopt;
   }
   std::vector<std::size_t> evaluated;

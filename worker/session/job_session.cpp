@@ -33,7 +33,11 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
                    [this](std::size_t e) {
                      return step_ < job_.steps() && job_.status(e) == CellStatus::Completed;
                    },
-               .begins = [this] { job_.run.progress.phase("probing"); },
+               .begins =
+                   [this] {
+                     job_.run.progress.phase("probing");
+                     job_.run.watchdog.beat();
+                   },
                .took =
                    [this](double seconds, const std::vector<std::size_t>& cells) {
                      recorder_.charge(&CellClock::probe, seconds, cells);
@@ -99,6 +103,12 @@ void JobSession::announce() const {
                        : fmt::format("{} … {}", alias(rows.front()), alias(rows.back())));
 }
 
+std::vector<std::string> JobSession::cell_ids() const {
+  std::vector<std::string> out;
+  for (const std::size_t row : job_.job.rows) out.push_back(job_.run.sweep.cells[row].id);
+  return out;
+}
+
 JobSession::Turn JobSession::turn() {
   Turn mine = Turn::Next;
   if (stop_requested() || recorder_.silent()) {
@@ -130,6 +140,8 @@ SessionEnd JobSession::run() {
     const Stopwatch clock;
     const StepReport report = trainer_.step(step_ + 1);
     services_.stepped({++step_, report, clock.seconds()});
+    job_.run.watchdog.beat();
+    if (job_.run.fault.armed()) job_.run.fault.pass(step_, cell_ids());
     const Turn next = turn();
     if (next == Turn::Next) continue;
     settle();

@@ -40,6 +40,7 @@ class JobSession {
   std::vector<CellClock> restore(const std::vector<ClaimedCell>& claims);
   RecordShape record_shape() const;
   void announce() const;
+  std::vector<std::string> cell_ids() const;
   /// What the team does after a step; of what its ranks ask for, the last of these words.
   enum class Turn : std::uint8_t { Next, Save, Stop };
   Turn turn();

@@ -7,6 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/base/fault_point.hpp"
 #include "core/config/sweep.hpp"
 #include "distributed/bucket_sync.hpp"
 #include "distributed/team.hpp"
@@ -18,6 +19,7 @@
 #include "worker/data_pool.hpp"
 #include "worker/process/progress.hpp"
 #include "worker/process/run_setup.hpp"
+#include "worker/process/watchdog.hpp"
 
 namespace depthgrid {
 
@@ -45,6 +47,8 @@ struct RunContext {
   CostTable costs;               // for predictions; has every structure
   std::string library_versions;  // JSON
   Progress progress;
+  Watchdog watchdog{};  // of a team's first rank, which waits for all others
+  FaultPoint fault{};
   AuditPermit permit = {};  // passed by every structure that trains
 };
 

@@ -100,6 +100,11 @@ constexpr Leaf kResources[] = {
     word("resources.launcher", "auto mpirun srun", "auto", Execution,
          "how a supervisor starts ranks; auto: srun across nodes, mpirun for several ranks on one, "
          "none for a single rank"),
+    null_means(or_words(run_integer("resources.hang", 1, 1e6, "s", "auto",
+                                    "a rank in which nothing has got on for this long ends itself; "
+                                    "auto: 900, or twenty times the longest pause so far"),
+                        "auto"),
+               "never"),
     or_words(run_integer("packing.fuse", 1, 1e6, "cells", "auto", "E, cells per fused job"),
              "auto off"),
     or_words(run_integer("packing.cells_per_launch", 1, 1e6, "jobs", "auto",

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# Launches that are watched: the bits of a plain run, whatever is killed, hangs or crashes; several supervisors on one
+# store; a poison cell; orders of the shell.
+source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
+options=(--set train.steps=400 --set checkpoint.every=20 --set eval.every=100 --set retry.backoff=0.2
+  --set resources.lease=3 --set packing.fuse=off)
+train plain
+
+supervised() { # supervised STORE [OPTION...]
+  local store=$1
+  shift
+  "$depthgrid" run "$sweep" "${options[@]}" "$@" --store "$store" -q
+}
+wait_for() { # wait_for WHAT COMMAND...
+  local what=$1
+  shift
+  for _ in $(seq 1200); do
+    "$@" && return
+    sleep 0.05
+  done
+  fail "no $what in a minute"
+}
+a_checkpoint() { find "$1" -name 'ckpt-*.h5' 2>/dev/null | grep -q .; }
+worker_of() { pgrep -P "$1" -f 'depthgrid-worker run' | head -1; }
+has_worker() { [ -n "$(worker_of "$1")" ]; }
+done_once() { # each cell has one result, and no two attempts at a time
+  expect 0 "$depthgrid" status "$1" --json
+  check "j['counts']['completed'] == $2"
+}
+
+# Two launches at a time, one job each; launch overhead.
+begin=$(date +%s%N)
+expect 0 supervised two -j 2
+took=$((($(date +%s%N) - begin) / 1000000))
+same plain two
+[ "$(find two/launches -name 'attempt-1.json' | wc -l)" -ge 2 ] || fail "no record of launches"
+echo "supervised: 4 cells, 2 at a time, in $took ms"
+
+# kill -9 of a worker: it is started again, from its checkpoint.
+supervised killed -j 2 2>err &
+run=$!
+wait_for checkpoint a_checkpoint killed/cells
+wait_for worker has_worker "$run"
+victim=$(worker_of "$run")
+begin=$(date +%s%N)
+kill -9 "$victim"
+wait_for "detected death" grep -rqs '"end": "killed"' killed/launches
+echo "a killed worker was seen after $((($(date +%s%N) - begin) / 1000000)) ms"
+wait "$run" || fail "the supervisor ended with $?"
+same plain killed
+
+# kill -9 of the supervisor: its launches stop; the same command goes on.
+supervised orphaned -j 2 2>err &
+run=$!
+wait_for checkpoint a_checkpoint orphaned/cells
+wait_for worker has_worker "$run"
+workers=$(pgrep -P "$run" -f 'depthgrid-worker run')
+kill -9 "$run"
+wait "$run" 2>/dev/null || true
+gone() {
+  local w
+  for w in $workers; do
+    [ -d "/proc/$w" ] && ! grep -q '^State:.*Z' "/proc/$w/status" && return 1
+  done
+  return 0
+}
+wait_for "end of orphaned launches" gone
+expect 0 supervised orphaned -j 2
+same plain orphaned
+
+# A signal: launches write checkpoints, exit code 75, and the same command goes on.
+supervised stopped -j 2 2>err &
+run=$!
+wait_for checkpoint a_checkpoint stopped/cells
+kill -TERM "$run"
+code=0
+wait "$run" || code=$?
+[ "$code" -eq 75 ] || fail "stopped with $code, not 75"
+expect 0 supervised stopped -j 2
+same plain stopped
+
+# Two supervisors and a plain run on one store.
+supervised shared -j 1 2>/dev/null &
+first=$!
+supervised shared -j 1 2>/dev/null &
+second=$!
+expect 0 "$depthgrid" run "$sweep" "${options[@]}" --store shared -q
+wait "$first" || fail "the first of two supervisors ended with $?"
+wait "$second" || fail "the second of two supervisors ended with $?"
+same plain shared
+
+# A cell that crashes its process each time is set aside; the others are completed; exit code 4.
+expect 0 "$depthgrid" status plain --json
+poison=$("$depthgrid" results plain --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["cells"][0]["id"])')
+DEPTHGRID_FAULT=abort@30@$poison expect 4 supervised poisoned -j 2 --set retry.crash=1 --set retry.breaker_failures=50
+expect 4 "$depthgrid" status poisoned --json
+check "j['counts']['completed'] == 3 and j['counts']['failed'] == 1"
+check "j['problems'][0]['id'] == '$poison'"
+# Healed, the same command trains it.
+expect 0 supervised poisoned -j 2
+same plain poisoned
+
+# The circuit breaker: a machine on which every launch crashes stops by itself.
+DEPTHGRID_FAULT=abort@1 expect 1 supervised broken -j 2 --set retry.crash=100 --set retry.breaker_failures=3
+says err "retry.breaker_failures = 3"
+
+# --fail-fast ends with the first failed cell.
+DEPTHGRID_FAULT=abort@30@$poison expect 4 supervised hasty -j 1 --fail-fast --set retry.crash=0 \
+  --set retry.breaker_failures=50
+
+# A hang: the watchdog ends the worker with 76, and the next launch goes on.
+DEPTHGRID_FAULT=sleep@30@$poison expect 4 supervised hanging -j 2 --set resources.hang=2 --set retry.hang=0
+expect 0 grep -rq '"end": "hang"' hanging/launches
+expect 0 supervised hanging -j 2
+same plain hanging
+
+# Lines of a file of tasks.
+ids=$("$depthgrid" results plain --json | python3 -c 'import json,sys; print(*(c["id"] for c in json.load(sys.stdin)["cells"]))')
+read -r -a ids <<<"$ids"
+printf '%s %s\n%s %s\n' "${ids[@]}" >tasks.txt
+expect 0 "$depthgrid" supervise "$sweep" "${options[@]}" --store tasked -q -j 1 --tasks tasks.txt --task 1
+expect 3 "$depthgrid" status tasked --json
+check "j['counts']['completed'] == 2"
+SLURM_ARRAY_TASK_ID=0 expect 0 "$depthgrid" supervise "$sweep" "${options[@]}" --store tasked -q -j 1 --tasks tasks.txt
+expect 0 "$depthgrid" pack tasked
+same plain tasked
+expect 66 "$depthgrid" supervise "$sweep" --store tasked --tasks tasks.txt --task 2
+expect 2 "$depthgrid" supervise "$sweep" --store tasked --tasks tasks.txt
+expect 2 "$depthgrid" supervise "$sweep" --store tasked --task 1

@@ -1,0 +1,136 @@
+#include "sweeps/slurm/submission.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "core/base/nan.hpp"
+#include "sweeps/supervise/launch_record.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace submission_test {
+
+Submission two_arrays() {
+  return {.id = "0a1b",
+          .time = "2026-01-01T00:00:00Z",
+          .tasks = {{"c0"}, {"c1", "c2"}, {"c3"}},
+          .arrays = {{.script = "array-0.sbatch",
+                      .comment = "depthgrid:0a1b:0",
+                      .first = 0,
+                      .tasks = 2,
+                      .job = "11",
+                      .canary = true},
+                     {.script = "array-1.sbatch",
+                      .comment = "depthgrid:0a1b:1",
+                      .first = 2,
+                      .tasks = 1,
+                      .job = "",
+                      .canary = false}}};
+}
+
+TEST(Submission, ComesBackAsItWasKept) {
+  const TemporaryFolder store;
+  keep_submission(store.path(), two_arrays());
+  const auto found = submissions(store.path());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].tasks, two_arrays().tasks);
+  ASSERT_EQ(found[0].arrays.size(), 2U);
+  EXPECT_EQ(found[0].arrays[0].job, "11");
+  EXPECT_TRUE(found[0].arrays[0].canary);
+  EXPECT_EQ(found[0].arrays[1].first, 2);
+}
+
+TEST(Submission, TasksInTheQueueAreFoundByTheirCommentsEvenIfTheIdWasNeverLearnt) {
+  const auto queue = queued_tasks(
+      "11_1|RUNNING|depthgrid:0a1b:0|None\n"
+      "15_0|PENDING|depthgrid:0a1b:1|Resources\n"
+      "16_0|PENDING|depthgrid:other:0|Resources\n"
+      "17|RUNNING|(null)|None\n"
+      "garbage\n");
+  ASSERT_EQ(queue.size(), 4U);
+  EXPECT_EQ(queue[0].array, "11");
+  EXPECT_EQ(queue[0].index, 1);
+  const auto live = live_tasks({two_arrays()}, queue);
+  ASSERT_EQ(live.size(), 2U);
+  EXPECT_EQ(live[0].cells, (std::vector<std::string>{"c1", "c2"}));
+  EXPECT_EQ(live[1].task, 2);
+  EXPECT_EQ(live[1].cells, std::vector<std::string>{"c3"});
+}
+
+TEST(Submission, ArraysHaveNoMoreTasksThanSlurmAllows) {
+  EXPECT_EQ(array_sizes(2500, 1001), (std::vector<std::int64_t>{1001, 1001, 498}));
+  EXPECT_EQ(array_sizes(1001, 1001), std::vector<std::int64_t>{1001});
+  EXPECT_TRUE(array_sizes(0, 1001).empty());
+}
+
+TEST(Submission, JobsFillTasksUpToTheirRoom) {
+  const std::vector<std::vector<std::string>> jobs = {{"a"}, {"b"}, {"c"}, {"d"}, {"e"}};
+  const std::vector<double> each(5, 10);
+  EXPECT_EQ(tasks_of(jobs, each, 25, 1).size(), 3U);
+  EXPECT_EQ(tasks_of(jobs, each, 5, 1).size(), 5U) << "a task has at least one";
+  EXPECT_EQ(tasks_of(jobs, each, 5, 2).size(), 3U) << "or as many as there are slots";
+  EXPECT_EQ(tasks_of(jobs, std::vector<double>(5, kNaN), 1e9, 2).size(), 3U);
+}
+
+TEST(Submission, NodesOnWhichLaunchesFailAreLeftOut) {
+  const TemporaryFolder store;
+  const auto keep = [&](const std::string& host, LaunchEnd end, int n) {
+    for (int i = 0; i < n; ++i) {
+      LaunchRecord record;
+      record.id = record.host = host;
+      record.slurm_job = "1_0";
+      record.end = end;
+      std::filesystem::create_directories(launch_folder(store.path(), host));
+      record.attempt = next_attempt(launch_folder(store.path(), host));
+      keep_record(store.path(), record);
+    }
+  };
+  keep("good", LaunchEnd::Done, 9);
+  keep("good", LaunchEnd::Infrastructure, 3);
+  keep("bad", LaunchEnd::Infrastructure, 2);
+  keep("bad", LaunchEnd::Hang, 1);
+  keep("new", LaunchEnd::Infrastructure, 2);
+  EXPECT_EQ(bad_nodes(store.path()), std::vector<std::string>{"bad"});
+}
+
+TEST(SlurmClient, SaysWhatToDoAboutARefusal) {
+  const SlurmClient slurm([](const std::vector<std::string>&, double) {
+    return CommandAnswer{.code = 1,
+                         .late = false,
+                         .out = "",
+                         .err = "sbatch: error: Invalid partition name specified\n"};
+  });
+  try {
+    slurm.submit("script", {});
+    FAIL() << "it was refused";
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("sinfo"), std::string::npos) << e.what();
+  }
+}
+
+TEST(SlurmClient, ReadsTheIdAndTheLimit) {
+  const SlurmClient slurm([](const std::vector<std::string>& command, double) {
+    const bool config = command[0] == "scontrol";
+    return CommandAnswer{.code = 0,
+                         .late = false,
+                         .out = config ? "MaxArraySize            = 501\n" : "77;cluster\n",
+                         .err = ""};
+  });
+  EXPECT_EQ(slurm.submit("script", {}), "77");
+  EXPECT_EQ(slurm.max_array_size(), 501);
+}
+
+TEST(SlurmClient, AnAbsentOrSilentSlurmIsSaidToBe) {
+  const SlurmClient absent([](const std::vector<std::string>&, double) {
+    return CommandAnswer{.code = 127, .late = false, .out = "", .err = ""};
+  });
+  EXPECT_THROW(absent.queue(), UserError);
+  EXPECT_FALSE(absent.present());
+  const SlurmClient silent([](const std::vector<std::string>&, double) {
+    return CommandAnswer{.code = 137, .late = true, .out = "", .err = ""};
+  });
+  EXPECT_THROW(silent.queue(), UserError);
+}
+
+}  // namespace submission_test
+}  // namespace depthgrid

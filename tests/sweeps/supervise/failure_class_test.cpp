@@ -1,0 +1,52 @@
+#include "sweeps/supervise/failure_class.hpp"
+
+#include <csignal>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace failure_class_test {
+
+TEST(FailureClass, FollowsFromTheExitCode) {
+  EXPECT_EQ(end_of(0, "", 0), LaunchEnd::Done);
+  EXPECT_EQ(end_of(4, "", 0), LaunchEnd::Done);
+  EXPECT_EQ(end_of(75, "", 0), LaunchEnd::Stopped);
+  EXPECT_EQ(end_of(76, "", 0), LaunchEnd::Hang);
+  EXPECT_EQ(end_of(77, "", 0), LaunchEnd::OutOfMemory);
+  EXPECT_EQ(end_of(73, "", 0), LaunchEnd::Disk);
+  EXPECT_EQ(end_of(78, "", 0), LaunchEnd::Refused);
+  EXPECT_EQ(end_of(1, "", 0), LaunchEnd::Crash);
+  EXPECT_EQ(end_of(128 + SIGSEGV, "", 0), LaunchEnd::Crash);
+  EXPECT_EQ(end_of(128 + SIGKILL, "", 0), LaunchEnd::Killed);
+}
+
+TEST(FailureClass, AKillByTheSystemForMemoryIsOutOfMemory) {
+  EXPECT_EQ(end_of(128 + SIGKILL, "", 1), LaunchEnd::OutOfMemory);
+}
+
+TEST(FailureClass, WhatTheDriverSaysIsNotTheProgramsFault) {
+  EXPECT_EQ(end_of(1, "NCCL error: remote process exited", 0), LaunchEnd::Infrastructure);
+  EXPECT_EQ(end_of(134, "NVRM: Xid (PCI:0000:07:00): 79", 0), LaunchEnd::Infrastructure);
+  EXPECT_EQ(end_of(0, "NCCL error", 0), LaunchEnd::Done);
+}
+
+TEST(FailureClass, EachHasAPolicyOfItsOwn) {
+  for (int e = 0; e <= static_cast<int>(LaunchEnd::Refused); ++e) {
+    EXPECT_EQ(policy_of(static_cast<LaunchEnd>(e)).end, static_cast<LaunchEnd>(e));
+  }
+}
+
+TEST(FailureClass, TheTailOfALogIsItsLastLines) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "log").string();
+  std::ofstream(file) << "one\ntwo\nthree\n";
+  EXPECT_EQ(tail_of(file, 2), "two\nthree\n");
+  EXPECT_EQ(tail_of(file, 9), "one\ntwo\nthree\n");
+  EXPECT_EQ(tail_of(file + "-absent", 9), "");
+}
+
+}  // namespace failure_class_test
+}  // namespace depthgrid
