@@ -89,7 +89,7 @@ expect 0 "$depthgrid" run "$sweep" "${options[@]}" --set seeds=1 --store chunks 
 # Requeued in the middle: goes on from its checkpoint, with the same bits. The signal is what comes before a time limit.
 long=(--set train.steps=20000 --set eval.every=10000)
 "$depthgrid" run "$sweep" "${options[@]}" "${long[@]}" --store plain_long -q
-submit stopped "${long[@]}" >out
+submit stopped "${long[@]}" >submitted
 wait_for 60 checkpoint a_checkpoint stopped
 job=$(squeue -h -r -t R -o %i | head -1)
 scancel --signal=USR1 --batch "$job"

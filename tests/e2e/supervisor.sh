@@ -2,7 +2,7 @@
 # Launches that are watched: the bits of a plain run, whatever is killed, hangs or crashes; several supervisors on one
 # store; a poison cell; orders of the shell.
 source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
-options=(--set train.steps=400 --set checkpoint.every=20 --set eval.every=100 --set retry.backoff=0.2
+options=(--set train.steps=1000 --set checkpoint.every=50 --set eval.every=500 --set retry.backoff=0.2
   --set resources.lease=3 --set packing.fuse=off)
 train plain
 
@@ -10,6 +10,12 @@ supervised() { # supervised STORE [OPTION...]
   local store=$1
   shift
   "$depthgrid" run "$sweep" "${options[@]}" "$@" --store "$store" -q
+}
+begin_supervised() { # the same in the background; its process is $run
+  local store=$1
+  shift
+  "$depthgrid" run "$sweep" "${options[@]}" "$@" --store "$store" -q 2>err &
+  run=$!
 }
 wait_for() { # wait_for WHAT COMMAND...
   local what=$1
@@ -23,11 +29,6 @@ wait_for() { # wait_for WHAT COMMAND...
 a_checkpoint() { find "$1" -name 'ckpt-*.h5' 2>/dev/null | grep -q .; }
 worker_of() { pgrep -P "$1" -f 'depthgrid-worker run' | head -1; }
 has_worker() { [ -n "$(worker_of "$1")" ]; }
-done_once() { # each cell has one result, and no two attempts at a time
-  expect 0 "$depthgrid" status "$1" --json
-  check "j['counts']['completed'] == $2"
-}
-
 # Two launches at a time, one job each; launch overhead.
 begin=$(date +%s%N)
 expect 0 supervised two -j 2
@@ -37,8 +38,7 @@ same plain two
 echo "supervised: 4 cells, 2 at a time, in $took ms"
 
 # kill -9 of a worker: it is started again, from its checkpoint.
-supervised killed -j 2 2>err &
-run=$!
+begin_supervised killed -j 2
 wait_for checkpoint a_checkpoint killed/cells
 wait_for worker has_worker "$run"
 victim=$(worker_of "$run")
@@ -50,8 +50,7 @@ wait "$run" || fail "the supervisor ended with $?"
 same plain killed
 
 # kill -9 of the supervisor: its launches stop; the same command goes on.
-supervised orphaned -j 2 2>err &
-run=$!
+begin_supervised orphaned -j 2
 wait_for checkpoint a_checkpoint orphaned/cells
 wait_for worker has_worker "$run"
 workers=$(pgrep -P "$run" -f 'depthgrid-worker run')
@@ -69,8 +68,7 @@ expect 0 supervised orphaned -j 2
 same plain orphaned
 
 # A signal: launches write checkpoints, exit code 75, and the same command goes on.
-supervised stopped -j 2 2>err &
-run=$!
+begin_supervised stopped -j 2
 wait_for checkpoint a_checkpoint stopped/cells
 kill -TERM "$run"
 code=0
@@ -80,10 +78,10 @@ expect 0 supervised stopped -j 2
 same plain stopped
 
 # Two supervisors and a plain run on one store.
-supervised shared -j 1 2>/dev/null &
-first=$!
-supervised shared -j 1 2>/dev/null &
-second=$!
+begin_supervised shared -j 1
+first=$run
+begin_supervised shared -j 1
+second=$run
 expect 0 "$depthgrid" run "$sweep" "${options[@]}" --store shared -q
 wait "$first" || fail "the first of two supervisors ended with $?"
 wait "$second" || fail "the second of two supervisors ended with $?"
@@ -92,7 +90,7 @@ same plain shared
 # A cell that crashes its process each time is set aside; the others are completed; exit code 4.
 expect 0 "$depthgrid" status plain --json
 poison=$("$depthgrid" results plain --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["cells"][0]["id"])')
-DEPTHGRID_FAULT=abort@30@$poison expect 4 supervised poisoned -j 2 --set retry.crash=1 --set retry.breaker_failures=50
+DEPTHGRID_FAULT=abort@300@$poison expect 4 supervised poisoned -j 2 --set retry.crash=1 --set retry.breaker_failures=50
 expect 4 "$depthgrid" status poisoned --json
 check "j['counts']['completed'] == 3 and j['counts']['failed'] == 1"
 check "j['problems'][0]['id'] == '$poison'"
@@ -105,11 +103,11 @@ DEPTHGRID_FAULT=abort@1 expect 1 supervised broken -j 2 --set retry.crash=100 --
 says err "retry.breaker_failures = 3"
 
 # --fail-fast ends with the first failed cell.
-DEPTHGRID_FAULT=abort@30@$poison expect 4 supervised hasty -j 1 --fail-fast --set retry.crash=0 \
+DEPTHGRID_FAULT=abort@300@$poison expect 4 supervised hasty -j 1 --fail-fast --set retry.crash=0 \
   --set retry.breaker_failures=50
 
 # A hang: the watchdog ends the worker with 76, and the next launch goes on.
-DEPTHGRID_FAULT=sleep@30@$poison expect 4 supervised hanging -j 2 --set resources.hang=2 --set retry.hang=0
+DEPTHGRID_FAULT=sleep@300@$poison expect 4 supervised hanging -j 2 --set resources.hang=2 --set retry.hang=0
 expect 0 grep -rq '"end": "hang"' hanging/launches
 expect 0 supervised hanging -j 2
 same plain hanging
