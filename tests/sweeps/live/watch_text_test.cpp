@@ -70,7 +70,7 @@ TEST(WatchText, FitsTheTerminalAndSaysWhatItLeavesOut) {
       EXPECT_LE(display_width(line), static_cast<std::size_t>(std::max(columns - 1, 1)));
     }
   }
-  EXPECT_EQ(watch_lines(three_cells(), numbers, 100, 6).back(), "… and 5 more lines");
+  EXPECT_EQ(watch_lines(three_cells(), numbers, 100, 6).back(), "… and 4 more lines");
   EXPECT_EQ(watch_line(three_cells(), numbers),
             "s: 1 completed, 1 running, 1 pending; 130 of 300 cell-steps, 10 per second, "
             "remaining 0:17");

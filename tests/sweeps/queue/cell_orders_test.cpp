@@ -81,7 +81,9 @@ TEST_F(CellOrders, AnOrderThatItsOwnerHasNotSeenHoldsForTheNextOne) {
   lease->release();
   EXPECT_EQ(status(0), CellStatus::Pending);
   std::optional<Claim> claim;
-  EXPECT_EQ(queue({0}).next(claim), State::Finished);
+  JobQueue jobs = queue({0});
+  EXPECT_EQ(jobs.next(claim), State::Waiting);  // it has just learnt that nothing is left
+  EXPECT_EQ(jobs.next(claim), State::Finished);
   EXPECT_EQ(status(0), CellStatus::Cancelled);
   EXPECT_FALSE(stop_ordered(store_, id(0)));
 }
