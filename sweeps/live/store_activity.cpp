@@ -58,6 +58,7 @@ SweepNumbers numbers_now(const Listing& listing, const Store* store) {
   out.runs = activity.runs;
   out.jobs = activity.jobs;
   if (activity.rate > 0) out.rate = activity.rate;
+  if (!something_at(store->orders_dir())) return out;
   for (const CellSummary& cell : listing.cells) {
     const bool open = !is_result(cell.status) && !is_failure(cell.status);
     if (open && something_at(store->stop_order(cell.id))) out.stopping.push_back(cell.alias);
