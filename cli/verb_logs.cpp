@@ -15,12 +15,14 @@ namespace {
 /// Prints what the workers of a cell write, until the cell has ended.
 void follow(const Store& store, const CellId& id, std::size_t lines) {
   LogFollower log(store, id, lines);
-  for (bool ended = false; !ended;) {
-    ended = log.ended();  // before: what is written until then is still shown
+  const auto show = [&log] {
     const std::string text = log.more();
     if (!text.empty()) print(text);
-    if (!ended) std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  }
+  };
+  for (show(); !log.ended(); show()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  // A worker publishes the end of a cell before it writes that of the job to its log.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  show();
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ ends 4 "$watcher" "status --watch"
 ends 0 "$follower" "logs -f"
 grep -q '4 running; .* cell-steps' lines || fail "status --watch has not seen the run"
 grep -q '1 cancelled' lines || fail "status --watch has not seen the end"
-grep -q 'job .* done at step 2500' followed || fail "logs -f has not seen the end"
+grep -q 'job .* starts at step 0 of 2500' followed || fail "logs -f has not seen the job"
 [ -z "$(ls asked/orders)" ] || fail "an order is left"
 expect 4 "$depthgrid" status asked --json
 check 'j["counts"]["cancelled"] == 1 and j["counts"]["completed"] == 3 and "retry" in j["problems"][0]["problem"]'
@@ -132,11 +132,11 @@ def keep(fd):
     global seen
     data = os.read(fd, 65536)
     seen += data
-    return b""
+    return data
 code = os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], keep, lambda fd: os.read(fd, 1)))
-up = seen.count(b"\x1b[") and seen.count(b"A\r\x1b[J")
-print(f"{up} screens")
-sys.exit(0 if code == 0 and up >= 2 and b"completed" in seen[seen.rindex(b"\x1b[J"):] else 1)
+screens = seen.count(b"A\r\x1b[J")
+print(f"{screens} screens, then {code}")
+sys.exit(0 if code == 0 and screens >= 2 and b"completed" in seen[seen.rindex(b"\x1b[J"):] else 1)
 PY
 ends 0 "$pid" "the run that was watched"
 
