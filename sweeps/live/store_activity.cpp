@@ -1,5 +1,6 @@
 #include "sweeps/live/store_activity.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -45,6 +46,7 @@ StoreActivity store_activity(const Store& store) {
       const auto job = present_job(file->path());
       if (!job) continue;
       ++out.jobs;
+      out.cells += job->cells();
       if (std::isfinite(job->rate())) out.rate += job->rate();
     }
   }
@@ -57,7 +59,11 @@ SweepNumbers numbers_now(const Listing& listing, const Store* store) {
   const StoreActivity activity = store_activity(*store);
   out.runs = activity.runs;
   out.jobs = activity.jobs;
-  if (activity.rate > 0) out.rate = activity.rate;
+  const auto running = std::ranges::count(listing.cells, CellStatus::Running, &CellSummary::status);
+  if (activity.rate > 0 && running > 0) {
+    const double share = static_cast<double>(running) / static_cast<double>(activity.cells);
+    out.rate = activity.rate * std::min(1.0, share);
+  }
   if (!something_at(store->orders_dir())) return out;
   for (const CellSummary& cell : listing.cells) {
     const bool open = !is_result(cell.status) && !is_failure(cell.status);

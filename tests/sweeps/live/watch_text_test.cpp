@@ -111,12 +111,12 @@ TEST(StoreActivity, AddsTheRatesOfWhatRunsTellAndNotOfTheDead) {
   std::ofstream(store.stop_order("000000000002")) << "{}";
   std::ofstream(store.stop_order("000000000001")) << "{}";  // it has ended
   const SweepNumbers numbers = numbers_now(three_cells(), &store);
-  EXPECT_DOUBLE_EQ(numbers.rate, 10);
+  EXPECT_DOUBLE_EQ(numbers.rate, 5);  // of the job's two cells only one still trains
   EXPECT_EQ(numbers.stopping, std::vector<std::string>{"arm,000000000002"});
   const auto json = nlohmann::json::parse(status_json(three_cells(), &numbers));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["cell_steps"], (nlohmann::json{{"done", 130}, {"total", 300}}));
-  EXPECT_DOUBLE_EQ(json["activity"]["eta_seconds"], 17);
+  EXPECT_DOUBLE_EQ(json["activity"]["eta_seconds"], 34);
   EXPECT_DOUBLE_EQ(json["rank_hours"]["used"], 1.5);
   EXPECT_DOUBLE_EQ(json["rank_hours"]["lost"], 0.1);
 }
