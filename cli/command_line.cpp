@@ -93,6 +93,12 @@ CommandLine& CommandLine::argument(const char* name) {
   return *this;
 }
 
+CommandLine& CommandLine::arguments(const char* name) {
+  impl_->hidden.add_options()(name, po::value<std::vector<std::string>>());
+  impl_->positional.add(name, -1);
+  return *this;
+}
+
 CommandLine& CommandLine::sweep_options() {
   impl_->about_sweep = true;
   list("set", "KEY=VALUE", "of a sweep file: override a key; a comma makes a factor; repeatable");

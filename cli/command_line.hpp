@@ -32,6 +32,8 @@ class CommandLine {
                     const char* help);  // may be repeated
   /// The next argument without dashes.
   CommandLine& argument(const char* name);
+  /// All further arguments without dashes, any number; list_of() has them.
+  CommandLine& arguments(const char* name);
   /// --set and --yes of verbs that read a sweep file.
   CommandLine& sweep_options();
   bool has_sweep_options() const;  // whether sweep_options() was called

@@ -1,6 +1,7 @@
 #include "cli/store_argument.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -106,6 +107,16 @@ Listing StoreArgument::listing() const {
       sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts());
   if (absent() || !has_plan(open())) return list_sweep(matched, folder.string());
   return list_store(open(), folder.string(), &matched);
+}
+
+CellWords::CellWords(std::vector<std::string> words) : cells(std::move(words)) {
+  if (cells.empty()) return;
+  const std::string& last = cells.back();
+  const bool names_store = is_store(last) || is_store(fs::path("results") / last) ||
+                           fs::is_regular_file(last) || last.find('/') != std::string::npos;
+  if (!names_store || last.empty()) return;
+  store = last;
+  cells.pop_back();
 }
 
 CommandLine& weight_options(CommandLine& line) {

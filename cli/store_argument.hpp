@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/command_line.hpp"
 #include "core/config/sweep.hpp"
@@ -50,6 +51,13 @@ struct StoreArgument {
   Store open() const;
   /// Cells of the store; for a sweep file without a store, all cells as pending.
   Listing listing() const;
+};
+
+/// The words of `[CELL…] [STORE]`: the last one is the store if it names a store or a file.
+struct CellWords {
+  std::vector<std::string> cells;
+  std::string store;  // "" = none
+  explicit CellWords(std::vector<std::string> words);
 };
 
 /// Adds CELL [STORE], --store, --cell and --at, of verbs about the weights of one cell. With --cell

@@ -6,6 +6,7 @@
 #include "cli/verbs.hpp"
 #include "core/base/log.hpp"
 #include "storage/leftovers.hpp"
+#include "storage/run_leftovers.hpp"
 
 namespace depthgrid {
 namespace {
@@ -27,8 +28,9 @@ int gc_verb(const Arguments& arguments) {
   CommandLine line(
       "gc [STORE] [-n] [--json]",
       "Removes what killed processes have left behind: Open MPI's files in /dev/shm of\n"
-      "this machine and, if STORE is named, its unfinished files. Files that a living\n"
-      "process uses, and all results, stay.");
+      "this machine and, if STORE is named, its unfinished files, the boards of runs that\n"
+      "have died and orders that were carried out. Files that a living process uses, and all\n"
+      "results, stay.");
   line.examples({"gc", "gc results/tiny --dry-run"});
   line.argument("STORE")
       .sweep_options()
@@ -39,9 +41,10 @@ int gc_verb(const Arguments& arguments) {
   const bool named = line.has("STORE") || line.has("store");
   const Leftovers memory = shared_memory_leftovers();
   const Leftovers unfinished = named ? store_leftovers(StoreArgument(line).open()) : Leftovers{};
+  const Leftovers runs = named ? run_leftovers(StoreArgument(line).open()) : Leftovers{};
   std::vector<std::string> problems;
   const bool dry = line.has("dry-run");
-  for (const Leftovers* found : {&memory, &unfinished}) {
+  for (const Leftovers* found : {&memory, &unfinished, &runs}) {
     if (dry) break;
     for (std::string& problem : remove_leftovers(*found)) problems.push_back(std::move(problem));
   }
@@ -50,13 +53,14 @@ int gc_verb(const Arguments& arguments) {
                                  {"removed", !dry},
                                  {"shared_memory", json_of(memory)},
                                  {"store", json_of(unfinished)},
+                                 {"runs", json_of(runs)},
                                  {"problems", problems}}
               .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
           "\n");
   } else {
     for (const std::string& problem : problems) log(LogLevel::Warning, problem);
     print(text_of(memory, "/dev/shm", dry));
-    if (named) print(text_of(unfinished, "store", dry));
+    if (named) print(text_of(unfinished, "store", dry) + text_of(runs, "runs", dry));
   }
   return number_of(problems.empty() ? ExitCode::Done : ExitCode::Partial);
 }

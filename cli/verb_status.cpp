@@ -1,24 +1,150 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/terminal.hpp"
+#include "sweeps/live/store_activity.hpp"
+#include "sweeps/live/watch_text.hpp"
 #include "sweeps/report/status_report.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// A status at one time.
+struct Look {
+  Listing listing;
+  SweepNumbers numbers;
+};
+
+Look look_at(const StoreArgument& argument) {
+  Look out{argument.listing(), {}};
+  const std::optional<Store> store =
+      argument.absent() ? std::nullopt : std::optional(argument.open());
+  out.numbers = numbers_now(out.listing, store ? &*store : nullptr);
+  return out;
+}
+
+/// `--watch 5` and `--watch=5`: the seconds are optional, which the parser of options cannot tell
+/// from the argument that follows.
+Arguments with_seconds(const Arguments& arguments) {
+  const auto is_number = [](const std::string& word) {
+    return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+  };
+  Arguments out;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word.starts_with("--watch=")) {
+      out.insert(out.end(), {"--watch", "--every", word.substr(8)});
+      continue;
+    }
+    out.push_back(word);
+    if (word != "--watch" || i + 1 == arguments.size() || !is_number(arguments[i + 1])) continue;
+    out.insert(out.end(), {"--every", arguments[++i]});
+  }
+  return out;
+}
+
+/// Draws over what it drew before; the cursor stays below, where a shell goes on after Ctrl-C.
+class Screen {
+ public:
+  explicit Screen(Terminal terminal) : terminal_(std::move(terminal)) {}
+
+  void draw(const Look& look) {
+    const Terminal::Size size = terminal_.size();
+    const auto lines = watch_lines(look.listing, look.numbers, size.columns, size.rows);
+    std::string out = above();
+    for (const std::string& line : lines) out += line + "\r\n";
+    terminal_.write(out);
+    drawn_ = std::min<std::size_t>(lines.size(), static_cast<std::size_t>(size.rows) - 1);
+  }
+  void erase() {
+    terminal_.write(above());
+    drawn_ = 0;
+  }
+
+ private:
+  std::string above() const {
+    return drawn_ == 0 ? "" : fmt::format("\033[{}A{}", drawn_, kEraseBelow);
+  }
+
+  Terminal terminal_;
+  std::size_t drawn_ = 0;  // lines
+};
+
+int watch(const StoreArgument& argument, std::chrono::seconds every, bool json) {
+  std::optional<Screen> screen;
+  if (auto terminal = json ? std::nullopt : Terminal::of(STDOUT_FILENO)) {
+    screen.emplace(std::move(*terminal));
+  }
+  std::optional<SweepNumbers> before;
+  Stopwatch since;
+  for (;;) {
+    Look now = look_at(argument);
+    // Without boards, the rate is that of what the store has gained since the last look.
+    const double seconds = since.seconds();
+    since = Stopwatch();
+    if (before && std::isnan(now.numbers.rate) && seconds > 0) {
+      const auto made = now.numbers.cell_steps_done - before->cell_steps_done;
+      if (made > 0) now.numbers.rate = static_cast<double>(made) / seconds;
+    }
+    before = now.numbers;
+    const ExitCode code = status_code(now.listing);
+    const bool ended = code != ExitCode::Unfinished;
+    if (screen && !ended) screen->draw(now);
+    if (screen && ended) {
+      screen->erase();
+      print(status_text(now.listing, colour_of_stdout()) + numbers_text(now.numbers));
+    }
+    if (json) print(status_json(now.listing, &now.numbers));
+    if (!screen && !json) {
+      print(iso_utc(unix_time()) + " " + watch_line(now.listing, now.numbers) + "\n");
+      if (ended) print(status_text(now.listing) + numbers_text(now.numbers));
+    }
+    if (ended) return number_of(code);
+    std::this_thread::sleep_for(every);
+  }
+}
+
+}  // namespace
 
 int status_verb(const Arguments& arguments) {
   CommandLine line(
-      "status [STORE] [--json]",
+      "status [STORE] [--watch [SECONDS]] [--json]",
       "Counts cells by state and lists the problems. STORE is the folder of a store or a\n"
-      "sweep file. Returns 3 while cells are pending or running, 4 if some failed, else 0.");
-  line.examples({"status results/tiny", "status configs/tiny.yaml --json"});
+      "sweep file. Returns 3 while cells are pending or running, 4 if some failed, else 0.\n"
+      "With --watch it shows that again and again, with steps, rate, time left and hours, until\n"
+      "all cells have ended. Ctrl-C ends the display, not the run.");
+  line.examples(
+      {"status results/tiny", "status configs/tiny.yaml --json", "status results/tiny --watch"});
   line.argument("STORE")
       .sweep_options()
       .text("store", "DIR", "store of the sweep file")
+      .flag("watch", "show it again every 2 s, or every SECONDS, until all cells have ended")
+      .number("every", 2, "of --watch: seconds between two looks")
       .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
-  const Listing listing = StoreArgument(line).listing();
-  print(line.has("json") ? status_json(listing) : status_text(listing, colour_of_stdout()));
-  return number_of(status_code(listing));
+  if (!line.parse(with_seconds(arguments))) return 0;
+  const StoreArgument argument(line);
+  if (line.has("watch")) {
+    return watch(argument, std::chrono::seconds(line.number_of("every")), line.has("json"));
+  }
+  if (!line.has("json")) {
+    const Listing listing = argument.listing();
+    print(status_text(listing, colour_of_stdout()));
+    return number_of(status_code(listing));
+  }
+  const Look now = look_at(argument);
+  print(status_json(now.listing, &now.numbers));
+  return number_of(status_code(now.listing));
 }
 
 }  // namespace depthgrid

@@ -22,9 +22,10 @@ struct Verb {
 };
 
 // One file each: cli/verb_<name>.cpp.
-VerbFunction audit_verb, bench_verb, check_verb, completion_verb, diff_verb, eval_verb, export_verb,
-    gc_verb, generate_verb, logs_verb, pack_verb, plan_verb, probe_verb, results_verb, run_verb,
-    schema_verb, show_verb, status_verb, submit_verb, supervise_verb, validate_verb;
+VerbFunction audit_verb, bench_verb, cancel_verb, check_verb, completion_verb, diff_verb, eval_verb,
+    export_verb, gc_verb, generate_verb, logs_verb, pack_verb, plan_verb, probe_verb, results_verb,
+    retry_verb, run_verb, schema_verb, show_verb, status_verb, submit_verb, supervise_verb,
+    validate_verb;
 
 /// All verbs, in the order of the usage text.
 inline constexpr Verb kVerbs[] = {
@@ -39,6 +40,8 @@ inline constexpr Verb kVerbs[] = {
     {"show", "CELL [STORE]", "a cell's configuration, and where it comes from", show_verb},
     {"diff", "CELL CELL [STORE]", "leaves in which two cells differ", diff_verb},
     {"logs", "CELL [STORE]", "what happened to one cell", logs_verb},
+    {"cancel", "[CELL…] [STORE]", "end cells, and do not train them", cancel_verb},
+    {"retry", "[CELL…] [STORE]", "make failed or cancelled cells pending", retry_verb},
     {"eval", "CELL [STORE]", "loss of a cell's weights on data", eval_verb},
     {"probe", "[STORE]", "look at stored checkpoints along depth", probe_verb},
     {"generate", "CELL [STORE]", "continue a prompt", generate_verb},

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <fstream>
+#include <ranges>
 #include <string_view>
 #include <system_error>
 
@@ -40,16 +41,6 @@ std::vector<fs::path> files_named(const fs::path& folder, std::string_view prefi
     if (plain && it->path().filename().string().starts_with(prefix)) out.push_back(it->path());
   }
   return out;
-}
-
-/// What the clock of this folder's filesystem shows; hosts that share it may have others.
-fs::file_time_type time_in(const fs::path& folder) {
-  const fs::path file = scratch_name(folder);
-  std::ofstream(file) << '.';
-  std::error_code unknown;
-  const fs::file_time_type now = fs::last_write_time(file, unknown);
-  fs::remove(file, unknown);
-  return now;
 }
 
 bool is_cell_folder(const fs::path& root, const fs::path& folder) {
@@ -92,9 +83,18 @@ bool is_dead_scratch(const fs::path& file) {
 
 }  // namespace
 
+fs::file_time_type filesystem_time(const fs::path& folder) {
+  const fs::path file = scratch_name(folder);
+  std::ofstream(file) << '.';
+  std::error_code unknown;
+  const fs::file_time_type now = fs::last_write_time(file, unknown);
+  fs::remove(file, unknown);
+  return now;
+}
+
 Leftovers store_leftovers(const Store& store) {
   Leftovers out;
-  const fs::file_time_type now = time_in(store.root());
+  const fs::file_time_type now = filesystem_time(store.root());
   std::error_code absent;
   std::vector<fs::path> folders = {store.root()};
   for (fs::recursive_directory_iterator it(store.root(), absent), end; !absent && it != end;
@@ -138,7 +138,7 @@ Leftovers shared_memory_leftovers(const fs::path& folder) {
 
 std::vector<std::string> remove_leftovers(const Leftovers& leftovers) {
   std::vector<std::string> problems;
-  for (const fs::path& file : leftovers.files) {
+  for (const fs::path& file : leftovers.files | std::views::reverse) {
     std::error_code problem;
     fs::remove(file, problem);
     if (problem) problems.push_back(file.string() + ": " + problem.message());

@@ -26,7 +26,10 @@ Leftovers store_leftovers(const Store& store);
 /// @param folder  /dev/shm, except in tests.
 Leftovers shared_memory_leftovers(const std::filesystem::path& folder = "/dev/shm");
 
-/// Removes them. @return  for each file that stays, "path: reason".
+/// What the clock of this folder's filesystem shows; hosts that share it may have others.
+std::filesystem::file_time_type filesystem_time(const std::filesystem::path& folder);
+
+/// Removes them, folders after what is in them. @return  for each file that stays, "path: reason".
 std::vector<std::string> remove_leftovers(const Leftovers& leftovers);
 
 }  // namespace depthgrid

@@ -30,6 +30,7 @@ depthgrid_e2e(tutorial 600)
 depthgrid_e2e(readers 600)
 depthgrid_e2e(secrets 180)
 depthgrid_e2e(signals 600)
+depthgrid_e2e(orders 600)
 depthgrid_e2e(weights 600)
 depthgrid_e2e(start_cells 900)
 depthgrid_e2e(out_of_memory 600)
@@ -46,8 +47,8 @@ depthgrid_e2e(bundle 600)
 depthgrid_e2e(gpu_hour 300)
 depthgrid_e2e(fused_alone 1200 slow)
 # Those that start ranks have the machine to themselves.
-foreach(name IN ITEMS audit bundle display hang out_of_memory probes records signals slurm start_cells study1
-                     supervisor teams training)
+foreach(name IN ITEMS audit bundle display hang orders out_of_memory probes records signals slurm start_cells
+                     study1 supervisor teams training)
   set_tests_properties(e2e.${name} PROPERTIES PROCESSORS 2)
 endforeach()
 # Both pack the build, in one place.

@@ -147,6 +147,11 @@ CellSummary named(const StoredPlan& plan, const StoredCell& cell) {
   out.tag = cell.tag;
   out.seed = cell.seed;
   out.overrides = cell.overrides;
+  const Value* steps = find_key(cell.varying, "train.steps");
+  if (steps == nullptr) steps = find_key(plan.constant, "train.steps");
+  if (steps != nullptr && steps->is_number()) {
+    out.steps = static_cast<std::int64_t>(steps->number());
+  }
   return out;
 }
 
@@ -157,6 +162,9 @@ ColumnTable read_summary_columns(const TableReader& reader) {
        {"step", "eval_step", "cell_status", "stopped_at", "n_steps", "n_parameters", "attempt_cell",
         "attempt_host", "result_sha256", "event_cell", "event_kind"}) {
     names.emplace_back(name);
+  }
+  for (const char* name : kAttemptCostColumns) {
+    if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
   }
   ColumnTable out;
   for (const std::string& name : names) {
@@ -171,10 +179,14 @@ struct Attempts {
   int count = 0;
   std::string host;
   std::int64_t damages = 0;  // events that say so
+  AttemptCost cost;
 };
 
-std::map<CellId, Attempts> attempts_of(const ColumnTable& table) {
+/// @param seconds_per_step  see attempt_costs().
+std::map<CellId, Attempts> attempts_of(const ColumnTable& table,
+                                       const std::map<CellId, double>& seconds_per_step = {}) {
   std::map<CellId, Attempts> out;
+  for (const auto& [cell, cost] : attempt_costs(table, seconds_per_step)) out[cell].cost = cost;
   const VariableColumn* of = table.find("event_cell");
   const VariableColumn* kinds = table.find("event_kind");
   for (std::size_t i = 0; of != nullptr && kinds != nullptr && i < of->items(); ++i) {
@@ -202,6 +214,7 @@ void fill(CellSummary& out, const ColumnTable& table, std::size_t row,
     out.attempts = at->second.count;
     out.host = at->second.host;
     out.damages_met = at->second.damages;
+    out.cost = at->second.cost;
   }
 }
 
@@ -312,7 +325,14 @@ void fill_from_journals(CellSummary& out, const Store& store, const StoredPlan& 
   out.damage = damage_of_records(command_of(store, out), history, checkpoints);
   const ColumnTable table = cell_records(
       {.plan = cell, .sweep = plan, .history = history, .status = state.status, .facts = {}});
-  fill(out, table, 0, attempts_of(table));
+  std::map<CellId, double> seconds_per_step;
+  const std::map<std::string, double> metrics = cell_metrics(table, 0);
+  const auto wall = metrics.find("train_wall_time");
+  const std::int64_t made = last_step(table, 0);
+  if (wall != metrics.end() && made > 0) {
+    seconds_per_step[cell.id] = wall->second / static_cast<double>(made);
+  }
+  fill(out, table, 0, attempts_of(table, seconds_per_step));
   out.status = state.status;
   out.parameters = parameters_of_snapshot(folder / "metrics.h5", cell);
   const bool failed = state.status == CellStatus::Failed || state.status == CellStatus::Oom;

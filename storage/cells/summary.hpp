@@ -7,6 +7,7 @@
 
 #include "core/base/cell.hpp"
 #include "core/config/value.hpp"
+#include "storage/cells/attempt_cost.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
 
@@ -23,12 +24,14 @@ struct CellSummary {
   bool in_plan = true;    // of the plan that is asked for; false: of another plan of the store
   CellStatus status = CellStatus::Pending;
   std::int64_t step = 0;        // optimiser steps done
+  std::int64_t steps = 0;       // of the whole training, as planned
   std::int64_t parameters = 0;  // 0 = not known yet
   /// By variable, with the split after a dot: "train_loss" (last step), "eval_loss.valid" (last
   /// evaluation), "final_loss.valid" (whole split, last weights), "train_loss_last50".
   /// Numbers that were not recorded are absent, never NaN.
   std::map<std::string, double> metrics;
   int attempts = 0;
+  AttemptCost cost;     // of all attempts that are recorded
   std::string problem;  // of failed cells: the reason, one line
   std::string host;     // of the newest attempt
   /// What is damaged now, and what to do about it, one line; empty if nothing is known to be.

@@ -1,5 +1,6 @@
 #include "sweeps/live/live_board.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
 
 namespace depthgrid {
@@ -29,6 +31,10 @@ LiveBoard::LiveBoard(fs::path folder) : folder_(std::move(folder)) {
 
 fs::path LiveBoard::file(int rank, const char* kind) const {
   return folder_ / fmt::format("rank-{}.{}", rank, kind);
+}
+
+void LiveBoard::sign() const {
+  std::ofstream(folder_ / "owner") << to_json(this_process()) << '\n';
 }
 
 void LiveBoard::append(const std::vector<LiveEvent>& events) const {
@@ -74,6 +80,25 @@ void LiveBoard::ask_to_stop() const {
 bool LiveBoard::stop_asked() const {
   std::error_code ignored;
   return fs::exists(folder_ / "stop", ignored);
+}
+
+std::vector<LiveEvent> read_events(const fs::path& file) {
+  std::vector<LiveEvent> out;
+  const std::string lines = content(file, 0);
+  std::size_t begin = 0;
+  while (begin < lines.size()) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    if (auto event = event_of(std::string_view(lines).substr(begin, end - begin))) {
+      out.push_back(std::move(*event));
+    }
+    begin = end + 1;
+  }
+  return out;
+}
+
+bool board_is_dead(const fs::path& folder) {
+  const auto owner = identity_from_json(content(folder / "owner", 0));
+  return owner && surely_dead(*owner);
 }
 
 void LiveBoard::remove() const noexcept {

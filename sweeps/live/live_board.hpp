@@ -22,6 +22,9 @@ class LiveBoard {
   /// Creates the folder. @throws StorageError if that fails.
   explicit LiveBoard(std::filesystem::path folder);
 
+  /// Writes whose run it is, for board_is_dead(); by its first rank.
+  void sign() const;
+
   void append(const std::vector<LiveEvent>& events) const;
   void replace(const LiveEvent& newest) const;
 
@@ -42,5 +45,12 @@ class LiveBoard {
   std::map<int, std::size_t> read_;      // bytes of each rank's events
   std::map<int, std::string> newest_{};  // lines already reported
 };
+
+/// The whole lines of a file of a board; empty if there is none.
+std::vector<LiveEvent> read_events(const std::filesystem::path& file);
+
+/// True if the run that signed this board has surely died, on this machine. Of other machines, and
+/// of boards without a signature, nothing is known.
+bool board_is_dead(const std::filesystem::path& folder);
 
 }  // namespace depthgrid

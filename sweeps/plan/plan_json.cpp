@@ -84,11 +84,11 @@ Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
           {"why", job.why}};
 }
 
-/// Bytes stored for the cells without a result; NaN if the costs of one are unknown.
+/// Bytes stored for the cells that are still to be trained; NaN if the costs of one are unknown.
 double stored_by_sweep(const Sweep& sweep, const PlanReport& report) {
   double out = 0;
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
-    if (is_result(report.status[row])) continue;
+    if (is_result(report.status[row]) || report.status[row] == CellStatus::Cancelled) continue;
     const CellPlan& cell = sweep.cells[row];
     const auto cost = report.costs.find(cell.structure);
     if (cost == report.costs.end()) return std::nan("");

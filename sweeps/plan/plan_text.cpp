@@ -163,7 +163,14 @@ PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<C
                             const PackingOptions& packing, CostTable costs,
                             std::vector<std::string> notes) {
   std::vector<bool> wanted;
-  for (const CellStatus s : status) wanted.push_back(!is_result(s));
+  for (const CellStatus s : status) {
+    wanted.push_back(!is_result(s) && s != CellStatus::Cancelled);
+  }
+  if (const auto cancelled = std::ranges::count(status, CellStatus::Cancelled); cancelled > 0) {
+    notes.push_back(
+        fmt::format("{} cancelled cell{} left out; depthgrid retry makes {} pending again",
+                    cancelled, cancelled == 1 ? " is" : "s are", cancelled == 1 ? "it" : "them"));
+  }
   PlanReport report;
   report.jobs = plan_jobs(sweep.cells, wanted, packing, costs);
   report.store = std::move(store);

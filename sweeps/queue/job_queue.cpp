@@ -12,6 +12,7 @@
 #include "storage/cells/cell_recovery.hpp"
 #include "storage/files/lease.hpp"
 #include "storage/files/set_aside.hpp"
+#include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 
 namespace depthgrid {
@@ -85,19 +86,33 @@ bool JobQueue::pending(std::size_t row) const {
   return !given_up_[row] && !store_.completed(sweep_.cells[row].id);
 }
 
-/// True if another team of this run has given the cell up.
+/// True if another team of this run has given the cell up, or a user has cancelled it. Users may
+/// change their minds, so that is asked again.
 bool JobQueue::lost_elsewhere(std::size_t row) {
-  const auto failure = store_.newest_failure(sweep_.cells[row].id);
-  if (failure && failure->generation > failed_before_[row]) given_up_[row] = true;
+  const CellId& id = sweep_.cells[row].id;
+  const auto failure = store_.newest_failure(id);
+  if (!failure) return given_up_[row];
+  if (failure->status == CellStatus::Cancelled) return given_up_[row] || is_cancelled(store_, id);
+  if (failure->generation > failed_before_[row]) given_up_[row] = true;
   return given_up_[row];
 }
 
-/// True if another team of this run has given up a claimed cell. The report moves to
-/// the claim's generation, or listings would take the claim for a newer attempt.
+/// True if another team of this run has given up a claimed cell, or a user wants it cancelled. The
+/// report moves to the claim's generation, or listings would take the claim for a newer attempt.
 bool JobQueue::lost_meanwhile(std::size_t row, const Lease& lease) {
   const CellId& id = sweep_.cells[row].id;
+  if (stop_ordered(store_, id)) {
+    publish_cancelled(store_, id, lease.generation());
+    return true;
+  }
   const auto failure = store_.newest_failure(id);
-  if (!failure || failure->generation <= failed_before_[row]) return false;
+  if (!failure) return false;
+  if (failure->status == CellStatus::Cancelled) {
+    if (!is_cancelled(store_, id, lease.generation())) return false;
+    store_.publish_failure(id, lease.generation(), failure->status, failure->json);
+    return true;
+  }
+  if (failure->generation <= failed_before_[row]) return false;
   store_.publish_failure(id, lease.generation(), failure->status, failure->json);
   given_up_[row] = true;
   return true;
@@ -116,7 +131,7 @@ bool JobQueue::may_begin(const FusedJob& job) {
   if (job.depth == 0) return true;  // none of its cells starts from another
   bool open = true;
   for (const std::size_t row : job.cells) {
-    if (!pending(row)) continue;
+    if (!pending(row) || lost_elsewhere(row)) continue;
     std::string why;
     const StartPermit::Answer answer = start_.ask(row, why);
     if (answer == StartPermit::Answer::Never) lose(row, why);

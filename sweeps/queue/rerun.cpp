@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/set_aside.hpp"
+#include "sweeps/queue/cell_orders.hpp"
 
 namespace depthgrid {
 namespace {
@@ -30,6 +31,7 @@ std::optional<fs::path> set_result_aside(const Store& store, const CellId& id,
     throw UserError(ExitCode::TempFail, "cell " + id + " is in use by another process of this " +
                                             "store: run it again when that has ended");
   }
+  forget_stop(store, id);  // it came too late
   fs::path earlier;
   for (int n = 1; earlier.empty() || something_at(earlier); ++n) {
     earlier = folder / ("earlier-" + std::to_string(n));

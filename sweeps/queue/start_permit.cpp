@@ -6,6 +6,7 @@
 #include "storage/cells/cell_state.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/hdf5/checkpoint.hpp"
+#include "sweeps/queue/cell_orders.hpp"
 
 namespace depthgrid {
 namespace {
@@ -50,7 +51,12 @@ StartPermit::Answer StartPermit::ask(std::size_t row, std::string& why) {
     return Answer::Never;
   }
   const auto failure = store_.newest_failure(*id);
-  if (!failure || failure->generation <= failed_before_.at(source)) return Answer::Wait;
+  if (!failure) return Answer::Wait;
+  // A cell that failed before this run is tried again, one that was cancelled is not.
+  const bool stands = failure->status == CellStatus::Cancelled
+                          ? is_cancelled(store_, *id)
+                          : failure->generation > failed_before_.at(source);
+  if (!stands) return Answer::Wait;
   why = fmt::format("starts from {} ({}), which ended as {}: {}", alias, *id,
                     name_of(failure->status), failure_reason(*failure));
   return Answer::Never;

@@ -17,7 +17,7 @@ class StartPermit {
   enum class Answer : std::uint8_t { Open, Wait, Never };
 
   /// @param failed_before  by row: generation of the newest failure when this run began. Earlier
-  ///                       failures are tried again.
+  ///                       failures are tried again, cells that a user has cancelled are not.
   StartPermit(const Sweep& sweep, const Store& store,
               const std::vector<std::int64_t>& failed_before);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -85,7 +86,7 @@ std::string status_text(const Listing& listing, Colour colour) {
   return out;
 }
 
-std::string status_json(const Listing& listing) {
+std::string status_json(const Listing& listing, const SweepNumbers* numbers) {
   using Json = nlohmann::ordered_json;
   Json counts = Json::object(), earlier = Json::object();
   for (const CellStatus state : kStates) {
@@ -105,7 +106,7 @@ std::string status_json(const Listing& listing) {
                         {"problem", describe(cell)}});
     if (!cell.damage.empty()) problems.back()["damaged"] = true;
   }
-  return Json{{"schema", 1},
+  Json out = {{"schema", 1},
               {"sweep", listing.sweep},
               {"store", listing.store},
               {"planned", listing.planned},
@@ -115,9 +116,18 @@ std::string status_json(const Listing& listing) {
               {"damages_met", damages_met(listing)},
               {"damaged_plans", listing.plan_damages},
               {"other_plans", earlier},
-              {"problems", problems}}
-             .dump(2) +
-         "\n";
+              {"problems", problems}};
+  if (numbers != nullptr) {
+    const auto known = [](double number) { return std::isfinite(number) ? Json(number) : Json(); };
+    out["cell_steps"] = {{"done", numbers->cell_steps_done}, {"total", numbers->cell_steps}};
+    out["activity"] = {{"runs", numbers->runs},
+                       {"jobs", numbers->jobs},
+                       {"cell_steps_per_second", known(numbers->rate)},
+                       {"eta_seconds", known(numbers->eta())}};
+    out["rank_hours"] = {{"used", numbers->used / 3600}, {"lost", numbers->lost / 3600}};
+    out["stopping"] = numbers->stopping;
+  }
+  return out.dump(2) + "\n";
 }
 
 ExitCode status_code(const Listing& listing) {

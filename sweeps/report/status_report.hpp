@@ -4,6 +4,7 @@
 
 #include "core/base/exit_code.hpp"
 #include "sweeps/report/listing.hpp"
+#include "sweeps/report/sweep_numbers.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
@@ -14,7 +15,9 @@ std::string status_text(const Listing& listing, Colour colour = Colour::No);
 /// {"schema": 1, "sweep", "store", "planned", "cells": n, "finished": bool, "counts": {state: n},
 /// "other_plans": {state: n}, "damages_met": n, "problems": [{id, alias, status, attempts, step,
 /// host, problem}]}; docs/cli.md.
-std::string status_json(const Listing& listing);
+/// With `numbers`, also "cell_steps": {done, total}, "activity": {runs, jobs,
+/// cell_steps_per_second, eta_seconds}, "rank_hours": {used, lost} and "stopping": [alias].
+std::string status_json(const Listing& listing, const SweepNumbers* numbers = nullptr);
 
 /// Unfinished while a cell of the newest plan is pending, or any is running; Partial if all have
 /// ended and some failed or have a damaged result; else Done.

@@ -41,7 +41,8 @@ ProgressStyle progress_style(const std::string& word) {
 
 Progress::Progress(ProgressOptions options, LiveSweep sweep)
     : options_(std::move(options)), sweep_(std::move(sweep)) {
-  if (options_.ranks > 1 && !options_.board.empty()) board_.emplace(options_.board);
+  if (!options_.board.empty()) board_.emplace(options_.board);
+  if (board_ && options_.rank == 0) board_->sign();
   if (options_.rank == 0 && !options_.tells.empty()) tells_.emplace(options_.tells);
   if (options_.rank == 0 && options_.style == ProgressStyle::Terminal) {
     terminal_ = Terminal::find();
@@ -191,11 +192,12 @@ void Progress::turn(bool last) {
     newest = std::exchange(newest_, std::nullopt);
     if (teams_ > 0) sweep_.plan(std::move(plan_), std::exchange(teams_, 0));
   }
-  if (board_ && !stopping_ && options_.stop_requested && options_.stop_requested()) {
+  const bool several = board_ && options_.ranks > 1;
+  if (several && !stopping_ && options_.stop_requested && options_.stop_requested()) {
     board_->ask_to_stop();
     stopping_ = true;
   }
-  if (board_ && !stopping_ && board_->stop_asked()) {
+  if (several && !stopping_ && board_->stop_asked()) {
     stopping_ = true;
     if (options_.request_stop) options_.request_stop();
   }
@@ -208,11 +210,21 @@ void Progress::turn(bool last) {
   for (const LiveEvent& event : told) hear(event);
   if (newest) hear(*newest);
   if (board_) {
+    tell_watchers(told, newest);
     for (const LiveEvent& event : board_->read(options_.ranks, options_.rank)) hear(event);
   }
   look_for_results(last ? 0 : kResultSeconds);
   show(last);
   if (last && board_) board_->remove();
+}
+
+/// The first rank's own news, which only other programs read: depthgrid status.
+void Progress::tell_watchers(const std::vector<LiveEvent>& told,
+                             const std::optional<LiveEvent>& newest) {
+  board_->append(told);
+  if (!newest || since_told_.seconds() < kStepRecordSeconds) return;
+  board_->replace(*newest);
+  since_told_ = Stopwatch();
 }
 
 /// On the first rank: takes in what any rank has told.

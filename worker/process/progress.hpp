@@ -28,7 +28,7 @@ ProgressStyle progress_style(const std::string& word);
 struct ProgressOptions {
   ProgressStyle style = ProgressStyle::Quiet;  // the same on every rank
   int rank = 0, ranks = 1;
-  std::filesystem::path board{};                  // of several ranks, see LiveBoard
+  std::filesystem::path board{};                  // see LiveBoard; empty: none
   std::filesystem::path tells{};                  // where the first rank tells a supervisor
   std::function<bool(std::size_t)> has_result{};  // whether a row has one
   std::function<bool()> stop_requested{};         // of this process
@@ -83,6 +83,7 @@ class Progress {
   void post(LiveEvent event);
   void run();
   void turn(bool last);
+  void tell_watchers(const std::vector<LiveEvent>& told, const std::optional<LiveEvent>& newest);
   void hear(const LiveEvent& event);
   void show(bool last);
   void draw(const Terminal& terminal, bool last);
@@ -109,6 +110,7 @@ class Progress {
   bool worked_ = false;                // a job has begun
   bool stopping_ = false;
   double last_plain_ = 0, last_results_ = 0;
+  Stopwatch since_told_;
   std::thread thread_;
 };
 

@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
+#include "sweeps/queue/cell_orders.hpp"
 #include "worker/process/stop_signals.hpp"
 
 namespace depthgrid {
@@ -47,6 +48,7 @@ void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& gene
     const CellPlan& cell = run_.sweep.cells[job.rows[i]];
     // It has diverged, or another process has finished it.
     if (run_.store.completed(cell.id)) continue;
+    if (is_cancelled(run_.store, cell.id, generations.at(i) + 1)) continue;
     lost.push_back(job.rows[i]);
     run_.store.publish_failure(cell.id, generations.at(i), status, json);
     log(LogLevel::Error, cell.alias + ": " + message);

@@ -18,6 +18,7 @@
 #include "sweeps/plan/growth.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
 #include "sweeps/plan/start_check.hpp"
+#include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/queue/rerun.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/report/listing.hpp"
@@ -122,7 +123,7 @@ std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const S
       const CellId& id = sweep.cells[row].id;
       const bool ours = chosen[row] && (order.cell.empty() || order.cell == id) &&
                         (named.empty() || named.contains(id));
-      marks += ours && !store.completed(id) ? '1' : '0';
+      marks += ours && !store.completed(id) && !is_cancelled(store, id) ? '1' : '0';
     }
     if (order.cell.empty() && order.board.empty() && marks.find('1') != marks.npos)
       tell_lost_results(sweep, store);

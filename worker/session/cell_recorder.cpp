@@ -12,6 +12,7 @@
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/files/set_aside.hpp"
+#include "sweeps/queue/cell_orders.hpp"
 #include "worker/session/state_files.hpp"
 
 namespace depthgrid {
@@ -95,6 +96,12 @@ void CellRecorder::abandon(std::int64_t step, const AttemptProblem& problem) {
   }
   ended_ = true;
   lease_.release();
+}
+
+void CellRecorder::cancel(std::int64_t step) {
+  if (!ended_ && !taken()) publish_cancelled(store_, cell_.id, generation());
+  abandon(step, {AttemptOutcome::Preempted, ExitCode::Done, EventKind::Warning, 0,
+                 std::string(kCancelledMessage)});
 }
 
 void CellRecorder::publish(const CellFileInput& input) {

@@ -86,6 +86,10 @@ class CellRecorder {
   /// An attempt that has ended is left unchanged.
   void abandon(std::int64_t step, const AttemptProblem& problem);
 
+  /// The same because a user has cancelled the cell, which nobody takes then: the report is
+  /// published while the lease is held.
+  void cancel(std::int64_t step);
+
   /// Ends the attempt and publishes result.h5. @param facts  complete except for the history
   /// (best losses, last losses), which is added here.
   /// @return false if another process has the cell, or if records of steps that were made are not

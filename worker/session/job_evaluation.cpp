@@ -77,7 +77,8 @@ std::optional<FinalResults> JobEvaluation::final() {
   }
   std::vector<std::size_t> evaluated;
   for (std::size_t e = 0; e < recorder_.size(); ++e) {
-    if (job_.status(e) != CellStatus::Diverged) evaluated.push_back(e);
+    const CellStatus status = job_.status(e);
+    if (status != CellStatus::Diverged && status != CellStatus::Cancelled) evaluated.push_back(e);
   }
   recorder_.charge(&CellClock::eval, clock.seconds(), evaluated);
   return out;

@@ -42,6 +42,7 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
                    [this](double seconds, const std::vector<std::size_t>& cells) {
                      recorder_.charge(&CellClock::probe, seconds, cells);
                    }}),
+      cancels_(job_, recorder_),
       checkpoints_(job_, policy_, early_stop_, gradients_, recorder_),
       step_(job_.job.first_step),
       running_(job_.cells.size()) {
@@ -63,6 +64,7 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
   // Each sees the effects of those before it; checkpoints follow all of them.
   services_.add(gradients_);
   services_.add(recorder_);
+  services_.add(cancels_);
   services_.add(stability_);
   services_.add(evaluation_);
   services_.add(probes_);
@@ -178,7 +180,7 @@ bool JobSession::finish() {
   const auto results = evaluation_.final();
   if (!results) return false;
   for (std::size_t e = 0; e < recorder_.size(); ++e) {
-    if (job_.status(e) == CellStatus::Diverged) continue;
+    if (job_.status(e) == CellStatus::Diverged || job_.status(e) == CellStatus::Cancelled) continue;
     recorder_.finish_cell(e, CellStatus::Completed,
                           [&](CellFacts& facts) { evaluation_.set_final(facts, e, *results); });
   }

@@ -5,6 +5,7 @@
 
 #include "core/train/trainer.hpp"
 #include "sweeps/queue/job_queue.hpp"
+#include "worker/session/cancel_service.hpp"
 #include "worker/session/early_stop.hpp"
 #include "worker/session/gradient_watch.hpp"
 #include "worker/session/job_checkpoints.hpp"
@@ -60,6 +61,7 @@ class JobSession {
   StabilityService stability_;
   GradientWatch gradients_;
   ProbeService probes_;
+  CancelService cancels_;
   JobCheckpoints checkpoints_;
   SessionServices services_;
   std::int64_t step_;

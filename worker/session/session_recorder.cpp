@@ -255,6 +255,11 @@ void SessionRecorder::finish_cell(std::size_t e, CellStatus status,
   }
 }
 
+void SessionRecorder::cancel_cell(std::size_t e) {
+  end_seam(e, kNaN);
+  cells_[e].cancel(step_);
+}
+
 void SessionRecorder::abandon(const AttemptProblem& problem) {
   for (CellRecorder& cell : cells_) cell.abandon(step_, problem);
 }

@@ -71,6 +71,9 @@ class SessionRecorder final : public SessionService {
   void finish_cell(std::size_t e, CellStatus status,
                    const std::function<void(CellFacts&)>& add = {});
 
+  /// Ends the attempt at cell e as a user has ordered: no result, its checkpoints stay.
+  void cancel_cell(std::size_t e);
+
   /// Ends the attempts of cells that are not done.
   void abandon(const AttemptProblem& problem);
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "sweeps/plan/plan_report.hpp"
@@ -38,6 +40,23 @@ TEST(PlanText, AJobOfItsOwnHasItsIdAndItsCells) {
   const std::string text = text_with({"train.lr=1e-3"});
   EXPECT_EQ(lines_with(text, "n_layers=1,s0, n_layers=1,s1"), 1U) << text;
   EXPECT_EQ(lines_with(text, " jobs "), 1U) << text;  // in the heading only
+}
+
+TEST(PlanText, CancelledCellsAreInNoJob) {
+  const Sweep sweep = SweepFiles().load(kTwoByTwo, {});
+  std::vector<CellStatus> status(sweep.cells.size(), CellStatus::Pending);
+  status[0] = status[3] = CellStatus::Cancelled;
+  const PlanReport report =
+      make_plan_report(sweep, "results/two", status, packing_options(sweep.run, 1), {}, {});
+  std::size_t planned = 0;
+  for (const FusedJob& job : report.jobs) {
+    planned += job.cells.size();
+    EXPECT_EQ(std::ranges::count(job.cells, 0U) + std::ranges::count(job.cells, 3U), 0);
+  }
+  EXPECT_EQ(planned, sweep.cells.size() - 2);
+  ASSERT_EQ(report.notes.size(), 1U);
+  EXPECT_EQ(report.notes[0],
+            "2 cancelled cells are left out; depthgrid retry makes them pending again");
 }
 
 TEST(PlanText, ProbesAreShownWithTheirShareOfTheTraining) {

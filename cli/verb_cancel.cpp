@@ -1,0 +1,57 @@
+#include "cli/cell_orders_argument.hpp"
+#include "cli/command_line.hpp"
+#include "cli/verbs.hpp"
+#include "storage/files/lease.hpp"
+#include "sweeps/queue/cell_orders.hpp"
+
+namespace depthgrid {
+namespace {
+
+CancelOutcome foreseen_cancel(const Store& store, const CellId& id) {
+  if (store.completed(id) || is_cancelled(store, id)) return CancelOutcome::Ended;
+  const bool held = lease_state(store.cell_path(id)).kind == LeaseState::Kind::Held;
+  return held ? CancelOutcome::Asked : CancelOutcome::Cancelled;
+}
+
+OrderOutcome told(std::size_t row, CancelOutcome outcome) {
+  switch (outcome) {
+    case CancelOutcome::Cancelled:
+      return {row, "cancelled", "cancelled"};
+    case CancelOutcome::Asked:
+      return {row, "asked", "asked to stop; it ends between two steps"};
+    case CancelOutcome::Ended:
+      break;
+  }
+  return {row, "ended", "as it was: it has ended"};
+}
+
+}  // namespace
+
+int cancel_verb(const Arguments& arguments) {
+  CommandLine line(
+      "cancel [CELL…] [STORE] [--filter EXPRESSION] [--all] [-n] [--json]",
+      "Cancels cells: no run trains them until depthgrid retry. A cell that trains is ended\n"
+      "within seconds, and those that train with it go on undisturbed. What has a result\n"
+      "stays. CELL is an id, an alias, or the beginning of one; STORE is the folder of a\n"
+      "store or a sweep file.");
+  line.examples(
+      {"cancel hidden=4,s0 results/tiny", "cancel results/tiny --filter 'hidden = 8' -n"});
+  order_options(line).flag("all", "all cells that are pending or running");
+  if (!line.parse(arguments)) return 0;
+  const OrderedCells cells =
+      ordered_cells(line, line.has("all"), [](const Store&, const CellSummary& cell) {
+        return cell.status == CellStatus::Running ||
+               (cell.status == CellStatus::Pending && cell.in_plan);
+      });
+  std::vector<OrderOutcome> outcomes;
+  LeaseKeeper leases;
+  for (const std::size_t row : cells.rows) {
+    const CellId& id = cells.listing.cells[row].id;
+    outcomes.push_back(told(row, line.has("dry-run") ? foreseen_cancel(cells.store, id)
+                                                     : cancel_cell(cells.store, id, leases)));
+  }
+  print_outcomes(line, cells, outcomes);
+  return 0;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "cli/cell_orders_argument.hpp"
+#include "cli/command_line.hpp"
+#include "cli/verbs.hpp"
+#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/report/cell_log.hpp"
+
+namespace depthgrid {
+namespace {
+
+OrderOutcome told_again(std::size_t row, RetryOutcome outcome) {
+  switch (outcome) {
+    case RetryOutcome::Pending:
+      return {row, "pending", "pending: the next run trains it"};
+    case RetryOutcome::InUse:
+      return {row, "in_use", "as it was: a process has it"};
+    case RetryOutcome::NotFailed:
+      break;
+  }
+  return {row, "not_failed", "as it was: it has not failed"};
+}
+
+}  // namespace
+
+int retry_verb(const Arguments& arguments) {
+  CommandLine line(
+      "retry [CELL…] [STORE] [--failed] [--class CLASS]… [--filter EXPRESSION] [-n] [--json]",
+      "Makes cells that have failed or were cancelled pending again: the next depthgrid run\n"
+      "trains them from their last checkpoints. Without it, a run tries failed cells again,\n"
+      "but not cancelled ones. CLASS is that of the failure's report: cancelled, crash, error,\n"
+      "hang, oom, …, as depthgrid logs shows it.");
+  line.examples({"retry hidden=4,s0 results/tiny", "retry results/tiny --class oom --class crash"});
+  order_options(line)
+      .flag("failed", "all cells that have failed, not those that were cancelled")
+      .list("class", "CLASS", "cells with a failure of this class; repeatable")
+      .list("cell", "CELL", "a cell, as the argument; repeatable");
+  if (!line.parse(arguments)) return 0;
+  const std::vector<std::string> classes = line.words_of("class");
+  const bool named = line.has("failed") || !classes.empty() || line.has("cell");
+  OrderedCells cells = ordered_cells(line, named, [&](const Store& store, const CellSummary& cell) {
+    if (!is_failure(cell.status)) return false;
+    if (line.has("failed") && cell.status != CellStatus::Cancelled) return true;
+    return std::ranges::count(classes, failure_class(store, cell.id)) > 0;
+  });
+  for (const std::string& cell : line.list_of("cell")) {
+    const std::size_t row = find_cell(cells.listing, cell);
+    if (std::ranges::count(cells.rows, row) == 0) cells.rows.push_back(row);
+  }
+  std::vector<OrderOutcome> outcomes;
+  LeaseKeeper leases;
+  for (const std::size_t row : cells.rows) {
+    const CellSummary& cell = cells.listing.cells[row];
+    const RetryOutcome foreseen = is_failure(cell.status)              ? RetryOutcome::Pending
+                                  : cell.status == CellStatus::Running ? RetryOutcome::InUse
+                                                                       : RetryOutcome::NotFailed;
+    outcomes.push_back(
+        told_again(row, line.has("dry-run") ? foreseen : retry_cell(cells.store, cell.id, leases)));
+  }
+  print_outcomes(line, cells, outcomes);
+  return 0;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,75 @@
+#include "sweeps/live/store_activity.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "storage/files/set_aside.hpp"
+#include "sweeps/live/live_board.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The job that a rank is at, with its newest step; nothing between two jobs.
+std::optional<LiveEvent> present_job(const fs::path& events) {
+  std::optional<LiveEvent> job;
+  for (const LiveEvent& event : read_events(events)) {
+    if (event.kind == LiveKind::JobStart) job = event;
+    if (event.kind == LiveKind::Step && job && event.job == job->job) job = event;
+    if (event.kind == LiveKind::JobEnd) job.reset();
+  }
+  if (!job) return job;
+  for (const LiveEvent& newest : read_events(fs::path(events).replace_extension(".now"))) {
+    if (newest.job == job->job && newest.step >= job->step) job = newest;
+  }
+  return job;
+}
+
+}  // namespace
+
+StoreActivity store_activity(const Store& store) {
+  StoreActivity out;
+  std::error_code absent;
+  for (fs::directory_iterator run(store.live_dir(), absent), end; !absent && run != end;
+       run.increment(absent)) {
+    if (board_is_dead(run->path())) continue;
+    ++out.runs;
+    std::error_code gone;
+    for (fs::directory_iterator file(run->path(), gone); !gone && file != end;
+         file.increment(gone)) {
+      if (file->path().extension() != ".events") continue;
+      const auto job = present_job(file->path());
+      if (!job) continue;
+      ++out.jobs;
+      out.cells += job->cells();
+      if (std::isfinite(job->rate())) out.rate += job->rate();
+    }
+  }
+  return out;
+}
+
+SweepNumbers numbers_now(const Listing& listing, const Store* store) {
+  SweepNumbers out = sweep_numbers(listing);
+  if (store == nullptr) return out;
+  const StoreActivity activity = store_activity(*store);
+  out.runs = activity.runs;
+  out.jobs = activity.jobs;
+  const auto running = std::ranges::count(listing.cells, CellStatus::Running, &CellSummary::status);
+  if (activity.rate > 0 && running > 0) {
+    const double share = static_cast<double>(running) / static_cast<double>(activity.cells);
+    out.rate = activity.rate * std::min(1.0, share);
+  }
+  if (!something_at(store->orders_dir())) return out;
+  for (const CellSummary& cell : listing.cells) {
+    const bool open = !is_result(cell.status) && !is_failure(cell.status);
+    if (open && something_at(store->stop_order(cell.id))) out.stopping.push_back(cell.alias);
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,102 @@
+#include "sweeps/queue/cell_orders.hpp"
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/clock.hpp"
+#include "storage/files/journal.hpp"
+#include "storage/files/lease.hpp"
+#include "storage/files/publish.hpp"
+#include "storage/files/set_aside.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// True if a claim later than `after` and before `before` exists.
+bool claimed_between(const fs::path& folder, std::int64_t after, std::int64_t before) {
+  for (std::int64_t g = after + 1; g < before; ++g) {
+    if (something_at(folder / generation_name("gen", g))) return true;
+  }
+  return false;
+}
+
+/// Cancels a cell that nobody holds. @return nothing if somebody does.
+std::optional<CancelOutcome> cancel_free(const Store& store, const CellId& id,
+                                         LeaseKeeper& leases) {
+  const auto lease = leases.try_acquire(store.cell_dir(id));
+  if (!lease) return std::nullopt;
+  if (store.completed(id)) {
+    forget_stop(store, id);
+    return CancelOutcome::Ended;
+  }
+  publish_cancelled(store, id, lease->generation());
+  return CancelOutcome::Cancelled;
+}
+
+}  // namespace
+
+bool is_cancelled(const Store& store, const CellId& id, std::optional<std::int64_t> own) {
+  const auto failure = store.newest_failure(id);
+  if (!failure || failure->status != CellStatus::Cancelled) return false;
+  const fs::path folder = store.cell_path(id);
+  return !claimed_between(folder, failure->generation, own.value_or(highest_claim(folder) + 1));
+}
+
+std::string failure_class(const Store& store, const CellId& id) {
+  const auto failure = store.newest_failure(id);
+  if (!failure) return {};
+  const nlohmann::json report = nlohmann::json::parse(failure->json, nullptr, false);
+  const bool known = report.is_object() && report.contains("class") && report["class"].is_string();
+  return known ? report["class"].get<std::string>() : std::string();
+}
+
+void publish_cancelled(const Store& store, const CellId& id, std::int64_t generation) {
+  const nlohmann::json report = {
+      {"class", "cancelled"}, {"message", kCancelledMessage}, {"time", iso_utc(unix_time())}};
+  store.publish_failure(id, generation, CellStatus::Cancelled, report.dump());
+  forget_stop(store, id);
+}
+
+bool stop_ordered(const Store& store, const CellId& id) {
+  return something_at(store.stop_order(id));
+}
+
+void forget_stop(const Store& store, const CellId& id) noexcept {
+  std::error_code ignored;  // gc removes it later
+  fs::remove(store.stop_order(id), ignored);
+}
+
+CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& leases) {
+  if (store.completed(id) || is_cancelled(store, id)) {
+    forget_stop(store, id);
+    return CancelOutcome::Ended;
+  }
+  if (const auto done = cancel_free(store, id, leases)) return *done;
+  make_folders(store.orders_dir());
+  const nlohmann::json order = {{"schema", 1}, {"cell", id}, {"time", iso_utc(unix_time())}};
+  publish_once(store.stop_order(id), order.dump() + "\n");
+  // Its owner may have let go before it could see the order.
+  return cancel_free(store, id, leases).value_or(CancelOutcome::Asked);
+}
+
+RetryOutcome retry_cell(const Store& store, const CellId& id, LeaseKeeper& leases) {
+  if (store.completed(id)) return RetryOutcome::NotFailed;
+  const auto failure = store.newest_failure(id);
+  const LeaseState lease = lease_state(store.cell_path(id));
+  if (lease.kind == LeaseState::Kind::Held) return RetryOutcome::InUse;
+  if (!failure || failure->generation < lease.generation) {
+    forget_stop(store, id);
+    return RetryOutcome::NotFailed;
+  }
+  const auto claim = leases.try_acquire(store.cell_dir(id));  // the claim itself is the answer
+  if (!claim) return RetryOutcome::InUse;
+  forget_stop(store, id);
+  return RetryOutcome::Pending;
+}
+
+}  // namespace depthgrid
