@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
+#include <queue>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,6 +19,7 @@
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
 #include "sweeps/plan/job_balance.hpp"
+#include "sweeps/plan/ready_jobs.hpp"
 
 namespace depthgrid {
 namespace {
@@ -216,18 +220,21 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
   return jobs;
 }
 
-std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::vector<bool>& wanted,
-                                const PackingOptions& options, const CostTable& costs) {
-  std::vector<JobCell> simple;
-  simple.reserve(cells.size());
+std::vector<JobCell> job_cells(const std::vector<CellPlan>& cells, const CostTable& costs) {
+  std::vector<JobCell> out;
+  out.reserve(cells.size());
   for (const CellPlan& cell : cells) {
     const auto cost = costs.find(cell.structure);
-    simple.push_back(
-        {cell.id, cell.structure,
-         cost == costs.end() ? kNaN : predicted_cell_seconds(cell.config, cost->second),
-         start_cell(cell.config).value_or(""), start_depth(cell.config)});
+    out.push_back({cell.id, cell.structure,
+                   cost == costs.end() ? kNaN : predicted_cell_seconds(cell.config, cost->second),
+                   start_cell(cell.config).value_or(""), start_depth(cell.config)});
   }
-  std::vector<FusedJob> jobs = plan_jobs(simple, wanted, options, costs);
+  return out;
+}
+
+std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::vector<bool>& wanted,
+                                const PackingOptions& options, const CostTable& costs) {
+  std::vector<FusedJob> jobs = plan_jobs(job_cells(cells, costs), wanted, options, costs);
   const auto label = labels(cells, separating_leaves(cells));
   for (FusedJob& job : jobs) {
     const auto at = label.find(job.structure);
@@ -262,19 +269,26 @@ std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
 }
 
 double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams) {
-  // Each free team takes the next job; a job that comes after others waits for them.
-  std::vector<double> free(static_cast<std::size_t>(std::max<std::int64_t>(teams, 1)), 0);
-  std::map<std::string, double> ends;
-  double last = 0;
-  for (const FusedJob& job : jobs) {
-    if (std::isnan(job.predicted_seconds)) return kNaN;
-    double& team = *std::ranges::min_element(free);
-    for (const std::string& id : job.after) team = std::max(team, ends[id]);
-    team += job.predicted_seconds;
-    ends[job.id] = team;
-    last = std::max(last, team);
+  const auto unknown = [](const FusedJob& job) { return std::isnan(job.predicted_seconds); };
+  if (std::ranges::any_of(jobs, unknown)) return kNaN;
+  ReadyJobs ready(jobs);
+  using End = std::pair<double, std::size_t>;  // when which job ends
+  std::priority_queue<End, std::vector<End>, std::greater<>> running;
+  std::int64_t free = std::max<std::int64_t>(teams, 1);
+  double now = 0;
+  while (!ready.all_done()) {
+    for (; free > 0; --free) {
+      const auto job = ready.take(std::numeric_limits<std::int64_t>::max());
+      if (!job) break;
+      running.emplace(now + jobs[*job].predicted_seconds, *job);
+    }
+    now = running.top().first;
+    for (; !running.empty() && running.top().first == now; ++free) {
+      ready.done(running.top().second);
+      running.pop();
+    }
   }
-  return last;
+  return now;
 }
 
 }  // namespace depthgrid

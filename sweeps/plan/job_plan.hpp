@@ -35,6 +35,9 @@ struct JobCell {
   std::int64_t depth = 0;  // cells before it in that chain
 };
 
+/// The planner's view of a sweep's cells.
+std::vector<JobCell> job_cells(const std::vector<CellPlan>& cells, const CostTable& costs);
+
 /// Cells of equal structure that one team trains as one batched model.
 struct FusedJob {
   std::string id;  // job_id() of its cells
@@ -70,8 +73,9 @@ std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::v
 /// Leaves of the fusion key that differ between structures of these cells, in the schema's order.
 std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells);
 
-/// Time in seconds until the last team ends when free teams take the jobs in this order, none
-/// before the jobs in its `after`; NaN if the time of a job is unknown.
+/// Time in seconds until the last team ends when a free team takes the first of the jobs, in this
+/// order, whose sources (`after`) are done; NaN if the time of a job is unknown. Graham: at most
+/// 2 - 1/teams times the shortest time possible; longest first, at most 4/3 - 1/(3 teams) times.
 double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams);
 
 }  // namespace depthgrid

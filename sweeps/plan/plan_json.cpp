@@ -114,7 +114,7 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
   for (const FusedJob& job : report.jobs) jobs.push_back(job_json(job, sweep, report.costs));
   Json notes = sweep.notes;
   for (const std::string& note : report.notes) notes.push_back(note);
-  return Json{{"schema", 1},
+  Json out = {{"schema", 1},
               {"sweep", sweep.name},
               {"id", sweep.id},
               {"file", sweep.file},
@@ -131,9 +131,9 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
               {"cells", cells},
               {"structures", structures},
               {"jobs", jobs},
-              {"notes", notes}}
-             .dump(2) +
-         "\n";
+              {"notes", notes}};
+  if (!report.simulation_json.empty()) out["simulation"] = Json::parse(report.simulation_json);
+  return out.dump(2) + "\n";
 }
 
 }  // namespace depthgrid

@@ -206,7 +206,8 @@ std::string plan_text(const Sweep& sweep, const PlanReport& report, Colour colou
   if (!structures.rows.empty()) out += "\n" + text_of(structures, colour);
   const Table probes = probe_table(sweep, report.costs);
   if (!probes.rows.empty()) out += "\n" + text_of(probes, colour);
-  out += "\n" + text_of(cell_table(sweep, report), colour);
+  out += "\n" + (report.simulation.empty() ? text_of(cell_table(sweep, report), colour)
+                                           : report.simulation);
   for (const std::string& note : sweep.notes) out += "note: " + note + "\n";
   for (const std::string& note : report.notes) out += "note: " + note + "\n";
   return out;
