@@ -9,7 +9,7 @@
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
-#include "core/base/time_span.hpp"
+#include "core/config/text_form.hpp"
 
 namespace depthgrid {
 namespace {
@@ -27,7 +27,7 @@ void read_real(const CommandLine& line, const char* name, double least, double& 
 
 SimulationRequest simulation_of(const CommandLine& line, const CellConfig& run) {
   if (!line.has("simulate")) {
-    for (const char* name : {"time-limit", "preemption", "launch", "checkpoint"}) {
+    for (const char* name : {"time-limit", "preemption", "launch", "checkpoint", "speed"}) {
       if (line.has(name)) {
         throw UserError(ExitCode::Usage, fmt::format("--{} says something about --simulate, which "
                                                      "is missing: add --simulate 4x8, or scaling",
@@ -38,20 +38,22 @@ SimulationRequest simulation_of(const CommandLine& line, const CellConfig& run) 
   }
   ClusterModel model;
   if (line.has("time-limit")) {
-    const auto limit = parsed_time_span(line.text_of("time-limit"));
+    const auto limit = seconds_of(line.text_of("time-limit"));
     if (!limit || *limit <= 0) {
-      throw UserError(ExitCode::Usage,
-                      fmt::format("--time-limit is {}: expected hours, minutes and seconds such as "
-                                  "24:00:00, with days 2-00:00:00",
-                                  line.text_of("time-limit")));
+      throw UserError(
+          ExitCode::Usage,
+          fmt::format("--time-limit is {}: expected a time as sbatch reads it: 4:00:00, "
+                      "2-12:00:00 or minutes",
+                      line.text_of("time-limit")));
     }
-    model.time_limit = *limit;
+    model.time_limit = static_cast<double>(*limit);
   }
   const Value& every = run.at("checkpoint.every_seconds");
   if (every.is_number()) model.checkpoint_seconds = every.number();
   read_real(line, "preemption", 0, model.preemptions_per_hour);
   read_real(line, "launch", 0, model.launch_seconds);
   read_real(line, "checkpoint", 1e-3, model.checkpoint_seconds);
+  read_real(line, "speed", 1e-6, model.speed);
   return {cluster_sizes(line.text_of("simulate"), model), line.number_of("repetitions")};
 }
 
@@ -79,6 +81,7 @@ int plan_verb(const Arguments& arguments) {
       .text("launch", "SECONDS", "start of a job's processes (default: 1)")
       .text("checkpoint", "SECONDS",
             "time between checkpoints (default: checkpoint.every_seconds; 60 for auto)")
+      .text("speed", "TIMES", "how many times faster a device is than this machine's (default: 1)")
       .number("repetitions", 10, "of a simulation with preemptions")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;

@@ -19,6 +19,8 @@ struct ClusterModel {
   double checkpoint_seconds = 60;   // a preempted job loses what it did since its last checkpoint
   double requeue_seconds = 122;     // from the end of an allocation to its next start
 
+  double speed = 1;  // of a device, in units of that for which times were predicted
+
   std::int64_t devices() const { return nodes * devices_per_node; }
   /// "16x8".
   std::string size() const;

@@ -72,13 +72,15 @@ Spread spread_of(const std::vector<double>& values) {
   return out;
 }
 
-std::vector<ScalingRow> scaling_of(const std::vector<JobCell>& cells,
-                                   const std::vector<bool>& wanted, PackingOptions options,
-                                   const CostTable& costs,
+std::vector<ScalingRow> scaling_of(std::vector<JobCell> cells, const std::vector<bool>& wanted,
+                                   PackingOptions options, const CostTable& costs,
                                    const std::vector<ClusterModel>& clusters,
                                    std::int64_t repetitions) {
   std::vector<ScalingRow> out;
+  double speed = 1;  // that is in `cells` already
   for (const ClusterModel& cluster : clusters) {
+    for (JobCell& cell : cells) cell.seconds *= speed / cluster.speed;
+    speed = cluster.speed;
     options.teams = std::max<std::int64_t>(cluster.devices() / options.ranks_per_job, 1);
     const std::vector<FusedJob> jobs = plan_jobs(cells, wanted, options, costs);
     out.push_back(row_of(jobs, cluster, cluster.preemptions_per_hour > 0 ? repetitions : 1));
@@ -113,9 +115,9 @@ std::string scaling_text(const std::vector<ScalingRow>& rows, Colour colour) {
                                 : "time limit " + short_seconds(model.time_limit);
   out += fmt::format(
       "simulated: {}, {:.3g} preemptions per node and hour, {} to start a job, a checkpoint every "
-      "{}, {} until a node is back, {} {}\n",
+      "{}, {} until a node is back, devices {:.3g} times as fast as here, {} {}\n",
       limit, model.preemptions_per_hour, short_seconds(model.launch_seconds),
-      short_seconds(model.checkpoint_seconds), short_seconds(model.requeue_seconds),
+      short_seconds(model.checkpoint_seconds), short_seconds(model.requeue_seconds), model.speed,
       rows.front().repetitions, rows.front().repetitions == 1 ? "repetition" : "repetitions");
   return out;
 }
@@ -129,6 +131,7 @@ std::string scaling_json(const std::vector<ScalingRow>& rows) {
                    {"time_limit_seconds",
                     std::isinf(model.time_limit) ? ScalingJson() : ScalingJson(model.time_limit)},
                    {"preemptions_per_node_hour", model.preemptions_per_hour},
+                   {"speed", model.speed},
                    {"launch_seconds", model.launch_seconds},
                    {"checkpoint_seconds", model.checkpoint_seconds},
                    {"requeue_seconds", model.requeue_seconds},

@@ -36,9 +36,8 @@ struct ScalingRow {
 /// The jobs are planned for each cluster as a run there would. Without preemption all repetitions
 /// are equal, so there is one.
 /// @param wanted  one flag per cell. @throws UserError like simulate().
-std::vector<ScalingRow> scaling_of(const std::vector<JobCell>& cells,
-                                   const std::vector<bool>& wanted, PackingOptions options,
-                                   const CostTable& costs,
+std::vector<ScalingRow> scaling_of(std::vector<JobCell> cells, const std::vector<bool>& wanted,
+                                   PackingOptions options, const CostTable& costs,
                                    const std::vector<ClusterModel>& clusters,
                                    std::int64_t repetitions);
 

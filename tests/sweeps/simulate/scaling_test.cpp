@@ -60,6 +60,16 @@ TEST(Scaling, MoreDevicesShareTheWorkUntilEveryCellIsAlone) {
   EXPECT_NE(scaling_text(rows).find("50.0 %"), std::string::npos);
 }
 
+TEST(Scaling, FasterDevicesShortenTheWorkButNotTheStart) {
+  ClusterModel like;
+  like.launch_seconds = 3;
+  like.speed = 10;
+  const auto rows = scaling_of(cells_of(4, 100), std::vector<bool>(4, true), {}, {},
+                               cluster_sizes("1x4,2x4", like), 1);
+  EXPECT_DOUBLE_EQ(rows[0].makespan.mean, 13);
+  EXPECT_DOUBLE_EQ(rows[1].makespan.mean, 13);
+}
+
 TEST(Scaling, AHundredThousandCellsOnAThousandDevicesAreSimulatedAtOnce) {
   const auto begin = std::chrono::steady_clock::now();
   ClusterModel like;
