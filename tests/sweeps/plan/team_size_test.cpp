@@ -63,6 +63,7 @@ TEST(TeamSize, OneSweepHasTeamsOfSeveralSizesWidestFirst) {
   PackingOptions options = packing_options(make_config({}), 8);
   EXPECT_TRUE(options.auto_ranks);
   EXPECT_DOUBLE_EQ(options.cell_seconds, 2 * kHours);
+  options.fuse = 1;
   const auto jobs = plan_jobs(cells, std::vector<bool>(4, true), options, {});
   ASSERT_EQ(jobs.size(), 4U);
   EXPECT_EQ(jobs[0].ranks, 4);
@@ -100,7 +101,7 @@ TEST(TeamSize, EqualTeamsAreAsWideAsTheWidest) {
   EXPECT_EQ(equal_teams({plan}, packing_options(make_config({}), 1), costs), 1);
   EXPECT_EQ(equal_teams({plan}, packing_options(make_config({}), 8), {}), 1);
   const auto limit = packing_options(make_config({{"resources.max_cell_time", "1:00:00"}}), 8);
-  EXPECT_EQ(equal_teams({plan}, limit, costs), 4);
+  EXPECT_EQ(equal_teams({plan}, limit, costs), 8);  // 3 h / 2.89 is too long
   const auto fixed = packing_options(make_config({{"resources.ranks_per_job", 3}}), 2);
   EXPECT_EQ(equal_teams({plan}, fixed, costs), 3);
 }
