@@ -11,6 +11,7 @@
 #include "sweeps/plan/start_check.hpp"
 #include "sweeps/plan/text_check.hpp"
 #include "sweeps/report/listing.hpp"
+#include "sweeps/simulate/scaling.hpp"
 
 namespace depthgrid {
 namespace {
@@ -46,9 +47,20 @@ std::vector<CellStatus> status_of(const Sweep& sweep, const fs::path& folder) {
   return status;
 }
 
+void add_simulation(const Sweep& sweep, const SimulationRequest& request, PlanReport& report) {
+  std::vector<bool> wanted;
+  for (const CellStatus status : report.status) wanted.push_back(!is_result(status));
+  const std::vector<ScalingRow> rows =
+      scaling_of(job_cells(sweep.cells, report.costs), wanted, report.packing, report.costs,
+                 request.clusters, request.repetitions);
+  report.simulation = scaling_text(rows, colour_of_stdout());
+  report.simulation_json = scaling_json(rows);
+}
+
 }  // namespace
 
-int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bool json) {
+int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bool json,
+               const SimulationRequest& request) {
   CostTable costs;
   std::vector<std::string> notes;
   const DescribeCache cache;
@@ -67,6 +79,7 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
       make_plan_report(sweep, store.string(), status_of(sweep, store),
                        packing_options(sweep.run, teams), std::move(costs), std::move(notes));
   report.growth = growth_of(sweep, store);
+  if (!request.clusters.empty()) add_simulation(sweep, request, report);
   print(json ? plan_json(sweep, report) : plan_text(sweep, report, colour_of_stdout()));
   return 0;
 }

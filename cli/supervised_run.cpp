@@ -214,6 +214,7 @@ int run_supervised(const CommandLine& line, const SupervisedRun& request) {
   SupervisorOptions options = room_for(request, sweep.run, place);
   const CostTable costs = costs_of(sweep);
   PackingOptions packing = packing_options(sweep.run, options.slots);
+  packing.gpu = !options.gpus.empty();
   packing.memory_bytes = options.memory_bytes / static_cast<double>(options.slots);
   const std::vector<FusedJob> jobs =
       plan_jobs(sweep.cells, wanted_rows(sweep, request, states), packing, costs);
@@ -232,6 +233,10 @@ int run_supervised(const CommandLine& line, const SupervisedRun& request) {
   SupervisorWorld world;
   world.start = [&](const LaunchTicket& ticket) {
     order.cells = ticket.plan.cells;
+    order.set = request.order.set;
+    if (packing.auto_ranks) {  // a launch has the team that its cells were given
+      order.set.push_back(fmt::format("resources.ranks_per_job={}", ticket.plan.ranks));
+    }
     order.board = LaunchProcess::board_of(ticket).string();
     const LaunchCommand command = launch_command(place, worker_command("run", order_text(order)),
                                                  ticket.plan.ranks, ticket.gpus);

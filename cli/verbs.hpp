@@ -22,10 +22,10 @@ struct Verb {
 };
 
 // One file each: cli/verb_<name>.cpp.
-VerbFunction audit_verb, bench_verb, cancel_verb, check_verb, completion_verb, diff_verb, eval_verb,
-    export_verb, gc_verb, generate_verb, logs_verb, pack_verb, plan_verb, probe_verb, results_verb,
-    retry_verb, run_verb, schema_verb, show_verb, status_verb, submit_verb, supervise_verb,
-    validate_verb;
+VerbFunction audit_verb, bench_verb, cancel_verb, check_verb, completion_verb, diff_verb,
+    doctor_verb, eval_verb, export_verb, gc_verb, generate_verb, logs_verb, pack_verb, plan_verb,
+    probe_verb, results_verb, retry_verb, run_verb, schema_verb, show_verb, status_verb,
+    submit_verb, supervise_verb, validate_verb;
 
 /// All verbs, in the order of the usage text.
 inline constexpr Verb kVerbs[] = {
@@ -49,6 +49,7 @@ inline constexpr Verb kVerbs[] = {
     {"check", "gate|forward|…", "the arithmetic of a model as JSON", check_verb},
     {"pack", "[STORE]", "bring sweep.h5 up to date", pack_verb},
     {"gc", "[STORE]", "remove what killed processes have left", gc_verb},
+    {"doctor", "[STORE]", "what this machine and cluster lack, and the cure", doctor_verb},
     {"schema", "[LEAF]", "print the keys of a sweep file", schema_verb},
     {"completion", "bash|zsh", "complete verbs, options and leaves in a shell", completion_verb},
     {"bench", "step|decode|…", "time training steps, decoding, the optimiser", bench_verb}};

@@ -10,6 +10,8 @@ depthgrid_e2e(validate 180)
 depthgrid_e2e(completion 180)
 depthgrid_e2e(broken_files 180)
 depthgrid_e2e(plan 300)
+depthgrid_e2e(simulate 180)
+depthgrid_e2e(doctor 180)
 depthgrid_e2e(study1 600)
 depthgrid_e2e(study2 600)
 depthgrid_e2e(audit 600)
@@ -47,8 +49,8 @@ depthgrid_e2e(bundle 600)
 depthgrid_e2e(gpu_hour 300)
 depthgrid_e2e(fused_alone 1200 slow)
 # Those that start ranks have the machine to themselves.
-foreach(name IN ITEMS audit bundle display hang orders out_of_memory probes records signals slurm start_cells
-                     study1 supervisor teams training)
+foreach(name IN ITEMS audit bundle display doctor hang orders out_of_memory probes records signals slurm
+                     start_cells study1 supervisor teams training)
   set_tests_properties(e2e.${name} PROPERTIES PROCESSORS 2)
 endforeach()
 # Both pack the build, in one place.

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sweeps/plan/team_size.hpp"
+
 namespace depthgrid {
 
 /// Wanted cells of one structure, to be divided into jobs.
@@ -15,6 +17,7 @@ struct JobGroup {
   std::int64_t cap = 1;    // most cells of a job
   std::string limit;       // the reason for cap, in words
   std::size_t pieces = 1;  // number of jobs
+  TeamSize team = {};      // of each job
 };
 
 /// Number of jobs that a group needs when a job holds at most `per_job` cells.

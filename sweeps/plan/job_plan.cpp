@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <queue>
 #include <set>
 
 #include <fmt/format.h>
@@ -15,7 +17,10 @@
 #include "core/config/identity.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
+#include "core/config/text_form.hpp"
 #include "sweeps/plan/job_balance.hpp"
+#include "sweeps/plan/ready_jobs.hpp"
+#include "sweeps/plan/team_size.hpp"
 
 namespace depthgrid {
 namespace {
@@ -27,6 +32,10 @@ constexpr std::int64_t kUnknownMaxFused = 8;
 void set_cap(JobGroup& group, const PackingOptions& options, const StructureCost* cost) {
   if (options.fuse == 1) {
     group.limit = "packing.fuse is off";
+    return;
+  }
+  if (!group.team.why.empty()) {
+    group.limit = "its cells need teams";
     return;
   }
   if (options.fuse > 1) {
@@ -46,6 +55,20 @@ void set_cap(JobGroup& group, const PackingOptions& options, const StructureCost
   group.cap = std::max<std::int64_t>(static_cast<std::int64_t>(room), 1);
   group.limit =
       group.cap == 1 ? "memory fits only one cell" : fmt::format("memory fits only {}", group.cap);
+}
+
+double nominal_rate(const PackingOptions& options) {
+  return options.gpu ? kNominalGpuRate : kNominalCoreRate;
+}
+
+/// Operations of the group's longest cell; NaN if those of one are unknown.
+double most_operations(const JobGroup& group, const std::vector<JobCell>& cells) {
+  double most = 0;
+  for (const std::size_t row : group.cells) {
+    if (std::isnan(cells[row].operations)) return cells[row].operations;
+    most = std::max(most, cells[row].operations);
+  }
+  return most;
 }
 
 std::string reason(const JobGroup& group, std::size_t size, const PackingOptions& options) {
@@ -75,10 +98,11 @@ FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
   }
   job.id = job_id(ids);
   job.structure = group.structure;
-  job.ranks = options.ranks_per_job;
+  job.ranks = group.team.ranks;
   for (const std::size_t row : rows) job.depth = std::max(job.depth, cells[row].depth);
   job.why = reason(group, rows.size(), options);
-  job.predicted_seconds /= static_cast<double>(options.ranks_per_job);
+  if (!group.team.why.empty()) job.why += "; " + group.team.why;
+  job.predicted_seconds = team_seconds(job.predicted_seconds, job.ranks);
   job.predicted_bytes =
       cost == nullptr ? kNaN
                       : cost->fixed_bytes + cost->bytes_per_cell * static_cast<double>(rows.size());
@@ -155,7 +179,13 @@ PackingOptions packing_options(const CellConfig& config, std::int64_t teams) {
   options.order = config.word("packing.order") == "file" ? JobOrder::File : JobOrder::LongestFirst;
   const Value& ranks = config.at("resources.ranks_per_job");
   if (const auto* n = ranks.get_if<std::int64_t>()) options.ranks_per_job = *n;
+  options.auto_ranks = config.is_word("resources.ranks_per_job");
+  if (!config.null("resources.max_cell_time")) {
+    options.cell_seconds =
+        static_cast<double>(seconds_of(config.word("resources.max_cell_time")).value());
+  }
   options.teams = std::max<std::int64_t>(teams, 1);
+  options.gpu = config.word("resources.device") == "cuda";
   return options;
 }
 
@@ -183,6 +213,12 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
   for (JobGroup& group : groups) {
     const double seconds = cells[group.cells[0]].seconds;
     group.seconds = seconds > 0 ? seconds : 1;  // NaN too
+    group.team.ranks = options.ranks_per_job;
+    if (options.auto_ranks) {
+      const TeamLimits limits{options.ranks(), options.cell_seconds, options.memory_bytes};
+      const double alone = most_operations(group, cells) / nominal_rate(options);
+      group.team = team_size(alone, cost_of(group), limits);
+    }
     set_cap(group, options, cost_of(group));
     group.pieces = pieces_for(group, group.cap);
   }
@@ -209,6 +245,7 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
   };
   std::stable_sort(jobs.begin(), jobs.end(), [&](const FusedJob& a, const FusedJob& b) {
     if (a.depth != b.depth) return a.depth < b.depth;
+    if (a.ranks != b.ranks) return a.ranks > b.ranks;
     if (by_time && seconds(a) != seconds(b)) return seconds(a) > seconds(b);
     return a.cells[0] < b.cells[0];
   });
@@ -216,24 +253,42 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
   return jobs;
 }
 
-std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::vector<bool>& wanted,
-                                const PackingOptions& options, const CostTable& costs) {
-  std::vector<JobCell> simple;
-  simple.reserve(cells.size());
+std::vector<JobCell> job_cells(const std::vector<CellPlan>& cells, const CostTable& costs) {
+  std::vector<JobCell> out;
+  out.reserve(cells.size());
   for (const CellPlan& cell : cells) {
     const auto cost = costs.find(cell.structure);
-    simple.push_back(
-        {cell.id, cell.structure,
-         cost == costs.end() ? kNaN : predicted_cell_seconds(cell.config, cost->second),
-         start_cell(cell.config).value_or(""), start_depth(cell.config)});
+    out.push_back({cell.id, cell.structure,
+                   cost == costs.end() ? kNaN : predicted_cell_seconds(cell.config, cost->second),
+                   start_cell(cell.config).value_or(""), start_depth(cell.config),
+                   cost == costs.end() ? kNaN : training_operations(cell.config, cost->second)});
   }
-  std::vector<FusedJob> jobs = plan_jobs(simple, wanted, options, costs);
+  return out;
+}
+
+std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::vector<bool>& wanted,
+                                const PackingOptions& options, const CostTable& costs) {
+  std::vector<FusedJob> jobs = plan_jobs(job_cells(cells, costs), wanted, options, costs);
   const auto label = labels(cells, separating_leaves(cells));
   for (FusedJob& job : jobs) {
     const auto at = label.find(job.structure);
     if (at != label.end() && !at->second.empty()) job.why += " (" + at->second + ")";
   }
   return jobs;
+}
+
+std::int64_t equal_teams(const std::vector<CellPlan>& cells, const PackingOptions& options,
+                         const CostTable& costs) {
+  std::int64_t most = options.ranks_per_job;
+  if (!options.auto_ranks) return most;
+  const TeamLimits limits{options.ranks(), options.cell_seconds, options.memory_bytes};
+  for (const CellPlan& cell : cells) {
+    const auto cost = costs.find(cell.structure);
+    if (cost == costs.end()) continue;
+    const double alone = training_operations(cell.config, cost->second) / nominal_rate(options);
+    most = std::max(most, team_size(alone, &cost->second, limits).ranks);
+  }
+  return most;
 }
 
 std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
@@ -261,20 +316,28 @@ std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells) {
   return out;
 }
 
-double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams) {
-  // Each free team takes the next job; a job that comes after others waits for them.
-  std::vector<double> free(static_cast<std::size_t>(std::max<std::int64_t>(teams, 1)), 0);
-  std::map<std::string, double> ends;
-  double last = 0;
-  for (const FusedJob& job : jobs) {
-    if (std::isnan(job.predicted_seconds)) return kNaN;
-    double& team = *std::ranges::min_element(free);
-    for (const std::string& id : job.after) team = std::max(team, ends[id]);
-    team += job.predicted_seconds;
-    ends[job.id] = team;
-    last = std::max(last, team);
+double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t ranks) {
+  const auto unknown = [](const FusedJob& job) { return std::isnan(job.predicted_seconds); };
+  if (std::ranges::any_of(jobs, unknown)) return kNaN;
+  ReadyJobs ready(jobs);
+  using End = std::pair<double, std::size_t>;  // when which job ends
+  std::priority_queue<End, std::vector<End>, std::greater<>> running;
+  std::int64_t free = std::max<std::int64_t>(ranks, 1);
+  double now = 0;
+  while (!ready.all_done()) {
+    while (const auto job = ready.take(free)) {
+      running.emplace(now + jobs[*job].predicted_seconds, *job);
+      free -= jobs[*job].ranks;
+    }
+    if (running.empty()) return kNaN;  // a team is larger than all ranks
+    now = running.top().first;
+    while (!running.empty() && running.top().first == now) {
+      ready.done(running.top().second);
+      free += jobs[running.top().second].ranks;
+      running.pop();
+    }
   }
-  return last;
+  return now;
 }
 
 }  // namespace depthgrid

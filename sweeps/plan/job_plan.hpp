@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,14 @@ enum class JobOrder : std::uint8_t { LongestFirst, File };
 struct PackingOptions {
   std::int64_t fuse = 0;  // cells of a job: 0 = auto, 1 = off, n = at most n
   JobOrder order = JobOrder::LongestFirst;
-  std::int64_t teams = 1;  // jobs that train at the same time
+  std::int64_t teams = 1;  // jobs of ranks_per_job that train at the same time
   std::int64_t ranks_per_job = 1;
-  double memory_bytes = 0;  // memory of one team's device; 0 = max_fused is the only bound
+  bool gpu = false;         // ranks train on GPUs, as far as that is known in advance
+  bool auto_ranks = false;  // each structure has its own number: see team_size()
+  double cell_seconds = 0;  // leaf resources.max_cell_time; 0 = none
+  double memory_bytes = 0;  // memory of one rank's device; 0 = max_fused is the only bound
+
+  std::int64_t ranks() const { return teams * ranks_per_job; }  // of all teams
 };
 
 /// packing.* and resources.ranks_per_job of any cell (Execution leaves are the same in all cells).
@@ -33,7 +39,11 @@ struct JobCell {
   double seconds = 0;      // predicted for this cell on one rank, s; NaN = unknown
   CellId start{};          // the cell it starts from; empty = none
   std::int64_t depth = 0;  // cells before it in that chain
+  double operations = std::numeric_limits<double>::quiet_NaN();  // of its training; NaN = unknown
 };
+
+/// The planner's view of a sweep's cells.
+std::vector<JobCell> job_cells(const std::vector<CellPlan>& cells, const CostTable& costs);
 
 /// Cells of equal structure that one team trains as one batched model.
 struct FusedJob {
@@ -57,7 +67,7 @@ std::string job_id(const std::vector<std::string>& cells);
 /// Automatic fusing fills jobs up to max_fused (and the memory), then divides them further as long
 /// as that lets all teams end sooner. Pure: the same arguments give the same jobs on every rank and
 /// machine. Every wanted cell is in exactly one job. Cells that others start from come first, then
-/// the longest jobs.
+/// the widest teams, then the longest jobs. Cells that need a team are not fused.
 /// @param wanted  one flag per cell. @throws Error if it has another size than `cells`.
 std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::vector<bool>& wanted,
                                 const PackingOptions& options, const CostTable& costs);
@@ -67,11 +77,19 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
 std::vector<FusedJob> plan_jobs(const std::vector<CellPlan>& cells, const std::vector<bool>& wanted,
                                 const PackingOptions& options, const CostTable& costs);
 
+/// Ranks of each team where all teams are equal, as under one mpirun: ranks_per_job, or the most
+/// that a structure wants. Depends on all cells, done or not, so that a run that goes on has the
+/// teams it had before.
+std::int64_t equal_teams(const std::vector<CellPlan>& cells, const PackingOptions& options,
+                         const CostTable& costs);
+
 /// Leaves of the fusion key that differ between structures of these cells, in the schema's order.
 std::vector<std::string> separating_leaves(const std::vector<CellPlan>& cells);
 
-/// Time in seconds until the last team ends when free teams take the jobs in this order, none
-/// before the jobs in its `after`; NaN if the time of a job is unknown.
-double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t teams);
+/// Time in seconds until the last job ends when free ranks take the first of the jobs, in this
+/// order, whose sources (`after`) are done; NaN if the time of a job is unknown or one does not
+/// fit. Graham, for m jobs at a time: at most 2 - 1/m times the shortest time possible; longest
+/// first, at most 4/3 - 1/(3m) times.
+double predicted_makespan(const std::vector<FusedJob>& jobs, std::int64_t ranks);
 
 }  // namespace depthgrid

@@ -114,26 +114,27 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
   for (const FusedJob& job : report.jobs) jobs.push_back(job_json(job, sweep, report.costs));
   Json notes = sweep.notes;
   for (const std::string& note : report.notes) notes.push_back(note);
-  return Json{{"schema", 1},
-              {"sweep", sweep.name},
-              {"id", sweep.id},
-              {"file", sweep.file},
-              {"store", report.store},
-              {"teams", report.packing.teams},
-              {"done", std::count_if(report.status.begin(), report.status.end(), is_result)},
-              {"in_progress", report.growth.in_progress},
-              {"new", report.growth.fresh},
-              {"not_in_file", report.growth.absent},
-              {"predicted_seconds", number(predicted_makespan(report.jobs, report.packing.teams))},
-              {"predicted_stored_bytes", number(stored_by_sweep(sweep, report))},
-              {"match", match_json(sweep.matched)},
-              {"separating_leaves", separating_leaves(sweep.cells)},
-              {"cells", cells},
-              {"structures", structures},
-              {"jobs", jobs},
-              {"notes", notes}}
-             .dump(2) +
-         "\n";
+  Json out = {
+      {"schema", 1},
+      {"sweep", sweep.name},
+      {"id", sweep.id},
+      {"file", sweep.file},
+      {"store", report.store},
+      {"teams", report.packing.teams},
+      {"done", std::count_if(report.status.begin(), report.status.end(), is_result)},
+      {"in_progress", report.growth.in_progress},
+      {"new", report.growth.fresh},
+      {"not_in_file", report.growth.absent},
+      {"predicted_seconds", number(predicted_makespan(report.jobs, report.packing.ranks()))},
+      {"predicted_stored_bytes", number(stored_by_sweep(sweep, report))},
+      {"match", match_json(sweep.matched)},
+      {"separating_leaves", separating_leaves(sweep.cells)},
+      {"cells", cells},
+      {"structures", structures},
+      {"jobs", jobs},
+      {"notes", notes}};
+  if (!report.simulation_json.empty()) out["simulation"] = Json::parse(report.simulation_json);
+  return out.dump(2) + "\n";
 }
 
 }  // namespace depthgrid

@@ -20,6 +20,8 @@ struct PlanReport {
   CostTable costs;  // may be empty
   std::vector<FusedJob> jobs;
   std::vector<std::string> notes;  // in addition to those of the sweep
+  std::string simulation = {};     // text shown in place of the cells; empty = none
+  std::string simulation_json = {};
 };
 
 /// Plans what `run` would train: every cell without a result.

@@ -9,6 +9,7 @@
 #include "core/config/start_name.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/plan_report.hpp"
+#include "sweeps/plan/team_size.hpp"
 #include "sweeps/report/listing.hpp"
 #include "sweeps/report/table.hpp"
 
@@ -185,12 +186,20 @@ PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<C
         "times leave out the final evaluation over whole splits, whose size only the corpus knows "
         "(eval.final_windows bounds it)");
   }
+  std::int64_t most = 1;
+  for (const FusedJob& job : report.jobs) most = std::max(most, job.ranks);
+  if (packing.auto_ranks && most > 1) {
+    report.notes.push_back(
+        fmt::format("resources.ranks_per_job is auto: jobs have up to {} ranks, each doubling at "
+                    "{:.0f} % of the ideal speed; under one mpirun all teams have as many",
+                    most, 100 * kTeamEfficiency));
+  }
   return report;
 }
 
 std::string plan_text(const Sweep& sweep, const PlanReport& report, Colour colour) {
   const auto done = std::count_if(report.status.begin(), report.status.end(), is_result);
-  const double seconds = predicted_makespan(report.jobs, report.packing.teams);
+  const double seconds = predicted_makespan(report.jobs, report.packing.ranks());
   std::string out = fmt::format("{}: {} cells, {} done, {} jobs for {} {}, store {}\n", sweep.name,
                                 sweep.cells.size(), done, report.jobs.size(), report.packing.teams,
                                 report.packing.teams == 1 ? "team" : "teams", report.store);
@@ -213,7 +222,8 @@ std::string plan_text(const Sweep& sweep, const PlanReport& report, Colour colou
   if (!structures.rows.empty()) out += "\n" + text_of(structures, colour);
   const Table probes = probe_table(sweep, report.costs);
   if (!probes.rows.empty()) out += "\n" + text_of(probes, colour);
-  out += "\n" + text_of(cell_table(sweep, report), colour);
+  out += "\n" + (report.simulation.empty() ? text_of(cell_table(sweep, report), colour)
+                                           : report.simulation);
   for (const std::string& note : sweep.notes) out += "note: " + note + "\n";
   for (const std::string& note : report.notes) out += "note: " + note + "\n";
   return out;

@@ -26,6 +26,14 @@ check 'any(c["step"] < 60 for c in j["cells"]) and all(c["status"] == "completed
 train early_alone "${early[@]}"
 near early_alone early 2e-6
 
+# auto: cells whose operations would take a core longer than resources.max_cell_time get a team.
+large=(--set model.d_model=128 --set train.steps=360 --set seeds=1 --set resources.max_cell_time=0:00:01)
+ranks 2 chosen "${large[@]}"
+for cell in hidden=4,s0 hidden=8,s0; do
+  expect 0 "$depthgrid" logs "$cell" chosen --json
+  check 'j["attempts"] and all(a["facts"]["ranks"] == 2 for a in j["attempts"])'
+done
+
 options=(--set train.steps=1500 --set checkpoint.every=50)
 ranks 2 straight --set resources.ranks_per_job=2
 mpirun -np 2 "$depthgrid" run "$sweep" "${options[@]}" --set resources.ranks_per_job=2 --store killed -q >/dev/null 2>&1 &

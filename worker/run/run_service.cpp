@@ -32,6 +32,8 @@ namespace {
 std::vector<FusedJob> planned_jobs(const Sweep& sweep, const std::vector<bool>& wanted,
                                    RunContext& run, int local_size) {
   PackingOptions packing = packing_options(sweep.run, run.team.count());
+  packing.ranks_per_job = run.ranks_per_job;
+  packing.auto_ranks = false;  // all teams of a run are equal
   // A GPU's memory limit is found by running: a job that does not fit is split.
   if (run.device.device.is_cpu()) packing.memory_bytes = usable_memory_bytes(local_size);
   return plan_jobs(sweep.cells, wanted, packing, run.quick_costs);
@@ -65,7 +67,7 @@ std::int64_t conclude(const RunOrder& order, const Sweep& sweep, const Store& st
 ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int local_size) {
   const Sweep sweep = planned_sweep(order, world);
   const Store store = opened_store(order, world);
-  RunContext run(order, sweep, store, world, local_rank);
+  RunContext run(order, sweep, store, world, local_rank, local_size);
   mark_crashes(store.crash_mark(this_process()));
   publish_sweep(order, world, sweep, store, run.progress);
   begin_again(order, world, sweep, store, run.progress);

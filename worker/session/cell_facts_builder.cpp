@@ -14,6 +14,7 @@
 #include "models/layer_parameters.hpp"
 #include "models/probed_model.hpp"
 #include "sweeps/plan/structure_cost.hpp"
+#include "sweeps/plan/team_size.hpp"
 #include "worker/session/final_weights.hpp"
 
 namespace depthgrid {
@@ -73,7 +74,7 @@ void set_predictions(CellFacts& facts, const RunContext& run, const CellPlan& ce
                      std::int64_t parameters) {
   const StructureCost& cost = run.costs.at(cell.structure);
   const double seconds = predicted_cell_seconds(cell.config, cost);
-  facts.set("predicted_wall_time", seconds / static_cast<double>(run.sync.ranks()));
+  facts.set("predicted_wall_time", team_seconds(seconds, run.sync.ranks()));
   facts.set("predicted_bytes", predicted_stored_bytes(cell.config, parameters, cost.probes));
 }
 

@@ -19,6 +19,9 @@
 #include "distributed/device_plugin.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/hdf5/checkpoint.hpp"
+#include "sweeps/plan/job_plan.hpp"
+#include "sweeps/plan/team_size.hpp"
+#include "worker/process/memory_use.hpp"
 #include "worker/process/provenance.hpp"
 #include "worker/process/stop_signals.hpp"
 
@@ -35,10 +38,19 @@ std::string open_log(const Store& store) {
   return name;
 }
 
-int ranks_per_job(const CellConfig& run) {
-  return run.is_word("resources.ranks_per_job")
-             ? 1
-             : static_cast<int>(run.integer("resources.ranks_per_job"));
+/// Leaf resources.ranks_per_job; auto: the most that a cell wants, since all teams of a run are
+/// equal.
+int chosen_ranks(const Sweep& sweep, const DeviceChoice& device, const CostTable& costs,
+                 Collective& world, int local_size) {
+  PackingOptions options = packing_options(sweep.run, 1);
+  if (!options.auto_ranks) return static_cast<int>(options.ranks_per_job);
+  options.teams = world.size();
+  options.gpu = device.device.is_cuda();
+  // Whether a cell fits on a GPU is found by running.
+  if (!options.gpu) options.memory_bytes = usable_memory_bytes(local_size);
+  const std::int64_t ranks = equal_teams(sweep.cells, options, costs);
+  // Hosts of different sizes would not agree.
+  return std::stoi(broadcast_text(world, std::to_string(ranks), 0));
 }
 
 /// NCCL among the GPUs of a team of several ranks; else null. NCCL refuses two ranks on one card:
@@ -101,10 +113,9 @@ ProgressOptions shared_options(const RunOrder& order, const Store& store, const 
 }
 
 /// The sweep as the store knows it, with predicted times for one team.
-LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& costs,
+LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& costs, int ranks,
                      DataPool& data) {
   std::vector<LiveCell> cells;
-  const auto ranks = static_cast<double>(ranks_per_job(sweep.run));
   for (const CellPlan& plan : sweep.cells) {
     LiveCell& cell = cells.emplace_back();
     cell.alias = plan.alias;
@@ -114,7 +125,7 @@ LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& co
     if (cell.done) continue;
     const StructureCost& cost = costs.at(plan.structure);
     cell.predicted = predicted_times(plan.config, cost);
-    cell.predicted.training /= ranks;
+    cell.predicted.training = team_seconds(cell.predicted.training, ranks);
     if (plan.config.null("eval.final_windows")) {  // whole splits, whose lengths are known here
       const std::shared_ptr<const Dataset> set = data.open(plan.config);
       for (const std::string& split : plan.config.words("eval.final_splits")) {
@@ -132,21 +143,23 @@ LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& co
 }  // namespace
 
 RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_,
-                       Collective& world, int local_rank)
+                       Collective& world, int local_rank, int local_size)
     : sweep(sweep_),
       store(store_),
       plan(stored_plan(sweep)),
       logs{open_log(store)},
       device(choose_device(sweep.run, world, local_rank)),
       threads(choose_threads(sweep.run, warnings)),
-      team(world, ranks_per_job(sweep.run)),
+      quick_costs(depthgrid::quick_costs(sweep, device.device)),
+      ranks_per_job(chosen_ranks(sweep, device, quick_costs, world, local_size)),
+      team(world, ranks_per_job),
       data(opened_corpora(store, sweep, world)),
       nccl(nccl_of(team, device)),
       sync(nccl ? *nccl : team.group(), team.group()),
-      quick_costs(depthgrid::quick_costs(sweep, device.device)),
       costs(known_costs(sweep, quick_costs)),
       library_versions(library_versions_json(device.device.is_cuda())),
-      progress(shared_options(order, store, sweep, world), live_sweep(sweep, store, costs, data)) {
+      progress(shared_options(order, store, sweep, world),
+               live_sweep(sweep, store, costs, ranks_per_job, data)) {
   logs = gather_text(team.group(), logs.front());
   repeat_bits(sweep, device, world);
   log_quietly(LogLevel::Info,

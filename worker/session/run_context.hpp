@@ -26,11 +26,11 @@ namespace depthgrid {
 /// What all jobs of a run share, made once per rank: log, device, threads, team, corpora.
 struct RunContext {
   /// Collective over `world`. @param sweep_, store_  must outlive this.
-  /// @param local_rank  position among the ranks of this host.
+  /// @param local_rank, local_size  position among the ranks of this host, and their number.
   /// @throws UserError for what the user can fix: a missing GPU, a corpus that cannot be read (on
   ///         every rank), a team larger than the world.
   RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_, Collective& world,
-             int local_rank);
+             int local_rank, int local_size);
 
   const Sweep& sweep;
   const Store& store;
@@ -39,11 +39,12 @@ struct RunContext {
   std::vector<std::string> logs;      // of the team's ranks, for provenance
   DeviceChoice device;
   std::int64_t threads;
+  CostTable quick_costs;  // for the order of jobs; the same on every rank
+  int ranks_per_job;      // of every team
   Team team;
   DataPool data;
   std::unique_ptr<Collective> nccl;  // of the team's GPUs, if they use it
   BucketSync sync;
-  CostTable quick_costs;         // for the order of jobs; the same on every rank
   CostTable costs;               // for predictions; has every structure
   std::string library_versions;  // JSON
   Progress progress;

@@ -79,8 +79,14 @@ constexpr Leaf kResources[] = {
                     "all visible"),
          "resources.device!=cpu"),
     or_words(run_integer("resources.ranks_per_job", 1, 1e6, "ranks", "auto",
-                         "R, ranks that train one job together; the order of sums depends on it"),
+                         "R, ranks that train one job together; the order of sums depends on it. "
+                         "auto: 1, and more for cells that alone exceed resources.max_cell_time or "
+                         "the memory"),
              "auto"),
+    null_means(text("resources.max_cell_time", "2:00:00",
+                    "cells whose operations would take longer on one rank get a team, where "
+                    "resources.ranks_per_job is auto"),
+               "no limit"),
     null_means(run_integer("resources.threads", 1, 4096, "threads", "null", "threads of one rank"),
                "1"),
     flag(

@@ -1,0 +1,112 @@
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <unistd.h>
+
+#include "cli/command_line.hpp"
+#include "cli/store_argument.hpp"
+#include "cli/verbs.hpp"
+#include "core/base/error.hpp"
+#include "core/base/machine.hpp"
+#include "core/base/subprocess.hpp"
+#include "sweeps/doctor/doctor_report.hpp"
+#include "sweeps/doctor/machine_checks.hpp"
+#include "sweeps/doctor/rank_checks.hpp"
+#include "sweeps/doctor/site_profile.hpp"
+#include "sweeps/doctor/slurm_checks.hpp"
+#include "sweeps/doctor/store_checks.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSiteMark = "# Written by `depthgrid doctor";
+
+/// A folder of its own that goes away.
+class TrialFolder {
+ public:
+  TrialFolder() : path_((fs::temp_directory_path() / "depthgrid-doctor.XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw UserError(ExitCode::CantCreate,
+                      path_ + ": a folder cannot be made there: set TMPDIR to one that can");
+    }
+  }
+  ~TrialFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TrialFolder(const TrialFolder&) = delete;
+  TrialFolder& operator=(const TrialFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// The folder that is to be judged; a sweep file stands for its store.
+fs::path judged_folder(const CommandLine& line) {
+  if (!line.has("STORE")) return fs::is_directory("results") ? "results" : ".";
+  const fs::path named = line.text_of("STORE");
+  return fs::is_regular_file(named) ? StoreArgument(line).folder : named;
+}
+
+/// @throws UserError if the file is somebody's own, or cannot be written.
+void write_site(const fs::path& file, const std::string& text) {
+  std::string first;
+  std::ifstream before(file);
+  if (before && std::getline(before, first) && !first.starts_with(kSiteMark)) {
+    throw UserError(ExitCode::CantCreate,
+                    file.string() + " is not from doctor: remove it, or name another file");
+  }
+  std::ofstream out(file);
+  if (!(out << text) || !out.flush()) {
+    throw UserError(ExitCode::CantCreate, file.string() + ": cannot be written");
+  }
+}
+
+void append_findings(std::vector<Finding>& all, const std::vector<Finding>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+int doctor_verb(const Arguments& arguments) {
+  CommandLine line(
+      "doctor [STORE] [--site FILE] [--json]",
+      "Looks at the store's file system, this machine, MPI, GPUs and Slurm, and says what to do\n"
+      "about each problem. Two ranks train a very small model in a folder that goes away.\n"
+      "Returns 1 if there is a problem.");
+  line.examples({"doctor", "doctor results/tiny --json", "doctor --site cluster.yaml"});
+  line.argument("STORE")
+      .sweep_options()
+      .text("store", "DIR", "store of the sweep file")
+      .text("site", "FILE", "write what Slurm offers as a file for `base:` of sweeps")
+      .flag("json", "print JSON");
+  if (!line.parse(arguments)) return 0;
+  const auto run = [](const std::vector<std::string>& command, double seconds) {
+    return answer_of(command, seconds);
+  };
+  const TrialFolder folder;
+  const Machine machine = this_machine();
+  const RankTrial trial{program_beside("depthgrid"), folder.path(), geteuid() == 0};
+  std::vector<Finding> findings = store_findings(judged_folder(line));
+  append_findings(findings, machine_findings(machine));
+  append_findings(findings, mpi_findings(trial, run));
+  append_findings(findings, gpu_findings(machine, trial, run));
+  const std::optional<SlurmFacts> slurm = slurm_facts(run, findings);
+  if (slurm) append_findings(findings, slurm_findings(*slurm));
+  print(line.has("json") ? doctor_json(findings) : doctor_text(findings, colour_of_stdout()));
+  if (line.has("site")) {
+    if (!slurm) {
+      throw UserError(ExitCode::BadConfig,
+                      "--site: Slurm does not answer here; nothing was written");
+    }
+    write_site(line.text_of("site"), site_profile(*slurm));
+  }
+  return number_of(has_problem(findings) ? ExitCode::Failed : ExitCode::Done);
+}
+
+}  // namespace depthgrid

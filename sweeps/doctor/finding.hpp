@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/child_process.hpp"
+
+namespace depthgrid {
+
+enum class FindingLevel : std::uint8_t { Ok, Warning, Problem };
+inline constexpr std::string_view kFindingLevelNames[] = {"ok", "warning", "problem"};
+constexpr std::string_view name_of(FindingLevel level) noexcept {
+  return kFindingLevelNames[static_cast<std::size_t>(level)];
+}
+
+/// One thing that was looked at.
+struct Finding {
+  std::string what;  // "free space"
+  FindingLevel level = FindingLevel::Ok;
+  std::string seen = {};
+  std::string cure = {};  // empty if there is nothing to cure
+};
+
+/// Runs a command for at most so many seconds; a program that is absent answers 127.
+using CommandRunner =
+    std::function<CommandAnswer(const std::vector<std::string>& command, double seconds)>;
+
+/// The last line of a command's errors, or of its output, that is not empty.
+std::string last_words(const CommandAnswer& answer);
+
+}  // namespace depthgrid

@@ -1,0 +1,171 @@
+#include "sweeps/doctor/rank_checks.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/base/clock.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kAnswer = 10;  // s that a listing may take
+constexpr double kTraining = 120;
+
+std::string first_line(const CommandAnswer& answer) {
+  return answer.out.substr(0, answer.out.find('\n'));
+}
+
+/// A run of the trial's sweep. @param options  of `run`.
+std::vector<std::string> trial_command(const RankTrial& trial, const std::string& store,
+                                       std::vector<std::string> before,
+                                       const std::vector<std::string>& options) {
+  const std::filesystem::path sweep = trial.folder / "trial.yaml";
+  std::ofstream(sweep) << trial_sweep();
+  std::vector<std::string> out = std::move(before);
+  for (const std::string& word :
+       {trial.program.string(), std::string("run"), sweep.string(), std::string("--store"),
+        (trial.folder / store).string(), std::string("-q")}) {
+    out.push_back(word);
+  }
+  out.insert(out.end(), options.begin(), options.end());
+  return out;
+}
+
+Finding trained(const std::string& what, const CommandAnswer& answer, double seconds,
+                const std::string& cure) {
+  Finding out{.what = what, .seen = fmt::format("trained a small model in {:.1f} s", seconds)};
+  if (answer.code == 0) return out;
+  out.level = FindingLevel::Problem;
+  out.seen = answer.late ? fmt::format("no end after {:.0f} s", kTraining)
+                         : fmt::format("ended with code {}: {}", answer.code, last_words(answer));
+  out.cure = cure;
+  return out;
+}
+
+Finding root_finding(bool root) {
+  const char* const allowed = std::getenv("OMPI_ALLOW_RUN_AS_ROOT");
+  Finding out{.what = "user", .seen = root ? "root" : "not root"};
+  if (!root) return out;
+  if (allowed != nullptr) {
+    out.seen += ", with leave for mpirun";
+    return out;
+  }
+  out.level = FindingLevel::Warning;
+  out.cure =
+      "mpirun refuses root: use another user, or export OMPI_ALLOW_RUN_AS_ROOT=1 "
+      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
+  return out;
+}
+
+}  // namespace
+
+std::string trial_sweep() {
+  return R"(name: trial
+model: {family: time_indexed, d_model: 8, n_layers: 1, n_heads: 1}
+data: {corpus: synthetic:markov, synthetic: {vocab_size: 8, tokens: 2000}, seq_len: 8}
+train: {steps: 2, batch_size: 2}
+eval: {windows: 2, final_windows: 2}
+)";
+}
+
+std::vector<Finding> mpi_findings(const RankTrial& trial, const CommandRunner& run) {
+  std::vector<Finding> out;
+  const bool worker = access((trial.program.parent_path() / "depthgrid-worker").c_str(), X_OK) == 0;
+  if (!worker) {
+    out.push_back({"worker", FindingLevel::Problem, "depthgrid-worker is not beside depthgrid",
+                   "build or install both programs into one folder"});
+  }
+  const CommandAnswer version = run({"mpirun", "--version"}, kAnswer);
+  if (version.code != 0) {
+    out.push_back({"mpirun", FindingLevel::Warning,
+                   version.code == 127 ? "not found" : last_words(version),
+                   "one rank at a time works; for more install Open MPI (Debian: openmpi-bin), or "
+                   "load its module"});
+    return out;
+  }
+  out.push_back({.what = "mpirun", .seen = first_line(version)});
+  out.push_back(root_finding(trial.root));
+  if (!worker) return out;
+  // Root and a single core are told about above; here the question is whether ranks find each
+  // other.
+  const Stopwatch clock;
+  const CommandAnswer two =
+      run(trial_command(trial, "ranks",
+                        {"env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                         "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1",
+                         "mpirun", "-q", "-np", "2"},
+                        {"--set", "resources.ranks_per_job=2", "--set", "resources.device=cpu"}),
+          kTraining);
+  out.push_back(trained("two ranks", two, clock.seconds(),
+                        "try `mpirun -np 2 hostname`; in a container without a network, "
+                        "OMPI_MCA_btl=self,vader; docs/troubleshooting.md"));
+  return out;
+}
+
+Finding links_finding(const std::string& topology) {
+  std::size_t fast = 0, host = 0;
+  std::istringstream lines(topology);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("GPU")) continue;
+    std::istringstream words(line);
+    for (std::string word; words >> word;) {
+      if (word.starts_with("NV") && word.size() > 2 && word[2] >= '0' && word[2] <= '9') ++fast;
+      if (word == "SYS" || word == "NODE" || word == "PHB") ++host;
+    }
+  }
+  Finding out{.what = "GPU links"};
+  if (fast + host == 0) {
+    out.seen = "one GPU, or PCIe switches alone";
+  } else if (host == 0) {
+    out.seen = "NVLink between all GPUs";
+  } else {
+    out.seen = fmt::format("{} of {} pairs reach each other through the host", host / 2,
+                           (fast + host) / 2);
+    out.cure =
+        "teams of several GPUs (resources.ranks_per_job) will be slow on these; one GPU per "
+        "cell is not concerned";
+  }
+  return out;
+}
+
+std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial,
+                                  const CommandRunner& run) {
+  if (machine.gpus.empty()) {
+    return {{.what = "GPUs", .seen = "none visible: cells train on the CPU"}};
+  }
+  std::vector<Finding> out;
+  const CommandAnswer cards =
+      run({"nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"},
+          kAnswer);
+  Finding found{.what = "GPUs",
+                .seen = fmt::format("{} visible: {}", machine.gpus.size(), first_line(cards))};
+  if (cards.code != 0) {
+    found.level = FindingLevel::Problem;
+    found.seen = fmt::format("{} visible, nvidia-smi: {}", machine.gpus.size(),
+                             cards.code == 127 ? "not found" : last_words(cards));
+    found.cure = "the driver does not answer: drain the node, or set resources.device: cpu";
+  }
+  out.push_back(found);
+  if (machine.gpus.size() > 1 && cards.code == 0) {
+    out.push_back(links_finding(run({"nvidia-smi", "topo", "-m"}, kAnswer).out));
+  }
+  if (access((trial.program.parent_path() / "libdepthgrid_cuda.so").c_str(), R_OK) != 0) {
+    out.push_back({"CUDA and NCCL", FindingLevel::Problem,
+                   "libdepthgrid_cuda.so is not beside depthgrid",
+                   "build with CUDA (README.md), or set resources.device: cpu"});
+    return out;
+  }
+  const Stopwatch clock;
+  const CommandAnswer one =
+      run(trial_command(trial, "card", {}, {"--set", "resources.device=cuda"}), kTraining);
+  out.push_back(trained("CUDA and NCCL", one, clock.seconds(),
+                        "the plug-in is loaded with CUDA and NCCL: its error names the library "
+                        "that is missing or too old"));
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/machine.hpp"
+#include "sweeps/doctor/finding.hpp"
+
+namespace depthgrid {
+
+/// The sweep that the trials train: one very small cell, a few steps.
+std::string trial_sweep();
+
+/// What the checks of ranks start.
+struct RankTrial {
+  std::filesystem::path program;  // depthgrid, with its worker beside it
+  std::filesystem::path folder;   // empty, for the trial's store
+  bool root = false;              // this user is root
+};
+
+/// The worker, mpirun, and two ranks that train together.
+std::vector<Finding> mpi_findings(const RankTrial& trial, const CommandRunner& run);
+
+/// Driver, links and a training on the GPUs that this process sees.
+std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial,
+                                  const CommandRunner& run);
+
+/// How GPUs reach each other, from `nvidia-smi topo -m`.
+Finding links_finding(const std::string& topology);
+
+}  // namespace depthgrid

@@ -1,0 +1,200 @@
+#include "sweeps/doctor/slurm_checks.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/clock.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kController = 10;  // s within which it has to answer
+
+std::string stripped(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == text.npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1));
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> out;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, at);) out.push_back(part);
+  return out;
+}
+
+std::string value_of(const SlurmFacts& facts, const char* key) {
+  const auto at = facts.config.find(key);
+  return at == facts.config.end() ? "" : at->second;
+}
+
+Finding array_finding(const SlurmFacts& facts) {
+  const std::int64_t size = std::atoll(value_of(facts, "MaxArraySize").c_str());
+  Finding out{.what = "job arrays",
+              .seen = fmt::format("MaxArraySize {}: {} tasks per array", size, size)};
+  if (size > 1) return out;
+  out.level = FindingLevel::Problem;
+  out.cure =
+      "submit needs arrays: have MaxArraySize raised, or run `depthgrid supervise` in an "
+      "allocation";
+  return out;
+}
+
+Finding mpi_finding(const SlurmFacts& facts) {
+  Finding out{.what = "srun --mpi",
+              .seen = fmt::format("{}; MpiDefault {}", fmt::join(facts.mpi, " "),
+                                  value_of(facts, "MpiDefault"))};
+  const bool pmix = std::ranges::any_of(
+      facts.mpi, [](const std::string& kind) { return kind.starts_with("pmix"); });
+  if (pmix) return out;
+  out.level = FindingLevel::Warning;
+  out.cure =
+      "srun cannot start Open MPI's ranks without pmix: set resources.launcher: mpirun, or "
+      "have Slurm's pmix plug-in installed";
+  return out;
+}
+
+Finding preemption_finding(const SlurmFacts& facts) {
+  const std::string mode = value_of(facts, "PreemptMode");
+  Finding out{.what = "preemption", .seen = mode.empty() ? "unknown" : mode};
+  if (mode.find("CANCEL") != mode.npos) {
+    out.level = FindingLevel::Warning;
+    out.cure =
+        "preempted tasks are not queued again by Slurm: repeat `depthgrid submit`, which "
+        "submits what is missing";
+  } else if (mode.find("REQUEUE") != mode.npos &&
+             value_of(facts, "SlurmctldParameters").find("preempt_send_user_signal") ==
+                 std::string::npos) {
+    out.seen += ", without preempt_send_user_signal";
+    out.cure =
+        "a preempted task goes on from its last periodic checkpoint: "
+        "checkpoint.every_seconds bounds what is done again";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> slurm_config(const std::string& text) {
+  std::map<std::string, std::string> out;
+  for (const std::string& line : split(text, '\n')) {
+    const std::size_t at = line.find('=');
+    if (at != line.npos) out[stripped(line.substr(0, at))] = stripped(line.substr(at + 1));
+  }
+  return out;
+}
+
+std::vector<std::string> mpi_kinds(const std::string& text) {
+  std::vector<std::string> out;
+  for (const std::string& line : split(text, '\n')) {
+    std::string kind = stripped(line);
+    if (kind.starts_with("srun:")) kind = stripped(kind.substr(5));
+    const std::size_t colon = kind.find("versions available:");
+    if (colon != kind.npos) kind = stripped(kind.substr(colon + 19));
+    const bool word = kind.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_,") == kind.npos;
+    if (kind.empty() || !word) continue;  // "MPI plugin types are..."
+    for (const std::string& one : split(kind, ',')) out.push_back(one);
+  }
+  return out;
+}
+
+std::int64_t gpus_of_gres(const std::string& gres) {
+  std::int64_t out = 0;
+  for (std::string part : split(gres, ',')) {
+    part = part.substr(0, part.find('('));
+    if (part != "gpu" && !part.starts_with("gpu:")) continue;
+    const std::size_t colon = part.rfind(':');
+    std::int64_t count = 0;
+    const char* const begin = part.data() + (colon == part.npos ? part.size() : colon + 1);
+    const char* const end = part.data() + part.size();
+    const auto [stop, error] = std::from_chars(begin, end, count);
+    out += error == std::errc() && stop == end ? count : 1;  // "gpu", "gpu:a100"
+  }
+  return out;
+}
+
+std::vector<SlurmPartition> slurm_partitions(const std::string& text) {
+  std::vector<SlurmPartition> out;
+  for (const std::string& line : split(text, '\n')) {
+    const std::vector<std::string> parts = split(line, '|');
+    if (parts.size() != 6 || parts[0].empty()) continue;
+    SlurmPartition& partition = out.emplace_back();
+    partition.name = parts[0];
+    partition.standard = partition.name.ends_with('*');
+    if (partition.standard) partition.name.pop_back();
+    partition.nodes = std::atoll(parts[1].c_str());
+    partition.cores = std::atoll(parts[2].c_str());  // "8+": at least 8
+    partition.memory_mb = std::atof(parts[3].c_str());
+    partition.gpus = gpus_of_gres(parts[4]);
+    partition.limit = stripped(parts[5]);
+  }
+  return out;
+}
+
+std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Finding>& problem) {
+  const CommandAnswer version = run({"sbatch", "--version"}, kController);
+  if (version.code == 127) {
+    problem.push_back({.what = "Slurm", .seen = "not installed here: `submit` has nobody to ask"});
+    return std::nullopt;
+  }
+  if (version.code != 0) {
+    problem.push_back({"Slurm", FindingLevel::Warning, "sbatch: " + last_words(version),
+                       "it is installed but knows no cluster: set SLURM_CONF; to try a submission "
+                       "without a cluster, scripts/slurm/lab.sh starts a small one"});
+    return std::nullopt;
+  }
+  SlurmFacts out;
+  out.version = stripped(version.out);
+  const Stopwatch clock;
+  const CommandAnswer config = run({"scontrol", "show", "config"}, kController);
+  out.answer_seconds = clock.seconds();
+  if (config.code != 0) {
+    problem.push_back(
+        {"Slurm", FindingLevel::Problem,
+         fmt::format("{}; its controller {}", out.version,
+                     config.late ? fmt::format("does not answer in {:.0f} s", kController)
+                                 : "says: " + last_words(config)),
+         "wait until `scontrol ping` says UP; SLURM_CONF, and munge's clock and key, "
+         "must be those of the cluster"});
+    return std::nullopt;
+  }
+  out.config = slurm_config(config.out);
+  const CommandAnswer mpi = run({"srun", "--mpi=list"}, kController);
+  out.mpi = mpi_kinds(mpi.out + mpi.err);
+  out.partitions =
+      slurm_partitions(run({"sinfo", "-h", "-o", "%P|%D|%c|%m|%G|%l"}, kController).out);
+  return out;
+}
+
+std::vector<Finding> slurm_findings(const SlurmFacts& facts) {
+  std::vector<Finding> out;
+  out.push_back(
+      {.what = "Slurm",
+       .seen = fmt::format("{}, answers in {:.2f} s", facts.version, facts.answer_seconds)});
+  std::vector<std::string> partitions;
+  for (const SlurmPartition& p : facts.partitions) {
+    partitions.push_back(fmt::format("{}{}: {} nodes of {} cores and {} GPUs, limit {}", p.name,
+                                     p.standard ? "*" : "", p.nodes, p.cores, p.gpus, p.limit));
+  }
+  if (partitions.empty()) {
+    out.push_back({"partitions", FindingLevel::Problem, "none that you may use",
+                   "ask for an account on a partition (`sinfo`)"});
+  } else {
+    out.push_back({.what = "partitions", .seen = fmt::format("{}", fmt::join(partitions, "; "))});
+  }
+  out.push_back(array_finding(facts));
+  out.push_back(mpi_finding(facts));
+  out.push_back(preemption_finding(facts));
+  const std::string accounting = value_of(facts, "AccountingStorageType");
+  const bool none = accounting.empty() || accounting.find("none") != accounting.npos;
+  out.push_back({.what = "accounting",
+                 .seen = none ? "none: sacct is empty, the store knows all the same" : accounting});
+  return out;
+}
+
+}  // namespace depthgrid

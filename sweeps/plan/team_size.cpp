@@ -1,0 +1,44 @@
+#include "sweeps/plan/team_size.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sweeps/report/table.hpp"
+
+namespace depthgrid {
+
+double training_operations(const CellConfig& config, const StructureCost& cost) {
+  const std::int64_t tokens = config.integer("train.batch_size") * config.integer("data.seq_len") *
+                              config.integer("train.steps");
+  return 3 * cost.flops_per_token * static_cast<double>(tokens);  // backward twice as much again
+}
+
+double team_seconds(double alone, std::int64_t ranks) {
+  const auto r = static_cast<double>(ranks);
+  return alone / (r * std::pow(kTeamEfficiency, std::log2(r)));
+}
+
+TeamSize team_size(double seconds, const StructureCost* cost, const TeamLimits& limits) {
+  const auto slow = [&](std::int64_t ranks) {
+    return limits.cell_seconds > 0 && team_seconds(seconds, ranks) > limits.cell_seconds;
+  };
+  const auto large = [&](std::int64_t ranks) {
+    if (cost == nullptr || limits.memory_bytes <= 0) return false;
+    const double shared = cost->activation_bytes_per_cell;
+    const double own = cost->fixed_bytes + cost->bytes_per_cell - shared;
+    if (own >= limits.memory_bytes) return false;  // no team cures that
+    return own + shared / static_cast<double>(ranks) > limits.memory_bytes;
+  };
+  TeamSize out;
+  while ((slow(out.ranks) || large(out.ranks)) && 2 * out.ranks <= limits.ranks) out.ranks *= 2;
+  // Ranks that make a cell no faster than asked for, nor let it fit, are still the best there is.
+  if (out.ranks == 1) return out;
+  out.why = fmt::format("{} ranks: a cell alone ", out.ranks);
+  out.why += large(1) ? "does not fit in memory"
+                      : fmt::format("would take about {}, resources.max_cell_time is {}",
+                                    short_seconds(seconds), short_seconds(limits.cell_seconds));
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,52 @@
+#include "sweeps/simulate/cluster_model.hpp"
+
+#include <charconv>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::string_view kScaling = "1x1,1x2,1x4,1x8,2x8,4x8,8x8,16x8,32x8,64x8,128x8";
+constexpr std::int64_t kMostDevices = 1000000;
+
+/// A number from 1 to kMostDevices; 0 for anything else.
+std::int64_t count_of(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && value >= 1 && value <= kMostDevices ? value : 0;
+}
+
+}  // namespace
+
+std::string ClusterModel::size() const {
+  return fmt::format("{}x{}", nodes, devices_per_node);
+}
+
+std::vector<ClusterModel> cluster_sizes(std::string_view text, const ClusterModel& like) {
+  if (text == "scaling") text = kScaling;
+  std::vector<ClusterModel> out;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    const std::size_t cross = word.find('x');
+    ClusterModel& cluster = out.emplace_back(like);
+    cluster.nodes = count_of(word.substr(0, cross));
+    cluster.devices_per_node = cross == word.npos ? 0 : count_of(word.substr(cross + 1));
+    if (cluster.devices() < 1 || cluster.devices() > kMostDevices) {
+      throw UserError(ExitCode::Usage,
+                      fmt::format("--simulate: '{}' is no cluster: expected NODESxGPUS such as "
+                                  "16x8, several with commas between, or scaling",
+                                  word));
+    }
+    more = comma != text.npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  return out;
+}
+
+}  // namespace depthgrid
