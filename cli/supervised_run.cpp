@@ -19,6 +19,7 @@
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/live/live_screen.hpp"
 #include "sweeps/plan/describe_cache.hpp"
+#include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/supervise/launch_process.hpp"
@@ -67,11 +68,13 @@ class CellStates {
   }
 
   bool done(std::size_t row) const { return store_.completed(sweep_.cells[row].id); }
+  bool cancelled(std::size_t row) const { return is_cancelled(store_, sweep_.cells[row].id); }
 
   bool settled(std::size_t row) {
     if (settled_[row]) return true;
     const CellId& id = sweep_.cells[row].id;
     if (store_.completed(id)) return settled_[row] = true;
+    if (is_cancelled(store_, id)) return true;  // depthgrid retry may undo it
     const auto failure = store_.newest_failure(id);
     return settled_[row] = failure && failure->generation > failed_before_[row];
   }
@@ -115,7 +118,7 @@ std::vector<bool> wanted_rows(const Sweep& sweep, const SupervisedRun& request,
   const std::set<std::string> named(request.cells.begin(), request.cells.end());
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
     const bool ours = named.empty() || named.contains(sweep.cells[row].id);
-    wanted[row] = wanted[row] && ours && !states.done(row);
+    wanted[row] = wanted[row] && ours && !states.done(row) && !states.cancelled(row);
   }
   return wanted;
 }

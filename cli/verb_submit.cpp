@@ -21,6 +21,7 @@
 #include "storage/plan_sequence.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/plan/job_plan.hpp"
+#include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/slurm/batch_script.hpp"
 #include "sweeps/slurm/submission.hpp"
 
@@ -44,9 +45,8 @@ Missing missing_cells(const Sweep& sweep, const Store& store, const std::vector<
   for (const LiveTask& task : live) queued.insert(task.cells.begin(), task.cells.end());
   Missing out;
   for (const CellPlan& cell : sweep.cells) {
-    const auto failure = store.newest_failure(cell.id);
     const bool done = store.completed(cell.id), waits = !done && queued.contains(cell.id);
-    const bool cancelled = !done && !waits && failure && failure->status == CellStatus::Cancelled;
+    const bool cancelled = !done && !waits && is_cancelled(store, cell.id);
     out.done += done ? 1 : 0;
     out.queued += waits ? 1 : 0;
     out.cancelled += cancelled ? 1 : 0;
