@@ -42,7 +42,7 @@ class SmallRun {
               .progress = "quiet"},
         sweep(load_sweep({.file = order.file, .set = order.set})),
         store(planned()),
-        run(order, sweep, store, *world_, 0) {}
+        run(order, sweep, store, *world_, 0, 1) {}
 
   SmallRun() : SmallRun(Options{}) {}
 
