@@ -58,7 +58,6 @@ expect 0 submit once --json
 check "j['tasks'] == 4 and j['cells'] == 4 and j['arrays'][0]['job'] != ''"
 expect 0 submit once --json
 check "j['tasks'] == 0 and j['queued'] == 4"
-expect 0 "$depthgrid" status once --json || expect 3 "$depthgrid" status once --json
 wait_for 60 "end of the array" queue_empty
 all_done once
 expect 0 submit once --json
@@ -84,7 +83,8 @@ expect 0 submit tested --test-only
 queue_empty || fail "--test-only has submitted"
 
 # More tasks than an array may have: chunks.
-expect 0 "$depthgrid" run "$sweep" "${options[@]}" --set seeds=1 --store chunks -n
+expect 0 "$depthgrid" submit "$sweep" "${options[@]}" --set seeds=600 --store half --dry-run --json
+check "[a['tasks'] for a in j['arrays']] == [1001, 195] and [a['first'] for a in j['arrays']] == [0, 1001]"
 
 # Requeued in the middle: goes on from its checkpoint, with the same bits. The signal is what comes before a time limit.
 long=(--set train.steps=20000 --set eval.every=10000)
