@@ -8,8 +8,9 @@
 
 namespace depthgrid {
 
-BucketSync::BucketSync(Collective& tensors, Collective& control, std::int64_t bucket_bytes)
-    : tensors_(tensors), control_(control), bucket_bytes_(bucket_bytes) {
+BucketSync::BucketSync(Collective& tensors, Collective& control, std::int64_t bucket_bytes,
+                       bool beside)
+    : tensors_(tensors), control_(control), bucket_bytes_(bucket_bytes), beside_(beside) {
   if (tensors.size() != control.size() || tensors.rank() != control.rank()) {
     throw Error("BucketSync: the two groups have different ranks");
   }
@@ -19,9 +20,27 @@ void BucketSync::sum(at::Tensor& x) {
   if (!x.is_contiguous() || !x.is_floating_point()) {
     throw ShapeError("BucketSync: expected a contiguous floating-point tensor");
   }
-  Collective& carrier = x.device().is_cpu() ? control_ : tensors_;
+  Collective& carrier = carrier_of(x);
+  if (carrier.size() == 1) return;
+  sum_all(carrier, x);
+  carrier.wait(kPeerTimeout);
+}
+
+void BucketSync::begin_sum(const at::Tensor& x) {
+  Collective& carrier = carrier_of(x);
+  if (carrier.size() == 1) return;
+  if (!lane_ || lane_->device() != x.device()) lane_ = make_lane(x.device(), beside_);
+  lane_->begin([this, &carrier, x] { sum_all(carrier, x); });
+}
+
+void BucketSync::finish_sums() {
+  if (!lane_) return;
+  Collective& carrier = lane_->device().is_cpu() ? control_ : tensors_;
+  lane_->finish([&carrier] { carrier.wait(kPeerTimeout); });
+}
+
+void BucketSync::sum_all(Collective& carrier, const at::Tensor& x) {
   const std::int64_t size = carrier.size();
-  if (size == 1) return;
   const at::Tensor flat = x.detach().view({-1});
   const std::int64_t bucket =
       std::max<std::int64_t>(1, bucket_bytes_ / (size * x.element_size())) * size;
@@ -30,6 +49,12 @@ void BucketSync::sum(at::Tensor& x) {
     sum_slices(carrier, flat.narrow(0, begin, std::min(bucket, even - begin)));
   }
   if (even < flat.numel()) sum_tail(carrier, flat.narrow(0, even, flat.numel() - even));
+}
+
+void BucketSync::broadcast(at::Tensor& x, int root) {
+  Collective& carrier = carrier_of(x);
+  if (carrier.size() == 1 || x.numel() == 0) return;
+  carrier.broadcast(x, root);
   carrier.wait(kPeerTimeout);
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include <ATen/core/Tensor.h>
 
 #include "core/train/gradient_sync.hpp"
+#include "distributed/background_lane.hpp"
 #include "distributed/collective.hpp"
 
 namespace depthgrid {
@@ -26,16 +28,24 @@ class BucketSync final : public GradientSync {
   ///                      and largest(). May be `tensors` unless that is nccl. Must outlive this.
   /// @param bucket_bytes  size of the largest bucket, and of the workspace that is kept.
   /// @throws Error if the two groups have different ranks.
-  BucketSync(Collective& tensors, Collective& control, std::int64_t bucket_bytes = kBucketBytes);
+  /// @param beside        begin_sum() works beside the caller: for host tensors on a thread of its
+  ///                      own, for which a core should be free; for a GPU's on a second stream.
+  BucketSync(Collective& tensors, Collective& control, std::int64_t bucket_bytes = kBucketBytes,
+             bool beside = false);
 
   int rank() const noexcept override { return tensors_.rank(); }
   int ranks() const noexcept override { return tensors_.size(); }
   void sum(at::Tensor& x) override;
+  void begin_sum(const at::Tensor& x) override;
+  void finish_sums() override;
+  void broadcast(at::Tensor& x, int root) override;
   std::int64_t largest(std::int64_t value) override;
 
  private:
   /// A view of `count` elements of workspace like `x`, kept from call to call.
   at::Tensor workspace(const at::Tensor& x, std::int64_t count);
+  Collective& carrier_of(const at::Tensor& x) { return x.device().is_cpu() ? control_ : tensors_; }
+  void sum_all(Collective& carrier, const at::Tensor& x);
   void sum_slices(Collective& carrier, at::Tensor bucket);
   void sum_tail(Collective& carrier, at::Tensor tail);
 
@@ -43,6 +53,8 @@ class BucketSync final : public GradientSync {
   Collective& control_;
   std::int64_t bucket_bytes_;
   at::Tensor workspace_;
+  bool beside_;
+  std::unique_ptr<BackgroundLane> lane_;
 };
 
 }  // namespace depthgrid

@@ -210,10 +210,10 @@ std::string mpi_version() {
 
 MpiEnv::MpiEnv(int& argc, char**& argv) {
   int provided = 0;
-  check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-  if (provided < MPI_THREAD_FUNNELED) {
+  check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  if (provided < MPI_THREAD_SERIALIZED) {
     throw BackendError("MPI", "MPI_Init_thread", provided,
-                       "this MPI does not offer MPI_THREAD_FUNNELED");
+                       "this MPI does not offer MPI_THREAD_SERIALIZED");
   }
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   MPI_Comm host = MPI_COMM_NULL;

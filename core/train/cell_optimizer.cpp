@@ -1,10 +1,13 @@
 #include "core/train/cell_optimizer.hpp"
 
+#include <cmath>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/zeros.h>
 
+#include "core/base/error.hpp"
 #include "core/train/optimizer/optimizer_table.hpp"
 
 namespace depthgrid {
@@ -51,15 +54,61 @@ SegmentTable segment_table(const ParameterLayout& layout, const TrainOptions& op
 }
 
 CellOptimizer::CellOptimizer(Arena& arena, const TrainOptions& options,
-                             std::unique_ptr<DeviceKernels> kernels)
+                             std::unique_ptr<DeviceKernels> kernels, OptimizerTeam team)
     : arena_(arena),
       options_(options),
       averages_(arena),
       step_(segment_table(arena.layout(), options), optimizer_row(options.optimizer).make(),
             options.clip_scope),
-      kernels_(std::move(kernels)) {
+      kernels_(std::move(kernels)),
+      shards_(team.divide && team.sync != nullptr ? ColumnShards(step_.table(), *team.sync)
+                                                  : ColumnShards(arena.size(), team.sync)) {
   for (const std::string_view name : optimizer_row(options.optimizer).moments) {
-    moments_.push_back({name, at::zeros_like(arena.values())});
+    moments_.push_back({name, at::zeros({arena.cells(), shards_.end() - shards_.begin()},
+                                        arena.values().options())});
+  }
+}
+
+void CellOptimizer::collect_moments() {
+  if (!shards_.divided()) return;
+  collected_.clear();
+  for (const Moment& moment : moments_) {
+    for (std::int64_t e = 0; e < arena_.cells(); ++e) {
+      collected_.push_back(shards_.gathered(moment.values.select(0, e)));
+    }
+  }
+}
+
+at::Tensor CellOptimizer::moment_row(std::size_t m, std::int64_t e) const {
+  if (!shards_.divided()) return moments_[m].values.select(0, e).cpu();
+  const std::size_t at = m * static_cast<std::size_t>(arena_.cells()) + static_cast<std::size_t>(e);
+  if (at >= collected_.size() || !collected_[at].defined()) {
+    throw Error("the moments are divided among the ranks and have not been collected");
+  }
+  return collected_[at];
+}
+
+void CellOptimizer::set_moment_row(std::size_t m, std::int64_t e, const at::Tensor& row) {
+  shards_.scatter(moments_[m].values.select(0, e), row);
+}
+
+/// Of parameters and norms, each rank has its own part after the update.
+void CellOptimizer::exchange_update(UpdateNorms& norms) {
+  if (!shards_.divided()) return;
+  shards_.exchange(arena_.values());
+  arena_.refresh_shadow();
+  const auto cells = static_cast<std::int64_t>(norms.update_norm.size());
+  at::Tensor squares = at::empty({2, cells}, at::kDouble);
+  auto* const of_update = squares.mutable_data_ptr<double>();
+  double* const of_parameters = of_update + cells;
+  for (std::size_t e = 0; e < norms.update_norm.size(); ++e) {
+    of_update[e] = norms.update_norm[e] * norms.update_norm[e];
+    of_parameters[e] = norms.parameter_norm[e] * norms.parameter_norm[e];
+  }
+  shards_.add_up(squares);
+  for (std::size_t e = 0; e < norms.update_norm.size(); ++e) {
+    norms.update_norm[e] = std::sqrt(of_update[e]);
+    norms.parameter_norm[e] = std::sqrt(of_parameters[e]);
   }
 }
 
@@ -74,13 +123,17 @@ StepArena CellOptimizer::arena_view() {
   if (arena_.shadow().defined()) {
     a.shadow = static_cast<std::uint16_t*>(arena_.shadow().mutable_data_ptr());
   }
+  a.own_begin = shards_.begin();
+  a.own_end = shards_.end();
   return a;
 }
 
 CellOptimizer::Report CellOptimizer::step(std::int64_t step,
                                           const std::vector<std::uint8_t>& active) {
   const std::vector<at::Tensor> seen = averages_.seen();
+  collected_.clear();
   Report report = kernels_ ? step_on_device(step, active) : step_on_host(step, active);
+  exchange_update(report.update);
   std::vector<std::uint8_t> moves = active;
   for (std::size_t e = 0; e < moves.size(); ++e) {
     if (report.norms.nonfinite[e] != 0) moves[e] = 0;

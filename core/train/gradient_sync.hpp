@@ -18,11 +18,23 @@ class GradientSync {
   virtual int rank() const noexcept = 0;
   virtual int ranks() const noexcept = 0;
 
-  /// Replaces `x` (any shape, contiguous, float32 or float64) by its sum over the ranks; the
-  /// optimiser applies 1/R. Summed in rank order: all ranks get the same bits in every run, equal
-  /// to those of one rank that accumulates R micro-batches.
+  /// Replaces `x` (any shape, contiguous, float32 or float64) by its sum over the ranks. Nothing is
+  /// divided by R: losses are, by the tokens of the global batch, before they are summed. Summed in
+  /// rank order: all ranks get the same bits in every run, equal to those of one rank that
+  /// accumulates R micro-batches.
   /// @throws BackendError if a peer is lost; ShapeError for another kind of tensor.
   virtual void sum(at::Tensor& x) = 0;
+
+  /// Begins sum(x), beside what this process goes on to compute where the team can do that. `x`,
+  /// and this object, must not be used before finish_sums(). Begun in the same order on all ranks.
+  virtual void begin_sum(const at::Tensor& x) = 0;
+
+  /// Returns once all sums that were begun are there. @throws as sum().
+  virtual void finish_sums() = 0;
+
+  /// Replaces `x` (contiguous, float32 or float64) by that of rank `root`.
+  /// @throws BackendError if a peer is lost.
+  virtual void broadcast(at::Tensor& x, int root) = 0;
 
   /// The team's largest `value`: how ranks agree to stop (a signal reaches them at different steps)
   /// or that one of them failed.
@@ -35,6 +47,9 @@ class NoSync final : public GradientSync {
   int rank() const noexcept override { return 0; }
   int ranks() const noexcept override { return 1; }
   void sum(at::Tensor&) override {}
+  void begin_sum(const at::Tensor&) override {}
+  void finish_sums() override {}
+  void broadcast(at::Tensor&, int) override {}
   std::int64_t largest(std::int64_t value) override { return value; }
 };
 

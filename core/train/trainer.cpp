@@ -1,5 +1,6 @@
 #include "core/train/trainer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <ATen/TensorOperators.h>
@@ -17,6 +18,7 @@ Trainer::Trainer(Objective& objective, Arena& arena, CellOptimizer& optimizer,
       optimizer_(optimizer),
       batches_(batches),
       sync_(sync),
+      buckets_(arena, sync),
       cells_(cells),
       options_(options) {}
 
@@ -30,6 +32,8 @@ at::Tensor Trainer::accumulate(std::int64_t step) {
       at::zeros({rows_of_losses, options_.cells}, plain.dtype(at::kDouble).device(at::kCPU));
   const std::int64_t begin = batch * rank / ranks;
   const std::int64_t rows = batch * (rank + 1) / ranks - begin;
+  const std::int64_t last = std::min(options_.accumulation, rows) - 1;  // that has rows
+  std::int64_t done = 0;
   for (std::int64_t m = 0; m < options_.accumulation; ++m) {
     const std::int64_t first = begin + rows * m / options_.accumulation;
     const std::int64_t count = begin + rows * (m + 1) / options_.accumulation - first;
@@ -39,6 +43,7 @@ at::Tensor Trainer::accumulate(std::int64_t step) {
       if (t->defined()) *t = t->to(plain.device());
     }
     const Objective::Losses losses = objective_.losses(micro);
+    if (done++ == last) buckets_.arm();
     losses.total.backward(weight.to(losses.total.scalar_type()));
     std::vector<at::Tensor> all = {losses.loss.detach(), losses.total.detach()};
     for (const at::Tensor& part : losses.parts) all.push_back(part.detach());
@@ -49,7 +54,7 @@ at::Tensor Trainer::accumulate(std::int64_t step) {
 
 StepReport Trainer::step(std::int64_t step) {
   at::Tensor loss = accumulate(step);
-  sync_.sum(arena_.gradients());
+  buckets_.finish();
   sync_.sum(loss);
   StepReport report;
   const double* values = loss.const_data_ptr<double>();

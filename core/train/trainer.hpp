@@ -8,6 +8,7 @@
 #include "core/cells/cell_set.hpp"
 #include "core/train/batch_source.hpp"
 #include "core/train/cell_optimizer.hpp"
+#include "core/train/gradient_buckets.hpp"
 #include "core/train/gradient_sync.hpp"
 #include "core/train/objective.hpp"
 #include "core/train/optimizer/arena.hpp"
@@ -54,6 +55,7 @@ class Trainer {
   CellOptimizer& optimizer_;
   const BatchSource& batches_;
   GradientSync& sync_;
+  GradientBuckets buckets_;
   CellSet& cells_;
   const TrainOptions& options_;
   std::optional<LayerSquares> layers_;

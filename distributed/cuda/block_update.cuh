@@ -76,13 +76,16 @@ __global__ void __launch_bounds__(kThreads) block_update(StepArgs a) {
   const std::int64_t begin = at.cell * a.row_size + block.offset;
   float* __restrict__ const p = a.parameters + begin;
   float* __restrict__ const g = a.gradients + begin;
-  const bool held =
-      a.active[at.cell] == 0 || a.report[at.cell * kReportColumns + 3] != 0 || block.frozen;
+  const std::int64_t own = block.offset - a.own_begin;
+  const bool foreign = own < 0 || own >= a.own_columns;
+  const std::int64_t kept = at.cell * a.own_columns + own;  // where its moments begin
+  const bool held = foreign || a.active[at.cell] == 0 ||
+                    a.report[at.cell * kReportColumns + 3] != 0 || block.frozen;
   float changes = 0;
   float squares = 0;
   if (held) {
     for (std::int32_t i = lane; i < block.count; i += kWarp) {
-      squares += p[i] * p[i];
+      if (!foreign) squares += p[i] * p[i];
       g[i] = 0;
     }
   } else {
@@ -92,14 +95,14 @@ __global__ void __launch_bounds__(kThreads) block_update(StepArgs a) {
 #pragma unroll 4
     for (std::int32_t i = lane; i < block.count; i += kWarp) {
       float moments[Rule::kMoments];
-      for (int m = 0; m < Rule::kMoments; ++m) moments[m] = a.moments[m][begin + i];
+      for (int m = 0; m < Rule::kMoments; ++m) moments[m] = a.moments[m][kept + i];
       const float old = p[i];
       const float next = Rule::next(old, g[i], moments, r);
       const float change = next - old;
       changes += change * change;
       squares += next * next;
       p[i] = next;
-      for (int m = 0; m < Rule::kMoments; ++m) a.moments[m][begin + i] = moments[m];
+      for (int m = 0; m < Rule::kMoments; ++m) a.moments[m][kept + i] = moments[m];
       g[i] = 0;
       if (shadow != nullptr) shadow[i] = bfloat16_bits(next);
     }

@@ -118,6 +118,8 @@ class CudaKernels final : public DeviceKernels {
                  .step = s.step,
                  .report = s.report,
                  .gradient_scale = s.gradient_scale,
+                 .own_begin = s.arena.own_begin,
+                 .own_columns = s.arena.own_columns(row_size_),
                  .clip_alone = clip_alone_,
                  .sums = sums_.get(),
                  .update_sums = update_sums_.get(),

@@ -24,22 +24,23 @@ struct DeviceBlock {
 struct StepArgs {
   std::int64_t cells, row_size;
   std::int32_t blocks;
-  const DeviceBlock* block_table;     ///< (N)
-  const std::int32_t* block_order;    ///< (N) grouped
-  const std::int32_t* group_begin;    ///< (G + 1)
-  float *parameters, *gradients;      ///< (E, P)
-  float* moments[kKernelMoments];     ///< (E, P) each; null beyond those of the optimiser
-  std::uint16_t* shadow;              ///< (E, P) bfloat16, or null
-  const double *lr, *weight_decay;    ///< (E, G) each
-  const double* own[kKernelScalars];  ///< (E) each: scalars of the optimiser
-  const double* clip;                 ///< (E)
-  const std::uint8_t* active;         ///< (E)
-  std::int64_t* step;                 ///< (E) updates done so far
-  double* report;                     ///< (E, kDeviceReportColumns)
-  const double* gradient_scale;       ///< (E)
-  std::uint32_t clip_alone;           ///< bit g: group g has a norm of its own
-  double *sums, *update_sums;         ///< (E, N) workspace
-  float* rates;                       ///< (E, G, kRateFloats) workspace
+  const DeviceBlock* block_table;       ///< (N)
+  const std::int32_t* block_order;      ///< (N) grouped
+  const std::int32_t* group_begin;      ///< (G + 1)
+  float *parameters, *gradients;        ///< (E, P)
+  float* moments[kKernelMoments];       ///< (E, own_columns) each; null beyond the optimiser's
+  std::uint16_t* shadow;                ///< (E, P) bfloat16, or null
+  const double *lr, *weight_decay;      ///< (E, G) each
+  const double* own[kKernelScalars];    ///< (E) each: scalars of the optimiser
+  const double* clip;                   ///< (E)
+  const std::uint8_t* active;           ///< (E)
+  std::int64_t* step;                   ///< (E) updates done so far
+  double* report;                       ///< (E, kDeviceReportColumns)
+  const double* gradient_scale;         ///< (E)
+  std::int64_t own_begin, own_columns;  ///< what the update changes, see StepArena
+  std::uint32_t clip_alone;             ///< bit g: group g has a norm of its own
+  double *sums, *update_sums;           ///< (E, N) workspace
+  float* rates;                         ///< (E, G, kRateFloats) workspace
 };
 
 /// Queues kernels on `stream` (a cudaStream_t). @return a cudaError_t.

@@ -104,8 +104,7 @@ FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
   if (!group.team.why.empty()) job.why += "; " + group.team.why;
   job.predicted_seconds = team_seconds(job.predicted_seconds, job.ranks);
   job.predicted_bytes =
-      cost == nullptr ? kNaN
-                      : cost->fixed_bytes + cost->bytes_per_cell * static_cast<double>(rows.size());
+      cost == nullptr ? kNaN : rank_bytes(*cost, rows.size(), job.ranks, options.divide);
   job.cells = std::move(rows);
   return job;
 }
@@ -184,6 +183,7 @@ PackingOptions packing_options(const CellConfig& config, std::int64_t teams) {
     options.cell_seconds =
         static_cast<double>(seconds_of(config.word("resources.max_cell_time")).value());
   }
+  options.divide = config.flag("resources.shard_optimizer");
   options.teams = std::max<std::int64_t>(teams, 1);
   options.gpu = config.word("resources.device") == "cuda";
   return options;
@@ -215,7 +215,8 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
     group.seconds = seconds > 0 ? seconds : 1;  // NaN too
     group.team.ranks = options.ranks_per_job;
     if (options.auto_ranks) {
-      const TeamLimits limits{options.ranks(), options.cell_seconds, options.memory_bytes};
+      const TeamLimits limits{options.ranks(), options.cell_seconds, options.memory_bytes,
+                              options.divide};
       const double alone = most_operations(group, cells) / nominal_rate(options);
       group.team = team_size(alone, cost_of(group), limits);
     }

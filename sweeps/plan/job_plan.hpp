@@ -25,6 +25,7 @@ struct PackingOptions {
   bool auto_ranks = false;  // each structure has its own number: see team_size()
   double cell_seconds = 0;  // leaf resources.max_cell_time; 0 = none
   double memory_bytes = 0;  // memory of one rank's device; 0 = max_fused is the only bound
+  bool divide = false;      // leaf resources.shard_optimizer
 
   std::int64_t ranks() const { return teams * ranks_per_job; }  // of all teams
 };
@@ -53,7 +54,7 @@ struct FusedJob {
   std::int64_t ranks = 1;
   std::string why;                   // why these cells are fused, or separate
   double predicted_seconds = 0;      // NaN = unknown
-  double predicted_bytes = 0;        // NaN = unknown
+  double predicted_bytes = 0;        // of each of its ranks; NaN = unknown
   std::int64_t depth = 0;            // of its cells, see JobCell
   std::vector<std::string> after{};  // ids of the jobs whose cells these start from
 };

@@ -52,6 +52,7 @@ Json structure_json(const StructureCost& cost, const std::vector<CellPlan>& cell
       {"flops_per_token", cost.flops_per_token},
       {"bytes_per_cell", cost.bytes_per_cell},
       {"activation_bytes_per_cell", cost.activation_bytes_per_cell},
+      {"moment_bytes_per_cell", cost.moment_bytes_per_cell},
       {"seconds_per_cell_step", cost.seconds_per_cell_step},
       {"seconds_per_eval_token", cost.seconds_per_eval_token},
       {"max_fused", cost.max_fused},

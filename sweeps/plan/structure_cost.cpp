@@ -33,6 +33,7 @@ StructureCost cost_of(const Json& j) {
   c.fixed_bytes = j.value("fixed_bytes", 0.0);
   c.bytes_per_cell = j.at("bytes_per_cell").get<double>();
   c.activation_bytes_per_cell = j.value("activation_bytes_per_cell", 0.0);
+  c.moment_bytes_per_cell = j.value("moment_bytes_per_cell", 0.0);
   c.seconds_per_cell_step = j.at("seconds_per_cell_step").get<double>();
   c.seconds_per_eval_token = j.value("seconds_per_eval_token", 0.0);
   c.max_fused = j.at("max_fused").get<std::int64_t>();
@@ -216,6 +217,7 @@ std::string costs_json(const CostTable& costs) {
          {"fixed_bytes", c.fixed_bytes},
          {"bytes_per_cell", c.bytes_per_cell},
          {"activation_bytes_per_cell", c.activation_bytes_per_cell},
+         {"moment_bytes_per_cell", c.moment_bytes_per_cell},
          {"seconds_per_cell_step", c.seconds_per_cell_step},
          {"seconds_per_eval_token", c.seconds_per_eval_token},
          {"max_fused", c.max_fused},

@@ -52,6 +52,7 @@ struct StructureCost {
   double fixed_bytes = 0;                // of a job, independent of E
   double bytes_per_cell = 0;             // per additional cell: arenas, activations, workspace
   double activation_bytes_per_cell = 0;  // the part of bytes_per_cell that is activations
+  double moment_bytes_per_cell = 0;      // the part that an optimiser keeps of each parameter
   double seconds_per_cell_step = 0;      // training, fused at max_fused
   double seconds_per_eval_token = 0;     // one cell
   std::int64_t max_fused = 1;            // most cells for which fusing is efficient and fits

@@ -19,16 +19,24 @@ double team_seconds(double alone, std::int64_t ranks) {
   return alone / (r * std::pow(kTeamEfficiency, std::log2(r)));
 }
 
+double rank_bytes(const StructureCost& cost, std::size_t cells, std::int64_t ranks, bool divide) {
+  const double shared = cost.activation_bytes_per_cell + (divide ? cost.moment_bytes_per_cell : 0);
+  const double own = cost.bytes_per_cell - shared;
+  return cost.fixed_bytes +
+         static_cast<double>(cells) * (own + shared / static_cast<double>(ranks));
+}
+
 TeamSize team_size(double seconds, const StructureCost* cost, const TeamLimits& limits) {
   const auto slow = [&](std::int64_t ranks) {
     return limits.cell_seconds > 0 && team_seconds(seconds, ranks) > limits.cell_seconds;
   };
+  constexpr std::int64_t kManyRanks = 1'000'000;
   const auto large = [&](std::int64_t ranks) {
     if (cost == nullptr || limits.memory_bytes <= 0) return false;
-    const double shared = cost->activation_bytes_per_cell;
-    const double own = cost->fixed_bytes + cost->bytes_per_cell - shared;
-    if (own >= limits.memory_bytes) return false;  // no team cures that
-    return own + shared / static_cast<double>(ranks) > limits.memory_bytes;
+    const auto fits = [&](std::int64_t n) {
+      return rank_bytes(*cost, 1, n, limits.divide) <= limits.memory_bytes;
+    };
+    return !fits(ranks) && fits(kManyRanks);  // else no team cures that
   };
   TeamSize out;
   while ((slow(out.ranks) || large(out.ranks)) && 2 * out.ranks <= limits.ranks) out.ranks *= 2;

@@ -28,7 +28,12 @@ struct TeamLimits {
   std::int64_t ranks = 1;   // available
   double cell_seconds = 0;  // leaf resources.max_cell_time; 0 = none
   double memory_bytes = 0;  // of one rank's device; 0 = unknown
+  bool divide = false;      // leaf resources.shard_optimizer
 };
+
+/// Memory of one of the ranks that train `cells` cells of a structure together: they share the
+/// activations, and the optimiser's moments if these are divided, but not parameters and gradients.
+double rank_bytes(const StructureCost& cost, std::size_t cells, std::int64_t ranks, bool divide);
 
 struct TeamSize {
   std::int64_t ranks = 1;
@@ -36,8 +41,8 @@ struct TeamSize {
 };
 
 /// One rank, unless a cell alone takes longer than cell_seconds or does not fit in memory: then the
-/// smallest power of two that cures both, or the largest there is. Ranks share the activations of a
-/// cell, not its parameters. Pure, so that a run that goes on chooses as it did before.
+/// smallest power of two that cures both, or the largest there is. Pure, so that a run that goes on
+/// chooses as it did before.
 /// @param seconds  nominal, of a cell on one rank; NaN = unknown. @param cost  null = unknown.
 TeamSize team_size(double seconds, const StructureCost* cost, const TeamLimits& limits);
 

@@ -52,7 +52,7 @@ std::vector<LaunchPlan> plan_launches(const std::vector<FusedJob>& jobs,
     LaunchPlan& launch = out.back();
     ++held;
     launch.seconds += job.predicted_seconds;
-    launch.bytes = std::max(launch.bytes, job.predicted_bytes);
+    launch.bytes = std::max(launch.bytes, static_cast<double>(job.ranks) * job.predicted_bytes);
     if (std::isnan(job.predicted_bytes)) launch.bytes = job.predicted_bytes;
     for (const std::size_t row : job.cells) {
       launch.rows.push_back(row);

@@ -39,7 +39,7 @@ at::Tensor accumulated(int ranks, std::int64_t n) {
 }
 
 /// A group of two that sends nothing and remembers in which order it was called.
-class RecordedGroup final : public Collective {
+class RecordedGroup : public Collective {
  public:
   std::vector<std::string> calls;
 
@@ -100,6 +100,58 @@ TEST(BucketSync, RepeatsToTheBitAndEveryRankHasTheSame) {
   at::Tensor of_rank_zero = first.clone();
   world->broadcast(of_rank_zero, 0);
   EXPECT_TRUE(at::equal(first, of_rank_zero));
+}
+
+TEST(BucketSync, SumsBegunBesideOtherWorkHaveTheSameBits) {
+  auto world = rank_env().world();
+  const at::Tensor expected = accumulated(world->size(), 5003);
+  for (const bool beside : {false, true}) {
+    BucketSync sync(*world, *world, 1000, beside);
+    at::Tensor g = gradients_of(world->rank(), 5003);
+    at::Tensor other = gradients_of(world->rank() + 1, 64);
+    for (int step = 0; step < 3; ++step) {
+      g.copy_(gradients_of(world->rank(), 5003));
+      for (std::int64_t begin : {4000, 1001, 0}) {
+        const std::int64_t end = begin == 4000 ? 5003 : begin == 1001 ? 4000 : 1001;
+        for (int e = 0; e < 2; ++e) sync.begin_sum(g[e].narrow(0, begin, end - begin));
+        other = other.sin();  // what the process does meanwhile
+      }
+      sync.finish_sums();
+
+      EXPECT_TRUE(at::equal(g, expected)) << beside;
+    }
+    at::Tensor after = gradients_of(world->rank(), 777);
+    sync.sum(after);
+    EXPECT_TRUE(at::equal(after, accumulated(world->size(), 777)));
+  }
+}
+
+TEST(BucketSync, AFailureBesideIsThrownWhenTheSumsAreWaitedFor) {
+  class Lost final : public RecordedGroup {
+   public:
+    void all_to_all(at::Tensor&, const at::Tensor&) override {
+      throw BackendError("MPI", "test", 1, "a peer is lost");
+    }
+  };
+  Lost group;
+  BucketSync sync(group, group, 64, true);
+  sync.begin_sum(at::zeros({40}));
+  sync.begin_sum(at::zeros({40}));
+
+  EXPECT_THROW(sync.finish_sums(), BackendError);
+  sync.finish_sums();  // nothing is left
+}
+
+TEST(BucketSync, GivesEveryRankTheTensorOfOne) {
+  auto world = rank_env().world();
+  BucketSync sync(*world, *world);
+  for (int root = 0; root < world->size(); ++root) {
+    at::Tensor g = gradients_of(world->rank(), 100);
+
+    sync.broadcast(g, root);
+
+    EXPECT_TRUE(at::equal(g, gradients_of(root, 100)));
+  }
 }
 
 TEST(BucketSync, TwoRanksEqualTwoAccumulatedHalfBatchesInEitherOrder) {

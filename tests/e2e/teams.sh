@@ -12,6 +12,10 @@ near one team 2e-6 # 4.8e-7 where it was measured
 train halves --set train.accumulation=2
 near one halves 2e-6
 
+# Moments divided among the ranks: the same bits.
+ranks 2 divided --set resources.ranks_per_job=2 --set resources.shard_optimizer=true
+same team divided
+
 # Two teams share the cells; a batch that ranks cannot halve; cells that stop early end on both ranks:
 # the parameters of the ranks are compared before every checkpoint.
 ranks 4 teams --set resources.ranks_per_job=2
@@ -65,8 +69,23 @@ values = [int(value) for value in kinds.attrs["flag_values"]]
 assert values[names.index("team_size_changed")] in kinds[()].tolist(), kinds[()].tolist()
 PY
 near straight inexact 1e-3
+cp -r killed divided_later
+ranks 2 divided_later --set resources.ranks_per_job=2 --set resources.shard_optimizer=true
+same straight divided_later
 ranks 2 killed --set resources.ranks_per_job=2
 same straight killed
+# The other way round: written by ranks that divide, read by ranks that do not.
+mpirun -q -np 2 "$depthgrid" run "$sweep" "${options[@]}" --set resources.ranks_per_job=2 \
+  --set resources.shard_optimizer=true --store divided_first -q >/dev/null 2>&1 &
+launcher=$!
+for _ in $(seq 1200); do
+  [ "$(find divided_first -name 'ckpt-*.h5' 2>/dev/null | wc -l)" -ge 2 ] && break
+  sleep 0.05
+done
+kill -USR1 "$launcher"
+wait "$launcher" 2>/dev/null && fail "the run ended before it was stopped"
+ranks 2 divided_first --set resources.ranks_per_job=2
+same straight divided_first
 
 # Two ranks that both meet such a cell: one of them says so. Asked to stop by USR1, mpirun itself ends with 75.
 mpirun -q -np 4 "$depthgrid" run "$sweep" "${options[@]}" --set resources.ranks_per_job=2 --store two -q >/dev/null 2>&1 &

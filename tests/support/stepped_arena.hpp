@@ -75,10 +75,10 @@ inline ParameterLayout stepping_layout() {
 /// An arena after six steps of an optimiser on gradients that are waves.
 struct SteppedArena {
   SteppedArena(const TrainOptions& options, bool mixed, at::Device device,
-               std::unique_ptr<DeviceKernels> kernels)
+               std::unique_ptr<DeviceKernels> kernels, OptimizerTeam team = {})
       : arena(stepping_layout(), std::vector<std::uint64_t>(options.clip.size(), 1),
               at::TensorOptions().dtype(at::kFloat).device(device), mixed),
-        optimizer(arena, options, std::move(kernels)) {
+        optimizer(arena, options, std::move(kernels), team) {
     std::vector<std::uint8_t> active;
     for (std::size_t e = 0; e < options.clip.size(); ++e) {
       active.push_back(is_inactive_cell(e) ? 0 : 1);

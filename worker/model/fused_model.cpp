@@ -10,7 +10,8 @@
 
 namespace depthgrid {
 
-FusedModel::FusedModel(const std::vector<const CellConfig*>& cells, at::Device device)
+FusedModel::FusedModel(const std::vector<const CellConfig*>& cells, at::Device device,
+                       GradientSync* team)
     : options(model_options(cells)), train(train_options(cells)) {
   options.device = device;
   arena = std::make_unique<Arena>(layout_of(options), train.model_seed,
@@ -22,7 +23,8 @@ FusedModel::FusedModel(const std::vector<const CellConfig*>& cells, at::Device d
       *arena, train,
       device.is_cpu() ? nullptr
                       : make_device_kernels(segment_table(arena->layout(), train), train.optimizer,
-                                            train.clip_scope, arena->cells()));
+                                            train.clip_scope, arena->cells()),
+      OptimizerTeam{team, cells.front()->flag("resources.shard_optimizer")});
 }
 
 ParameterLayout layout_of(const ModelOptions& options) {
@@ -54,6 +56,7 @@ void set_memory(StructureCost& cost, const ModelOptions& options, const CellConf
   // Values, gradients and moments; a bf16 copy where there is one.
   const auto moments =
       static_cast<double>(optimizer_row(config.word("train.optimizer")).moments.size());
+  cost.moment_bytes_per_cell = 4 * moments * static_cast<double>(cost.parameters);
   const double per_parameter =
       4 * (2 + moments) + (config.word("train.precision") == "bf16" ? 2 : 0);
   cost.bytes_per_cell =

@@ -20,7 +20,10 @@ namespace depthgrid {
 struct FusedModel {
   /// @param cells   configurations of equal structure; cell e starts as it would alone.
   /// @param device  of all tensors; on a GPU the optimiser's kernels come from the plug-in.
-  FusedModel(const std::vector<const CellConfig*>& cells, at::Device device);
+  /// @param team    of the ranks that train it; null: this one. With leaf
+  ///                resources.shard_optimizer the moments are divided among them. Outlives this.
+  FusedModel(const std::vector<const CellConfig*>& cells, at::Device device,
+             GradientSync* team = nullptr);
 
   ModelOptions options;
   TrainOptions train;

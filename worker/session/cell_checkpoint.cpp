@@ -5,6 +5,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
 
 #include "core/base/error.hpp"
 
@@ -13,19 +14,23 @@ namespace {
 
 constexpr const char* kParameters = "parameters";
 
-void load_row(const at::Tensor& arena, std::size_t e, const LoadedCheckpoint& from,
-              std::string_view name) {
+/// (P), in the checkpoint's own memory.
+at::Tensor row_in(const LoadedCheckpoint& from, std::string_view name, std::int64_t parameters) {
   const auto at = std::ranges::find(from.tensors, name, &LoadedTensor::name);
   if (at == from.tensors.end()) {
     throw UserError(ExitCode::BadData, "a checkpoint has no tensor '" + std::string(name) + "'");
   }
-  const at::Tensor row = arena.select(0, static_cast<std::int64_t>(e));
-  if (row.numel() != static_cast<std::int64_t>(at->data.size())) {
+  if (parameters != static_cast<std::int64_t>(at->data.size())) {
     throw UserError(ExitCode::BadData, "a checkpoint holds " + std::to_string(at->data.size()) +
                                            " parameters, the model has " +
-                                           std::to_string(row.numel()));
+                                           std::to_string(parameters));
   }
-  row.copy_(at::from_blob(const_cast<float*>(at->data.data()), {row.numel()}, at::kFloat));
+  return at::from_blob(const_cast<float*>(at->data.data()), {parameters}, at::kFloat);
+}
+
+std::vector<float> floats_of(const at::Tensor& row) {
+  const float* data = row.const_data_ptr<float>();
+  return {data, data + row.numel()};
 }
 
 }  // namespace
@@ -35,9 +40,7 @@ std::string kind_of(at::Device device) {
 }
 
 std::vector<float> host_row(const at::Tensor& arena, std::size_t e) {
-  const at::Tensor row = arena.select(0, static_cast<std::int64_t>(e)).cpu().contiguous();
-  const float* data = row.const_data_ptr<float>();
-  return {data, data + row.numel()};
+  return floats_of(arena.select(0, static_cast<std::int64_t>(e)).cpu().contiguous());
 }
 
 CellCheckpoint::CellCheckpoint(const FusedModel& job, std::size_t e, const CellClock& clock,
@@ -46,8 +49,10 @@ CellCheckpoint::CellCheckpoint(const FusedModel& job, std::size_t e, const CellC
       clock_(clock),
       ranks_(ranks),
       device_(kind_of(job.arena->values().device())) {
-  for (const CellOptimizer::Moment& m : job.optimizer->moments()) {
-    moments_.emplace_back(m.name, host_row(m.values, e));
+  const std::vector<CellOptimizer::Moment>& moments = job.optimizer->moments();
+  for (std::size_t m = 0; m < moments.size(); ++m) {
+    const at::Tensor row = job.optimizer->moment_row(m, static_cast<std::int64_t>(e));
+    moments_.emplace_back(moments[m].name, floats_of(row.contiguous()));
   }
 }
 
@@ -69,9 +74,35 @@ CheckpointData CellCheckpoint::data(std::int64_t step, std::string digest) const
   return out;
 }
 
-CellClock restore_cell(FusedModel& job, std::size_t e, const LoadedCheckpoint& from) {
-  load_row(job.arena->values(), e, from, kParameters);
-  for (CellOptimizer::Moment& m : job.optimizer->moments()) load_row(m.values, e, from, m.name);
+void restore_cells(FusedModel& job, const std::vector<const LoadedCheckpoint*>& from,
+                   GradientSync& team) {
+  const std::int64_t parameters = job.arena->size();
+  const auto source = [&](std::int64_t e) {
+    const auto at = static_cast<std::size_t>(e);
+    return at < from.size() ? from[at] : nullptr;
+  };
+  for (std::int64_t e = 0; e < job.arena->cells(); ++e) {
+    if (const LoadedCheckpoint* state = source(e)) {
+      job.arena->values().select(0, e).copy_(row_in(*state, kParameters, parameters));
+    }
+  }
+  team.broadcast(job.arena->values(), 0);
+  const std::vector<CellOptimizer::Moment>& moments = job.optimizer->moments();
+  for (std::size_t m = 0; m < moments.size(); ++m) {
+    for (std::int64_t e = 0; e < job.arena->cells(); ++e) {
+      const LoadedCheckpoint* state = source(e);
+      if (state == nullptr && team.ranks() == 1) continue;  // as drawn
+      at::Tensor row;
+      if (team.rank() == 0) {
+        row = state == nullptr ? at::zeros({parameters})
+                               : row_in(*state, moments[m].name, parameters);
+      }
+      job.optimizer->set_moment_row(m, e, row);
+    }
+  }
+}
+
+CellClock clock_of(const LoadedCheckpoint& from) {
   const auto number = [&](const char* name) {
     const auto at = from.numbers.find(name);
     return at == from.numbers.end() ? 0.0 : at->second;
@@ -87,11 +118,6 @@ CellClock restore_cell(FusedModel& job, std::size_t e, const LoadedCheckpoint& f
           .probe = number("probe"),
           .device = number("device"),
           .lost = number("lost")};
-}
-
-void share_state(FusedModel& job, Collective& team) {
-  team.broadcast(job.arena->values(), 0);
-  for (CellOptimizer::Moment& m : job.optimizer->moments()) team.broadcast(m.values, 0);
 }
 
 }  // namespace depthgrid

@@ -8,7 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "distributed/collective.hpp"
+#include "core/train/gradient_sync.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "worker/model/fused_model.hpp"
 
@@ -46,11 +46,14 @@ class CellCheckpoint {
   std::string device_;
 };
 
-/// Restores cell e of a job from a checkpoint. @return its clock.
-/// @throws UserError (BadData) if the checkpoint has another number of parameters.
-CellClock restore_cell(FusedModel& job, std::size_t e, const LoadedCheckpoint& from);
+/// Restores parameters and moments of a job's cells on all ranks of a team. Collective.
+/// @param from  (E) of the cells' checkpoints on the team's first rank, null = none; elsewhere
+///              empty.
+/// @throws UserError (BadData) if a checkpoint has another number of parameters.
+void restore_cells(FusedModel& job, const std::vector<const LoadedCheckpoint*>& from,
+                   GradientSync& team);
 
-/// Sends parameters and moments of all cells from the team's first rank to the others.
-void share_state(FusedModel& job, Collective& team);
+/// The clock that a checkpoint keeps.
+CellClock clock_of(const LoadedCheckpoint& from);
 
 }  // namespace depthgrid

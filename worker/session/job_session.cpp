@@ -72,12 +72,15 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
 
 std::vector<CellClock> JobSession::restore(const std::vector<ClaimedCell>& claims) {
   std::vector<CellClock> clocks(job_.job.rows.size());
-  for (std::size_t e = 0; e < claims.size(); ++e) {
-    if (!claims[e].state) continue;
-    clocks[e] = restore_cell(job_.fused, e, *claims[e].state);
-    gradients_.restore(e, claims[e].state->numbers);
+  if (step_ == 0) return clocks;
+  std::vector<const LoadedCheckpoint*> states;
+  for (const ClaimedCell& claim : claims) states.push_back(claim.state ? &*claim.state : nullptr);
+  restore_cells(job_.fused, states, job_.run.sync);
+  for (std::size_t e = 0; e < states.size(); ++e) {
+    if (states[e] == nullptr) continue;
+    clocks[e] = clock_of(*states[e]);
+    gradients_.restore(e, states[e]->numbers);
   }
-  if (job_.run.sync.ranks() > 1 && step_ > 0) share_state(job_.fused, job_.run.team.group());
   job_.fused.arena->refresh_shadow();
   return clocks;
 }
@@ -147,10 +150,12 @@ SessionEnd JobSession::run() {
     const Turn next = turn();
     if (next == Turn::Next) continue;
     settle();
+    job_.fused.optimizer->collect_moments();
     if (leads && (next == Turn::Stop || checkpoints_.due(step_))) checkpoints_.write(step_);
     if (next == Turn::Stop) return stop();
   }
   settle();
+  job_.fused.optimizer->collect_moments();
   return leads && !finish() ? stop() : SessionEnd::Done;
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/machine.hpp"
 #include "core/base/terminal.hpp"
 #include "core/base/version.hpp"
 #include "core/config/axis_labels.hpp"
@@ -59,6 +60,12 @@ std::unique_ptr<Collective> nccl_of(Team& team, const DeviceChoice& device) {
   if (team.idle() || team.group().size() < 2 || !device.device.is_cuda()) return nullptr;
   if (!CardMap(team.group(), device.place).distinct()) return nullptr;
   return make_nccl_collective(team.group(), kPeerTimeout);
+}
+
+/// Whether gradients are summed beside the backward pass: on the CPU, if a core is free for it on
+/// each rank, since a thread that waits for its peers in MPI takes a whole one.
+bool sums_beside(const DeviceChoice& device, std::int64_t threads, int local_size) {
+  return device.device.is_cuda() || this_machine().cores >= local_size * (threads + 1);
 }
 
 /// Leaf train.deterministic. An operation that has no reproducible form then throws, and attention
@@ -155,7 +162,8 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       team(world, ranks_per_job),
       data(opened_corpora(store, sweep, world)),
       nccl(nccl_of(team, device)),
-      sync(nccl ? *nccl : team.group(), team.group()),
+      sync(nccl ? *nccl : team.group(), team.group(), BucketSync::kBucketBytes,
+           sums_beside(device, threads, local_size)),
       costs(known_costs(sweep, quick_costs)),
       library_versions(library_versions_json(device.device.is_cuda())),
       progress(shared_options(order, store, sweep, world),

@@ -24,7 +24,7 @@ TrainedJob::TrainedJob(RunContext& context, SessionJob what)
       job(std::move(what)),
       configs(configs_of(run.sweep, job.rows)),
       data(run.data.open(*configs[0])),
-      fused(configs, run.device.device),
+      fused(configs, run.device.device, &run.sync),
       sampler(sampler_of(*configs[0], *data)),
       cells(configs.size()) {}
 

@@ -87,6 +87,9 @@ constexpr Leaf kResources[] = {
                     "cells whose operations would take longer on one rank get a team, where "
                     "resources.ranks_per_job is auto"),
                "no limit"),
+    flag("resources.shard_optimizer", "false", Execution,
+         "each rank of a team keeps its part of the optimiser's moments only: the same numbers, "
+         "less memory, a third more communication"),
     null_means(run_integer("resources.threads", 1, 4096, "threads", "null", "threads of one rank"),
                "1"),
     flag(

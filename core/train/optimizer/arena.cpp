@@ -55,6 +55,7 @@ at::Tensor Arena::parameter(const ParameterSpec& spec) {
   at::Tensor leaf = slot_view(in_bf16 ? shadow_ : values_, slot).detach();
   leaf.requires_grad_(true);
   leaf.mutable_grad() = slot_view(gradients_, slot);
+  leaves_.push_back({slot.offset, leaf});
   return leaf;
 }
 

@@ -38,6 +38,13 @@ class Arena final : public ParameterSource {
   at::Tensor& gradients() noexcept { return gradients_; }  // (E, P)
   at::Tensor& shadow() noexcept { return shadow_; }        // (E, P) bf16; undefined unless mixed
 
+  /// The leaf views that parameter() has returned.
+  struct Leaf {
+    std::int64_t offset;  // of its slot
+    at::Tensor view;
+  };
+  const std::vector<Leaf>& leaves() const noexcept { return leaves_; }
+
   /// Updates the bf16 copy; call it after writing to values() directly.
   void refresh_shadow();
 
@@ -49,6 +56,7 @@ class Arena final : public ParameterSource {
   at::Tensor values_;
   at::Tensor gradients_;
   at::Tensor shadow_;
+  std::vector<Leaf> leaves_;
 };
 
 /// (E, shape...) view of one slot's columns of an (E, P) tensor.

@@ -132,6 +132,7 @@ UpdateNorms ArenaStep::update(const StepArena& arena, const StepRates& rates,
   }
   rule_->prepare(scalars);
 
+  const std::int64_t columns = arena.own_columns(table_.row_size());
   partials_.resize(cells * blocks.size());
   updates_.resize(cells * blocks.size());
   for_each_block(
@@ -141,6 +142,11 @@ UpdateNorms ArenaStep::update(const StepArena& arena, const StepRates& rates,
         float* const gradients = arena.gradients + at;
         double& updated = updates_[e * blocks.size() + b];
         double& parameters = partials_[e * blocks.size() + b];
+        if (segment.offset < arena.own_begin || segment.offset >= arena.own_end) {
+          updated = parameters = 0;
+          std::fill_n(gradients, segment.count, 0.0F);
+          return;
+        }
         if (rates.active[e] == 0 || norms.nonfinite[e] != 0 || segment.frozen) {
           updated = 0;
           parameters = sum_of_squares(arena.parameters + at, segment.count);
@@ -153,7 +159,8 @@ UpdateNorms ArenaStep::update(const StepArena& arena, const StepRates& rates,
                              .shadow = arena.shadow == nullptr ? nullptr : arena.shadow + at,
                              .count = segment.count};
         for (std::size_t m = 0; m < kMaxMoments && arena.moments[m] != nullptr; ++m) {
-          block.moments[m] = arena.moments[m] + at;
+          block.moments[m] = arena.moments[m] + static_cast<std::int64_t>(e) * columns +
+                             segment.offset - arena.own_begin;
         }
         const BlockSums sums =
             rule_->update(block, e * kGroups + static_cast<std::size_t>(segment.group));

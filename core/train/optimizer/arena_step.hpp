@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -33,9 +34,15 @@ inline constexpr ClipScope ClipScope::Group{(1U << kParameterGroupCount) - 1};
 struct StepArena {
   std::int64_t cells = 0;            ///< E
   float* parameters = nullptr;       ///< (E, P)
-  float* moments[kMaxMoments] = {};  ///< (E, P) each; null beyond those of the rule
+  float* moments[kMaxMoments] = {};  ///< (E, own columns) each; null beyond those of the rule
   float* gradients = nullptr;        ///< (E, P), zero after update()
   std::uint16_t* shadow = nullptr;   ///< (E, P) bfloat16 copy of the parameters, or none
+  /// Columns that update() changes, at the edges of blocks: [own_begin, own_end), all by default.
+  std::int64_t own_begin = 0, own_end = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t own_columns(std::int64_t row_size) const {
+    return (own_end < row_size ? own_end : row_size) - own_begin;
+  }
 };
 
 /// Per-cell rates of one step. Spans with G = kParameterGroupCount columns are (E, G) row-major.
@@ -84,10 +91,13 @@ class ArenaStep {
 
   /// One step. Cells that are inactive or non-finite, and frozen segments, keep p, moments and
   /// shadow to the bit (they are skipped, never multiplied by zero); their gradients are zeroed
-  /// too.
+  /// too. Blocks that are not this arena's own keep their parameters, have no moments here and are
+  /// in no sum of the result.
   /// @param norms  what gradient_norms() returned for these gradients and rates.
   /// @throws ShapeError as above, or if a step is below 1.
   UpdateNorms update(const StepArena& arena, const StepRates& rates, const GradientNorms& norms);
+
+  const SegmentTable& table() const noexcept { return table_; }
 
  private:
   SegmentTable table_;

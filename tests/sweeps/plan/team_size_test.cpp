@@ -53,6 +53,20 @@ TEST(TeamSize, RanksShareTheActivationsOfACellThatDoesNotFit) {
   EXPECT_EQ(team_size(1, &cost, {64, kHours, 200}).ranks, 1);  // no team cures that
 }
 
+TEST(TeamSize, RanksThatDivideTheMomentsNeedLessMemory) {
+  StructureCost cost;
+  cost.fixed_bytes = 100;
+  cost.bytes_per_cell = 900;
+  cost.activation_bytes_per_cell = 200;
+  cost.moment_bytes_per_cell = 400;
+  EXPECT_DOUBLE_EQ(rank_bytes(cost, 1, 1, true), 1000);
+  EXPECT_DOUBLE_EQ(rank_bytes(cost, 3, 2, false), 100 + 3 * (700 + 100));
+  EXPECT_DOUBLE_EQ(rank_bytes(cost, 3, 2, true), 100 + 3 * (300 + 300));
+  EXPECT_EQ(team_size(1, &cost, {64, kHours, 700}).ranks, 1);  // 800 bytes are on each
+  EXPECT_EQ(team_size(1, &cost, {64, kHours, 700, true}).ranks, 2);
+  EXPECT_EQ(team_size(1, &cost, {64, kHours, 550, true}).ranks, 4);
+}
+
 JobCell cell(const std::string& id, const std::string& structure, double hours) {
   return {id, structure, hours * kHours, "", 0, hours * kHours * kNominalCoreRate};
 }
