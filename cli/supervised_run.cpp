@@ -202,13 +202,13 @@ bool serves_many(const CellConfig& run) {
   return run.word("resources.device") != "cpu" && this_machine().gpus.size() > 1;
 }
 
-int run_supervised(const CommandLine& line, const SupervisedRun& request) {
+SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request) {
   RunOrder prepare = request.order;
   prepare.prepare = true;
   prepare.cells = request.cells;
   // Plan, corpora and audits, once; this process's signals are its child's meanwhile.
   const int prepared = run_child(worker_command("run", order_text(prepare)));
-  if (prepared != 0) return prepared;
+  if (prepared != 0) return {.code = prepared};
   StopWatch signals;
   const Sweep sweep = load_planned_sweep(line);
   const Store store = Store::open(request.order.store);
@@ -226,8 +226,9 @@ int run_supervised(const CommandLine& line, const SupervisedRun& request) {
   LiveScreen screen(request.order.progress, live_sweep_of(sweep, states, costs));
   screen.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
-  const std::string repeat = fmt::format("depthgrid run {} --store {}", store.sweep_yaml().string(),
-                                         (store.root() / "repeat").string());
+  const std::string repeat =
+      fmt::format("depthgrid run {} --store {}", fs::absolute(store.sweep_yaml()).string(),
+                  fs::absolute(store.root() / "repeat").string());
   const Stopwatch clock;
   int number = 0;
   RunOrder order = request.order;
@@ -272,7 +273,7 @@ int run_supervised(const CommandLine& line, const SupervisedRun& request) {
                         retry_options(sweep.run), std::move(world));
   const ExitCode code = supervisor.run();
   screen.close();
-  return number_of(code);
+  return {.code = number_of(code), .signal = signals.first()};
 }
 
 }  // namespace depthgrid

@@ -31,9 +31,14 @@ SupervisedRun supervised_run(const CommandLine& line, RunOrder order);
 /// use: several GPUs, or several nodes.
 bool serves_many(const CellConfig& run);
 
+struct SupervisedEnd {
+  int code = 0;    // exit code as of `run`
+  int signal = 0;  // that stopped it first; 0 = none, or one that came while the run was prepared
+};
+
 /// Plans the sweep in the store, then starts a launch for each job that is missing and watches over
 /// them (sweeps/supervise). Signals stop all launches, which write checkpoints.
-/// @return exit code as `run`. @throws UserError
-int run_supervised(const CommandLine& line, const SupervisedRun& request);
+/// @throws UserError
+SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request);
 
 }  // namespace depthgrid

@@ -51,7 +51,7 @@ int supervise_and_conclude(const CommandLine& line, const Sweep& sweep,
                            const std::filesystem::path& store, const RunOrder& order) {
   std::signal(SIGPIPE, SIG_IGN);
   const std::size_t before = attempts_in(store);
-  const int code = run_supervised(line, supervised_run(line, order));
+  const int code = run_supervised(line, supervised_run(line, order)).code;
   const bool failed = report_run(line, sweep, store, before, code, order.progress);
   return code == 0 && failed ? number_of(ExitCode::Partial) : code;
 }

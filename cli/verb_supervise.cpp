@@ -67,11 +67,17 @@ std::vector<std::string> cells_of_task(const CommandLine& line) {
   return cells;
 }
 
-/// Puts this task back into Slurm's queue, unless the last two times brought its cells no further.
+/// Puts this task back into Slurm's queue, unless somebody has ended it there, or the last two
+/// times brought its cells no further. @param signal  that has stopped it; 0 = unknown.
 void go_back(const CommandLine& line, const std::filesystem::path& folder,
-             const std::vector<std::string>& cells) {
+             const std::vector<std::string>& cells, int signal) {
   const std::string task = this_task();
   if (task.empty()) return log(LogLevel::Warning, "--requeue: this is no task of Slurm");
+  const SlurmClient slurm;
+  const bool time_is_up = signal == SIGUSR1 || signal == SIGUSR2;
+  if (!time_is_up && slurm.ending(task)) {
+    return log(LogLevel::Info, "Slurm has ended task " + task + ": it does not ask to go back");
+  }
   const Store store = Store::open(folder);
   std::int64_t state = 0;
   for (const std::string& id : cells) {
@@ -91,7 +97,7 @@ void go_back(const CommandLine& line, const std::filesystem::path& folder,
                     "into the queue; a longer resources.time may help",
                     task, idle + 1));
   }
-  const std::string problem = SlurmClient().requeue(task);
+  const std::string problem = slurm.requeue(task);
   if (!problem.empty()) {
     return log(LogLevel::Error, "scontrol requeue " + task + ": " + problem +
                                     "; submit again what is missing: depthgrid submit");
@@ -137,9 +143,9 @@ int supervise_verb(const Arguments& arguments) {
   if (task) request.cells = cells_of_task(line);
   std::signal(SIGPIPE, SIG_IGN);
   const std::size_t before = attempts_in(store);
-  const int code = run_supervised(line, request);
+  const auto [code, signal] = run_supervised(line, request);
   if (line.has("requeue") && code == number_of(ExitCode::TempFail)) {
-    go_back(line, store, request.cells);
+    go_back(line, store, request.cells, signal);
   }
   if (task) return code;  // of many: whoever looks at the results packs them
   const bool failed = report_run(line, sweep, store, before, code, request.order.progress);

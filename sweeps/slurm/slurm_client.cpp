@@ -118,6 +118,14 @@ std::string SlurmClient::requeue(const std::string& job) const {
   return answer.late ? "scontrol does not answer" : trimmed(answer.err + answer.out);
 }
 
+bool SlurmClient::ending(const std::string& job) const {
+  const CommandAnswer answer = run_({"scontrol", "-o", "show", "job", job}, kPatience);
+  const auto says = [&](std::string_view state) {
+    return answer.out.find(state) != answer.out.npos;
+  };
+  return says(" JobState=COMPLETING") || says(" JobState=CANCELLED");
+}
+
 std::string SlurmClient::cancel(const std::vector<std::string>& jobs) const {
   std::vector<std::string> command = {"scancel"};
   command.insert(command.end(), jobs.begin(), jobs.end());

@@ -49,6 +49,10 @@ class SlurmClient {
   /// Puts a running task back into the queue. @return why not; empty if it will be.
   std::string requeue(const std::string& job) const;
 
+  /// True if Slurm ends the running task, by scancel or for a preemption, after which it goes back
+  /// by itself; false while it may run on, and where Slurm does not say.
+  bool ending(const std::string& job) const;
+
   /// Ends jobs or tasks. @return what scancel says; empty if all went well.
   std::string cancel(const std::vector<std::string>& jobs) const;
 

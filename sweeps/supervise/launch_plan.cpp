@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 namespace depthgrid {
@@ -58,6 +59,7 @@ std::vector<LaunchPlan> plan_launches(const std::vector<FusedJob>& jobs,
       launch.rows.push_back(row);
       launch.cells.push_back(cells[row].id);
     }
+    launch.jobs.push_back(job.cells.size());
     launch_of[job.id] = out.size() - 1;
     for (const std::string& source : job.after) {
       const auto at = launch_of.find(source);
@@ -65,6 +67,27 @@ std::vector<LaunchPlan> plan_launches(const std::vector<FusedJob>& jobs,
     }
   }
   for (LaunchPlan& launch : out) launch.id = job_id(launch.cells);
+  return out;
+}
+
+std::vector<LaunchPlan> parts_of(const LaunchPlan& launch) {
+  if (launch.rows.size() < 2) return {};
+  const std::vector<std::size_t> sizes =
+      launch.jobs.size() > 1 ? launch.jobs : std::vector<std::size_t>(launch.rows.size(), 1);
+  std::vector<LaunchPlan> out;
+  auto row = launch.rows.begin();
+  auto cell = launch.cells.begin();
+  for (const std::size_t size : sizes) {
+    const auto n = static_cast<std::ptrdiff_t>(size);
+    LaunchPlan& part = out.emplace_back(launch);
+    part.rows.assign(row, row + n);
+    part.cells.assign(cell, cell + n);
+    part.jobs = {size};
+    part.seconds *= static_cast<double>(size) / static_cast<double>(launch.rows.size());
+    part.id = job_id(part.cells);
+    std::advance(row, n);
+    std::advance(cell, n);
+  }
   return out;
 }
 

@@ -20,6 +20,7 @@ struct LaunchPlan {
   double seconds = 0;                // predicted; NaN = unknown
   double bytes = 0;                  // of the largest job; NaN = unknown
   std::vector<std::size_t> after{};  // launches whose cells these start from
+  std::vector<std::size_t> jobs{};   // cells of each job, in the order of `rows`
 };
 
 /// Puts jobs of the same number of ranks, in their order, into launches.
@@ -28,5 +29,9 @@ struct LaunchPlan {
 std::vector<LaunchPlan> plan_launches(const std::vector<FusedJob>& jobs,
                                       const std::vector<CellPlan>& cells, std::int64_t slots,
                                       std::optional<std::int64_t> per_launch);
+
+/// A launch that fails again and again, taken apart so that its culprit stands alone: one launch
+/// for each job of several, else for each cell of a fused job. Empty if it has a single cell.
+std::vector<LaunchPlan> parts_of(const LaunchPlan& launch);
 
 }  // namespace depthgrid

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -28,22 +28,38 @@ RetryBook::Verdict RetryBook::ended(const std::string& job, LaunchEnd end, bool 
   auto& counts = failures_[job];
   if (progressed) counts.clear();
   if (end == LaunchEnd::Done || end == LaunchEnd::Stopped) return {.not_before = now};
-  if (policy.charged) recent_.push_back({end, now});
+  if (policy.charged) recent_.push_back({origin_of(job), end, now});
   Verdict out;
   out.failures = ++counts[end];
-  out.allowed = policy.budget.empty() ? out.failures : options_.budget(policy.budget);
+  out.allowed = policy.budget.empty() ? out.failures : allowed(end);
   out.gives_up = out.failures > out.allowed;
   out.not_before =
       policy.waits ? now + backoff_seconds(options_.backoff, out.failures - 1, job) : now;
   return out;
 }
 
+std::string RetryBook::origin_of(const std::string& job) const {
+  const auto origin = origins_.find(job);
+  return origin == origins_.end() ? job : origin->second;
+}
+
+std::int64_t RetryBook::allowed(LaunchEnd end) const {
+  const std::string_view budget = policy_of(end).budget;
+  return budget.empty() ? 0 : options_.budget(budget);
+}
+
+void RetryBook::take_over(const std::string& part, const std::string& job, LaunchEnd end) {
+  origins_[part] = origin_of(job);
+  failures_[part][end] = allowed(end);
+}
+
 std::optional<std::string> RetryBook::broken(double now) const {
-  std::map<LaunchEnd, std::int64_t> counts;
+  std::map<LaunchEnd, std::set<std::string_view>> failed;
   for (const Failure& failure : recent_) {
-    if (now - failure.when <= options_.breaker_window) ++counts[failure.end];
+    if (now - failure.when <= options_.breaker_window) failed[failure.end].insert(failure.job);
   }
-  for (const auto& [end, count] : counts) {
+  for (const auto& [end, jobs] : failed) {
+    const auto count = static_cast<std::int64_t>(jobs.size());
     if (count <= options_.breaker_failures) continue;
     return fmt::format(
         "{} launches ended as '{}' within {:.0f} s (retry.breaker_failures = {}): this machine may "

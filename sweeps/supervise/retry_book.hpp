@@ -37,16 +37,26 @@ class RetryBook {
   /// @param now       s on a monotonic clock.
   Verdict ended(const std::string& job, LaunchEnd end, bool progressed, double now);
 
-  /// Why this supervisor should stop; nothing while it may go on.
+  /// A launch that takes over cells of `job`, which has used up the budget of `end`: its first
+  /// failure of that kind without progress is its last, and counts as one of `job`.
+  void take_over(const std::string& part, const std::string& job, LaunchEnd end);
+
+  /// Why this supervisor should stop: more different launches than allowed have failed alike.
+  /// Nothing while it may go on.
   std::optional<std::string> broken(double now) const;
 
  private:
+  std::string origin_of(const std::string& job) const;
+  std::int64_t allowed(LaunchEnd end) const;
+
   struct Failure {
+    std::string job;  // its origin
     LaunchEnd end;
     double when;
   };
   RetryOptions options_;
   std::map<std::string, std::map<LaunchEnd, std::int64_t>> failures_;  // without progress
+  std::map<std::string, std::string> origins_;  // of parts: the launch they were taken from
   std::vector<Failure> recent_;
 };
 

@@ -22,7 +22,9 @@ void StopWatch::wait(double seconds) {
   double whole = 0;
   const double part = std::modf(seconds, &whole);
   const timespec time{static_cast<time_t>(whole), static_cast<long>(part * 1e9)};
-  if (sigtimedwait(&watched_, nullptr, &time) > 0) ++count_;
+  const int number = sigtimedwait(&watched_, nullptr, &time);
+  if (number <= 0) return;
+  if (++count_ == 1) first_ = number;
 }
 
 }  // namespace depthgrid

@@ -19,12 +19,15 @@ class StopWatch {
   void wait(double seconds);
   /// True once a signal has arrived.
   bool asked() const noexcept { return count_ > 0; }
+  /// The first of them; 0 before. TERM, INT and HUP say that somebody wants an end, USR1 and USR2
+  /// only that the time is up.
+  int first() const noexcept { return first_; }
   /// True after a second one: leave at once.
   bool insisted() const noexcept { return count_ > 1; }
 
  private:
   sigset_t watched_{}, before_{};
-  int count_ = 0;
+  int count_ = 0, first_ = 0;
 };
 
 }  // namespace depthgrid

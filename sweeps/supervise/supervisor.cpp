@@ -42,29 +42,32 @@ struct Supervisor::Watched {
 Supervisor::Supervisor(std::vector<LaunchPlan> launches, const std::filesystem::path& store,
                        LeaseKeeper& leases, SupervisorOptions options, RetryOptions retries,
                        SupervisorWorld world)
-    : launches_(std::move(launches)),
-      store_(store),
+    : store_(store),
       leases_(leases),
       options_(std::move(options)),
       retries_(std::move(retries)),
       world_(std::move(world)),
-      not_before_(launches_.size(), 0),
-      set_aside_(launches_.size(), false),
       free_gpus_(options_.gpus),
       free_slots_(options_.slots) {
-  for (const LaunchPlan& launch : launches_) {
-    if (launch.ranks <= options_.slots) continue;
-    throw UserError(ExitCode::Usage,
-                    fmt::format("resources.ranks_per_job: a job wants {} ranks, but only {} fit "
-                                "here at a time; allow more with -j {}, or set it lower",
-                                launch.ranks, options_.slots, launch.ranks));
+  for (LaunchPlan& launch : launches) {
+    if (launch.ranks > options_.slots) {
+      throw UserError(ExitCode::Usage,
+                      fmt::format("resources.ranks_per_job: a job wants {} ranks, but only {} fit "
+                                  "here at a time; allow more with -j {}, or set it lower",
+                                  launch.ranks, options_.slots, launch.ranks));
+    }
+    launches_.push_back({.plan = std::move(launch)});
   }
 }
 
 Supervisor::~Supervisor() = default;
 
 bool Supervisor::open(std::size_t index) const {
-  return !set_aside_[index] && !std::ranges::all_of(launches_[index].rows, world_.settled);
+  const Entry& launch = launches_[index];
+  if (!launch.parts.empty()) {
+    return std::ranges::any_of(launch.parts, [&](std::size_t part) { return open(part); });
+  }
+  return !launch.set_aside && !std::ranges::all_of(launch.plan.rows, world_.settled);
 }
 
 /// Grows whenever a cell is settled or has a newer checkpoint.
@@ -77,16 +80,17 @@ std::int64_t Supervisor::state_of(const LaunchPlan& plan) const {
 }
 
 Supervisor::Wish Supervisor::wish_for(std::size_t index) {
-  const LaunchPlan& launch = launches_[index];
+  const LaunchPlan& launch = launches_[index].plan;
+  if (!launches_[index].parts.empty()) return Wish::Nothing;
   const bool runs =
       std::ranges::any_of(running_, [&](const auto& other) { return other->index == index; });
-  if (runs || world_.now() < not_before_[index]) return Wish::Wait;
+  if (runs || world_.now() < launches_[index].not_before) return Wish::Wait;
   if (!open(index)) return Wish::Nothing;
   const auto waits_for = [&](std::size_t source) { return open(source); };
   if (std::ranges::any_of(launch.after, waits_for)) return Wish::Wait;
   if (launch.ranks > free_slots_) return Wish::Wait;
   double bytes = launch.bytes;
-  for (const auto& other : running_) bytes += launches_[other->index].bytes;
+  for (const auto& other : running_) bytes += launches_[other->index].plan.bytes;
   const bool fits = running_.empty() || options_.memory_bytes <= 0 || std::isnan(bytes) ||
                     bytes <= options_.memory_bytes;
   return fits ? Wish::Start : Wish::Wait;
@@ -94,13 +98,14 @@ Supervisor::Wish Supervisor::wish_for(std::size_t index) {
 
 /// Takes the launch for this supervisor and starts it. @return false if another one has it.
 bool Supervisor::begin(std::size_t index) {
-  const LaunchPlan& launch = launches_[index];
+  const LaunchPlan& launch = launches_[index].plan;
   const std::filesystem::path folder = launch_folder(store_, launch.id);
   make_folders(folder);
   auto lease = leases_.try_acquire(folder);
   if (!lease || !open(index)) {
     // Theirs for now; another look when its heartbeat could have changed.
-    not_before_[index] = world_.now() + std::chrono::duration<double>(leases_.ttl()).count() / 9;
+    launches_[index].not_before =
+        world_.now() + std::chrono::duration<double>(leases_.ttl()).count() / 9;
     return false;
   }
   LaunchTicket ticket{
@@ -147,7 +152,8 @@ void Supervisor::stop_all() {
 }
 
 void Supervisor::ended(Watched& launch, int code) {
-  const LaunchPlan& plan = launches_[launch.index];
+  Entry& entry = launches_[launch.index];
+  const LaunchPlan& plan = entry.plan;
   const std::string log = fmt::format("attempt-{}.log", launch.attempt);
   const std::string words = tail_of((launch_folder(store_, plan.id) / log).string(), kLastWords);
   LaunchEnd end = end_of(code, words, oom_kills_so_far() - launch.oom_kills);
@@ -171,7 +177,7 @@ void Supervisor::ended(Watched& launch, int code) {
   const bool progressed = state_of(plan) > launch.state;
   const double now = world_.now();
   const RetryBook::Verdict verdict = retries_.ended(plan.id, end, progressed, now);
-  not_before_[launch.index] = verdict.not_before;
+  entry.not_before = verdict.not_before;
   if (policy_of(end).ends_run) {
     const ExitCode its = static_cast<ExitCode>(code);
     return end_with(its, fmt::format("launch {} ended as {}; what it said:\n{}", plan.id,
@@ -185,23 +191,43 @@ void Supervisor::ended(Watched& launch, int code) {
     if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: a cell has failed; stopping");
   }
   if (end == LaunchEnd::Done && open(launch.index)) {  // others hold some of its cells
-    not_before_[launch.index] = now + std::chrono::duration<double>(leases_.ttl()).count() / 9;
+    entry.not_before = now + std::chrono::duration<double>(leases_.ttl()).count() / 9;
   }
   if (end == LaunchEnd::Done || end == LaunchEnd::Stopped || !open(launch.index)) return;
   if (verdict.gives_up) {
-    const std::string why =
-        fmt::format("its launch ended as {} {} times without progress ({} retries are allowed)",
-                    end_text(end, code), verdict.failures, verdict.allowed);
-    world_.set_aside(plan, record, why);
-    set_aside_[launch.index] = true;
-    if (code_ == ExitCode::Done) code_ = ExitCode::Partial;
-    if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: stopping");
+    give_up(launch.index, record, verdict);
   } else {
     world_.say(fmt::format("launch {} of {} cells ended as {} after {}; again in {:.0f} s", plan.id,
                            plan.cells.size(), end_text(end, code), clock_text(record.seconds),
                            std::max(0.0, verdict.not_before - now)));
   }
   if (const auto broken = retries_.broken(now)) end_with(ExitCode::Failed, *broken);
+}
+
+/// Of a launch without budget: its parts are tried alone, so that a single cell is set aside.
+void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
+                         const RetryBook::Verdict& verdict) {
+  const std::string end = end_text(record.end, record.code);
+  std::vector<LaunchPlan> parts = parts_of(launches_[index].plan);
+  if (parts.empty()) {
+    const std::string why =
+        fmt::format("its launch ended as {} {} times without progress ({} retries are allowed)",
+                    end, verdict.failures, verdict.allowed);
+    world_.set_aside(launches_[index].plan, record, why);
+    launches_[index].set_aside = true;
+    if (code_ == ExitCode::Done) code_ = ExitCode::Partial;
+    if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: stopping");
+    return;
+  }
+  world_.say(
+      fmt::format("launch {} of {} cells ended as {} {} times without progress: {} launches "
+                  "take its place, to find the cell",
+                  record.id, record.cells.size(), end, verdict.failures, parts.size()));
+  for (LaunchPlan& part : parts) {
+    retries_.take_over(part.id, record.id, record.end);
+    launches_[index].parts.push_back(launches_.size());
+    launches_.push_back({.plan = std::move(part), .not_before = verdict.not_before});
+  }
 }
 
 /// Looks at every launch once.
@@ -220,7 +246,7 @@ void Supervisor::watch() {
     }
     if (now - launch->heard > options_.silence && !launch->hung) {
       world_.say(fmt::format("launch {} has told nothing for {}: it is ended as hung",
-                             launches_[launch->index].id, clock_text(now - launch->heard)));
+                             launches_[launch->index].plan.id, clock_text(now - launch->heard)));
       launch->hung = true;
       launch->process->kill();
     }

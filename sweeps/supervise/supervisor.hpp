@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -84,6 +85,13 @@ class Supervisor {
 
  private:
   struct Watched;
+  /// A launch of the plan, or a part of one.
+  struct Entry {
+    LaunchPlan plan;
+    double not_before = 0;
+    bool set_aside = false;
+    std::vector<std::size_t> parts{};  // that took its place
+  };
   enum class Wish : std::uint8_t { Start, Wait, Nothing };
   Wish wish_for(std::size_t index);
   bool start_one();
@@ -91,20 +99,18 @@ class Supervisor {
   void watch();
   void ended(Watched& launch, int code);
   void stop_all();
-  void finish_stopping();
+  void give_up(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
   bool open(std::size_t index) const;
   std::int64_t state_of(const LaunchPlan& plan) const;
   void end_with(ExitCode code, const std::string& why);
 
-  std::vector<LaunchPlan> launches_;
+  std::deque<Entry> launches_;  // whose plans running launches refer to
   std::filesystem::path store_;
   LeaseKeeper& leases_;
   SupervisorOptions options_;
   RetryBook retries_;
   SupervisorWorld world_;
   std::vector<std::unique_ptr<Watched>> running_;
-  std::vector<double> not_before_;  // by launch
-  std::vector<bool> set_aside_;
   std::vector<std::string> free_gpus_;
   std::int64_t free_slots_ = 0;
   double stopping_since_ = -1;

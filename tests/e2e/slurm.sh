@@ -86,8 +86,17 @@ queue_empty || fail "--test-only has submitted"
 expect 0 "$depthgrid" submit "$sweep" "${options[@]}" --set seeds=600 --store half --dry-run --json
 check "[a['tasks'] for a in j['arrays']] == [1001, 195] and [a['first'] for a in j['arrays']] == [0, 1001]"
 
-# Requeued in the middle: goes on from its checkpoint, with the same bits. The signal is what comes before a time limit.
+# Cancelled tasks write checkpoints and do not come back.
 long=(--set train.steps=20000 --set eval.every=10000)
+submit ended "${long[@]}" >submitted
+wait_for 60 checkpoint a_checkpoint ended
+scancel "$(squeue -h -r -o %F | head -1)"
+wait_for 60 "end of cancelled tasks" queue_empty
+grep -q "does not ask to go back" ended/submissions/*/logs/* || fail "no task has said that it was cancelled"
+expect 3 "$depthgrid" status ended --json
+check "j['counts']['completed'] == 0"
+
+# Requeued in the middle: goes on from its checkpoint, with the same bits. The signal is what comes before a time limit.
 "$depthgrid" run "$sweep" "${options[@]}" "${long[@]}" --store plain_long -q
 submit stopped "${long[@]}" >submitted
 wait_for 60 checkpoint a_checkpoint stopped

@@ -98,6 +98,18 @@ check "j['problems'][0]['id'] == '$poison'"
 expect 0 supervised poisoned -j 2
 same plain poisoned
 
+# The same in one launch of all jobs: the other cells do not go down with it.
+DEPTHGRID_FAULT=abort@300@$poison expect 4 supervised together -j 1 --set retry.crash=1 \
+  --set packing.cells_per_launch=4 --set packing.order=file
+says err "4 launches take its place"
+expect 4 "$depthgrid" status together --json
+check "j['counts']['completed'] == 3 and j['problems'][0]['id'] == '$poison'"
+
+# Teams of two ranks.
+expect 0 supervised teams -j 2 --set resources.ranks_per_job=2 --set train.steps=100
+expect 0 "$depthgrid" status teams --json
+check "j['counts']['completed'] == 4"
+
 # The circuit breaker: a machine on which every launch crashes stops by itself.
 DEPTHGRID_FAULT=abort@1 expect 1 supervised broken -j 2 --set retry.crash=100 --set retry.breaker_failures=3
 says err "retry.breaker_failures = 3"

@@ -40,9 +40,10 @@ std::string open_log(const Store& store) {
 }
 
 /// Leaf resources.ranks_per_job; auto: the most that a cell wants, since all teams of a run are
-/// equal.
-int chosen_ranks(const Sweep& sweep, const DeviceChoice& device, const CostTable& costs,
-                 Collective& world, int local_size) {
+/// equal. A process that only prepares a run trains nothing: it needs no team.
+int chosen_ranks(const RunOrder& order, const Sweep& sweep, const DeviceChoice& device,
+                 const CostTable& costs, Collective& world, int local_size) {
+  if (order.prepare) return 1;
   PackingOptions options = packing_options(sweep.run, 1);
   if (!options.auto_ranks) return static_cast<int>(options.ranks_per_job);
   options.teams = world.size();
@@ -158,7 +159,7 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       device(choose_device(sweep.run, world, local_rank)),
       threads(choose_threads(sweep.run, warnings)),
       quick_costs(depthgrid::quick_costs(sweep, device.device)),
-      ranks_per_job(chosen_ranks(sweep, device, quick_costs, world, local_size)),
+      ranks_per_job(chosen_ranks(order, sweep, device, quick_costs, world, local_size)),
       team(world, ranks_per_job),
       data(opened_corpora(store, sweep, world)),
       nccl(nccl_of(team, device)),

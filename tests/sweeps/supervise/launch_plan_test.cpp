@@ -57,5 +57,23 @@ TEST(LaunchPlan, StartsFollowTheirSources) {
   EXPECT_EQ(found[1].after, std::vector<std::size_t>{0});
 }
 
+TEST(LaunchPlan, PartsAreTheJobsAndThenTheCells) {
+  auto three = jobs(3, 2);
+  three[1].cells = {1, 3};
+  three[2].cells = {2};
+  const auto found = plan_launches(three, cells(4), 1, 5);
+  ASSERT_EQ(found.size(), 1U);
+  const auto parts = parts_of(found[0]);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[1].rows, (std::vector<std::size_t>{1, 3}));
+  EXPECT_EQ(parts[1].cells, (std::vector<std::string>{"1", "3"}));
+  EXPECT_EQ(parts[1].id, job_id(parts[1].cells));
+  EXPECT_DOUBLE_EQ(parts[1].seconds, 3) << "its share of six seconds";
+  const auto single = parts_of(parts[1]);
+  ASSERT_EQ(single.size(), 2U);
+  EXPECT_EQ(single[1].rows, std::vector<std::size_t>{3});
+  EXPECT_TRUE(parts_of(single[1]).empty());
+}
+
 }  // namespace launch_plan_test
 }  // namespace depthgrid

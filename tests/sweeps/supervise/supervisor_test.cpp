@@ -198,6 +198,30 @@ TEST(Supervisor, WhatHasUsedUpItsBudgetIsSetAsideAndTheRestGoesOn) {
   EXPECT_EQ(std::ranges::count(world.started, "b"), 1);
 }
 
+TEST(Supervisor, ALaunchOfSeveralJobsIsTakenApartUntilItsCulpritIsAlone) {
+  const Script crash{.seconds = 1, .code = 139, .settles = false};
+  std::vector<LaunchPlan> plan = launches(1);
+  plan[0].rows = {0, 1, 2};
+  plan[0].cells = {"0", "1", "2"};
+  plan[0].jobs = {1, 2};
+  plan.push_back({.id = "later", .rows = {3}, .cells = {"3"}, .after = {0}});
+  const std::string alone = job_id({"0"}), pair = job_id({"1", "2"}), good = job_id({"1"}),
+                    poison = job_id({"2"});
+  World world(plan, slots(2));
+  for (const std::string& id : {std::string("a"), pair, poison}) world.plays(id, {crash});
+  RetryOptions retries;
+  retries.breaker_failures = 1;  // all of these are failures of one launch
+  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.said;
+  EXPECT_EQ(world.aside, std::vector<std::string>{poison});
+  const auto times = [&](const std::string& id) { return std::ranges::count(world.started, id); };
+  EXPECT_EQ(times("a"), 3) << "the first try and two more";
+  EXPECT_EQ(times(pair), 1) << "its budget was used up before";
+  EXPECT_EQ(times(poison), 1);
+  EXPECT_EQ(times(alone), 1);
+  EXPECT_EQ(times(good), 1);
+  EXPECT_EQ(world.started.back(), "later") << "it waits for every part";
+}
+
 TEST(Supervisor, ProgressFillsTheBudgetAgain) {
   World world(launches(1), slots(1));
   std::deque<Script> scripts;
@@ -221,6 +245,17 @@ TEST(Supervisor, ABrokenMachineStopsItself) {
   EXPECT_EQ(world.run(retries), ExitCode::Failed);
   EXPECT_NE(world.said.find("retry.breaker_failures = 5"), std::string::npos) << world.said;
   EXPECT_LE(world.started.size(), 8U);
+}
+
+TEST(Supervisor, OneLaunchThatFailsOftenIsNoBrokenMachine) {
+  World world(launches(2), slots(1));
+  world.plays("a", {{.seconds = 1, .code = 139, .settles = false}});
+  RetryOptions retries;
+  retries.budget = [](std::string_view) { return std::int64_t{4}; };
+  retries.backoff = 0;
+  retries.breaker_failures = 2;
+  EXPECT_EQ(world.run(retries), ExitCode::Partial);
+  EXPECT_EQ(std::ranges::count(world.started, "a"), 5);
 }
 
 TEST(Supervisor, AFullDiskOrAWrongConfigurationEndsTheRun) {
