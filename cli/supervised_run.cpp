@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -144,16 +145,26 @@ void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases
   }
 }
 
+/// Time without news, in s, after which a launch counts as hung: long enough for its own watchdog,
+/// which knows more, to find that first.
+double silence_of(const CellConfig& run) {
+  const double leases = 20 * static_cast<double>(run.integer("resources.lease"));
+  if (run.null("resources.hang")) return std::numeric_limits<double>::infinity();
+  const bool automatic = run.is_word("resources.hang");
+  const double limit = automatic ? 900 : static_cast<double>(run.integer("resources.hang"));
+  return std::max(leases, 2 * limit);
+}
+
 /// Ranks that run at the same time, and their cards.
 SupervisorOptions room_for(const SupervisedRun& request, const CellConfig& run,
-                           const LaunchPlace& place) {
+                           LaunchPlace& place) {
   const Machine machine = this_machine();
   SupervisorOptions out;
   out.host = machine.host;
   out.slurm_job = this_task();
   if (const char* const node = std::getenv("SLURMD_NODENAME")) out.host = node;
   out.fail_fast = request.fail_fast;
-  out.silence = 20 * static_cast<double>(run.integer("resources.lease"));
+  out.silence = silence_of(run);
   out.memory_bytes = place.nodes > 1 ? 0 : 0.8 * machine.memory_bytes;
   if (run.word("resources.device") != "cpu") out.gpus = machine.gpus;
   if (run.word("resources.device") != "cpu" && !run.null("resources.gpus")) {
@@ -161,6 +172,7 @@ SupervisorOptions room_for(const SupervisedRun& request, const CellConfig& run,
         std::min(out.gpus.size(), static_cast<std::size_t>(run.integer("resources.gpus"))));
   }
   const auto cards = static_cast<std::int64_t>(out.gpus.size());
+  place.cards_per_node = cards;
   const std::int64_t here =
       cards > 0 ? cards : std::max<std::int64_t>(1, machine.cores / place.threads);
   out.slots = request.slots.value_or(here * place.nodes);
@@ -213,7 +225,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   const Sweep sweep = load_planned_sweep(line);
   const Store store = Store::open(request.order.store);
   CellStates states(sweep, store);
-  const LaunchPlace place = launch_place(sweep.run);
+  LaunchPlace place = launch_place(sweep.run);
   SupervisorOptions options = room_for(request, sweep.run, place);
   const CostTable costs = costs_of(sweep);
   PackingOptions packing = packing_options(sweep.run, options.slots);

@@ -9,6 +9,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "core/base/control_group.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -18,10 +20,12 @@ std::int64_t usable_cores() {
   std::int64_t cores = sched_getaffinity(0, sizeof mine, &mine) == 0
                            ? CPU_COUNT(&mine)
                            : sysconf(_SC_NPROCESSORS_ONLN);
-  std::ifstream limit("/sys/fs/cgroup/cpu.max");  // "max 100000" if there is none
-  double quota = 0, period = 0;
-  if (limit >> quota >> period && period > 0) {
-    cores = std::min(cores, static_cast<std::int64_t>(std::ceil(quota / period)));
+  for (const std::filesystem::path& group : control_groups()) {
+    std::ifstream limit(group / "cpu.max");  // "max 100000" if there is none
+    double quota = 0, period = 0;
+    if (limit >> quota >> period && period > 0) {
+      cores = std::min(cores, static_cast<std::int64_t>(std::ceil(quota / period)));
+    }
   }
   return std::max<std::int64_t>(cores, 1);
 }
@@ -29,8 +33,10 @@ std::int64_t usable_cores() {
 double usable_memory() {
   double bytes =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  std::ifstream limit("/sys/fs/cgroup/memory.max");
-  if (double bound = 0; limit >> bound) bytes = std::min(bytes, bound);
+  for (const std::filesystem::path& group : control_groups()) {
+    std::ifstream limit(group / "memory.max");
+    if (double bound = 0; limit >> bound) bytes = std::min(bytes, bound);
+  }
   return bytes;
 }
 

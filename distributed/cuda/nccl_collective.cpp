@@ -1,9 +1,12 @@
+#include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include <cuda_runtime_api.h>
 #include <nccl.h>
+#include <unistd.h>
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -30,7 +33,17 @@ struct NcclTraits {
   using Handle = ncclComm_t;
   static Handle null() noexcept { return nullptr; }
   // Abort, not destroy: destroy waits for work that a dead peer will never finish.
-  static void release(Handle comm) noexcept { ncclCommAbort(comm); }
+  // It may itself hang (NVIDIA/nccl#1013); then the process ends as hung, after the time that an
+  // abort of a healthy group takes many times over.
+  static void release(Handle comm) noexcept {
+    const auto aborted = std::make_shared<std::atomic<bool>>(false);
+    std::thread([aborted] {
+      std::this_thread::sleep_for(std::chrono::seconds(5));
+      if (!*aborted) _exit(static_cast<int>(ExitCode::Hang));
+    }).detach();
+    ncclCommAbort(comm);
+    *aborted = true;
+  }
 };
 using NcclComm = UniqueHandle<NcclTraits>;
 

@@ -17,6 +17,9 @@ namespace depthgrid {
 /// replaces `rank-<n>.now` (its newest step), so that the files stay small. Nothing is synced:
 /// after a crash of the machine nobody needs them. Failed writes and reads are ignored for the same
 /// reason that errors of the terminal are.
+/// File of a board in which the first of a launch's ranks that ended badly noted its exit code.
+inline constexpr const char* kEndNote = "end";
+
 class LiveBoard {
  public:
   /// Creates the folder. @throws StorageError if that fails.

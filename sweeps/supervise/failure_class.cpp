@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "core/base/control_group.hpp"
 #include "core/base/error.hpp"
 #include "core/base/exit_code.hpp"
 
@@ -81,10 +82,12 @@ LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills) {
 }
 
 std::int64_t oom_kills_so_far() {
-  std::ifstream events("/sys/fs/cgroup/memory.events");
-  std::string name;
-  for (std::int64_t count = 0; events >> name >> count;) {
-    if (name == "oom_kill") return count;
+  for (const std::filesystem::path& group : control_groups()) {
+    std::ifstream events(group / "memory.events");  // of the group and those below it
+    std::string name;
+    for (std::int64_t count = 0; events >> name >> count;) {
+      if (name == "oom_kill") return count;
+    }
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "sweeps/supervise/launch_process.hpp"
 
 #include <csignal>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,8 @@ std::filesystem::path LaunchProcess::board_of(const LaunchTicket& ticket) {
 }
 
 LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number)
-    : board_(board_of(ticket)),
+    : note_(board_of(ticket) / kEndNote),
+      board_(board_of(ticket)),
       child_({.command = command.words,
               .variables = command.variables,
               .keeps_launcher = command.kind != LauncherKind::Direct,
@@ -26,6 +28,14 @@ LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& co
 LaunchProcess::~LaunchProcess() {
   child_.kill_group();
   board_.remove();
+}
+
+std::optional<int> LaunchProcess::poll() {
+  const std::optional<int> code = child_.poll();
+  if (!code || *code <= 128) return code;
+  std::ifstream note(note_);
+  int noted = 0;
+  return note >> noted ? noted : code;
 }
 
 /// mpirun and srun pass USR1 on to all ranks; TERM would end mpirun's within two seconds.

@@ -23,12 +23,15 @@ class LaunchProcess final : public RunningLaunch {
   /// Folder of what a launch tells, for its order.
   static std::filesystem::path board_of(const LaunchTicket& ticket);
 
-  std::optional<int> poll() override { return child_.poll(); }
+  /// The code of the rank that ended first and badly where the launcher returns a signal, which may
+  /// be the one by which it ended the others.
+  std::optional<int> poll() override;
   void ask_to_stop() override;
   void kill() override { child_.kill_group(); }
   std::vector<LiveEvent> news() override;
 
  private:
+  std::filesystem::path note_;
   LiveBoard board_;
   ChildProcess child_;
   int number_;

@@ -26,6 +26,15 @@ LauncherKind kind_for(const LaunchPlace& place, std::int64_t ranks) {
   return ranks > 1 ? LauncherKind::Mpirun : LauncherKind::Direct;
 }
 
+/// Nodes that a launch needs, by cards if it has them, else by cores.
+std::int64_t nodes_for(const LaunchPlace& place, std::int64_t ranks, bool on_cards) {
+  const std::int64_t room = on_cards
+                                ? place.cards_per_node
+                                : place.cores_per_node / std::max<std::int64_t>(1, place.threads);
+  if (room < 1) return std::min(ranks, place.nodes);
+  return std::clamp<std::int64_t>((ranks + room - 1) / room, 1, place.nodes);
+}
+
 }  // namespace
 
 std::string_view name_of(LauncherKind kind) noexcept {
@@ -39,6 +48,7 @@ LaunchPlace launch_place(const CellConfig& run) {
   out.nodes = std::max<std::int64_t>(1, number_in("SLURM_JOB_NUM_NODES"));
   out.mb_per_core = number_in("SLURM_MEM_PER_CPU");
   const std::int64_t cores = number_in("SLURM_CPUS_ON_NODE");
+  out.cores_per_node = cores;
   if (out.mb_per_core == 0 && cores > 0) {
     out.mb_per_core = number_in("SLURM_MEM_PER_NODE") / cores;
   }
@@ -58,7 +68,11 @@ LaunchCommand launch_command(const LaunchPlace& place, const std::vector<std::st
   out.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
   const bool here = out.kind != LauncherKind::Srun;  // srun hands out the cards of each node
   if (!gpus.empty() && here) {
-    out.variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
+    std::vector<std::string> each;  // CUDA takes a list with a card twice for an empty one
+    for (const std::string& gpu : gpus) {
+      if (std::ranges::find(each, gpu) == each.end()) each.push_back(gpu);
+    }
+    out.variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(each, ","));
   }
   if (out.kind == LauncherKind::Mpirun) {
     out.words = {"mpirun",         "-q", "-np", std::to_string(ranks), "--bind-to", "none",
@@ -77,8 +91,15 @@ LaunchCommand launch_command(const LaunchPlace& place, const std::vector<std::st
     if (place.mb_per_core > 0) {
       out.words.push_back(fmt::format("--mem-per-cpu={}", place.mb_per_core));
     }
-    if (ranks == 1) out.words.insert(out.words.end(), {"-N", "1"});
-    if (!gpus.empty()) out.words.push_back(fmt::format("--gres=gpu:{}", gpus.size()));
+    const std::int64_t nodes = nodes_for(place, ranks, !gpus.empty());
+    out.words.insert(out.words.end(), {"-N", std::to_string(nodes)});
+    const std::int64_t each = (ranks + nodes - 1) / nodes;
+    if (nodes > 1) out.words.push_back(fmt::format("--ntasks-per-node={}", each));
+    if (!gpus.empty()) {  // of each node
+      const std::int64_t cards =
+          place.cards_per_node > 0 ? std::min(each, place.cards_per_node) : each;
+      out.words.push_back(fmt::format("--gres=gpu:{}", cards));
+    }
   }
   out.words.insert(out.words.end(), worker.begin(), worker.end());
   return out;

@@ -16,12 +16,13 @@ std::string_view name_of(LauncherKind kind) noexcept;
 
 /// Where launches run.
 struct LaunchPlace {
-  std::string wanted = "auto";   // leaf resources.launcher
-  std::int64_t nodes = 1;        // of the Slurm allocation; 1 outside of one
-  std::string mpi = "pmix";      // srun --mpi=
-  std::int64_t threads = 1;      // of a rank
-  std::int64_t mb_per_core = 0;  // of the allocation; 0 = it does not say
-  bool as_root = false;          // mpirun asks for a confirmation
+  std::string wanted = "auto";                          // leaf resources.launcher
+  std::int64_t nodes = 1;                               // of the Slurm allocation; 1 outside of one
+  std::string mpi = "pmix";                             // srun --mpi=
+  std::int64_t threads = 1;                             // of a rank
+  std::int64_t cores_per_node = 0, cards_per_node = 0;  // 0 = unknown, none
+  std::int64_t mb_per_core = 0;                         // of the allocation; 0 = it does not say
+  bool as_root = false;                                 // mpirun asks for a confirmation
 };
 
 /// The leaves resources.launcher and resources.threads, and the allocation that the environment
@@ -37,8 +38,10 @@ struct LaunchCommand {
 
 /// A single rank on this node needs no launcher. Across nodes everything goes by srun: `--exact`
 /// with the cores, memory and cards of this launch alone, or steps would wait for each other. Ranks
-/// are bound to no core: launchers side by side would bind theirs to the same ones.
+/// are bound to no core: launchers side by side would bind theirs to the same ones. A launch that
+/// does not fit on a node gets equal parts of as few as hold it.
 /// @param worker  words that train, for one rank. @param gpus  cards of this launch; empty: none.
+///                Ranks that share a card name it several times.
 LaunchCommand launch_command(const LaunchPlace& place, const std::vector<std::string>& worker,
                              std::int64_t ranks, const std::vector<std::string>& gpus);
 

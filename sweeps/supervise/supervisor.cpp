@@ -16,6 +16,8 @@ namespace depthgrid {
 namespace {
 
 constexpr double kPoll = 0.05, kIdlePoll = 0.5;
+constexpr std::int64_t kCardFaults = 2;
+constexpr double kOwnPause = 5;          // between two looks
 constexpr std::size_t kLastWords = 100;  // lines of a failed launch's log
 
 std::string end_text(LaunchEnd end, int code) {
@@ -85,15 +87,16 @@ Supervisor::Wish Supervisor::wish_for(std::size_t index) {
   const bool runs =
       std::ranges::any_of(running_, [&](const auto& other) { return other->index == index; });
   if (runs || world_.now() < launches_[index].not_before) return Wish::Wait;
-  if (!open(index)) return Wish::Nothing;
-  const auto waits_for = [&](std::size_t source) { return open(source); };
-  if (std::ranges::any_of(launch.after, waits_for)) return Wish::Wait;
-  if (launch.ranks > free_slots_) return Wish::Wait;
+  // What needs no look at the store comes first. With nothing running, both pass.
+  if (launch.ranks > free_slots_ && !running_.empty()) return Wish::Wait;
   double bytes = launch.bytes;
   for (const auto& other : running_) bytes += launches_[other->index].plan.bytes;
   const bool fits = running_.empty() || options_.memory_bytes <= 0 || std::isnan(bytes) ||
                     bytes <= options_.memory_bytes;
-  return fits ? Wish::Start : Wish::Wait;
+  if (!fits) return Wish::Wait;
+  if (!open(index)) return Wish::Nothing;
+  const auto waits_for = [&](std::size_t source) { return open(source); };
+  return std::ranges::any_of(launch.after, waits_for) ? Wish::Wait : Wish::Start;
 }
 
 /// Takes the launch for this supervisor and starts it. @return false if another one has it.
@@ -173,7 +176,7 @@ void Supervisor::ended(Watched& launch, int code) {
       .last_words = end == LaunchEnd::Done || end == LaunchEnd::Stopped ? "" : words};
   keep_record(store_, record);
   free_slots_ += plan.ranks;
-  free_gpus_.insert(free_gpus_.end(), launch.gpus.begin(), launch.gpus.end());
+  return_cards(launch.gpus, end);
   const bool progressed = state_of(plan) > launch.state;
   const double now = world_.now();
   const RetryBook::Verdict verdict = retries_.ended(plan.id, end, progressed, now);
@@ -202,6 +205,26 @@ void Supervisor::ended(Watched& launch, int code) {
                            std::max(0.0, verdict.not_before - now)));
   }
   if (const auto broken = retries_.broken(now)) end_with(ExitCode::Failed, *broken);
+}
+
+/// A card under which launches have failed by infrastructure twice gets no more of them.
+void Supervisor::return_cards(const std::vector<std::string>& cards, LaunchEnd end) {
+  for (const std::string& card : cards) {
+    if (end == LaunchEnd::Infrastructure) ++card_faults_[card];
+    if (card_faults_[card] < kCardFaults) {
+      free_gpus_.push_back(card);
+      continue;
+    }
+    // Its place, and those of launches that would have shared it.
+    const auto places = 1 + static_cast<std::int64_t>(std::erase(free_gpus_, card));
+    free_slots_ -= places;
+    options_.slots -= places;
+    world_.say(fmt::format("card {} of {} is left out: {} launches on it ended as infrastructure",
+                           card, options_.host, card_faults_[card]));
+  }
+  if (!cards.empty() && options_.slots < 1) {
+    end_with(ExitCode::TempFail, fmt::format("no card of {} is left: stopping", options_.host));
+  }
 }
 
 /// Of a launch without budget: its parts are tried alone, so that a single cell is set aside.
@@ -233,6 +256,11 @@ void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
 /// Looks at every launch once.
 void Supervisor::watch() {
   const double now = world_.now();
+  // A pause of this process, or of the machine, is no silence of its launches.
+  const double pause = now - std::exchange(watched_, now);
+  if (pause > kOwnPause) {
+    for (auto& launch : running_) launch->heard += pause;
+  }
   std::vector<std::unique_ptr<Watched>> still;
   std::vector<std::pair<std::unique_ptr<Watched>, int>> over;
   for (auto& launch : running_) {

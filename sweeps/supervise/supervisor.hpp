@@ -100,6 +100,7 @@ class Supervisor {
   void ended(Watched& launch, int code);
   void stop_all();
   void give_up(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
+  void return_cards(const std::vector<std::string>& cards, LaunchEnd end);
   bool open(std::size_t index) const;
   std::int64_t state_of(const LaunchPlan& plan) const;
   void end_with(ExitCode code, const std::string& why);
@@ -112,6 +113,8 @@ class Supervisor {
   SupervisorWorld world_;
   std::vector<std::unique_ptr<Watched>> running_;
   std::vector<std::string> free_gpus_;
+  std::map<std::string, std::int64_t> card_faults_;  // launches that ended as infrastructure
+  double watched_ = 0;                               // time of the last look
   std::int64_t free_slots_ = 0;
   double stopping_since_ = -1;
   ExitCode code_ = ExitCode::Done;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/error.hpp"
+#include "worker/process/end_note.hpp"
 
 namespace depthgrid {
 namespace {
@@ -21,6 +22,7 @@ alignas(16) std::array<char, 65536> own_stack{};  // the fault may be an overflo
 
 void mark(int fault) {
   mark_crash();
+  note_end(128 + fault);
   for (std::size_t i = 0; i < kFaults.size(); ++i) {
     if (kFaults[i] == fault) sigaction(fault, &before[i], nullptr);
   }

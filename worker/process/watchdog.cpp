@@ -12,6 +12,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/exit_code.hpp"
 #include "core/base/log.hpp"
+#include "worker/process/end_note.hpp"
 #include "worker/process/hang_judge.hpp"
 
 namespace depthgrid {
@@ -56,6 +57,7 @@ void end_hung(double silent) noexcept {
                   "process hangs and ends itself; the same command goes on from the last "
                   "checkpoint",
                   silent));
+  note_end(static_cast<int>(ExitCode::Hang));
   _exit(static_cast<int>(ExitCode::Hang));
 }
 

@@ -19,6 +19,7 @@
 #include "distributed/mpi_env.hpp"
 #include "sweeps/report/run_summary.hpp"
 #include "worker/process/crash_mark.hpp"
+#include "worker/process/end_note.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/run/sweep_plan.hpp"
@@ -123,6 +124,7 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
 
 int run(const RunOrder& order, int argc, char** argv) {
   watch_stop_signals();
+  if (!order.board.empty()) note_ends_in(std::filesystem::path(order.board) / kEndNote);
   if (!under_launcher()) {
     return static_cast<int>(run_marked(order, *make_self_collective(), 0, 1));
   }
@@ -141,9 +143,11 @@ int run(const RunOrder& order, int argc, char** argv) {
     return static_cast<int>(e.code());
   } catch (const UserError& e) {  // the other ranks wait for this one: end them too
     report_alone(*world, e);
+    note_end(static_cast<int>(e.code()));
     MpiEnv::abort(e.code());
   } catch (const std::exception& e) {
     log(LogLevel::Error, e.what());
+    note_end(static_cast<int>(ExitCode::Failed));
     MpiEnv::abort(ExitCode::Failed);
   }
 }

@@ -40,6 +40,35 @@ TEST(Launcher, AcrossNodesStepsTakeNoMoreThanTheirPart) {
   EXPECT_FALSE(found.variables.contains("CUDA_VISIBLE_DEVICES")) << "each node has its own";
 }
 
+/// The number after -N, and the words that depend on it.
+std::string nodes_of(const LaunchCommand& command) {
+  const auto at = std::ranges::find(command.words, "-N");
+  return at == command.words.end() ? "" : *(at + 1);
+}
+
+TEST(Launcher, AcrossNodesALaunchGetsEqualPartsOfAsFewAsHoldIt) {
+  LaunchPlace place;
+  place.nodes = 2;
+  place.cards_per_node = 4;
+  place.cores_per_node = 8;
+  const auto cards = [](std::size_t n) { return std::vector<std::string>(n, "0"); };
+  const auto one_node = launch_command(place, {"worker"}, 4, cards(4));
+  EXPECT_EQ(nodes_of(one_node), "1");
+  EXPECT_TRUE(has(one_node, "--gres=gpu:4"));
+  const auto two_nodes = launch_command(place, {"worker"}, 8, cards(8));
+  EXPECT_EQ(nodes_of(two_nodes), "2");
+  EXPECT_TRUE(has(two_nodes, "--gres=gpu:4")) << "of each node";
+  EXPECT_TRUE(has(two_nodes, "--ntasks-per-node=4"));
+  place.threads = 2;
+  EXPECT_EQ(nodes_of(launch_command(place, {"worker"}, 4, {})), "1");
+  EXPECT_EQ(nodes_of(launch_command(place, {"worker"}, 6, {})), "2");
+}
+
+TEST(Launcher, ACardThatRanksShareIsNamedOnce) {
+  const auto found = launch_command({}, {"worker"}, 2, {"1", "1"});
+  EXPECT_EQ(found.variables.at("CUDA_VISIBLE_DEVICES"), "1");
+}
+
 TEST(Launcher, TheLeafDecides) {
   LaunchPlace place;
   place.nodes = 2;

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -40,6 +41,7 @@ class World {
     world.now = [this] { return now_; };
     world.wait = [this](double seconds) {
       now_ += seconds;
+      if (now_ > pause_at) now_ += 25, pause_at = 1e9;
       ASSERT_LT(now_, 1e6) << "it never ends; said so far:\n" << said;
     };
     world.set_aside = [this](const LaunchPlan& plan, const LaunchRecord&, const std::string& why) {
@@ -54,7 +56,8 @@ class World {
   std::vector<std::vector<std::string>> gpus;
   std::string said;
   std::size_t most_at_once = 0;
-  double stop_at = 1e9;
+  double stop_at = 1e9, pause_at = 1e9;
+  std::string fails_on;  // a card
   double now() const { return now_; }
   LeaseKeeper& leases() { return leases_; }
   std::filesystem::path folder() const { return folder_.path(); }
@@ -97,6 +100,11 @@ class World {
     if (!own.empty()) {
       script = own.front();
       if (own.size() > 1) own.pop_front();
+    }
+    if (!fails_on.empty() && ticket.gpus == std::vector{fails_on}) {
+      script = {.seconds = 1, .code = 1, .settles = false};
+      std::ofstream(ticket.folder / ("attempt-" + std::to_string(ticket.attempt) + ".log"))
+          << "NVRM: Xid (PCI:0000:07:00): 79, GPU has fallen off the bus\n";
     }
     return std::make_unique<Pretended>(*this, ticket.plan, script);
   }
@@ -233,6 +241,43 @@ TEST(Supervisor, ProgressFillsTheBudgetAgain) {
   RetryOptions retries;
   retries.breaker_failures = 100;
   EXPECT_EQ(world.run(retries), ExitCode::Done);
+}
+
+TEST(Supervisor, ACardThatFailsTwiceGetsNoMoreLaunches) {
+  SupervisorOptions options;
+  options.slots = 2;
+  options.gpus = {"0", "1"};
+  World world(launches(6), options);
+  world.fails_on = "1";
+  RetryOptions retries;
+  retries.budget = [](std::string_view) { return std::int64_t{9}; };
+  retries.backoff = 0.1;
+  EXPECT_EQ(world.run(retries), ExitCode::Done) << world.said;
+  EXPECT_EQ(std::ranges::count(world.gpus, std::vector<std::string>{"1"}), 2);
+  EXPECT_NE(world.said.find("card 1 of"), std::string::npos) << world.said;
+}
+
+TEST(Supervisor, WithoutACardLeftItStopsAndLeavesTheCellsPending) {
+  SupervisorOptions options;
+  options.slots = 1;
+  options.gpus = {"0"};
+  World world(launches(2), options);
+  world.fails_on = "0";
+  RetryOptions retries;
+  retries.budget = [](std::string_view) { return std::int64_t{9}; };
+  retries.backoff = 0.1;
+  EXPECT_EQ(world.run(retries), ExitCode::TempFail) << world.said;
+  EXPECT_TRUE(world.aside.empty());
+}
+
+TEST(Supervisor, APauseOfItsOwnIsNoSilenceOfItsLaunches) {
+  SupervisorOptions options = slots(1);
+  options.silence = 10;
+  World world(launches(1), options);
+  world.plays("a", {{.seconds = 30}});
+  world.pause_at = 2;  // for 25 s
+  EXPECT_EQ(world.run(), ExitCode::Done) << world.said;
+  EXPECT_EQ(world.started.size(), 1U);
 }
 
 TEST(Supervisor, ABrokenMachineStopsItself) {
