@@ -17,11 +17,13 @@
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/subprocess.hpp"
+#include "storage/files/process_identity.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/live/live_screen.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/report/slot_record.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/supervise/launch_process.hpp"
 #include "sweeps/supervise/stop_watch.hpp"
@@ -30,6 +32,8 @@ namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr double kKeepSeconds = 60;  // between two records of what slots were used for
 
 /// Costs of the sweep's structures: times where this machine has measured them, else counts.
 CostTable costs_of(const Sweep& sweep) {
@@ -242,6 +246,19 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
       fmt::format("depthgrid run {} --store {}", fs::absolute(store.sweep_yaml()).string(),
                   fs::absolute(store.root() / "repeat").string());
   const Stopwatch clock;
+  const ProcessIdentity self = this_process();
+  SlotRecord record{.name = self.host + "-" + self.uuid, .cards = !options.gpus.empty()};
+  const Supervisor* at_work = nullptr;
+  double counted = 0, kept = 0;  // s
+  const auto count_slots = [&](bool keep) {
+    if (at_work == nullptr) return;
+    const double now = clock.seconds(), passed = now - std::exchange(counted, now);
+    record.seconds += passed * static_cast<double>(at_work->slots());
+    record.busy += passed * static_cast<double>(at_work->busy());
+    if (!keep && now - kept < kKeepSeconds) return;
+    kept = now;
+    keep_slots(store.root(), record);
+  };
   int number = 0;
   RunOrder order = request.order;
   order.progress = "quiet";
@@ -273,6 +290,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   world.wait = [&](double seconds) {
     screen.turn();
     signals.wait(seconds);
+    count_slots(false);
     if (signals.insisted()) throw UserError(ExitCode::TempFail, "a second signal: left at once");
   };
   world.set_aside = [&](const LaunchPlan& plan, const LaunchRecord& last, const std::string& why) {
@@ -283,7 +301,10 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   };
   Supervisor supervisor(std::move(launches), store.root(), leases, std::move(options),
                         retry_options(sweep.run), std::move(world));
+  at_work = &supervisor;
+  counted = clock.seconds();
   const ExitCode code = supervisor.run();
+  if (code != ExitCode::CantCreate) count_slots(true);
   screen.close();
   return {.code = number_of(code), .signal = signals.first()};
 }

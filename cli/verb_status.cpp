@@ -16,6 +16,7 @@
 #include "sweeps/live/store_activity.hpp"
 #include "sweeps/live/watch_text.hpp"
 #include "sweeps/report/status_report.hpp"
+#include "sweeps/slurm/queue_report.hpp"
 
 namespace depthgrid {
 namespace {
@@ -24,13 +25,21 @@ namespace {
 struct Look {
   Listing listing;
   SweepNumbers numbers;
+  QueueReport queue;
+
+  std::string text(Colour colour) const {
+    const bool tells = queue.submitted || status_code(listing) == ExitCode::Unfinished;
+    return status_text(listing, colour) + (tells ? "\n" + numbers_text(numbers) : "") +
+           queue_text(queue);
+  }
 };
 
 Look look_at(const StoreArgument& argument) {
-  Look out{argument.listing(), {}};
+  Look out{argument.listing(), {}, {}};
   const std::optional<Store> store =
       argument.absent() ? std::nullopt : std::optional(argument.open());
   out.numbers = numbers_now(out.listing, store ? &*store : nullptr);
+  if (store) out.queue = queue_report(store->root());
   return out;
 }
 
@@ -61,7 +70,8 @@ class Screen {
 
   void draw(const Look& look) {
     const Terminal::Size size = terminal_.size();
-    const auto lines = watch_lines(look.listing, look.numbers, size.columns, size.rows);
+    const auto lines =
+        watch_lines(look.listing, look.numbers, size.columns, size.rows, queue_text(look.queue));
     std::string out = above();
     for (const std::string& line : lines) out += line + "\r\n";
     terminal_.write(out);
@@ -103,12 +113,15 @@ int watch(const StoreArgument& argument, std::chrono::seconds every, bool json) 
     if (screen && !ended) screen->draw(now);
     if (screen && ended) {
       screen->erase();
-      print(status_text(now.listing, colour_of_stdout()) + numbers_text(now.numbers));
+      print(status_text(now.listing, colour_of_stdout()) + numbers_text(now.numbers) +
+            queue_text(now.queue));
     }
-    if (json) print(status_json(now.listing, &now.numbers));
+    if (json) print(status_json(now.listing, &now.numbers, queue_json(now.queue)));
     if (!screen && !json) {
       print(iso_utc(unix_time()) + " " + watch_line(now.listing, now.numbers) + "\n");
-      if (ended) print(status_text(now.listing) + numbers_text(now.numbers));
+      if (ended) {
+        print(status_text(now.listing) + numbers_text(now.numbers) + queue_text(now.queue));
+      }
     }
     if (ended) return number_of(code);
     std::this_thread::sleep_for(every);
@@ -122,7 +135,8 @@ int status_verb(const Arguments& arguments) {
       "status [STORE] [--watch [SECONDS]] [--json]",
       "Counts cells by state and lists the problems. STORE is the folder of a store or a\n"
       "sweep file. Returns 3 while cells are pending or running, 4 if some failed, else 0.\n"
-      "With --watch it shows that again and again, with steps, rate, time left and hours, until\n"
+      "While they are, it also tells steps, rate, time left and hours, and of a submitted sweep\n"
+      "what stands in Slurm's queue, and why. With --watch it shows that again and again, until\n"
       "all cells have ended. Ctrl-C ends the display, not the run.");
   line.examples(
       {"status results/tiny", "status configs/tiny.yaml --json", "status results/tiny --watch"});
@@ -137,13 +151,9 @@ int status_verb(const Arguments& arguments) {
   if (line.has("watch")) {
     return watch(argument, std::chrono::seconds(line.number_of("every")), line.has("json"));
   }
-  if (!line.has("json")) {
-    const Listing listing = argument.listing();
-    print(status_text(listing, colour_of_stdout()));
-    return number_of(status_code(listing));
-  }
   const Look now = look_at(argument);
-  print(status_json(now.listing, &now.numbers));
+  print(line.has("json") ? status_json(now.listing, &now.numbers, queue_json(now.queue))
+                         : now.text(colour_of_stdout()));
   return number_of(status_code(now.listing));
 }
 

@@ -9,6 +9,7 @@
 
 #include "storage/files/set_aside.hpp"
 #include "sweeps/live/live_board.hpp"
+#include "sweeps/report/slot_record.hpp"
 
 namespace depthgrid {
 namespace {
@@ -57,6 +58,10 @@ SweepNumbers numbers_now(const Listing& listing, const Store* store) {
   SweepNumbers out = sweep_numbers(listing);
   if (store == nullptr) return out;
   const StoreActivity activity = store_activity(*store);
+  const SlotSums slots = slot_sums(store->root());
+  out.slots = slots.seconds;
+  out.idle = std::max(0.0, slots.seconds - slots.busy);
+  out.slots_are_cards = slots.cards;
   out.runs = activity.runs;
   out.jobs = activity.jobs;
   const auto running = std::ranges::count(listing.cells, CellStatus::Running, &CellSummary::status);

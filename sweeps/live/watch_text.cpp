@@ -42,8 +42,13 @@ std::string steps_text(const SweepNumbers& n) {
 std::string numbers_text(const SweepNumbers& n) {
   std::string out = steps_text(n);
   if (n.runs > 0) out += fmt::format(" ({} run(s) with {} job(s))", n.runs, n.jobs);
-  out += fmt::format("\n{:.3g} rank-hours used, {:.3g} of them for steps that were made again\n",
+  out += fmt::format("\n{:.3g} rank-hours used, {:.3g} of them for steps that were made again",
                      n.used / 3600, n.lost / 3600);
+  if (n.slots > 0) {
+    out += fmt::format("; {:.3g} of {:.3g} {} of supervisors idle", n.idle / 3600, n.slots / 3600,
+                       n.slots_are_cards ? "GPU-hours" : "slot-hours");
+  }
+  out += '\n';
   if (!n.stopping.empty()) {
     out += fmt::format("asked to stop: {}\n", fmt::join(n.stopping, ", "));
   }
@@ -51,11 +56,11 @@ std::string numbers_text(const SweepNumbers& n) {
 }
 
 std::vector<std::string> watch_lines(const Listing& listing, const SweepNumbers& numbers,
-                                     int columns, int rows) {
+                                     int columns, int rows, const std::string& more) {
   const auto width = static_cast<std::size_t>(std::max(columns - 1, 1));
   const auto most = static_cast<std::size_t>(std::max(rows - 1, 3));
   std::vector<std::string> out = lines_of(numbers_text(numbers));
-  const std::vector<std::string> status = lines_of(status_text(listing));
+  const std::vector<std::string> status = lines_of(status_text(listing) + more);
   out.insert(out.begin() + 1, status.begin() + std::min<std::ptrdiff_t>(1, std::ssize(status)),
              status.end());
   if (!status.empty()) out.insert(out.begin(), status.front());

@@ -86,7 +86,8 @@ std::string status_text(const Listing& listing, Colour colour) {
   return out;
 }
 
-std::string status_json(const Listing& listing, const SweepNumbers* numbers) {
+std::string status_json(const Listing& listing, const SweepNumbers* numbers,
+                        const std::string& slurm) {
   using Json = nlohmann::ordered_json;
   Json counts = Json::object(), earlier = Json::object();
   for (const CellStatus state : kStates) {
@@ -125,8 +126,10 @@ std::string status_json(const Listing& listing, const SweepNumbers* numbers) {
                        {"cell_steps_per_second", known(numbers->rate)},
                        {"eta_seconds", known(numbers->eta())}};
     out["rank_hours"] = {{"used", numbers->used / 3600}, {"lost", numbers->lost / 3600}};
+    out["slot_hours"] = {{"total", numbers->slots / 3600}, {"idle", numbers->idle / 3600}};
     out["stopping"] = numbers->stopping;
   }
+  if (!slurm.empty()) out["slurm"] = Json::parse(slurm);
   return out.dump(2) + "\n";
 }
 

@@ -16,8 +16,10 @@ std::string status_text(const Listing& listing, Colour colour = Colour::No);
 /// "other_plans": {state: n}, "damages_met": n, "problems": [{id, alias, status, attempts, step,
 /// host, problem}]}; docs/cli.md.
 /// With `numbers`, also "cell_steps": {done, total}, "activity": {runs, jobs,
-/// cell_steps_per_second, eta_seconds}, "rank_hours": {used, lost} and "stopping": [alias].
-std::string status_json(const Listing& listing, const SweepNumbers* numbers = nullptr);
+/// cell_steps_per_second, eta_seconds}, "rank_hours": {used, lost}, "slot_hours": {total, idle} and
+/// "stopping": [alias]. @param slurm  JSON of what Slurm has of it, as "slurm"; "" leaves it out.
+std::string status_json(const Listing& listing, const SweepNumbers* numbers = nullptr,
+                        const std::string& slurm = {});
 
 /// Unfinished while a cell of the newest plan is pending, or any is running; Partial if all have
 /// ended and some failed or have a damaged result; else Done.

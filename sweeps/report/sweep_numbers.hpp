@@ -14,9 +14,11 @@ struct SweepNumbers {
   std::int64_t cell_steps = 0, cell_steps_done = 0;  // a cell that has ended has made all
   std::int64_t steps_left = 0;                       // of cells that are pending or running
   double used = 0, lost = 0;                         // s × ranks of all attempts: AttemptCost
-  std::int64_t runs = 0, jobs = 0;                   // that are at work, as far as they tell
-  double rate = kNaN;                                // cell-steps/s of these; NaN = not known
-  std::vector<std::string> stopping;                 // aliases of cells that are asked to stop
+  double slots = 0, idle = 0;                        // s of supervisors' slots; without a launch
+  bool slots_are_cards = false;
+  std::int64_t runs = 0, jobs = 0;    // that are at work, as far as they tell
+  double rate = kNaN;                 // cell-steps/s of these; NaN = not known
+  std::vector<std::string> stopping;  // aliases of cells that are asked to stop
 
   /// Seconds until the end at the present rate; 0 if nothing is left, NaN while it is not known.
   double eta() const;

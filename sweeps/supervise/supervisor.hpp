@@ -83,6 +83,10 @@ class Supervisor {
   /// Done, Partial if launches were set aside, TempFail after a stop, or the code of what ended it.
   ExitCode run();
 
+  /// Ranks of launches that run, and room for ranks.
+  std::int64_t busy() const noexcept { return options_.slots - free_slots_; }
+  std::int64_t slots() const noexcept { return options_.slots; }
+
  private:
   struct Watched;
   /// A launch of the plan, or a part of one.
