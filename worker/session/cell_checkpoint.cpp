@@ -12,6 +12,7 @@ namespace depthgrid {
 namespace {
 
 constexpr const char* kParameters = "parameters";
+constexpr std::string_view kOfProbe = "probe.";  // then its name
 
 void load_row(const at::Tensor& arena, std::size_t e, const LoadedCheckpoint& from,
               std::string_view name) {
@@ -65,6 +66,9 @@ CheckpointData CellCheckpoint::data(std::int64_t step, std::string digest) const
                                  {"ranks", ranks_}},
                      .texts = {{"device", device_}},
                      .tensors = {{kParameters, shape, values_}}};
+  for (const auto& [probe, seconds] : clock_.probes) {
+    out.numbers[std::string(kOfProbe) + probe] = seconds;
+  }
   for (const auto& [name, values] : moments_) out.tensors.push_back({name, shape, values});
   return out;
 }
@@ -80,13 +84,18 @@ CellClock restore_cell(FusedModel& job, std::size_t e, const LoadedCheckpoint& f
   const double train = from.numbers.contains("train")
                            ? number("train")
                            : number("device") / std::max(number("ranks"), 1.0);
+  std::map<std::string, double> probes;
+  for (const auto& [name, seconds] : from.numbers) {
+    if (name.starts_with(kOfProbe)) probes[name.substr(kOfProbe.size())] = seconds;
+  }
   return {.wall = number("wall"),
           .train = train,
           .eval = number("eval"),
           .checkpoint = number("checkpoint"),
           .probe = number("probe"),
           .device = number("device"),
-          .lost = number("lost")};
+          .lost = number("lost"),
+          .probes = std::move(probes)};
 }
 
 void share_state(FusedModel& job, Collective& team) {
