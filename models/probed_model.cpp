@@ -11,6 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
+#include "core/depth/depth_pieces.hpp"
 #include "core/depth/observer.hpp"
 #include "models/continuous_model.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
@@ -42,20 +43,7 @@ class ModelTrack final : public DepthTrack {
   }
 
   at::Tensor advance(const at::Tensor& x, std::int64_t from, std::int64_t to) const override {
-    at::Tensor state = x;
-    std::int64_t begin = 0;
-    for (const DepthSegment& segment : segments_) {
-      const std::int64_t end = begin + segment.grid.steps();
-      const std::int64_t first = std::max(from, begin), last = std::min(to, end);
-      if (first < last) {
-        const DepthGrid part =
-            segment.grid.piece(first - begin, last - first, segment.grid.first + first - begin);
-        state = segment.method->solve(*segment.field, part, state, {}, {}, 0);
-      }
-      begin = end;
-    }
-    if (from < 0 || from > to || to > begin) throw Error("a track has no such steps");
-    return state;
+    return depthgrid::advance(segments_, x, from, to);
   }
 
  private:
@@ -101,6 +89,11 @@ std::vector<at::Tensor> ProbedModel::states(std::int64_t first, std::int64_t cou
   std::vector<at::Tensor> out = std::move(collector.states);
   out.push_back(std::move(last));
   return out;
+}
+
+at::Tensor ProbedModel::start(std::int64_t first, std::int64_t count) const {
+  const at::NoGradGuard no_grad;
+  return model_.embed(inputs(first, count));
 }
 
 at::Tensor ProbedModel::inputs(std::int64_t first, std::int64_t count) const {

@@ -27,6 +27,7 @@ class ProbedModel final : public ProbeSubject {
   at::Tensor edge_times() const override;
   const ProbeSet& set() const override { return set_; }
   std::vector<at::Tensor> states(std::int64_t first, std::int64_t count) const override;
+  at::Tensor start(std::int64_t first, std::int64_t count) const override;
   std::unique_ptr<DepthTrack> track(TrackPath path) const override;
   std::vector<at::Tensor> state_gradients(std::int64_t first, std::int64_t count) const override;
   at::Tensor final_norm(const at::Tensor& x) const override;

@@ -115,6 +115,11 @@ inline constexpr std::array<std::string_view, 6> kWeightTypeNames = {"q",   "k",
 inline constexpr std::array<std::string_view, 5> kTokenClassNames = {"all", "first", "frequent",
                                                                      "rare", "space"};
 
+/// Probes, in the order of their table (worker/session/probe_table.cpp): axis `probe`.
+inline constexpr std::array<std::string_view, 10> kProbeNames = {
+    "trajectory", "gates",     "routing", "gradients", "logit_lens",
+    "lyapunov",   "attention", "weights", "solver",    "ssm"};
+
 /// Words of the leaf `probes.lyapunov.variants`: axis `lyapunov_variant`.
 inline constexpr std::array<std::string_view, 3> kLyapunovVariantNames = {"raw", "normalised",
                                                                           "relative"};

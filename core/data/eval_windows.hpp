@@ -15,6 +15,7 @@ struct EvalWindows {
   std::int64_t seq_len = 0;
 
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(starts.size()); }
+  bool operator==(const EvalWindows&) const = default;
 };
 
 /// All windows of a stream: every token but the first is the target of exactly one counted

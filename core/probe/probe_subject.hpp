@@ -59,6 +59,11 @@ class ProbeSubject {
   /// @return L + 1 tensors (E, count, T, C) float.
   virtual std::vector<at::Tensor> states(std::int64_t first, std::int64_t count) const = 0;
 
+  /// H_0 alone of these sequences, with the same bits. @return (E, count, T, C) float
+  virtual at::Tensor start(std::int64_t first, std::int64_t count) const {
+    return states(first, count).front();
+  }
+
   /// The steps as functions. Layers that skip tokens execute all of them here.
   virtual std::unique_ptr<DepthTrack> track(TrackPath path) const = 0;
 

@@ -132,11 +132,39 @@ def training(sweep):
     return figure
 
 
+def routing(sweep):
+    """Where in the window the student executes tokens, and how masks and routers settle along training."""
+    def arms(values):
+        for name, mean in by_arm(values):
+            family, capacity = name.split(",")
+            yield f"{family.split('=')[1]}, γ = {capacity.split('=')[1]}", mean
+
+    figure, axes = plt.subplots(2, 2, figsize=(7, 5))
+    rates = dict(arms(sweep.routing_rate_position.isel(probe_step=-1).dropna("layer", how="all")))
+    highest = max(float(rate.max()) for rate in rates.values())
+    for axis, name in zip(axes[0], ("tdt, γ = 0.25", "mod, γ = 0.25")):
+        rate = rates[name]
+        picture = axis.imshow(rate, vmin=0, vmax=highest, cmap="viridis", aspect="auto")
+        axis.set(title=name, xlabel="tenth of the window", xticks=range(10), ylabel="layer",
+                 yticks=range(rate.sizes["layer"]), yticklabels=rate.layer.values)
+    figure.colorbar(picture, ax=axes[0], label="share executed")
+    auc = sweep.router_auc.fillna(sweep.mod_predictor_auc)
+    for axis, values, label in zip(axes[1], (sweep.routing_capacity_churn, auc),
+                                   ("churn of the teacher's masks", "AUC of router or predictor")):
+        for name, along in arms(values.mean("layer")):
+            along = along.dropna("probe_step")
+            axis.plot(np.maximum(along.probe_step, 0.5), along, marker="o", ms=3, label=name)
+        axis.set(xscale="log", xlabel="steps (0 drawn at ½)", ylabel=label)
+    axes[1, 1].legend(loc="lower right")
+    return figure
+
+
 PICTURES = {
     "exponents": exponents,
     "gates": gates,
     "lens": lens,
     "paths": paths,
+    "routing": routing,
     "similarity": similarity,
     "training": training,
 }

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
@@ -16,6 +17,7 @@
 #include <ATen/ops/tensor.h>
 
 #include "models/blocks/dropout.hpp"
+#include "models/ops/hidden_scores.hpp"
 
 namespace depthgrid {
 
@@ -71,14 +73,46 @@ at::Tensor join_heads(const at::Tensor& mixed, const at::Tensor& like) {
       {like.size(0), like.size(1), like.size(2), mixed.size(1) * mixed.size(3)});
 }
 
+namespace {
+
+/// Bytes of scores that stay in a cache of the host from one operation to the next.
+constexpr std::int64_t kScoreBytes = std::int64_t{1} << 20;
+
+at::Tensor scores_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& hidden) {
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
+  return at::softmax(with_hidden(at::matmul(q * scale, k.transpose(2, 3)), hidden), -1);
+}
+
+/// The same some sequences at a time, and with the same bits: each head of each sequence is a
+/// product of its own. Two sequences at least, since single products are computed otherwise.
+at::Tensor attention_in_parts(const Heads& heads, const at::Tensor& hidden) {
+  const at::Tensor& q = heads.q;
+  const std::int64_t rows = q.size(0), bytes = q.size(1) * q.size(2) * q.size(2) * 4;
+  const std::int64_t fit =
+      std::max<std::int64_t>(kScoreBytes / std::max<std::int64_t>(bytes, 1), 2);
+  const bool own = hidden.dim() == 4 && hidden.size(0) == rows;
+  const at::Tensor out = at::empty_like(q);
+  for (std::int64_t first = 0, count = 0; first < rows; first += count) {
+    count = rows - first < 2 * fit ? rows - first : fit;
+    const at::Tensor seen = own ? hidden.narrow(0, first, count) : hidden;
+    const at::Tensor weights =
+        scores_of(q.narrow(0, first, count), heads.k.narrow(0, first, count), seen);
+    out.narrow(0, first, count).copy_(at::matmul(weights, heads.v.narrow(0, first, count)));
+  }
+  return out;
+}
+
+}  // namespace
+
 at::Tensor written_attention(const ModelOptions& o, const Heads& heads, const at::Tensor& hidden,
                              std::int64_t layer, const ForwardContext& context) {
   const at::Tensor& q = heads.q;
   const std::int64_t tokens = q.size(2);
-  const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
-  const at::Tensor scores = at::matmul(q * scale, heads.k.transpose(2, 3))
-                                .masked_fill(hidden, -std::numeric_limits<double>::infinity());
-  const at::Tensor weights = at::softmax(scores, -1);
+  const bool plain = !context.training && context.attention == nullptr;
+  if (plain && !at::GradMode::is_enabled() && q.is_cpu()) {
+    return attention_in_parts(heads, hidden);
+  }
+  const at::Tensor weights = scores_of(q, heads.k, hidden);
   if (context.attention != nullptr) (*context.attention)(weights);
   const at::Tensor kept = dropout(weights.view({o.cells, -1, q.size(1) * tokens, tokens}),
                                   o.dropout_attention, "attention", layer, context)

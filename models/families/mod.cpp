@@ -94,6 +94,7 @@ class ModField final : public RoutedField {
             .score = r,
             .target = target,
             .execution_gate = gate});
+    if (asked_to_skip()) return skipped(x);
     if (!trains && mode() == ExecutionMode::Dense) {
       return {dense(x, at, u) * gate.unsqueeze(-1), {}};
     }

@@ -120,6 +120,7 @@ class TdtField final : public RoutedField {
             .scalars = teacher.scalars,
             .residual = teacher.residual,
             .predicted = teacher.predicted});
+    if (asked_to_skip()) return skipped(x);
     const bool everything = training() ? !gated() && !forced() : mode() == ExecutionMode::Dense;
     if (everything) return {teacher.f.defined() ? teacher.f : dense(x, at, u), {}};
     if (!training() && mode() == ExecutionMode::SkipAll) return skipped(x);

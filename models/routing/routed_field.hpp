@@ -72,6 +72,7 @@ class RoutedField : public LayerField {
   bool forced() const { return mode() == ExecutionMode::Forced; }
   bool asked() const { return context().routing != nullptr; }
   bool asked_to_teach() const { return asked() && context().routing->teach; }
+  bool asked_to_skip() const { return asked() && context().routing->skips; }
 
  private:
   /// Number k of tokens gathered per sequence; none if all pass and are masked.

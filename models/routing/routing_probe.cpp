@@ -11,9 +11,9 @@
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "core/base/error.hpp"
 #include "core/base/nan.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
-#include "models/routing/calibration.hpp"
 #include "models/routing/execution_masks.hpp"
 #include "models/routing/routing_statistics.hpp"
 
@@ -21,6 +21,7 @@ namespace depthgrid {
 namespace {
 
 constexpr std::int64_t kMostSequences = 16;
+constexpr std::int64_t kGradientSequences = 8;  // a gradient costs three passes
 constexpr std::int64_t kBitsPerByte = 8;
 
 /// Students by thresholds of their own are among what the family offers.
@@ -58,7 +59,9 @@ RoutingProbe::RoutingProbe(const Model& model, const ProbeSet& set, RoutingProbe
       set_(set),
       options_(std::move(options)),
       sequences_(std::min(set.sequences(), kMostSequences)) {
-  options_.masks = std::min(options_.masks, sequences_);
+  if (options_.masks < 0 || options_.masks > sequences_) {
+    throw Error("masks are kept of sequences that the probe looks at");
+  }
 }
 
 void RoutingProbe::declare(RecordSink& out) {
@@ -110,8 +113,9 @@ at::Tensor RoutingProbe::scalar_gradient_norms(std::int64_t step) const {
   const std::vector<std::uint64_t> seeds(static_cast<std::size_t>(o.cells), 0);  // of dropout
   const std::size_t layers = o.routing.layers.size();
   std::vector<at::Tensor> sums;  // (E, 1) by layer and scalar
-  for (std::int64_t first = 0; first < sequences_; first += options_.batch) {
-    const at::Tensor windows = tokens(first, std::min(options_.batch, sequences_ - first));
+  const std::int64_t sequences = std::min(sequences_, kGradientSequences);
+  for (std::int64_t first = 0; first < sequences; first += options_.batch) {
+    const at::Tensor windows = tokens(first, std::min(options_.batch, sequences - first));
     RoutingRecord record;
     record.teach = record.attached = true;
     const at::Tensor logits =
@@ -138,7 +142,7 @@ at::Tensor RoutingProbe::scalar_gradient_norms(std::int64_t step) const {
       }
     }
   }
-  const auto count = static_cast<double>(sequences_ * set_.tokens());
+  const auto count = static_cast<double>(sequences * set_.tokens());
   const at::Tensor out = at::full({o.cells, o.layers}, kNaN, at::kDouble);
   for (std::size_t i = 0; i < layers; ++i) {
     at::Tensor square = at::zeros({o.cells}, at::kDouble);
@@ -150,15 +154,23 @@ at::Tensor RoutingProbe::scalar_gradient_norms(std::int64_t step) const {
   return out;
 }
 
+/// The student with its default decider; of the calibrated one, the pass that calibrates is also
+/// the one that is recorded.
+CalibratedStudent RoutingProbe::student_on_set() const {
+  if (!calibrates(model_)) return {{}, record_of({.mode = ExecutionMode::Student})};
+  const at::Tensor text = set_.windows.narrow(0, 0, sequences_).narrow(1, 0, set_.tokens());
+  CalibratedStudent out = calibrated_student(model_, text);
+  if (model_.options().routing.decider != Decider::Calibrated) {
+    out.record = record_of({.mode = ExecutionMode::Student, .thresholds = out.thresholds});
+  }
+  return out;
+}
+
 void RoutingProbe::look(std::int64_t step, RecordSink& out) {
   const ModelOptions& o = model_.options();
-  Execution student{.mode = ExecutionMode::Student};
-  if (calibrates(model_)) {
-    const at::Tensor text = set_.windows.narrow(0, 0, sequences_).narrow(1, 0, set_.tokens());
-    student.thresholds = calibrated_thresholds(model_, {text}, student);
-  }
   const RoutingRecord trained = record_of({.mode = model_.family().training_mode().mode});
-  const RoutingRecord chosen = record_of(student);
+  const CalibratedStudent student = student_on_set();
+  const RoutingRecord& chosen = student.record;
   const std::vector<RoutingStatistic> found = routing_statistics(o, trained, chosen);
   for (std::size_t i = 0; i < found.size(); ++i) write_rows(statistics_[i], found[i].values, out);
   const auto write_layers = [&](std::size_t series, const at::Tensor& x) {

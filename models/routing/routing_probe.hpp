@@ -8,6 +8,7 @@
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_set.hpp"
 #include "models/model.hpp"
+#include "models/routing/calibration.hpp"
 #include "models/routing/routing_record.hpp"
 
 namespace depthgrid {
@@ -15,7 +16,7 @@ namespace depthgrid {
 /// The leaves probes.routing.*.
 struct RoutingProbeOptions {
   ProbeSchedule schedule;
-  std::int64_t masks = 8;  // sequences whose masks are kept
+  std::int64_t masks = 8;  // sequences whose masks are kept, of those that are looked at
   std::int64_t batch = 1;  // sequences of a pass with gradients
 };
 
@@ -24,10 +25,12 @@ struct RoutingProbeOptions {
 /// thresholds, if it has any, are calibrated on the probe set itself. The names of the variables
 /// say under which; formulas: routing_statistics.hpp, execution_masks.hpp.
 ///
-/// Looks at no more than 16 sequences: signals of all their tokens are kept at once.
+/// Looks at no more than 16 sequences, of which signals of all tokens are kept at once, and for
+/// gradients at no more than 8.
 class RoutingProbe final : public Probe {
  public:
   /// @param model  one whose layers skip tokens. @param set  both outlive the probe.
+  /// @throws Error if masks of more sequences are wanted than it looks at.
   RoutingProbe(const Model& model, const ProbeSet& set, RoutingProbeOptions options);
 
   void declare(RecordSink& out) override;
@@ -37,6 +40,7 @@ class RoutingProbe final : public Probe {
  private:
   at::Tensor tokens(std::int64_t first, std::int64_t count) const;
   RoutingRecord record_of(const Execution& execution) const;
+  CalibratedStudent student_on_set() const;
   at::Tensor scalar_gradient_norms(std::int64_t step) const;
   void write_student(const RoutingRecord& student, RecordSink& out) const;
   void write_masks(std::size_t series, const RoutingRecord& record, at::Tensor LayerRouting::* mask,

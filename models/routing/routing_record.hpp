@@ -29,6 +29,7 @@ struct LayerRouting {
 struct RoutingRecord {
   bool teach = false;     // in: also run the teacher in modes that do not need it
   bool attached = false;  // in: scalars keep their graph
+  bool skips = false;     // in: dynamic layers report, and then pass their states on as they are
   std::vector<LayerRouting> layers;
 };
 

@@ -45,6 +45,7 @@ constexpr auto kDimensions = std::to_array<Dimension>({
     {"ssm_state", Int32, Padded, 0, "", "state of a state-space layer"},
     {"attempt", Int64, Ragged, 0, "", "attempts of all cells; attempt_cell says whose"},
     {"event", Int64, Ragged, 0, "", "events of all cells in order of time; event_cell says whose"},
+    {"probe", Text, Labelled, 0, "", "probe, named as its leaves are"},
     {"job", Text, Labelled, 0, "", "id of the fused job"},
 });
 
@@ -92,6 +93,7 @@ std::span<const std::string_view> known_labels(const Dimension& dimension) {
   if (dimension.name == "token_class") return kTokenClassNames;
   if (dimension.name == "lyapunov_variant") return kLyapunovVariantNames;
   if (dimension.name == "solver_method") return kSolverMethodNames;
+  if (dimension.name == "probe") return kProbeNames;
   return {};
 }
 

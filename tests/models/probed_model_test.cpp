@@ -49,6 +49,7 @@ TEST_P(ProbedModelTest, StatesBeginWithTheEmbeddingAndEndWithWhatIsReadOut) {
   const at::Tensor tokens =
       probed_->set().windows.narrow(0, 1, 3).narrow(1, 0, 9).unsqueeze(0).expand({2, -1, -1});
   EXPECT_TRUE(at::equal(states.front(), built_->model->embed(tokens)));
+  EXPECT_TRUE(at::equal(states.front(), probed_->start(1, 3)));
   const ForwardContext context{
       .first_row = 1, .execution = Execution{.mode = built_->model->family().training_mode().mode}};
   EXPECT_TRUE(at::equal(probed_->logits(states.back()), built_->model->logits(tokens, context)));

@@ -59,7 +59,7 @@ std::vector<ProbeCost> probe_costs(const CellConfig& config) {
     double times = 1;
     CellConfig leaves = config;
     if (known.proportional_to != nullptr) {
-      times = static_cast<double>(config.integer(known.proportional_to));
+      times = static_cast<double>(probe_sequences(config, known.proportional_to));
       leaves = with_observations(config, {fmt::format("{}=1", known.proportional_to)});
     }
     const TrainOptions& train = fused->train;

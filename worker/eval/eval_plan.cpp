@@ -80,24 +80,26 @@ EvalWindows EvalPlan::mode_windows(Split split, bool final) const {
 
 std::optional<SplitResults> EvalPlan::over(LanguageModel& model, const std::array<bool, 4>& splits,
                                            std::optional<std::int64_t> windows,
-                                           const std::function<bool()>& stop) const {
+                                           const std::function<bool()>& stop,
+                                           const SplitDone& done) const {
   SplitResults out;
   for (std::size_t s = 0; s < splits.size(); ++s) {
     if (!splits[s]) continue;
     auto results = over(model, data_.streams[s], windows, stop);
     if (!results) return std::nullopt;
     out[s] = std::move(*results);
+    if (done) done(static_cast<Split>(s), out[s]);
   }
   return out;
 }
 
-SplitResults EvalPlan::periodic(LanguageModel& model) const {
-  return over(model, splits_, windows_, {}).value();
+SplitResults EvalPlan::periodic(LanguageModel& model, const SplitDone& done) const {
+  return over(model, splits_, windows_, {}, done).value();
 }
 
-std::optional<SplitResults> EvalPlan::final(LanguageModel& model,
-                                            const std::function<bool()>& stop) const {
-  return over(model, final_splits_, final_windows_, stop);
+std::optional<SplitResults> EvalPlan::final(LanguageModel& model, const std::function<bool()>& stop,
+                                            const SplitDone& done) const {
+  return over(model, final_splits_, final_windows_, stop, done);
 }
 
 std::optional<std::vector<double>> EvalPlan::published(LanguageModel& model,

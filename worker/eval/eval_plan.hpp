@@ -16,6 +16,9 @@ namespace depthgrid {
 /// Results of one evaluation by split: [split][cell]; an absent split is empty.
 using SplitResults = std::array<std::vector<EvalResult>, 4>;
 
+/// Told that a split has been evaluated, and what came out.
+using SplitDone = std::function<void(Split split, const std::vector<EvalResult>& results)>;
+
 /// The leaves `eval.*` of one structure applied to its data: when to evaluate, on which windows,
 /// how many at a time.
 class EvalPlan {
@@ -27,11 +30,12 @@ class EvalPlan {
   bool due(std::int64_t step, std::int64_t steps) const;
 
   /// The periodic evaluation: a fixed, evenly spaced subset of each split's windows.
-  SplitResults periodic(LanguageModel& model) const;
+  SplitResults periodic(LanguageModel& model, const SplitDone& done = {}) const;
 
   /// The final evaluation: all windows of the final splits, or `eval.final_windows` of them.
   /// @param stop  asked before every batch. @return nothing once it has returned true.
-  std::optional<SplitResults> final(LanguageModel& model, const std::function<bool()>& stop) const;
+  std::optional<SplitResults> final(LanguageModel& model, const std::function<bool()>& stop,
+                                    const SplitDone& done = {}) const;
 
   /// Evaluates `windows` evenly spaced windows of one stream, or all. @return (E); empty for a
   /// stream without windows.
@@ -59,7 +63,7 @@ class EvalPlan {
                                               const std::function<bool()>& stop) const;
   std::optional<SplitResults> over(LanguageModel& model, const std::array<bool, 4>& splits,
                                    std::optional<std::int64_t> windows,
-                                   const std::function<bool()>& stop) const;
+                                   const std::function<bool()>& stop, const SplitDone& done) const;
 
   const Dataset& data_;
   std::int64_t cells_;

@@ -65,6 +65,7 @@ std::vector<at::Tensor> ModeEvaluation::held_out(bool final) const {
 
 void ModeEvaluation::calibrate(bool final) {
   const RoutingOptions& o = model_.options().routing;
+  default_ = {};
   if (o.layers.empty()) return;
   const std::vector<at::Tensor> texts = held_out(final);
   const auto wants = [&](ExecutionMode mode, Decider decider) {
@@ -87,6 +88,41 @@ Execution ModeEvaluation::execution(const DeclaredMode& mode) const {
   return {.mode = mode.mode, .decider = mode.decider, .thresholds = teacher ? teacher_ : student_};
 }
 
+bool ModeEvaluation::is_default(const DeclaredMode& mode) const {
+  const Decider own = model_.options().routing.decider;
+  return mode.mode == ExecutionMode::Student && mode.decider.value_or(own) == own;
+}
+
+SplitDone ModeEvaluation::listener(bool final) {
+  if (!active() || std::ranges::none_of(modes_, [&](const auto& m) { return is_default(m); })) {
+    return {};
+  }
+  return [this, final, before = language_.executed](Split split,
+                                                    const std::vector<EvalResult>& r) mutable {
+    ExecutedCount now = language_.executed;
+    if (now.executed.defined()) now.executed = now.executed.clone();  // it goes on counting
+    if (split == Split::Valid && !r.empty() &&
+        plan_.windows(split, final) == plan_.mode_windows(split, final)) {
+      default_ = {r, {now.executed, now.tokens - before.tokens}};
+      if (before.executed.defined()) default_.executed.executed = now.executed - before.executed;
+    }
+    before = std::move(now);
+  };
+}
+
+ModeEvaluation::ModeScores ModeEvaluation::scores(const DeclaredMode& mode, bool final,
+                                                  const std::function<bool()>& stop) const {
+  if (is_default(mode) && !default_.results.empty()) return default_;
+  CellLanguageModel model(model_, {});
+  model.execution = execution(mode);
+  ModeScores out;
+  out.results =
+      depthgrid::evaluate(model, model_.options().cells, data_.valid(),
+                          plan_.mode_windows(Split::Valid, final), plan_.batch_size(), stop);
+  out.executed = model.executed;
+  return out;
+}
+
 std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
                                                     const std::function<bool()>& stop) const {
   const ModelOptions& o = model_.options();
@@ -102,19 +138,13 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
   std::vector<double> teacher(cells, kNaN), student(cells, kNaN);
   for (const DeclaredMode& mode : modes_) {
     const std::size_t place = label_index(kEvalModeNames, mode.name);
-    CellLanguageModel model(model_, {});
-    model.execution = execution(mode);
-    const std::vector<EvalResult> results =
-        depthgrid::evaluate(model, o.cells, data_.valid(), plan_.mode_windows(Split::Valid, final),
-                            plan_.batch_size(), stop);
+    const auto [results, executed] = scores(mode, final, stop);
     if (results.empty()) return std::nullopt;
-    const bool own = mode.mode == ExecutionMode::Student &&
-                     mode.decider.value_or(o.routing.decider) == o.routing.decider;
+    const bool own = is_default(mode);
     for (std::size_t e = 0; e < cells; ++e) {
       const std::size_t at = e * width + place;
       out.loss[at] = results[e].loss;
-      const std::vector<double> shares =
-          executed_shares(model.executed, static_cast<std::int64_t>(e));
+      const std::vector<double> shares = executed_shares(executed, static_cast<std::int64_t>(e));
       out.executed[at] = dynamic_share(o.routing, shares);
       for (const std::int64_t dynamic : o.routing.layers) {
         const auto layer = static_cast<std::size_t>(dynamic);

@@ -46,6 +46,10 @@ class ModeEvaluation {
   /// @param final  use as many tokens as configured; else no more than in a periodic evaluation.
   void calibrate(bool final);
 
+  /// To be told of each split of the default evaluation that follows calibrate(): where it has been
+  /// over the windows on which modes are compared, the mode that it ran is not evaluated again.
+  SplitDone listener(bool final);
+
   /// @param stop  asked before every batch. @return nothing once it has returned true.
   std::optional<ModeResults> evaluate(bool final, const std::function<bool()>& stop) const;
 
@@ -53,7 +57,15 @@ class ModeEvaluation {
   Execution execution(const DeclaredMode& mode) const;
 
  private:
+  /// What the execution of a mode gives on the windows on which modes are compared.
+  struct ModeScores {
+    std::vector<EvalResult> results;  // (E); empty: stopped
+    ExecutedCount executed;
+  };
+
   std::vector<at::Tensor> held_out(bool final) const;
+  bool is_default(const DeclaredMode& mode) const;
+  ModeScores scores(const DeclaredMode& mode, bool final, const std::function<bool()>& stop) const;
 
   const Dataset& data_;
   const EvalPlan& plan_;
@@ -61,6 +73,7 @@ class ModeEvaluation {
   CellLanguageModel& language_;
   std::vector<DeclaredMode> modes_;
   at::Tensor student_, teacher_;  // (E, dynamic layers) thresholds
+  ModeScores default_;            // of the default evaluation; empty: not on these windows
 };
 
 }  // namespace depthgrid

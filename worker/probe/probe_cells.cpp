@@ -16,6 +16,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/output.hpp"
+#include "core/config/probe_sample.hpp"
 #include "core/config/state_volume.hpp"
 #include "core/config/sweep/observation.hpp"
 #include "core/train/train_options.hpp"
@@ -98,6 +99,16 @@ std::string settings_json(const CellConfig& leaves) {
   return out.dump();
 }
 
+/// @throws UserError if one of these probes takes more sequences than the probe set has.
+void require_sequences(const CellConfig& leaves, const std::vector<std::string>& names) {
+  for (const ProbeSampleLeaf& sample : probe_sample_leaves()) {
+    if (std::ranges::find(names, sample.probe) == names.end()) continue;
+    const std::string problem = sample_refusal(
+        [&](std::string_view path) -> const Value& { return leaves.at(path); }, sample.path);
+    if (!problem.empty()) throw UserError(ExitCode::Usage, "probe: " + problem);
+  }
+}
+
 /// @throws UserError if the raw states of so many looks are more than the leaves allow.
 void require_room(const CellConfig& leaves, std::size_t looks) {
   StateVolume volume =
@@ -128,7 +139,9 @@ class CellProbing {
       StoredModel stored({order_.store, id, at});
       if (rows.has(stored.step)) continue;
       const CellConfig leaves = with_observations(stored.config, order_.set);
-      if (std::ranges::count(names_for(order_, leaves), "trajectory") > 0) {
+      const std::vector<std::string> names = names_for(order_, leaves);
+      require_sequences(leaves, names);
+      if (std::ranges::count(names, "trajectory") > 0) {
         require_room(leaves, choices.size());
       }
       out.probes = look_at(stored, leaves, rows);

@@ -13,6 +13,7 @@ namespace depthgrid {
 namespace {
 
 constexpr const char* kParameters = "parameters";
+constexpr std::string_view kOfProbe = "probe.";  // then its name
 
 /// (P), in the checkpoint's own memory.
 at::Tensor row_in(const LoadedCheckpoint& from, std::string_view name, std::int64_t parameters) {
@@ -70,6 +71,9 @@ CheckpointData CellCheckpoint::data(std::int64_t step, std::string digest) const
                                  {"ranks", ranks_}},
                      .texts = {{"device", device_}},
                      .tensors = {{kParameters, shape, values_}}};
+  for (const auto& [probe, seconds] : clock_.probes) {
+    out.numbers[std::string(kOfProbe) + probe] = seconds;
+  }
   for (const auto& [name, values] : moments_) out.tensors.push_back({name, shape, values});
   return out;
 }
@@ -111,13 +115,18 @@ CellClock clock_of(const LoadedCheckpoint& from) {
   const double train = from.numbers.contains("train")
                            ? number("train")
                            : number("device") / std::max(number("ranks"), 1.0);
+  std::map<std::string, double> probes;
+  for (const auto& [name, seconds] : from.numbers) {
+    if (name.starts_with(kOfProbe)) probes[name.substr(kOfProbe.size())] = seconds;
+  }
   return {.wall = number("wall"),
           .train = train,
           .eval = number("eval"),
           .checkpoint = number("checkpoint"),
           .probe = number("probe"),
           .device = number("device"),
-          .lost = number("lost")};
+          .lost = number("lost"),
+          .probes = std::move(probes)};
 }
 
 }  // namespace depthgrid

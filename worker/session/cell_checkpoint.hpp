@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@ struct CellClock {
   double train = 0, eval = 0, checkpoint = 0, probe = 0;  // shares
   double device = 0;                                      // share, times the ranks
   double lost = 0;                                        // training redone, of the whole job
+  std::map<std::string, double> probes = {};              // of `probe`, by name of the probe
 };
 
 /// Row e of an (E, P) arena in host memory.

@@ -38,7 +38,7 @@ void JobEvaluation::evaluate(std::int64_t step) {
   const Stopwatch clock;
   job_.run.progress.phase("evaluating");
   modes_.calibrate(false);
-  const SplitResults results = plan_.periodic(*job_.fused.language);
+  const SplitResults results = plan_.periodic(*job_.fused.language, modes_.listener(false));
   const std::optional<ModeResults> modes =
       modes_.active() ? modes_.evaluate(false, {}) : std::nullopt;
   const auto published = plan_.published(*job_.fused.language, made_++);
@@ -68,7 +68,7 @@ std::optional<FinalResults> JobEvaluation::final() {
     job_.run.watchdog.beat();
     return stop_requested();
   };
-  auto splits = plan_.final(*job_.fused.language, stopped);
+  auto splits = plan_.final(*job_.fused.language, stopped, modes_.listener(true));
   if (!splits) return std::nullopt;
   FinalResults out{std::move(*splits), std::nullopt};
   if (modes_.active()) {

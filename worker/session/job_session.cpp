@@ -39,8 +39,9 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
                      job_.run.watchdog.beat();
                    },
                .took =
-                   [this](double seconds, const std::vector<std::size_t>& cells) {
-                     recorder_.charge(&CellClock::probe, seconds, cells);
+                   [this](const std::string& probe, double seconds,
+                          const std::vector<std::size_t>& cells) {
+                     recorder_.charge_probe(probe, seconds, cells);
                    }}),
       cancels_(job_, recorder_),
       checkpoints_(job_, policy_, early_stop_, gradients_, recorder_),

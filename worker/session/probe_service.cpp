@@ -6,34 +6,44 @@
 #include "core/base/error.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// Of the cells that are recorded.
+std::vector<std::size_t> places(const std::vector<CellRecorder*>& cells) {
+  std::vector<std::size_t> out;
+  for (std::size_t e = 0; e < cells.size(); ++e) {
+    if (cells[e] != nullptr) out.push_back(e);
+  }
+  return out;
+}
+
+}  // namespace
 
 ProbeService::ProbeService(JobProbes probes, Recorders recorders, ProbeHooks hooks)
     : probes_(std::move(probes)), recorders_(std::move(recorders)), hooks_(std::move(hooks)) {
+  if (probes_.names.size() != probes_.probes.size()) throw Error("a probe has no name");
   for (const auto& probe : probes_.probes) probe->declare(*this);
 }
 
 void ProbeService::look(std::int64_t step) {
   const std::vector<CellRecorder*> all = recorders_(step);
   std::vector<CellRecorder*> stopped(all.size(), nullptr);
-  std::vector<std::size_t> seen;
   bool any_stopped = false;
   for (std::size_t e = 0; e < all.size(); ++e) {
-    if (all[e] == nullptr) continue;
-    seen.push_back(e);
-    if (hooks_.stopped(e)) stopped[e] = all[e];
+    if (all[e] != nullptr && hooks_.stopped(e)) stopped[e] = all[e];
     any_stopped = any_stopped || stopped[e] != nullptr;
   }
-  std::vector<Probe*> due;
-  for (const auto& probe : probes_.probes) {
-    if (any_stopped || probe->schedule().due(step)) due.push_back(probe.get());
+  bool begun = false;
+  for (std::size_t i = 0; i < probes_.probes.size(); ++i) {
+    const bool due = probes_.probes[i]->schedule().due(step);
+    if (!due && !any_stopped) continue;
+    if (!begun) hooks_.begins();
+    begun = true;
+    cells_ = due ? all : stopped;
+    const Stopwatch clock;
+    probes_.probes[i]->look(step, *this);
+    hooks_.took(probes_.names[i], clock.seconds(), places(cells_));
   }
-  if (!due.empty()) hooks_.begins();
-  const Stopwatch clock;
-  for (Probe* probe : due) {
-    cells_ = probe->schedule().due(step) ? all : stopped;
-    probe->look(step, *this);
-  }
-  if (!due.empty()) hooks_.took(clock.seconds(), seen);
   for (CellRecorder* cell : all) {
     if (cell != nullptr) cell->put_probes(step);
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/probe/probe.hpp"
@@ -18,10 +19,13 @@ namespace depthgrid {
 struct ProbeHooks {
   /// Whether a cell that has made this step makes no further one, before the training's last.
   std::function<bool(std::size_t cell)> stopped = [](std::size_t) { return false; };
-  /// Told when probes begin to look, and how long they took for which cells.
+  /// Told when probes begin to look.
   std::function<void()> begins = [] {};
-  std::function<void(double seconds, const std::vector<std::size_t>& cells)> took =
-      [](double, const std::vector<std::size_t>&) {};
+  /// Told how long a probe took, and for which cells: all that are recorded, or only those that
+  /// have just stopped.
+  std::function<void(const std::string& probe, double seconds,
+                     const std::vector<std::size_t>& cells)>
+      took = [](const std::string&, double, const std::vector<std::size_t>&) {};
 };
 
 /// The probes of a job on its first rank: lets them look when they are due, and records what they
@@ -30,6 +34,7 @@ class ProbeService final : public SessionService, public RecordSink {
  public:
   /// The recorders of a job's cells in its order; null for those that have not made this step.
   using Recorders = std::function<std::vector<CellRecorder*>(std::int64_t step)>;
+  /// @throws Error unless each probe has a name.
   ProbeService(JobProbes probes, Recorders recorders, ProbeHooks hooks = {});
 
   /// What the probes have declared: RecordShape::series of the recorders.
@@ -42,7 +47,8 @@ class ProbeService final : public SessionService, public RecordSink {
   void act(const StepEvent& event) override { look(event.step); }
 
   /// Lets the probes look that are due after `step` steps, and writes the cells' rows. At a cell
-  /// that has just stopped early, which has its last step now, all of them look.
+  /// that has just stopped early, which has its last step now, all of them look; the time of those
+  /// that were not due is that cell's.
   void look(std::int64_t step);
 
   std::size_t declare(const SeriesSpec& series) override;

@@ -63,7 +63,7 @@ std::unique_ptr<Probe> make_routing(const ProbeRequest& o) {
   return std::make_unique<RoutingProbe>(
       o.job.model, o.subject.set(),
       RoutingProbeOptions{.schedule = o.schedule,
-                          .masks = o.leaves.integer("probes.routing.mask_sequences"),
+                          .masks = probe_sequences(o.leaves, "probes.routing.mask_sequences"),
                           .batch = o.job.sequences});
 }
 
@@ -84,7 +84,8 @@ std::unique_ptr<Probe> make_lyapunov(const ProbeRequest& o) {
                                        .oversampling = number("oversampling"),
                                        .iterations = number("iterations"),
                                        .tolerance = o.leaves.real("probes.lyapunov.tolerance")},
-                          .sequences = std::min(number("sequences"), o.subject.set().sequences()),
+                          .sequences = probe_sequences(o.leaves, "probes.lyapunov.sequences"),
+                          .batch = o.job.sequences,
                           .variants = {},
                           .influence_probes = number("influence_probes"),
                           .tong = o.leaves.flag("probes.lyapunov.tong_compat")};
@@ -145,6 +146,7 @@ JobProbes chosen_probes(const ProbedJob& job, ScheduleOf schedule_of) {
     }
     if (auto probe = row.make({job.leaves, job, *out.subject, std::move(schedule)})) {
       out.probes.push_back(std::move(probe));
+      out.names.emplace_back(row.name);
     }
   }
   return out;

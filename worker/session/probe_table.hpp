@@ -19,6 +19,7 @@ namespace depthgrid {
 struct JobProbes {
   std::unique_ptr<ProbeSubject> subject;  // null if no probe is on
   std::vector<std::unique_ptr<Probe>> probes;
+  std::vector<std::string> names;  // of each
 };
 
 /// What probes are made for: cells in training, or stored weights.
@@ -35,7 +36,8 @@ struct ProbedJob {
 /// What is known of a probe before it is made; its leaves are `probes.NAME.*`.
 struct ProbeFacts {
   const char* name;
-  const char* proportional_to;  // the leaf to whose number its time is proportional; null = none
+  // Of probe_sample_leaves(), the leaf to whose number its time is proportional; null = none.
+  const char* proportional_to;
 };
 
 /// All probes, in the order of the table.

@@ -15,6 +15,7 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "core/config/probe_sample.hpp"
 #include "core/config/state_volume.hpp"
 #include "core/data/sampler.hpp"
 
@@ -88,6 +89,10 @@ at::Tensor class_of(const std::string& name, const at::Tensor& inputs, const Dat
 std::int64_t probe_sequences(const CellConfig& config) {
   return probe_set_sequences(
       [&](std::string_view path) -> const Value& { return config.at(path); });
+}
+
+std::int64_t probe_sequences(const CellConfig& config, std::string_view path) {
+  return sample_sequences([&](std::string_view of) -> const Value& { return config.at(of); }, path);
 }
 
 ProbeSet probe_tokens(const CellConfig& config, const Dataset& data) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/config/cell_config.hpp"
 #include "core/data/dataset.hpp"
@@ -23,5 +24,7 @@ ProbeSet probe_tokens(const CellConfig& config, const Dataset& data);
 
 /// Number of its sequences.
 std::int64_t probe_sequences(const CellConfig& config);
+/// Number of them that a leaf of probe_sample_leaves() stands for.
+std::int64_t probe_sequences(const CellConfig& config, std::string_view path);
 
 }  // namespace depthgrid

@@ -198,6 +198,14 @@ void SessionRecorder::charge(double CellClock::* part, double seconds,
   }
 }
 
+void SessionRecorder::charge_probe(const std::string& probe, double seconds,
+                                   const std::vector<std::size_t>& cells) {
+  charge(&CellClock::probe, seconds, cells);
+  for (const std::size_t e : cells) {
+    clocks_.at(e).probes[probe] += seconds / static_cast<double>(cells.size());
+  }
+}
+
 bool SessionRecorder::any_active() const {
   for (std::size_t e = 0; e < cells_.size(); ++e) {
     if (job_.running(e) && cells_[e].writes()) return true;
@@ -233,6 +241,16 @@ CellFacts SessionRecorder::facts_so_far(std::size_t e) const {
   facts.set("cost_eval_time", c.eval);
   facts.set("cost_checkpoint_time", c.checkpoint);
   facts.set("cost_probe_time", c.probe);
+  if (!c.probes.empty()) {
+    RowAxis axis{"probe", static_cast<std::int64_t>(c.probes.size()), {}, {}};
+    std::vector<double> seconds;
+    for (const auto& [probe, time] : c.probes) {
+      axis.labels.push_back(probe);
+      seconds.push_back(time);
+    }
+    facts.axes.push_back(std::move(axis));
+    facts.set("cost_probe_time_each", std::move(seconds));
+  }
   facts.set("cost_memory_peak", peak_device_memory_bytes(job_.run.device.device) / cells);
   facts.set("cost_memory_host", peak_memory_bytes());
   const std::vector<float> weights = host_row(fused.arena->values(), e);

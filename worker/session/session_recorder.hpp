@@ -44,6 +44,9 @@ class SessionRecorder final : public SessionService {
   const CellClock& clock(std::size_t e) const { return clocks_.at(e); }
   /// Charges each of these cells its share of `seconds`.
   void charge(double CellClock::* part, double seconds, const std::vector<std::size_t>& cells);
+  /// The same of a look of a probe.
+  void charge_probe(const std::string& probe, double seconds,
+                    const std::vector<std::size_t>& cells);
 
   /// Sets the number of steps that cell e has made, fewer than the job's.
   void set_made(std::size_t e, std::int64_t steps) {

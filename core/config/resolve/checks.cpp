@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "core/config/probe_sample.hpp"
 #include "core/config/resolve/derive.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
@@ -333,6 +334,19 @@ void check_states(const Slots& s, const Report& report) {
   report({row.state_sequences, row.state_bytes, row.trajectory, row.probe_sequences}, problem);
 }
 
+/// Sequences that probes take: no more than the probe set has.
+void check_samples(const Slots& s, const Report& report) {
+  const ValueOfLeaf leaf = [&](std::string_view path) -> const Value& {
+    return *s.values[leaf_index(path)];
+  };
+  for (const ProbeSampleLeaf& sample : probe_sample_leaves()) {
+    const std::size_t row = leaf_index(sample.path);
+    if (s.null(row) || s.is(leaf_index(sample.schedule), "off")) continue;
+    const std::string problem = sample_refusal(leaf, sample.path);
+    if (!problem.empty()) report({row, leaf_rows().probe_sequences}, problem);
+  }
+}
+
 void check_start(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
   if (!start_name(*s.values[row.init_from]).is_cell()) {
@@ -371,6 +385,7 @@ void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics) {
   check_decay_groups(slots, report);
   check_probes(slots, report);
   check_states(slots, report);
+  check_samples(slots, report);
   check_evaluation(slots, report);
   check_vocabulary(slots, report);
   check_start(slots, report);

@@ -26,6 +26,7 @@ struct LyapunovOptions {
   ProbeSchedule schedule;
   SubspaceOptions subspace;    // exponents, oversampling, iterations, tolerance; and a seed
   std::int64_t sequences = 8;  // of the probe set, from the first one on
+  std::int64_t batch = 8;      // of them at once at most: as many as a pass of training has
   std::vector<LyapunovVariant> variants = {LyapunovVariant::Raw};
   std::int64_t influence_probes = 0;
   bool tong = false;  // the published procedure, see TongProcedure

@@ -47,8 +47,10 @@ double mean_of(const at::Tensor& values) {
 LyapunovProbe::LyapunovProbe(const ProbeSubject& subject, LyapunovOptions options)
     : subject_(subject), options_(std::move(options)) {
   if (options_.variants.empty()) throw Error("probes.lyapunov.variants is empty");
-  options_.sequences = std::min(options_.sequences, subject_.set().sequences());
-  if (options_.sequences < 1) throw Error("the exponents need at least one sequence");
+  if (options_.sequences < 1 || options_.sequences > subject_.set().sequences()) {
+    throw Error("the exponents need sequences that the probe set has");
+  }
+  if (options_.batch < 1) throw Error("the exponents look at one sequence at once, or more");
 }
 
 void LyapunovProbe::declare(RecordSink& out) {
@@ -93,15 +95,15 @@ DepthSpectrum LyapunovProbe::observe() const {
     o.final_norm = [this](const at::Tensor& x) { return subject_.final_norm(x); };
   }
   // The number of sequences at once must not depend on that of cells, which would change bits.
-  const std::int64_t entries = state_entries(subject_.states(0, 1).front().sizes());
+  const std::int64_t entries = state_entries(subject_.start(0, 1).sizes());
   const bool complete = entries <= kCompleteEntries;
   std::int64_t width = complete ? entries : o.subspace.exponents + o.subspace.oversampling;
   if (o.tong) width += entries / subject_.set().tokens();  // a block per token
-  const std::int64_t fit = std::max<std::int64_t>(kDirectionBytes / (entries * width * 8), 1);
+  const std::int64_t fit =
+      std::clamp<std::int64_t>(kDirectionBytes / (entries * width * 8), 1, options_.batch);
   DepthSpectrum all;
   for (std::int64_t first = 0; first < options_.sequences; first += fit) {
-    const at::Tensor start =
-        subject_.states(first, std::min(fit, options_.sequences - first)).front();
+    const at::Tensor start = subject_.start(first, std::min(fit, options_.sequences - first));
     o.subspace.first_sequence = first;
     const DepthSpectrum next = depth_spectrum(*track, subject_.depth(), start, o);
     all.entries = next.entries;

@@ -21,7 +21,8 @@ class ProbeSubject;
 /// for; the error is that of each variant. Draws are its own, so that the training keeps its bits.
 class LyapunovProbe final : public Probe {
  public:
-  /// @param subject  must outlive the probe. @throws Error without variants or sequences.
+  /// @param subject  must outlive the probe.
+  /// @throws Error without variants or sequences, or if the probe set has fewer sequences.
   LyapunovProbe(const ProbeSubject& subject, LyapunovOptions options);
 
   void declare(RecordSink& out) override;
@@ -50,7 +51,8 @@ class LyapunovProbe final : public Probe {
     kSeriesCount
   };
 
-  /// All sequences, some at a time: as many as fit whatever the number of cells is.
+  /// All sequences, some at a time: as many as fit whatever the number of cells is, and no more
+  /// than a pass of training has.
   DepthSpectrum observe() const;
   void write_variants(std::int64_t cell, double span, const DepthSpectrum& found,
                       RecordSink& out) const;

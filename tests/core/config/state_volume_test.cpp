@@ -1,5 +1,7 @@
 #include "core/config/state_volume.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "core/config/cell_config.hpp"
@@ -14,8 +16,14 @@ StateVolume volume_of(const CellConfig& config) {
 
 /// The study's model, which looks at steps 0, 100 and 200.
 ValueMap with(const ValueMap& more) {
-  ValueMap out = {{"train.steps", 200}, {"probes.trajectory.state_sequences", 1}};
-  out.insert(out.end(), more.begin(), more.end());
+  ValueMap out = more;
+  for (const auto& [path, value] :
+       ValueMap{{"train.steps", 200},
+                {"probes.trajectory.schedule", ValueMap{{"every", 100}}},
+                {"probes.trajectory.state_sequences", 1}}) {
+    const auto same = [&](const auto& entry) { return entry.first == path; };
+    if (std::ranges::none_of(more, same)) out.emplace_back(path, value);
+  }
   return out;
 }
 

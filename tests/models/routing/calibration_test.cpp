@@ -6,13 +6,18 @@
 #include <gtest/gtest.h>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/sort.h>
 #include <ATen/ops/tensor.h>
 
 #include "models/routing/routing_record.hpp"
 #include "models/routing/routing_statistics.hpp"
+#include "models/routing/top_k.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
 
@@ -51,6 +56,78 @@ TEST(Calibration, EveryLayerExecutesItsShareOfTheTextItWasTakenFrom) {
                     0.03);
       }
     }
+  }
+}
+
+/// Thresholds by their definition: a pass over the whole depth for each layer.
+at::Tensor by_whole_passes(const Model& model, const std::vector<at::Tensor>& texts,
+                           Execution execution) {
+  const at::NoGradGuard no_grad;
+  const ModelOptions& o = model.options();
+  const bool student = execution.mode == ExecutionMode::Student;
+  if (student) execution.decider = Decider::Calibrated;
+  const auto layers = static_cast<std::int64_t>(o.routing.layers.size());
+  execution.thresholds = at::full({o.cells, layers}, -INFINITY, at::kDouble);
+  for (std::int64_t i = 0; i < layers; ++i) {
+    std::vector<at::Tensor> seen;
+    for (const at::Tensor& text : texts) {
+      RoutingRecord record;
+      model.states(text.unsqueeze(0).expand({o.cells, text.size(0), text.size(1)}),
+                   {.execution = execution, .routing = &record});
+      const LayerRouting& layer = record.layers.at(static_cast<std::size_t>(i));
+      const at::Tensor edge = student ? layer.logits + tie_width(layer.logits) : layer.score;
+      seen.push_back(edge.flatten(1).to(at::kDouble));
+    }
+    const at::Tensor sorted = std::get<0>(at::sort(at::cat(seen, 1), true, 1, true));
+    for (std::int64_t e = 0; e < o.cells; ++e) {
+      const std::int64_t k =
+          capacity_of(o.routing.capacity[static_cast<std::size_t>(e)], sorted.size(1));
+      if (k < sorted.size(1)) execution.thresholds[e][i].copy_(sorted[e][k]);
+    }
+  }
+  return execution.thresholds;
+}
+
+TEST(Calibration, GivesTheBitsOfPassesOverTheWholeDepth) {
+  const ModelOptions o = small_options("tdt", 4);
+  const Built built(o, {1, 2, 3, 4});
+  const std::vector<at::Tensor> texts = {at::randint(0, o.vocabulary, {20, 9}, at::kLong),
+                                         at::randint(0, o.vocabulary, {12, 9}, at::kLong)};
+  for (const ExecutionMode mode : {ExecutionMode::Student, ExecutionMode::TeacherThreshold}) {
+    const at::Tensor known = by_whole_passes(*built.model, texts, {.mode = mode});
+    ASSERT_FALSE(at::equal(known[0], known[1]));
+    for (const double kept_bytes : {1e9, 0.0}) {
+      EXPECT_TRUE(at::equal(
+          known, calibrated_thresholds(*built.model, texts, {.mode = mode}, {}, kept_bytes)))
+          << name_of(mode) << ", " << kept_bytes << " bytes";
+    }
+  }
+}
+
+TEST(Calibration, AStudentsRecordIsThatOfAPassWithItsThresholds) {
+  const ModelOptions o = small_options("tdt", 3);
+  const Built built(o, {1, 2, 3});
+  const at::Tensor text = at::randint(0, o.vocabulary, {6, 9}, at::kLong);
+
+  const CalibratedStudent found = calibrated_student(*built.model, text);
+
+  Execution student{.mode = ExecutionMode::Student};
+  student.thresholds = calibrated_thresholds(*built.model, {text}, student);
+  student.decider = Decider::Calibrated;
+  const at::NoGradGuard no_grad;
+  RoutingRecord record;
+  record.teach = true;
+  built.model->states(text.unsqueeze(0).expand({3, -1, -1}),
+                      {.execution = student, .routing = &record});
+  EXPECT_TRUE(at::equal(found.thresholds, student.thresholds));
+  ASSERT_EQ(found.record.layers.size(), record.layers.size());
+  for (std::size_t i = 0; i < record.layers.size(); ++i) {
+    const LayerRouting &a = found.record.layers[i], &b = record.layers[i];
+    EXPECT_EQ(a.layer, b.layer);
+    EXPECT_TRUE(at::equal(a.executed, b.executed));
+    EXPECT_TRUE(at::equal(a.logits, b.logits));
+    EXPECT_TRUE(at::equal(a.score, b.score));
+    EXPECT_TRUE(at::equal(a.target, b.target));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/randint.h>
 
+#include "core/base/error.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
 #include "models/routing/calibration.hpp"
 #include "models/routing/execution_masks.hpp"
@@ -205,6 +206,15 @@ TEST(RoutingProbe, ACellHasTheSameBitsAloneAndFused) {
       }
     }
   }
+}
+
+TEST(RoutingProbe, RefusesMasksOfSequencesThatItDoesNotLookAt) {
+  const ModelOptions o = small_options("tdt");
+  const Built built(o, {5});
+  const ProbeSet set = probe_set(o);  // 6
+  EXPECT_EQ(look(*built.model, set, 6).row("routing_mask").size(),
+            static_cast<std::size_t>(o.layers) * 6 * 3);
+  EXPECT_THROW(look(*built.model, set, 7), Error);
 }
 
 TEST(RoutingProbe, LeavesNoGradientBehind) {

@@ -64,6 +64,7 @@ TEST(Describe, TimesComeWithThoseOfTheProbesThatAreOn) {
                              {"data.seq_len", 8},
                              {"train.steps", 200},
                              {"probes.gradients.schedule", "off"},
+                             {"probes.trajectory.schedule", ValueMap{{"every", 100}}},
                              {"probes.trajectory.state_sequences", 2},
                              {"probes.trajectory.state_channels", 5},
                              {"probes.lyapunov.schedule", "end"},

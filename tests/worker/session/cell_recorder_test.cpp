@@ -280,9 +280,9 @@ ProbeService two_probes(std::int64_t layers, std::vector<CellRecorder>& recorder
   std::vector<std::unique_ptr<Probe>> probes;
   probes.push_back(std::make_unique<LayerProbe>("tpn_mse", Value(ValueMap{{"every", 2}}), layers));
   probes.push_back(std::make_unique<LayerProbe>("tpn_skill", Value("end"), layers));
-  return ProbeService({nullptr, std::move(probes)}, [&recorders](std::int64_t /*step*/) {
-    return std::vector<CellRecorder*>{&recorders.at(0)};
-  });
+  return ProbeService(
+      {nullptr, std::move(probes), {"mse", "skill"}},
+      [&recorders](std::int64_t /*step*/) { return std::vector<CellRecorder*>{&recorders.at(0)}; });
 }
 
 TEST_F(CellRecorderTest, WhatProbesSeeIsInTheMetricsAndInTheResult) {
@@ -314,6 +314,36 @@ TEST_F(CellRecorderTest, WhatProbesSeeIsInTheMetricsAndInTheResult) {
     EXPECT_EQ(std::isnan(skill.number(i * 3)), i < 2) << "the second probe looks at the end";
   }
   EXPECT_EQ(skill.number(8), 4);
+}
+
+TEST_F(CellRecorderTest, ALookThatIsDueForOneCellOnlyIsChargedToItAlone) {
+  std::vector<CellRecorder> recorders;
+  std::vector<std::unique_ptr<Probe>> both;
+  both.push_back(std::make_unique<LayerProbe>("tpn_mse", Value(ValueMap{{"every", 2}}), 3));
+  both.push_back(std::make_unique<LayerProbe>("tpn_skill", Value("end"), 3));
+  using Charges = std::vector<std::pair<std::string, std::vector<std::size_t>>>;
+  Charges charged;
+  bool stopped = false;
+  ProbeService probes(
+      {nullptr, std::move(both), {"mse", "skill"}},
+      [&recorders](std::int64_t) {
+        return std::vector<CellRecorder*>{&recorders.at(0), &recorders.at(0)};
+      },
+      {.stopped = [&stopped](std::size_t e) { return stopped && e == 1; },
+       .took = [&charged](
+                   const std::string& probe, double /*seconds*/,
+                   const std::vector<std::size_t>& cells) { charged.emplace_back(probe, cells); }});
+  recorders.emplace_back(store_, plan_, plan_.cells[0], keeper_.try_acquire(cell()).value(), 0,
+                         "{}", RecordShape{.series = probes.series()});
+
+  probes.look(1);
+  EXPECT_EQ(charged, Charges{}) << "nothing is due";
+  stopped = true;
+  probes.look(2);
+  EXPECT_EQ(charged, (Charges{{"mse", {0, 1}}, {"skill", {1}}}));
+  charged.clear();
+  probes.look(3);
+  EXPECT_EQ(charged, (Charges{{"mse", {1}}, {"skill", {1}}}));
 }
 
 TEST_F(CellRecorderTest, ASeriesOfTheWrongLengthIsNamed) {

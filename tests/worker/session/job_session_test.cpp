@@ -5,14 +5,17 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <map>
 
 #include <gtest/gtest.h>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/config/axis_labels.hpp"
 #include "tests/worker/session/small_run.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/session/final_weights.hpp"
+#include "worker/session/probe_table.hpp"
 
 namespace depthgrid::testing {
 namespace job_session_test {
@@ -62,6 +65,43 @@ TEST(JobSession, TheCostsOfTheCellsAddUpToTheTimeOfTheJob) {
   EXPECT_LT(wall, spent);
 }
 
+/// Seconds by probe in a cell's result, and their sum under "".
+std::map<std::string, double> probe_seconds(const SmallRun& small, std::size_t row) {
+  const TableReader result(small.folder(row) / "result.h5");
+  const VariableColumn each = result.read("cost_probe_time_each"), names = result.read("probe");
+  std::map<std::string, double> out;
+  for (std::size_t i = 0; i < names.items(); ++i) {
+    out[std::string(names.text(i))] = each.number(i);
+    out[""] += each.number(i);
+  }
+  return out;
+}
+
+TEST(JobSession, TheTimesOfTheProbesAddUpToThatOfAll) {
+  SmallRun small({.set = {"probes.attention.schedule=off"}});
+  ASSERT_EQ(train(small, small.claim()), SessionEnd::Done);
+
+  for (const std::size_t row : {0U, 1U}) {
+    std::map<std::string, double> each = probe_seconds(small, row);
+    const TableReader result(small.folder(row) / "result.h5");
+    EXPECT_NEAR(each[""], result.read("cost_probe_time").number(0), 1e-12);
+    EXPECT_GT(each["trajectory"], 0);
+    EXPECT_GT(each["weights"], 0);
+    EXPECT_FALSE(each.contains("attention")) << "it is off";
+    EXPECT_FALSE(each.contains("gates")) << "there are none";
+  }
+}
+
+TEST(ProbeTable, HasTheNamesOfTheStoresAxisInItsOrder) {
+  std::vector<std::string_view> known;
+  for (const ProbeFacts& probe : known_probes()) {
+    if (std::ranges::find(kProbeNames, probe.name) != kProbeNames.end()) {
+      known.emplace_back(probe.name);
+    }
+  }
+  EXPECT_TRUE(std::ranges::equal(known, kProbeNames));
+}
+
 TEST(JobSession, ACellRecordsTheSameNumbersAloneAndFused) {
   SmallRun fused, alone;
   train(fused, fused.claim({0, 1}));
@@ -104,6 +144,11 @@ TEST(JobSession, AnAttemptTakesOverFromTheCheckpointOfTheOneBefore) {
 
   Claim again = cut.claim();
   EXPECT_EQ(again.job.first_step, 1);
+  std::map<std::string, double> before;  // a look at step 0
+  for (const char* probe : {"trajectory", "gradients"}) {
+    before[probe] = again.cells.at(0).state->numbers.at(std::string("probe.") + probe);
+    EXPECT_GT(before[probe], 0);
+  }
   ASSERT_EQ(train(cut, std::move(again)), SessionEnd::Done);
 
   for (const std::size_t row : {0U, 1U}) {
@@ -113,6 +158,9 @@ TEST(JobSession, AnAttemptTakesOverFromTheCheckpointOfTheOneBefore) {
     EXPECT_EQ(last_weights_digest(cut.store, id), last_weights_digest(whole.store, id));
     EXPECT_EQ(cut.events(row, EventKind::ResumeSeam), 1U);
     EXPECT_EQ(cut.history(row).replay_mismatches, 0);
+  }
+  for (const auto& [probe, seconds] : before) {
+    EXPECT_GT(probe_seconds(cut, 0)[probe], seconds) << "and another at the end";
   }
 }
 

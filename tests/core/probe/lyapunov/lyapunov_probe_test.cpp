@@ -232,7 +232,7 @@ TEST(LyapunovProbe, ASequenceThatIsNotFiniteIsLeftOut) {
 TEST(LyapunovProbe, DeclaresWhatItsOptionsAskFor) {
   LyapunovOptions o;
   o.variants = {LyapunovVariant::Relative};
-  o.sequences = 64;  // more than the set has
+  o.sequences = 3;
   const Written found = look_at(small_subject({3}), o);
   EXPECT_EQ(found.specs.size(), 14U);  // no influence
   EXPECT_EQ(found.specs.front().axes.front().labels, std::vector<std::string>{"relative"});
@@ -242,6 +242,39 @@ TEST(LyapunovProbe, DeclaresWhatItsOptionsAskFor) {
   o.variants.clear();
   const ToySubject subject = small_subject({3});
   EXPECT_THROW(LyapunovProbe(subject, o), Error);
+}
+
+TEST(LyapunovProbe, RefusesMoreSequencesThanTheSetHas) {
+  const ToySubject subject = small_subject({3});
+  LyapunovOptions o;
+  o.sequences = 4;
+  EXPECT_THROW(LyapunovProbe(subject, o), Error);
+}
+
+/// Notes how many sequences begin at once.
+class CountingSubject final : public ToySubject {
+ public:
+  using ToySubject::ToySubject;
+  at::Tensor start(std::int64_t first, std::int64_t count) const override {
+    most = std::max(most, count);
+    return ToySubject::start(first, count);
+  }
+  mutable std::int64_t most = 0;
+};
+
+TEST(LyapunovProbe, LooksAtNoMoreSequencesAtOnceThanAPassOfTrainingHas) {
+  const std::vector<std::uint64_t> seeds = {3};
+  LyapunovOptions o = all_of_it();
+  std::vector<double> exponents;
+  for (const std::int64_t batch : {1, 2, 8}) {
+    const CountingSubject subject(CausalToy(kLayers, kWidth, seeds),
+                                  seeded({3, kTokens, kWidth}, seeds, 1), equal_times(1, 1));
+    o.batch = batch;
+    exponents.push_back(look_at(subject, o).at("lyapunov_exponent", 0));
+    EXPECT_EQ(subject.most, std::min<std::int64_t>(batch, 3));
+  }
+  EXPECT_NEAR(exponents[0], exponents[2], 1e-12);
+  EXPECT_NEAR(exponents[1], exponents[2], 1e-12);
 }
 
 TEST(LyapunovProbe, TheGlobalGeneratorIsNotUsed) {

@@ -13,7 +13,7 @@
 namespace depthgrid::testing {
 
 /// The layers of a toy as a job whose states begin at `start`.
-class ToySubject final : public ProbeSubject {
+class ToySubject : public ProbeSubject {
  public:
   /// @param start  (E, B, T, C). @param times  (E, L + 1)
   ToySubject(CausalToy toy, at::Tensor start, at::Tensor times)
