@@ -48,6 +48,24 @@ set_tests_properties(e2e.slurm PROPERTIES SKIP_RETURN_CODE 77)  # no Slurm
 depthgrid_e2e(bundle 600)
 depthgrid_e2e(gpu_hour 300)
 depthgrid_e2e(fused_alone 1200 slow)
+# chaos.py: a share of each mode here, whole counts (docs/reliability.md) with the label slow. Times are measured.
+# depthgrid_chaos(<name> <timeout in s> <label> <word of chaos.py>...)
+function(depthgrid_chaos name timeout label)
+  add_test(NAME e2e.chaos_${name} COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python
+           ${PROJECT_SOURCE_DIR}/tests/e2e/chaos.py ${ARGN} --build ${PROJECT_BINARY_DIR})
+  set_tests_properties(e2e.chaos_${name} PROPERTIES LABELS "e2e;${label}" TIMEOUT ${timeout} RUN_SERIAL ON)
+endfunction()
+depthgrid_chaos(kill 600 chaos kill --trials 60)
+depthgrid_chaos(zombie 300 chaos zombie --events 20)
+depthgrid_chaos(disk 300 chaos disk --levels 10)
+depthgrid_chaos(isolation 300 chaos isolation --cells 26 --failing 8)
+depthgrid_chaos(detect 300 chaos detect --rounds 1)
+depthgrid_chaos(preempt 300 chaos preempt --rounds 10)
+depthgrid_chaos(kill_all 7200 slow kill --trials 1000 --seed 2)
+depthgrid_chaos(zombie_all 3600 slow zombie --events 500 --seed 2)
+depthgrid_chaos(disk_all 1800 slow disk --levels 100)
+depthgrid_chaos(isolation_all 1800 slow isolation --cells 100 --failing 20 --seed 2)
+depthgrid_chaos(detect_all 1800 slow detect --rounds 10)
 # Those that start ranks have the machine to themselves.
 foreach(name IN ITEMS audit bundle display doctor hang orders out_of_memory probes records signals slurm
                      start_cells study1 supervisor teams training)
