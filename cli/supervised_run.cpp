@@ -35,20 +35,6 @@ namespace fs = std::filesystem;
 
 constexpr double kKeepSeconds = 60;  // between two records of what slots were used for
 
-/// Costs of the sweep's structures: times where this machine has measured them, else counts.
-CostTable costs_of(const Sweep& sweep) {
-  const DescribeCache cache;
-  CostTable known = cache.known(sweep.cells);
-  for (const CellPlan& cell : sweep.cells) {
-    if (known.contains(cell.structure)) continue;
-    CostTable counted = cache.costs(sweep.cells, CostDetail::Counts);
-    counted.merge(known);
-    for (auto& [structure, cost] : known) counted[structure] = cost;  // with times
-    return counted;
-  }
-  return known;
-}
-
 RetryOptions retry_options(const CellConfig& run) {
   return {.budget = [&run](std::string_view leaf) { return run.integer(leaf); },
           .backoff = run.real("retry.backoff"),
@@ -231,7 +217,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   CellStates states(sweep, store);
   LaunchPlace place = launch_place(sweep.run);
   SupervisorOptions options = room_for(request, sweep.run, place);
-  const CostTable costs = costs_of(sweep);
+  const CostTable costs = DescribeCache().known_or_counted(sweep.cells);
   PackingOptions packing = packing_options(sweep.run, options.slots);
   packing.gpu = !options.gpus.empty();
   packing.memory_bytes = options.memory_bytes / static_cast<double>(options.slots);

@@ -1,29 +1,22 @@
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "core/base/nan.hpp"
-#include "core/base/subprocess.hpp"
 #include "core/config/text_form.hpp"
 #include "storage/files/lease_keeper.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/plan/describe_cache.hpp"
-#include "sweeps/plan/job_plan.hpp"
-#include "sweeps/queue/cell_orders.hpp"
-#include "sweeps/slurm/batch_script.hpp"
-#include "sweeps/slurm/submission.hpp"
+#include "sweeps/slurm/missing_cells.hpp"
+#include "sweeps/slurm/prepared_submission.hpp"
 
 namespace depthgrid {
 namespace {
@@ -31,187 +24,89 @@ namespace {
 namespace fs = std::filesystem;
 using SubmitJson = nlohmann::ordered_json;
 
-/// A task should end well before the time limit, and soon enough that the queue can breathe.
-constexpr double kPartOfLimit = 0.5, kTaskSeconds = 3600;
+std::set<CellId> cells_of(const std::vector<LiveTask>& live) {
+  std::set<CellId> out;
+  for (const LiveTask& task : live) out.insert(task.cells.begin(), task.cells.end());
+  return out;
+}
 
-/// What is left to submit.
-struct Missing {
-  std::vector<bool> wanted;  // by row
-  std::int64_t done = 0, queued = 0, cancelled = 0;
-};
-
-Missing missing_cells(const Sweep& sweep, const Store& store, const std::vector<LiveTask>& live) {
-  std::set<std::string> queued;
-  for (const LiveTask& task : live) queued.insert(task.cells.begin(), task.cells.end());
-  Missing out;
+/// What is missing, by the store, Slurm's queue and the heartbeats of runs.
+MissingCells look_for_missing(const Sweep& sweep, const Store& store,
+                              const std::vector<LiveTask>& live) {
+  const std::set<CellId> queued = cells_of(live);
+  std::vector<CellId> open;
   for (const CellPlan& cell : sweep.cells) {
-    const bool done = store.completed(cell.id), waits = !done && queued.contains(cell.id);
-    const bool cancelled = !done && !waits && is_cancelled(store, cell.id);
-    out.done += done ? 1 : 0;
-    out.queued += waits ? 1 : 0;
-    out.cancelled += cancelled ? 1 : 0;
-    out.wanted.push_back(!done && !waits && !cancelled);
+    if (!queued.contains(cell.id) && !store.completed(cell.id)) open.push_back(cell.id);
   }
-  return out;
+  const std::chrono::seconds ttl(sweep.run.integer("resources.lease"));
+  return missing_cells(sweep, store, queued, cells_at_work(store, open, ttl));
 }
 
-/// The cells in tasks, longest jobs first.
-std::vector<std::vector<std::string>> task_lines(const Sweep& sweep,
-                                                 const std::vector<bool>& wanted,
-                                                 const TaskRequest& request) {
-  const CostTable costs = DescribeCache().known(sweep.cells);  // else the number of jobs decides
-  std::vector<std::vector<std::string>> jobs;
-  std::vector<double> seconds;
-  for (const FusedJob& job :
-       plan_jobs(sweep.cells, wanted, packing_options(sweep.run, request.slots), costs)) {
-    if (!job.after.empty()) {
-      throw UserError(ExitCode::Usage,
-                      "submit: cells that start from other cells (model.init.from) cannot be "
-                      "divided into tasks yet; run this sweep in one allocation: "
-                      "depthgrid supervise FILE");
-    }
-    std::vector<std::string>& cells = jobs.emplace_back();
-    for (const std::size_t row : job.cells) cells.push_back(sweep.cells[row].id);
-    seconds.push_back(job.predicted_seconds);
-  }
-  const auto slots = static_cast<double>(request.slots);
-  const bool fixed = !sweep.run.is_word("packing.cells_per_launch");
-  if (fixed) {
-    const std::int64_t each = sweep.run.integer("packing.cells_per_launch") * request.slots;
-    std::ranges::fill(seconds, kNaN);
-    return tasks_of(jobs, seconds, 0, each);
-  }
-  const double limit = static_cast<double>(request.time_seconds) * kPartOfLimit;
-  return tasks_of(jobs, seconds, slots * std::min(limit, kTaskSeconds), request.slots);
-}
-
-/// One cell of each structure before all others; the rest of its task stays together.
-std::vector<std::vector<std::string>> canary_lines(const Sweep& sweep, std::vector<bool>& wanted) {
-  std::vector<std::vector<std::string>> out;
-  std::set<std::string> seen;
-  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
-    if (!wanted[row] || !seen.insert(sweep.cells[row].structure).second) continue;
-    wanted[row] = false;
-    out.push_back({sweep.cells[row].id});
-  }
-  return out;
-}
-
-/// Paths and names that all arrays of a submission share.
-BatchArray array_of(const Sweep& sweep, const Store& store, const Submission& submission,
-                    const SubmittedArray& array) {
-  const fs::path folder = fs::absolute(submission_folder(store.root(), submission.id));
-  std::string name = "depthgrid:";
-  for (const char letter : sweep.name) name += is_plain_word({&letter, 1}) ? letter : '_';
-  return {.name = name,
-          .comment = array.comment,
-          .tasks = array.tasks,
-          .offset = array.first,
-          .parallel = 0,
-          .dependency = "",
-          .program = program_beside("depthgrid").string(),
-          .sweep = fs::absolute(store.sweep_yaml()).string(),
-          .store = fs::absolute(store.root()).string(),
-          .task_file = (folder / "tasks.txt").string(),
-          .log_folder = (folder / "logs").string()};
-}
-
-/// Arrays for `tasks` lines from `first` on.
-void add_arrays(Submission& to, std::int64_t first, std::int64_t tasks, std::int64_t most,
-                bool canary) {
-  for (const std::int64_t size : array_sizes(tasks, most)) {
-    const auto n = to.arrays.size();
-    to.arrays.push_back({.script = fmt::format("array-{}.sbatch", n),
-                         .comment = fmt::format("depthgrid:{}:{}", to.id, n),
-                         .first = first,
-                         .tasks = size,
-                         .job = "",
-                         .canary = canary});
-    first += size;
-  }
-}
-
-/// A submission and the texts of its scripts.
-struct Prepared {
-  Submission submission;
-  std::vector<BatchArray> arrays;
-  TaskRequest request;
-};
-
-Prepared prepare(const Sweep& sweep, const Store& store, Missing& missing, bool canary,
-                 std::int64_t most) {
-  Prepared out;
-  out.request = task_request(sweep.run, bad_nodes(store.root()));
-  Submission& submission = out.submission;
-  submission.id = this_process().uuid.substr(0, 12);
-  submission.time = iso_utc(unix_time());
-  if (canary) submission.tasks = canary_lines(sweep, missing.wanted);
-  const auto first = static_cast<std::int64_t>(submission.tasks.size());
-  add_arrays(submission, 0, first, most, true);
-  for (auto& line : task_lines(sweep, missing.wanted, out.request)) {
-    submission.tasks.push_back(std::move(line));
-  }
-  add_arrays(submission, first, static_cast<std::int64_t>(submission.tasks.size()) - first, most,
-             false);
-  const auto main = std::ranges::count(submission.arrays, false, &SubmittedArray::canary);
-  for (const SubmittedArray& array : submission.arrays) {
-    BatchArray& batch = out.arrays.emplace_back(array_of(sweep, store, submission, array));
-    // The limit of tasks at a time holds for all arrays together.
-    if (out.request.parallel > 0) {
-      batch.parallel = array.canary ? out.request.parallel
-                                    : std::max<std::int64_t>(1, out.request.parallel / main);
-    }
-    if (!sweep.run.null("slurm.dependency")) {
-      batch.dependency = sweep.run.word("slurm.dependency");
-    }
-  }
-  return out;
-}
-
-/// What a main array waits for: the canary's arrays, if there are any.
-std::string after_canaries(const Submission& submission) {
+/// Value of an option among words for sbatch: "--time=5", or "-t" and "5"; the last one counts.
+std::string value_of(const std::vector<std::string>& words, const std::string& option,
+                     const std::string& letter) {
   std::string out;
-  for (const SubmittedArray& array : submission.arrays) {
-    if (array.canary && !array.job.empty()) out += (out.empty() ? "afterok:" : ":") + array.job;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word.starts_with(option + "=")) {
+      out = word.substr(option.size() + 1);
+    } else if ((word == option || word == letter) && i + 1 < words.size()) {
+      out = words[i + 1];
+    } else if (word.starts_with(letter) && word.size() > 2) {
+      out = word.substr(2);
+    }
   }
   return out;
 }
 
-/// Writes the scripts, then hands them to sbatch, one after the other. Each id is kept at once.
-void hand_over(Prepared& prepared, const Store& store, const SlurmClient& slurm,
-               const std::vector<std::string>& words, bool test) {
-  Submission& submission = prepared.submission;
-  const fs::path folder = submission_folder(store.root(), submission.id);
-  make_folders(folder / "logs");
-  keep_submission(store.root(), submission);
-  for (std::size_t i = 0; i < submission.arrays.size(); ++i) {
-    SubmittedArray& array = submission.arrays[i];
-    BatchArray& batch = prepared.arrays[i];
-    const std::string canaries = array.canary ? "" : after_canaries(submission);
-    if (!canaries.empty()) {
-      batch.dependency += (batch.dependency.empty() ? "" : ",") + canaries;
-    }
-    publish_replace(folder / array.script, batch_script(prepared.request, batch));
-    const std::string script = (folder / array.script).string();
-    if (test) {
-      print(slurm.test(script, words) + "\n");
-      continue;
-    }
-    array.job = slurm.submit(script, words);
-    keep_submission(store.root(), submission);
+/// Refuses a time above the partition's limit. A quality of service may lift it.
+void check_time(const Sweep& sweep, const std::vector<std::string>& words,
+                const std::vector<SlurmPartition>& partitions) {
+  std::vector<std::string> all = sweep.run.words("slurm.extra");
+  all.insert(all.end(), words.begin(), words.end());
+  std::string names = value_of(all, "--partition", "-p"), time = value_of(all, "--time", "-t");
+  if (names.empty() && !sweep.run.null("slurm.partition")) {
+    names = sweep.run.word("slurm.partition");
   }
+  if (time.empty()) time = sweep.run.word("resources.time");
+  const std::string problem = time_problem(partitions, names, time);
+  if (problem.empty()) return;
+  const bool lifted = !sweep.run.null("slurm.qos") || !value_of(all, "--qos", "-q").empty();
+  if (!lifted) throw UserError(ExitCode::BadConfig, "submit: " + problem);
+  log(LogLevel::Warning, "submit: " + problem + "; or your quality of service lifts the limit");
 }
 
-SubmitJson json_of(const Prepared& prepared, const Missing& missing, bool scripts) {
+TaskPlanOptions plan_options(const Sweep& sweep, const Store& store, bool canary,
+                             const std::vector<SlurmPartition>& partitions) {
+  TaskPlanOptions out{.canary = canary,
+                      .most_ranks = 1,
+                      .bad_nodes = bad_nodes(store.root()),
+                      .times = DescribeCache().known(sweep.cells),
+                      .counts = {}};
+  if (!sweep.run.is_word("resources.ranks_per_job")) return out;
+  std::int64_t cores = 0, gpus = 0;
+  const bool named = !sweep.run.null("slurm.partition");
+  for (const SlurmPartition& partition :
+       partitions_named(partitions, named ? sweep.run.word("slurm.partition") : "")) {
+    cores = std::max(cores, partition.cores);
+    gpus = std::max(gpus, partition.gpus);
+  }
+  out.most_ranks = most_ranks(sweep.run, cores, gpus);
+  if (out.most_ranks > 1) out.counts = DescribeCache().known_or_counted(sweep.cells);
+  return out;
+}
+
+SubmitJson json_of(const PreparedSubmission& prepared, const MissingCells& missing, bool scripts) {
   SubmitJson arrays = SubmitJson::array();
   for (std::size_t i = 0; i < prepared.arrays.size(); ++i) {
     const SubmittedArray& array = prepared.submission.arrays[i];
     arrays.push_back({{"job", array.job},
                       {"tasks", array.tasks},
                       {"first", array.first},
+                      {"ranks", array.ranks},
                       {"canary", array.canary}});
     if (scripts) {
-      arrays.back()["script"] = batch_script(prepared.request, prepared.arrays[i]);
+      arrays.back()["script"] = batch_script(prepared.requests[i], prepared.arrays[i]);
     }
   }
   std::size_t cells = 0;
@@ -220,25 +115,43 @@ SubmitJson json_of(const Prepared& prepared, const Missing& missing, bool script
           {"submission", prepared.submission.arrays.empty() ? "" : prepared.submission.id},
           {"cells", cells},
           {"tasks", prepared.submission.tasks.size()},
-          {"done", missing.done},
-          {"queued", missing.queued},
-          {"cancelled", missing.cancelled},
+          {"done", missing.count(CellNeed::Done)},
+          {"queued", missing.count(CellNeed::Queued)},
+          {"cancelled", missing.count(CellNeed::Cancelled)},
+          {"failed", missing.count(CellNeed::Failed)},
+          {"held", missing.count(CellNeed::Held)},
+          {"waiting", missing.count(CellNeed::Waits)},
           {"arrays", arrays}};
 }
 
-std::string text_of(const Prepared& prepared, const Missing& missing, bool dry) {
+/// Cells that are left out, with the reason.
+struct LeftOut {
+  CellNeed need;
+  std::string_view words;
+};
+constexpr LeftOut kLeftOut[] = {
+    {CellNeed::Cancelled, "cancelled"},
+    {CellNeed::Held, "trained by a run at work"},
+    {CellNeed::Failed, "failed for good (depthgrid retry submits them again)"},
+    {CellNeed::Waits, "waiting for cells that they start from"},
+};
+
+std::string text_of(const PreparedSubmission& prepared, const MissingCells& missing, bool dry) {
   const Submission& submission = prepared.submission;
   std::size_t cells = 0;
   for (const auto& line : submission.tasks) cells += line.size();
-  std::string out =
-      fmt::format("{} cells done, {} in the queue or running", missing.done, missing.queued);
-  if (missing.cancelled > 0) out += fmt::format(", {} cancelled", missing.cancelled);
+  std::string out = fmt::format("{} cells done, {} in the queue or running",
+                                missing.count(CellNeed::Done), missing.count(CellNeed::Queued));
+  for (const auto& [need, words] : kLeftOut) {
+    if (missing.count(need) > 0) out += fmt::format(", {} {}", missing.count(need), words);
+  }
   if (submission.tasks.empty()) return out + "; nothing to submit\n";
   out += fmt::format("; {} cells in {} tasks {}\n", cells, submission.tasks.size(),
                      dry ? "to submit" : "submitted");
   for (const SubmittedArray& array : submission.arrays) {
-    out += fmt::format("  {}{}: {} tasks{}\n", array.canary ? "canary " : "array ",
+    out += fmt::format("  {}{}: {} tasks{}{}\n", array.canary ? "canary " : "array ",
                        array.job.empty() ? array.script : array.job, array.tasks,
+                       array.ranks > 1 ? fmt::format(" of {} ranks", array.ranks) : "",
                        array.job.empty() ? "" : ", " + array.script);
   }
   return out;
@@ -250,8 +163,9 @@ int submit_verb(const Arguments& arguments) {
   CommandLine line(
       "submit FILE [--store DIR] [--set KEY=VALUE]... [--canary] [-n | --test-only] [--json]\n"
       "              [-- OPTION_OF_SBATCH...]",
-      "Submits array jobs to Slurm for the cells that have no result and are in no queue yet;\n"
-      "typed twice, it submits nothing twice. What tasks ask for stands in resources.* and\n"
+      "Submits array jobs to Slurm for the cells that have no result, are in no queue yet and\n"
+      "have not failed for good; typed twice, it submits nothing twice. What tasks ask for stands "
+      "in resources.* and\n"
       "slurm.*. Tasks checkpoint before their time limit and go back into the queue.");
   line.examples({"submit configs/quickstart.yaml --set slurm.partition=gpu --dry-run",
                  "submit configs/quickstart.yaml --canary -- --exclusive"});
@@ -302,23 +216,26 @@ int submit_verb(const Arguments& arguments) {
     }
   }
   const bool asks = slurm.present();
-  Missing missing = missing_cells(
+  const auto partitions = asks ? slurm.partitions() : std::vector<SlurmPartition>{};
+  const MissingCells missing = look_for_missing(
       sweep, store,
       asks ? live_tasks(submissions(store.root()), slurm.queue()) : std::vector<LiveTask>{});
   const bool canary = line.has("canary") || sweep.run.flag("slurm.canary");
-  Prepared prepared = prepare(sweep, store, missing, canary, asks ? slurm.max_array_size() : 1001);
-  if (!dry && !prepared.submission.tasks.empty()) {
-    hand_over(prepared, store, slurm, words, test);
-  }
-  if (test && !prepared.submission.tasks.empty()) {
-    fs::remove_all(submission_folder(store.root(), prepared.submission.id));
+  PreparedSubmission prepared = prepare_submission(
+      sweep, store,
+      task_groups(sweep, missing.wanted(), plan_options(sweep, store, canary, partitions)),
+      asks ? slurm.max_array_size() : kUsualArraySize, words);
+  if (!prepared.submission.tasks.empty()) {
+    check_time(sweep, words, partitions);
+    if (test) print(test_prepared(prepared, store, slurm));
+    if (!dry && !test) submit_prepared(prepared, store, slurm);
   }
   if (line.has("json")) {
     print(json_of(prepared, missing, dry).dump(2) + "\n");
   } else {
     print(text_of(prepared, missing, dry || test));
     if (dry && !prepared.arrays.empty()) {
-      print("\n" + batch_script(prepared.request, prepared.arrays.front()));
+      print("\n" + batch_script(prepared.requests.front(), prepared.arrays.front()));
     }
   }
   return 0;

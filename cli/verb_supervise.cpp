@@ -1,9 +1,7 @@
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -11,19 +9,14 @@
 #include "cli/run_report.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/supervised_run.hpp"
+#include "cli/task_return.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
-#include "core/base/log.hpp"
-#include "storage/files/publish.hpp"
-#include "storage/hdf5/checkpoint.hpp"
 #include "storage/store.hpp"
 #include "sweeps/report/chosen_cells.hpp"
-#include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {
-
-constexpr std::int64_t kIdleRequeues = 2;
 
 /// A number of the environment that Slurm or a submission has set; nothing if it is not set.
 std::optional<std::int64_t> number_from(const char* variable) {
@@ -67,44 +60,6 @@ std::vector<std::string> cells_of_task(const CommandLine& line) {
   return cells;
 }
 
-/// Puts this task back into Slurm's queue, unless somebody has ended it there, or the last two
-/// times brought its cells no further. @param signal  that has stopped it; 0 = unknown.
-void go_back(const CommandLine& line, const std::filesystem::path& folder,
-             const std::vector<std::string>& cells, int signal) {
-  const std::string task = this_task();
-  if (task.empty()) return log(LogLevel::Warning, "--requeue: this is no task of Slurm");
-  const SlurmClient slurm;
-  const bool time_is_up = signal == SIGUSR1 || signal == SIGUSR2;
-  if (!time_is_up && slurm.ending(task)) {
-    return log(LogLevel::Info, "Slurm has ended task " + task + ": it does not ask to go back");
-  }
-  const Store store = Store::open(folder);
-  std::int64_t state = 0;
-  for (const std::string& id : cells) {
-    state += store.completed(id) ? std::int64_t{1} << 32 : 0;
-    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id))) state += file.step;
-  }
-  const std::filesystem::path memory =
-      std::filesystem::path(line.text_of("tasks")).parent_path() / ("requeued-" + task);
-  std::int64_t before = -1, idle = 0;
-  std::ifstream(memory) >> before >> idle;
-  idle = state > before ? 0 : idle + 1;
-  publish_replace(memory, fmt::format("{} {}\n", state, idle));
-  if (idle >= kIdleRequeues) {
-    return log(
-        LogLevel::Error,
-        fmt::format("task {} was stopped {} times without getting on, so it does not go back "
-                    "into the queue; a longer resources.time may help",
-                    task, idle + 1));
-  }
-  const std::string problem = slurm.requeue(task);
-  if (!problem.empty()) {
-    return log(LogLevel::Error, "scontrol requeue " + task + ": " + problem +
-                                    "; submit again what is missing: depthgrid submit");
-  }
-  std::this_thread::sleep_for(std::chrono::seconds(30));  // Slurm ends this process meanwhile
-}
-
 }  // namespace
 
 int supervise_verb(const Arguments& arguments) {
@@ -124,7 +79,8 @@ int supervise_verb(const Arguments& arguments) {
       .flag("json-progress", "progress as one JSON object per line, on stderr")
       .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
       .text("tasks", "FILE", "train only the cells whose ids stand in one line of this file")
-      .flag("requeue", "as a task of Slurm: go back into its queue when stopped with cells left")
+      .flag("requeue",
+            "as a task of Slurm: go back into its queue when stopped or when the node is at fault")
       .text("task", "N", "which line, from 0 (default: $SLURM_ARRAY_TASK_ID)");
   supervision_options(line);
   if (!line.parse(arguments)) return 0;
@@ -144,8 +100,8 @@ int supervise_verb(const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   const std::size_t before = attempts_in(store);
   const auto [code, signal] = run_supervised(line, request);
-  if (line.has("requeue") && code == number_of(ExitCode::TempFail)) {
-    go_back(line, store, request.cells, signal);
+  if (line.has("requeue") && task) {
+    return_task({sweep, Store::open(store), line.text_of("tasks"), request.cells, code, signal});
   }
   if (task) return code;  // of many: whoever looks at the results packs them
   const bool failed = report_run(line, sweep, store, before, code, request.order.progress);

@@ -3,12 +3,16 @@
 #   lab.sh start DIR [NODES [GPUS [PORT]]]   0.8 s to 4 idle nodes of 8 cores and 4 pretended GPUs each
 #   eval "$(lab.sh env DIR)"                 from now on this shell's sbatch, squeue, … mean that cluster
 #   lab.sh stop DIR
+#   lab.sh kill DIR NODE                     as if NODE had lost its power: its slurmd and all processes of its tasks
+#   lab.sh revive DIR NODE                   starts its slurmd again
+# Of `start`, in the environment: LAB_MAX_ARRAY_SIZE (1001), LAB_KILL_WAIT (3 s), LAB_GRACE (20 s), LAB_MAX_TIME (2-0, of
+# partition gpu) and LAB_CTLD_PARAMETERS (preempt_send_user_signal; "none": preempted tasks get no signal of their own).
 # It needs the Debian packages slurm-wlm and munge (scripts/setup.sh installs them), no root, no systemd, no control
 # groups. It has a munged of its own and touches no Slurm that the machine may belong to.
 # Tried with Slurm 22.05.8, munge 0.5.15, Open MPI 4.1.4, PMIx 4.2.2.
 set -euo pipefail
 usage() {
-  sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,9s/^# //p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 [ $# -ge 2 ] || usage
@@ -26,10 +30,39 @@ stop() {
   done
 }
 
+# Pids of a node: slurmd, its slurmstepds (they write to its log) and whatever descends from these.
+pids_of() { # pids_of NODE
+  local file=$dir/slurmd.$1.pid step
+  {
+    [ ! -s "$file" ] || cat "$file"
+    for step in $(pgrep -x slurmstepd || true); do
+      if find "/proc/$step/fd" -lname "$dir/log/slurmd.$1.log" 2>/dev/null | grep -q .; then echo "$step"; fi
+    done
+  } | awk 'NR == FNR { parent[$1] = $2; next } { root[$1] = 1 }
+           END {
+             for (pid in parent) {
+               for (p = pid; p > 1 && !(p in root); p = parent[p]) { }
+               if (p in root) print pid
+             }
+           }' <(ps -e -o pid= -o ppid=) -
+}
+
 case $verb in
   stop)
     stop
     exit 0
+    ;;
+  kill)
+    [ $# -eq 3 ] || usage
+    # Stopped first, so that none of them can react to the death of another.
+    for signal in STOP KILL; do
+      for pid in $(pids_of "$3"); do kill -"$signal" "$pid" 2>/dev/null || true; done
+    done
+    exit 0
+    ;;
+  revive)
+    [ $# -eq 3 ] || usage
+    exec slurmd -f "$dir/slurm.conf" -N "$3"
     ;;
   env)
     echo "export PATH=\$PATH:/usr/sbin SLURM_CONF=$dir/slurm.conf OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self"
@@ -74,6 +107,8 @@ resources="" type=""
 if ((gpus > 0)); then
   resources="Gres=gpu:a100:$gpus" type="GresTypes=gpu"
 fi
+parameters=${LAB_CTLD_PARAMETERS:-preempt_send_user_signal}
+if [ "$parameters" = none ]; then parameters=""; else parameters=SlurmctldParameters=$parameters; fi
 cat >"$dir/slurm.conf" <<END
 ClusterName=lab
 SlurmctldHost=$host(127.0.0.1)
@@ -104,17 +139,17 @@ JobAcctGatherType=jobacct_gather/none
 SlurmctldTimeout=30
 SlurmdTimeout=20
 MessageTimeout=10
-KillWait=3
+KillWait=${LAB_KILL_WAIT:-3}
 MinJobAge=300
 ReturnToService=2
-MaxArraySize=1001
+MaxArraySize=${LAB_MAX_ARRAY_SIZE:-1001}
 JobRequeue=1
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-SlurmctldParameters=preempt_send_user_signal
+$parameters
 SlurmdParameters=config_overrides
 NodeName=n[1-$nodes] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$last] CPUs=8 Sockets=1 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=16000 $resources State=UNKNOWN
-PartitionName=gpu Nodes=n[1-$nodes] Default=YES DefMemPerCPU=500 DefaultTime=10 MaxTime=2-0 PriorityTier=1 PreemptMode=REQUEUE GraceTime=20 State=UP
+PartitionName=gpu Nodes=n[1-$nodes] Default=YES DefMemPerCPU=500 DefaultTime=10 MaxTime=${LAB_MAX_TIME:-2-0} PriorityTier=1 PreemptMode=REQUEUE GraceTime=${LAB_GRACE:-20} State=UP
 PartitionName=high Nodes=n[1-$nodes] DefMemPerCPU=500 DefaultTime=10 MaxTime=2-0 PriorityTier=10 PreemptMode=OFF State=UP
 END
 

@@ -1,7 +1,6 @@
 #include "sweeps/doctor/slurm_checks.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
@@ -103,39 +102,6 @@ std::vector<std::string> mpi_kinds(const std::string& text) {
   return out;
 }
 
-std::int64_t gpus_of_gres(const std::string& gres) {
-  std::int64_t out = 0;
-  for (std::string part : split(gres, ',')) {
-    part = part.substr(0, part.find('('));
-    if (part != "gpu" && !part.starts_with("gpu:")) continue;
-    const std::size_t colon = part.rfind(':');
-    std::int64_t count = 0;
-    const char* const begin = part.data() + (colon == part.npos ? part.size() : colon + 1);
-    const char* const end = part.data() + part.size();
-    const auto [stop, error] = std::from_chars(begin, end, count);
-    out += error == std::errc() && stop == end ? count : 1;  // "gpu", "gpu:a100"
-  }
-  return out;
-}
-
-std::vector<SlurmPartition> slurm_partitions(const std::string& text) {
-  std::vector<SlurmPartition> out;
-  for (const std::string& line : split(text, '\n')) {
-    const std::vector<std::string> parts = split(line, '|');
-    if (parts.size() != 6 || parts[0].empty()) continue;
-    SlurmPartition& partition = out.emplace_back();
-    partition.name = parts[0];
-    partition.standard = partition.name.ends_with('*');
-    if (partition.standard) partition.name.pop_back();
-    partition.nodes = std::atoll(parts[1].c_str());
-    partition.cores = std::atoll(parts[2].c_str());  // "8+": at least 8
-    partition.memory_mb = std::atof(parts[3].c_str());
-    partition.gpus = gpus_of_gres(parts[4]);
-    partition.limit = stripped(parts[5]);
-  }
-  return out;
-}
-
 std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Finding>& problem) {
   const CommandAnswer version = run({"sbatch", "--version"}, kController);
   if (version.code == 127) {
@@ -166,8 +132,7 @@ std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Find
   out.config = slurm_config(config.out);
   const CommandAnswer mpi = run({"srun", "--mpi=list"}, kController);
   out.mpi = mpi_kinds(mpi.out + mpi.err);
-  out.partitions =
-      slurm_partitions(run({"sinfo", "-h", "-o", "%P|%D|%c|%m|%G|%l"}, kController).out);
+  out.partitions = slurm_partitions(run({"sinfo", "-h", "-o", kPartitionFormat}, kController).out);
   return out;
 }
 

@@ -1,5 +1,7 @@
 #include "sweeps/plan/describe_cache.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -71,6 +73,14 @@ CostTable DescribeCache::costs(const std::vector<CellPlan>& cells, CostDetail de
     table.insert(*at);
     answers_.keep(asked_about(*cell, detail), costs_json({*at}));
   }
+  return table;
+}
+
+CostTable DescribeCache::known_or_counted(const std::vector<CellPlan>& cells) const {
+  CostTable table = known(cells);
+  const auto measured = [&](const CellPlan& cell) { return table.contains(cell.structure); };
+  if (std::ranges::all_of(cells, measured)) return table;
+  table.merge(costs(cells, CostDetail::Counts));
   return table;
 }
 

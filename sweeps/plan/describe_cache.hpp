@@ -33,6 +33,10 @@ class DescribeCache {
   /// @throws UserError (BadConfig) if the worker is absent or fails.
   CostTable costs(const std::vector<CellPlan>& cells, CostDetail detail = CostDetail::Times) const;
 
+  /// Times where this machine has measured them, else counts.
+  /// @throws UserError (BadConfig) as costs().
+  CostTable known_or_counted(const std::vector<CellPlan>& cells) const;
+
  private:
   std::filesystem::path worker_;
   AnswerCache answers_;

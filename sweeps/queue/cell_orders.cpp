@@ -47,6 +47,11 @@ bool is_cancelled(const Store& store, const CellId& id, std::optional<std::int64
   return !claimed_between(folder, failure->generation, own.value_or(highest_claim(folder) + 1));
 }
 
+bool failure_stands(const Store& store, const CellId& id) {
+  const auto failure = store.newest_failure(id);
+  return failure && failure->generation >= highest_claim(store.cell_path(id));
+}
+
 std::string failure_class(const Store& store, const CellId& id) {
   const auto failure = store.newest_failure(id);
   if (!failure) return {};

@@ -26,6 +26,10 @@ inline constexpr std::string_view kCancelledMessage =
 /// @param own  generation of the caller's own claim, which does not count, nor do later ones.
 bool is_cancelled(const Store& store, const CellId& id, std::optional<std::int64_t> own = {});
 
+/// True while the newest thing known of a cell is that it has failed: there is no later claim, such
+/// as that of `retry`. Of a cancelled cell as well.
+bool failure_stands(const Store& store, const CellId& id);
+
 /// The word "class" in the newest failure report of a cell: "crash", "oom", "cancelled", …; empty
 /// if there is none.
 std::string failure_class(const Store& store, const CellId& id);

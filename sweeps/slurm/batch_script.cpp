@@ -32,6 +32,10 @@ std::string word_in(const CellConfig& run, std::string_view leaf) {
   return run.null(leaf) ? "" : run.word(leaf);
 }
 
+std::int64_t threads_of(const CellConfig& run) {
+  return run.null("resources.threads") ? 1 : run.integer("resources.threads");
+}
+
 /// A path in single quotes, for bash and for sbatch alike.
 std::string quoted(const std::string& path) {
   if (path.find_first_of("'\"\\$`\n\r") != path.npos) {
@@ -45,11 +49,13 @@ std::string quoted(const std::string& path) {
 
 }  // namespace
 
-TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes) {
+TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes,
+                         std::int64_t ranks) {
   TaskRequest out;
-  const std::int64_t threads = run.null("resources.threads") ? 1 : run.integer("resources.threads");
-  const std::int64_t ranks =
-      run.is_word("resources.ranks_per_job") ? 1 : run.integer("resources.ranks_per_job");
+  const std::int64_t threads = threads_of(run);
+  if (ranks == 0) {
+    ranks = run.is_word("resources.ranks_per_job") ? 1 : run.integer("resources.ranks_per_job");
+  }
   const std::string device = run.word("resources.device");
   out.nodes = run.integer("resources.nodes");
   if (device != "cpu" && !run.null("resources.gpus")) {
@@ -58,6 +64,7 @@ TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& 
     out.gpus = 1;
   }
   const std::int64_t on_node = (ranks + out.nodes - 1) / out.nodes;
+  if (out.gpus > 0 && run.null("resources.gpus")) out.gpus = on_node;
   const std::int64_t beside =
       run.null("resources.cpus_per_gpu") ? threads : run.integer("resources.cpus_per_gpu");
   out.cores = out.gpus > 0 ? out.gpus * beside : on_node * threads;
@@ -67,6 +74,9 @@ TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& 
   out.time_seconds = seconds_of(out.time).value_or(0);
   out.parallel = run.null("slurm.array_parallelism") ? 0 : run.integer("slurm.array_parallelism");
   out.signal_seconds = run.integer("slurm.signal_delay") + kSignalMargin;
+  if (out.time_seconds > 0) {  // else short tasks would be stopped as soon as they start
+    out.signal_seconds = std::min(out.signal_seconds, out.time_seconds / 2);
+  }
   out.requeue = run.flag("slurm.requeue");
   for (const auto& [leaf, option] : kWordOptions) {
     const std::string word = word_in(run, leaf);
@@ -88,6 +98,16 @@ TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& 
   }
   for (const std::string& word : run.words("slurm.extra")) out.options.push_back(word);
   return out;
+}
+
+std::int64_t most_ranks(const CellConfig& run, std::int64_t cores, std::int64_t gpus) {
+  std::int64_t on_node = std::max<std::int64_t>(1, cores / threads_of(run));
+  const std::string device = run.word("resources.device");
+  if (device == "cuda") on_node = std::max<std::int64_t>(1, gpus);
+  if (device != "cpu" && !run.null("resources.gpus") && run.integer("resources.gpus") > 0) {
+    on_node = run.integer("resources.gpus");
+  }
+  return run.integer("resources.nodes") * on_node;
 }
 
 std::string batch_script(const TaskRequest& request, const BatchArray& array) {

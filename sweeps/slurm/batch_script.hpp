@@ -21,7 +21,13 @@ struct TaskRequest {
 };
 
 /// @param bad_nodes  left out besides those of slurm.exclude.
-TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes);
+/// @param ranks      of the tasks' jobs; 0 = resources.ranks_per_job, or 1 where that is auto.
+TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes,
+                         std::int64_t ranks = 0);
+
+/// Ranks of the largest team that a task can have, where resources.ranks_per_job is auto.
+/// @param cores, gpus  of a node of the partition; 0 = unknown.
+std::int64_t most_ranks(const CellConfig& run, std::int64_t cores, std::int64_t gpus);
 
 /// One array of a submission.
 struct BatchArray {

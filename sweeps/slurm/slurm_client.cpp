@@ -14,7 +14,6 @@ namespace {
 
 /// Slurm's own commands wait for a controller for about 10 s and several times.
 constexpr double kPatience = 60;
-constexpr std::int64_t kUsualArraySize = 1001;
 
 struct Cure {
   std::string_view said, cure;
@@ -80,6 +79,11 @@ std::int64_t SlurmClient::max_array_size() const {
   return kUsualArraySize;
 }
 
+std::vector<SlurmPartition> SlurmClient::partitions() const {
+  const CommandAnswer answer = run_({"sinfo", "-h", "-o", kPartitionFormat}, kPatience);
+  return answer.code == 0 ? slurm_partitions(answer.out) : std::vector<SlurmPartition>{};
+}
+
 std::string SlurmClient::submit(const std::string& script,
                                 const std::vector<std::string>& words) const {
   std::vector<std::string> command = {"sbatch", "--parsable"};
@@ -114,6 +118,15 @@ std::vector<QueuedTask> SlurmClient::queue() const {
 
 std::string SlurmClient::requeue(const std::string& job) const {
   const CommandAnswer answer = run_({"scontrol", "requeue", job}, kPatience);
+  if (answer.code == 0) return {};
+  return answer.late ? "scontrol does not answer" : trimmed(answer.err + answer.out);
+}
+
+std::string SlurmClient::leave_out(const std::string& job,
+                                   const std::vector<std::string>& nodes) const {
+  const CommandAnswer answer = run_(
+      {"scontrol", "update", "jobid=" + job, fmt::format("ExcNodeList={}", fmt::join(nodes, ","))},
+      kPatience);
   if (answer.code == 0) return {};
   return answer.late ? "scontrol does not answer" : trimmed(answer.err + answer.out);
 }

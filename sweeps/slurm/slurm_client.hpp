@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/child_process.hpp"
+#include "sweeps/slurm/partition.hpp"
 
 namespace depthgrid {
 
@@ -19,6 +20,9 @@ struct QueuedTask {
   std::string state;       // PENDING, RUNNING, COMPLETING, …
   std::string comment, reason;
 };
+
+/// Slurm's own default of MaxArraySize.
+inline constexpr std::int64_t kUsualArraySize = 1001;
 
 /// Slurm by its commands. A controller that does not answer is waited for, but not for ever.
 class SlurmClient {
@@ -36,6 +40,9 @@ class SlurmClient {
   /// Largest index of an array, plus one. @throws UserError (BadConfig) if nobody answers.
   std::int64_t max_array_size() const;
 
+  /// What sinfo lists; empty if it says nothing.
+  std::vector<SlurmPartition> partitions() const;
+
   /// Id of the submitted array. @param words  further options. @throws UserError with what sbatch
   ///         says, and what to do.
   std::string submit(const std::string& script, const std::vector<std::string>& words) const;
@@ -48,6 +55,10 @@ class SlurmClient {
 
   /// Puts a running task back into the queue. @return why not; empty if it will be.
   std::string requeue(const std::string& job) const;
+
+  /// Lets a task that waits in the queue start on none of these nodes. @return why not; empty if
+  /// so.
+  std::string leave_out(const std::string& job, const std::vector<std::string>& nodes) const;
 
   /// True if Slurm ends the running task, by scancel or for a preemption, after which it goes back
   /// by itself; false while it may run on, and where Slurm does not say.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <optional>
+#include <map>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -28,8 +28,8 @@ std::string text_in(const fs::path& file) {
 }
 
 SubmissionJson json_of(const SubmittedArray& a) {
-  return {{"script", a.script}, {"comment", a.comment}, {"first", a.first},
-          {"tasks", a.tasks},   {"job", a.job},         {"canary", a.canary}};
+  return {{"script", a.script}, {"comment", a.comment}, {"first", a.first},  {"tasks", a.tasks},
+          {"ranks", a.ranks},   {"job", a.job},         {"canary", a.canary}};
 }
 
 std::optional<Submission> submission_in(const fs::path& folder) {
@@ -38,11 +38,13 @@ std::optional<Submission> submission_in(const fs::path& folder) {
     Submission out;
     out.id = j.at("id");
     out.time = j.at("time");
+    out.words = j.value("words", std::vector<std::string>{});
     for (const auto& a : j.at("arrays")) {
       out.arrays.push_back({.script = a.at("script"),
                             .comment = a.at("comment"),
                             .first = a.at("first"),
                             .tasks = a.at("tasks"),
+                            .ranks = a.value("ranks", std::int64_t{1}),
                             .job = a.at("job"),
                             .canary = a.at("canary")});
     }
@@ -80,8 +82,13 @@ void keep_submission(const fs::path& store, const Submission& submission) {
                                                              {"id", submission.id},
                                                              {"time", submission.time},
                                                              {"tasks", submission.tasks.size()},
+                                                             {"words", submission.words},
                                                              {"arrays", arrays}}
                                                   .dump(1));
+}
+
+std::optional<Submission> submission_of(const fs::path& store, const std::string& id) {
+  return submission_in(submission_folder(store, id));
 }
 
 std::vector<Submission> submissions(const fs::path& store) {

@@ -2,8 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,7 @@ struct SubmittedArray {
   std::string script;                 // file name in the submission's folder
   std::string comment;                // by which squeue shows whose it is
   std::int64_t first = 0, tasks = 0;  // lines of tasks.txt
+  std::int64_t ranks = 1;             // of the tasks' jobs
   std::string job;                    // Slurm's id; empty: it is not known whether sbatch took it
   bool canary = false;                // one cell of each structure, for which the others wait
 };
@@ -27,6 +27,7 @@ struct Submission {
   std::string time;                             // UTC
   std::vector<std::vector<std::string>> tasks;  // ids of cells; line n of tasks.txt
   std::vector<SubmittedArray> arrays;
+  std::vector<std::string> words{};  // further options of sbatch
 };
 
 std::filesystem::path submissions_folder(const std::filesystem::path& store);
@@ -34,6 +35,9 @@ std::filesystem::path submission_folder(const std::filesystem::path& store, cons
 
 /// Writes tasks.txt and submission.json, or the latter anew. @throws StorageError
 void keep_submission(const std::filesystem::path& store, const Submission& submission);
+
+/// Nothing if it is not there or cannot be read.
+std::optional<Submission> submission_of(const std::filesystem::path& store, const std::string& id);
 
 /// All submissions of a store, the oldest first; unreadable ones are left out.
 std::vector<Submission> submissions(const std::filesystem::path& store);

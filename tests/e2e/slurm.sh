@@ -1,132 +1,131 @@
 #!/usr/bin/env bash
-# Submissions to a real Slurm of four virtual nodes: nothing twice, what is missing only, time limits, preemption, a dead
-# node, a controller that is away. Skipped where Slurm is not installed.
-source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
-export PATH=$PATH:/usr/sbin
-for program in munged slurmctld slurmd; do
-  command -v "$program" >/dev/null || {
-    echo "skipped: $program is not installed"
-    exit 77
-  }
-done
-lab=$sources/scripts/slurm/lab.sh
-trap '"$lab" stop "$scratch/lab"; rm -rf "$scratch"' EXIT
-port=$((20000 + $$ % 20000))
-"$lab" start "$scratch/lab" 4 0 "$port"
-eval "$("$lab" env "$scratch/lab")"
-options=(--set train.steps=400 --set checkpoint.every=20 --set eval.every=100 --set packing.fuse=off
-  --set packing.cells_per_launch=1 --set resources.lease=5)
+# Submissions to a real Slurm of four virtual nodes: nothing twice, what is missing only, arrays in chunks, a cell that
+# fails, a signal to one task, refusals, drained nodes, packed cards, a dead node, a controller that is away. More, and
+# slower, in slurm_matrix.sh. Skipped where Slurm is not installed.
+source "$(dirname "${BASH_SOURCE[0]}")/slurm_common.sh" "$@"
+LAB_MAX_ARRAY_SIZE=3 LAB_MAX_TIME=8:00:00 start_lab 4 4
 train plain
+ids=$("$depthgrid" results plain --json | python3 -c 'import json,sys; print(*(c["id"] for c in json.load(sys.stdin)["cells"]))')
+read -r -a ids <<<"$ids"
 
-submit() { # submit STORE [OPTION...]
-  local store=$1
-  shift
-  "$depthgrid" submit "$sweep" "${options[@]}" --store "$store" "$@"
-}
-wait_for() { # wait_for SECONDS WHAT COMMAND...
-  local seconds=$1 what=$2
-  shift 2
-  for _ in $(seq $((seconds * 5))); do
-    "$@" && return
-    sleep 0.2
-  done
-  squeue >&2
-  tail -n 20 "$scratch"/*/submissions/*/logs/* >&2 || true
-  fail "no $what within $seconds s"
-}
-queue_empty() { [ -z "$(squeue -h)" ]; }
-a_checkpoint() { find "$1/cells" -name 'ckpt-*.h5' 2>/dev/null | grep -q .; }
-state_is() { [ "$(squeue -h -r -j "$1" -o %T 2>/dev/null)" = "$2" ]; }
-all_done() {
-  expect 0 "$depthgrid" pack "$1"
-  same plain "$1"
-}
-# A held task may start now: Slurm lets requeued ones wait for two minutes.
-hurry() {
-  local job
-  for job in $(squeue -h -r -t PD -o %i); do
-    scontrol update jobid="$job" StartTime=now 2>/dev/null || true
-  done
-}
-queue_empty_soon() {
-  hurry
-  queue_empty
-}
-
-# Typed twice, it submits nothing twice.
+# Typed twice, it submits nothing twice. Four tasks do not fit into one array here.
 expect 0 submit once --json
-check "j['tasks'] == 4 and j['cells'] == 4 and j['arrays'][0]['job'] != ''"
+check "j['tasks'] == 4 and j['cells'] == 4 and [a['tasks'] for a in j['arrays']] == [3, 1]"
+check "[a['first'] for a in j['arrays']] == [0, 3] and all(a['job'] for a in j['arrays'])"
 expect 0 submit once --json
 check "j['tasks'] == 0 and j['queued'] == 4"
-wait_for 60 "end of the array" queue_empty
+wait_for 60 "end of the arrays" queue_empty
 all_done once
 expect 0 submit once --json
 check "j['tasks'] == 0 and j['done'] == 4"
 
-# After half is done, the other half.
-first=$("$depthgrid" results plain --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["cells"][0]["id"])')
-expect 0 "$depthgrid" run "$sweep" "${options[@]}" --store half --only "id = $first" -q
+# After one is done, the others; its neighbour is in the hands of a run.
+expect 0 "$depthgrid" run "$sweep" "${options[@]}" --store half --only "id = ${ids[0]}" -q
 expect 0 submit half --dry-run --json
 check "j['tasks'] == 3 and j['done'] == 1 and 'exec ' in j['arrays'][0]['script']"
+"$depthgrid" run "$sweep" "${options[@]}" --set train.steps=100000 --store held --only "id != x" -q 2>/dev/null &
+run=$!
+wait_for 60 checkpoint a_checkpoint held
+expect 0 submit held --set train.steps=100000 --dry-run
+says out "trained by a run at work"
+kill "$run"
+wait "$run" || true
+expect 0 submit held --set train.steps=100000 --dry-run --json
+check "j['held'] == 0 and j['cells'] == 4"
 expect 0 submit half --canary --json
 check "[a['canary'] for a in j['arrays']] == [True, False] and j['cells'] == 3"
 wait_for 90 "end of canary and array" queue_empty
 all_done half
 
-# What sbatch refuses is said with its cure, and nothing stays behind in the queue.
+# What Slurm refuses, or would let wait for ever, is said with its cure, and nothing stays behind in the queue.
 expect 78 submit refused --set slurm.partition=nowhere
 says err "sinfo"
-queue_empty || fail "something was submitted"
+expect 78 submit refused --set resources.time=9:00:00
+says err "9:00:00 is above the limit of partition gpu (8:00:00)"
+says err "could also be high (2-00:00:00)"
 expect 2 submit refused --set 'slurm.account=a; rm -rf /'
 says err "slurm.account"
 expect 0 submit tested --test-only
-queue_empty || fail "--test-only has submitted"
+queue_empty || fail "something was submitted"
+expect 0 submit tested --set resources.time=9:00:00 --test-only -- -p high
 
-# More tasks than an array may have: chunks.
-expect 0 "$depthgrid" submit "$sweep" "${options[@]}" --set seeds=600 --store half --dry-run --json
-check "[a['tasks'] for a in j['arrays']] == [1001, 195] and [a['first'] for a in j['arrays']] == [0, 1001]"
+# One task fails, the others do not notice; it is not submitted again until somebody says so.
+DEPTHGRID_FAULT=abort@200@${ids[1]} submit poisoned --set retry.crash=0 --set retry.backoff=0.1 >submitted
+wait_for 60 "end of the arrays" queue_empty
+expect 4 "$depthgrid" status poisoned --json
+check "j['counts']['completed'] == 3 and j['counts']['failed'] == 1 and j['problems'][0]['id'] == '${ids[1]}'"
+expect 0 submit poisoned
+says out "3 cells done, 0 in the queue or running, 1 failed for good (depthgrid retry submits them again); nothing to submit"
+expect 0 "$depthgrid" retry poisoned --class oom
+expect 0 submit poisoned --json
+check "j['tasks'] == 0 and j['failed'] == 1"
+expect 0 "$depthgrid" retry poisoned --class crash
+expect 0 submit poisoned --json
+check "j['tasks'] == 1 and j['cells'] == 1"
+wait_for 60 "end of the array" queue_empty
+all_done poisoned
 
 # Cancelled tasks write checkpoints and do not come back.
-long=(--set train.steps=20000 --set eval.every=10000)
+long=(--set train.steps=3000 --set checkpoint.every=100 --set eval.every=1500)
 submit ended "${long[@]}" >submitted
 wait_for 60 checkpoint a_checkpoint ended
-scancel "$(squeue -h -r -o %F | head -1)"
+scancel -u "$(id -un)"
 wait_for 60 "end of cancelled tasks" queue_empty
 grep -q "does not ask to go back" ended/submissions/*/logs/* || fail "no task has said that it was cancelled"
 expect 3 "$depthgrid" status ended --json
 check "j['counts']['completed'] == 0"
 
-# Requeued in the middle: goes on from its checkpoint, with the same bits. The signal is what comes before a time limit.
+# A drained node: its tasks wait, and are not submitted again.
+scontrol update nodename=n1 state=drain reason=test
+expect 0 submit drained --set slurm.nodelist=n1 --json
+wait_for 30 "reason" bash -c "squeue -h -r -o %r | grep -q 'ReqNodeNotAvail'"
+expect 0 submit drained --set slurm.nodelist=n1 --json
+check "j['tasks'] == 0 and j['queued'] == 4"
+scontrol update nodename=n1 state=resume
+wait_for 90 "end of the arrays" queue_empty_soon
+all_done drained
+
+# Four jobs at a time on a node of four cards: each launch sees one, and each its own.
+pretending packing 'echo "${CUDA_VISIBLE_DEVICES-none} $SLURMD_NODENAME" >>"'"$scratch"'/cards"; exec "$real" "$@"'
+"$scratch/packing/depthgrid" submit "$sweep" "${options[@]}" --store packed --set resources.device=auto \
+  --set resources.gpus=4 --json >out
+check "j['tasks'] == 1 and j['cells'] == 4"
+wait_for 60 "end of the array" queue_empty
+[ "$(sed -n 's/^\([0-3]\) n.*/\1/p' cards | sort -u | tr -d '\n')" = 0123 ] || fail "cards of the launches: $(cat cards)"
+[ "$(grep -c '^[0-3] n' cards)" = 4 ] || fail "cards of the launches: $(cat cards)"
+all_done packed
+
+# The signal before the time limit, to the task whose id is the array's: it alone goes back. A node dies: its tasks go
+# to others. What they had is kept, and goes on with the same bits.
 "$depthgrid" run "$sweep" "${options[@]}" "${long[@]}" --store plain_long -q
 submit stopped "${long[@]}" >submitted
+wait_for 60 "running tasks" running 4
 wait_for 60 checkpoint a_checkpoint stopped
-job=$(squeue -h -r -t R -o %i | head -1)
-scancel --signal=USR1 --batch "$job"
-wait_for 60 "task back in the queue" state_is "$job" PENDING
-# Preemption by a job of higher priority.
-wait_for 60 "running task" bash -c '[ -n "$(squeue -h -r -t R -o %i)" ]'
-sbatch --parsable -p high -N4 --exclusive -t 1 -o /dev/null --wrap 'sleep 2' >high
-wait_for 90 "preempting job" bash -c "[ -z \"\$(squeue -h -j $(cat high))\" ]"
-hurry
-# A node that dies: its task goes to another one.
-wait_for 90 "running task" bash -c '[ -n "$(squeue -h -r -p gpu -t R -o %i)" ]'
-node=$(squeue -h -r -p gpu -t R -o %N | head -1)
-kill -9 "$(cat "$scratch/lab/slurmd.$node.pid")"
-pkill -9 -f "depthgrid supervise $scratch/stopped/.*" || true
-wait_for 240 "end of all tasks" queue_empty_soon
-expect 0 submit stopped "${long[@]}" --json
-if [ "$(python3 -c 'import json; print(json.load(open("out"))["tasks"])')" != 0 ]; then
-  wait_for 120 "end of what was submitted again" queue_empty_soon
-fi
-expect 0 "$depthgrid" pack stopped
-same plain_long stopped
+first=$(squeue -h -r -o '%F_%K %A %F' | awk '$2 == $3 { print $1; exit }')
+[ -n "$first" ] || fail "no task has the id of its array"
+others=$(squeue -h -r -o %i | grep -vxF "$first")
+scancel --signal=USR1 --batch "$first"
+wait_for 60 "task back in the queue" state_is "$first" PENDING
+for other in $others; do state_is "$other" RUNNING || fail "$other is $(task_state "$other"), not running"; done
+[ "$(restarts "$first")" = 1 ] || fail "$first has not been requeued"
+victim=$(echo "$others" | head -1)
+node=$(squeue -h -r -j "$victim" -o %N)
+kept=$(squeue -h -r -t R -o '%i %N' | awk -v node="$node" '$2 != node { print $1; exit }')
+"$lab" kill "$labdir" "$node"
+sleep 1
+state_is "$kept" RUNNING || fail "task $kept of another node has died, too"
+scontrol update nodename="$node" state=down reason=killed # what Slurm notices after SlurmdTimeout
+wait_for 30 "task back in the queue" state_is "$victim" PENDING
+wait_for 120 "end of all tasks" queue_empty_soon
+all_done stopped plain_long
+grep -q '"slurm_job": "'"$victim"'"' stopped/launches/*/attempt-*.json || fail "no launch of $victim"
 
 # A controller that is away: nothing is lost, and nothing is submitted twice afterwards.
-kill "$(cat "$scratch/lab/ctld.pid")"
+kill "$(cat "$labdir/ctld.pid")"
 expect 78 submit away
 slurmctld -f "$SLURM_CONF"
 wait_for 30 controller scontrol ping
 expect 0 submit away --json
 check "j['tasks'] == 4"
-wait_for 90 "end of the array" queue_empty
+wait_for 90 "end of the arrays" queue_empty_soon
 all_done away

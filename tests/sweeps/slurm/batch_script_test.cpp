@@ -81,6 +81,34 @@ TEST(BatchScript, EveryLeafOfTheClusterHasAnEffect) {
   EXPECT_NE(script({{"resources.ranks_per_job", Value(std::int64_t{2})}}), plain);
 }
 
+TEST(BatchScript, TheSignalComesNotBeforeHalfOfTheTime) {
+  const auto signal = [](const char* time) {
+    return task_request(make_config({{"resources.time", Value(time)}}), {}).signal_seconds;
+  };
+  EXPECT_EQ(signal("4:00:00"), 240);
+  EXPECT_EQ(signal("8"), 240);
+  EXPECT_EQ(signal("1"), 30);
+}
+
+TEST(BatchScript, TeamsAskForCoresAndCardsOfAllTheirRanks) {
+  const auto request = [](const ValueMap& leaves, std::int64_t ranks) {
+    return task_request(make_config(leaves), {}, ranks);
+  };
+  EXPECT_EQ(request({}, 4).cores, 4);
+  EXPECT_EQ(request({}, 4).slots, 4);
+  const ValueMap cuda = {{"resources.device", Value("cuda")},
+                         {"resources.cpus_per_gpu", Value(std::int64_t{3})}};
+  EXPECT_EQ(request(cuda, 4).gpus, 4);
+  EXPECT_EQ(request(cuda, 4).cores, 12);
+  EXPECT_EQ(request(cuda, 1).gpus, 1);
+  const ValueMap nodes = {{"resources.device", Value("cuda")},
+                          {"resources.nodes", Value(std::int64_t{2})}};
+  EXPECT_EQ(request(nodes, 8).gpus, 4) << "of each node";
+  EXPECT_EQ(most_ranks(make_config(nodes), 64, 8), 16);
+  EXPECT_EQ(most_ranks(make_config({{"resources.threads", Value(std::int64_t{4})}}), 64, 8), 16);
+  EXPECT_EQ(most_ranks(make_config({}), 0, 0), 1) << "nothing is known";
+}
+
 TEST(BatchScript, APathThatAShellWouldReadIsRefused) {
   for (const char* path : {"/a'b", "/a$(rm)", "/a\nb", "/a`b`", "/a\\b"}) {
     BatchArray bad = array();

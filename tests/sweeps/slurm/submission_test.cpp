@@ -18,6 +18,7 @@ Submission two_arrays() {
                       .comment = "depthgrid:0a1b:0",
                       .first = 0,
                       .tasks = 2,
+                      .ranks = 4,
                       .job = "11",
                       .canary = true},
                      {.script = "array-1.sbatch",
@@ -25,7 +26,8 @@ Submission two_arrays() {
                       .first = 2,
                       .tasks = 1,
                       .job = "",
-                      .canary = false}}};
+                      .canary = false}},
+          .words = {"--exclusive"}};
 }
 
 TEST(Submission, ComesBackAsItWasKept) {
@@ -37,7 +39,11 @@ TEST(Submission, ComesBackAsItWasKept) {
   ASSERT_EQ(found[0].arrays.size(), 2U);
   EXPECT_EQ(found[0].arrays[0].job, "11");
   EXPECT_TRUE(found[0].arrays[0].canary);
+  EXPECT_EQ(found[0].arrays[0].ranks, 4);
   EXPECT_EQ(found[0].arrays[1].first, 2);
+  EXPECT_EQ(found[0].words, std::vector<std::string>{"--exclusive"});
+  EXPECT_EQ(submission_of(store.path(), "0a1b").value().tasks.size(), 3U);
+  EXPECT_FALSE(submission_of(store.path(), "none"));
 }
 
 TEST(Submission, TasksInTheQueueAreFoundByTheirCommentsEvenIfTheIdWasNeverLearnt) {
@@ -118,6 +124,19 @@ TEST(SlurmClient, ReadsTheIdAndTheLimit) {
   });
   EXPECT_EQ(slurm.submit("script", {}), "77");
   EXPECT_EQ(slurm.max_array_size(), 501);
+}
+
+TEST(SlurmClient, KeepsATaskFromNodes) {
+  std::vector<std::string> typed;
+  const SlurmClient slurm([&](const std::vector<std::string>& command, double) {
+    typed = command;
+    return CommandAnswer{
+        .code = typed[2] == "jobid=7_1" ? 0 : 1, .late = false, .out = "", .err = "no\n"};
+  });
+  EXPECT_EQ(slurm.leave_out("7_1", {"n1", "n2"}), "");
+  EXPECT_EQ(typed,
+            (std::vector<std::string>{"scontrol", "update", "jobid=7_1", "ExcNodeList=n1,n2"}));
+  EXPECT_EQ(slurm.leave_out("7_2", {"n1"}), "no");
 }
 
 TEST(SlurmClient, AnAbsentOrSilentSlurmIsSaidToBe) {

@@ -1,0 +1,153 @@
+#include "cli/task_return.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/machine.hpp"
+#include "storage/files/publish.hpp"
+#include "storage/hdf5/checkpoint.hpp"
+#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/slurm/missing_cells.hpp"
+#include "sweeps/slurm/prepared_submission.hpp"
+#include "sweeps/supervise/launch_record.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kIdleRequeues = 2;
+constexpr int kTries = 5;  // Slurm's signals may end scontrol
+
+std::string node_name() {
+  const char* const node = std::getenv("SLURMD_NODENAME");
+  return node == nullptr ? this_machine().host : node;
+}
+
+/// How far the cells were when a task last went back, and how often that had not changed.
+struct Progress {
+  std::int64_t state = -1, idle = 0;
+};
+
+Progress progress_now(const Store& store, const std::vector<std::string>& cells,
+                      const fs::path& memory) {
+  std::int64_t state = 0;
+  for (const std::string& id : cells) {
+    state += store.completed(id) ? std::int64_t{1} << 32 : 0;
+    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id))) state += file.step;
+  }
+  Progress before;
+  std::ifstream(memory) >> before.state >> before.idle;
+  return {state, state > before.state ? 0 : before.idle + 1};
+}
+
+void keep_progress(const fs::path& memory, const Progress& progress) {
+  publish_replace(memory, fmt::format("{} {}\n", progress.state, progress.idle));
+}
+
+fs::path memory_of(const fs::path& submission, const std::string& task) {
+  return submission / ("requeued-" + task);
+}
+
+/// The task's cells as an array of their own, with the options that were given to sbatch before.
+void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
+                 const Progress& progress, const SlurmClient& slurm) {
+  const fs::path folder = task.task_file.parent_path();
+  const auto before = submission_of(task.store.root(), folder.filename().string());
+  std::int64_t ranks = 0;
+  for (const SubmittedArray& array : before.value_or(Submission{}).arrays) {
+    for (std::int64_t line = array.first; line < array.first + array.tasks; ++line) {
+      if (before->tasks.at(static_cast<std::size_t>(line)) == task.cells) ranks = array.ranks;
+    }
+  }
+  TaskGroup group{.ranks = std::max<std::int64_t>(1, ranks),
+                  .canary = false,
+                  .request = task_request(task.sweep.run, bad, ranks),
+                  .tasks = {task.cells}};
+  PreparedSubmission anew = prepare_submission(task.sweep, task.store, {group}, 1,
+                                               before ? before->words : std::vector<std::string>{});
+  anew.arrays.front().dependency.clear();  // it was met when this task began
+  submit_prepared(anew, task.store, slurm);
+  const std::string job = anew.submission.arrays.front().job;
+  keep_progress(memory_of(submission_folder(task.store.root(), anew.submission.id), job + "_0"),
+                progress);
+  log(LogLevel::Info, "submitted anew as array " + job);
+}
+
+}  // namespace
+
+bool node_at_fault(const Store& store, const std::vector<std::string>& cells,
+                   const std::string& task, const std::string& node) {
+  std::set<std::string> left;
+  for (const std::string& id : cells) {
+    const bool again = !failure_stands(store, id) || !fails_again(failure_class(store, id));
+    if (again && !store.completed(id) && !is_cancelled(store, id)) left.insert(id);
+  }
+  for (const LaunchRecord& record : launch_records(store.root())) {
+    if (record.end != LaunchEnd::Infrastructure || record.slurm_job != task) continue;
+    if (record.host != node) continue;
+    for (const std::string& id : record.cells) {
+      if (left.contains(id)) return true;
+    }
+  }
+  return false;
+}
+
+void return_task(const TaskReturn& task) {
+  const std::string name = this_task();
+  if (name.empty()) return log(LogLevel::Warning, "--requeue: this is no task of Slurm");
+  const bool stopped = task.code == static_cast<int>(ExitCode::TempFail);
+  const std::string node = node_name();
+  const bool bad = !stopped && node_at_fault(task.store, task.cells, name, node);
+  if (!stopped && !bad) return;
+  const SlurmClient slurm;
+  const bool time_is_up = task.signal == SIGUSR1 || task.signal == SIGUSR2;
+  if (!time_is_up && slurm.ending(name)) {
+    return log(LogLevel::Info, "Slurm has ended task " + name + ": it does not ask to go back");
+  }
+  const fs::path memory = memory_of(task.task_file.parent_path(), name);
+  const Progress progress = progress_now(task.store, task.cells, memory);
+  keep_progress(memory, progress);
+  if (progress.idle >= kIdleRequeues) {
+    return log(
+        LogLevel::Error,
+        fmt::format("task {} was stopped {} times without getting on, so it does not go back "
+                    "into the queue; {} may help",
+                    name, progress.idle + 1,
+                    bad ? "another partition, or slurm.exclude," : "a longer resources.time"));
+  }
+  std::vector<std::string> without = task.sweep.run.words("slurm.exclude");
+  for (const std::string& other : bad_nodes(task.store.root())) without.push_back(other);
+  if (bad) without.push_back(node);
+  std::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as the task is in the queue again
+  const std::string refused = slurm.requeue(name);
+  if (!refused.empty()) {
+    log(LogLevel::Warning, "scontrol requeue " + name + ": " + refused);
+    return submit_anew(task, without, progress, slurm);
+  }
+  std::string problem;
+  for (int i = 0; bad && i < kTries; ++i) {
+    problem = slurm.leave_out(name, without);
+    if (problem.empty()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  if (bad && problem.empty()) {
+    log(LogLevel::Warning,
+        fmt::format("task {} goes back into the queue, and not to {}", name, node));
+  } else if (bad) {
+    log(LogLevel::Error,
+        fmt::format("scontrol could not keep task {} from {}: {}", name, node, problem));
+  }
+  std::signal(SIGTERM, SIG_DFL);
+  std::this_thread::sleep_for(std::chrono::seconds(30));  // Slurm ends this process meanwhile
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/config/sweep.hpp"
+#include "storage/store.hpp"
+
+namespace depthgrid {
+
+/// A task of a Slurm array that has ended with cells left.
+struct TaskReturn {
+  const Sweep& sweep;
+  const Store& store;
+  std::filesystem::path task_file;  // of its submission
+  std::vector<std::string> cells;   // ids
+  int code = 0;                     // with which its supervisor ended
+  int signal = 0;                   // that stopped it first; 0 = unknown
+};
+
+/// Puts this process's task back into Slurm's queue if it was stopped, or if cells failed by the
+/// fault of this node, which is left out then. Not if somebody has ended the task there, or if the
+/// last two times brought its cells no further. Where Slurm refuses to requeue it, its cells are
+/// submitted anew. Slurm ends this process meanwhile.
+void return_task(const TaskReturn& task);
+
+/// Whether launches of this task have failed by the fault of this node, and left cells that would
+/// be tried again. @param task  as this_task(). @param node  as LaunchRecord::host.
+bool node_at_fault(const Store& store, const std::vector<std::string>& cells,
+                   const std::string& task, const std::string& node);
+
+}  // namespace depthgrid

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/cell.hpp"
+#include "core/config/sweep.hpp"
+#include "storage/store.hpp"
+
+namespace depthgrid {
+
+/// Why a cell of the plan is submitted, or is not.
+enum class CellNeed : std::uint8_t {
+  Wanted,
+  Done,
+  Queued,     // a task in Slurm's queue has it
+  Cancelled,  // by a user
+  Held,       // a run at work has it
+  Failed,     // and would fail again: depthgrid retry makes it wanted
+  Waits       // for a cell that it starts from and that is neither done nor wanted
+};
+
+/// What is left to submit of a sweep.
+struct MissingCells {
+  std::vector<CellNeed> needs;  // by row
+  std::vector<bool> wanted() const;
+  std::int64_t count(CellNeed need) const;
+};
+
+/// @param queued  cells of tasks in the queue. @param at_work  cells that runs hold.
+MissingCells missing_cells(const Sweep& sweep, const Store& store, const std::set<CellId>& queued,
+                           const std::set<CellId>& at_work);
+
+/// True for the class of a failure ("oom", "crash", …) that another attempt would repeat, and false
+/// for those of the machine ("infrastructure", "killed", "disk").
+bool fails_again(const std::string& failure_class);
+
+/// Cells whose claims are kept alive, seen by their heartbeats: owners on other machines may be
+/// dead. Looks at the claimed cells for at most ttl/3, and for less once all of them have been seen
+/// to change. @param ttl  leaf resources.lease.
+std::set<CellId> cells_at_work(const Store& store, const std::vector<CellId>& cells,
+                               std::chrono::milliseconds ttl);
+
+}  // namespace depthgrid

@@ -1,0 +1,127 @@
+#include "sweeps/slurm/prepared_submission.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/clock.hpp"
+#include "core/base/subprocess.hpp"
+#include "core/config/text_form.hpp"
+#include "storage/files/process_identity.hpp"
+#include "storage/files/publish.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Paths and names that all arrays of a submission share.
+BatchArray array_of(const Sweep& sweep, const Store& store, const Submission& submission,
+                    const SubmittedArray& array) {
+  const fs::path folder = fs::absolute(submission_folder(store.root(), submission.id));
+  std::string name = "depthgrid:";
+  for (const char letter : sweep.name) name += is_plain_word({&letter, 1}) ? letter : '_';
+  return {
+      .name = name,
+      .comment = array.comment,
+      .tasks = array.tasks,
+      .offset = array.first,
+      .parallel = 0,
+      .dependency = sweep.run.null("slurm.dependency") ? "" : sweep.run.word("slurm.dependency"),
+      .program = program_beside("depthgrid").string(),
+      .sweep = fs::absolute(store.sweep_yaml()).string(),
+      .store = fs::absolute(store.root()).string(),
+      .task_file = (folder / "tasks.txt").string(),
+      .log_folder = (folder / "logs").string()};
+}
+
+/// What a main array waits for: the canary's arrays, if there are any.
+std::string after_canaries(const Submission& submission) {
+  std::string out;
+  for (const SubmittedArray& array : submission.arrays) {
+    if (array.canary && !array.job.empty()) out += (out.empty() ? "afterok:" : ":") + array.job;
+  }
+  return out;
+}
+
+/// Writes each script and hands it on. @param take  gets the array and the path of its script.
+void hand_over(PreparedSubmission& prepared, const Store& store,
+               const std::function<void(SubmittedArray& array, const std::string& script)>& take) {
+  Submission& submission = prepared.submission;
+  const fs::path folder = submission_folder(store.root(), submission.id);
+  make_folders(folder / "logs");
+  keep_submission(store.root(), submission);
+  for (std::size_t i = 0; i < submission.arrays.size(); ++i) {
+    SubmittedArray& array = submission.arrays[i];
+    BatchArray& batch = prepared.arrays[i];
+    const std::string canaries = array.canary ? "" : after_canaries(submission);
+    if (!canaries.empty()) {
+      batch.dependency += (batch.dependency.empty() ? "" : ",") + canaries;
+    }
+    publish_replace(folder / array.script, batch_script(prepared.requests[i], batch));
+    take(array, (folder / array.script).string());
+  }
+}
+
+}  // namespace
+
+PreparedSubmission prepare_submission(const Sweep& sweep, const Store& store,
+                                      const std::vector<TaskGroup>& groups, std::int64_t most,
+                                      const std::vector<std::string>& words) {
+  PreparedSubmission out;
+  Submission& submission = out.submission;
+  submission.id = this_process().uuid.substr(0, 12);
+  submission.time = iso_utc(unix_time());
+  submission.words = words;
+  for (const TaskGroup& group : groups) {
+    auto first = static_cast<std::int64_t>(submission.tasks.size());
+    submission.tasks.insert(submission.tasks.end(), group.tasks.begin(), group.tasks.end());
+    for (const std::int64_t size :
+         array_sizes(static_cast<std::int64_t>(group.tasks.size()), most)) {
+      const std::size_t n = submission.arrays.size();
+      submission.arrays.push_back({.script = fmt::format("array-{}.sbatch", n),
+                                   .comment = fmt::format("depthgrid:{}:{}", submission.id, n),
+                                   .first = first,
+                                   .tasks = size,
+                                   .ranks = group.ranks,
+                                   .job = "",
+                                   .canary = group.canary});
+      out.requests.push_back(group.request);
+      first += size;
+    }
+  }
+  const auto main = std::ranges::count(submission.arrays, false, &SubmittedArray::canary);
+  for (std::size_t i = 0; i < submission.arrays.size(); ++i) {
+    const SubmittedArray& array = submission.arrays[i];
+    BatchArray& batch = out.arrays.emplace_back(array_of(sweep, store, submission, array));
+    const std::int64_t parallel = out.requests[i].parallel;
+    if (parallel == 0) continue;  // else the limit holds for all arrays together
+    batch.parallel = array.canary ? parallel : std::max<std::int64_t>(1, parallel / main);
+  }
+  return out;
+}
+
+void submit_prepared(PreparedSubmission& prepared, const Store& store, const SlurmClient& slurm) {
+  hand_over(prepared, store, [&](SubmittedArray& array, const std::string& script) {
+    array.job = slurm.submit(script, prepared.submission.words);
+    keep_submission(store.root(), prepared.submission);
+  });
+}
+
+std::string test_prepared(PreparedSubmission& prepared, const Store& store,
+                          const SlurmClient& slurm) {
+  std::string said;
+  const fs::path folder = submission_folder(store.root(), prepared.submission.id);
+  try {
+    hand_over(prepared, store, [&](const SubmittedArray&, const std::string& script) {
+      said += slurm.test(script, prepared.submission.words) + "\n";
+    });
+  } catch (...) {
+    fs::remove_all(folder);
+    throw;
+  }
+  fs::remove_all(folder);
+  return said;
+}
+
+}  // namespace depthgrid

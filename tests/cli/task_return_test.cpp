@@ -1,0 +1,51 @@
+#include "cli/task_return.hpp"
+
+#include <gtest/gtest.h>
+
+#include "storage/files/lease_keeper.hpp"
+#include "storage/files/publish.hpp"
+#include "sweeps/supervise/launch_record.hpp"
+#include "tests/storage/synthetic_sweep.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace task_return_test {
+
+TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
+  const TemporaryFolder scratch;
+  const Sweep sweep = synthetic_sweep({1e-3, 2e-3}, 1);
+  const Store store = Store::open_or_create(scratch.path() / "store");
+  const std::vector<std::string> cells = {sweep.cells[0].id, sweep.cells[1].id};
+  const auto launched = [&](LaunchEnd end, const std::string& task, const std::string& node) {
+    LaunchRecord record;
+    record.id = "0123456789ab";
+    record.cells = {cells[0]};
+    record.host = node;
+    record.slurm_job = task;
+    record.end = end;
+    make_folders(launch_folder(store.root(), record.id));
+    record.attempt = next_attempt(launch_folder(store.root(), record.id));
+    keep_record(store.root(), record);
+  };
+  launched(LaunchEnd::Crash, "7_1", "n1");
+  launched(LaunchEnd::Infrastructure, "7_2", "n1");
+  launched(LaunchEnd::Infrastructure, "7_1", "n2");
+  EXPECT_FALSE(node_at_fault(store, cells, "7_1", "n1"));
+  EXPECT_TRUE(node_at_fault(store, cells, "7_1", "n2"));
+  EXPECT_FALSE(node_at_fault(store, {cells[1]}, "7_1", "n2")) << "not of these cells";
+  launched(LaunchEnd::Infrastructure, "7_1", "n1");
+  EXPECT_TRUE(node_at_fault(store, cells, "7_1", "n1"));
+
+  LeaseKeeper leases;
+  const auto fail = [&](const char* report) {
+    const auto lease = leases.try_acquire(store.cell_dir(cells[0]));
+    store.publish_failure(cells[0], lease->generation(), CellStatus::Failed, report);
+  };
+  fail(R"({"class": "infrastructure"})");
+  EXPECT_TRUE(node_at_fault(store, cells, "7_1", "n1"));
+  fail(R"({"class": "crash"})");
+  EXPECT_FALSE(node_at_fault(store, cells, "7_1", "n1")) << "the cell itself fails";
+}
+
+}  // namespace task_return_test
+}  // namespace depthgrid

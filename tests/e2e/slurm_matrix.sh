@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# What slurm.sh leaves out, on the same virtual nodes: a real time limit, preemption with and without a signal for the
+# script, a node that Slurm itself finds dead, a node at fault, a requeue that is refused, teams by mpirun and srun,
+# arrays of several shapes, chains of cells, a launcher that starts singletons, a cluster without accounting.
+source "$(dirname "${BASH_SOURCE[0]}")/slurm_common.sh" "$@"
+start_lab 4 4
+train plain
+long=(--set train.steps=3000 --set checkpoint.every=100 --set eval.every=1500)
+"$depthgrid" run "$sweep" "${options[@]}" "${long[@]}" --store plain_long -q
+begun=$SECONDS
+seen() { # seen WHAT: what has been shown, and when
+  echo "$((SECONDS - begun)) s: $1"
+}
+attempts_that() { grep -l "\"end\": \"$2\"" "$1"/launches/*/attempt-*.json 2>/dev/null | wc -l; } # STORE END
+preempt() {                                                                                          # preempt: all nodes for a moment
+  local high
+  high=$(sbatch --parsable -p high -N4 --exclusive -t 1 -o /dev/null --wrap 'sleep 1')
+  wait_for 120 "start of the preempting job" bash -c "[ \"\$(squeue -h -j $high -o %T)\" != PENDING ]"
+  wait_for 60 "end of the preempting job" bash -c "[ -z \"\$(squeue -h -j $high)\" ]"
+}
+
+# A cluster without accounting.
+if sacct >/dev/null 2>&1; then fail "this lab has accounting"; fi
+expect 0 "$depthgrid" doctor here
+says out "sacct is empty"
+seen "no sacct"
+
+# A real time limit of one minute: the task writes checkpoints, goes back by itself, and is never TIMEOUT.
+very_long=(--set train.steps=150000 --set eval.every=50000 --set checkpoint.every=500)
+submit timed "${very_long[@]}" --set resources.time=1 --set slurm.signal_delay=10 >submitted
+wait_for 60 "running task" running 1
+task=$(squeue -h -r -t R -o %i | head -1)
+wait_for 120 "task that goes back by itself" state_is "$task" PENDING
+[ "$(restarts "$task")" = 1 ] || fail "$task has not been requeued"
+[ "$(attempts_that timed stopped)" -ge 1 ] || fail "no launch has stopped at the time limit"
+a_checkpoint timed || fail "no checkpoint at the time limit"
+"$depthgrid" cancel timed --all >/dev/null
+wait_for 120 "end of the cancelled tasks" queue_empty_soon
+! scontrol -o show jobs | grep -q 'JobState=TIMEOUT' || fail "a task ran into its limit"
+seen "time limit: $(attempts_that timed stopped) launches stopped with a checkpoint, $task went back"
+
+# Preemption, with a signal for the script at the start of the grace time.
+submit preempted "${long[@]}" >submitted
+wait_for 60 "running tasks" running 4
+wait_for 60 checkpoint a_checkpoint preempted
+preempt
+[ "$(attempts_that preempted stopped)" -ge 1 ] || fail "no launch was stopped with a checkpoint"
+seen "preempted with a signal: $(attempts_that preempted stopped) launches stopped with a checkpoint"
+wait_for 120 "end of all tasks" queue_empty_soon
+all_done preempted plain_long
+
+# A node that Slurm itself finds dead (SlurmdTimeout): only its tasks come back.
+submit dead "${long[@]}" >submitted
+wait_for 60 "running tasks" running 4
+wait_for 60 checkpoint a_checkpoint dead
+victim=$(squeue -h -r -t R -o %i | head -1)
+node=$(squeue -h -r -j "$victim" -o %N)
+"$lab" kill "$labdir" "$node"
+killed=$SECONDS
+wait_for 120 "task of the dead node in the queue" state_is "$victim" PENDING
+seen "node $node killed: Slurm put $victim back after $((SECONDS - killed)) s"
+back=$(scontrol -o show jobs | grep -c 'Restarts=1.*JobState=\(PENDING\|RUNNING\)\|JobState=PENDING.*Restarts=1' || true)
+lost=$(scontrol -o show jobs | grep -c "Restarts=1" || true)
+[ "$lost" -ge 1 ] && [ "$lost" -lt 4 ] || fail "$lost of 4 tasks were requeued, $back wait"
+wait_for 240 "end of all tasks" queue_empty_soon
+"$lab" revive "$labdir" "$node"
+all_done dead plain_long
+
+# A node at fault: its launches end with a text of the driver. The task goes back, and not to that node.
+wait_for 60 "nodes" bash -c "[ \"\$(sinfo -h -N -t idle -p gpu -o %N | sort -u | wc -l)\" = 4 ]"
+pretending broken 'if [[ ${SLURMD_NODENAME-} = n1 && "$*" == *board* ]]; then echo "NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus"; exit 1; fi; exec "$real" "$@"'
+scontrol update nodename=n[2-4] state=drain reason=test
+"$scratch/broken/depthgrid" submit "$sweep" "${options[@]}" --store fault --set retry.infrastructure=0 \
+  --set retry.breaker_failures=50 --set packing.cells_per_launch=4 >submitted
+wait_for 60 "task that goes back" bash -c "squeue -h -r -t PD -o %i | grep -q . && scontrol -o show jobs | grep -q 'Restarts=1'"
+wait_for 10 "excluded node" bash -c "scontrol -o show jobs | grep -q 'ExcNodeList=n1 '"
+scontrol update nodename=n[2-4] state=resume
+wait_for 60 "end of the task" queue_empty_soon
+all_done fault
+grep -h '"host"' fault/launches/*/attempt-*.json | sort | uniq -c
+seen "a node at fault is left out"
+
+# A requeue that Slurm refuses: the task's cells are submitted anew, with the same options of sbatch.
+submit refused "${long[@]}" -- --no-requeue >submitted
+wait_for 60 "running tasks" running 4
+wait_for 60 checkpoint a_checkpoint refused
+task=$(squeue -h -r -t R -o %i | head -1)
+scancel --signal=USR1 --batch "$task"
+wait_for 60 "another submission" bash -c "[ \$(ls -d refused/submissions/*/ | wc -l) = 2 ]"
+expect 0 submit refused "${long[@]}" --json
+check "j['tasks'] == 0"
+wait_for 120 "end of all tasks" queue_empty
+grep -q "submitted anew as array" refused/submissions/*/logs/* || fail "the task does not say that it was submitted anew"
+grep -q '"--no-requeue"' refused/submissions/*/submission.json || fail "the options of sbatch are lost"
+all_done refused plain_long
+seen "a refused requeue is submitted anew"
+
+# Teams: by mpirun in a task of one node, by srun in a task of two.
+team=(--set resources.ranks_per_job=2 --set train.steps=100)
+ranks 2 plain_team "${team[@]}"
+submit team "${team[@]}" >submitted
+submit spread "${team[@]}" --set resources.nodes=2 --set slurm.array_parallelism=1 >submitted
+wait_for 240 "end of the teams" queue_empty_soon
+all_done team plain_team
+all_done spread plain_team
+for launched in team:mpirun spread:srun; do
+  grep -q "\"launcher\": \"${launched#*:}\"" "${launched%:*}"/launches/*/attempt-1.json || fail "not ${launched#*:}"
+done
+seen "teams by mpirun and by srun over two nodes"
+
+# Two shapes of cells, two arrays; and a chain of cells stays together.
+cat >mixed.yaml <<'YAML'
+name: mixed
+method: list
+model: {n_heads: 2, positions: rope}
+data: {corpus: "synthetic:markov", synthetic: {vocab_size: 16, tokens: 20000}, seq_len: 16}
+train: {steps: 300, batch_size: 4, lr: 3e-3}
+eval: {every: 100, windows: 8, final_windows: 16}
+resources: {max_cell_time: "0:01"}
+include:
+  - {tag: small, model.d_model: 16, model.n_layers: 2}
+  - {tag: next, model.d_model: 16, model.n_layers: 2, train.steps: 30, model.init.from: arm:small}
+  - {tag: large, model.d_model: 256, model.n_layers: 4, train.steps: 100}
+YAML
+expect 0 "$depthgrid" submit mixed.yaml --store mixed --set resources.lease=5 --json
+check "[a['ranks'] > 1 for a in j['arrays']] == [True, False] and [a['tasks'] for a in j['arrays']] == [1, 1]"
+wide=$(field 'j["arrays"][0]["ranks"]')
+wait_for 240 "end of the arrays" queue_empty_soon
+expect 0 "$depthgrid" status mixed --json
+check "j['counts']['completed'] == 3"
+grep -q "\"ranks\": $wide" mixed/launches/*/attempt-1.json || fail "no launch of $wide ranks"
+seen "a team of $wide ranks and a chain of two cells in arrays of their own"
+
+# A launcher that starts the program twice as a world of one: it refuses instead of training alone.
+cat >singleton.sbatch <<'SH'
+#!/bin/bash
+srun --mpi=none -n2 "$@"
+echo "ended with $?"
+SH
+sbatch -W -n2 -t 2 -o singleton.log singleton.sbatch "$depthgrid" run "$sweep" "${options[@]}" "${team[@]}" \
+  --store singleton -q || true
+[ "$(find singleton/cells -name result.h5 2>/dev/null | wc -l)" = 0 ] || fail "a singleton has trained cells"
+grep -q 'ended with [1-9]' singleton.log || fail "singletons were not refused: $(cat singleton.log)"
+seen "singletons are refused: $(grep -ai 'pmi\|rank' singleton.log | head -1)"
+
+# Preemption without a signal for the script: what counts is the last periodic checkpoint.
+stop_lab
+LAB_CTLD_PARAMETERS=none LAB_GRACE=5 start_lab 4 0
+submit unwarned "${long[@]}" >submitted
+wait_for 60 "running tasks" running 4
+wait_for 60 checkpoint a_checkpoint unwarned
+preempt
+scontrol -o show jobs | grep -q 'Restarts=[1-9]' || fail "no task was preempted"
+wait_for 120 "end of all tasks" queue_empty_soon
+all_done unwarned plain_long
+seen "preempted without a signal: $(scontrol -o show jobs | grep -c 'Restarts=[1-9]') tasks came back"
