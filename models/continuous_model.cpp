@@ -24,13 +24,6 @@ bool is_flow(const ModelOptions& o) {
   return o.flow.replaced() > 0 && o.flow.field != FieldKind::Block;
 }
 
-/// The same parameters in float64.
-Arena widened(const Arena& from, const ModelOptions& o) {
-  const auto cells = static_cast<std::size_t>(from.cells());
-  return {from.layout(), std::vector<std::uint64_t>(cells),
-          at::TensorOptions(at::kDouble).device(o.device)};
-}
-
 /// The block that a family of shared parameters has at any depth-time: weights, norms and
 /// state-space systems are made anew for each evaluation, also between the nodes of the family's
 /// grid.
@@ -91,12 +84,11 @@ std::int64_t continuous_steps(const ModelOptions& o) {
 ContinuousModel::ContinuousModel(const Model& model, const Arena& arena, const ProbeSet& set)
     : set_(set),
       context_{.execution = Execution{.mode = ExecutionMode::Dense}},
-      arena_(widened(arena, model.options())),
-      model_(arena_, model.options()) {
+      wide_(model, arena),
+      model_(wide_.model()) {
   const at::NoGradGuard no_grad;
   const ModelOptions& o = model_.options();
   if (continuous_steps(o) == 0) throw Error("no part of this depth discretises a field");
-  arena_.values().copy_(arena.values());
   segments_ = model_.family().segments(context_);
   const auto wide = at::TensorOptions(at::kDouble).device(o.device);
   at::Tensor speed = at::full({o.cells}, 1.0, wide), held = at::full({o.cells}, kNaN, wide);

@@ -9,6 +9,7 @@
 #include "core/probe/probe_set.hpp"
 #include "core/train/optimizer/arena.hpp"
 #include "models/model.hpp"
+#include "models/wide_model.hpp"
 
 namespace depthgrid {
 
@@ -41,8 +42,8 @@ class ContinuousModel final : public ContinuousDepth {
 
   const ProbeSet& set_;
   ForwardContext context_;
-  Arena arena_;
-  Model model_;
+  WideModel wide_;
+  const Model& model_;  // in it
   std::vector<DepthSegment> segments_;
   std::size_t at_ = 0;  // the part's segment
   FieldPtr inner_;      // if the part is no flow

@@ -74,6 +74,17 @@ ProbedModel::ProbedModel(const Model& model, ProbeSet set, const Arena* arena)
   inputs_ = set_.windows.narrow(1, 0, set_.tokens()).to(model.options().device);
 }
 
+ProbedModel::ProbedModel(std::unique_ptr<const WideModel> own, ProbeSet set)
+    : own_(std::move(own)), model_(own_->model()), arena_(&own_->arena()), set_(std::move(set)) {
+  inputs_ = set_.windows.narrow(1, 0, set_.tokens()).to(model_.options().device);
+}
+
+std::unique_ptr<ProbeSubject> ProbedModel::widened() const {
+  if (arena_ == nullptr) return nullptr;
+  auto wide = std::make_unique<const WideModel>(model_, *arena_);
+  return std::unique_ptr<ProbeSubject>(new ProbedModel(std::move(wide), set_));
+}
+
 at::Tensor ProbedModel::edge_times() const {
   return at::tensor(depth_edges(model_.options()), at::kDouble).unsqueeze(0).expand({cells(), -1});
 }

@@ -7,6 +7,7 @@
 #include "core/probe/probe_subject.hpp"
 #include "core/train/optimizer/arena.hpp"
 #include "models/model.hpp"
+#include "models/wide_model.hpp"
 
 namespace depthgrid {
 
@@ -19,7 +20,7 @@ std::vector<double> depth_edges(const ModelOptions& o);
 class ProbedModel final : public ProbeSubject {
  public:
   /// @param model  must outlive this. @param set  is moved to the model's device.
-  /// @param arena  the model's parameters; null: there is no continuous() part.
+  /// @param arena  the model's parameters; null: there is neither continuous() nor widened().
   ProbedModel(const Model& model, ProbeSet set, const Arena* arena = nullptr);
 
   std::int64_t cells() const override { return model_.options().cells; }
@@ -44,12 +45,16 @@ class ProbedModel final : public ProbeSubject {
   void step_weights(const WeightSink& sink) const override;
   std::int64_t continuous_steps() const override;
   std::unique_ptr<ContinuousDepth> continuous() const override;
+  std::unique_ptr<ProbeSubject> widened() const override;
   StateSpaceLayers state_space() const override;
   std::vector<at::Tensor> state_space_states(std::int64_t first, std::int64_t count) const override;
 
  private:
+  ProbedModel(std::unique_ptr<const WideModel> own, ProbeSet set);
+
   at::Tensor inputs(std::int64_t first, std::int64_t count) const;
 
+  std::unique_ptr<const WideModel> own_;  // holds what the next two refer to, if not null
   const Model& model_;
   const Arena* arena_;
   ProbeSet set_;

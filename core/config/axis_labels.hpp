@@ -109,6 +109,9 @@ inline constexpr std::array<std::string_view, 10> kEvalModeNames = {"dense",
 /// Types of weight that probes tell apart: axis `weight_type`.
 inline constexpr std::array<std::string_view, 6> kWeightTypeNames = {"q",   "k",  "v",
                                                                      "out", "up", "down"};
+/// The same and those of state-space layers, which only models that gate them have on the axis.
+inline constexpr std::array<std::string_view, 11> kAllWeightTypeNames = {
+    "q", "k", "v", "out", "up", "down", "A", "B", "C", "D", "dt"};
 
 /// Tokens over which a statistic is averaged: axis `token_class`, words of
 /// `probes.trajectory.classes`.

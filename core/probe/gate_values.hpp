@@ -19,6 +19,13 @@ struct DepthFactor {
   at::Tensor values;      // (E, L, m) float: m numbers at each depth step
 };
 
+/// The type of weight whose gate a factor is: "A" of "ssm.A", "dt" of "ssm.delta"; empty for
+/// others.
+constexpr std::string_view gated_type(std::string_view factor) {
+  if (!factor.starts_with("ssm.")) return {};
+  return factor == "ssm.delta" ? "dt" : factor.substr(4);
+}
+
 /// Range of a gate's function.
 struct GateRange {
   double low = 0, high = 1;  // NaN: unbounded

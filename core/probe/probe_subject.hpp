@@ -108,6 +108,10 @@ class ProbeSubject {
   /// That part, with a copy in float64 of the weights of now; null if there is none.
   virtual std::unique_ptr<ContinuousDepth> continuous() const { return nullptr; }
 
+  /// The same job with a copy in float64 of the weights of now, for which this must live on; null
+  /// if it has none to copy.
+  virtual std::unique_ptr<ProbeSubject> widened() const { return nullptr; }
+
   /// The state-space layers with the weights of now, without gradients.
   virtual StateSpaceLayers state_space() const { return {}; }
 

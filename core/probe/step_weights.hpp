@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include "core/config/axis_labels.hpp"
+#include "core/probe/gate_values.hpp"
 #include "core/probe/record.hpp"
 
 namespace depthgrid {
@@ -22,11 +24,16 @@ struct StepWeights {
   at::Tensor up, down;  // (E, hidden, C), (E, C, hidden)
 };
 
-/// All probes of a job put their types of weight on one axis.
-inline SeriesAxis weight_type_axis() {
-  return {.name = "weight_type",
-          .length = static_cast<std::int64_t>(kWeightTypeNames.size()),
-          .labels = std::vector<std::string>(kWeightTypeNames.begin(), kWeightTypeNames.end())};
+/// All probes of a job put their types of weight on one axis: kWeightTypeNames, and those of the
+/// state-space layers that have gates.
+/// @param factors  ProbeSubject::depth_factors()
+inline SeriesAxis weight_type_axis(const std::vector<DepthFactor>& factors) {
+  std::vector<std::string> types(kWeightTypeNames.begin(), kWeightTypeNames.end());
+  for (const DepthFactor& factor : factors) {
+    if (const auto type = gated_type(factor.name); !type.empty()) types.emplace_back(type);
+  }
+  const auto length = static_cast<std::int64_t>(types.size());
+  return {.name = "weight_type", .length = length, .labels = std::move(types)};
 }
 
 }  // namespace depthgrid

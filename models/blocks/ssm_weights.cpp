@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
@@ -147,6 +148,15 @@ std::vector<DepthFactor> SsmWeights::gates(const ModelOptions& o,
     const Shape shape = shape_of(o, static_cast<Part>(i));
     if (shape.rows == 0 || (i == Delta && !o.ssm.generated)) continue;  // as they were made
     out.push_back({kFactors[i], squash(o.modulation.gate, gates_[i].forward(features))});
+  }
+  return out;
+}
+
+std::vector<GateValues> SsmWeights::gate_values(const ModelOptions& o,
+                                                const at::Tensor& features) const {
+  std::vector<GateValues> out;
+  for (DepthFactor& gate : gates(o, features)) {
+    out.push_back({gated_type(gate.name), std::move(gate.values)});
   }
   return out;
 }

@@ -43,6 +43,8 @@ class SsmWeights {
   /// The gates on A, B, C, D and a generated Δ at the nodes, for diagnostics; empty for constant
   /// ones. @param features  (E, L, F).
   std::vector<DepthFactor> gates(const ModelOptions& o, const at::Tensor& features) const;
+  /// The same by type of weight: A, B, C, D, dt.
+  std::vector<GateValues> gate_values(const ModelOptions& o, const at::Tensor& features) const;
 
  private:
   enum Part : std::uint8_t { A, B, C, D, Delta };

@@ -99,7 +99,12 @@ class TimeIndexed final : public Family {
   }
 
   std::vector<GateValues> gates(const at::Tensor& tau) const override {
-    return gates_.values(options_, time_features(options_.time, tau));
+    const at::Tensor features = time_features(options_.time, tau);
+    std::vector<GateValues> out = gates_.values(options_, features);
+    if (options_.mixer == Mixer::Ssm) {
+      std::ranges::move(ssm_.gate_values(options_, features), std::back_inserter(out));
+    }
+    return out;
   }
 
   std::vector<DepthFactor> depth_factors() const override {

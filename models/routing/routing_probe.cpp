@@ -45,7 +45,7 @@ SeriesAxis axis_of(const RoutingStatistic& s) {
   if (s.name == "tdt_g_histogram") {
     return {.name = "histogram_bin", .length = kGateBins, .values = centres(kGateBins)};
   }
-  if (s.name == "router_reliability") {
+  if (s.name.starts_with("router_reliability")) {
     return {
         .name = "reliability_bin", .length = kReliabilityBins, .values = centres(kReliabilityBins)};
   }

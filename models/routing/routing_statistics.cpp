@@ -78,6 +78,20 @@ at::Tensor base_entropy(const LayerRouting& r) {
   return -(p * p.log() + (1 - p) * (1 - p).log());
 }
 
+at::Tensor relative_entropy(const LayerRouting& r) {
+  return cross_entropy(r) / base_entropy(r);
+}
+
+/// F1: of precision and recall.
+at::Tensor harmonic_mean(const LayerRouting& r) {
+  const at::Tensor both = flat(decided(r).logical_and(r.target)).sum(1);
+  return 2 * both / (flat(decided(r)).sum(1) + flat(r.target).sum(1));
+}
+
+at::Tensor probability(const LayerRouting& r) {
+  return logistic(flat(r.logits)).mean(1);
+}
+
 /// Expected calibration error of predicted against observed rates, over ten bins of the prediction.
 at::Tensor calibration_error(const LayerRouting& r) {
   const at::Tensor p = logistic(flat(r.logits)), yes = flat(r.target);
@@ -94,6 +108,10 @@ at::Tensor overlap(const LayerRouting& r, const at::Tensor& score) {
   const at::Tensor counts = r.target.select(1, 0).sum(-1).to(at::kCPU);
   const std::int64_t* k = counts.const_data_ptr<std::int64_t>();
   return share_of(top_k_mask(score, {k, k + counts.numel()}), r.target);
+}
+
+at::Tensor top_k_recall(const LayerRouting& r) {
+  return overlap(r, r.logits);
 }
 
 /// (E, B, 1) the lowest score that is selected for its rank.
@@ -261,24 +279,27 @@ constexpr Row kTdtRows[] = {
      }},
     {"tpn_cosine", cosine},
     {"router_bce", cross_entropy},
-    {"router_bce_relative",
-     [](const LayerRouting& r) { return cross_entropy(r) / base_entropy(r); }},
+    {"router_bce_student", cross_entropy, true},
+    {"router_bce_relative", relative_entropy},
+    {"router_bce_relative_student", relative_entropy, true},
     {"router_accuracy", accuracy},
     {"router_accuracy_student", accuracy, true},
     {"router_precision", precision},
+    {"router_precision_student", precision, true},
     {"router_recall", recall},
-    {"router_f1",
-     [](const LayerRouting& r) {
-       const at::Tensor both = flat(decided(r).logical_and(r.target)).sum(1);
-       return 2 * both / (flat(decided(r)).sum(1) + flat(r.target).sum(1));
-     }},
+    {"router_recall_student", recall, true},
+    {"router_f1", harmonic_mean},
+    {"router_f1_student", harmonic_mean, true},
     {"router_auc", area},
     {"router_auc_student", area, true},
     {"router_ece", calibration_error},
+    {"router_ece_student", calibration_error, true},
     {"router_reliability", reliability, false, kReliabilityBins},
-    {"router_probability_mean",
-     [](const LayerRouting& r) { return logistic(flat(r.logits)).mean(1); }},
-    {"router_topk_recall", [](const LayerRouting& r) { return overlap(r, r.logits); }},
+    {"router_reliability_student", reliability, true, kReliabilityBins},
+    {"router_probability_mean", probability},
+    {"router_probability_mean_student", probability, true},
+    {"router_topk_recall", top_k_recall},
+    {"router_topk_recall_student", top_k_recall, true},
     {"routing_capacity", kCapacity},
     {"routing_capacity_position", kByPosition, false, kPositionDeciles},
     {"routing_rate_position", kExecutedByPosition, true, kPositionDeciles},
@@ -291,7 +312,9 @@ constexpr Row kModRows[] = {
        return (flat(r.execution_gate) * in).sum(1) / in.sum(1);
      }},
     {"mod_predictor_accuracy", accuracy},
+    {"mod_predictor_accuracy_student", accuracy, true},
     {"mod_predictor_auc", area},
+    {"mod_predictor_auc_student", area, true},
     {"routing_capacity", kCapacity},
     {"routing_capacity_position", kByPosition, false, kPositionDeciles},
     {"routing_rate_position", kExecutedByPosition, true, kPositionDeciles},

@@ -27,7 +27,8 @@ inline constexpr std::int64_t kGateBins = 32;
 std::vector<RoutingStatistic> routing_statistic_rows(const ModelOptions& o);
 
 /// Statistics of gate, network and router from a pass on the states of training and one on student
-/// states.
+/// states: those are `…_student`, against what the teacher would choose at the student's states. A
+/// router decides at the probability 1/2.
 /// @param teacher  record, with `teach` on, of a pass in the family's training mode: its layers
 ///                 executed the teacher's choice, or every token where training skips none.
 /// @param student  record of the same texts under the student, with `teach` on.

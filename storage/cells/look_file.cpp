@@ -55,6 +55,7 @@ ColumnTable look_table(const LookFileInput& in) {
   const Attributes more = {{"config", resolved_json(in.sweep, in.plan)},
                            {"probes", in.probes},
                            {"probe_settings", in.settings},
+                           {"probe_set_sha256", in.set_sha256},
                            {"code_version", code_version()},
                            {"created", now},
                            {"history", now + " " + in.command}};

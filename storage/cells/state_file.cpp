@@ -1,8 +1,12 @@
 #include "storage/cells/state_file.hpp"
 
+#include <charconv>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,6 +20,7 @@
 #include "storage/columns/column_table.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/table_writer.hpp"
+#include "storage/files/sealed_file.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/hdf5/chunk_codec.hpp"
 
@@ -130,7 +135,35 @@ void write(TableWriter& writer, const StateFileInput& in, const std::string& sel
   }
 }
 
+/// Step and number of `states-<step>[-<number>].h5`.
+std::optional<std::pair<std::int64_t, int>> step_and_number(const std::string& name) {
+  constexpr std::string_view kEnd = ".h5";
+  if (!name.starts_with(kStem) || !name.ends_with(kEnd)) return std::nullopt;
+  const char* const end = name.data() + name.size() - kEnd.size();
+  std::pair<std::int64_t, int> out(0, 1);
+  auto read = std::from_chars(name.data() + std::string_view(kStem).size(), end, out.first);
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-') {
+    read = std::from_chars(read.ptr + 1, end, out.second);
+  }
+  return read.ec == std::errc() && read.ptr == end ? std::optional(out) : std::nullopt;
+}
+
 }  // namespace
+
+std::vector<StateFile> state_files(const fs::path& cell_dir) {
+  std::map<std::pair<std::int64_t, int>, StateFile> sorted;
+  std::error_code none;  // a cell that nobody has begun has no folder
+  for (const fs::directory_entry& entry : fs::directory_iterator(cell_dir, none)) {
+    const auto place = step_and_number(entry.path().filename());
+    if (!place) continue;
+    if (const auto seal = peek_seal(entry.path())) {
+      sorted[*place] = {entry.path(), place->first, hex(seal->digest)};
+    }
+  }
+  std::vector<StateFile> out;
+  for (auto& [place, file] : sorted) out.push_back(std::move(file));
+  return out;
+}
 
 fs::path publish_states(const fs::path& cell_dir, const StateFileInput& input) {
   const std::string selection = selection_of(input);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "core/base/cell.hpp"
 
@@ -28,5 +30,16 @@ struct StateFileInput {
 /// @return its path. @throws Error if the numbers do not fit the axes, StorageError.
 std::filesystem::path publish_states(const std::filesystem::path& cell_dir,
                                      const StateFileInput& input);
+
+/// A file of states as an index lists it.
+struct StateFile {
+  std::filesystem::path path;
+  std::int64_t step = 0;
+  std::string sha256;  // of its seal, hex
+};
+
+/// The sealed files of states of a cell, by step, those of one step in the order of their numbers.
+/// Of each only the seal is read; what has none is left out.
+std::vector<StateFile> state_files(const std::filesystem::path& cell_dir);
 
 }  // namespace depthgrid

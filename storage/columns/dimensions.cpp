@@ -23,7 +23,8 @@ constexpr auto kDimensions = std::to_array<Dimension>({
     {"layer", Int32, Padded, 0, "", "block with parameters of its own; shared weights have one"},
     {"parameter_group", Text, Fixed, 0, "", "group of parameters"},
     {"token_position", Int32, Padded, 0, "", "position in the window"},
-    {"weight_type", Text, Labelled, 0, "", "type of weight: q k v out up down"},
+    {"weight_type", Text, Labelled, 0, "",
+     "type of weight: q k v out up down; of state-space layers A B C D dt"},
     {"depth_factor", Text, Labelled, 0, "", "other factor of a step: norm1.scale, ssm.A, gain.q"},
     {"fine_depth", Float64, Labelled, 0, "", "depth-time of a fine grid"},
     {"histogram_bin", Float64, Labelled, 0, "", "centre of a bin of gate values"},
@@ -46,6 +47,8 @@ constexpr auto kDimensions = std::to_array<Dimension>({
     {"attempt", Int64, Ragged, 0, "", "attempts of all cells; attempt_cell says whose"},
     {"event", Int64, Ragged, 0, "", "events of all cells in order of time; event_cell says whose"},
     {"probe", Text, Labelled, 0, "", "probe, named as its leaves are"},
+    {"state_record", Int64, Ragged, 0, "",
+     "files of raw states of all cells; state_cell says whose"},
     {"job", Text, Labelled, 0, "", "id of the fused job"},
 });
 
@@ -89,7 +92,7 @@ std::span<const std::string_view> labels_of(const Dimension& dimension) {
 }
 
 std::span<const std::string_view> known_labels(const Dimension& dimension) {
-  if (dimension.name == "weight_type") return kWeightTypeNames;
+  if (dimension.name == "weight_type") return kAllWeightTypeNames;
   if (dimension.name == "token_class") return kTokenClassNames;
   if (dimension.name == "lyapunov_variant") return kLyapunovVariantNames;
   if (dimension.name == "solver_method") return kSolverMethodNames;

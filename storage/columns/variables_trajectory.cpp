@@ -27,6 +27,11 @@ constexpr Variable of_paths(std::string_view name, std::string_view long_name) {
   return by_class(name, "cell, probe_step, token_class", long_name);
 }
 
+/// Of the index of files of raw states.
+constexpr Variable state_row(std::string_view name, DataType type, std::string_view long_name) {
+  return {name, "state_record", type, "1", long_name, "pack", "storage/cells/state_file.hpp", true};
+}
+
 constexpr Variable kTrajectoryVariables[] = {
     of_states("trajectory_norm_mean", "RMS over the channels of a token's state, mean over tokens"),
     of_states("trajectory_norm_std", "RMS of a token's state, spread over tokens"),
@@ -56,6 +61,10 @@ constexpr Variable kTrajectoryVariables[] = {
      true},
     {"trajectory_cka", "cell, probe_step, depth_edge, depth_edge_b", Float32, "1",
      "linear CKA between depths, debiased", "trajectory, cka", kMoments, true},
+    state_row("state_cell", Text, "cell of the file of raw states"),
+    state_row("state_step", Int64, "optimiser steps done at its look"),
+    state_row("state_file", Text, "its path in the store's folder"),
+    state_row("state_sha256", Text, "its seal"),
 };
 
 }  // namespace

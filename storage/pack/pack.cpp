@@ -19,6 +19,7 @@
 #include "storage/pack/pack_axes.hpp"
 #include "storage/pack/pack_series.hpp"
 #include "storage/pack/pack_sources.hpp"
+#include "storage/pack/state_index.hpp"
 #include "storage/plan_sequence.hpp"
 
 namespace depthgrid {
@@ -109,8 +110,9 @@ std::vector<Record> jobs_of(const PackSources& sources, const ColumnTable& previ
 }
 
 /// The records that belong to no single row of the packed file, concatenated over all sources:
-/// attempts (by cell, then generation), events (by time) and fused jobs (by id).
-ColumnTable packed_records(const PackSources& sources, const StoredPlan& plan) {
+/// attempts (by cell, then generation), events (by time) and fused jobs (by id); and the index of
+/// the files of raw states.
+ColumnTable packed_records(const Store& store, const PackSources& sources, const StoredPlan& plan) {
   std::map<std::string, std::size_t> rows;
   for (std::size_t i = 0; i < plan.cells.size(); ++i) rows[plan.cells[i].id] = i;
   ColumnTable previous;
@@ -135,6 +137,9 @@ ColumnTable packed_records(const PackSources& sources, const StoredPlan& plan) {
     return a.order != b.order ? a.order < b.order : a.cell < b.cell;
   });
   gather(out, "event", events);
+  ColumnTable states = state_index(store, plan, sources.states);
+  std::ranges::move(states.columns, std::back_inserter(out.columns));
+  out.sizes.insert(states.sizes.begin(), states.sizes.end());
   return out;
 }
 
@@ -154,7 +159,7 @@ class Packer {
       : plan_(plan),
         sources_(sources),
         identity_(packed_identity(plan)),
-        records_(packed_records(sources, plan)),
+        records_(packed_records(store, sources, plan)),
         input_{.store = store,
                .plan = plan,
                .sources = sources,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
@@ -17,6 +18,7 @@
 #include "storage/files/sealed_file.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/pack/cell_looks.hpp"
+#include "storage/pack/state_index.hpp"
 
 namespace depthgrid {
 namespace {
@@ -176,7 +178,8 @@ void read_result(const Store& store, const StoredCell& cell, CellSource& source,
 struct CellsView {
   std::vector<CellOutcome> cells;
   std::vector<std::string> looks;  // looks_digest() of each
-  std::string digest, settled;     // as PackSources says
+  std::vector<std::vector<StateFile>> states;
+  std::string digest, settled;  // as PackSources says
 };
 
 CellsView view_of(const Store& store, const StoredPlan& plan) {
@@ -189,11 +192,12 @@ CellsView view_of(const Store& store, const StoredPlan& plan) {
     const CellStatus status = found.state.status;
     const std::string& looks =
         out.looks.emplace_back(looks_digest(look_files(store.cell_path(cell.id))));
+    out.states.push_back(state_files(store.cell_path(cell.id)));
     const std::string line =
         cell.id +
         (found.seal ? hex(found.seal->digest)
                     : std::string(name_of(status)) + fingerprint(store.cell_path(cell.id))) +
-        looks + "\n";
+        looks + states_digest(out.states.back()) + "\n";
     all += line;
     settled += !found.seal && status == CellStatus::Running ? cell.id + "\n" : line;
   }
@@ -218,9 +222,10 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   if (out.previous && out.previous->has("looks_sha256")) {
     packed_looks = out.previous->read("looks_sha256");
   }
-  const CellsView view = view_of(store, plan);
+  CellsView view = view_of(store, plan);
   out.digest = view.digest;
   out.settled = view.settled;
+  out.states = std::move(view.states);
   out.cells.resize(plan.cells.size());
   const auto kept = [&](std::size_t i) { return packed ? packed->text(i) : std::string(); };
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/cells/state_file.hpp"
 #include "storage/columns/column_table.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/plan_file.hpp"
@@ -29,8 +30,9 @@ struct CellSource {
 };
 
 struct PackSources {
-  std::vector<CellSource> cells;        // in the order of the plan
-  std::optional<TableReader> previous;  // previous packed file, if valid and of this plan
+  std::vector<CellSource> cells;               // in the order of the plan
+  std::vector<std::vector<StateFile>> states;  // files of raw states of each cell
+  std::optional<TableReader> previous;         // previous packed file, if valid and of this plan
   /// Changes when anything that goes into the packed file does.
   std::string digest;
   std::string settled;           // settled_digest() of the same view

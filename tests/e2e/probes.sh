@@ -35,6 +35,8 @@ run all "${all[@]}"
 run none "${none[@]}" --set checkpoint.keep_final=true --set 'checkpoint.keep_at=[20]'
 h5diff -q all/sweep.h5 none/sweep.h5 /weights_sha256 /weights_sha256 || fail "probes have changed a weight"
 h5diff -q all/sweep.h5 none/sweep.h5 /train_loss /train_loss || fail "probes have changed a loss"
+# A line of the table of known answers, docs/diagnostics.md.
+echo "| 36 | losses and weights with all probes on and with none: numbers that differ | 0 | = 0 | holds |"
 if h5dump -d /probe_step none/sweep.h5 2>&1 | grep -q trajectory; then fail "a probe looked that is off"; fi
 
 # same_probes A B: all that probes record.
@@ -170,6 +172,10 @@ probe() { # probe OPTION...: into out
 }
 expect 2 "$depthgrid" probe none --probe entropy
 says err "there are trajectory, gates"
+# A checkpoint that is missing is found before anything is looked at, and leaves no files behind.
+expect 66 "$depthgrid" probe none --probe trajectory --at 40,7 --set probes.trajectory.state_sequences=1
+says err "no intact checkpoint of step 7"
+[[ -z "$(find none -name 'states-*' -o -name 'probe-*.h5')" ]] || fail "files of a cell that was refused"
 expect 2 "$depthgrid" probe none --set train.lr=1
 says err "belongs to the training"
 expect 66 "$depthgrid" probe none --cell "$("$depthgrid" results none --csv | awk -F, 'NR == 2 { print $1 }')" --at 7

@@ -13,6 +13,7 @@
 #include "core/base/error.hpp"
 #include "core/probe/lyapunov/tangent_map.hpp"
 #include "tests/support/model_depth.hpp"
+#include "tests/support/verdict.hpp"
 
 namespace depthgrid::testing {
 namespace composed_test {
@@ -70,6 +71,18 @@ TEST_P(Composed, ADerivativeAlongADirectionIsTheCentralDifference) {
   const double there = (forward * w).sum().item<double>();
   EXPECT_NEAR((map.transposed(w) * v).sum().item<double>(), there, 1e-9 * (1 + std::abs(there)));
   EXPECT_EQ(depth.built().arena->gradients().abs().max().item<double>(), 0);
+}
+
+TEST(ComposedStates, OfEveryOptionAreThoseOfTheKernels) {
+  double worst = 0;
+  for (const ModelCase& one : model_cases()) {
+    const ModelDepth depth(one, at::kFloat);
+    const at::NoGradGuard no_grad;
+    const at::Tensor x = depth.start();
+    worst = std::max(worst, distance(depth.run(x, true), depth.run(x, false)));
+  }
+  verdict(29, "explicit operations against kernels, every option: distance of H_L", worst,
+          at_most(1e-5));
 }
 
 /// The result of a kernel never counts as a constant.

@@ -1,8 +1,10 @@
 // What probes see of a model is what the model computes.
 #include "models/probed_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,6 +18,7 @@
 #include <ATen/ops/randn_like.h>
 
 #include "core/base/error.hpp"
+#include "core/probe/gates/gates_probe.hpp"
 #include "core/probe/lens/logit_lens_probe.hpp"
 #include "models/cell_language_model.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
@@ -217,6 +220,41 @@ TEST(ProbedModel, GatesAreTheFactorsOfTheWeights) {
     is(4, w.up.gate);
     is(5, w.down.gate);
   }
+}
+
+TEST(ProbedModel, GatesOfStateSpaceLayersAreOnTheAxisOfWeightTypes) {
+  const auto all = model_cases();
+  const auto one = std::ranges::find(all, "time_indexed_ssm_plain", &ModelCase::name);
+  ASSERT_NE(one, all.end());
+  ModelOptions o = small_options(one->family, 2);
+  one->change(o);
+  const Built built = built_and_moved(o, at::kFloat);
+  ProbeSet set;
+  set.windows = at::randint(0, o.vocabulary, {2, 5}, at::kLong);
+  const ProbedModel probed(*built.model, set);
+  GatesProbe probe(probed, {.schedule = {}, .bins = 8, .grid = 12});
+  RecordedRows rows;
+  probe.declare(rows);
+  probe.look(0, rows);
+  const auto mean = std::ranges::find(rows.series, "gate_mean", &SeriesSpec::name);
+  ASSERT_NE(mean, rows.series.end());
+  const std::vector<std::string>& types = mean->axes[1].labels;
+  std::size_t compared = 0;
+  for (const DepthFactor& factor : probed.depth_factors()) {
+    const auto type =
+        static_cast<std::size_t>(std::ranges::find(types, gated_type(factor.name)) - types.begin());
+    if (type == types.size()) continue;  // a temporal norm
+    for (std::int64_t l = 0; l < probed.depth(); ++l) {
+      const double found =
+          rows.row("gate_mean", 1)[static_cast<std::size_t>(l) * types.size() + type];
+      EXPECT_NEAR(found, factor.values[1][l].mean().item<double>(), 1e-6) << factor.name;
+    }
+    EXPECT_GT(rows.row("gate_total_variation", 1)[type], 0) << "between the steps, too";
+    EXPECT_FALSE(std::isnan(rows.row("gate_saturation", 1)[type]));
+    ++compared;
+  }
+  EXPECT_GE(compared, 3U);
+  EXPECT_GT(types.size(), 6U);
 }
 
 }  // namespace probed_model_test

@@ -88,6 +88,11 @@ LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,
 
 }  // namespace
 
+std::int64_t stored_step(const CellChoice& choice) {
+  const Store store = Store::open(choice.store);
+  return checkpoint_of(store, cell_of(read_plan(store), choice.cell), choice).step;
+}
+
 StoredModel::StoredModel(const CellChoice& choice) : store(Store::open(choice.store)) {
   const StoredPlan plan = read_plan(store);
   cell = cell_of(plan, choice.cell);

@@ -31,4 +31,7 @@ struct StoredModel {
   std::unique_ptr<CellLanguageModel> language;
 };
 
+/// Optimiser steps done at that checkpoint, without its model. @throws UserError as StoredModel.
+std::int64_t stored_step(const CellChoice& choice);
+
 }  // namespace depthgrid

@@ -29,7 +29,6 @@ class LookRows final : public RecordSink {
   /// Ends the look after `step` steps; what was not written is absent.
   void end_look(std::int64_t step);
 
-  bool has(std::int64_t step) const { return looks_.contains(step); }
   std::size_t series() const noexcept { return slots_.size(); }
   std::size_t width() const noexcept { return row_.size(); }  // numbers of one look
   std::vector<std::int64_t> steps() const;

@@ -1,7 +1,9 @@
 #include "worker/probe/probe_cells.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -134,17 +136,23 @@ class CellProbing {
     });
     std::optional<StoredCell> cell;
     std::string settings;
-    const std::vector<std::string> choices = choices_at(order_, store_, id);
-    for (const std::string& at : choices) {
+    std::optional<ProbeSet> set;
+    std::string set_sha256;
+    const std::map<std::int64_t, std::string> choices = steps_at(id);
+    for (const auto& [step, at] : choices) {
       StoredModel stored({order_.store, id, at});
-      if (rows.has(stored.step)) continue;
       const CellConfig leaves = with_observations(stored.config, order_.set);
       const std::vector<std::string> names = names_for(order_, leaves);
       require_sequences(leaves, names);
       if (std::ranges::count(names, "trajectory") > 0) {
         require_room(leaves, choices.size());
       }
-      out.probes = look_at(stored, leaves, rows);
+      if (!set) {
+        const auto data = data_.open(stored.config);
+        set = probe_tokens(leaves, *data);
+        set_sha256 = probe_set_digest(leaves, *data);
+      }
+      out.probes = look_at(stored, leaves, *set, rows);
       settings = settings_json(leaves);
       cell = stored.cell;
     }
@@ -162,21 +170,32 @@ class CellProbing {
                                 .rows = rows.rows(),
                                 .probes = fmt::format("{}", fmt::join(out.probes, " ")),
                                 .settings = settings,
-                                .command = order_.command});
+                                .command = order_.command,
+                                .set_sha256 = set_sha256});
     }
     out.seconds = clock.seconds();
     return out;
   }
 
  private:
+  /// The choices by their steps, all of them there: a look keeps raw states at once, and one that
+  /// then found a checkpoint missing would leave files of states without its numbers.
+  std::map<std::int64_t, std::string> steps_at(const CellId& id) const {
+    std::map<std::int64_t, std::string> out;
+    for (const std::string& at : choices_at(order_, store_, id)) {
+      out.try_emplace(stored_step({order_.store, id, at}), at);
+    }
+    return out;
+  }
+
   /// @return names of the probes that found something to look at.
-  std::vector<std::string> look_at(StoredModel& stored, const CellConfig& leaves, LookRows& rows) {
-    const auto data = data_.open(stored.config);
+  std::vector<std::string> look_at(StoredModel& stored, const CellConfig& leaves,
+                                   const ProbeSet& set, LookRows& rows) {
     const TrainOptions train = train_options({&stored.config});
     const ProbedJob job{.leaves = leaves,
                         .model = *stored.model,
                         .arena = *stored.arena,
-                        .set = [&] { return probe_tokens(leaves, *data); },
+                        .set = [&set] { return set; },
                         .steps = train.steps,
                         .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation)};
     std::vector<std::string> looked;

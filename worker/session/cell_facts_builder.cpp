@@ -16,6 +16,7 @@
 #include "sweeps/plan/structure_cost.hpp"
 #include "sweeps/plan/team_size.hpp"
 #include "worker/session/final_weights.hpp"
+#include "worker/session/probe_tokens.hpp"
 
 namespace depthgrid {
 namespace {
@@ -138,6 +139,7 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
                                          run.sweep.run.flag("train.deterministic") ? "on" : "off",
                                          run.threads, run.sync.ranks())));
   facts.set("tokens_sha256", std::string_view(data.tokens_sha256));
+  facts.set("probe_set_sha256", std::string_view(probe_set_digest(cell.config, data)));
   if (!data.variant.empty()) facts.set("corpus_variant", std::string_view(data.variant));
   facts.set("data_order_digest",
             std::string_view(data_order_digest(sampler, fused.train.data_seed[e], fused.train.steps,

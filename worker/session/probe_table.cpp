@@ -88,7 +88,8 @@ std::unique_ptr<Probe> make_lyapunov(const ProbeRequest& o) {
                           .batch = o.job.sequences,
                           .variants = {},
                           .influence_probes = number("influence_probes"),
-                          .tong = o.leaves.flag("probes.lyapunov.tong_compat")};
+                          .tong = o.leaves.flag("probes.lyapunov.tong_compat"),
+                          .wide = o.leaves.word("probes.lyapunov.precision") == "f64"};
   for (const std::string& word : o.leaves.words("probes.lyapunov.variants")) {
     options.variants.push_back(lyapunov_variant(word));
   }

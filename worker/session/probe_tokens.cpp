@@ -15,6 +15,7 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "core/base/digest.hpp"
 #include "core/config/probe_sample.hpp"
 #include "core/config/state_volume.hpp"
 #include "core/data/sampler.hpp"
@@ -84,6 +85,22 @@ at::Tensor class_of(const std::string& name, const at::Tensor& inputs, const Dat
   return out;
 }
 
+/// (n, T + 1)
+at::Tensor drawn_windows(const CellConfig& config, const Dataset& data) {
+  const TokenStream& stream = stream_of(config, data);
+  const std::int64_t length = config.integer("data.seq_len"), n = probe_sequences(config);
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(n));
+  Sampler(SamplerKind::Iid, stream.size(), length, n)
+      .starts(static_cast<std::uint64_t>(config.integer("probes.set.seed")), 0, 0, starts);
+  at::Tensor out = at::empty({n, length + 1}, at::kLong);
+  auto* to = out.mutable_data_ptr<std::int64_t>();
+  for (const std::int64_t start : starts) {
+    stream.copy(start, std::span(to, static_cast<std::size_t>(length + 1)));
+    to += length + 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::int64_t probe_sequences(const CellConfig& config) {
@@ -95,19 +112,16 @@ std::int64_t probe_sequences(const CellConfig& config, std::string_view path) {
   return sample_sequences([&](std::string_view of) -> const Value& { return config.at(of); }, path);
 }
 
+std::string probe_set_digest(const CellConfig& config, const Dataset& data) {
+  const at::Tensor windows = drawn_windows(config, data);
+  const std::span ids(windows.const_data_ptr<std::int64_t>(),
+                      static_cast<std::size_t>(windows.numel()));
+  return hex(sha256(std::as_bytes(ids)));
+}
+
 ProbeSet probe_tokens(const CellConfig& config, const Dataset& data) {
-  const TokenStream& stream = stream_of(config, data);
-  const std::int64_t length = config.integer("data.seq_len"), n = probe_sequences(config);
-  std::vector<std::int64_t> starts(static_cast<std::size_t>(n));
-  Sampler(SamplerKind::Iid, stream.size(), length, n)
-      .starts(static_cast<std::uint64_t>(config.integer("probes.set.seed")), 0, 0, starts);
-  ProbeSet set{at::empty({n, length + 1}, at::kLong), {}};
-  auto* to = set.windows.mutable_data_ptr<std::int64_t>();
-  for (const std::int64_t start : starts) {
-    stream.copy(start, std::span(to, static_cast<std::size_t>(length + 1)));
-    to += length + 1;
-  }
-  const at::Tensor inputs = set.windows.narrow(1, 0, length).contiguous();
+  ProbeSet set{drawn_windows(config, data), {}};
+  const at::Tensor inputs = set.windows.narrow(1, 0, set.tokens()).contiguous();
   for (const std::string& name : config.words("probes.trajectory.token_classes")) {
     set.classes.push_back({name, class_of(name, inputs, data)});
   }

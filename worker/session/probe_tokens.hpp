@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/config/cell_config.hpp"
@@ -21,6 +22,10 @@ namespace depthgrid {
 ///
 /// Without such a split, or if it is shorter than a window, the training split is used.
 ProbeSet probe_tokens(const CellConfig& config, const Dataset& data);
+
+/// SHA-256 of the windows of that set, hex: of their ids as little-endian int64, one window after
+/// the other. Draws the windows alone.
+std::string probe_set_digest(const CellConfig& config, const Dataset& data);
 
 /// Number of its sequences.
 std::int64_t probe_sequences(const CellConfig& config);

@@ -64,7 +64,8 @@ void GatesProbe::declare(RecordSink& out) {
   declare_factors(out);
   if (!times_.defined()) return;
   const SeriesAxis depth{.name = "depth", .length = steps_};
-  const SeriesAxis type = weight_type_axis();
+  const SeriesAxis type = weight_type_axis(subject_.depth_factors());
+  types_ = type.labels;
   mean_ = out.declare({"gate_mean", {depth, type}});
   std_ = out.declare({"gate_std", {depth, type}});
   min_ = out.declare({"gate_min", {depth, type}});
@@ -129,7 +130,7 @@ void GatesProbe::look_at_gates(RecordSink& out) {
   for (std::int64_t e = 0; e < subject_.cells(); ++e) {
     std::vector<std::vector<double>> mean, std, min, max, saturation, histogram;
     std::vector<double> share, variation, fine, power;
-    for (const std::string_view name : kWeightTypeNames) {
+    for (const std::string& name : types_) {
       const auto type = std::ranges::find(gates, name, &GateValues::weight_type);
       if (type == gates.end()) {  // this type has no gate
         for (auto* part : {&mean, &std, &min, &max, &saturation}) part->emplace_back(n, kNaN);

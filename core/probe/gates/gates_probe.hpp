@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_subject.hpp"
@@ -43,6 +45,7 @@ class GatesProbe final : public Probe {
   std::int64_t steps_;
   std::size_t mean_ = 0, std_ = 0, min_ = 0, max_ = 0, share_ = 0, variation_ = 0, fine_ = 0,
               power_ = 0;
+  std::vector<std::string> types_;                     // of weight
   std::optional<std::size_t> saturation_, histogram_;  // of gates with a range
   std::array<std::size_t, 4> factors_{};               // mean, std, min, max; if there are any
 };

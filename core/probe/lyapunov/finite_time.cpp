@@ -43,11 +43,13 @@ class SubspaceIteration {
     const auto wide = at::TensorOptions(at::kDouble);
     result_ = {.log_stretch = at::full({cells, batch, o.exponents}, kNaN, wide),
                .error = at::full({cells, batch, o.exponents}, kNaN, wide),
+               .bound = at::full({cells, batch, o.exponents}, kNaN, wide),
                .iterations = at::zeros({cells, batch}, at::kLong),
                .converged = at::zeros({cells, batch}, at::kBool),
                .log_det = at::full({cells, batch}, kNaN, wide),
                .all = {},
                .directions = at::full({cells, batch, o.exponents, entries_}, kNaN, wide)};
+    left_ = at::zeros({cells, batch, count_, entries_}, wide);
     if (complete_) result_.all = at::full({cells, batch, entries_}, kNaN, wide);
     const std::int64_t width = std::min(o.exponents + o.oversampling, entries_);
     basis_ = normal_directions(map.sizes(), width, {o.seed, "lyapunov/basis", o.first_sequence});
@@ -68,6 +70,21 @@ class SubspaceIteration {
     basis_ = each_direction([&](const at::Tensor& w) { return map_.transposed(w); }, map_.sizes(),
                             basis_);
     for_each_left([&](std::int64_t e, std::int64_t b) { orthonormalise(e, b); });
+  }
+
+  /// The bound of each last iterate, by its residual.
+  void bound() {
+    const at::Tensor pulled = each_direction(
+        [&](const at::Tensor& w) { return map_.transposed(w); }, map_.sizes(), left_);
+    for (std::int64_t e = 0; e < map_.sizes()[0]; ++e) {
+      for (std::int64_t b = 0; b < map_.sizes()[1]; ++b) {
+        const at::Tensor s = result_.log_stretch[e][b].narrow(0, 0, count_).exp().unsqueeze(1);
+        const at::Tensor v = result_.directions[e][b].narrow(0, 0, count_);
+        const at::Tensor share = (pulled[e][b] - s * v).norm(2, {1}, true).div(s).squeeze(1);
+        // log1p(-1) is -inf; from there on nothing is known. NaN stays NaN.
+        result_.bound[e][b].narrow(0, 0, count_).copy_(share.clamp_max(1).neg().log1p() * -0.5);
+      }
+    }
   }
 
   Stretches& result() { return result_; }
@@ -97,6 +114,7 @@ class SubspaceIteration {
     result_.log_stretch[e][b].fill_(kNaN);
     result_.error[e][b].fill_(kNaN);
     result_.directions[e][b].fill_(kNaN);
+    left_[e][b].zero_();
     end(e, b);
   }
 
@@ -112,6 +130,7 @@ class SubspaceIteration {
     result_.directions[e][b]
         .narrow(0, 0, count_)
         .copy_(at::matmul(split.rotation, basis_[e][b]).narrow(0, 0, count_));
+    left_[e][b].copy_(split.left.narrow(0, 0, count_));
     result_.iterations[e][b] += 1;
     if (complete_) {
       result_.log_det[e][b].copy_(logs.sum());
@@ -133,6 +152,7 @@ class SubspaceIteration {
   bool complete_;
   Stretches result_;
   at::Tensor basis_;  // (E, B, M, N) Q, then U
+  at::Tensor left_;   // (E, B, min(k, N), N) u_i of the last iterate
   std::vector<bool> ended_;
 };
 
@@ -144,6 +164,7 @@ Stretches largest_stretches(const TangentMap& map, const SubspaceOptions& o) {
   }
   SubspaceIteration iteration(map, o);
   for (std::int64_t i = 1; iteration.measure() && i < o.iterations; ++i) iteration.improve();
+  iteration.bound();
   return std::move(iteration.result());
 }
 

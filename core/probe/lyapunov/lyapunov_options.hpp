@@ -30,6 +30,7 @@ struct LyapunovOptions {
   std::vector<LyapunovVariant> variants = {LyapunovVariant::Raw};
   std::int64_t influence_probes = 0;
   bool tong = false;  // the published procedure, see TongProcedure
+  bool wide = false;  // with a copy of the weights in float64
 };
 
 }  // namespace depthgrid

@@ -32,6 +32,7 @@ void append(at::Tensor& to, const at::Tensor& next) {
 void append(Stretches& to, const Stretches& next) {
   append(to.log_stretch, next.log_stretch);
   append(to.error, next.error);
+  append(to.bound, next.bound);
   append(to.iterations, next.iterations);
   append(to.converged, next.converged);
   append(to.log_det, next.log_det);
@@ -70,6 +71,7 @@ void LyapunovProbe::declare(RecordSink& out) {
   add(kExponent, "lyapunov_exponent", {variant, exponent});
   add(kExponentStd, "lyapunov_exponent_std", {variant, exponent});
   add(kExponentError, "lyapunov_exponent_error", {variant, exponent});
+  add(kExponentBound, "lyapunov_exponent_bound", {variant, exponent});
   add(kLogStretch, "lyapunov_log_stretch", {variant, exponent});
   add(kIterations, "lyapunov_iterations", {});
   add(kConverged, "lyapunov_converged", {});
@@ -119,7 +121,16 @@ DepthSpectrum LyapunovProbe::observe() const {
   return all;
 }
 
-void LyapunovProbe::look(std::int64_t /*step*/, RecordSink& out) {
+void LyapunovProbe::look(std::int64_t step, RecordSink& out) {
+  if (options_.wide) {
+    const std::unique_ptr<ProbeSubject> wide = subject_.widened();
+    if (!wide) throw Error("there are no weights to copy to float64");
+    LyapunovOptions same = options_;
+    same.wide = false;
+    LyapunovProbe of_copy(*wide, std::move(same));
+    of_copy.series_ = series_;
+    return of_copy.look(step, out);
+  }
   const DepthSpectrum found = observe();
   const at::Tensor times = subject_.edge_times();
   for (std::int64_t e = 0; e < subject_.cells(); ++e) {
@@ -132,7 +143,7 @@ void LyapunovProbe::look(std::int64_t /*step*/, RecordSink& out) {
 
 void LyapunovProbe::write_variants(std::int64_t cell, double span, const DepthSpectrum& found,
                                    RecordSink& out) const {
-  std::vector<double> mean, spread, error, stretch;
+  std::vector<double> mean, spread, error, bound, stretch;
   const auto add = [](std::vector<double>& to, const std::vector<double>& values) {
     to.insert(to.end(), values.begin(), values.end());
   };
@@ -144,11 +155,13 @@ void LyapunovProbe::write_variants(std::int64_t cell, double span, const DepthSp
     add(mean, rates.mean);
     add(spread, rates.spread);
     add(error, SequenceMoments(of.error[cell] / span).mean);
+    add(bound, SequenceMoments(of.bound[cell] / span).mean);
     add(stretch, SequenceMoments(logs).mean);
   }
   put(kExponent, cell, mean, out);
   put(kExponentStd, cell, spread, out);
   put(kExponentError, cell, error, out);
+  put(kExponentBound, cell, bound, out);
   put(kLogStretch, cell, stretch, out);
 }
 

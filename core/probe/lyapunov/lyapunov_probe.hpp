@@ -18,7 +18,8 @@ class ProbeSubject;
 ///
 /// Sequences whose map is not finite are left out; a cell without any has NaN. Iterations,
 /// convergence, determinant and dimension are those of the raw map Φ, whichever variants are asked
-/// for; the error is that of each variant. Draws are its own, so that the training keeps its bits.
+/// for; error and bound are those of each variant. Draws are its own, so that the training keeps
+/// its bits.
 class LyapunovProbe final : public Probe {
  public:
   /// @param subject  must outlive the probe.
@@ -35,6 +36,7 @@ class LyapunovProbe final : public Probe {
     kExponent,
     kExponentStd,
     kExponentError,
+    kExponentBound,
     kLogStretch,
     kIterations,
     kConverged,

@@ -14,6 +14,7 @@
 #include "core/config/axis_labels.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/probe/continuous_depth.hpp"
+#include "core/probe/solver/continuity.hpp"
 #include "core/probe/solver/independent_layers.hpp"
 #include "core/probe/solver/prediction_distance.hpp"
 
@@ -77,6 +78,7 @@ void SolverProbe::declare(RecordSink& out) {
   add(kStatus, "solver_status");
   add(kDivergence, "solver_kl");
   add(kLoss, "solver_loss_change");
+  series_[kContinuous] = out.declare({"solver_continuous", {}});
   if (!options_.negative_control) return;
   add(kControlDivergence, "solver_control_divergence");
   add(kControlOrder, "solver_control_order");
@@ -122,11 +124,31 @@ void SolverProbe::look(std::int64_t /*step*/, RecordSink& out) {
   }
   write(kDivergence, kl, out);
   write(kLoss, loss, out);
-  if (options_.negative_control) write_control(problem.start, reference.x, problem.steps, out);
+  std::vector<MethodRun> control;
+  if (options_.negative_control) {
+    control = write_control(problem.start, reference.x, problem.steps, out);
+  }
+  write_continuity(runs, control, out);
 }
 
-void SolverProbe::write_control(const at::Tensor& start, const at::Tensor& reference,
-                                std::int64_t steps, RecordSink& out) const {
+void SolverProbe::write_continuity(const std::vector<MethodRun>& runs,
+                                   const std::vector<MethodRun>& control, RecordSink& out) const {
+  const auto rk4 = static_cast<std::size_t>(std::ranges::find(options_.methods, SolverMethod::Rk4) -
+                                            options_.methods.begin());
+  for (std::size_t e = 0; e < runs.front().cells.size(); ++e) {
+    Continuity found = Continuity::Undecided;
+    if (rk4 < runs.size()) {
+      const MethodResult& own = runs[rk4].cells[e];
+      found = control.empty() ? continuity(own) : continuity(own, control[rk4].cells[e]);
+    }
+    const auto flag = static_cast<double>(found);
+    out.write(series_[kContinuous], e, {&flag, 1});
+  }
+}
+
+std::vector<MethodRun> SolverProbe::write_control(const at::Tensor& start,
+                                                  const at::Tensor& reference, std::int64_t steps,
+                                                  RecordSink& out) const {
   IndependentLayers layers(steps, start);
   layers.match(start, cell_norms(reference - start));
   const SolverProblem problem{.field = layers,
@@ -137,11 +159,12 @@ void SolverProbe::write_control(const at::Tensor& start, const at::Tensor& refer
                                   },
                               .start = start,
                               .steps = steps};
-  const std::vector<MethodRun> runs =
+  std::vector<MethodRun> runs =
       compare_solvers(problem, layers.solve(start), options_.methods, options_.tolerances);
   write(kControlDivergence, by_cell(runs, [](const MethodResult& r) { return r.of_displacement; }),
         out);
   write(kControlOrder, by_cell(runs, [](const MethodResult& r) { return r.order; }), out);
+  return runs;
 }
 
 void SolverProbe::write(Series series, const std::vector<std::vector<double>>& by_cell,

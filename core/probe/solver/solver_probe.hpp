@@ -27,7 +27,7 @@ struct SolverOptions {
 /// reach τ = 1, what is measured against it is NaN, and the status of `dopri5` says why. All in
 /// float64. The negative control is a chain of m independent layers that moves the states as far
 /// (IndependentLayers): there, distances of Euler's steps look as good, and no order is observed.
-/// "Continuous" needs a small distance over the displacement of rk4 and its order of at least 3.
+/// `solver_continuous` is continuity() of rk4, and of the control where there is one.
 class SolverProbe final : public Probe {
  public:
   /// @param subject  outlives the probe; has a continuous part.
@@ -51,12 +51,16 @@ class SolverProbe final : public Probe {
     kLoss,
     kControlDivergence,
     kControlOrder,
+    kContinuous,
     kSeries
   };
 
   void write(Series series, const std::vector<std::vector<double>>& by_cell, RecordSink& out) const;
-  void write_control(const at::Tensor& start, const at::Tensor& reference, std::int64_t steps,
-                     RecordSink& out) const;
+  /// @return the runs on the control.
+  std::vector<MethodRun> write_control(const at::Tensor& start, const at::Tensor& reference,
+                                       std::int64_t steps, RecordSink& out) const;
+  void write_continuity(const std::vector<MethodRun>& runs, const std::vector<MethodRun>& control,
+                        RecordSink& out) const;
 
   const ProbeSubject& subject_;
   SolverOptions options_;

@@ -52,7 +52,9 @@ void WeightsProbe::declare(RecordSink& out) {
                     out.declare({name + "_eigen_real", axes}),
                     out.declare({name + "_eigen_imag", axes})};
   }
-  norm_ = out.declare({"weight_norm", {depth, weight_type_axis()}});
+  const SeriesAxis types = weight_type_axis(subject_.depth_factors());
+  types_ = static_cast<std::size_t>(types.length);
+  norm_ = out.declare({"weight_norm", {depth, types}});
 }
 
 void WeightsProbe::look(std::int64_t /*step*/, RecordSink& out) {
@@ -60,7 +62,7 @@ void WeightsProbe::look(std::int64_t /*step*/, RecordSink& out) {
   const auto depth = static_cast<std::size_t>(subject_.depth());
   const std::vector<double> none(depth * static_cast<std::size_t>(heads * width), kNaN);
   const ProductSpectrum absent{none, none, none};
-  const Rows empty{{absent, absent}, std::vector<double>(depth * kMatrices.size(), kNaN)};
+  const Rows empty{{absent, absent}, std::vector<double>(depth * types_, kNaN)};
   std::vector<Rows> rows(static_cast<std::size_t>(subject_.cells()), empty);
   subject_.step_weights([&](std::int64_t step, const StepWeights& w) {
     for (std::size_t e = 0; e < rows.size(); ++e) {
@@ -68,7 +70,7 @@ void WeightsProbe::look(std::int64_t /*step*/, RecordSink& out) {
       for (std::size_t i = 0; i < kMatrices.size(); ++i) {
         const at::Tensor& all = w.*kMatrices[i];
         if (!all.defined()) continue;
-        rows[e].norms[static_cast<std::size_t>(step) * kMatrices.size() + i] =
+        rows[e].norms[static_cast<std::size_t>(step) * types_ + i] =
             spectral_norm(all.select(0, cell));
       }
       if (heads == 0 || !w.q.defined()) continue;

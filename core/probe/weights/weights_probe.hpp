@@ -32,6 +32,7 @@ class WeightsProbe final : public Probe {
   ProbeSchedule schedule_;
   std::array<Product, 2> products_;  // QK, OV
   std::size_t norm_ = 0;
+  std::size_t types_ = 0;  // of weight, those without a matrix here included
 };
 
 }  // namespace depthgrid

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -94,6 +96,128 @@ TEST(RoutingProbe, TeacherAndStudentAreWhatTheirPassesExecute) {
                   static_cast<double>(k[e]) / kTokens, 1e-12);
     }
   }
+}
+
+/// Numbers of one layer of a router, token by token.
+struct RouterNumbers {
+  double bce = 0, accuracy = 0, precision = 0, recall = 0, f1 = 0, auc = 0, ece = 0,
+         probability = 0, top_k = 0;
+  std::vector<double> reliability;
+
+  explicit RouterNumbers(const LayerRouting& r) {
+    const at::Tensor logits = r.logits[0].to(at::kDouble).contiguous();
+    const at::Tensor wanted = r.target[0].contiguous();
+    std::vector<double> x(logits.const_data_ptr<double>(),
+                          logits.const_data_ptr<double>() + logits.numel());
+    const bool* y = wanted.const_data_ptr<bool>();
+    double hits = 0, chosen = 0, right = 0, pairs = 0, above = 0, in_top = 0;
+    std::vector<double> count(10), of(10), sum(10);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double p = 1 / (1 + std::exp(-x[i]));
+      bce -= std::log(y[i] ? p : 1 - p);
+      accuracy += (p > 0.5) == y[i] ? 1 : 0;
+      probability += p;
+      hits += p > 0.5 && y[i] ? 1 : 0;
+      chosen += p > 0.5 ? 1 : 0;
+      right += y[i] ? 1 : 0;
+      const auto bin = static_cast<std::size_t>(std::min(9.0, std::floor(10 * p)));
+      count[bin] += 1;
+      of[bin] += y[i] ? 1 : 0;
+      sum[bin] += p;
+      for (std::size_t j = 0; j < x.size(); ++j) {
+        if (!y[i] || y[j]) continue;
+        pairs += 1;
+        above += x[i] > x[j] || (x[i] == x[j] && i > j) ? 1 : 0;  // the first token's may be equal
+      }
+      // Rank of this token in its sequence, as many as the teacher selects of it being in front.
+      const std::size_t begin = i / kTokens * kTokens;
+      int rank = 0, k = 0;
+      for (std::size_t j = begin; j < begin + kTokens; ++j) {
+        rank += x[j] > x[i] ? 1 : 0;
+        k += y[j] ? 1 : 0;
+      }
+      in_top += y[i] && rank < k ? 1 : 0;
+    }
+    const auto n = static_cast<double>(x.size());
+    bce /= n;
+    accuracy /= n;
+    probability /= n;
+    precision = hits / chosen;
+    recall = hits / right;
+    f1 = 2 * precision * recall / (precision + recall);
+    auc = above / pairs;
+    top_k = in_top / right;
+    for (std::size_t bin = 0; bin < 10; ++bin) {
+      ece += std::abs(sum[bin] - of[bin]) / n;
+      reliability.push_back(of[bin] / count[bin]);
+    }
+  }
+};
+
+RoutingRecord student_record(const Built& built, const ProbeSet& set) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor text = set.windows.narrow(1, 0, kTokens);
+  Execution student{.mode = ExecutionMode::Student};
+  if (built.options.facts().teaches) {
+    student.thresholds = calibrated_thresholds(*built.model, {text}, student);
+  }
+  RoutingRecord record;
+  record.teach = true;
+  built.model->states(text.unsqueeze(0), {.execution = student, .routing = &record});
+  return record;
+}
+
+TEST(RoutingProbe, TheRouterIsMeasuredOnTheStudentsStatesToo) {
+  const ModelOptions o = small_options("tdt");
+  const Built built = built_and_moved(o, at::kFloat);
+  const ProbeSet set = probe_set(o);
+  const RecordedRows found = look(built, set);
+  double moved = 0;
+  for (const LayerRouting& layer : student_record(built, set).layers) {
+    const auto l = static_cast<std::size_t>(layer.layer);
+    const RouterNumbers expected(layer);
+    const auto check = [&](const std::string& name, double value) {
+      EXPECT_NEAR(found.row(name + "_student")[l], value, 1e-6) << name;
+      moved = std::max(moved, std::abs(found.row(name)[l] - value));
+    };
+    check("router_bce", expected.bce);
+    check("router_accuracy", expected.accuracy);
+    check("router_precision", expected.precision);
+    check("router_recall", expected.recall);
+    check("router_f1", expected.f1);
+    check("router_auc", expected.auc);
+    check("router_ece", expected.ece);
+    check("router_probability_mean", expected.probability);
+    check("router_topk_recall", expected.top_k);
+    for (std::size_t bin = 0; bin < 10; ++bin) {
+      const double value = found.row("router_reliability_student")[10 * l + bin];
+      if (std::isnan(expected.reliability[bin])) {
+        EXPECT_TRUE(std::isnan(value)) << bin;
+      } else {
+        EXPECT_NEAR(value, expected.reliability[bin], 1e-12) << bin;
+      }
+    }
+    const double rate = layer.target.to(at::kDouble).mean().item<double>();
+    const double entropy = -rate * std::log(rate) - (1 - rate) * std::log(1 - rate);
+    EXPECT_NEAR(found.row("router_bce_relative_student")[l], expected.bce / entropy, 1e-6);
+  }
+  EXPECT_GT(moved, 1e-3) << "both are of the same states";
+}
+
+TEST(RoutingProbe, SoIsThePredictorOfMod) {
+  const ModelOptions o = small_options("mod");
+  const Built built = built_and_moved(o, at::kFloat);
+  const ProbeSet set = probe_set(o);
+  const RecordedRows found = look(built, set);
+  double moved = 0;
+  for (const LayerRouting& layer : student_record(built, set).layers) {
+    const auto l = static_cast<std::size_t>(layer.layer);
+    const RouterNumbers expected(layer);
+    EXPECT_NEAR(found.row("mod_predictor_accuracy_student")[l], expected.accuracy, 1e-6);
+    EXPECT_NEAR(found.row("mod_predictor_auc_student")[l], expected.auc, 1e-6);
+    moved = std::max(moved, std::abs(found.row("mod_predictor_auc")[l] - expected.auc));
+  }
+  EXPECT_GT(moved, 1e-4) << "both are of the same states";
 }
 
 TEST(RoutingProbe, MasksAreThoseOfThePasses) {

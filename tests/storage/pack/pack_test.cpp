@@ -1,11 +1,17 @@
 #include "storage/pack/pack.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "storage/cells/state_file.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/files/lease_keeper.hpp"
 #include "storage/files/sealed_file.hpp"
@@ -99,6 +105,61 @@ TEST_F(Pack, PackingAgainWithoutNewsLeavesTheFileAlone) {
   EXPECT_FALSE(again.written);
   EXPECT_EQ(again.added, 0);
   EXPECT_EQ(peek_seal(store_.packed_file())->digest, before);
+}
+
+/// Publishes raw states of one token and channel.
+std::filesystem::path keep_states(const std::filesystem::path& folder, const CellId& cell,
+                                  std::int64_t step, std::int64_t channel = 0) {
+  const std::vector<double> times = {0, 1};
+  const std::vector<std::int64_t> channels = {channel};
+  const std::vector<std::int32_t> ids = {3};
+  const std::vector<std::byte> states(4);
+  return publish_states(folder, {.cell = cell,
+                                 .step = step,
+                                 .half = true,
+                                 .sequences = 1,
+                                 .edge_times = times,
+                                 .channels = channels,
+                                 .token_ids = ids,
+                                 .states = states});
+}
+
+TEST_F(Pack, FilesOfRawStatesAreListed) {
+  plan({1e-4, 1e-3, 1e-2});
+  finish_cell(store_, plan_, 0, 10);
+  finish_cell(store_, plan_, 1, 10);
+  pack(store_);
+  EXPECT_FALSE(packed().has("state_cell")) << "there are none";
+  const std::string first = plan_.cells[0].id, last = plan_.cells[2].id;
+  keep_states(store_.cell_dir(last), last, 7);
+  keep_states(store_.cell_dir(first), first, 100);
+  keep_states(store_.cell_dir(first), first, 20);
+  const auto more = keep_states(store_.cell_dir(first), first, 20, 1);
+  std::ofstream(store_.cell_dir(first) / "states-00000040.h5") << "no seal";
+  std::ofstream(store_.cell_dir(first) / "states-40.h5.damaged-1") << "another name";
+
+  EXPECT_TRUE(pack(store_).written) << "new files are news";
+
+  const TableReader file = packed();
+  ASSERT_EQ(file.read("state_record").items(), 4U);
+  const VariableColumn cell = file.read("state_cell"), step = file.read("state_step"),
+                       name = file.read("state_file"), seal = file.read("state_sha256");
+  const std::vector<std::pair<std::string, std::int64_t>> expected = {
+      {first, 20}, {first, 20}, {first, 100}, {last, 7}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(cell.text(i), expected[i].first);
+    EXPECT_EQ(step.integer(i), expected[i].second);
+    const auto there = peek_seal(store_.root() / std::string(name.text(i)));
+    ASSERT_TRUE(there) << name.text(i);
+    EXPECT_EQ(seal.text(i), hex(there->digest));
+  }
+  EXPECT_TRUE(std::string(name.text(1)).ends_with("states-00000020-2.h5"));
+  EXPECT_EQ(file.read("attempt_cell").items(), 2U) << "other records are as they were";
+  EXPECT_FALSE(pack(store_).written);
+
+  std::filesystem::remove(more);
+  pack(store_);
+  EXPECT_EQ(packed().read("state_cell").items(), 3U);
 }
 
 /// Everything but what says when and how often was packed.

@@ -1,9 +1,13 @@
 #include "worker/session/probe_tokens.hpp"
 
+#include <span>
+
 #include <gtest/gtest.h>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
+
+#include "core/base/digest.hpp"
 
 namespace depthgrid {
 namespace probe_tokens_test {
@@ -35,6 +39,11 @@ TEST(ProbeTokens, AreWindowsOfTheSplitTheSameEveryTime) {
   EXPECT_EQ(set.sequences(), 128) << "1024 tokens in windows of 8";
   EXPECT_EQ(set.tokens(), 8);
   EXPECT_TRUE(at::equal(set.windows, probe_tokens(config({}), data).windows));
+  const std::span all(set.windows.const_data_ptr<std::int64_t>(),
+                      static_cast<std::size_t>(set.windows.numel()));
+  EXPECT_EQ(probe_set_digest(config({}), data), hex(sha256(std::as_bytes(all))));
+  EXPECT_NE(probe_set_digest(config({{"probes.set.seed", 1}}), data),
+            probe_set_digest(config({}), data));
   EXPECT_FALSE(
       at::equal(set.windows, probe_tokens(config({{"probes.set.seed", 1}}), data).windows));
   // Each window is somewhere in the text.

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/nan.hpp"
+#include "tests/support/verdict.hpp"
 
 namespace depthgrid::testing {
 namespace head_attention_test {
@@ -28,7 +29,7 @@ TEST(HeadAttention, UniformAttentionHasEntropyOne) {
   constexpr std::int64_t kTokens = 128;
   const HeadAttention a = head_attention(
       weights(kTokens, [](auto i, auto) { return 1.0 / static_cast<double>(i + 1); }), kTokens);
-  EXPECT_NEAR(a.entropy, 1, 1e-6);
+  verdict(34, "entropy of uniform causal attention", a.entropy, near(1, 1e-6));
   EXPECT_NEAR(a.distance, kTokens / 4.0, 1e-5) << "the mean of i/2 over i = 1 ... 127";
   double harmonic = 0;
   for (std::int64_t i = 1; i < kTokens; ++i) harmonic += 1.0 / static_cast<double>(i + 1);
@@ -39,7 +40,7 @@ TEST(HeadAttention, UniformAttentionHasEntropyOne) {
 TEST(HeadAttention, AttentionToOneTokenHasNoEntropy) {
   const HeadAttention first =
       head_attention(weights(9, [](auto, auto j) { return j == 0 ? 1 : 0; }), 9);
-  EXPECT_EQ(first.entropy, 0);
+  verdict(34, "entropy of attention to one token", first.entropy, exactly(0));
   EXPECT_EQ(first.distance, 4.5);
   EXPECT_EQ(first.first_share, 1);
   EXPECT_EQ(first.self_share, 0);

@@ -7,6 +7,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/eye.h>
@@ -14,8 +15,11 @@
 #include <ATen/ops/linalg_qr.h>
 #include <ATen/ops/linalg_slogdet.h>
 #include <ATen/ops/linalg_svdvals.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/triu.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 
 #include "core/base/error.hpp"
 #include "core/probe/lyapunov/frame_rates.hpp"
@@ -35,14 +39,20 @@ at::Tensor log_singular_values(const at::Tensor& matrix) {
 /// The numbers of one cell.
 Stretches of_cell(const Stretches& s, std::int64_t e) {
   const auto one = [e](const at::Tensor& t) { return t.narrow(0, e, 1); };
-  return {one(s.log_stretch), one(s.error),   one(s.iterations),
-          one(s.converged),   one(s.log_det), s.all.defined() ? one(s.all) : s.all,
+  return {one(s.log_stretch),
+          one(s.error),
+          one(s.bound),
+          one(s.iterations),
+          one(s.converged),
+          one(s.log_det),
+          s.all.defined() ? one(s.all) : s.all,
           one(s.directions)};
 }
 
 void expect_same_bits(const Stretches& a, const Stretches& b) {
   EXPECT_TRUE(at::equal(a.log_stretch, b.log_stretch));
   EXPECT_TRUE(at::equal(a.error.nan_to_num(7), b.error.nan_to_num(7)));
+  EXPECT_TRUE(at::equal(a.bound.nan_to_num(7), b.bound.nan_to_num(7)));
   EXPECT_TRUE(at::equal(a.iterations, b.iterations));
   EXPECT_TRUE(at::equal(a.converged, b.converged));
   EXPECT_TRUE(at::equal(a.directions, b.directions));
@@ -173,6 +183,89 @@ TEST(FiniteTime, TheErrorBoundsTheDistanceToTheLimit) {
   EXPECT_TRUE(once.error.isnan().all().item<bool>());
 }
 
+/// A matrix with these singular values and random singular vectors.
+at::Tensor with_singular_values(const at::Tensor& s) {
+  const std::int64_t n = s.size(0);
+  const auto turn = [n] { return std::get<0>(at::linalg_qr(at::randn({n, n}, at::kDouble))); };
+  return at::matmul(turn() * s, turn());
+}
+
+/// ln s of each iterate, less that of the singular value nearest to it.
+at::Tensor distances(const at::Tensor& logs, const at::Tensor& exact) {
+  return (logs.unsqueeze(1) - exact).abs().amin(1);
+}
+
+TEST(FiniteTime, ASingularValueLiesWithinTheBound) {
+  const std::int64_t n = 120;
+  const at::Tensor x = at::zeros({1, 1, 12, 10}, at::kDouble);
+  const at::Tensor i = at::arange(n, at::kDouble);
+  const at::Tensor random = at::randn({n, n}, at::kDouble);
+  const struct {
+    const char* name;
+    at::Tensor matrix;
+    double tightest;  // the bound over the distance is smaller somewhere
+  } maps[] = {{"random", random, 100},
+              {"separated", with_singular_values((i * -0.4).exp()), 10},
+              {"ill-separated", with_singular_values(1 + (i * -0.05).exp() * 1e-2), 100},
+              {"two clusters", with_singular_values(at::where(i < 3, 2.0, 1.0) + i * 1e-9), 1e9}};
+  for (const auto& one : maps) {
+    SCOPED_TRACE(one.name);
+    const at::Tensor exact = log_singular_values(one.matrix);
+    double tightest = 1e300;
+    for (const std::int64_t iterations : {1, 2, 3, 5, 9}) {
+      const Stretches found = largest_stretches(
+          TangentMap(linear_map(one.matrix), x),
+          {.exponents = 4, .oversampling = 2, .iterations = iterations, .tolerance = 1e-15});
+      const at::Tensor logs = found.log_stretch[0][0], bound = found.bound[0][0];
+      const at::Tensor distance = distances(logs, exact);
+      EXPECT_TRUE(distance.le(bound + 1e-12).all().item<bool>()) << iterations;
+      // The i-th singular value is never below.
+      EXPECT_TRUE(logs.le(exact.narrow(0, 0, 4) + 1e-12).all().item<bool>()) << iterations;
+      tightest = std::min(tightest, (bound / distance.clamp_min(1e-12)).min().item<double>());
+    }
+    EXPECT_LT(tightest, one.tightest) << "no bound to speak of";
+  }
+}
+
+/// Negative control: with singular values denied the bound is broken, and the change of the last
+/// iteration is none.
+TEST(FiniteTime, TheBoundIsBrokenBySingularValuesThatAreNotTheMatrixsOwn) {
+  const at::Tensor x = at::zeros({1, 1, 12, 10}, at::kDouble);
+  const at::Tensor matrix = with_singular_values((at::arange(120, at::kDouble) * -0.02).exp());
+  const at::Tensor exact = log_singular_values(matrix);
+  const at::Tensor thinned = exact.slice(0, 0, 120, 40);  // with 117 singular values denied
+  const Stretches found =
+      largest_stretches(TangentMap(linear_map(matrix), x),
+                        {.exponents = 4, .oversampling = 2, .iterations = 6, .tolerance = 1e-15});
+  const at::Tensor logs = found.log_stretch[0][0];
+  EXPECT_TRUE(distances(logs, exact).le(found.bound[0][0]).all().item<bool>());
+  EXPECT_FALSE(distances(logs, thinned).le(found.bound[0][0]).all().item<bool>());
+  const at::Tensor short_of = exact.narrow(0, 0, 4) - logs;
+  EXPECT_FALSE(short_of.le(found.error[0][0]).all().item<bool>()) << "the last change is no bound";
+}
+
+/// One vector among a hundred directions of stretch 1 has found one of those, and says so to 1 %;
+/// the single direction of stretch 1.05 leaves no trace in its residual.
+TEST(FiniteTime, TheBoundDoesNotSayWhichSingularValueIsNear) {
+  const at::Tensor s = at::ones({100}, at::kDouble);
+  s[0].fill_(1.05);
+  const Stretches found = largest_stretches(
+      TangentMap(linear_map(with_singular_values(s)), at::zeros({1, 1, 10, 10}, at::kDouble)),
+      {.exponents = 1, .oversampling = 0, .iterations = 1});
+  const double log = found.log_stretch.item<double>(), bound = found.bound.item<double>();
+  EXPECT_LE(log, bound) << "of 0";
+  EXPECT_LT(log + bound, std::log(1.05)) << "which is missed";
+}
+
+TEST(FiniteTime, AnIterateWithoutInformationHasAnInfiniteBound) {
+  const at::Tensor s = at::full({100}, 1e-6, at::kDouble);
+  s[0].fill_(1);
+  const Stretches found = largest_stretches(
+      TangentMap(linear_map(with_singular_values(s)), at::zeros({1, 1, 10, 10}, at::kDouble)),
+      {.exponents = 1, .oversampling = 0, .iterations = 1});
+  EXPECT_TRUE(std::isinf(found.bound.item<double>()));
+}
+
 TEST(FiniteTime, ACellHasTheSameBitsAloneAndFused) {
   const at::Tensor x = seeded({2, 6, 8}, {21, 22, 23}, 1);
   const SubspaceOptions o{.exponents = 4, .oversampling = 2, .iterations = 20, .tolerance = 1e-3};
@@ -199,6 +292,7 @@ TEST(FiniteTime, ACellThatIsNotFiniteLeavesItsNeighboursAlone) {
   expect_same_bits(of_cell(sound, 0), of_cell(found, 0));
   expect_same_bits(of_cell(sound, 2), of_cell(found, 2));
   EXPECT_TRUE(found.log_stretch[1].isnan().all().item<bool>());
+  EXPECT_TRUE(found.bound[1].isnan().all().item<bool>());
   EXPECT_FALSE(found.converged[1].any().item<bool>());
 }
 

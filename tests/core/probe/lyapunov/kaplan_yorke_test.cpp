@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/nan.hpp"
+#include "tests/support/verdict.hpp"
 
 namespace depthgrid::testing {
 namespace kaplan_yorke_test {
@@ -15,7 +16,7 @@ TEST(KaplanYorke, IsTheKnownDimensionOfLorenzAndHenon) {
 }
 
 TEST(KaplanYorke, AContractingSystemHasDimensionZero) {
-  EXPECT_EQ(kaplan_yorke({-0.1, -2}, 2), 0);
+  verdict(32, "Kaplan–Yorke, all exponents negative", kaplan_yorke({-0.1, -2}, 2), exactly(0));
   EXPECT_EQ(kaplan_yorke({-0.1}, 100), 0);
 }
 
@@ -25,7 +26,8 @@ TEST(KaplanYorke, AnExpandingSystemFillsTheSpace) {
 }
 
 TEST(KaplanYorke, IsUndeterminedIfTheExponentsEndTooEarly) {
-  EXPECT_TRUE(std::isnan(kaplan_yorke({0.5, 0.25}, 3)));
+  verdict(32, "Kaplan–Yorke, two positive exponents of three: undetermined, NaN (1)",
+          std::isnan(kaplan_yorke({0.5, 0.25}, 3)) ? 1 : 0, exactly(1));
   EXPECT_TRUE(std::isnan(kaplan_yorke({0.5, kNaN, -9}, 3)));
   EXPECT_TRUE(std::isnan(kaplan_yorke({}, 3)));
   EXPECT_NEAR(kaplan_yorke({0.5, -1}, 1000), 1.5, 1e-12);  // a negative sum is enough

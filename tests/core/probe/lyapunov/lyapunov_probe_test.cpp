@@ -116,6 +116,7 @@ TEST(LyapunovProbe, ExponentsAreThoseOfTheDenseJacobians) {
       EXPECT_NEAR(found.at("lyapunov_exponent", 0, i), mean[k].item<double>() / 2, 1e-8);
       EXPECT_NEAR(found.at("lyapunov_exponent_std", 0, i), spread[k].item<double>() / 2, 1e-8);
       EXPECT_EQ(found.at("lyapunov_exponent_error", 0, i), 0);  // a complete basis is exact
+      EXPECT_LT(found.at("lyapunov_exponent_bound", 0, i), 1e-12);
     }
   }
   EXPECT_NEAR(found.at("lyapunov_log_det", 0), at::stack(determinants).mean().item<double>(), 1e-8);
@@ -185,6 +186,12 @@ TEST(LyapunovProbe, ALargeStateIsIterated) {
   EXPECT_TRUE(std::isnan(found.at("lyapunov_kaplan_yorke", 0))) << "2 of 640, both positive";
   EXPECT_NEAR(found.at("lyapunov_exponent", 0, 0), exact[0].item<double>(), 1e-3);
   EXPECT_LT(found.at("lyapunov_exponent_error", 0, 1), 1e-3);
+  for (const std::size_t k : {0, 1}) {
+    const double value = found.at("lyapunov_exponent", 0, k);
+    EXPECT_LE((exact - value).abs().min().item<double>(),
+              found.at("lyapunov_exponent_bound", 0, k));
+    EXPECT_LT(found.at("lyapunov_exponent_bound", 0, k), 0.1);
+  }
   EXPECT_TRUE(std::isnan(found.at("lyapunov_exponent_std", 0)));  // of one sequence
 }
 
@@ -234,7 +241,7 @@ TEST(LyapunovProbe, DeclaresWhatItsOptionsAskFor) {
   o.variants = {LyapunovVariant::Relative};
   o.sequences = 3;
   const Written found = look_at(small_subject({3}), o);
-  EXPECT_EQ(found.specs.size(), 14U);  // no influence
+  EXPECT_EQ(found.specs.size(), 15U);  // no influence
   EXPECT_EQ(found.specs.front().axes.front().labels, std::vector<std::string>{"relative"});
   EXPECT_EQ(found.at("lyapunov_sequences", 0), 3);
   EXPECT_EQ(lyapunov_variant("normalised"), LyapunovVariant::Normalised);
@@ -275,6 +282,13 @@ TEST(LyapunovProbe, LooksAtNoMoreSequencesAtOnceThanAPassOfTrainingHas) {
   }
   EXPECT_NEAR(exponents[0], exponents[2], 1e-12);
   EXPECT_NEAR(exponents[1], exponents[2], 1e-12);
+}
+
+TEST(LyapunovProbe, ASubjectWithoutWeightsHasNoCopyInFloat64) {
+  LyapunovOptions o;
+  o.wide = true;
+  const ToySubject subject = small_subject({3});
+  EXPECT_THROW(look_at(subject, o), Error);
 }
 
 TEST(LyapunovProbe, TheGlobalGeneratorIsNotUsed) {

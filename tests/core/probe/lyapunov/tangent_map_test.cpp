@@ -1,18 +1,29 @@
 #include "core/probe/lyapunov/tangent_map.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_make_dual.h>
+#include <ATen/ops/_unpack_dual.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/tanh.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/forward_grad.h>
 
 #include "core/base/error.hpp"
+#include "core/probe/lyapunov/directions.hpp"
 #include "tests/core/probe/lyapunov/toy_maps.hpp"
+#include "tests/support/verdict.hpp"
 
 namespace depthgrid::testing {
 namespace tangent_map_test {
@@ -29,7 +40,8 @@ TEST(TangentMap, ProductsAreThoseOfTheDenseJacobian) {
 
   const TangentMap map(toy, x);
 
-  EXPECT_LT(largest(map.forward(v).flatten() - at::matmul(jacobian, v.flatten())), 1e-12);
+  verdict(28, "Dv, float64: distance from the dense Jacobian's",
+          largest(map.forward(v).flatten() - at::matmul(jacobian, v.flatten())), at_most(1e-12));
   EXPECT_LT(largest(map.transposed(v).flatten() - at::matmul(jacobian.t(), v.flatten())), 1e-12);
   EXPECT_LT(largest(map.value() - toy(x)), 1e-15);
 }
@@ -42,7 +54,56 @@ TEST(TangentMap, AgreesWithACentralDifference) {
 
   const at::Tensor slope = (toy(x + v * h) - toy(x - v * h)) / (2 * h);
 
-  EXPECT_LT(largest(TangentMap(toy, x).forward(v) - slope), 1e-8);
+  verdict(28, "Dv, float64: distance from a central difference",
+          largest(TangentMap(toy, x).forward(v) - slope), at_most(1e-8));
+}
+
+/// Dv by forward differentiation. The level ends whatever happens, or no later one could begin.
+at::Tensor forward_mode(const StateMap& map, const at::Tensor& x, const at::Tensor& v) {
+  struct Level {
+    std::uint64_t id = torch::autograd::ForwardADLevel::get_next_idx();
+    ~Level() { torch::autograd::ForwardADLevel::release_idx(id); }
+  };
+  const Level level;
+  const auto number = static_cast<std::int64_t>(level.id);
+  const at::Tensor y = map(at::_make_dual(x, v, number));
+  return std::get<1>(at::_unpack_dual(y, number)).clone();
+}
+
+TEST(TangentMap, AgreesWithForwardDifferentiation) {
+  for (const auto& [type, limit] : {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 1e-5)}) {
+    const CausalToy toy(3, 4, {5, 6}, type);
+    const at::Tensor x = at::randn({2, 3, 5, 4}, type), v = at::randn({2, 3, 5, 4}, type);
+    const std::string name = type == at::kDouble ? "float64" : "float32";
+    verdict(28, "Dv, " + name + ": distance from forward differentiation",
+            largest(TangentMap(toy, x).forward(v) - forward_mode(toy, x, v)), at_most(limit));
+  }
+}
+
+TEST(TangentMap, ManyDirectionsGiveWhatEachGivesAlone) {
+  const CausalToy toy(3, 4, {5, 6}, at::kFloat);
+  const at::Tensor x = at::randn({2, 3, 5, 4}), rows = at::randn({2, 3, 4, 20}, at::kDouble);
+  const TangentMap map(toy, x);
+  const at::Tensor many =
+      each_direction([&](const at::Tensor& v) { return map.forward(v); }, map.sizes(), rows);
+  double worst = 0;
+  for (std::int64_t i = 0; i < 4; ++i) {
+    const at::Tensor alone = TangentMap(toy, x).forward(rows.select(2, i).reshape(x.sizes()));
+    worst = std::max(worst, largest(many.select(2, i) - alone.flatten(2)));
+  }
+  verdict(28, "Dv, float32: distance between k directions and each alone", worst, at_most(1e-6));
+}
+
+TEST(TangentMap, AnExceptionInTheMapLeavesLaterOnesWorking) {
+  const at::Tensor x = at::randn({1, 1, 2, 3}, at::kDouble);
+  const StateMap broken = [](const at::Tensor& a) -> at::Tensor {
+    const at::Tensor begun = at::tanh(a);
+    throw std::runtime_error("inside");
+  };
+  EXPECT_THROW(TangentMap(broken, x), std::runtime_error);
+  const TangentMap later([](const at::Tensor& a) { return a * 3; }, x);
+  verdict(28, "after an exception inside a map: distance of a later Dv from 3 v",
+          largest(later.forward(x) - x * 3), exactly(0));
 }
 
 TEST(TangentMap, ManyDirectionsShareOneGraph) {
@@ -95,13 +156,15 @@ TEST(TangentMap, FusedAttentionIsRefusedWithAClearError) {
   const StateMap fused = [](const at::Tensor& a) {
     return at::scaled_dot_product_attention(a, a, a, {}, 0.0, true);
   };
+  bool refused = false;
   try {
     const TangentMap map(fused, x);
     map.forward(x);
-    FAIL() << "a map that is differentiable once was accepted";
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("cannot be differentiated twice"), std::string::npos);
+    refused = std::string(e.what()).find("cannot be differentiated twice") != std::string::npos;
   }
+  verdict(29, "fused attention: refused by name (1) or differentiated (0)", refused ? 1 : 0,
+          exactly(1));
   // An exception leaves later maps working.
   EXPECT_EQ(largest(TangentMap([](const at::Tensor& a) { return a * 3; }, x).forward(x) - x * 3),
             0);

@@ -20,9 +20,11 @@
 #include "core/base/error.hpp"
 #include "core/cells/cell_set.hpp"
 #include "core/depth/integrator.hpp"
+#include "core/probe/solver/continuity.hpp"
 #include "core/probe/solver/independent_layers.hpp"
 #include "tests/core/probe/fake_subject.hpp"
 #include "tests/core/probe/recorded_rows.hpp"
+#include "tests/support/verdict.hpp"
 
 namespace depthgrid::testing {
 namespace solver_probe_test {
@@ -95,7 +97,9 @@ TEST(SolverProbe, OnASmoothFieldEachMethodHasItsOrderAndItsCount) {
   const auto& order = out.row("solver_observed_order");
   EXPECT_NEAR(order[0], 1, 0.15);
   EXPECT_NEAR(order[1], 1, 0.1);
-  EXPECT_NEAR(order[2], 4, 0.3);
+  verdict(12, "autonomous smooth field: order of rk4", order[2], near(4, 0.3));
+  verdict(12, "autonomous smooth field: flag solver_continuous (1 continuous)",
+          out.row("solver_continuous")[0], exactly(1));
   EXPECT_TRUE(std::isnan(order[3])) << "an adaptive method has no step to halve";
   const auto& count = out.row("solver_evaluations");
   const auto& accepted = out.row("solver_accepted");
@@ -157,6 +161,7 @@ TEST(SolverProbe, IndependentLayersHaveNoOrder) {
   }
   EXPECT_LE(median(orders), 1.5);
   EXPECT_LT(median(steps), 0.1) << "Euler on the layers";
+  for (std::size_t e = 0; e < kManyCells; ++e) EXPECT_EQ(out.row("solver_continuous", e)[0], 1);
 }
 
 TEST(SolverProbe, TheControlAsTheFieldIsSeenThrough) {
@@ -167,13 +172,46 @@ TEST(SolverProbe, TheControlAsTheFieldIsSeenThrough) {
   layers.match(x, half);
   const RecordedRows out = seen(layers, x, {.negative_control = false});
 
-  std::vector<double> orders;
+  std::vector<double> orders, euler;
+  double not_continuous = 0;
   for (std::size_t e = 0; e < kManyCells; ++e) {
     orders.push_back(out.row("solver_observed_order", e)[2]);
+    euler.push_back(out.row("solver_divergence_state", e)[0]);
     EXPECT_LT(orders.back(), 2.5);
     EXPECT_GT(out.row("solver_divergence_displacement", e)[2], 0.01);
+    not_continuous += out.row("solver_continuous", e)[0] == 2 ? 1 : 0;
   }
-  EXPECT_LE(median(orders), 1.5);
+  verdict(12, "independent layers, 16 draws: median order of rk4", median(orders), at_most(1.5));
+  verdict(12, "independent layers: of 16, flag solver_continuous says 2, not", not_continuous,
+          exactly(kManyCells));
+  EXPECT_LT(median(euler), 0.1) << "the published measure sees nothing";
+}
+
+MethodResult rk4_with(double distance, double order) {
+  return {.of_displacement = distance, .order = order, .cost = {}};
+}
+
+TEST(Continuity, NeedsASmallDistanceAndAHighOrder) {
+  EXPECT_EQ(continuity(rk4_with(0.01, 3)), Continuity::Continuous);
+  EXPECT_EQ(continuity(rk4_with(0.011, 4)), Continuity::Not);
+  EXPECT_EQ(continuity(rk4_with(1e-4, 2.9)), Continuity::Not);
+  EXPECT_EQ(continuity(rk4_with(std::nan(""), 4)), Continuity::Undecided);
+  EXPECT_EQ(continuity(rk4_with(1e-15, std::nan(""))), Continuity::Undecided) << "rounding";
+}
+
+TEST(Continuity, IsUndecidedIfTheControlPassesToo) {
+  const MethodResult good = rk4_with(1e-3, 4), bad = rk4_with(0.3, 1);
+  EXPECT_EQ(continuity(good, bad), Continuity::Continuous);
+  EXPECT_EQ(continuity(good, good), Continuity::Undecided);
+  EXPECT_EQ(continuity(good, rk4_with(std::nan(""), 1)), Continuity::Undecided);
+  EXPECT_EQ(continuity(bad, good), Continuity::Not);
+}
+
+TEST(SolverProbe, WithoutRk4NothingIsDecided) {
+  const Tanh field(at::tensor({1.3}, at::kDouble));
+  const RecordedRows out = seen(field, at::randn({1, 2, 6, 8}, at::kDouble),
+                                {.methods = {SolverMethod::EulerM, SolverMethod::Dopri5}});
+  EXPECT_EQ(out.row("solver_continuous")[0], 0);
 }
 
 TEST(IndependentLayers, MoveTheStateAsFarAsIsAsked) {
@@ -210,6 +248,7 @@ TEST(SolverProbe, FusedIsAloneAndADivergedCellHarmsNobody) {
     EXPECT_TRUE(same(out.row(one.name, 2), last.row(one.name))) << one.name;
   }
   EXPECT_EQ(out.row("solver_status", 1), std::vector<double>(4, 3));
+  EXPECT_EQ(out.row("solver_continuous", 1)[0], 0) << "undecided";
   for (const char* name : {"solver_divergence_state", "solver_observed_order", "solver_kl",
                            "solver_control_divergence", "solver_control_order"}) {
     for (const double v : out.row(name, 1)) EXPECT_TRUE(std::isnan(v)) << name;

@@ -24,6 +24,7 @@
 #include "core/probe/trajectory/feature_moments.hpp"
 #include "core/probe/trajectory/spectrum.hpp"
 #include "core/probe/trajectory/stored_states.hpp"
+#include "tests/support/verdict.hpp"
 
 namespace depthgrid {
 namespace state_moments_test {
@@ -141,6 +142,20 @@ TEST(TrajectoryCka, OfIndependentStatesIsAboutZeroWhereTheBiasedFormulaIsNot) {
   EXPECT_NEAR(biased_cka(x[0], x[1]), 0.2, 0.01);
 }
 
+TEST(TrajectoryCka, OfAHundredAndTwentyEightIndependentTokensIsAboutZero) {
+  const at::Tensor x = gaussian({3, 128, 256});
+  const std::vector<double> cka = cka_of(x);
+  double worst = 0;
+  for (const std::size_t i : {1, 2, 5}) worst = std::max(worst, std::abs(cka[i]));
+  testing::verdict(33, "debiased CKA of independent Gaussians, n = 128, d = 256: largest of three",
+                   worst, testing::at_most(0.03));
+  testing::verdict(33, "the biased formula there", biased_cka(x[0], x[1]),
+                   testing::near(0.67, 0.02));
+  const at::Tensor turned = at::matmul(x[0], orthonormal(256, 256));
+  testing::verdict(33, "CKA(X, XQ), Q orthogonal, biased", biased_cka(x[0], turned),
+                   testing::near(1, 1e-6));
+}
+
 TEST(TrajectoryCka, IsUndefinedForTokensThatAreAllTheSame) {
   at::Tensor x = gaussian({2, 40, 5});
   x[1].zero_();
@@ -162,6 +177,8 @@ TEST(TrajectorySpectrum, OfRankKWithEqualSingularValuesIsK) {
     const at::Tensor x = at::matmul(cloud, orthonormal(channels, rank).t()) + gaussian({channels});
     const Spectrum found = spectrum_at(at::stack({gaussian(x.sizes()), x}), 1);
     EXPECT_NEAR(found.effective_rank, rank, 1e-6 * rank);
+    testing::verdict(34, "effective rank of equal singular values, rank " + std::to_string(rank),
+                     found.effective_rank, testing::near(rank, 1e-3));
     EXPECT_NEAR(found.participation_ratio, rank, 1e-9 * rank);
   }
 }
