@@ -18,7 +18,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kPatience = 5;  // s
+constexpr double kAnswerSeconds = 5;  // s
 
 /// The number that `text` begins with; 0 if there is none.
 double number_at(std::string_view text) {
@@ -73,14 +73,14 @@ QueueReport queue_report(const std::filesystem::path& store, const SlurmClient::
   if (jobs.empty() || !out.problem.empty()) return out;
   const CommandAnswer accounts = run({"sacct", "-n", "-P", "-X", "-o", "ElapsedRaw,AllocTRES", "-j",
                                       fmt::format("{}", fmt::join(jobs, ","))},
-                                     kPatience);
+                                     kAnswerSeconds);
   if (accounts.code == 0) out.gpu_seconds = gpu_seconds_of(accounts.out);
   return out;
 }
 
 QueueReport queue_report(const std::filesystem::path& store) {
   return queue_report(store, [](const std::vector<std::string>& command, double seconds) {
-    return answer_of(command, std::min(seconds, kPatience));
+    return answer_of(command, std::min(seconds, kAnswerSeconds));
   });
 }
 
