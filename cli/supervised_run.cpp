@@ -209,7 +209,8 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   prepare.prepare = true;
   prepare.cells = request.cells;
   // Plan, corpora and audits, once; this process's signals are its child's meanwhile.
-  const int prepared = run_child(worker_command("run", order_text(prepare)));
+  // It is no rank, even where a step of srun has started this process.
+  const int prepared = run_child(worker_command("run", order_text(prepare)), false);
   if (prepared != 0) return {.code = prepared};
   StopWatch signals;
   const Sweep sweep = load_planned_sweep(line);

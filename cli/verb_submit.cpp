@@ -192,7 +192,8 @@ int submit_verb(const Arguments& arguments) {
   const SlurmClient slurm;
   if (!dry && !slurm.present()) {
     throw UserError(ExitCode::BadConfig,
-                    "submit: sbatch is not here; on a machine without Slurm type depthgrid run "
+                    "submit: sbatch is not here, or knows no cluster; on a machine without Slurm "
+                    "type depthgrid run "
                     "-j N, or try a submission with --dry-run or scripts/slurm/lab.sh");
   }
   if (dry && !fs::exists(folder / "STORE.json")) {

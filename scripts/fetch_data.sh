@@ -38,10 +38,10 @@ usage() {
   exit 2
 }
 
-name= to=${DEPTHGRID_DATA:-data} from= list=
+name='' to=${DEPTHGRID_DATA:-data} from='' list=''
 while [ $# -gt 0 ]; do
   case $1 in
-    --to|--from|--table) [ $# -ge 2 ] && [ -n "$2" ] || fail 2 "$1 needs a value" ;;&
+    --to|--from|--table) [[ $# -ge 2 && -n $2 ]] || fail 2 "$1 needs a value" ;;&
     --to) to=$2; shift ;;
     --from) from=${2%/}; shift ;;
     --table) table=$(cat "$2") || fail 66 "cannot read the table $2"; shift ;;

@@ -27,7 +27,7 @@ done
 [[ $device == cuda || $device == cpu ]] || { echo "$0: --device is cuda or cpu, not $device" >&2; exit 78; }
 [[ -x $here/bin/gpu_test ]] || { echo "$0: no test programs here: pack them with scripts/bundle.sh --tests" >&2; exit 78; }
 mkdir -p "$out"
-cd "$out"
+cd "$out" || exit 73
 python=${PYTHON:-python3}
 export DEPTHGRID_TEST_SOURCES=$here/share/depthgrid OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=PASSIVE
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -146,6 +146,7 @@ seeds: 2
 Y
   local total check unaudited=()
   # The audit would need memory and time before a cell does, and is not what is tried here.
+  # shellcheck disable=SC2016  # backquotes of Markdown
   for check in $("$here/depthgrid" schema --markdown | sed -n 's/^| `\(audit\.[a-z_]*\)`.*/\1/p'); do
     unaudited+=(--set "$check=off")
   done

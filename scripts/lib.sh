@@ -11,6 +11,7 @@ now() { date +%s.%N; }
 elapsed() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f s", b - a }'; }
 say() { printf '%s\n' "$*"; }
 skip() { printf '== %s: %s\n' "$1" "$2"; }  # a step with nothing to do
+# shellcheck disable=SC2034  # read by the scripts
 script_start=$(now)
 
 # What a line in a log usually means: pattern | cause. The first match wins.

@@ -80,7 +80,7 @@ else
   install torch "LibTorch 2.11.0 with CUDA 13.0 libraries (4.7 GB on disk)" \
     "no network to the package index, or less than 8 GB of free disk" requirements.txt
 fi
-install dev "clang-format and clang-tidy" "no network to the package index" requirements-dev.txt
+install dev "clang-format, clang-tidy and shellcheck" "no network to the package index" requirements-dev.txt
 install analysis "packages for reading results in Python" "no network to the package index" \
   requirements-analysis.txt
 

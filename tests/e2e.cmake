@@ -30,7 +30,7 @@ depthgrid_e2e(records 600)
 depthgrid_e2e(own_text 300)
 depthgrid_e2e(tutorial 600)
 depthgrid_e2e(readers 600)
-depthgrid_e2e(secrets 180)
+depthgrid_e2e(secrets 300)
 depthgrid_e2e(signals 600)
 depthgrid_e2e(orders 600)
 depthgrid_e2e(weights 600)
@@ -68,7 +68,7 @@ depthgrid_chaos(disk_all 1800 slow disk --levels 100)
 depthgrid_chaos(isolation_all 1800 slow isolation --cells 100 --failing 20 --seed 2)
 depthgrid_chaos(detect_all 1800 slow detect --rounds 10)
 # Those that start ranks have the machine to themselves.
-foreach(name IN ITEMS audit bundle display doctor hang orders out_of_memory probes records signals slurm
+foreach(name IN ITEMS audit bundle display doctor hang orders out_of_memory probes records secrets signals slurm
                      slurm_matrix start_cells study1 supervisor teams training)
   set_tests_properties(e2e.${name} PROPERTIES PROCESSORS 2)
 endforeach()

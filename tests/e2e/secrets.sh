@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # No secret of the environment gets into a store, a log, a cache or a script for Slurm: fifty variables with a random
 # value each, then a search for every value through every file that was written.
-source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
+source "$(dirname "${BASH_SOURCE[0]}")/slurm_common.sh" "$@"
 options=(--set train.steps=5)
 names=(
   AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AZURE_CLIENT_SECRET GOOGLE_API_KEY HF_TOKEN HUGGING_FACE_HUB_TOKEN WANDB_API_KEY
@@ -40,9 +40,26 @@ none out kept kept-by-two "$XDG_CACHE_HOME"
 expect 0 h5dump -d /attempt_environment kept/sweep.h5
 says out 'https://proxy/'
 none out
-# Scripts for Slurm, where the program writes them: without a cluster, those of a dry run.
-if "$depthgrid" submit --help >/dev/null 2>&1; then
-  "$depthgrid" submit "$sweep" --set train.steps=6 --store submitted --dry-run >script 2>&1 || true
-  none script
-  [ ! -e submitted ] || none submitted
+# Launches that are watched: their logs and records.
+expect 0 "$depthgrid" run "$sweep" "${options[@]}" --store watched -j 2 -q
+[ -n "$(ls watched/launches/*/attempt-1.log watched/launches/*/attempt-1.json)" ] || fail "no launches to search"
+none watched
+# Scripts for Slurm: of a dry run, and where there is a Slurm, of a submission with all that its tasks write.
+expect 0 "$depthgrid" submit "$sweep" --set train.steps=6 --store kept --dry-run
+says out "#SBATCH --array=0-"
+says out "exec "
+none out err
+if has_slurm; then
+  start_lab 2 0
+  expect 0 "$depthgrid" submit "$sweep" --set train.steps=6 --set resources.lease=5 --store submitted --canary
+  none out err
+  wait_for 90 "end of the tasks" queue_empty
+  expect 0 "$depthgrid" status submitted --json
+  check "j['counts']['completed'] == 4"
+  for written in array-0.sbatch array-1.sbatch submission.json tasks.txt logs; do
+    [ -n "$(ls submitted/submissions/*/$written)" ] || fail "no $written to search"
+  done
+  none submitted
+else
+  echo "no submission: Slurm is not installed"
 fi

@@ -66,7 +66,8 @@ wait_for 60 "end of the array" queue_empty
 all_done poisoned
 
 # Cancelled tasks write checkpoints and do not come back.
-long=(--set train.steps=3000 --set checkpoint.every=100 --set eval.every=1500)
+# One task a node.
+long=(--set train.steps=3000 --set checkpoint.every=100 --set eval.every=1500 --set "slurm.extra=[--exclusive]")
 submit ended "${long[@]}" >submitted
 wait_for 60 checkpoint a_checkpoint ended
 scancel -u "$(id -un)"
@@ -94,6 +95,11 @@ wait_for 60 "end of the array" queue_empty
 [ "$(sed -n 's/^\([0-3]\) n.*/\1/p' cards | sort -u | tr -d '\n')" = 0123 ] || fail "cards of the launches: $(cat cards)"
 [ "$(grep -c '^[0-3] n' cards)" = 4 ] || fail "cards of the launches: $(cat cards)"
 all_done packed
+
+# An interactive allocation, with a supervisor in a step of a launcher that knows nothing of MPI.
+expect 0 env DEPTHGRID="$depthgrid" "$sources/scripts/slurm/interactive.sh" "$sweep" "${options[@]}" --store interactive \
+  -q -j 2 -- -n1 -c2 -t 5
+same plain interactive
 
 # The signal before the time limit, to the task whose id is the array's: it alone goes back. A node dies: its tasks go
 # to others. What they had is kept, and goes on with the same bits.

@@ -5,7 +5,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/slurm_common.sh" "$@"
 start_lab 4 4
 train plain
-long=(--set train.steps=3000 --set checkpoint.every=100 --set eval.every=1500)
+# One task a node.
+long=(--set train.steps=3000 --set checkpoint.every=100 --set eval.every=1500 --set "slurm.extra=[--exclusive]")
 "$depthgrid" run "$sweep" "${options[@]}" "${long[@]}" --store plain_long -q
 begun=$SECONDS
 seen() { # seen WHAT: what has been shown, and when
@@ -59,9 +60,8 @@ node=$(squeue -h -r -j "$victim" -o %N)
 killed=$SECONDS
 wait_for 120 "task of the dead node in the queue" state_is "$victim" PENDING
 seen "node $node killed: Slurm put $victim back after $((SECONDS - killed)) s"
-back=$(scontrol -o show jobs | grep -c 'Restarts=1.*JobState=\(PENDING\|RUNNING\)\|JobState=PENDING.*Restarts=1' || true)
-lost=$(scontrol -o show jobs | grep -c "Restarts=1" || true)
-[ "$lost" -ge 1 ] && [ "$lost" -lt 4 ] || fail "$lost of 4 tasks were requeued, $back wait"
+lost=$(scontrol -o show jobs | grep "ArrayJobId=${victim%_*} " | grep -c 'Restarts=1' || true)
+[ "$lost" = 1 ] || fail "$lost of 4 tasks were requeued, not that of the dead node alone"
 wait_for 240 "end of all tasks" queue_empty_soon
 "$lab" revive "$labdir" "$node"
 all_done dead plain_long
@@ -131,17 +131,14 @@ check "j['counts']['completed'] == 3"
 grep -q "\"ranks\": $wide" mixed/launches/*/attempt-1.json || fail "no launch of $wide ranks"
 seen "a team of $wide ranks and a chain of two cells in arrays of their own"
 
-# A launcher that starts the program twice as a world of one: it refuses instead of training alone.
-cat >singleton.sbatch <<'SH'
-#!/bin/bash
-srun --mpi=none -n2 "$@"
-echo "ended with $?"
-SH
-sbatch -W -n2 -t 2 -o singleton.log singleton.sbatch "$depthgrid" run "$sweep" "${options[@]}" "${team[@]}" \
-  --store singleton -q || true
-[ "$(find singleton/cells -name result.h5 2>/dev/null | wc -l)" = 0 ] || fail "a singleton has trained cells"
-grep -q 'ended with [1-9]' singleton.log || fail "singletons were not refused: $(cat singleton.log)"
-seen "singletons are refused: $(grep -ai 'pmi\|rank' singleton.log | head -1)"
+# The program alone where it should be one of two ranks: without a launcher, and by one that makes each a world of its own.
+for line in "" "srun --mpi=none -n2"; do
+  sbatch -W -n2 -t 2 -o singleton.log --wrap "$line $depthgrid run $sweep ${options[*]} ${team[*]} --store singleton -q
+echo ended with \$?" >submitted
+  grep -q 'ended with [1-9]' singleton.log || fail "not refused: $(cat singleton.log)"
+  [ "$(find singleton/cells -name result.h5 2>/dev/null | wc -l)" = 0 ] || fail "a singleton has trained cells"
+  seen "refused: $(grep -m1 'only 1 rank\|PMI support' singleton.log)"
+done
 
 # Preemption without a signal for the script: what counts is the last periodic checkpoint.
 stop_lab

@@ -27,5 +27,16 @@ expect 0 "$depthgrid" schema --json-schema
 check '"$schema" in j and "properties" in j'
 expect 0 "$depthgrid" schema --markdown
 says out "train.lr"
+# The templates for a cluster, each as the base of a sweep; what they say arrives.
+for template in one_gpu:1:1 packed_node:4:1 data_parallel:4:2; do
+  IFS=: read -r name gpus nodes <<<"$template"
+  { echo "base: $sources/scripts/slurm/$name.yaml" && cat "$sources/configs/tiny.yaml"; } >"on_$name.yaml"
+  expect 0 "$depthgrid" validate "on_$name.yaml" --json
+  check 'j["valid"] is True and j["cells"] == 4'
+  expect 0 "$depthgrid" show hidden=4,s0 "on_$name.yaml" --all
+  grep -Eq "^resources.gpus +$gpus +base, " out || fail "the gpus of $name do not arrive"
+  grep -Eq "^resources.nodes +$nodes " out || fail "the nodes of $name do not arrive"
+done
+[ "$(find "$sources/scripts/slurm" -name '*.yaml' | wc -l)" = 3 ] || fail "a template that this test does not know"
 [ ! -e results ] || fail "validate has written something"
 echo "validate: ok"
