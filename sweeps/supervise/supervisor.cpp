@@ -253,7 +253,18 @@ void Supervisor::watch() {
     still.push_back(std::move(launch));
   }
   running_ = std::move(still);
-  for (auto& [launch, code] : over) ended(*launch, code);
+  for (auto& [launch, code] : over) {
+    or_end([&] { ended(*launch, code); });
+  }
+}
+
+/// A store that cannot be written ends the run in order: all launches stop with their checkpoints.
+void Supervisor::or_end(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const StorageError& error) {
+    end_with(error.code(), error.what());
+  }
 }
 
 ExitCode Supervisor::run() {
@@ -269,8 +280,10 @@ ExitCode Supervisor::run() {
         for (const auto& launch : running_) launch->process->kill();
       }
     } else {
-      while (start_one()) {
-      }
+      or_end([&] {
+        while (start_one()) {
+        }
+      });
       bool left = !running_.empty();
       for (std::size_t i = 0; !left && i < launches_.size(); ++i) {
         left = wish_for(i) != Wish::Nothing;

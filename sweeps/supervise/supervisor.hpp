@@ -99,6 +99,7 @@ class Supervisor {
   void watch();
   void ended(Watched& launch, int code);
   void stop_all();
+  void or_end(const std::function<void()>& action);
   void give_up(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
   bool open(std::size_t index) const;
   std::int64_t state_of(const LaunchPlan& plan) const;
