@@ -101,7 +101,10 @@ bool Supervisor::begin(std::size_t index) {
   const LaunchPlan& launch = launches_[index].plan;
   const std::filesystem::path folder = launch_folder(store_, launch.id);
   make_folders(folder);
-  auto lease = leases_.try_acquire(folder);
+  std::optional<Lease> lease;
+  if (const bool free = leases_.looks_free(folder); world_.inherit(launch) && free) {
+    lease = leases_.try_acquire(folder);
+  }
   if (!lease || !open(index)) {
     // Theirs for now; another look when its heartbeat could have changed.
     launches_[index].not_before =

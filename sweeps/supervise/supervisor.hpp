@@ -53,6 +53,9 @@ struct SupervisorWorld {
   std::function<void(const LiveEvent& event)> hear = [](const LiveEvent&) {};
   std::function<double()> now;  // s, monotonic
   std::function<void(double seconds)> wait;
+  /// Takes the launch's cells over from owners that have fallen silent; false while such an owner
+  /// may yet come back. See inherit_cells().
+  std::function<bool(const LaunchPlan& plan)> inherit = [](const LaunchPlan&) { return true; };
   /// Sets a launch's cells that have no result aside as failed.
   std::function<void(const LaunchPlan& plan, const LaunchRecord& last, const std::string& why)>
       set_aside;
