@@ -25,6 +25,7 @@
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/report/slot_record.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
+#include "sweeps/supervise/inherit_cells.hpp"
 #include "sweeps/supervise/launch_process.hpp"
 #include "sweeps/supervise/stop_watch.hpp"
 
@@ -280,6 +281,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
     count_slots(false);
     if (signals.insisted()) throw UserError(ExitCode::TempFail, "a second signal: left at once");
   };
+  world.inherit = [&](const LaunchPlan& plan) { return inherit_cells(store, leases, plan.cells); };
   world.set_aside = [&](const LaunchPlan& plan, const LaunchRecord& last, const std::string& why) {
     report_failures(sweep, store, leases, plan, last, why, repeat);
   };

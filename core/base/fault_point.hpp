@@ -6,23 +6,33 @@
 
 namespace depthgrid {
 
-/// A fault on order, for tests of what follows one: the environment variable DEPTHGRID_FAULT is
-/// "ACTION@STEP" or "ACTION@STEP@CELL" with the actions abort, sleep (for ever), and kill
-/// (SIGKILL).
+/// Faults on order, for tests of what follows one: the environment variable DEPTHGRID_FAULT is
+/// "ACTION@STEP" or "ACTION@STEP@CELL", or several of these with commas between them. Actions:
+/// abort, segv, fpe and kill (signals), exit (code 3, without a word), error (an exception of the
+/// program), oom (std::bad_alloc), sleep (for ever). "enospc@N" fills the disk: see
+/// disk_full_on_order().
 class FaultPoint {
  public:
   /// Reads the environment. @throws UserError (Usage) for a text of another form.
   FaultPoint();
 
   /// False in all ordinary runs.
-  bool armed() const noexcept { return step_ >= 0; }
+  bool armed() const noexcept { return !faults_.empty(); }
 
-  /// The fault, if it is due. @param step  training steps done. @param cells  ids of the job.
+  /// The fault, if one is due. @param step  training steps done. @param cells  ids of the job.
   void pass(std::int64_t step, const std::vector<std::string>& cells) const;
 
  private:
-  std::string action_, cell_;
-  std::int64_t step_ = -1;
+  struct Fault {
+    void (*act)();
+    std::int64_t step;
+    std::string cell;  // empty: any
+  };
+  std::vector<Fault> faults_;
 };
+
+/// Counts a publication of a file. True from the N-th of this process on, if DEPTHGRID_FAULT is
+/// "enospc@N". @throws UserError (Usage) for a text of another form.
+bool disk_full_on_order();
 
 }  // namespace depthgrid

@@ -121,6 +121,7 @@ void require_filesystem(const fs::path& folder) {
     errno = 0;
     if (capability.works(trial)) continue;
     const int code = errno;
+    if (code == ENOSPC || code == EDQUOT) throw_errno(folder / "", "cannot write", code, 1);
     missing = capability.name;
     if (code != 0) missing += fmt::format(" ({})", std::strerror(code));
     break;  // the rest needs its files

@@ -20,6 +20,8 @@ constexpr int kBeatsPerTtl = 9;
 /// pause of the observer deposes a living owner, which beats several times in between, and an
 /// observer that looks only rarely still takes over eventually.
 constexpr int kPauseParts = 3;
+/// Heartbeats that a living owner never misses in a row.
+constexpr int kBeatsMissed = 2;
 
 }  // namespace
 
@@ -63,6 +65,12 @@ bool LeaseKeeper::stood_still(const std::filesystem::path& cell_dir, std::int64_
   seen.watched += std::min(now - seen.last_look, ttl / kPauseParts);
   seen.last_look = now;
   return seen.watched >= ttl;
+}
+
+bool LeaseKeeper::suspects(const std::filesystem::path& cell_dir) {
+  const std::lock_guard lock(mutex_);
+  const auto at = seen_.find(cell_dir);
+  return at != seen_.end() && at->second.watched > options_.ttl * kBeatsMissed / kBeatsPerTtl;
 }
 
 /// True if the generation after `last`, the highest one, may be claimed.

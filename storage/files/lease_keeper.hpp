@@ -48,6 +48,10 @@ class LeaseKeeper {
   /// Whether try_acquire() would claim the cell now. Counts as a look at its owner's heartbeat.
   bool looks_free(const std::filesystem::path& cell_dir);
 
+  /// Whether the heartbeat of the cell's owner has stood still for so long, over the looks made so
+  /// far, that its owner may be dead: longer than a living one ever lets it. Not a look itself.
+  bool suspects(const std::filesystem::path& cell_dir);
+
   /// One heartbeat of every lease that is held. The thread makes one every ttl/9.
   void beat_all();
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/error.hpp"
+#include "core/base/fault_point.hpp"
 #include "core/base/log.hpp"
 #include "storage/files/process_identity.hpp"
 #include "storage/files/set_aside.hpp"
@@ -46,6 +47,11 @@ Fd open_folder(const fs::path& folder) {
 
 void sync_or_throw(int fd, const fs::path& path, std::uint64_t bytes = 0) {
   if (fsync(fd) != 0) throw_errno(path, "cannot sync", errno, bytes);
+}
+
+/// A disk that a test has filled, see fault_point.hpp.
+void fail_on_order(const fs::path& target, std::uint64_t bytes) {
+  if (disk_full_on_order()) throw_errno(target, "cannot write", ENOSPC, bytes);
 }
 
 /// True if `name` is the file open as `fd`: a rename or link that happened despite an error.
@@ -100,6 +106,7 @@ Installed try_publish(int folder, const fs::path& target, std::span<const std::b
                      kFileMode));
   if (!fd) throw_errno(target, "cannot create a file beside it", errno, bytes.size());
   try {
+    fail_on_order(target, bytes.size());
     write_all(fd.get(), bytes, target);
     sync_or_throw(fd.get(), target, bytes.size());
     const Installed done = install(folder, scratch, target, fd.get(), how);
@@ -125,6 +132,8 @@ bool install_file(const fs::path& target, const fs::path& scratch, How how) {
   const Fd fd(open(scratch.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) throw_errno(scratch, "cannot open", errno);
   try {
+    std::error_code unknown;
+    fail_on_order(target, fs::file_size(scratch, unknown));
     sync_or_throw(fd.get(), scratch);
     const Installed done = install(folder.get(), scratch.filename(), target, fd.get(), how);
     if (done == Installed::Swept) throw_swept(target);

@@ -285,6 +285,14 @@ JobQueue::State JobQueue::next(std::optional<Claim>& claim) {
   return waiting ? State::Waiting : State::Finished;
 }
 
+bool JobQueue::may_inherit() const {
+  return std::ranges::any_of(jobs_, [&](const FusedJob& job) {
+    return std::ranges::any_of(job.cells, [&](std::size_t row) {
+      return pending(row) && leases_.suspects(store_.cell_dir(sweep_.cells[row].id));
+    });
+  });
+}
+
 void JobQueue::give_up(const std::vector<std::size_t>& rows) {
   for (const std::size_t row : rows) {
     if (!given_up_[row]) ++failed_;

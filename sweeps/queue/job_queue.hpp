@@ -85,6 +85,10 @@ class JobQueue {
   ///         cells that are not done; Finished: no cell is left.
   State next(std::optional<Claim>& claim);
 
+  /// Whether one of the cells that next() waits for may have lost its owner: then waiting on, for
+  /// at most the time to live of its lease, gives it.
+  bool may_inherit() const;
+
   /// Gives the cells up for this team: they have failed for good in this run.
   void give_up(const std::vector<std::size_t>& rows);
 

@@ -104,7 +104,10 @@ bool Supervisor::begin(std::size_t index) {
   const LaunchPlan& launch = launches_[index].plan;
   const std::filesystem::path folder = launch_folder(store_, launch.id);
   make_folders(folder);
-  auto lease = leases_.try_acquire(folder);
+  std::optional<Lease> lease;
+  if (const bool free = leases_.looks_free(folder); world_.inherit(launch) && free) {
+    lease = leases_.try_acquire(folder);
+  }
   if (!lease || !open(index)) {
     // Theirs for now; another look when its heartbeat could have changed.
     launches_[index].not_before =
@@ -281,7 +284,18 @@ void Supervisor::watch() {
     still.push_back(std::move(launch));
   }
   running_ = std::move(still);
-  for (auto& [launch, code] : over) ended(*launch, code);
+  for (auto& [launch, code] : over) {
+    or_end([&] { ended(*launch, code); });
+  }
+}
+
+/// A store that cannot be written ends the run in order: all launches stop with their checkpoints.
+void Supervisor::or_end(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const StorageError& error) {
+    end_with(error.code(), error.what());
+  }
 }
 
 ExitCode Supervisor::run() {
@@ -297,8 +311,10 @@ ExitCode Supervisor::run() {
         for (const auto& launch : running_) launch->process->kill();
       }
     } else {
-      while (start_one()) {
-      }
+      or_end([&] {
+        while (start_one()) {
+        }
+      });
       bool left = !running_.empty();
       for (std::size_t i = 0; !left && i < launches_.size(); ++i) {
         left = wish_for(i) != Wish::Nothing;

@@ -53,6 +53,9 @@ struct SupervisorWorld {
   std::function<void(const LiveEvent& event)> hear = [](const LiveEvent&) {};
   std::function<double()> now;  // s, monotonic
   std::function<void(double seconds)> wait;
+  /// Takes the launch's cells over from owners that have fallen silent; false while such an owner
+  /// may yet come back. See inherit_cells().
+  std::function<bool(const LaunchPlan& plan)> inherit = [](const LaunchPlan&) { return true; };
   /// Sets a launch's cells that have no result aside as failed.
   std::function<void(const LaunchPlan& plan, const LaunchRecord& last, const std::string& why)>
       set_aside;
@@ -103,6 +106,7 @@ class Supervisor {
   void watch();
   void ended(Watched& launch, int code);
   void stop_all();
+  void or_end(const std::function<void()>& action);
   void give_up(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
   void return_cards(const std::vector<std::string>& cards, LaunchEnd end);
   bool open(std::size_t index) const;

@@ -3,8 +3,8 @@
 
     .venv/bin/python tests/e2e/chaos.py kill --trials 60 [--seed 1] [--build build/release] [--keep DIR]
 
-Every mode prints a markdown table for docs/reliability.md and exits with 1 if a promise was not kept. `--keep DIR` keeps
-the stores of failed trials.
+Every mode prints a markdown table for docs/reliability.md and exits with 1 if a promise was not kept. `--keep DIR`
+keeps the stores of failed trials.
 """
 import argparse
 import datetime
@@ -12,12 +12,15 @@ import os
 import pathlib
 import platform
 import shutil
+import signal
 import sys
 import tempfile
 
 import chaos_cells
 import chaos_disk
 import chaos_kill
+import chaos_slurm
+import chaos_store
 import chaos_zombie
 
 MODES = {
@@ -50,6 +53,7 @@ def main():
     options = arguments()
     print(f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC, {os.cpu_count()} cores, "
           f"{platform.machine()}, Linux {platform.release()}: {' '.join(sys.argv[1:])}", flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="depthgrid-chaos-", ignore_cleanup_errors=True) as folder:
         options.work = pathlib.Path(folder)
 
@@ -58,7 +62,11 @@ def main():
                 shutil.copytree(store, options.keep / store.name, symlinks=True, dirs_exist_ok=True)
 
         options.keep_store = keep_store
-        violations = MODES[options.mode][0](options)
+        try:
+            violations = MODES[options.mode][0](options)
+        finally:
+            chaos_slurm.stop_all()
+            chaos_store.end_sessions()
     print(f"{violations} violations")
     return 1 if violations else 0
 

@@ -1,4 +1,4 @@
-"""chaos.py isolation, detect and preempt: cells that fail, how soon it is noticed, and runs that are stopped again and again."""
+"""chaos.py isolation, detect and preempt: cells that fail, how soon it is noticed, and runs that are stopped often."""
 import collections
 import random
 import re
@@ -37,7 +37,8 @@ def isolation(options):
     store = options.work / "isolated"
     started = time.time()
     violations = []
-    code, said = programs.run(programs.words(store, *WATCHED, *NO_RETRIES, "--set", "resources.hang=2"), fault, limit=1200)
+    words = programs.words(store, *WATCHED, *NO_RETRIES, "--set", "resources.hang=2")
+    code, said = programs.run(words, fault, limit=1200)
     seconds = time.time() - started
     if code != 4:
         violations.append(f"exit code {code}, not 4: {said[-400:]}")
@@ -118,7 +119,8 @@ def dead_worker(programs, store):
 
 def hang(programs, store, deadline):
     """From the last row to the end of the process."""
-    child = programs.start(programs.words(store, "--set", f"resources.hang={deadline}"), fault="sleep@50", log="hang.log")
+    words = programs.words(store, "--set", f"resources.hang={deadline}")
+    child = programs.start(words, fault="sleep@50", log="hang.log")
     wait_for("rows", lambda: list(store.glob("cells/*/*/journal-*")))
     code = wait(child)
     if code != 76:
@@ -129,10 +131,11 @@ def hang(programs, store, deadline):
 
 def silent_owner(programs, store, *options):
     """From an owner's last heartbeat (it gets SIGSTOP, with its supervisor) to the claim of a process that waits."""
-    first = after(programs, programs.words(store, *options), store)
-    second = programs.start(programs.words(store, *options), log="second.log")
-    wait_for("worker", lambda: options or workers(second.pid))
-    time.sleep(1.5)
+    words = programs.words(store, *(options or ("--only", "id = " + programs.first_cell())))
+    first = after(programs, words, store)
+    second = programs.start(words, log="second.log")
+    wait_for("successor", lambda: options or workers(second.pid))
+    time.sleep(1.5)  # it has looked at the heartbeats
     stopped = tree(first.pid)
     for pid in stopped:
         send(pid, signal.SIGSTOP)

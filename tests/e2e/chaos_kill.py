@@ -7,8 +7,8 @@ import subprocess
 import time
 
 from chaos_slurm import Lab
-from chaos_store import (Memory, Programs, Reference, Violation, alive, kill_all, read_apart, send, table, tree, wait,
-                         wait_for, workers)
+from chaos_store import (Memory, Programs, Reference, Violation, alive, command_of, kill_all, read_apart, send, table,
+                         tree, wait, wait_for, workers)
 
 KILLS_OF_A_STORE = 5  # then it is completed
 TEAM = ("--set", "resources.ranks_per_job=2", "--set", "packing.fuse=2")
@@ -66,6 +66,7 @@ class Round:
         self.words = [*kind.under, *programs.words(store, *kind.options, ranks=kind.ranks)]
         self.left = set()
         self.steps = {}
+        self.preparing = False
 
     def kill(self, child):
         """@return  False if there was nothing left to kill."""
@@ -74,7 +75,10 @@ class Round:
             return False
         self.left |= {p for root in [child.pid, *pids] for p in tree(root)} - set(self.spared(pids))
         memory = Memory(self.store)
-        if not send(self.dice.choice(pids), signal.SIGKILL):
+        victim = self.dice.choice(pids)
+        # A supervisor's preparation (plan, audit) is no launch of it: the command ends with it.
+        self.preparing = '"prepare":true' in "".join(command_of(victim))
+        if not send(victim, signal.SIGKILL):
             return False
         tally = self.tally
         tally.kills += 1
@@ -106,7 +110,7 @@ class Round:
         while killed < most:
             try:
                 code = child.wait(self.dice.uniform(0.02, 0.9) * self.reference.seconds)
-                return killed, code
+                return killed, None if code == 137 and self.preparing else code
             except subprocess.TimeoutExpired:
                 pass
             if not self.kill(child):
@@ -117,7 +121,8 @@ class Round:
                 self.judge(quiet=not any(alive(p) for p in self.left))
                 return killed, None
             self.judge(quiet=False)
-        return killed, wait(child, what=self.kind.name)
+        code = wait(child, what=self.kind.name)
+        return killed, None if code == 137 and self.preparing else code
 
     def play(self, most):
         kills = 0

@@ -1,5 +1,4 @@
 """The Slurm of chaos.py: the lab of scripts/slurm/lab.sh, whose daemons are killed by process id only."""
-import atexit
 import copy
 import os
 import pathlib
@@ -10,6 +9,13 @@ import time
 from chaos_store import alive, command_of, kill_all, tree
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
+
+running = []
+
+
+def stop_all():
+    while running:
+        running.pop().stop()
 
 
 class Lab:
@@ -25,7 +31,7 @@ class Lab:
                                  OMPI_MCA_pml="ob1", OMPI_MCA_btl="tcp,self")
         subprocess.run([self.script, "start", str(self.folder), "2", "0", str(port)], env=self.programs.env, check=True,
                        stdout=subprocess.DEVNULL)
-        atexit.register(self.stop)
+        running.append(self)
 
     @staticmethod
     def at_hand(programs):

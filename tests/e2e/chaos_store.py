@@ -7,6 +7,7 @@ undisturbed store, bit for bit.
 import contextlib
 import hashlib
 import json
+import multiprocessing
 import os
 import pathlib
 import re
@@ -14,7 +15,6 @@ import signal
 import struct
 import subprocess
 import time
-import multiprocessing
 
 import h5py
 import numpy as np
@@ -63,7 +63,7 @@ class Programs:
             os.environ, OMP_NUM_THREADS="1", XDG_CACHE_HOME=str(work / "cache"), OMPI_ALLOW_RUN_AS_ROOT="1",
             OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
             OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_hwloc_base_binding_policy="none",
-            OMPI_MCA_orte_tmpdir_base=str(work))
+            OMPI_MCA_orte_tmpdir_base=str(work), OMPI_MCA_btl_vader_backing_directory=str(work))
         for name in ("DEPTHGRID_DATA", "DEPTHGRID_FAULT"):
             self.env.pop(name, None)
         schema = subprocess.run([self.depthgrid, "schema", "--markdown"], capture_output=True, text=True, check=True)
@@ -83,12 +83,16 @@ class Programs:
         run = [self.depthgrid, "run", str(sweep or self.sweep), *self.audits, *options, "--store", str(store), "-q"]
         return ["mpirun", "-q", "-np", str(ranks), *run] if ranks > 1 else run
 
+    sessions = set()  # of all processes that were started, here and in copies
+
     def start(self, words, fault="", log="chaos.log"):
         """A process in a session of its own; what it says goes to the file `log`."""
         env = dict(self.env, **({"DEPTHGRID_FAULT": fault} if fault else {}))
         with open(self.work / log, "wb") as out:
-            return subprocess.Popen(words, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=self.work,
-                                    env=env, start_new_session=True)
+            child = subprocess.Popen(words, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                     cwd=self.work, env=env, start_new_session=True)
+        self.sessions.add(child.pid)
+        return child
 
     def said(self, log="chaos.log"):
         return (self.work / log).read_text(errors="replace")
@@ -98,9 +102,14 @@ class Programs:
         child = self.start(words, fault, log)
         return wait(child, limit, words), self.said(log)
 
+    def first_cell(self):
+        done = subprocess.run([self.depthgrid, "plan", str(self.sweep), *self.audits, "--json"], capture_output=True,
+                              text=True, cwd=self.work, env=self.env, timeout=LIMIT, check=True)
+        return json.loads(done.stdout)["cells"][0]["id"]
+
     def look(self, verb, store):
-        done = subprocess.run([self.depthgrid, verb, str(store), "--json"], capture_output=True, text=True, cwd=self.work,
-                              env=self.env, timeout=LOOK, check=False)
+        done = subprocess.run([self.depthgrid, verb, str(store), "--json"], capture_output=True, text=True,
+                              cwd=self.work, env=self.env, timeout=LOOK, check=False)
         if not done.stdout:
             raise Violation(f"{verb} returned {done.returncode} and shows nothing: {done.stderr[-300:]}")
         return json.loads(done.stdout)
@@ -143,6 +152,19 @@ def command_of(pid):
 def workers(pid):
     """Processes below `pid` that train."""
     return [p for p in tree(pid) if command_of(p)[:1] and command_of(p)[0].endswith("depthgrid-worker")]
+
+
+def session_of(pid):
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[3])
+    except OSError:
+        return -1
+
+
+def end_sessions():
+    """Ends what trials have left, by process id."""
+    kill_all(p for p in (int(d.name) for d in pathlib.Path("/proc").iterdir() if d.name.isdigit())
+             if session_of(p) in Programs.sessions)
 
 
 def alive(pid):
@@ -294,7 +316,8 @@ class Reference:
         self.rows = self.bits(self.store)
         with h5py.File(self.store / "sweep.h5") as data:
             steps = data["step"][()].astype(int)
-            self.losses = {c.decode(): dict(zip(steps, row)) for c, row in zip(data["cell"][()], data["train_loss"][()])}
+            self.losses = {c.decode(): dict(zip(steps, row))
+                           for c, row in zip(data["cell"][()], data["train_loss"][()])}
 
     @staticmethod
     def bits(store):
@@ -303,7 +326,8 @@ class Reference:
             completed = meanings(data["cell_status"])["completed"]
             done = data["cell_status"][()]
             values = {name: data[name][()] for name in BITS}
-            return {cell.decode(): {n: v[i].tobytes() if isinstance(v[i], np.ndarray) else v[i] for n, v in values.items()}
+            return {cell.decode(): {n: np.asarray(v[i]).tobytes() if n != "weights_sha256" else v[i]
+                                    for n, v in values.items()}
                     for i, cell in enumerate(data["cell"][()]) if done[i] == completed}
 
     def judge(self, store, cells=None):
@@ -316,14 +340,9 @@ class Reference:
             wrong = [n for n in BITS if rows[cell][n] != self.rows[cell][n]]
             if wrong:
                 raise Violation(f"{', '.join(wrong)} of {cell} differ from the undisturbed run")
-        with h5py.File(store / "sweep.h5") as data:
-            done = meanings(data["attempt_outcome"])["done"]
-            of = data["attempt_cell"][()][data["attempt_outcome"][()] == done]
-            names = data["cell"][()]
-            mine = [c.decode() if isinstance(c, bytes) else names[c].decode() for c in of]
-            twice = {c for c in mine if mine.count(c) > 1}
-            if twice:
-                raise Violation(f"completed twice: {twice}")
+            results = list(store.glob(f"cells/*/{cell}/**/result.h5*"))
+            if len(results) != 1:
+                raise Violation(f"a second result: {results}")
 
     def judge_shown(self, cells, at_least):
         """What `results` shows: no fewer rows than before, and true ones. @param at_least  {cell: step}."""

@@ -34,8 +34,9 @@ std::optional<std::optional<double>> hang_limit(const CellConfig& run) {
   return static_cast<double>(run.integer("resources.hang"));
 }
 
-/// Seconds for which a launch waits for cells that others hold: until those that were left free of
-/// a job that others hold in part may be taken.
+/// Seconds for which a launch waits for cells that living processes hold: until those that were
+/// left free of a job that others hold in part may be taken, and until an owner that does not live
+/// shows.
 double patience(const LeaseKeeper& leases) {
   return std::chrono::duration<double>(leases.ttl()).count() / 3;
 }
@@ -153,7 +154,8 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
       require_exact_resume(run, *claim);
       stopped = train(run, retry, std::move(*claim));
       waiting = Stopwatch();
-    } else if (!order.board.empty() && waiting.seconds() > patience(leases)) {
+    } else if (!order.board.empty() && waiting.seconds() > patience(leases) &&
+               !queue.may_inherit()) {
       break;  // its supervisor has better use for these cores
     } else {
       wait_for_others();

@@ -206,6 +206,29 @@ TEST(Publish, AFullDiskIsReportedWithNeededAndFreeBytesAndKeepsTheOldFile) {
   EXPECT_EQ(after, "small again");
 }
 
+TEST(Publish, ADiskThatIsFullOnOrderFailsFromTheNthPublicationOn) {
+  TemporaryFolder folder;
+  const pid_t child = fork();  // publications are counted for a whole process
+  if (child == 0) {
+    setenv("DEPTHGRID_FAULT", "enospc@3", 1);
+    int failed = 0;
+    for (const char* name : {"a", "b", "b", "c"}) {
+      try {
+        publish_replace(folder.path() / name, name);
+      } catch (const StorageError& e) {
+        failed += std::string(e.what()).find("needed 1 bytes, free ") != std::string::npos ? 1 : 0;
+      }
+    }
+    _exit(failed);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+
+  EXPECT_EQ(WEXITSTATUS(status), 2) << "the third and the fourth";
+  EXPECT_EQ(read_text_file(folder.path() / "b"), "b");
+  EXPECT_EQ(files_in(folder.path()), 2U);
+}
+
 TEST(Publish, SaysWhenInodesAndNotBytesHaveRunOut) {
   TemporaryFolder folder;
   const auto disk = folder.path() / "disk";

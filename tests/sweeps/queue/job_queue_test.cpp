@@ -213,6 +213,24 @@ TEST_F(LostNode, OfAPartlyHeldJobTheFreeCellsAreTakenOnceNobodyElseTakesThem) {
   EXPECT_EQ(jobs.next(claim), State::Waiting);  // 0 and 5 are alive
 }
 
+TEST_F(LostNode, WaitingOnGivesItsCellsWhichThoseOfLivingOwnersNeverDo) {
+  claim_from_afar({0, 1});
+  JobQueue jobs = queue({job_of({0, 1})}, here_);
+  std::optional<Claim> claim;
+  ASSERT_EQ(jobs.next(claim), State::Waiting);
+  EXPECT_FALSE(jobs.may_inherit()) << "nobody knows yet";
+  for (int beats = 8; beats < 20; ++beats) {
+    clock_ += std::chrono::seconds(400);  // as often as an owner beats
+    claim_from_afar({0, 1}, beats);
+    ASSERT_EQ(jobs.next(claim), State::Waiting);
+    EXPECT_FALSE(jobs.may_inherit()) << "its owner lives";
+  }
+  ASSERT_EQ(ask(jobs, claim, std::chrono::minutes(20)), State::Waiting);
+  EXPECT_TRUE(jobs.may_inherit()) << "a third of the lease without a heartbeat";
+  EXPECT_EQ(ask(jobs, claim, std::chrono::hours(2)), State::Claimed);
+  EXPECT_FALSE(jobs.may_inherit());
+}
+
 TEST_F(LostNode, AJobThatAnotherProcessIsClaimingIsLeftToIt) {
   JobQueue jobs = queue({job_of(range(0, 8))}, here_);
   std::optional<Claim> claim;

@@ -1,5 +1,6 @@
 #include "sweeps/supervise/supervisor.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
@@ -20,6 +21,7 @@ struct Script {
   int code = 0;
   bool settles = true;  // its cells have results afterwards
   std::int64_t checkpoint = 0;
+  bool loses_folder = false;  // its folder in the store cannot be written when it ends
 };
 
 /// A world with a clock of its own.
@@ -44,6 +46,9 @@ class World {
       if (now_ > pause_at) now_ += 25, pause_at = 1e9;
       ASSERT_LT(now_, 1e6) << "it never ends; said so far:\n" << said;
     };
+    world.inherit = [this](const LaunchPlan& plan) {
+      return plan.id != haunted || now_ > haunted_until;
+    };
     world.set_aside = [this](const LaunchPlan& plan, const LaunchRecord&, const std::string& why) {
       aside.push_back(plan.id);
       said += why + '\n';
@@ -52,7 +57,10 @@ class World {
     return supervisor.run();
   }
 
-  std::vector<std::string> started, aside;
+  std::vector<std::string> started, aside, asked, killed;
+  std::string haunted;  // an owner of this launch's cells is silent …
+  double haunted_until = 0;
+  std::string no_log_of;  // this launch's log cannot be opened
   std::vector<std::vector<std::string>> gpus;
   std::string said;
   std::size_t most_at_once = 0;
@@ -78,10 +86,19 @@ class World {
         if (script_.settles) world_.settled_.insert(row);
         world_.checkpoints_[row] = std::max(world_.checkpoints_[row], script_.checkpoint);
       }
+      if (script_.loses_folder) {
+        std::filesystem::remove_all(launch_folder(world_.folder(), plan_.id));
+      }
       return script_.code;
     }
-    void ask_to_stop() override { asked_ = true; }
-    void kill() override { killed_ = true; }
+    void ask_to_stop() override {
+      asked_ = true;
+      world_.asked.push_back(plan_.id);
+    }
+    void kill() override {
+      killed_ = true;
+      world_.killed.push_back(plan_.id);
+    }
     std::vector<LiveEvent> news() override { return {}; }
 
    private:
@@ -93,6 +110,7 @@ class World {
   };
 
   std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) {
+    if (ticket.plan.id == no_log_of) throw StorageError("log", "cannot be opened");
     started.push_back(ticket.plan.id);
     gpus.push_back(ticket.gpus);
     Script script;
@@ -312,6 +330,29 @@ TEST(Supervisor, AFullDiskOrAWrongConfigurationEndsTheRun) {
   }
 }
 
+TEST(Supervisor, WhenARecordCannotBeKeptTheOtherLaunchesStopWithTheirCheckpoints) {
+  World world(launches(4), slots(3));
+  world.plays("a", {{.seconds = 1, .loses_folder = true}});
+  world.plays("b", {{.seconds = 100}});
+  world.plays("c", {{.seconds = 100}});
+  EXPECT_EQ(world.run(), ExitCode::CantCreate);
+  EXPECT_EQ(world.started.size(), 3U);
+  EXPECT_EQ(world.asked, (std::vector<std::string>{"b", "c"}));
+  EXPECT_TRUE(world.killed.empty());
+  EXPECT_NE(world.said.find("launches/a"), std::string::npos) << world.said;
+  EXPECT_EQ(launch_records(world.folder()).size(), 2U) << "of b and c, which were stopped";
+}
+
+TEST(Supervisor, WhenALaunchCannotBeWrittenTheOthersStopWithTheirCheckpoints) {
+  World world(launches(3), slots(2));
+  world.plays("a", {{.seconds = 100}});
+  world.no_log_of = "b";
+  EXPECT_EQ(world.run(), ExitCode::CantCreate);
+  EXPECT_EQ(world.started, std::vector<std::string>{"a"});
+  EXPECT_EQ(world.asked, std::vector<std::string>{"a"});
+  EXPECT_TRUE(world.killed.empty());
+}
+
 TEST(Supervisor, ASignalStopsAllLaunches) {
   World world(launches(3), slots(2));
   world.plays("a", {{.seconds = 100}});
@@ -342,6 +383,17 @@ TEST(Supervisor, FailFastEndsWithTheFirstReportedFailure) {
   world.plays("a", {{.seconds = 1, .code = 4}});
   EXPECT_EQ(world.run(), ExitCode::Partial);
   EXPECT_EQ(world.started.size(), 1U);
+}
+
+TEST(Supervisor, WaitsForCellsWhoseOwnerMayComeBack) {
+  World world(launches(2), slots(1));
+  world.haunted = "a";
+  world.haunted_until = 20;
+  EXPECT_EQ(world.run(), ExitCode::Done);
+  EXPECT_EQ(world.started, (std::vector<std::string>{"b", "a"}));
+  EXPECT_GT(world.now(), 21);
+  EXPECT_FALSE(std::filesystem::exists(launch_folder(world.folder(), "a") / "gen-000002"))
+      << "the launch is taken when its cells are";
 }
 
 TEST(Supervisor, LeavesAloneWhatAnotherOneHas) {
