@@ -20,7 +20,7 @@ struct LookFileInput {
   std::string probes;       // their names
   std::string settings;     // JSON object of the leaves `probes.*` by which they looked
   std::string command;      // as the user gave it
-  std::string set_sha256;   // of the probe set at which they looked
+  std::string set_sha256 = {};   // of the probe set at which they looked
 };
 
 /// Builds and seals the next of `probe-1.h5`, `probe-2.h5`, …, beside the cell's result. None is

@@ -39,7 +39,10 @@ struct Watched {
   explicit Watched(const ModelCase& the_case, std::int64_t width = 0) {
     ModelOptions o = small_options(the_case.family, 2);
     the_case.change(o);
-    if (width > 0) o.width = width, o.hidden = 4 * width;
+    if (width > 0) {
+      o.width = width;
+      o.hidden = 4 * width;
+    }
     built.emplace(o, std::vector<std::uint64_t>{11, 12});
     buckets.emplace(*built->arena, sync, 1);
   }
@@ -98,7 +101,9 @@ TEST(GradientBuckets, OfAModelOfSeparateLayersBeginBeforeTheBackwardPassEnds) {
   const float* before = nullptr;
   for (std::size_t i = 0; i < watched.sync.begun.size(); i += 2) {
     const float* at = watched.sync.begun[i].where.const_data_ptr<float>();
-    if (before != nullptr) EXPECT_LT(at, before);
+    if (before != nullptr) {
+      EXPECT_LT(at, before);
+    }
     before = at;
   }
 }

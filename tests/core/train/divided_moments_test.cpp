@@ -66,7 +66,9 @@ TEST_P(DividedMoments, HaveTheBitsOfUndividedOnes) {
   std::int64_t columns = 0;
   for (const auto& [rank, mine] : found) {
     EXPECT_TRUE(same_bits(mine.values, alone.values)) << rank;
-    if (alone.shadow.defined()) EXPECT_TRUE(same_bits(mine.shadow, alone.shadow)) << rank;
+    if (alone.shadow.defined()) {
+      EXPECT_TRUE(same_bits(mine.shadow, alone.shadow)) << rank;
+    }
     for (std::size_t s = 0; s < alone.reports.size(); ++s) {
       const auto &a = alone.reports[s], &b = mine.reports[s];
       EXPECT_TRUE(same_bits(a.norms.norm, b.norms.norm)) << rank;
