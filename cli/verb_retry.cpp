@@ -28,8 +28,9 @@ int retry_verb(const Arguments& arguments) {
       "retry [CELL…] [STORE] [--failed] [--class CLASS]… [--filter EXPRESSION] [-n] [--json]",
       "Makes cells that have failed or were cancelled pending again: the next depthgrid run\n"
       "trains them from their last checkpoints. Without it, a run tries failed cells again,\n"
-      "but not cancelled ones. CLASS is that of the failure's report: cancelled, crash, error,\n"
-      "hang, oom, …, as depthgrid logs shows it.");
+      "but not cancelled ones, and submit leaves out those that would fail again. CLASS is that\n"
+      "of the failure's report: cancelled, crash, error, hang, oom, …, as depthgrid logs shows "
+      "it.");
   line.examples({"retry hidden=4,s0 results/tiny", "retry results/tiny --class oom --class crash"});
   order_options(line)
       .flag("failed", "all cells that have failed, not those that were cancelled")

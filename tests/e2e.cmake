@@ -45,7 +45,10 @@ depthgrid_e2e(supervisor 600)
 depthgrid_e2e(hang 300)
 depthgrid_e2e(slurm 600 slurm)
 depthgrid_e2e(slurm_matrix 1800 slurm slow)
-set_tests_properties(e2e.slurm e2e.slurm_matrix PROPERTIES SKIP_RETURN_CODE 77)  # no Slurm
+add_test(NAME e2e.slurm_sweep COMMAND ${PROJECT_SOURCE_DIR}/tests/e2e/slurm_sweep.py
+         ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+set_tests_properties(e2e.slurm_sweep PROPERTIES LABELS "e2e;slurm;slow" TIMEOUT 1800)
+set_tests_properties(e2e.slurm e2e.slurm_matrix e2e.slurm_sweep PROPERTIES SKIP_RETURN_CODE 77)  # no Slurm
 depthgrid_e2e(bundle 600)
 depthgrid_e2e(gpu_hour 300)
 depthgrid_e2e(fused_alone 1200 slow)
@@ -69,7 +72,7 @@ depthgrid_chaos(isolation_all 1800 slow isolation --cells 100 --failing 20 --see
 depthgrid_chaos(detect_all 1800 slow detect --rounds 10)
 # Those that start ranks have the machine to themselves.
 foreach(name IN ITEMS audit bundle display doctor hang orders out_of_memory probes records secrets signals slurm
-                     slurm_matrix start_cells study1 supervisor teams training)
+                     slurm_matrix slurm_sweep start_cells study1 supervisor teams training)
   set_tests_properties(e2e.${name} PROPERTIES PROCESSORS 2)
 endforeach()
 # Both pack the build, in one place.

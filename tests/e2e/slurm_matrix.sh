@@ -68,12 +68,13 @@ all_done dead plain_long
 
 # A node at fault: its launches end with a text of the driver. The task goes back, and not to that node.
 wait_for 60 "nodes" bash -c "[ \"\$(sinfo -h -N -t idle -p gpu -o %N | sort -u | wc -l)\" = 4 ]"
-pretending broken 'if [[ ${SLURMD_NODENAME-} = n1 && "$*" == *board* ]]; then echo "NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus"; exit 1; fi; exec "$real" "$@"'
+pretending broken 'if [[ ${SLURMD_NODENAME-} = n1 && "$*" =~ \"board\":\ ?\"/ ]]; then echo "NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus"; exit 1; fi; exec "$real" "$@"'
 scontrol update nodename=n[2-4] state=drain reason=test
 "$scratch/broken/depthgrid" submit "$sweep" "${options[@]}" --store fault --set retry.infrastructure=0 \
-  --set retry.breaker_failures=50 --set packing.cells_per_launch=4 >submitted
-wait_for 60 "task that goes back" bash -c "squeue -h -r -t PD -o %i | grep -q . && scontrol -o show jobs | grep -q 'Restarts=1'"
-wait_for 10 "excluded node" bash -c "scontrol -o show jobs | grep -q 'ExcNodeList=n1 '"
+  --set retry.breaker_failures=50 --set packing.cells_per_launch=4 --json >out
+task=$(field 'j["arrays"][0]["job"]')_0
+wait_for 90 "task that goes back" bash -c "scontrol -o show job $task | grep -q 'Restarts=1 '"
+wait_for 10 "excluded node" bash -c "scontrol -o show job $task | grep -q 'ExcNodeList=n1 '"
 scontrol update nodename=n[2-4] state=resume
 wait_for 60 "end of the task" queue_empty_soon
 all_done fault

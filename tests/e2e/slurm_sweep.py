@@ -125,7 +125,7 @@ def main():
     os.environ.pop("DEPTHGRID_DATA", None)
     depthgrid = build / "depthgrid"
     options = []
-    for leaf in ("train.steps=200", "checkpoint.every=25", "eval.every=100", "packing.fuse=off", f"seeds={cells // 2}",
+    for leaf in ("train.steps=60", "checkpoint.every=10", "eval.every=30", "packing.fuse=off", f"seeds={cells // 2}",
                  f"packing.cells_per_launch={CELLS_OF_A_TASK}", "resources.lease=5", "resources.time=10",
                  "slurm.signal_delay=10", "slurm.extra=[--exclusive]"):
         options += ["--set", leaf]
