@@ -9,8 +9,8 @@ import shutil
 import signal
 import time
 
-from chaos_store import (Memory, Programs, Reference, Violation, alive, checkpoints, journal, kill_all, read_apart, send,
-                         table, tree, wait, wait_for, workers)
+from chaos_store import (Memory, Programs, Reference, Violation, alive, checkpoints, journal, kill_all, read_apart,
+                         send, table, tree, wait, wait_for, workers)
 
 LEASE = 2
 AT_ONCE = 4  # mostly they wait
@@ -20,8 +20,8 @@ KINDS = {
     "supervisor and its workers": (WATCHED, tree),
     "supervisor alone": (WATCHED, lambda pid: [pid]),
 }
-HEAD = ["suspended", "events", "woken while the successor trained", "woken after the last result", "rows of zombies (in their own journals, not shown)",
-        "results written twice", "violations"]
+HEAD = ["suspended", "events", "woken while the successor trained", "woken after the last result",
+        "rows of zombies (in their own journals, not shown)", "results written twice", "violations"]
 
 
 def old_rows(store, generations):
@@ -50,8 +50,8 @@ def event(programs, reference, kind, number, dice):
         if done:
             code = wait(second, what="the successor")
         else:
-            taken = lambda: second.poll() is not None or len(list(store.glob("cells/*/*/journal-*"))) > len(held)
-            wait_for("take-over", taken)
+            wait_for("take-over", lambda: second.poll() is not None or
+                     len(list(store.glob("cells/*/*/journal-*"))) > len(held))
             time.sleep(dice.uniform(0, 0.3) * reference.seconds)
         everyone |= set(tree(second.pid))
         before = old_rows(store, held) if stopped and kind != "supervisor alone" else {}
@@ -99,7 +99,7 @@ def zombie(options):
             store = options.work / f"zombie-{number}"
             if problem:
                 tally[5] += 1
-                tally[4] += "twice" in str(problem)
+                tally[4] += "second result" in str(problem)
                 print(f"VIOLATION event {number}, seed {options.seed}: {kind}: {problem}", flush=True)
                 options.keep_store(store)
             else:
