@@ -15,12 +15,12 @@ namespace depthgrid {
 struct LookFileInput {
   const StoredCell& plan;
   const StoredPlan& sweep;
-  const RowLayout& layout;  // of series over probe_step only
-  const RowTable& rows;     // one per look, by ascending step
-  std::string probes;       // their names
-  std::string settings;     // JSON object of the leaves `probes.*` by which they looked
-  std::string command;      // as the user gave it
-  std::string set_sha256 = {};   // of the probe set at which they looked
+  const RowLayout& layout;      // of series over probe_step only
+  const RowTable& rows;         // one per look, by ascending step
+  std::string probes;           // their names
+  std::string settings;         // JSON object of the leaves `probes.*` by which they looked
+  std::string command;          // as the user gave it
+  std::string set_sha256 = {};  // of the probe set at which they looked
 };
 
 /// Builds and seals the next of `probe-1.h5`, `probe-2.h5`, …, beside the cell's result. None is

@@ -23,7 +23,10 @@ struct Answers {
 };
 
 void submit(const std::filesystem::path& store) {
-  Submission s{.id = "5b", .time = "2026-01-01T00:00:00Z", .tasks = {{"a", "b"}, {"c"}, {"d"}}, .arrays = {}};
+  Submission s{.id = "5b",
+               .time = "2026-01-01T00:00:00Z",
+               .tasks = {{"a", "b"}, {"c"}, {"d"}},
+               .arrays = {}};
   s.arrays.push_back(
       {.script = "array-0.sbatch", .comment = "depthgrid:5b:0", .tasks = 3, .job = "7"});
   keep_submission(store, s);
@@ -68,7 +71,8 @@ TEST(QueueReport, AControllerThatIsAwayIsAProblemAndNoEmptyQueue) {
   const TemporaryFolder folder;
   submit(folder.path());
   Answers slurm;
-  slurm.squeue = {.code = 1, .out = {}, .err = "slurm_load_jobs error: Unable to contact slurm controller"};
+  slurm.squeue = {
+      .code = 1, .out = {}, .err = "slurm_load_jobs error: Unable to contact slurm controller"};
   const QueueReport found = queue_report(folder.path(), slurm.run());
   EXPECT_NE(queue_text(found).find("is not known"), std::string::npos);
   EXPECT_TRUE(nlohmann::json::parse(queue_json(found))["problem"].is_string());
