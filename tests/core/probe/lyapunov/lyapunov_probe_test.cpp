@@ -153,6 +153,7 @@ TEST(LyapunovProbe, OneLayerHasTheNumbersOfItsJacobian) {
                            at::linspace(0, 0.5, 2, at::kDouble).unsqueeze(0));
   LyapunovOptions o = all_of_it();
   o.influence_probes = 512;
+  o.sequences = 1;
   const Written found = look_at(subject, o);
   const StateMap whole = [&](const at::Tensor& x) { return subject.toy()(x); };
   const at::Tensor d = dense_jacobian(whole, subject.states(0, 1).front());
@@ -176,6 +177,7 @@ TEST(LyapunovProbe, ALargeStateIsIterated) {
                            at::linspace(0, 1, 4, at::kDouble).unsqueeze(0));
   LyapunovOptions o;
   o.subspace = {.exponents = 2, .oversampling = 4, .iterations = 24, .tolerance = 1e-4};
+  o.sequences = 1;
   const Written found = look_at(subject, o);
   const StateMap whole = [&](const at::Tensor& x) { return subject.toy()(x); };
   const at::Tensor exact = log_stretches(whole, subject.states(0, 1).front());
