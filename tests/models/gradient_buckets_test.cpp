@@ -80,7 +80,7 @@ TEST_P(Buckets, HoldCompleteGradientsWhenTheirSumsBegin) {
     EXPECT_TRUE(at::equal(b.where, b.what)) << "a gradient was added to after its sum had begun";
     elements += b.where.numel();
   }
-  EXPECT_GE(watched.buckets->size(), 5);
+  EXPECT_GE(watched.buckets->size(), 3);
   EXPECT_EQ(elements, watched.built->arena->gradients().numel()) << "each is summed once";
 }
 
