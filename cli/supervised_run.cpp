@@ -245,7 +245,11 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
     record.busy += passed * static_cast<double>(at_work->busy());
     if (!keep && now - kept < kKeepSeconds) return;
     kept = now;
-    keep_slots(store.root(), record);
+    try {
+      keep_slots(store.root(), record);
+    } catch (const StorageError& e) {  // hours that are told too low stop no launch
+      log(LogLevel::Debug, e.what());
+    }
   };
   int number = 0;
   RunOrder order = request.order;
@@ -293,7 +297,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   at_work = &supervisor;
   counted = clock.seconds();
   const ExitCode code = supervisor.run();
-  if (code != ExitCode::CantCreate) count_slots(true);
+  count_slots(true);
   screen.close();
   return {.code = number_of(code), .signal = signals.first()};
 }

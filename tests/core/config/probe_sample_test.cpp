@@ -27,9 +27,8 @@ TEST(ProbeSample, IsOfEightSequencesOrOfAllThatASmallerSetHas) {
     EXPECT_EQ(taken({}, leaf.path), 8);
     EXPECT_EQ(taken({{"probes.set.sequences", 5}}, leaf.path), 5);
     EXPECT_EQ(taken({{"probes.set.sequences", 50}}, leaf.path), 8);
-    const ValueMap read = {{"model.family", "tdt"},
-                           {std::string(leaf.schedule), "end"},
-                           {std::string(leaf.path), 3}};
+    const ValueMap read = {
+        {"model.family", "tdt"}, {std::string(leaf.schedule), "end"}, {std::string(leaf.path), 3}};
     EXPECT_EQ(taken(read, leaf.path), 3);
   }
 }
