@@ -73,7 +73,7 @@ double mode_passes(const CellConfig& config) {
   return out;
 }
 
-/// Passes over the held-out text before an evaluation: thresholds are found layer by layer.
+/// Passes over the held-out text before an evaluation: each finds the thresholds of all layers.
 double calibration_passes(const CellConfig& config) {
   if (!facts_of(config.word("model.family")).teaches) return 0;
   const auto names = [&](const char* leaf, std::string_view word) {
@@ -81,8 +81,7 @@ double calibration_passes(const CellConfig& config) {
   };
   const bool student = config.word("model.tdt.decider") == "calibrated" ||
                        (names("eval.modes", "student") && names("eval.deciders", "calibrated"));
-  const double times = (student ? 1 : 0) + (names("eval.modes", "teacher_threshold") ? 1 : 0);
-  return times * static_cast<double>(dynamic_layers(config).size());
+  return (student ? 1 : 0) + (names("eval.modes", "teacher_threshold") ? 1 : 0);
 }
 
 /// Windows of one evaluation. @param windows  per split. @param splits  number of them.

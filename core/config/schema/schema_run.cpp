@@ -45,7 +45,7 @@ constexpr Leaf kEval[] = {
                       "deciders of mode student", ValueKind::WordList),
                  "all"),
          "model.family=tdt"),
-    read(null_means(integer("eval.mode_windows", 1, 1e9, "windows", "8", Structural,
+    read(null_means(integer("eval.mode_windows", 1, 1e9, "windows", "4", Structural,
                             "of valid for each of `eval.modes`, and of dev for thresholds, during "
                             "training; no more than `eval.windows`"),
                     "eval.windows"),

@@ -58,10 +58,10 @@ TEST(StructureCost, ModesOfLayersThatSkipAreCounted) {
                  {"eval.windows", 40},
                  {"model.family", "mod"}});
   // Two evaluations and a final one: of the split, and in two modes on fewer windows.
-  EXPECT_DOUBLE_EQ(tokens, 64 * ((2 * 40 + 100) + 2 * (2 * 8 + 100)));
+  EXPECT_DOUBLE_EQ(tokens, 64 * ((2 * 40 + 100) + 2 * (2 * 4 + 100)));
 }
 
-TEST(StructureCost, ThresholdsAreCalibratedLayerByLayer) {
+TEST(StructureCost, ThresholdsOfAllLayersAreCalibratedInOnePass) {
   const double tokens =
       evaluated({{"eval.at_start", false},
                  {"eval.every", 500},
@@ -70,10 +70,10 @@ TEST(StructureCost, ThresholdsAreCalibratedLayerByLayer) {
                  {"eval.splits", Value(ValueList{Value("valid")})},
                  {"eval.windows", 40},
                  {"model.family", "tdt"},
-                 {"model.n_layers", 6},  // of which three skip
+                 {"model.n_layers", 6},
                  {"model.tdt.calibration_tokens", 64 * 60}});
-  const double evaluations = (2 * 40 + 100) + 4 * (2 * 8 + 100);  // a student for each decider
-  const double calibrations = (2 * 8 + 60) * 3 * 2;  // of the student and of the teacher
+  const double evaluations = (2 * 40 + 100) + 4 * (2 * 4 + 100);  // a student for each decider
+  const double calibrations = (2 * 4 + 60) * 2;  // of the student and of the teacher
   EXPECT_DOUBLE_EQ(tokens, 64 * (evaluations + calibrations));
 }
 
