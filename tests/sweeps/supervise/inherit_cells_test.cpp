@@ -33,7 +33,7 @@ class InheritCells : public testing::Test {
 TEST_F(InheritCells, ThoseOfASilentOwnerAreFreeForEverybodyAfterItsLease) {
   beat_from_afar(7);
   LeaseKeeper launch({.ttl = std::chrono::hours(1)});  // has never looked before
-  EXPECT_TRUE(inherit_cells(store_, here_, {cell_})) << "nothing is suspected yet";
+  EXPECT_FALSE(inherit_cells(store_, here_, {cell_})) << "somebody has it";
   int waited = 0;
   for (int minutes = 0; minutes < 90; minutes += 5) {
     clock_ += std::chrono::minutes(5);
@@ -48,10 +48,17 @@ TEST_F(InheritCells, ThoseOfASilentOwnerAreFreeForEverybodyAfterItsLease) {
   EXPECT_EQ(lease->generation(), 3) << "taken over once, and no more";
 }
 
-TEST_F(InheritCells, ThoseOfALivingOwnerAreLeftAlone) {
+TEST_F(InheritCells, ThoseThatNobodyHasMayBeTrainedAtOnceAlsoBesideOthers) {
+  EXPECT_TRUE(inherit_cells(store_, here_, {cell_}));
+  beat_from_afar(1);
+  EXPECT_FALSE(inherit_cells(store_, here_, {cell_}));
+  EXPECT_TRUE(inherit_cells(store_, here_, {cell_, "ba9876543210"}));
+}
+
+TEST_F(InheritCells, ThoseOfALivingOwnerAreLeftAloneAndNotWaitedForByALaunch) {
   for (int beats = 1; beats < 30; ++beats) {
     beat_from_afar(beats);
-    EXPECT_TRUE(inherit_cells(store_, here_, {cell_}));
+    EXPECT_FALSE(inherit_cells(store_, here_, {cell_}));
     clock_ += std::chrono::minutes(6);
   }
   EXPECT_FALSE(std::filesystem::exists(store_.cell_dir(cell_) / "gen-000002"));
