@@ -1,9 +1,11 @@
+#include <mutex>
 #include <tuple>
 
 #include <gtest/gtest.h>
 
 #include "tests/gpu/gpu_case.hpp"
 #include "tests/support/stepped_arena.hpp"
+#include "tests/support/thread_team.hpp"
 
 namespace depthgrid::testing {
 namespace optimizer_test {
@@ -37,6 +39,21 @@ TEST_P(OptimizerOnGpu, ACellsBitsDoNotDependOnItsNeighbours) {
               is_nan_cell(cell) || is_inactive_cell(cell))
         << "cell " << e;
   }
+}
+
+TEST_P(OptimizerOnGpu, MomentsDividedAmongRanksGiveTheSameParameters) {
+  const auto [word, scope, mixed] = GetParam();
+  const TrainOptions options = stepping_options(word, scope.scope, 5);
+  SteppedArena whole = stepped(5, true);
+  ThreadTeam team(2);
+  std::mutex one_at_a_time;
+  team.run([&](GradientSync& sync) {
+    SteppedArena mine(options, mixed, device_,
+                      kernels(segment_table(stepping_layout(), options), word, scope.scope, 5),
+                      {&sync, true});
+    const std::lock_guard lock(one_at_a_time);
+    EXPECT_TRUE(same_bits(mine.arena.values(), whole.arena.values())) << sync.rank();
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, OptimizerOnGpu,
