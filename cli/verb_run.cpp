@@ -61,7 +61,7 @@ int supervise_and_conclude(const CommandLine& line, const Sweep& sweep,
 int run_verb(const Arguments& arguments) {
   CommandLine line(
       "run FILE [--store DIR] [--set KEY=VALUE]... [-q | --json-progress]\n"
-      "                         [-j N] [--only EXPRESSION] [--rerun CELL]... | -n",
+      "                         [-j N] [--supervise] [--only EXPRESSION] [--rerun CELL]... | -n",
       "Trains every cell of the sweep that has no result yet. Under mpirun or srun the\n"
       "ranks share the work; with -j, or where there are several GPUs or nodes, each job is a\n"
       "process of its own, watched and started again if it fails. Stopped or killed, the same\n"
@@ -77,7 +77,9 @@ int run_verb(const Arguments& arguments) {
       .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
       .list("rerun", "CELL", "train this cell again although it has a result; repeatable")
       .flag("dry-run,n", "show the plan instead");
-  supervision_options(line).flag("json", "with --dry-run: print JSON");
+  supervision_options(line)
+      .flag("supervise", "as with -j, also inside a step that srun or mpirun has started")
+      .flag("json", "with --dry-run: print JSON");
   if (!line.parse(arguments)) return 0;
   if (line.has("json") && !line.has("dry-run")) {
     throw UserError(ExitCode::Usage, "run: --json belongs to --dry-run; see also --json-progress");
@@ -98,7 +100,8 @@ int run_verb(const Arguments& arguments) {
                        line.has("yes"),       progress_of(line),       "",
                        line.text_of("only"),  cells_again(line, sweep)};
   if (order.progress != "json") warn_of_leftovers();
-  if (!under_launcher() && (line.number_of("jobs", 0) > 0 || serves_many(sweep.run))) {
+  const bool asked = line.number_of("jobs", 0) > 0 || serves_many(sweep.run);
+  if (line.has("supervise") || (!under_launcher() && asked)) {
     return supervise_and_conclude(line, sweep, store, order);
   }
   const std::vector<std::string> worker = worker_command("run", order_text(order));

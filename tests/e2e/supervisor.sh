@@ -124,6 +124,10 @@ expect 0 grep -rq '"end": "hang"' hanging/launches
 expect 0 supervised hanging -j 2
 same plain hanging
 
+# Inside a step of a launcher, if asked to.
+PMIX_RANK=0 SLURM_STEP_ID=0 expect 0 "$depthgrid" run "$sweep" "${options[@]}" --set train.steps=100 --store stepped -q --supervise -j 2
+[ -n "$(find stepped/launches -name 'attempt-1.json')" ] || fail "--supervise has started no launch"
+
 # Lines of a file of tasks.
 ids=$("$depthgrid" results plain --json | python3 -c 'import json,sys; print(*(c["id"] for c in json.load(sys.stdin)["cells"]))')
 read -r -a ids <<<"$ids"
