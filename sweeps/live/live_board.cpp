@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string content(const fs::path& file, std::size_t from) {
+  std::error_code unknown;
+  if (!fs::is_regular_file(file, unknown)) return {};  // reading a folder throws
   std::ifstream in(file, std::ios::binary);
   if (from > 0) in.seekg(static_cast<std::streamoff>(from));
   return in ? std::string{std::istreambuf_iterator<char>(in), {}} : std::string();

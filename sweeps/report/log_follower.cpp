@@ -53,8 +53,10 @@ std::string LogFollower::more() {
     read_ = 0;
     out = "==> " + file_.string() + " <==\n";
   }
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file_, unknown)) return out;  // reading a folder throws
   std::ifstream in(file_, std::ios::binary);
-  if (file_.empty() || !in) return out;
+  if (!in) return out;
   in.seekg(static_cast<std::streamoff>(read_));
   std::string text{std::istreambuf_iterator<char>(in), {}};
   text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);

@@ -33,7 +33,7 @@ SlotSums slot_sums(const fs::path& store) {
   SlotSums out;
   std::error_code absent;
   for (const fs::directory_entry& entry : fs::directory_iterator(slots_folder(store), absent)) {
-    if (entry.path().extension() != ".json") continue;
+    if (entry.path().extension() != ".json" || !entry.is_regular_file(absent)) continue;
     std::ifstream in(entry.path());
     const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object()) continue;

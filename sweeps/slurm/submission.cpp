@@ -23,6 +23,8 @@ using SubmissionJson = nlohmann::ordered_json;
 constexpr std::int64_t kBadLaunches = 3;
 
 std::string text_in(const fs::path& file) {
+  std::error_code unknown;
+  if (!fs::is_regular_file(file, unknown)) return {};  // reading a folder throws
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }

@@ -94,6 +94,8 @@ std::int64_t oom_kills_so_far() {
 
 std::string tail_of(const std::string& file, std::size_t lines) {
   constexpr std::streamoff kMost = 65536;
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file, unknown)) return {};  // reading a folder throws
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   if (!in) return {};
   const std::streamoff size = in.tellg();

@@ -33,6 +33,8 @@ LaunchProcess::~LaunchProcess() {
 std::optional<int> LaunchProcess::poll() {
   const std::optional<int> code = child_.poll();
   if (!code || *code <= 128) return code;
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(note_, unknown)) return code;
   std::ifstream note(note_);
   int noted = 0;
   return note >> noted ? noted : code;

@@ -18,6 +18,8 @@ TEST(SlotRecord, SumsAreOfTheNewestRecordOfEachSupervisor) {
   std::ofstream(folder.path() / "supervisors/torn.json") << "{\"slot_seconds\": ";
   std::ofstream(folder.path() / "supervisors/odd.json") << "{\"slot_seconds\": \"many\"}";
 
+  std::filesystem::create_directory(folder.path() / "supervisors/folder.json");
+
   const SlotSums sums = slot_sums(folder.path());
 
   EXPECT_DOUBLE_EQ(sums.seconds, 130);
