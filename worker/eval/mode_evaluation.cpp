@@ -97,10 +97,14 @@ SplitDone ModeEvaluation::listener(bool final) {
   if (!active() || std::ranges::none_of(modes_, [&](const auto& m) { return is_default(m); })) {
     return {};
   }
-  return [this, final, before = language_.executed](Split split,
+  const auto counted = [this] {
+    ExecutedCount out = language_.executed;
+    if (out.executed.defined()) out.executed = out.executed.clone();  // it goes on counting
+    return out;
+  };
+  return [this, final, counted, before = counted()](Split split,
                                                     const std::vector<EvalResult>& r) mutable {
-    ExecutedCount now = language_.executed;
-    if (now.executed.defined()) now.executed = now.executed.clone();  // it goes on counting
+    ExecutedCount now = counted();
     if (split == Split::Valid && !r.empty() &&
         plan_.windows(split, final) == plan_.mode_windows(split, final)) {
       default_ = {r, {now.executed, now.tokens - before.tokens}};
