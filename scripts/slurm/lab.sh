@@ -23,10 +23,18 @@ nodes=${3:-4} gpus=${4:-4} port=${5:-36817}
 export PATH=$PATH:/usr/sbin:/sbin SLURM_CONF=$dir/slurm.conf
 
 stop() {
-  local file
+  local file pid pids=()
   for file in "$dir"/slurmd.*.pid "$dir"/ctld.pid "$dir"/munged.pid; do
-    [ -f "$file" ] || continue
-    kill "$(cat "$file")" 2>/dev/null || true
+    [ -s "$file" ] || continue
+    pids+=("$(cat "$file")")
+    kill "${pids[-1]}" 2>/dev/null || true
+  done
+  # They write their state before they end.
+  for pid in ${pids[@]+"${pids[@]}"}; do
+    for _ in $(seq 50); do
+      kill -0 "$pid" 2>/dev/null || break
+      sleep 0.1
+    done
   done
 }
 

@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 export PATH=$PATH:/usr/sbin
 lab=$sources/scripts/slurm/lab.sh labdir=$scratch/lab
-trap '"$lab" stop "$labdir"; rm -rf "$scratch" 2>/dev/null || { sleep 1; rm -rf "$scratch"; }' EXIT # daemons still write
+trap '"$lab" stop "$labdir"; rm -rf "$scratch" || true' EXIT
 options=(--set train.steps=400 --set checkpoint.every=20 --set eval.every=100 --set packing.fuse=off
   --set packing.cells_per_launch=1 --set resources.lease=5)
 
