@@ -125,7 +125,7 @@ def main():
     os.environ.pop("DEPTHGRID_DATA", None)
     depthgrid = build / "depthgrid"
     options = []
-    for leaf in ("train.steps=60", "checkpoint.every=10", "eval.every=30", "packing.fuse=off", f"seeds={cells // 2}",
+    for leaf in ("train.steps=1500", "checkpoint.every=100", "eval.every=500", "packing.fuse=off", f"seeds={cells // 2}",
                  f"packing.cells_per_launch={CELLS_OF_A_TASK}", "resources.lease=5", "resources.time=10",
                  "slurm.signal_delay=10", "slurm.extra=[--exclusive]"):
         options += ["--set", leaf]
@@ -134,7 +134,7 @@ def main():
         output(lab, "start", labdir, NODES, 0, 20000 + os.getpid() % 20000)
         for assignment in re.findall(r"(\w+)=(\S+)", output(lab, "env", labdir)):
             os.environ[assignment[0]] = assignment[1].replace("$PATH", os.environ["PATH"])
-        output(depthgrid, "run", sweep, *options, "--store", "plain", "-q")
+        output(depthgrid, "run", sweep, *options, "--store", "plain", "-q", "-j", "2")  # a task must outlast its time limit
         timeline = Timeline()
         queue = Queue(timeline)
 
