@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "storage/files/loose_text.hpp"
 #include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
 
@@ -16,14 +16,6 @@ namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string content(const fs::path& file, std::size_t from) {
-  std::error_code unknown;
-  if (!fs::is_regular_file(file, unknown)) return {};  // reading a folder throws
-  std::ifstream in(file, std::ios::binary);
-  if (from > 0) in.seekg(static_cast<std::streamoff>(from));
-  return in ? std::string{std::istreambuf_iterator<char>(in), {}} : std::string();
-}
 
 }  // namespace
 
@@ -58,8 +50,8 @@ std::vector<LiveEvent> LiveBoard::read(int ranks, int own) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == own) continue;
     // The newest step first: its job has then been appended already.
-    const std::string now = content(file(rank, "now"), 0);
-    const std::string lines = content(file(rank, "events"), read_[rank]);
+    const std::string now = loose_text(file(rank, "now"));
+    const std::string lines = loose_text(file(rank, "events"), read_[rank]);
     std::size_t begin = 0;
     for (std::size_t end = lines.find('\n'); end != std::string::npos;
          begin = end + 1, end = lines.find('\n', begin)) {
@@ -86,7 +78,7 @@ bool LiveBoard::stop_asked() const {
 
 std::vector<LiveEvent> read_events(const fs::path& file) {
   std::vector<LiveEvent> out;
-  const std::string lines = content(file, 0);
+  const std::string lines = loose_text(file);
   std::size_t begin = 0;
   while (begin < lines.size()) {
     const std::size_t end = std::min(lines.find('\n', begin), lines.size());
@@ -99,7 +91,7 @@ std::vector<LiveEvent> read_events(const fs::path& file) {
 }
 
 bool board_is_dead(const fs::path& folder) {
-  const auto owner = identity_from_json(content(folder / "owner", 0));
+  const auto owner = identity_from_json(loose_text(folder / "owner"));
   return owner && surely_dead(*owner);
 }
 

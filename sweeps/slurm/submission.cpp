@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
 #include "sweeps/supervise/launch_record.hpp"
 
@@ -22,20 +22,13 @@ using SubmissionJson = nlohmann::ordered_json;
 
 constexpr std::int64_t kBadLaunches = 3;
 
-std::string text_in(const fs::path& file) {
-  std::error_code unknown;
-  if (!fs::is_regular_file(file, unknown)) return {};  // reading a folder throws
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 SubmissionJson json_of(const SubmittedArray& a) {
   return {{"script", a.script}, {"comment", a.comment}, {"first", a.first},  {"tasks", a.tasks},
           {"ranks", a.ranks},   {"job", a.job},         {"canary", a.canary}};
 }
 
 std::optional<Submission> submission_in(const fs::path& folder) {
-  const auto j = SubmissionJson::parse(text_in(folder / "submission.json"), nullptr, false);
+  const auto j = SubmissionJson::parse(loose_text(folder / "submission.json"), nullptr, false);
   try {
     Submission out;
     out.id = j.at("id");
@@ -50,7 +43,7 @@ std::optional<Submission> submission_in(const fs::path& folder) {
                             .job = a.at("job"),
                             .canary = a.at("canary")});
     }
-    std::istringstream lines(text_in(folder / "tasks.txt"));
+    std::istringstream lines(loose_text(folder / "tasks.txt"));
     for (std::string line; std::getline(lines, line);) {
       std::istringstream words(line);
       out.tasks.emplace_back(std::istream_iterator<std::string>(words),

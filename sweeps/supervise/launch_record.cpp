@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
 
 namespace depthgrid {
@@ -94,9 +93,7 @@ std::vector<LaunchRecord> launch_records(const fs::path& store) {
     for (const auto& file : fs::directory_iterator(launch.path(), absent)) {
       const std::string name = file.path().filename().string();
       if (attempt_in(name) == 0 || !name.ends_with(".json")) continue;
-      if (!file.is_regular_file(absent)) continue;  // reading a folder throws
-      std::ifstream in(file.path(), std::ios::binary);
-      if (auto record = launch_record({std::istreambuf_iterator<char>(in), {}})) {
+      if (auto record = launch_record(loose_text(file.path()))) {
         out.push_back(std::move(*record));
       }
     }

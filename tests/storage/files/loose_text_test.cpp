@@ -1,0 +1,27 @@
+#include "storage/files/loose_text.hpp"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace loose_text_test {
+
+TEST(LooseText, IsWhatTheFileHasFromAPlaceOn) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "file") << "one\ntwo\n";
+  EXPECT_EQ(loose_text(folder.path() / "file"), "one\ntwo\n");
+  EXPECT_EQ(loose_text(folder.path() / "file", 4), "two\n");
+  EXPECT_EQ(loose_text(folder.path() / "file", 40), "");
+}
+
+TEST(LooseText, OfWhatIsNoFileIsNothing) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(loose_text(folder.path() / "absent"), "");
+  EXPECT_EQ(loose_text(folder.path()), "") << "a folder in its place";
+}
+
+}  // namespace loose_text_test
+}  // namespace depthgrid
