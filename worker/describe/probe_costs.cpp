@@ -12,7 +12,6 @@
 #include "core/base/clock.hpp"
 #include "core/config/probe_schedule.hpp"
 #include "core/config/sweep/observation.hpp"
-#include "models/layer_parameters.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/probe/look_rows.hpp"
 #include "worker/session/probe_table.hpp"
@@ -63,14 +62,13 @@ std::vector<ProbeCost> probe_costs(const CellConfig& config) {
       leaves = with_observations(config, {fmt::format("{}=1", known.proportional_to)});
     }
     const TrainOptions& train = fused->train;
-    const TrainingGradients gradients(1, layer_count(fused->options), {});
     const ProbedJob job{.leaves = leaves,
                         .model = *fused->model,
                         .arena = *fused->arena,
                         .set = [&] { return random_set(leaves, fused->options.vocabulary); },
                         .steps = steps,
                         .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation),
-                        .gradients = &gradients};
+                        .train = &train};
     const JobProbes made = make_probes(job, {known.name});
     for (const auto& probe : made.probes) {
       double bytes = 0;  // of the last of the looks

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/base/nan.hpp"
-#include "core/config/probe_schedule.hpp"
 #include "models/layer_parameters.hpp"
 
 namespace depthgrid {
@@ -19,38 +18,36 @@ constexpr std::string_view kExploded = "gradient_exploded_";
 
 }  // namespace
 
-GradientWatch::GradientWatch(const TrainedJob& job) : job_(job) {
-  const CellConfig& leaves = *job.configs[0];
-  if (ProbeSchedule(leaves.at("probes.gradients.schedule"), job.steps()).count() == 0) return;
-  gradients_.emplace(job.configs.size(), layer_count(job.fused.options),
-                     GradientBounds{leaves.real("probes.gradients.vanish_below"),
-                                    leaves.real("probes.gradients.explode_above")});
-}
+GradientWatch::GradientWatch(const CellConfig& leaves, const ModelOptions& model,
+                             const Arena& arena, const TrainOptions& train)
+    : model_(model),
+      arena_(arena),
+      train_(train),
+      gradients_(static_cast<std::size_t>(model.cells), layer_count(model),
+                 GradientBounds{leaves.real("probes.gradients.vanish_below"),
+                                leaves.real("probes.gradients.explode_above")}) {}
 
 void GradientWatch::attach(Trainer& trainer) const {
-  if (!gradients_) return;
-  const ModelOptions& options = job_.fused.options;
+  const ModelOptions& options = model_;
   trainer.watch(LayerSquares(
-      job_.fused.arena->layout(), job_.fused.train.frozen, gradients_->layers(),
+      arena_.layout(), train_.frozen, gradients_.layers(),
       [&options](const std::string& parameter) { return layer_of(options, parameter); }));
 }
 
-void GradientWatch::act(const StepEvent& event) {
-  const StepReport& report = event.report;
-  const auto layers = static_cast<std::size_t>(gradients_->layers());
-  for (std::size_t e = 0; e < job_.configs.size(); ++e) {
-    if (!job_.running(e) && report.nonfinite[e] == 0) continue;
+void GradientWatch::step(const StepReport& report, const std::function<bool(std::size_t)>& made) {
+  const auto layers = static_cast<std::size_t>(gradients_.layers());
+  for (std::size_t e = 0; e < static_cast<std::size_t>(model_.cells); ++e) {
+    if (!made(e)) continue;
     const auto row = [&](const std::vector<double>& all) {
       return std::span(all).subspan(e * layers, layers);
     };
-    gradients_->step(e, row(report.layers.norm), row(report.layers.norm_clipped),
-                     report.optimizer.norms.factor[e]);
+    gradients_.step(e, row(report.layers.norm), row(report.layers.norm_clipped),
+                    report.optimizer.norms.factor[e]);
   }
 }
 
 void GradientWatch::save(std::size_t e, std::map<std::string, double>& numbers) const {
-  if (!gradients_) return;
-  const TrainingGradients::Counts& counts = gradients_->counts(e);
+  const TrainingGradients::Counts& counts = gradients_.counts(e);
   numbers[kClipped] = counts.clipped;
   for (std::size_t l = 0; l < counts.vanished.size(); ++l) {
     numbers[fmt::format("{}{}", kVanished, l)] = counts.vanished[l];
@@ -59,17 +56,16 @@ void GradientWatch::save(std::size_t e, std::map<std::string, double>& numbers) 
 }
 
 void GradientWatch::restore(std::size_t e, const std::map<std::string, double>& numbers) {
-  if (!gradients_) return;
   const auto number = [&](const std::string& name) {
     const auto at = numbers.find(name);
     return at == numbers.end() ? kNaN : at->second;
   };
   TrainingGradients::Counts counts{.vanished = {}, .exploded = {}, .clipped = number(kClipped)};
-  for (std::int64_t l = 0; l < gradients_->layers(); ++l) {
+  for (std::int64_t l = 0; l < gradients_.layers(); ++l) {
     counts.vanished.push_back(number(fmt::format("{}{}", kVanished, l)));
     counts.exploded.push_back(number(fmt::format("{}{}", kExploded, l)));
   }
-  gradients_->restore(e, counts);
+  gradients_.restore(e, counts);
 }
 
 }  // namespace depthgrid

@@ -1,41 +1,38 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 
+#include "core/config/cell_config.hpp"
 #include "core/probe/gradients/training_gradients.hpp"
-#include "worker/session/session_service.hpp"
-#include "worker/session/trained_job.hpp"
+#include "core/train/optimizer/arena.hpp"
+#include "core/train/train_options.hpp"
+#include "models/options/model_options.hpp"
+#include "worker/session/probe_watch.hpp"
 
 namespace depthgrid {
 
-/// Follows the gradients of layers at every step if the probe of gradients is on, which counts
-/// steps between its looks. Its counts are kept in checkpoints.
-class GradientWatch final : public SessionService {
+/// Follows the gradients of layers: those of the last step, and how many steps were extreme.
+class GradientWatch final : public ProbeWatch {
  public:
-  /// @param job  outlives this.
-  explicit GradientWatch(const TrainedJob& job);
+  /// @param leaves  `probes.gradients.*`. All outlive this.
+  GradientWatch(const CellConfig& leaves, const ModelOptions& model, const Arena& arena,
+                const TrainOptions& train);
 
-  /// What is known so far; null if the probe is off.
-  const TrainingGradients* gradients() const { return gradients_ ? &*gradients_ : nullptr; }
+  const TrainingGradients& gradients() const noexcept { return gradients_; }
 
-  /// Lets `trainer` report what act() reads; does nothing if the probe is off.
-  void attach(Trainer& trainer) const;
-
-  bool due(std::int64_t /*step*/) const override { return gradients_.has_value(); }
-  void act(const StepEvent& event) override;
-
-  /// Counts of cell e for its checkpoint, and from one; those of a checkpoint without them, of an
-  /// earlier build or with the probe off, are not known.
-  void save(std::size_t e, std::map<std::string, double>& numbers) const;
-  void restore(std::size_t e, const std::map<std::string, double>& numbers);
+  void attach(Trainer& trainer) const override;
+  void step(const StepReport& report, const std::function<bool(std::size_t)>& made) override;
+  void save(std::size_t e, std::map<std::string, double>& numbers) const override;
+  void restore(std::size_t e, const std::map<std::string, double>& numbers) override;
 
  private:
-  const TrainedJob& job_;
-  std::optional<TrainingGradients> gradients_;
+  const ModelOptions& model_;
+  const Arena& arena_;
+  const TrainOptions& train_;
+  TrainingGradients gradients_;
 };
 
 }  // namespace depthgrid

@@ -26,7 +26,7 @@ void JobCheckpoints::write(std::int64_t step) {
     CheckpointData data = state.data(step, config_digest(*job_.configs[e]));
     data.texts[kJournalMarks] = cell.journal_marks();
     data.numbers[kStepsMade] = static_cast<double>(cell.reached());
-    gradients_.save(e, data.numbers);
+    watches_.save(e, data.numbers);
     try {
       publish_checkpoint(cell.folder(), cell.generation(), data, policy_.keep_last(),
                          policy_.kept(early_stop_.lowest(e).improved, step));

@@ -4,7 +4,7 @@
 
 #include "sweeps/queue/checkpoint_policy.hpp"
 #include "worker/session/early_stop.hpp"
-#include "worker/session/gradient_watch.hpp"
+#include "worker/session/probe_watches.hpp"
 #include "worker/session/session_recorder.hpp"
 #include "worker/session/trained_job.hpp"
 
@@ -17,11 +17,11 @@ class JobCheckpoints {
  public:
   /// All outlive this.
   JobCheckpoints(const TrainedJob& job, CheckpointPolicy& policy, const EarlyStop& early_stop,
-                 const GradientWatch& gradients, SessionRecorder& recorder)
+                 const ProbeWatches& watches, SessionRecorder& recorder)
       : job_(job),
         policy_(policy),
         early_stop_(early_stop),
-        gradients_(gradients),
+        watches_(watches),
         recorder_(recorder) {}
 
   /// True if one is to be written after this step, at which the training goes on.
@@ -35,7 +35,7 @@ class JobCheckpoints {
   const TrainedJob& job_;
   CheckpointPolicy& policy_;
   const EarlyStop& early_stop_;
-  const GradientWatch& gradients_;
+  const ProbeWatches& watches_;
   SessionRecorder& recorder_;
   std::int64_t written_ = -1;  // step of the last one
 };

@@ -26,9 +26,7 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
       recorder_(job_, policy_, early_stop_),
       evaluation_(job_, early_stop_, recorder_),
       stability_(job_, evaluation_.plan(), recorder_),
-      gradients_(job_),
-      probes_(make_probes(job_, gradients_.gradients()),
-              [this](std::int64_t step) { return recorder_.that_made(step); },
+      probes_(make_probes(job_), [this](std::int64_t step) { return recorder_.that_made(step); },
               {.stopped =
                    [this](std::size_t e) {
                      return step_ < job_.steps() && job_.status(e) == CellStatus::Completed;
@@ -43,8 +41,9 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
                           const std::vector<std::size_t>& cells) {
                      recorder_.charge_probe(probe, seconds, cells);
                    }}),
+      watches_(job_, probes_.watches()),
       cancels_(job_, recorder_),
-      checkpoints_(job_, policy_, early_stop_, gradients_, recorder_),
+      checkpoints_(job_, policy_, early_stop_, watches_, recorder_),
       step_(job_.job.first_step),
       running_(job_.cells.size()) {
   at::globalContext().setAllowTF32CuBLAS(job_.fused.train.precision == Precision::Tf32);
@@ -61,9 +60,9 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
       recorder_.set_made(e, *end);
     }
   }
-  gradients_.attach(trainer_);
+  watches_.attach(trainer_);
   // Each sees the effects of those before it; checkpoints follow all of them.
-  services_.add(gradients_);
+  services_.add(watches_);
   services_.add(recorder_);
   services_.add(cancels_);
   services_.add(stability_);
@@ -80,7 +79,7 @@ std::vector<CellClock> JobSession::restore(const std::vector<ClaimedCell>& claim
   for (std::size_t e = 0; e < states.size(); ++e) {
     if (states[e] == nullptr) continue;
     clocks[e] = clock_of(*states[e]);
-    gradients_.restore(e, states[e]->numbers);
+    watches_.restore(e, states[e]->numbers);
   }
   job_.fused.arena->refresh_shadow();
   return clocks;

@@ -7,10 +7,10 @@
 #include "sweeps/queue/job_queue.hpp"
 #include "worker/session/cancel_service.hpp"
 #include "worker/session/early_stop.hpp"
-#include "worker/session/gradient_watch.hpp"
 #include "worker/session/job_checkpoints.hpp"
 #include "worker/session/job_evaluation.hpp"
 #include "worker/session/probe_service.hpp"
+#include "worker/session/probe_watches.hpp"
 #include "worker/session/session_recorder.hpp"
 #include "worker/session/session_service.hpp"
 #include "worker/session/stability_watch.hpp"
@@ -59,8 +59,8 @@ class JobSession {
   SessionRecorder recorder_;
   JobEvaluation evaluation_;
   StabilityService stability_;
-  GradientWatch gradients_;
   ProbeService probes_;
+  ProbeWatches watches_;
   CancelService cancels_;
   JobCheckpoints checkpoints_;
   SessionServices services_;

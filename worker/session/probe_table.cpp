@@ -15,6 +15,7 @@
 #include "core/probe/weights/weights_probe.hpp"
 #include "models/probed_model.hpp"
 #include "models/routing/routing_probe.hpp"
+#include "worker/session/gradient_watch.hpp"
 #include "worker/session/probe_tokens.hpp"
 
 namespace depthgrid {
@@ -25,7 +26,8 @@ struct ProbeRequest {
   const CellConfig& leaves;
   const ProbedJob& job;
   const ProbeSubject& subject;
-  ProbeSchedule schedule;  // on
+  ProbeSchedule schedule;   // on
+  ProbeWatchList& watches;  // gets what the probe follows from step to step
 };
 
 /// One row per probe: its schedule is the leaf probes.NAME.schedule.
@@ -68,7 +70,14 @@ std::unique_ptr<Probe> make_routing(const ProbeRequest& o) {
 }
 
 std::unique_ptr<Probe> make_gradients(const ProbeRequest& o) {
-  return std::make_unique<GradientsProbe>(o.subject, o.schedule, o.job.sequences, o.job.gradients);
+  const TrainingGradients* training = nullptr;
+  if (o.job.train != nullptr) {
+    auto watch =
+        std::make_unique<GradientWatch>(o.leaves, o.job.model.options(), o.job.arena, *o.job.train);
+    training = &watch->gradients();
+    o.watches.push_back(std::move(watch));
+  }
+  return std::make_unique<GradientsProbe>(o.subject, o.schedule, o.job.sequences, training);
 }
 
 std::unique_ptr<Probe> make_logit_lens(const ProbeRequest& o) {
@@ -145,7 +154,7 @@ JobProbes chosen_probes(const ProbedJob& job, ScheduleOf schedule_of) {
     if (!out.subject) {
       out.subject = std::make_unique<ProbedModel>(job.model, job.set(), &job.arena);
     }
-    if (auto probe = row.make({job.leaves, job, *out.subject, std::move(schedule)})) {
+    if (auto probe = row.make({job.leaves, job, *out.subject, std::move(schedule), out.watches})) {
       out.probes.push_back(std::move(probe));
       out.names.emplace_back(row.name);
     }
@@ -168,7 +177,7 @@ JobProbes make_probes(const ProbedJob& job, const std::vector<std::string>& name
   });
 }
 
-JobProbes make_probes(const TrainedJob& job, const TrainingGradients* gradients) {
+JobProbes make_probes(const TrainedJob& job) {
   const TrainOptions& train = job.fused.train;
   const ProbedJob probed{.leaves = *job.configs[0],
                          .model = *job.fused.model,
@@ -176,7 +185,7 @@ JobProbes make_probes(const TrainedJob& job, const TrainingGradients* gradients)
                          .set = [&job] { return probe_tokens(*job.configs[0], *job.data); },
                          .steps = job.steps(),
                          .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation),
-                         .gradients = gradients};
+                         .train = &train};
   return chosen_probes(probed, [&](const std::string& name) {
     return ProbeSchedule(probed.leaves.at("probes." + name + ".schedule"), probed.steps);
   });

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "core/probe/gradients/training_gradients.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_subject.hpp"
 #include "core/train/optimizer/arena.hpp"
 #include "models/model.hpp"
+#include "worker/session/probe_watch.hpp"
 #include "worker/session/trained_job.hpp"
 
 namespace depthgrid {
@@ -20,6 +20,7 @@ struct JobProbes {
   std::unique_ptr<ProbeSubject> subject;  // null if no probe is on
   std::vector<std::unique_ptr<Probe>> probes;
   std::vector<std::string> names;  // of each
+  ProbeWatchList watches{};        // to which some of them refer
 };
 
 /// What probes are made for: cells in training, or stored weights.
@@ -30,7 +31,8 @@ struct ProbedJob {
   std::function<ProbeSet()> set;  // asked for if there is a probe
   std::int64_t steps = 0;         // of the training
   std::int64_t sequences = 1;     // at once: as many as a training pass has, whose memory is there
-  const TrainingGradients* gradients = nullptr;  // of the training; null: stored weights
+  const TrainOptions* train =
+      nullptr;  // of a training that probes can follow; null: stored weights
 };
 
 /// What is known of a probe before it is made; its leaves are `probes.NAME.*`.
@@ -48,7 +50,7 @@ std::vector<ProbeFacts> known_probes();
 JobProbes make_probes(const ProbedJob& job, const std::vector<std::string>& names);
 
 /// The probes that the leaves `probes.*` of a job's cells switch on, in the order of the table.
-/// They refer to the job and to its gradients, which must outlive them.
-JobProbes make_probes(const TrainedJob& job, const TrainingGradients* gradients);
+/// They refer to the job, which must outlive them.
+JobProbes make_probes(const TrainedJob& job);
 
 }  // namespace depthgrid

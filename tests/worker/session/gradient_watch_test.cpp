@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/worker/session/small_run.hpp"
+#include "worker/session/probe_table.hpp"
+#include "worker/session/probe_watches.hpp"
 
 namespace depthgrid::testing {
 namespace gradient_watch_test {
@@ -64,30 +66,36 @@ TEST(GradientWatch, CountsAreKeptInCheckpoints) {
   SmallRun small;
   const Claim claim = small.claim();
   const TrainedJob job(small.run, claim.job);
-  GradientWatch first(job), next(job), old(job);
+  const auto watch = [&] {
+    return GradientWatch(*job.configs[0], job.fused.options, *job.fused.arena, job.fused.train);
+  };
+  const auto made = [](std::size_t) { return true; };
+  GradientWatch first = watch(), next = watch(), old = watch();
   StepReport report;
   report.nonfinite = {0, 0};
   report.optimizer.norms.factor = {0.5, 1};
   report.layers.norm = report.layers.norm_clipped = {1e-8, 1, 1, 1e3};
-  for (int i = 0; i < 3; ++i) first.act({i + 1, report, 0});
+  for (int i = 0; i < 3; ++i) first.step(report, made);
   std::map<std::string, double> numbers;
   first.save(0, numbers);
   next.restore(0, numbers);
-  next.act({4, report, 0});
-  EXPECT_EQ(next.gradients()->counts(0).vanished, (Numbers{4, 0}));
-  EXPECT_EQ(next.gradients()->counts(0).clipped, 4);
-  EXPECT_EQ(next.gradients()->counts(1).exploded, (Numbers{0, 1}));
+  next.step(report, made);
+  EXPECT_EQ(next.gradients().counts(0).vanished, (Numbers{4, 0}));
+  EXPECT_EQ(next.gradients().counts(0).clipped, 4);
+  EXPECT_EQ(next.gradients().counts(1).exploded, (Numbers{0, 1}));
   old.restore(0, {{"wall", 1.0}});
-  EXPECT_TRUE(std::isnan(old.gradients()->counts(0).clipped)) << "a checkpoint without counts";
+  EXPECT_TRUE(std::isnan(old.gradients().counts(0).clipped)) << "a checkpoint without counts";
 }
 
-TEST(GradientWatch, FollowsNothingIfTheProbeIsOff) {
-  SmallRun small({.set = {"probes.gradients.schedule=off"}});
-  const Claim claim = small.claim();
-  const TrainedJob job(small.run, claim.job);
-  const GradientWatch watch(job);
-  EXPECT_EQ(watch.gradients(), nullptr);
-  EXPECT_FALSE(watch.due(1));
+TEST(GradientWatch, IsMadeAlongWithItsProbeIfThatIsOn) {
+  for (const auto& [schedule, count] : {std::pair{"off", 0U}, std::pair{"{every: 2}", 1U}}) {
+    SmallRun small({.set = {std::string("probes.gradients.schedule=") + schedule}});
+    const Claim claim = small.claim();
+    const TrainedJob job(small.run, claim.job);
+    const JobProbes probes = make_probes(job);
+    EXPECT_EQ(probes.watches.size(), count);
+    EXPECT_EQ(ProbeWatches(job, probes.watches).due(1), count > 0);
+  }
 }
 
 }  // namespace gradient_watch_test
