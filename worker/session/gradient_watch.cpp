@@ -28,10 +28,9 @@ GradientWatch::GradientWatch(const CellConfig& leaves, const ModelOptions& model
                                 leaves.real("probes.gradients.explode_above")}) {}
 
 void GradientWatch::attach(Trainer& trainer) const {
-  const ModelOptions& options = model_;
-  trainer.watch(LayerSquares(
-      arena_.layout(), train_.frozen, gradients_.layers(),
-      [&options](const std::string& parameter) { return layer_of(options, parameter); }));
+  trainer.watch(
+      LayerSquares(arena_.layout(), train_.frozen, gradients_.layers(),
+                   [this](const std::string& parameter) { return layer_of(model_, parameter); }));
 }
 
 void GradientWatch::step(const StepReport& report, const std::function<bool(std::size_t)>& made) {

@@ -21,6 +21,7 @@ class GradientWatch final : public ProbeWatch {
   GradientWatch(const CellConfig& leaves, const ModelOptions& model, const Arena& arena,
                 const TrainOptions& train);
 
+  /// What is known so far, of all cells.
   const TrainingGradients& gradients() const noexcept { return gradients_; }
 
   void attach(Trainer& trainer) const override;

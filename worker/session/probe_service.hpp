@@ -39,6 +39,7 @@ class ProbeService final : public SessionService, public RecordSink {
 
   /// What the probes have declared: RecordShape::series of the recorders.
   const std::vector<SeriesSpec>& series() const noexcept { return series_; }
+  /// What the probes follow at every step; they live as long as this.
   const ProbeWatchList& watches() const noexcept { return probes_.watches; }
 
   void begin(std::int64_t step) override {

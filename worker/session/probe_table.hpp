@@ -31,8 +31,7 @@ struct ProbedJob {
   std::function<ProbeSet()> set;  // asked for if there is a probe
   std::int64_t steps = 0;         // of the training
   std::int64_t sequences = 1;     // at once: as many as a training pass has, whose memory is there
-  const TrainOptions* train =
-      nullptr;  // of a training that probes can follow; null: stored weights
+  const TrainOptions* train = nullptr;  // of a training to follow; null: stored weights
 };
 
 /// What is known of a probe before it is made; its leaves are `probes.NAME.*`.
