@@ -94,7 +94,11 @@ TEST(GradientWatch, IsMadeAlongWithItsProbeIfThatIsOn) {
     const TrainedJob job(small.run, claim.job);
     const JobProbes probes = make_probes(job);
     EXPECT_EQ(probes.watches.size(), count);
-    EXPECT_EQ(ProbeWatches(job, probes.watches).due(1), count > 0);
+    const ProbeWatches watches(job, probes.watches);
+    EXPECT_EQ(watches.due(1), count > 0);
+    std::map<std::string, double> numbers;
+    watches.save(0, numbers);
+    EXPECT_EQ(numbers.contains("gradient_clipped"), count > 0) << "what checkpoints get";
   }
 }
 
