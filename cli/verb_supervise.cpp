@@ -92,6 +92,7 @@ int supervise_verb(const Arguments& arguments) {
   SupervisedRun request =
       supervised_run(line, {line.required("FILE"), store.string(), std::move(set), line.has("yes"),
                             progress_of(line), "", line.text_of("only")});
+  request.order.hang = hang_of(sweep.run);
   const bool task = line.has("tasks");
   if (line.has("task") && !task) {
     throw UserError(ExitCode::Usage, "supervise: --task belongs to --tasks FILE");

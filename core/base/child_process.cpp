@@ -5,9 +5,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -128,6 +130,12 @@ std::optional<int> ChildProcess::poll() {
 
 void ChildProcess::signal(int number) const noexcept {
   if (!code_) kill(id_, number);
+}
+
+void ChildProcess::signal_children(int number) const noexcept {
+  if (code_) return;
+  std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", id_));
+  for (pid_t child = 0; children >> child;) kill(child, number);
 }
 
 void ChildProcess::kill_group() noexcept {

@@ -37,6 +37,9 @@ class ChildProcess {
   /// To the child alone, which passes it on if it is a launcher. Nothing once it has ended.
   void signal(int number) const noexcept;
 
+  /// To its children: the ranks of a launcher on this host.
+  void signal_children(int number) const noexcept;
+
   /// Ends the child and everything in its group at once.
   void kill_group() noexcept;
 

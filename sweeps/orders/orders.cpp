@@ -30,7 +30,8 @@ static constexpr auto members(const RunOrder*) {
       std::pair("file", &O::file), std::pair("store", &O::store), std::pair("set", &O::set),
       std::pair("yes", &O::yes), std::pair("progress", &O::progress), std::pair("cell", &O::cell),
       std::pair("only", &O::only), std::pair("rerun", &O::rerun), std::pair("cells", &O::cells),
-      std::pair("board", &O::board), std::pair("prepare", &O::prepare));
+      std::pair("board", &O::board), std::pair("prepare", &O::prepare),
+      std::pair("hang", &O::hang));
 }
 
 static constexpr auto members(const BenchOrder*) {
@@ -147,6 +148,11 @@ std::string structure_request(const std::vector<const CellPlan*>& cells,
   for (const auto& [flag, value] : flags) request[flag] = value;
   request["structures"] = std::move(structures);
   return request.dump();
+}
+
+double hang_of(const CellConfig& run) {
+  if (run.null("resources.hang")) return -1;
+  return run.is_word("resources.hang") ? 0 : static_cast<double>(run.integer("resources.hang"));
 }
 
 }  // namespace depthgrid

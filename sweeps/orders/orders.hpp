@@ -8,6 +8,7 @@
 
 namespace depthgrid {
 
+class CellConfig;
 struct CellPlan;
 
 // The protocol between the two programs: `depthgrid-worker VERB` receives one JSON object with
@@ -28,6 +29,8 @@ struct RunOrder {
   std::vector<std::string> cells{};  // ids of the cells to train; empty = all
   std::string board{};               // folder in which it tells how far it is; empty = no launch
   bool prepare = false;              // plan, corpora and audits of these cells; train nothing
+  /// Leaf resources.hang, which must be known before the sweep is read: s; 0 = auto, -1 = never.
+  double hang = 0;
 };
 
 /// A cell's weights in a store.
@@ -93,6 +96,9 @@ struct GenerateOrder {
   std::vector<double> control{};  // one number per axis; empty = no signal
   bool json = false;
 };
+
+/// Leaf resources.hang as RunOrder::hang.
+double hang_of(const CellConfig& run);
 
 /// The JSON argument. @throws UserError (BadData) if a prompt is not UTF-8.
 template <typename Order>

@@ -1,7 +1,9 @@
 #include "sweeps/supervise/launch_process.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -19,6 +21,7 @@ std::filesystem::path LaunchProcess::board_of(const LaunchTicket& ticket) {
 LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number)
     : note_(board_of(ticket) / kEndNote),
       board_(board_of(ticket)),
+      kind_(command.kind),
       child_({.command = command.words,
               .variables = command.variables,
               .keeps_launcher = command.kind != LauncherKind::Direct,
@@ -43,6 +46,14 @@ std::optional<int> LaunchProcess::poll() {
 /// mpirun and srun pass USR1 on to all ranks; TERM would end mpirun's within two seconds.
 void LaunchProcess::ask_to_stop() {
   child_.signal(SIGUSR1);
+}
+
+void LaunchProcess::kill_hung() {
+  constexpr std::chrono::milliseconds kToAnswer(300);
+  if (kind_ == LauncherKind::Direct) child_.signal(SIGQUIT);
+  if (kind_ == LauncherKind::Mpirun) child_.signal_children(SIGQUIT);
+  std::this_thread::sleep_for(kToAnswer);
+  kill();
 }
 
 std::vector<LiveEvent> LaunchProcess::news() {

@@ -28,11 +28,15 @@ class LaunchProcess final : public RunningLaunch {
   std::optional<int> poll() override;
   void ask_to_stop() override;
   void kill() override { child_.kill_group(); }
+  /// Before that, its ranks on this host write to its log where they are. srun's are left out: it
+  /// would take the signal as an order to end them.
+  void kill_hung() override;
   std::vector<LiveEvent> news() override;
 
  private:
   std::filesystem::path note_;
   LiveBoard board_;
+  LauncherKind kind_;
   ChildProcess child_;
   int number_;
   Stopwatch since_look_;

@@ -279,7 +279,7 @@ void Supervisor::watch() {
       world_.say(fmt::format("launch {} has told nothing for {}: it is ended as hung",
                              launches_[launch->index].plan.id, clock_text(now - launch->heard)));
       launch->hung = true;
-      launch->process->kill();
+      launch->process->kill_hung();
     }
     still.push_back(std::move(launch));
   }

@@ -29,6 +29,8 @@ class RunningLaunch {
   virtual void ask_to_stop() = 0;
   /// Ends all its processes at once.
   virtual void kill() = 0;
+  /// The same of one that hangs, which may first say where.
+  virtual void kill_hung() { kill(); }
   /// What its first rank has told since the last call; a launch that tells nothing for too long
   /// hangs.
   virtual std::vector<LiveEvent> news() = 0;

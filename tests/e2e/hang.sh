@@ -23,6 +23,43 @@ DEPTHGRID_FAULT=sleep@50 expect 76 mpirun -q -np 2 "$depthgrid" run "$sweep" "${
 expect 0 mpirun -q -np 2 "$depthgrid" run "$sweep" "${options[@]}" "${team[@]}" --store hung_team -q
 same plain_team hung_team
 
+# Any rank: the second one hangs in training, and then in start-up, before MPI.
+second() {  # second FAULT COMMAND...: the fault concerns the second rank only
+  local fault=$1
+  shift
+  mpirun -q -np 2 bash -c 'fault=$1; shift; [ "$OMPI_COMM_WORLD_RANK" = 0 ] || export DEPTHGRID_FAULT=$fault; exec "$@"' \
+    second "$fault" "$@"
+}
+expect 76 second sleep@50 "$depthgrid" run "$sweep" "${options[@]}" "${team[@]}" --set resources.hang=$limit --store hung_second -q
+says err "in phase 'training'"
+expect 0 mpirun -q -np 2 "$depthgrid" run "$sweep" "${options[@]}" "${team[@]}" --store hung_second -q
+same plain_team hung_second
+begin=$(date +%s%N)
+expect 76 second sleep@0 "$depthgrid" run "$sweep" "${options[@]}" "${team[@]}" --set resources.hang=1 --store hung_start -q
+says err "in phase 'start-up'"
+took=$((($(date +%s%N) - begin) / 1000000))
+echo "a hang in start-up was ended after $took ms"
+[ "$took" -lt 12000 ] || fail "that took too long"
+
+# The first rank evaluates for longer than the limit: the second one, which waits, is not hung.
+expect 0 mpirun -q -np 2 "$depthgrid" run "$sweep" "${options[@]}" "${team[@]}" --set resources.hang=1 \
+  --set eval.final_windows=null --store waits -q
+
+# QUIT: a rank says where it is, and goes on.
+DEPTHGRID_FAULT=sleep@50 "$depthgrid" run "$sweep" "${options[@]}" --set resources.hang=8 --store asked -q 2>err &
+run=$!
+for _ in $(seq 1200); do
+  find asked -name 'ckpt-*40.h5' 2>/dev/null | grep -q . && break
+  sleep 0.05
+done
+sleep 1
+kill -QUIT "$(pgrep -P "$run" -f depthgrid-worker)"
+code=0
+wait "$run" || code=$?
+[ "$code" -eq 76 ] || fail "a rank that was asked where it is ended with $code"
+says err "rank 0, process"
+says err ": training, step 50, last sign of life"
+
 # Stopped for longer than the limit and continued: no hang.
 "$depthgrid" run "$sweep" --set train.steps=4000 --set checkpoint.every=20 --set resources.hang=2 --store paused -q 2>err &
 run=$!

@@ -1,6 +1,7 @@
 #include "worker/process/hang_judge.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace depthgrid {
 namespace {
@@ -9,21 +10,27 @@ constexpr double kLeast = 900, kTimesLongest = 20, kOwnPause = 5;
 
 }  // namespace
 
-double HangJudge::limit() const {
-  return limit_ ? *limit_ : std::max(kLeast, kTimesLongest * longest_);
+double HangJudge::limit(WorkPhase phase) const {
+  const double factor = rule_of(phase).factor;
+  if (factor <= 0) return std::numeric_limits<double>::infinity();
+  return factor * limit_.value_or(std::max(kLeast, kTimesLongest * longest_));
 }
 
-std::optional<double> HangJudge::look(std::int64_t beats, double now) {
+std::optional<double> HangJudge::look(std::int64_t beats, WorkPhase phase, double now) {
   const bool paused = now - last_look_ > kOwnPause;
   last_look_ = now;
   if (beats != beats_ || paused) {
-    if (beats_ >= 0 && !paused) longest_ = std::max(longest_, now - since_);
+    // A long start says nothing about the pauses of training.
+    const bool tells = rule_of(phase_).factor == 1;
+    if (beats_ >= 0 && !paused && tells) longest_ = std::max(longest_, now - since_);
     beats_ = beats;
+    phase_ = phase;
     since_ = now;
     return std::nullopt;
   }
+  phase_ = phase;
   const double silent = now - since_;
-  return silent > limit() ? std::optional(silent) : std::nullopt;
+  return silent > limit(phase) ? std::optional(silent) : std::nullopt;
 }
 
 }  // namespace depthgrid

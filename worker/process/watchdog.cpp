@@ -13,15 +13,29 @@
 #include "core/base/exit_code.hpp"
 #include "core/base/log.hpp"
 #include "worker/process/end_note.hpp"
-#include "worker/process/hang_judge.hpp"
 
 namespace depthgrid {
+namespace {
+
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+static_assert(std::atomic<WorkPhase>::is_always_lock_free);
+
+/// ns; std::chrono's clock is not promised to be safe in a signal handler.
+std::int64_t monotonic_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+Watchdog::Watchdog() noexcept : beaten_(monotonic_ns()) {}
 
 Watchdog::~Watchdog() {
   rest();
 }
 
-void Watchdog::watch(std::optional<double> limit, std::function<void(double silent)> expired) {
+void Watchdog::watch(HangLimit limit, std::function<void(const LastSign& last)> expired) {
   rest();
   resting_ = false;
   // Signals belong to the main thread.
@@ -35,11 +49,36 @@ void Watchdog::watch(std::optional<double> limit, std::function<void(double sile
     const Stopwatch clock;
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, kLook, [this] { return resting_; })) {
-      const auto silent = judge.look(beats_.load(std::memory_order_relaxed), clock.seconds());
-      if (silent) return expired(*silent);
+      // The phase first: one that begins between the two reads has its own sign of life.
+      const WorkPhase phase = phase_.load(std::memory_order_acquire);
+      const std::int64_t beats = beats_.load(std::memory_order_acquire);
+      if (judge.look(beats, phase, clock.seconds())) return expired(last());
     }
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Watchdog::beat() noexcept {
+  beaten_.store(monotonic_ns(), std::memory_order_relaxed);
+  beats_.fetch_add(1, std::memory_order_release);
+}
+
+void Watchdog::beat(std::int64_t step) noexcept {
+  step_.store(step, std::memory_order_relaxed);
+  beat();
+}
+
+WorkPhase Watchdog::enter(WorkPhase phase) noexcept {
+  const WorkPhase before = phase_.exchange(phase, std::memory_order_acq_rel);
+  beat();
+  return before;
+}
+
+LastSign Watchdog::last() const noexcept {
+  const std::int64_t passed = monotonic_ns() - beaten_.load(std::memory_order_relaxed);
+  return {.phase = phase_.load(std::memory_order_relaxed),
+          .step = step_.load(std::memory_order_relaxed),
+          .silent = static_cast<double>(passed) * 1e-9};
 }
 
 void Watchdog::rest() {
@@ -51,12 +90,12 @@ void Watchdog::rest() {
   if (thread_.joinable()) thread_.join();
 }
 
-void end_hung(double silent) noexcept {
+void end_hung(const LastSign& last) noexcept {
+  const std::string step = last.step < 0 ? "" : fmt::format(" after step {}", last.step);
   log(LogLevel::Error,
-      fmt::format("no training step, batch or probe has ended for {:.0f} s (resources.hang): this "
-                  "process hangs and ends itself; the same command goes on from the last "
-                  "checkpoint",
-                  silent));
+      fmt::format("no sign of life for {:.0f} s in phase '{}'{} (resources.hang): this process "
+                  "hangs and ends itself; the same command goes on from the last checkpoint",
+                  last.silent, rule_of(last.phase).name, step));
   note_end(static_cast<int>(ExitCode::Hang));
   _exit(static_cast<int>(ExitCode::Hang));
 }

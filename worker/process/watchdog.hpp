@@ -5,43 +5,81 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <thread>
+
+#include "worker/process/hang_judge.hpp"
+#include "worker/process/work_phase.hpp"
 
 namespace depthgrid {
 
-/// Watches from a thread of its own that the work goes on, and calls for an end if it does not: a
-/// rank that waits for a dead peer, a device or a filesystem would wait for ever.
+/// What a rank did last.
+struct LastSign {
+  WorkPhase phase;
+  std::int64_t step;  // of training; -1 before the first one
+  double silent;      // s since the last sign of life
+};
+
+/// Watches from a thread of its own that the work of this rank goes on, and calls for an end if it
+/// does not: a rank that waits for a dead peer, a device or a filesystem would wait for ever. Every
+/// rank has one, from before MPI begins. How long it may be silent depends on the phase.
+///
+/// The first rank of a team meets all others in every step, so its watchdog finds any of them that
+/// hangs. They in turn wait for it while it evaluates, probes, packs or looks for a job: in
+/// WorkPhase::Waiting they are not judged, since the first rank then is. If it ends, the launcher
+/// ends them.
 class Watchdog {
  public:
-  Watchdog() = default;
+  Watchdog() noexcept;
   /// Calls rest().
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// From now on. @param limit    see HangJudge. @param expired  called once, from that thread,
-  /// with the seconds without a sign of life.
-  void watch(std::optional<double> limit, std::function<void(double silent)> expired);
+  /// From now on. @param expired  called once, from that thread.
+  void watch(HangLimit limit, std::function<void(const LastSign& last)> expired);
 
   /// A sign of life: after every training step, batch of an evaluation, probe, or look at the
   /// store.
-  void beat() noexcept { beats_.fetch_add(1, std::memory_order_relaxed); }
+  void beat() noexcept;
+  /// The same, of a step of training.
+  void beat(std::int64_t step) noexcept;
+
+  /// Begins a phase, which is a sign of life, too. @return the phase before.
+  WorkPhase enter(WorkPhase phase) noexcept;
+
+  /// May be called by a signal handler.
+  LastSign last() const noexcept;
 
   /// Ends the watch.
   void rest();
 
  private:
-  std::atomic<std::int64_t> beats_{0};
+  std::atomic<std::int64_t> beats_{0}, step_{-1};
+  std::atomic<std::int64_t> beaten_;  // ns, monotonic
+  std::atomic<WorkPhase> phase_{WorkPhase::StartUp};
   std::mutex mutex_;
   std::condition_variable wake_;
   bool resting_ = false;
   std::thread thread_;
 };
 
-/// What expired() does in a worker: says so on stderr and in the log, and ends this process at once
-/// with ExitCode::Hang. Nothing is cleaned up, since that may hang, too; the launcher ends the
-/// other ranks, and the same command resumes from the last checkpoint.
-[[noreturn]] void end_hung(double silent) noexcept;
+/// A phase for the life of this object; then the one before.
+class InPhase {
+ public:
+  InPhase(Watchdog& watchdog, WorkPhase phase) noexcept
+      : watchdog_(watchdog), before_(watchdog.enter(phase)) {}
+  ~InPhase() { watchdog_.enter(before_); }
+  InPhase(const InPhase&) = delete;
+  InPhase& operator=(const InPhase&) = delete;
+
+ private:
+  Watchdog& watchdog_;
+  WorkPhase before_;
+};
+
+/// What expired() does in a worker: says so on stderr and in the log, with phase and step, and ends
+/// this process at once with ExitCode::Hang. Nothing is cleaned up, since that may hang, too; the
+/// launcher ends the other ranks, and the same command resumes from the last checkpoint.
+[[noreturn]] void end_hung(const LastSign& last) noexcept;
 
 }  // namespace depthgrid

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <limits>
 #include <string>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/fault_point.hpp"
 #include "core/base/log.hpp"
 #include "core/base/output.hpp"
 #include "core/base/printable.hpp"
@@ -21,7 +23,9 @@
 #include "worker/process/crash_mark.hpp"
 #include "worker/process/end_note.hpp"
 #include "worker/process/memory_use.hpp"
+#include "worker/process/quit_report.hpp"
 #include "worker/process/stop_signals.hpp"
+#include "worker/process/watchdog.hpp"
 #include "worker/run/sweep_plan.hpp"
 #include "worker/run/team_work.hpp"
 #include "worker/session/run_context.hpp"
@@ -65,16 +69,21 @@ std::int64_t conclude(const RunOrder& order, const Sweep& sweep, const Store& st
 /// Trains what a sweep is missing, as one rank of `world`. A run ends when every cell is done, by
 /// any run.
 /// @throws UserError for what the user can fix, before anything is trained.
-ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int local_size) {
+ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int local_size,
+                   Watchdog& watchdog) {
+  watchdog.enter(WorkPhase::Planning);
   const Sweep sweep = planned_sweep(order, world);
+  watchdog.enter(WorkPhase::StartUp);
   const Store store = opened_store(order, world);
-  RunContext run(order, sweep, store, world, local_rank, local_size);
+  RunContext run(order, sweep, store, world, local_rank, local_size, watchdog);
   mark_crashes(store.crash_mark(this_process()));
   publish_sweep(order, world, sweep, store, run.progress);
   begin_again(order, world, sweep, store, run.progress);
   if (world.rank() == 0) tell_of_device(sweep, run);
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
+  watchdog.enter(WorkPhase::Auditing);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
+  watchdog.enter(WorkPhase::Waiting);  // what has no team, or is over, waits for all others
   TeamOutcome outcome{.stopped = run.permit.stopped};
   if (!run.permit.stopped && !run.team.idle() && !order.prepare) {
     outcome = run.team.leads() ? lead_team(run, order, planned_jobs(sweep, wanted, run, local_size))
@@ -109,9 +118,10 @@ void report_alone(const Collective& world, const UserError& error) {
 }
 
 /// run_sweep(); an error that nobody expected counts as a crash of the cells that it ends.
-ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, int local_size) {
+ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, int local_size,
+                    Watchdog& watchdog) {
   try {
-    return run_sweep(order, world, local_rank, local_size);
+    return run_sweep(order, world, local_rank, local_size, watchdog);
   } catch (const UserError&) {
     throw;
   } catch (...) {
@@ -120,13 +130,24 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
   }
 }
 
+/// RunOrder::hang, as the watchdog takes it.
+HangLimit limit_of(double seconds) {
+  if (seconds < 0) return std::numeric_limits<double>::infinity();
+  return seconds > 0 ? HangLimit(seconds) : HangLimit();
+}
+
 }  // namespace
 
 int run(const RunOrder& order, int argc, char** argv) {
   watch_stop_signals();
   if (!order.board.empty()) note_ends_in(std::filesystem::path(order.board) / kEndNote);
+  // Before MPI, which waits for every rank.
+  Watchdog watchdog;
+  const QuitReport report(watchdog, launcher_rank());
+  watchdog.watch(limit_of(order.hang), end_hung);
+  FaultPoint().pass(0, order.cells);
   if (!under_launcher()) {
-    return static_cast<int>(run_marked(order, *make_self_collective(), 0, 1));
+    return static_cast<int>(run_marked(order, *make_self_collective(), 0, 1, watchdog));
   }
   MpiEnv mpi(argc, argv);
   const auto world = mpi.world();
@@ -136,7 +157,7 @@ int run(const RunOrder& order, int argc, char** argv) {
     if (const auto problem = world_size_problem(world->size())) {
       throw UserError(ExitCode::BadConfig, *problem);
     }
-    return static_cast<int>(run_marked(order, *world, mpi.local_rank(), mpi.local_size()));
+    return static_cast<int>(run_marked(order, *world, mpi.local_rank(), mpi.local_size(), watchdog));
   } catch (const SharedError& e) {  // all ranks are here: one of them reports it
     if (world->rank() == 0) log(LogLevel::Error, e.what());
     world->barrier();

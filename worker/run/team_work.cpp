@@ -27,13 +27,6 @@ void wait_for_others() {
   }
 }
 
-/// Leaf resources.hang: nothing = off, else what HangJudge takes.
-std::optional<std::optional<double>> hang_limit(const CellConfig& run) {
-  if (run.null("resources.hang")) return std::nullopt;
-  if (run.is_word("resources.hang")) return std::optional<double>();
-  return static_cast<double>(run.integer("resources.hang"));
-}
-
 /// Seconds for which a launch waits for cells that living processes hold: until those that were
 /// left free of a job that others hold in part may be taken, and until an owner that does not live
 /// shows.
@@ -103,6 +96,7 @@ bool train(RunContext& run, JobRetry& retry, Claim claim) {
   std::optional<JobSession> session;
   try {
     reset_peak_memory(run.device.device);
+    run.watchdog.enter(WorkPhase::Building);
     session.emplace(run, claim.job, claim.cells);
     if (session->run() == SessionEnd::Stopped) {
       request_stop();  // also if another rank of the team got the signal: the other teams stop too
@@ -143,9 +137,8 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
   JobRetry retry(run, order, leases, queue);
   bool stopped = false;
   Stopwatch waiting;
-  if (const auto limit = hang_limit(run.sweep.run)) run.watchdog.watch(*limit, end_hung);
   while (!stopped) {
-    run.watchdog.beat();
+    run.watchdog.enter(WorkPhase::Looking);
     std::optional<Claim> claim;
     const JobQueue::State state = queue.next(claim);
     for (const auto& [row, why] : queue.take_lost()) run.progress.cell_failed(row, why);
@@ -162,14 +155,18 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
     }
     stopped = stopped || stop_requested();
   }
-  run.watchdog.rest();
+  run.watchdog.enter(WorkPhase::Waiting);
   tell_end(run.team.group());
   return {stopped, queue.failed(), retry.code()};
 }
 
 TeamOutcome follow_team(RunContext& run) {
   TeamOutcome outcome;
-  while (auto job = hear_job(run.team.group())) {
+  while (true) {
+    run.watchdog.enter(WorkPhase::Waiting);
+    auto job = hear_job(run.team.group());
+    if (!job) break;
+    run.watchdog.enter(WorkPhase::Building);
     std::vector<ClaimedCell> none;
     reset_peak_memory(run.device.device);
     JobSession session(run, std::move(*job), none);

@@ -37,6 +37,7 @@ void JobEvaluation::evaluate(std::int64_t step) {
   keep_rows();
   const Stopwatch clock;
   job_.run.progress.phase("evaluating");
+  const InPhase phase(job_.run.watchdog, WorkPhase::Evaluation);
   modes_.calibrate(false);
   const SplitResults results = plan_.periodic(*job_.fused.language, modes_.listener(false));
   const std::optional<ModeResults> modes =
@@ -61,6 +62,7 @@ void JobEvaluation::evaluate(std::int64_t step) {
 
 std::optional<FinalResults> JobEvaluation::final() {
   job_.run.progress.phase("final evaluation");
+  const InPhase phase(job_.run.watchdog, WorkPhase::Evaluation);
   keep_rows();
   const Stopwatch clock;
   modes_.calibrate(true);

@@ -34,11 +34,12 @@ JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>
                .begins =
                    [this] {
                      job_.run.progress.phase("probing");
-                     job_.run.watchdog.beat();
+                     job_.run.watchdog.enter(WorkPhase::Probing);
                    },
                .took =
                    [this](const std::string& probe, double seconds,
                           const std::vector<std::size_t>& cells) {
+                     job_.run.watchdog.beat();
                      recorder_.charge_probe(probe, seconds, cells);
                    }}),
       watches_(job_, probes_.watches()),
@@ -123,10 +124,17 @@ JobSession::Turn JobSession::turn() {
     const bool save = checkpoints_.due(step_) || job_.running() != running_;
     mine = save ? Turn::Save : Turn::Next;
   }
+  const InPhase meets(job_.run.watchdog, meeting());
   return static_cast<Turn>(job_.run.sync.largest(static_cast<std::int64_t>(mine)));
 }
 
+/// The first rank evaluates, probes and writes while the others wait for it.
+WorkPhase JobSession::meeting() const {
+  return job_.run.team.leads() ? WorkPhase::Training : WorkPhase::Waiting;
+}
+
 void JobSession::settle() {
+  const InPhase meets(job_.run.watchdog, meeting());
   Collective& team = job_.run.team.group();
   share_ends(team, job_.cells);
   running_ = job_.running();
@@ -137,21 +145,31 @@ SessionEnd JobSession::run() {
   const bool leads = job_.run.team.leads();
   GradientSync& sync = job_.run.sync;
   if (leads) announce();
+  Watchdog& watchdog = job_.run.watchdog;
+  watchdog.enter(WorkPhase::Training);
   services_.begin(step_);
   settle();
   // Only the first rank evaluates, so only it knows about early stops.
-  const auto over = [&] { return sync.largest(leads && !recorder_.any_active() ? 1 : 0) > 0; };
+  const auto over = [&] {
+    const InPhase meets(watchdog, meeting());
+    return sync.largest(leads && !recorder_.any_active() ? 1 : 0) > 0;
+  };
+  const auto save = [&] {
+    const InPhase writes(watchdog, WorkPhase::Checkpoint);
+    checkpoints_.write(step_);
+  };
   while (step_ < job_.steps() && !over()) {
     const Stopwatch clock;
     const StepReport report = trainer_.step(step_ + 1);
     services_.stepped({++step_, report, clock.seconds()});
-    job_.run.watchdog.beat();
+    watchdog.enter(WorkPhase::Training);  // where a probe was the last
+    watchdog.beat(step_);
     if (job_.run.fault.armed()) job_.run.fault.pass(step_, cell_ids());
     const Turn next = turn();
     if (next == Turn::Next) continue;
     settle();
     job_.fused.optimizer->collect_moments();
-    if (leads && (next == Turn::Stop || checkpoints_.due(step_))) checkpoints_.write(step_);
+    if (leads && (next == Turn::Stop || checkpoints_.due(step_))) save();
     if (next == Turn::Stop) return stop();
   }
   settle();
@@ -181,7 +199,10 @@ bool JobSession::finish() {
   }
   recorder_.end_seams();
   services_.end(step_);
-  checkpoints_.write(step_);
+  {
+    const InPhase writes(job_.run.watchdog, WorkPhase::Checkpoint);
+    checkpoints_.write(step_);
+  }
   const auto results = evaluation_.final();
   if (!results) return false;
   for (std::size_t e = 0; e < recorder_.size(); ++e) {

@@ -46,6 +46,7 @@ class JobSession {
   enum class Turn : std::uint8_t { Next, Save, Stop };
   Turn turn();
   /// Makes the team agree on the cells that go on and on their parameters.
+  WorkPhase meeting() const;
   void settle();
   /// @return false if a signal arrived during the final evaluation.
   bool finish();

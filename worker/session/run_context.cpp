@@ -84,7 +84,9 @@ void repeat_bits(const Sweep& sweep, const DeviceChoice& device, Collective& wor
 }
 
 /// The first rank fills the token cache and pins digests; the others find both.
-DataPool opened_corpora(const Store& store, const Sweep& sweep, Collective& world) {
+DataPool opened_corpora(const Store& store, const Sweep& sweep, Collective& world,
+                        Watchdog& watchdog) {
+  const InPhase phase(watchdog, WorkPhase::Corpora);
   DataPool data(store);
   const auto open_all = [&] {
     for (const CellPlan& cell : sweep.cells) data.open(cell.config);
@@ -151,7 +153,7 @@ LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& co
 }  // namespace
 
 RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_,
-                       Collective& world, int local_rank, int local_size)
+                       Collective& world, int local_rank, int local_size, Watchdog& watchdog_)
     : sweep(sweep_),
       store(store_),
       plan(stored_plan(sweep)),
@@ -161,14 +163,15 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       quick_costs(depthgrid::quick_costs(sweep, device.device)),
       ranks_per_job(chosen_ranks(order, sweep, device, quick_costs, world, local_size)),
       team(world, ranks_per_job),
-      data(opened_corpora(store, sweep, world)),
+      data(opened_corpora(store, sweep, world, watchdog_)),
       nccl(nccl_of(team, device)),
       sync(nccl ? *nccl : team.group(), team.group(), BucketSync::kBucketBytes,
            sums_beside(device, threads, local_size)),
       costs(known_costs(sweep, quick_costs)),
       library_versions(library_versions_json(device.device.is_cuda())),
       progress(shared_options(order, store, sweep, world),
-               live_sweep(sweep, store, costs, ranks_per_job, data)) {
+               live_sweep(sweep, store, costs, ranks_per_job, data)),
+      watchdog(watchdog_) {
   logs = gather_text(team.group(), logs.front());
   repeat_bits(sweep, device, world);
   log_quietly(LogLevel::Info,

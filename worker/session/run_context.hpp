@@ -25,12 +25,12 @@ namespace depthgrid {
 
 /// What all jobs of a run share, made once per rank: log, device, threads, team, corpora.
 struct RunContext {
-  /// Collective over `world`. @param sweep_, store_  must outlive this.
+  /// Collective over `world`. @param sweep_, store_, watchdog_  must outlive this.
   /// @param local_rank, local_size  position among the ranks of this host, and their number.
   /// @throws UserError for what the user can fix: a missing GPU, a corpus that cannot be read (on
   ///         every rank), a team larger than the world.
   RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_, Collective& world,
-             int local_rank, int local_size);
+             int local_rank, int local_size, Watchdog& watchdog_);
 
   const Sweep& sweep;
   const Store& store;
@@ -48,7 +48,7 @@ struct RunContext {
   CostTable costs;               // for predictions; has every structure
   std::string library_versions;  // JSON
   Progress progress;
-  Watchdog watchdog{};  // of a team's first rank, which waits for all others
+  Watchdog& watchdog;  // of this rank
   FaultPoint fault{};
   AuditPermit permit = {};  // passed by every structure that trains
 };

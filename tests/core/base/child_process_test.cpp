@@ -47,6 +47,20 @@ TEST(ChildProcess, WritesToItsFileAndFindsItsVariables) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "hello\nloud\n");
 }
 
+TEST(ChildProcess, ReachesTheProcessesThatItsChildHasStarted) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "said";
+  ChildProcess child(shell("sh -c 'trap \"echo quit >" + file.string() +
+                           "; exit 5\" QUIT; echo >" + file.string() +
+                           ".ready; while :; do sleep 0.02; done'; exit 6"));
+  for (int i = 0; i < 500 && !std::filesystem::exists(file.string() + ".ready"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  child.signal_children(SIGQUIT);
+  EXPECT_EQ(end_code(child), 6) << "the child itself got no signal";
+  EXPECT_TRUE(std::filesystem::exists(file));
+}
+
 TEST(ChildProcess, TakesItsWholeGroupWithIt) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "alive";

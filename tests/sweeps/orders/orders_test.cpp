@@ -43,7 +43,7 @@ TEST(RunOrder, IsTheDocumentedText) {
   EXPECT_EQ(order_text(RunOrder{"a.yaml", "results/a", {"train.steps=3"}, true, "json"}),
             R"({"schema":1,"file":"a.yaml","store":"results/a","set":["train.steps=3"],"yes":true,)"
             R"("progress":"json","cell":"","only":"","rerun":[],"cells":[],"board":"",)"
-            R"("prepare":false})");
+            R"("prepare":false,"hang":0.0})");
 }
 
 TEST(RunOrder, ReadsBackWhatWasWritten) {

@@ -42,7 +42,7 @@ class SmallRun {
               .progress = "quiet"},
         sweep(load_sweep({.file = order.file, .set = order.set})),
         store(planned()),
-        run(order, sweep, store, *world_, 0, 1) {}
+        run(order, sweep, store, *world_, 0, 1, watchdog) {}
 
   SmallRun() : SmallRun(Options{}) {}
 
@@ -110,6 +110,7 @@ parameters:
   RunOrder order;
   Sweep sweep;
   Store store;
+  Watchdog watchdog;
   RunContext run;
   /// Added to the clock on which leases are timed.
   std::atomic<std::chrono::seconds> later{};
