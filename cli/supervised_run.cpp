@@ -40,7 +40,8 @@ RetryOptions retry_options(const CellConfig& run) {
   return {.budget = [&run](std::string_view leaf) { return run.integer(leaf); },
           .backoff = run.real("retry.backoff"),
           .breaker_failures = run.integer("retry.breaker_failures"),
-          .breaker_window = static_cast<double>(run.integer("retry.breaker_window"))};
+          .breaker_window = static_cast<double>(run.integer("retry.breaker_window")),
+          .stop_after_consecutive = run.integer("retry.stop_after_consecutive")};
 }
 
 std::optional<std::int64_t> jobs_per_launch(const CellConfig& run) {
@@ -268,6 +269,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
     return std::make_unique<LaunchProcess>(ticket, command, number++);
   };
   world.settled = [&](std::size_t row) { return states.settled(row); };
+  world.done = [&](std::size_t row) { return states.done(row); };
   world.checkpoint = [&](std::size_t row) { return states.checkpoint(row); };
   world.stop_asked = [&] { return signals.asked(); };
   world.say = [&](const std::string& text) { screen.say(text); };

@@ -14,10 +14,11 @@ namespace depthgrid {
 namespace {
 
 // In the order of LaunchEnd.
-constexpr std::array<EndPolicy, 9> kPolicies = {{
+constexpr std::array<EndPolicy, 10> kPolicies = {{
     {LaunchEnd::Done, "", false, false, false},
     {LaunchEnd::Stopped, "", false, false, false},
     {LaunchEnd::Crash, "retry.crash", true, true, false},
+    {LaunchEnd::Error, "retry.error", true, true, false},
     {LaunchEnd::Killed, "retry.infrastructure", false, true, false},
     {LaunchEnd::Hang, "retry.hang", true, true, false},
     {LaunchEnd::OutOfMemory, "retry.oom", true, true, false},
@@ -25,8 +26,9 @@ constexpr std::array<EndPolicy, 9> kPolicies = {{
     {LaunchEnd::Infrastructure, "retry.infrastructure", true, true, false},
     {LaunchEnd::Refused, "", false, false, true},
 }};
-constexpr std::array<std::string_view, 9> kNames = {
-    "done", "stopped", "crash", "killed", "hang", "oom", "disk", "infrastructure", "refused"};
+constexpr std::array<std::string_view, 10> kNames = {
+    "done", "stopped", "crash",          "error",  "killed",
+    "hang", "oom",     "disk", "infrastructure", "refused"};
 
 /// What drivers and NCCL write when the fault is not the program's.
 constexpr std::array<std::string_view, 8> kOfTheNode = {"NCCL error",
@@ -48,6 +50,7 @@ constexpr int number(ExitCode code) {
 constexpr CodeClass kCodes[] = {
     {number(ExitCode::Done), LaunchEnd::Done},
     {number(ExitCode::Partial), LaunchEnd::Done},  // failures are reported in the store
+    {number(ExitCode::Failed), LaunchEnd::Error},
     {number(ExitCode::TempFail), LaunchEnd::Stopped},
     {number(ExitCode::Hang), LaunchEnd::Hang},
     {number(ExitCode::OutOfMemory), LaunchEnd::OutOfMemory},
@@ -78,7 +81,8 @@ LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills) {
   if (end == LaunchEnd::Killed && oom_kills > 0) return LaunchEnd::OutOfMemory;
   const bool of_the_node = std::ranges::any_of(
       kOfTheNode, [&](std::string_view text) { return tail.find(text) != tail.npos; });
-  return end == LaunchEnd::Crash && of_the_node ? LaunchEnd::Infrastructure : end;
+  const bool own = end == LaunchEnd::Crash || end == LaunchEnd::Error;
+  return own && of_the_node ? LaunchEnd::Infrastructure : end;
 }
 
 std::int64_t oom_kills_so_far() {

@@ -10,7 +10,8 @@ namespace depthgrid {
 enum class LaunchEnd : std::uint8_t {
   Done,            // its cells have results, or reports of their failure
   Stopped,         // by a signal, with a checkpoint
-  Crash,           // a fault of the process itself: SIGSEGV, an exception
+  Crash,           // a fault of the process itself, such as SIGSEGV
+  Error,           // that the process has reported: the same again is expected
   Killed,          // from outside: SIGKILL, or the launcher was killed
   Hang,            // no progress within the watchdog's limit
   OutOfMemory,     // the system or the device had no more

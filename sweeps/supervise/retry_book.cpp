@@ -54,6 +54,7 @@ void RetryBook::take_over(const std::string& part, const std::string& job, Launc
 }
 
 std::optional<std::string> RetryBook::broken(double now) const {
+  if (auto why = streak_.over()) return why;
   std::map<LaunchEnd, std::set<std::string_view>> failed;
   for (const Failure& failure : recent_) {
     if (now - failure.when <= options_.breaker_window) failed[failure.end].insert(failure.job);

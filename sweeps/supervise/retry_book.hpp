@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sweeps/queue/failure_streak.hpp"
 #include "sweeps/supervise/failure_class.hpp"
 
 namespace depthgrid {
@@ -18,13 +19,15 @@ struct RetryOptions {
   double backoff = 10;                // s before the first retry; three times as long each time
   std::int64_t breaker_failures = 5;  // more of one class …
   double breaker_window = 600;        // … within these seconds stop the supervisor
+  std::int64_t stop_after_consecutive = 8;  // see FailureStreak
 };
 
 /// What has failed how often, and when it may be tried again. Kept in memory: whoever starts anew
 /// begins with full budgets, but what a cell itself has used up is in the store.
 class RetryBook {
  public:
-  explicit RetryBook(RetryOptions options) : options_(std::move(options)) {}
+  explicit RetryBook(RetryOptions options)
+      : options_(std::move(options)), streak_(options_.stop_after_consecutive) {}
 
   /// What to do after a launch ended.
   struct Verdict {
@@ -41,7 +44,10 @@ class RetryBook {
   /// failure of that kind without progress is its last, and counts as one of `job`.
   void take_over(const std::string& part, const std::string& job, LaunchEnd end);
 
-  /// Why this supervisor should stop: more different launches than allowed have failed alike.
+  /// Launches in the order in which they are settled, for broken().
+  FailureStreak& streak() noexcept { return streak_; }
+
+  /// Why this supervisor should stop: too many in a row have failed for good, or more different launches than allowed have failed alike.
   /// Nothing while it may go on.
   std::optional<std::string> broken(double now) const;
 
@@ -58,6 +64,7 @@ class RetryBook {
   std::map<std::string, std::map<LaunchEnd, std::int64_t>> failures_;  // without progress
   std::map<std::string, std::string> origins_;  // of parts: the launch they were taken from
   std::vector<Failure> recent_;
+  FailureStreak streak_;
 };
 
 /// Seconds before retry n (0 = first): base·3ⁿ ± 30 %, the same for the same job and n, so that the

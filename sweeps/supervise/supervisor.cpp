@@ -192,9 +192,11 @@ void Supervisor::ended(Watched& launch, int code) {
   if (end == LaunchEnd::Stopped && stopping_since_ < 0) {
     return end_with(ExitCode::TempFail, "a launch was stopped from outside: all others stop, too");
   }
+  if (end == LaunchEnd::Done) note_success(plan);
   if (code == static_cast<int>(ExitCode::Partial)) {  // it has reported failed cells
     if (code_ == ExitCode::Done) code_ = ExitCode::Partial;
     if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: a cell has failed; stopping");
+    if (const auto broken = retries_.broken(now)) end_with(ExitCode::Failed, *broken);
   }
   if (end == LaunchEnd::Done && open(launch.index)) {  // others hold some of its cells
     entry.not_before = now + std::chrono::duration<double>(leases_.ttl()).count() / 9;
@@ -208,6 +210,15 @@ void Supervisor::ended(Watched& launch, int code) {
                            std::max(0.0, verdict.not_before - now)));
   }
   if (const auto broken = retries_.broken(now)) end_with(ExitCode::Failed, *broken);
+}
+
+/// A launch that ended in order has failed if it has left no result.
+void Supervisor::note_success(const LaunchPlan& plan) {
+  if (std::ranges::any_of(plan.rows, world_.done)) {
+    retries_.streak().succeeded();
+  } else if (std::ranges::all_of(plan.rows, world_.settled)) {
+    retries_.streak().failed();
+  }
 }
 
 /// A card under which launches have failed by infrastructure twice gets no more of them.
@@ -241,6 +252,7 @@ void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
                     end, verdict.failures, verdict.allowed);
     world_.set_aside(launches_[index].plan, record, why);
     launches_[index].set_aside = true;
+    retries_.streak().failed();
     if (code_ == ExitCode::Done) code_ = ExitCode::Partial;
     if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: stopping");
     return;

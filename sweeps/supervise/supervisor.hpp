@@ -49,6 +49,7 @@ struct SupervisorWorld {
   /// @throws Error if it cannot be started.
   std::function<std::unique_ptr<RunningLaunch>(const LaunchTicket& ticket)> start;
   std::function<bool(std::size_t row)> settled;  // has a result, or a report of this run's failure
+  std::function<bool(std::size_t row)> done;     // has a result
   std::function<std::int64_t(std::size_t row)> checkpoint;  // step of its newest one; 0 = none
   std::function<bool()> stop_asked;
   std::function<void(const std::string& line)> say;
@@ -107,6 +108,7 @@ class Supervisor {
   bool begin(std::size_t index);
   void watch();
   void ended(Watched& launch, int code);
+  void note_success(const LaunchPlan& plan);
   void stop_all();
   void or_end(const std::function<void()>& action);
   void give_up(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);

@@ -57,6 +57,15 @@ void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& gene
   queue_.give_up(lost);
 }
 
+bool JobRetry::again(const SessionJob& job) {
+  const std::int64_t allowed = run_.sweep.run.integer("retry.error");
+  const std::int64_t n = ++errors_[job.id];
+  if (n > allowed) return false;
+  run_.progress.say(
+      fmt::format("job {}: an error; attempt {} of {} more (retry.error)", job.id, n, allowed));
+  return true;
+}
+
 bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64_t>& generations,
                              double peak) {
   if (job.rows.size() > 1) {

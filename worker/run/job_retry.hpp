@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ class JobRetry {
   void fail(const SessionJob& job, const std::vector<std::int64_t>& generations, CellStatus status,
             const std::string& kind, const std::string& message);
 
+  /// After an error: whether the job stays in the queue for another attempt (leaf retry.error).
+  bool again(const SessionJob& job);
+
   /// Splits a job of several cells; retries a single cell `retry.oom` times in a process of its own
   /// before it fails.
   /// @param peak  bytes, of the attempt.
@@ -40,6 +44,7 @@ class JobRetry {
   const RunOrder& order_;
   LeaseKeeper& leases_;
   JobQueue& queue_;
+  std::map<std::string, std::int64_t> errors_;  // by the job's id
   ExitCode code_ = ExitCode::Done;
 };
 

@@ -91,6 +91,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   }
   if (world.rank() != 0) run.progress.close();
   const bool stopped = on_any(world, outcome.stopped);
+  const bool failing = on_any(world, outcome.code == ExitCode::Failed);
   run.progress.close();  // the first rank's, when all others have told their last news
   std::int64_t failed = total(world, outcome.failed);
   // Without a launcher, the program that started this one does it.
@@ -99,6 +100,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   failed = largest(world, failed);
   log_quietly(LogLevel::Info,
               stopped ? "stopped: the same command resumes it" : "nothing left to do");
+  if (failing) return ExitCode::Failed;  // retry.stop_after_consecutive
   if (stopped) return ExitCode::TempFail;
   if (outcome.code != ExitCode::Done) return outcome.code;
   return failed > 0 ? ExitCode::Partial : ExitCode::Done;

@@ -1,5 +1,6 @@
 #include "worker/run/team_work.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -9,7 +10,9 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "models/options/model_options.hpp"
+#include "sweeps/queue/failure_streak.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/run_setup.hpp"
@@ -117,6 +120,7 @@ bool train(RunContext& run, JobRetry& retry, Claim claim) {
     if (begun) run.progress.job_ended("failed");
     // A full disk or damaged data concerns every cell.
     if (dynamic_cast<const UserError*>(&problem) != nullptr) throw;
+    if (retry.again(claim.job)) return false;
     retry.fail(claim.job, generations, CellStatus::Failed, "error", text);
     return false;
   }
@@ -135,9 +139,11 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
   JobQueue queue(run.sweep, run.store, leases, std::move(jobs), parameter_count,
                  run.sweep.run.integer("retry.crash"));
   JobRetry retry(run, order, leases, queue);
-  bool stopped = false;
+  FailureStreak streak(run.sweep.run.integer("retry.stop_after_consecutive"));
+  bool stopped = false, failing = false;
   Stopwatch waiting;
-  while (!stopped) {
+  while (!stopped && !failing) {
+    const std::int64_t failed_before = queue.failed();
     run.watchdog.enter(WorkPhase::Looking);
     std::optional<Claim> claim;
     const JobQueue::State state = queue.next(claim);
@@ -145,19 +151,30 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
     if (state == JobQueue::State::Finished) break;
     if (state == JobQueue::State::Claimed) {
       require_exact_resume(run, *claim);
+      const std::vector<std::size_t> cells = claim->job.rows;
       stopped = train(run, retry, std::move(*claim));
       waiting = Stopwatch();
+      const auto done = [&](std::size_t row) {
+        return run.store.completed(run.sweep.cells[row].id);
+      };
+      if (std::ranges::any_of(cells, done)) streak.succeeded();
     } else if (!order.board.empty() && waiting.seconds() > patience(leases) &&
                !queue.may_inherit()) {
       break;  // its supervisor has better use for these cores
     } else {
       wait_for_others();
     }
+    if (queue.failed() > failed_before) streak.failed();
+    if (const auto why = streak.over()) {
+      log(LogLevel::Error, *why);
+      request_stop();  // the other teams stop, too
+      failing = true;
+    }
     stopped = stopped || stop_requested();
   }
   run.watchdog.enter(WorkPhase::Waiting);
   tell_end(run.team.group());
-  return {stopped, queue.failed(), retry.code()};
+  return {stopped, queue.failed(), failing ? ExitCode::Failed : retry.code()};
 }
 
 TeamOutcome follow_team(RunContext& run) {

@@ -133,6 +133,12 @@ constexpr Leaf kRetry[] = {
                 "further launches of a job that hangs without getting on"),
     run_integer("retry.infrastructure", 0, 1e6, "–", "5",
                 "the same after a fault of the node, its cards or the network, or a kill"),
+    run_integer("retry.error", 0, 1e6, "–", "0",
+                "further attempts at a job that ends with an error, which is no crash: the same is "
+                "expected of them"),
+    run_integer("retry.stop_after_consecutive", 1, 1e6, "–", "8",
+                "so many jobs in a row that fail for good stop the run; cells that fail together "
+                "count once"),
     real("retry.backoff", 0, 1e6, "s", "10", Execution,
          "before the first new launch of a job; three times as long each time, ± 30 %"),
     run_integer("retry.breaker_failures", 1, 1e6, "–", "5",

@@ -18,7 +18,8 @@ TEST(FailureClass, FollowsFromTheExitCode) {
   EXPECT_EQ(end_of(77, "", 0), LaunchEnd::OutOfMemory);
   EXPECT_EQ(end_of(73, "", 0), LaunchEnd::Disk);
   EXPECT_EQ(end_of(78, "", 0), LaunchEnd::Refused);
-  EXPECT_EQ(end_of(1, "", 0), LaunchEnd::Crash);
+  EXPECT_EQ(end_of(1, "", 0), LaunchEnd::Error);
+  EXPECT_EQ(end_of(3, "", 0), LaunchEnd::Crash);
   EXPECT_EQ(end_of(128 + SIGSEGV, "", 0), LaunchEnd::Crash);
   EXPECT_EQ(end_of(128 + SIGKILL, "", 0), LaunchEnd::Killed);
 }
@@ -37,6 +38,13 @@ TEST(FailureClass, EachHasAPolicyOfItsOwn) {
   for (int e = 0; e <= static_cast<int>(LaunchEnd::Refused); ++e) {
     EXPECT_EQ(policy_of(static_cast<LaunchEnd>(e)).end, static_cast<LaunchEnd>(e));
   }
+}
+
+TEST(FailureClass, AnErrorIsNotTriedAsOftenAsACrash) {
+  EXPECT_EQ(policy_of(LaunchEnd::Error).budget, "retry.error");
+  EXPECT_EQ(policy_of(LaunchEnd::Crash).budget, "retry.crash");
+  EXPECT_EQ(name_of(LaunchEnd::Error), "error");
+  EXPECT_EQ(name_of(LaunchEnd::Refused), "refused");
 }
 
 TEST(FailureClass, TheTailOfALogIsItsLastLines) {

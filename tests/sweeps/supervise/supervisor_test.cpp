@@ -37,6 +37,9 @@ class World {
     SupervisorWorld world;
     world.start = [this](const LaunchTicket& ticket) { return start(ticket); };
     world.settled = [this](std::size_t row) { return settled_.contains(row); };
+    world.done = [this](std::size_t row) {
+      return settled_.contains(row) && !failed_.contains(row);
+    };
     world.checkpoint = [this](std::size_t row) { return checkpoints_[row]; };
     world.stop_asked = [this] { return now_ >= stop_at; };
     world.say = [this](const std::string& line) { said += line + '\n'; };
@@ -84,6 +87,7 @@ class World {
       if (world_.now_ < end_) return std::nullopt;
       for (const std::size_t row : plan_.rows) {
         if (script_.settles) world_.settled_.insert(row);
+        if (script_.code == 4) world_.failed_.insert(row);
         world_.checkpoints_[row] = std::max(world_.checkpoints_[row], script_.checkpoint);
       }
       if (script_.loses_folder) {
@@ -132,7 +136,7 @@ class World {
   std::vector<LaunchPlan> launches_;
   SupervisorOptions options_;
   std::map<std::string, std::deque<Script>> scripts_;
-  std::set<std::size_t> settled_;
+  std::set<std::size_t> settled_, failed_;
   std::map<std::size_t, std::int64_t> checkpoints_;
   std::size_t running_ = 0;
   double now_ = 0;
@@ -308,6 +312,31 @@ TEST(Supervisor, ABrokenMachineStopsItself) {
   EXPECT_EQ(world.run(retries), ExitCode::Failed);
   EXPECT_NE(world.said.find("retry.breaker_failures = 5"), std::string::npos) << world.said;
   EXPECT_LE(world.started.size(), 8U);
+}
+
+TEST(Supervisor, LaunchesInARowThatFailForGoodStopIt) {
+  World world(launches(6), slots(1));
+  for (const char* id : {"a", "b", "d", "e", "f"}) world.plays(id, {{.seconds = 1, .code = 4}});
+  RetryOptions retries;
+  retries.stop_after_consecutive = 2;
+  EXPECT_EQ(world.run(retries), ExitCode::Failed) << world.said;
+  EXPECT_EQ(world.started, (std::vector<std::string>{"a", "b"}));
+  EXPECT_NE(world.said.find("retry.stop_after_consecutive = 2"), std::string::npos) << world.said;
+  retries.stop_after_consecutive = 3;
+  World interrupted(launches(6), slots(1));
+  for (const char* id : {"a", "b", "d", "e"}) interrupted.plays(id, {{.seconds = 1, .code = 4}});
+  EXPECT_EQ(interrupted.run(retries), ExitCode::Partial) << "c, between them, has a result";
+  EXPECT_EQ(interrupted.started.size(), 6U);
+}
+
+TEST(Supervisor, AnErrorIsTriedAsOftenAsItsOwnBudgetSays) {
+  World world(launches(2), slots(1));
+  world.plays("a", {{.seconds = 1, .code = 1, .settles = false}});
+  RetryOptions retries;
+  retries.budget = [](std::string_view leaf) { return std::int64_t{leaf == "retry.error" ? 0 : 5}; };
+  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.said;
+  EXPECT_EQ(std::ranges::count(world.started, "a"), 1);
+  EXPECT_EQ(world.aside, std::vector<std::string>{"a"});
 }
 
 TEST(Supervisor, OneLaunchThatFailsOftenIsNoBrokenMachine) {

@@ -46,6 +46,10 @@ TEST_F(JobRetryTest, AFailureIsReportedInTheStoreAndNotTriedAgain) {
   EXPECT_EQ(next(), Rows{0});
 }
 
+TEST_F(JobRetryTest, AnErrorIsTriedAgainAsOftenAsTheLeafSays) {
+  EXPECT_FALSE(retry_.again({"job", {0}})) << "retry.error is 0";
+}
+
 TEST_F(JobRetryTest, ACellThatIsDoneHasNotFailed) {
   Claim claim = small_.claim({1});
   ASSERT_EQ(JobSession(small_.run, claim.job, claim.cells).run(), SessionEnd::Done);
