@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
 #include "core/base/error.hpp"
 #include "storage/cells/summary.hpp"
@@ -80,7 +81,9 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
                        packing_options(sweep.run, teams), std::move(costs), std::move(notes));
   report.growth = growth_of(sweep, store);
   if (!request.clusters.empty()) add_simulation(sweep, request, report);
+  const std::string refused = add_budgets(sweep, store, report);
   print(json ? plan_json(sweep, report) : plan_text(sweep, report, colour_of_stdout()));
+  if (!refused.empty()) throw UserError(ExitCode::BadConfig, refused);
   return 0;
 }
 

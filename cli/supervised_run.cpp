@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "storage/files/process_identity.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/live/live_screen.hpp"
+#include "sweeps/plan/budget.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/report/chosen_cells.hpp"
@@ -243,6 +245,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
     if (at_work == nullptr) return;
     const double now = clock.seconds(), passed = now - std::exchange(counted, now);
     record.seconds += passed * static_cast<double>(at_work->slots());
+    record.wall = now;
     record.busy += passed * static_cast<double>(at_work->busy());
     if (!keep && now - kept < kKeepSeconds) return;
     kept = now;
@@ -251,6 +254,17 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
     } catch (const StorageError& e) {  // hours that are told too low stop no launch
       log(LogLevel::Debug, e.what());
     }
+  };
+  std::optional<BudgetMeter> meter;
+  if (has_budget(sweep.run)) {
+    meter.emplace(sweep.run, store.root(), used_so_far(sweep, store.root()));
+  }
+  bool over = false;
+  const auto spent = [&] {
+    if (over || !meter) return over;
+    const auto why = meter->look(clock.seconds(), record.busy);
+    if (why) screen.say(*why);
+    return over = why.has_value();
   };
   int number = 0;
   RunOrder order = request.order;
@@ -271,7 +285,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   world.settled = [&](std::size_t row) { return states.settled(row); };
   world.done = [&](std::size_t row) { return states.done(row); };
   world.checkpoint = [&](std::size_t row) { return states.checkpoint(row); };
-  world.stop_asked = [&] { return signals.asked(); };
+  world.stop_asked = [&] { return signals.asked() || spent(); };
   world.say = [&](const std::string& text) { screen.say(text); };
   world.hear = [&](const LiveEvent& event) {
     screen.hear(event);
@@ -301,7 +315,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   const ExitCode code = supervisor.run();
   count_slots(true);
   screen.close();
-  return {.code = number_of(code), .signal = signals.first()};
+  return {.code = number_of(code), .signal = signals.first(), .spent = over};
 }
 
 }  // namespace depthgrid

@@ -34,6 +34,7 @@ bool serves_many(const CellConfig& run);
 struct SupervisedEnd {
   int code = 0;    // exit code as of `run`
   int signal = 0;  // that stopped it first; 0 = none, or one that came while the run was prepared
+  bool spent = false;  // a budget is used up: nothing of it should start again by itself
 };
 
 /// Plans the sweep in the store, then starts a launch for each job that is missing and watches over

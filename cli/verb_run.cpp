@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
 #include "cli/print_plan.hpp"
 #include "cli/run_report.hpp"
@@ -94,6 +95,9 @@ int run_verb(const Arguments& arguments) {
   chosen_cells(sweep, line.text_of("only"));  // refused here rather than by every rank
   if (dry) return print_plan(sweep, store, 1, line.has("json"));
 
+  if (launcher_rank() == 0 && !sweep.run.null("budget.store_bytes")) {
+    refuse_over_budget(sweep.goals.empty() ? sweep : load_planned_sweep(line), store);
+  }
   std::vector<std::string> set = line.list_of("set");
   if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
   RunOrder order{line.required("FILE"), store.string(),          std::move(set),

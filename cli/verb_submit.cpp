@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
@@ -189,6 +190,7 @@ int submit_verb(const Arguments& arguments) {
   const bool dry = line.has("dry-run"), test = line.has("test-only");
   const Sweep sweep = load_planned_sweep(line);
   const fs::path folder = store_of(line, sweep);
+  refuse_over_budget(sweep, folder);
   const SlurmClient slurm;
   if (!dry && !slurm.present()) {
     throw UserError(ExitCode::BadConfig,

@@ -100,8 +100,8 @@ int supervise_verb(const Arguments& arguments) {
   if (task) request.cells = cells_of_task(line);
   std::signal(SIGPIPE, SIG_IGN);
   const std::size_t before = attempts_in(store);
-  const auto [code, signal] = run_supervised(line, request);
-  if (line.has("requeue") && task) {
+  const auto [code, signal, spent] = run_supervised(line, request);
+  if (line.has("requeue") && task && !spent) {
     return_task({sweep, Store::open(store), line.text_of("tasks"), request.cells, code, signal});
   }
   if (task) return code;  // of many: whoever looks at the results packs them

@@ -22,6 +22,10 @@ bool is_size(std::string_view text) {
 constexpr TextForm kForms[] = {
     {"slurm.", is_plain_word, "letters, digits and . _ - , : @ = & ( ) / alone"},
     {"resources.time", is_time, "a time as sbatch reads it: 4:00:00, 2-12:00:00 or minutes"},
+    {"resources.max_cell_time", is_time,
+     "a time as sbatch reads it: 4:00:00, 2-12:00:00 or minutes"},
+    {"budget.wall_time", is_time, "a time as sbatch reads it: 4:00:00, 2-12:00:00 or minutes"},
+    {"budget.store_bytes", is_size, "a size such as 64G or 500M"},
     {"resources.mem", is_size, "a size such as 64G or 500M"},
 };
 

@@ -5,6 +5,7 @@
 
 #include "core/config/start_name.hpp"
 #include "sweeps/orders/orders.hpp"
+#include "sweeps/plan/budget.hpp"
 #include "sweeps/plan/plan_report.hpp"
 #include "sweeps/report/listing.hpp"
 
@@ -87,15 +88,11 @@ Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
 
 /// Bytes stored for the cells that are still to be trained; NaN if the costs of one are unknown.
 double stored_by_sweep(const Sweep& sweep, const PlanReport& report) {
-  double out = 0;
-  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
-    if (is_result(report.status[row]) || report.status[row] == CellStatus::Cancelled) continue;
-    const CellPlan& cell = sweep.cells[row];
-    const auto cost = report.costs.find(cell.structure);
-    if (cost == report.costs.end()) return std::nan("");
-    out += predicted_stored_bytes(cell.config, cost->second.parameters, cost->second.probes);
+  std::vector<bool> wanted;
+  for (const CellStatus status : report.status) {
+    wanted.push_back(!is_result(status) && status != CellStatus::Cancelled);
   }
-  return out;
+  return predicted_bytes_of(sweep.cells, wanted, report.costs);
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ void keep_slots(const fs::path& store, const SlotRecord& record) {
   const nlohmann::ordered_json json = {{"schema", 1},
                                        {"cards", record.cards},
                                        {"slot_seconds", record.seconds},
-                                       {"busy_seconds", record.busy}};
+                                       {"busy_seconds", record.busy},
+                                       {"wall_seconds", record.wall}};
   const std::string text = json.dump() + "\n";
   publish_replace(slots_folder(store) / (record.name + ".json"), std::string_view(text));
 }
@@ -43,6 +44,7 @@ SlotSums slot_sums(const fs::path& store) {
     };
     out.seconds += number("slot_seconds");
     out.busy += number("busy_seconds");
+    out.wall += number("wall_seconds");
     out.cards = out.cards || json.value("cards", nlohmann::json()) == true;
   }
   return out;

@@ -47,3 +47,15 @@ if [ -x "$build/depthgrid-worker" ]; then
 fi
 [ ! -e results ] || fail "plan has written a store"
 echo "plan: ok"
+
+# Budgets: what is predicted beside what is allowed; a sweep that would need more room is refused, before a store is made.
+if [ -x "$build/depthgrid-worker" ]; then
+  expect 0 "$depthgrid" plan "$tiny" --set budget.store_bytes=64G --set budget.wall_time=1:00:00
+  says out "budget.store_bytes 6"
+  says out "budget.wall_time"
+  for verb in plan run; do
+    expect 78 "$depthgrid" "$verb" "$tiny" --set train.steps=100000 --set budget.store_bytes=1M --store "$scratch/small"
+    says err "budget.store_bytes: the sweep needs about"
+  done
+  [ ! -e "$scratch/small" ] || fail "a refused run has made a store"
+fi

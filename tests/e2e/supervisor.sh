@@ -124,6 +124,21 @@ expect 0 grep -rq '"end": "hang"' hanging/launches
 expect 0 supervised hanging -j 2
 same plain hanging
 
+# A budget that is used up stops with checkpoints; with a larger one the same command goes on. Both with and without a
+# supervisor.
+for kind in "-j 2" ""; do
+  store=budget${kind:+-supervised}
+  # shellcheck disable=SC2086
+  expect 75 supervised "$store" $kind --set train.steps=200000 --set budget.gpu_hours=0.001
+  says err "budget.gpu_hours is used up"
+  expect 3 "$depthgrid" status "$store" --json
+  check "0.0009 < j['rank_hours']['used'] < 0.01"
+  a_checkpoint "$store/cells" || fail "a stop by a budget leaves no checkpoint"
+  # shellcheck disable=SC2086
+  expect 75 supervised "$store" $kind --set train.steps=200000 --set budget.gpu_hours=0.001
+  says err "budget.gpu_hours is used up"
+done
+
 # Inside a step of a launcher, if asked to.
 PMIX_RANK=0 SLURM_STEP_ID=0 expect 0 "$depthgrid" run "$sweep" "${options[@]}" --set train.steps=100 --store stepped -q --supervise -j 2
 [ -n "$(find stepped/launches -name 'attempt-1.json')" ] || fail "--supervise has started no launch"

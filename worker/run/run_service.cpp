@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -19,7 +20,9 @@
 #include "distributed/agree.hpp"
 #include "distributed/device_map.hpp"
 #include "distributed/mpi_env.hpp"
+#include "sweeps/plan/budget.hpp"
 #include "sweeps/report/run_summary.hpp"
+#include "worker/process/budget_guard.hpp"
 #include "worker/process/crash_mark.hpp"
 #include "worker/process/end_note.hpp"
 #include "worker/process/memory_use.hpp"
@@ -54,6 +57,13 @@ void tell_of_device(const Sweep& sweep, const RunContext& run) {
   }
 }
 
+/// A supervisor looks after the budgets for its launches, a rank for the process that retries a
+/// cell.
+bool watches_budget(const RunOrder& order, const Collective& world, const Sweep& sweep) {
+  const bool watched = !order.board.empty() || !order.cell.empty() || order.prepare;
+  return world.rank() == 0 && !watched && has_budget(sweep.run);
+}
+
 /// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed
 /// or have damaged files.
 std::int64_t conclude(const RunOrder& order, const Sweep& sweep, const Store& store, bool stopped) {
@@ -81,6 +91,13 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   begin_again(order, world, sweep, store, run.progress);
   if (world.rank() == 0) tell_of_device(sweep, run);
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
+  std::optional<BudgetGuard> budget;
+  if (watches_budget(order, world, sweep)) {
+    budget.emplace(sweep, store, world.size(), [](const std::string& why) {
+      log(LogLevel::Error, why);
+      request_stop();
+    });
+  }
   watchdog.enter(WorkPhase::Auditing);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   watchdog.enter(WorkPhase::Waiting);  // what has no team, or is over, waits for all others

@@ -146,6 +146,22 @@ constexpr Leaf kRetry[] = {
     run_integer("retry.breaker_window", 1, 1e7, "s", "600", "for `retry.breaker_failures`"),
 };
 
+// What all runs of a sweep may use together.
+constexpr Leaf kBudget[] = {
+    null_means(text("budget.wall_time", "null",
+                    "time for which runs of the sweep are at work, as resources.time; then they "
+                    "stop with checkpoints"),
+               "no limit"),
+    null_means(above(real("budget.gpu_hours", 0, 1e9, "h", "null", Execution,
+                          "hours × ranks of all attempts, as `status` counts them; without cards, "
+                          "of the ranks on CPUs")),
+               "no limit"),
+    null_means(text("budget.store_bytes", "null",
+                    "size of the store's folder, such as 64G; a sweep that is predicted to need "
+                    "more is refused"),
+               "no limit"),
+};
+
 constexpr Leaf slurm_word(std::string_view path, std::string_view doc) {
   return null_means(text(path, "null", doc), "the cluster's default");
 }
@@ -214,6 +230,7 @@ constexpr SchemaSection kRunSections[] = {
     {"Checkpoints", kCheckpoint},
     {"Resources and packing", kResources},
     {"Retry", kRetry},
+    {"Budget", kBudget},
     {"Slurm", kSlurm},
     {"Audit", kAudit},
 };

@@ -1,0 +1,57 @@
+#include "cli/budget_check.hpp"
+
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "storage/plan_sequence.hpp"
+#include "storage/store.hpp"
+#include "sweeps/plan/budget.hpp"
+#include "sweeps/plan/describe_cache.hpp"
+#include "sweeps/report/listing.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_store(const fs::path& folder) {
+  return fs::exists(folder / "STORE.json");
+}
+
+}  // namespace
+
+void refuse_over_budget(const Sweep& sweep, const fs::path& folder) {
+  if (sweep.run.null("budget.store_bytes")) return;
+  std::vector<bool> wanted(sweep.cells.size(), true);
+  if (has_store(folder)) {
+    const Store store = Store::open(folder);
+    for (std::size_t row = 0; row < wanted.size(); ++row) {
+      wanted[row] = !store.completed(sweep.cells[row].id);
+    }
+  }
+  const double more = predicted_bytes_of(sweep.cells, wanted,
+                                         DescribeCache().known_or_counted(sweep.cells));
+  const auto problem = store_problem(sweep.run, folder_bytes(folder), more);
+  if (problem) throw UserError(ExitCode::BadConfig, *problem);
+}
+
+std::string add_budgets(const Sweep& sweep, const fs::path& folder, PlanReport& report) {
+  if (!has_budget(sweep.run)) return {};
+  std::vector<bool> wanted;
+  for (const CellStatus status : report.status) {
+    wanted.push_back(!is_result(status) && status != CellStatus::Cancelled);
+  }
+  BudgetUse more{.wall = predicted_makespan(report.jobs, report.packing.ranks()),
+                 .store_bytes = predicted_bytes_of(sweep.cells, wanted, report.costs)};
+  for (const FusedJob& job : report.jobs) {
+    more.rank_seconds += job.predicted_seconds * static_cast<double>(job.ranks);
+  }
+  const bool begun = has_store(folder) && has_plan(Store::open(folder));
+  const BudgetUse used = begun ? used_so_far(sweep, folder) : BudgetUse{};
+  for (std::string& line : budget_lines(sweep.run, used, more)) {
+    report.notes.push_back(std::move(line));
+  }
+  return store_problem(sweep.run, used.store_bytes, more.store_bytes).value_or("");
+}
+
+}  // namespace depthgrid
