@@ -29,8 +29,8 @@ void refuse_over_budget(const Sweep& sweep, const fs::path& folder) {
       wanted[row] = !store.completed(sweep.cells[row].id);
     }
   }
-  const double more = predicted_bytes_of(sweep.cells, wanted,
-                                         DescribeCache().known_or_counted(sweep.cells));
+  const double more =
+      predicted_bytes_of(sweep.cells, wanted, DescribeCache().known_or_counted(sweep.cells));
   const auto problem = store_problem(sweep.run, folder_bytes(folder), more);
   if (problem) throw UserError(ExitCode::BadConfig, *problem);
 }

@@ -101,8 +101,8 @@ int run_verb(const Arguments& arguments) {
   std::vector<std::string> set = line.list_of("set");
   if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
   RunOrder order{line.required("FILE"), store.string(),          std::move(set),
-                       line.has("yes"),       progress_of(line),       "",
-                       line.text_of("only"),  cells_again(line, sweep)};
+                 line.has("yes"),       progress_of(line),       "",
+                 line.text_of("only"),  cells_again(line, sweep)};
   order.hang = hang_of(sweep.run);
   if (order.progress != "json") warn_of_leftovers();
   const bool asked = line.number_of("jobs", 0) > 0 || serves_many(sweep.run);

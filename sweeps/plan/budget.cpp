@@ -135,10 +135,10 @@ double folder_bytes(const fs::path& folder) {
 }
 
 BudgetUse used_so_far(const Sweep& sweep, const fs::path& store) {
-  return {.wall = slot_sums(store).wall,
-          .rank_seconds =
-              sweep_numbers(list_store(Store::open(store), store.string(), &sweep)).used,
-          .store_bytes = folder_bytes(store)};
+  return {
+      .wall = slot_sums(store).wall,
+      .rank_seconds = sweep_numbers(list_store(Store::open(store), store.string(), &sweep)).used,
+      .store_bytes = folder_bytes(store)};
 }
 
 BudgetMeter::BudgetMeter(const CellConfig& run, fs::path store, BudgetUse before)

@@ -5,8 +5,9 @@
 
 namespace depthgrid {
 
-/// What a supervisor, or a run with budget.wall_time, had and used: `supervisors/<name>.json` in the store, written anew once a
-/// minute and when it ends, so that one that is killed loses a minute.
+/// What a supervisor, or a run with budget.wall_time, had and used: `supervisors/<name>.json` in
+/// the store, written anew once a minute and when it ends, so that one that is killed loses a
+/// minute.
 struct SlotRecord {
   std::string name;    // host, process and time of its begin: unique
   bool cards = false;  // its slots are GPUs

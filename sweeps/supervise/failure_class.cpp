@@ -26,9 +26,9 @@ constexpr std::array<EndPolicy, 10> kPolicies = {{
     {LaunchEnd::Infrastructure, "retry.infrastructure", true, true, false},
     {LaunchEnd::Refused, "", false, false, true},
 }};
-constexpr std::array<std::string_view, 10> kNames = {
-    "done", "stopped", "crash",          "error",  "killed",
-    "hang", "oom",     "disk", "infrastructure", "refused"};
+constexpr std::array<std::string_view, 10> kNames = {"done",           "stopped", "crash", "error",
+                                                     "killed",         "hang",    "oom",   "disk",
+                                                     "infrastructure", "refused"};
 
 /// What drivers and NCCL write when the fault is not the program's.
 constexpr std::array<std::string_view, 8> kOfTheNode = {"NCCL error",

@@ -47,8 +47,8 @@ class RetryBook {
   /// Launches in the order in which they are settled, for broken().
   FailureStreak& streak() noexcept { return streak_; }
 
-  /// Why this supervisor should stop: too many in a row have failed for good, or more different launches than allowed have failed alike.
-  /// Nothing while it may go on.
+  /// Why this supervisor should stop: too many in a row have failed for good, or more different
+  /// launches than allowed have failed alike. Nothing while it may go on.
   std::optional<std::string> broken(double now) const;
 
  private:

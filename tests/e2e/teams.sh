@@ -38,6 +38,21 @@ for cell in hidden=4,s0 hidden=8,s0; do
   check 'j["attempts"] and all(a["facts"]["ranks"] == 2 for a in j["attempts"])'
 done
 
+# One sweep, structures with teams of their own sizes: a supervisor gives each launch the ranks of its cells.
+mixed=(--set model.d_model=16,128 --set train.steps=360 --set seeds=1 --set resources.max_cell_time=0:00:01)
+expect 0 "$depthgrid" run "$sweep" "${options[@]}" "${mixed[@]}" --store mixed -q -j 2
+expect 0 "$depthgrid" status mixed --json
+check 'j["counts"]["completed"] == j["cells"] == 4'
+"$depthgrid" results mixed --json | python3 -c 'import json,sys; [print(c["id"], c["alias"]) for c in json.load(sys.stdin)["cells"]]' >cells_of_mixed
+while read -r id alias; do
+  case $alias in *d_model=128*) size=2 ;; *) size=1 ;; esac
+  expect 0 "$depthgrid" logs "$id" mixed --json
+  check "j['attempts'] and all(a['facts']['ranks'] == $size for a in j['attempts'])"
+done <cells_of_mixed
+for size in 1 2; do
+  grep -rqs "\"ranks\": $size" mixed/launches || fail "no launch had $size ranks"
+done
+
 options=(--set train.steps=1500 --set checkpoint.every=50)
 ranks 2 straight --set resources.ranks_per_job=2
 mpirun -np 2 "$depthgrid" run "$sweep" "${options[@]}" --set resources.ranks_per_job=2 --store killed -q >/dev/null 2>&1 &

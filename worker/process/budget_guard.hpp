@@ -15,7 +15,8 @@
 namespace depthgrid {
 
 /// On the first rank of a run without a supervisor: stops it, as a signal would, when a leaf
-/// `budget.*` is used up. Looks once a minute, or when one can be used up, from a thread of its own.
+/// `budget.*` is used up. Looks once a minute, or when one can be used up, from a thread of its
+/// own.
 class BudgetGuard {
  public:
   /// Looks once before this returns. @param ranks  of the run. @param stop  called once, with the

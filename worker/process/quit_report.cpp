@@ -47,7 +47,7 @@ class PlainLine {
 };
 
 void report_now(int /*signal*/) {
-  const int before = errno;
+  const int saved = errno;
   if (const Watchdog* const watchdog = reported) {
     const LastSign last = watchdog->last();
     PlainLine line;
@@ -57,7 +57,7 @@ void report_now(int /*signal*/) {
     line << ", last sign of life " << static_cast<std::int64_t>(last.silent) << " s ago\n";
     line.write_to(report_file);
   }
-  errno = before;
+  errno = saved;
 }
 
 }  // namespace

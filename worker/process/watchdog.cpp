@@ -49,7 +49,7 @@ void Watchdog::watch(HangLimit limit, std::function<void(const LastSign& last)> 
     const Stopwatch clock;
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, kLook, [this] { return resting_; })) {
-      // The phase first: one that begins between the two reads has its own sign of life.
+      // The phase first: whoever sees a new one sees the sign of life with which it began.
       const WorkPhase phase = phase_.load(std::memory_order_acquire);
       const std::int64_t beats = beats_.load(std::memory_order_acquire);
       if (judge.look(beats, phase, clock.seconds())) return expired(last());
@@ -69,9 +69,8 @@ void Watchdog::beat(std::int64_t step) noexcept {
 }
 
 WorkPhase Watchdog::enter(WorkPhase phase) noexcept {
-  const WorkPhase before = phase_.exchange(phase, std::memory_order_acq_rel);
-  beat();
-  return before;
+  beat();  // first: whoever sees the new phase must not count the silence of the one before
+  return phase_.exchange(phase, std::memory_order_acq_rel);
 }
 
 LastSign Watchdog::last() const noexcept {

@@ -6,17 +6,17 @@ namespace depthgrid {
 
 /// What a rank is busy with, as its watchdog sees it.
 enum class WorkPhase : std::uint8_t {
-  StartUp,     // MPI, the store, NCCL, devices
-  Planning,    // the sweep's cells and the widths of match:
-  Corpora,     // texts are read, and tokenised where no cache has them
-  Auditing,    // structures are checked
-  Building,    // of a job's model, from a checkpoint or from nothing
-  Looking,     // for the next job
+  StartUp,   // MPI, the store, NCCL, devices
+  Planning,  // the sweep's cells and the widths of match:
+  Corpora,   // texts are read, and tokenised where no cache has them
+  Auditing,  // structures are checked
+  Building,  // of a job's model, from a checkpoint or from nothing
+  Looking,   // for the next job
   Training,
   Evaluation,
   Checkpoint,
   Probing,
-  Waiting      // in a collective call, for a rank that has a watchdog of its own
+  Waiting  // in a collective call, for a rank that has a watchdog of its own
 };
 
 struct PhaseRule {

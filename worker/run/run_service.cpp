@@ -91,6 +91,8 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   begin_again(order, world, sweep, store, run.progress);
   if (world.rank() == 0) tell_of_device(sweep, run);
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
+  watchdog.enter(WorkPhase::Auditing);
+  run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   std::optional<BudgetGuard> budget;
   if (watches_budget(order, world, sweep)) {
     budget.emplace(sweep, store, world.size(), [](const std::string& why) {
@@ -98,11 +100,9 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
       request_stop();
     });
   }
-  watchdog.enter(WorkPhase::Auditing);
-  run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   watchdog.enter(WorkPhase::Waiting);  // what has no team, or is over, waits for all others
-  TeamOutcome outcome{.stopped = run.permit.stopped};
-  if (!run.permit.stopped && !run.team.idle() && !order.prepare) {
+  TeamOutcome outcome{.stopped = on_any(world, run.permit.stopped || stop_requested())};
+  if (!outcome.stopped && !run.team.idle() && !order.prepare) {
     outcome = run.team.leads() ? lead_team(run, order, planned_jobs(sweep, wanted, run, local_size))
                                : follow_team(run);
   }
@@ -176,7 +176,8 @@ int run(const RunOrder& order, int argc, char** argv) {
     if (const auto problem = world_size_problem(world->size())) {
       throw UserError(ExitCode::BadConfig, *problem);
     }
-    return static_cast<int>(run_marked(order, *world, mpi.local_rank(), mpi.local_size(), watchdog));
+    return static_cast<int>(
+        run_marked(order, *world, mpi.local_rank(), mpi.local_size(), watchdog));
   } catch (const SharedError& e) {  // all ranks are here: one of them reports it
     if (world->rank() == 0) log(LogLevel::Error, e.what());
     world->barrier();

@@ -226,12 +226,8 @@ constexpr Leaf kAudit[] = {
 };
 
 constexpr SchemaSection kRunSections[] = {
-    {"Evaluation", kEval},
-    {"Checkpoints", kCheckpoint},
-    {"Resources and packing", kResources},
-    {"Retry", kRetry},
-    {"Budget", kBudget},
-    {"Slurm", kSlurm},
+    {"Evaluation", kEval}, {"Checkpoints", kCheckpoint}, {"Resources and packing", kResources},
+    {"Retry", kRetry},     {"Budget", kBudget},          {"Slurm", kSlurm},
     {"Audit", kAudit},
 };
 

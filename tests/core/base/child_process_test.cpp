@@ -50,9 +50,8 @@ TEST(ChildProcess, WritesToItsFileAndFindsItsVariables) {
 TEST(ChildProcess, ReachesTheProcessesThatItsChildHasStarted) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "said";
-  ChildProcess child(shell("sh -c 'trap \"echo quit >" + file.string() +
-                           "; exit 5\" QUIT; echo >" + file.string() +
-                           ".ready; while :; do sleep 0.02; done'; exit 6"));
+  ChildProcess child(shell("sh -c 'trap \"echo quit >" + file.string() + "; exit 5\" QUIT; echo >" +
+                           file.string() + ".ready; while :; do sleep 0.02; done'; exit 6"));
   for (int i = 0; i < 500 && !std::filesystem::exists(file.string() + ".ready"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -38,8 +38,7 @@ TEST(Budget, EachIsUsedUpByItsOwnNumber) {
 }
 
 TEST(Budget, TheNextLookIsWhenOneMayBeUsedUp) {
-  const CellConfig run =
-      make_config({{"budget.gpu_hours", 1}, {"budget.wall_time", "1:00:00"}});
+  const CellConfig run = make_config({{"budget.gpu_hours", 1}, {"budget.wall_time", "1:00:00"}});
   EXPECT_EQ(seconds_left(run, {}, 4), 60);
   EXPECT_EQ(seconds_left(run, {.wall = 3590}, 4), 10);
   EXPECT_EQ(seconds_left(run, {.rank_seconds = 3580}, 4), 5);

@@ -333,7 +333,9 @@ TEST(Supervisor, AnErrorIsTriedAsOftenAsItsOwnBudgetSays) {
   World world(launches(2), slots(1));
   world.plays("a", {{.seconds = 1, .code = 1, .settles = false}});
   RetryOptions retries;
-  retries.budget = [](std::string_view leaf) { return std::int64_t{leaf == "retry.error" ? 0 : 5}; };
+  retries.budget = [](std::string_view leaf) {
+    return std::int64_t{leaf == "retry.error" ? 0 : 5};
+  };
   EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.said;
   EXPECT_EQ(std::ranges::count(world.started, "a"), 1);
   EXPECT_EQ(world.aside, std::vector<std::string>{"a"});

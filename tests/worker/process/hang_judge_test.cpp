@@ -61,7 +61,8 @@ TEST(HangJudge, ARankThatWaitsForItsFirstRankIsNotJudged) {
   double now = 0;
   for (; now < 10000; now += 1) EXPECT_FALSE(judge.look(1, Waiting, now)) << now;
   // What comes after the wait is.
-  for (const double end = now + 10; now <= end; now += 1) EXPECT_FALSE(judge.look(2, Training, now));
+  for (const double end = now + 10; now <= end; now += 1)
+    EXPECT_FALSE(judge.look(2, Training, now));
   EXPECT_TRUE(judge.look(2, Training, now));
 }
 
