@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
@@ -14,6 +16,7 @@
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
+#include "core/base/child_process.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
@@ -27,6 +30,7 @@
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/report/slot_record.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
+#include "sweeps/supervise/card_room.hpp"
 #include "sweeps/supervise/inherit_cells.hpp"
 #include "sweeps/supervise/launch_process.hpp"
 #include "sweeps/supervise/stop_watch.hpp"
@@ -149,9 +153,26 @@ double silence_of(const CellConfig& run) {
   return std::max(leases, 2 * limit);
 }
 
+/// Leaf packing.cells_per_gpu on this machine, whose cards nvidia-smi knows without CUDA.
+std::int64_t on_one_card(const CellConfig& run, const SupervisedRun& request, std::int64_t cards,
+                         const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs) {
+  if (request.slots || !run.is_word("packing.cells_per_gpu")) return launches_per_card(run);
+  constexpr double kToAnswer = 10;  // s
+  const CommandAnswer memory = answer_of(
+      {"nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"}, kToAnswer);
+  if (memory.code != 0) return launches_per_card(run);
+  double largest = 0;
+  for (const FusedJob& job : jobs(cards)) {
+    if (!(job.predicted_bytes <= largest)) largest = job.predicted_bytes;  // NaN stays
+    if (std::isnan(largest)) break;
+  }
+  return launches_per_card(run, smallest_card(memory.out), largest);
+}
+
 /// Ranks that run at the same time, and their cards.
-SupervisorOptions room_for(const SupervisedRun& request, const CellConfig& run,
-                           LaunchPlace& place) {
+/// @param jobs  those that a launch for each card would train.
+SupervisorOptions room_for(const SupervisedRun& request, const CellConfig& run, LaunchPlace& place,
+                           const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs) {
   const Machine machine = this_machine();
   SupervisorOptions out;
   out.host = machine.host;
@@ -167,8 +188,8 @@ SupervisorOptions room_for(const SupervisedRun& request, const CellConfig& run,
   }
   const auto cards = static_cast<std::int64_t>(out.gpus.size());
   place.cards_per_node = cards;
-  const std::int64_t here =
-      cards > 0 ? cards : std::max<std::int64_t>(1, machine.cores / place.threads);
+  const std::int64_t here = cards > 0 ? cards * on_one_card(run, request, cards * place.nodes, jobs)
+                                      : std::max<std::int64_t>(1, machine.cores / place.threads);
   out.slots = request.slots.value_or(here * place.nodes);
   if (cards > 0) {  // more launches than cards share them
     const std::vector<std::string> each = out.gpus;
@@ -221,13 +242,17 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   const Store store = Store::open(request.order.store);
   CellStates states(sweep, store);
   LaunchPlace place = launch_place(sweep.run);
-  SupervisorOptions options = room_for(request, sweep.run, place);
   const CostTable costs = DescribeCache().known_or_counted(sweep.cells);
+  const std::vector<bool> wanted = wanted_rows(sweep, request, states);
+  SupervisorOptions options = room_for(request, sweep.run, place, [&](std::int64_t slots) {
+    PackingOptions alone = packing_options(sweep.run, slots);
+    alone.gpu = true;
+    return plan_jobs(sweep.cells, wanted, alone, costs);
+  });
   PackingOptions packing = packing_options(sweep.run, options.slots);
   packing.gpu = !options.gpus.empty();
   packing.memory_bytes = options.memory_bytes / static_cast<double>(options.slots);
-  const std::vector<FusedJob> jobs =
-      plan_jobs(sweep.cells, wanted_rows(sweep, request, states), packing, costs);
+  const std::vector<FusedJob> jobs = plan_jobs(sweep.cells, wanted, packing, costs);
   std::vector<LaunchPlan> launches =
       plan_launches(jobs, sweep.cells, options.slots, jobs_per_launch(sweep.run));
   LiveScreen screen(request.order.progress, live_sweep_of(sweep, states, costs));

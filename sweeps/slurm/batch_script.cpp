@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/config/text_form.hpp"
+#include "sweeps/supervise/card_room.hpp"
 
 namespace depthgrid {
 namespace {
@@ -68,7 +69,8 @@ TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& 
   const std::int64_t beside =
       run.null("resources.cpus_per_gpu") ? threads : run.integer("resources.cpus_per_gpu");
   out.cores = out.gpus > 0 ? out.gpus * beside : on_node * threads;
-  out.slots = std::max(ranks, out.nodes * (out.gpus > 0 ? out.gpus : out.cores / threads));
+  out.slots = std::max(
+      ranks, out.nodes * (out.gpus > 0 ? out.gpus * launches_per_card(run) : out.cores / threads));
   out.memory = word_in(run, "resources.mem");
   out.time = run.word("resources.time");
   out.time_seconds = seconds_of(out.time).value_or(0);

@@ -120,6 +120,10 @@ constexpr Leaf kResources[] = {
                          "fused jobs that one launch of a supervisor trains one after another; "
                          "auto: as many as take a minute together"),
              "auto"),
+    or_words(run_integer("packing.cells_per_gpu", 1, 1024, "launches", "auto",
+                         "launches of a supervisor that share one card; auto: 1, or as many as fit "
+                         "into 80 % of its memory, 4 at most, where cells and card are known"),
+             "auto"),
     word("packing.order", "longest_first file", "longest_first", Execution, "order of jobs"),
 };
 

@@ -109,6 +109,17 @@ TEST(BatchScript, TeamsAskForCoresAndCardsOfAllTheirRanks) {
   EXPECT_EQ(most_ranks(make_config({}), 0, 0), 1) << "nothing is known";
 }
 
+TEST(BatchScript, LaunchesThatShareACardAreSlotsOfTheTask) {
+  const ValueMap shared = {{"packing.cells_per_gpu", Value(std::int64_t{3})},
+                           {"resources.device", Value("cuda")},
+                           {"resources.gpus", Value(std::int64_t{2})}};
+  EXPECT_EQ(task_request(make_config(shared), {}).slots, 6);
+  EXPECT_EQ(task_request(make_config(shared), {}).gpus, 2) << "no more cards are asked for";
+  const ValueMap alone = {{"packing.cells_per_gpu", Value(std::int64_t{3})},
+                          {"resources.device", Value("cpu")}};
+  EXPECT_EQ(task_request(make_config(alone), {}).slots, 1) << "without cards";
+}
+
 TEST(BatchScript, APathThatAShellWouldReadIsRefused) {
   for (const char* path : {"/a'b", "/a$(rm)", "/a\nb", "/a`b`", "/a\\b"}) {
     BatchArray bad = array();
