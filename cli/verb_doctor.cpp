@@ -11,6 +11,7 @@
 #include "core/base/error.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/subprocess.hpp"
+#include "core/config/schema.hpp"
 #include "sweeps/doctor/doctor_report.hpp"
 #include "sweeps/doctor/machine_checks.hpp"
 #include "sweeps/doctor/rank_checks.hpp"
@@ -51,6 +52,15 @@ fs::path judged_folder(const CommandLine& line) {
   if (!line.has("STORE")) return fs::is_directory("results") ? "results" : ".";
   const fs::path named = line.text_of("STORE");
   return fs::is_regular_file(named) ? StoreArgument(line).folder : named;
+}
+
+/// Of the sweep file that is named, or the default.
+std::int64_t signal_delay_of(const CommandLine& line) {
+  constexpr const char* kLeaf = "slurm.signal_delay";
+  if (line.has("STORE") && fs::is_regular_file(line.text_of("STORE"))) {
+    return StoreArgument(line).sweep->run.integer(kLeaf);
+  }
+  return std::atoll(std::string(schema()[find_leaf(kLeaf)].default_text).c_str());
 }
 
 /// @throws UserError if the file is somebody's own, or cannot be written.
@@ -97,7 +107,7 @@ int doctor_verb(const Arguments& arguments) {
   append_findings(findings, mpi_findings(trial, run));
   append_findings(findings, gpu_findings(machine, trial, run));
   const std::optional<SlurmFacts> slurm = slurm_facts(run, findings);
-  if (slurm) append_findings(findings, slurm_findings(*slurm));
+  if (slurm) append_findings(findings, slurm_findings(*slurm, signal_delay_of(line)));
   print(line.has("json") ? doctor_json(findings) : doctor_text(findings, colour_of_stdout()));
   if (line.has("site")) {
     if (!slurm) {

@@ -2,12 +2,12 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/base/clock.hpp"
+#include "sweeps/doctor/gpu_links.hpp"
 
 namespace depthgrid {
 namespace {
@@ -61,6 +61,18 @@ Finding root_finding(bool root) {
   return out;
 }
 
+std::filesystem::path plugin_of(const RankTrial& trial) {
+  return trial.program.parent_path() / "libdepthgrid_cuda.so";
+}
+
+Finding nccl_of_plugin(const RankTrial& trial, const CommandRunner& run, bool needed) {
+  const std::filesystem::path plugin = plugin_of(trial);
+  if (access(plugin.c_str(), R_OK) != 0) {
+    return {.what = "NCCL", .seen = "skipped: built without CUDA"};
+  }
+  return nccl_finding(run({"ldd", plugin.string()}, kAnswer).out, needed, nccl_version_of);
+}
+
 }  // namespace
 
 std::string trial_sweep() {
@@ -106,36 +118,12 @@ std::vector<Finding> mpi_findings(const RankTrial& trial, const CommandRunner& r
   return out;
 }
 
-Finding links_finding(const std::string& topology) {
-  std::size_t fast = 0, host = 0;
-  std::istringstream lines(topology);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("GPU")) continue;
-    std::istringstream words(line);
-    for (std::string word; words >> word;) {
-      if (word.starts_with("NV") && word.size() > 2 && word[2] >= '0' && word[2] <= '9') ++fast;
-      if (word == "SYS" || word == "NODE" || word == "PHB") ++host;
-    }
-  }
-  Finding out{.what = "GPU links"};
-  if (fast + host == 0) {
-    out.seen = "one GPU, or PCIe switches alone";
-  } else if (host == 0) {
-    out.seen = "NVLink between all GPUs";
-  } else {
-    out.seen = fmt::format("{} of {} pairs reach each other through the host", host / 2,
-                           (fast + host) / 2);
-    out.cure =
-        "teams of several GPUs (resources.ranks_per_job) will be slow on these; one GPU per "
-        "cell is not concerned";
-  }
-  return out;
-}
-
 std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial,
                                   const CommandRunner& run) {
   if (machine.gpus.empty()) {
-    return {{.what = "GPUs", .seen = "none visible: cells train on the CPU"}};
+    return {{.what = "GPUs", .seen = "none visible: cells train on the CPU"},
+            {.what = "GPU peer access", .seen = "skipped: no GPU"},
+            nccl_of_plugin(trial, run, false)};
   }
   std::vector<Finding> out;
   const CommandAnswer cards =
@@ -152,13 +140,15 @@ std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial
   out.push_back(found);
   if (machine.gpus.size() > 1 && cards.code == 0) {
     out.push_back(links_finding(run({"nvidia-smi", "topo", "-m"}, kAnswer).out));
+    out.push_back(peer_finding(run({"nvidia-smi", "topo", "-p2p", "r"}, kAnswer).out));
   }
-  if (access((trial.program.parent_path() / "libdepthgrid_cuda.so").c_str(), R_OK) != 0) {
+  if (access(plugin_of(trial).c_str(), R_OK) != 0) {
     out.push_back({"CUDA and NCCL", FindingLevel::Problem,
                    "libdepthgrid_cuda.so is not beside depthgrid",
                    "build with CUDA (README.md), or set resources.device: cpu"});
     return out;
   }
+  out.push_back(nccl_of_plugin(trial, run, true));
   const Stopwatch clock;
   const CommandAnswer one =
       run(trial_command(trial, "card", {}, {"--set", "resources.device=cuda"}), kTraining);

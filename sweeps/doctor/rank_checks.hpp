@@ -22,11 +22,8 @@ struct RankTrial {
 /// The worker, mpirun, and two ranks that train together.
 std::vector<Finding> mpi_findings(const RankTrial& trial, const CommandRunner& run);
 
-/// Driver, links and a training on the GPUs that this process sees.
+/// Driver, links, NCCL and a training on the GPUs that this process sees.
 std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial,
                                   const CommandRunner& run);
-
-/// How GPUs reach each other, from `nvidia-smi topo -m`.
-Finding links_finding(const std::string& topology);
 
 }  // namespace depthgrid

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "core/base/clock.hpp"
 
@@ -133,10 +134,15 @@ std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Find
   const CommandAnswer mpi = run({"srun", "--mpi=list"}, kController);
   out.mpi = mpi_kinds(mpi.out + mpi.err);
   out.partitions = slurm_partitions(run({"sinfo", "-h", "-o", kPartitionFormat}, kController).out);
+  out.graces = partition_graces(run({"scontrol", "show", "partition"}, kController).out);
+  const CommandAnswer limits = run({"sacctmgr", "-nP", "show", "assoc",
+                                    "user=" + std::to_string(geteuid()), "format=MaxSubmitJobs"},
+                                   kController);
+  if (limits.code == 0) out.submit_limits = limits.out;
   return out;
 }
 
-std::vector<Finding> slurm_findings(const SlurmFacts& facts) {
+std::vector<Finding> slurm_findings(const SlurmFacts& facts, std::int64_t signal_delay) {
   std::vector<Finding> out;
   out.push_back(
       {.what = "Slurm",
@@ -154,7 +160,13 @@ std::vector<Finding> slurm_findings(const SlurmFacts& facts) {
   }
   out.push_back(array_finding(facts));
   out.push_back(mpi_finding(facts));
+  out.push_back(submit_limit_finding(facts.submit_limits,
+                                     std::atoll(value_of(facts, "MaxArraySize").c_str())));
   out.push_back(preemption_finding(facts));
+  out.push_back(kill_wait_finding(value_of(facts, "KillWait"), signal_delay));
+  for (const Finding& finding : grace_findings(facts.graces, signal_delay)) {
+    out.push_back(finding);
+  }
   const std::string accounting = value_of(facts, "AccountingStorageType");
   const bool none = accounting.empty() || accounting.find("none") != accounting.npos;
   out.push_back({.what = "accounting",

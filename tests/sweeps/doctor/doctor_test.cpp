@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "sweeps/doctor/doctor_report.hpp"
+#include "sweeps/doctor/gpu_links.hpp"
 #include "sweeps/doctor/machine_checks.hpp"
 #include "sweeps/doctor/rank_checks.hpp"
 #include "sweeps/doctor/site_profile.hpp"
@@ -175,7 +176,7 @@ TEST(Doctor, SlurmIsReadFromItsOwnCommands) {
   EXPECT_TRUE(facts->partitions[0].standard);
   EXPECT_EQ(facts->partitions[0].gpus, 4);
   EXPECT_EQ(facts->partitions[1].gpus, 0);
-  const auto findings = slurm_findings(*facts);
+  const auto findings = slurm_findings(*facts, 180);
   for (const Finding& finding : findings) expect_level(finding, FindingLevel::Ok);
   EXPECT_NE(find(findings, "job arrays")->seen.find("1001"), std::string::npos);
 }
@@ -184,7 +185,7 @@ TEST(Doctor, WhatSlurmLacksHasACure) {
   SlurmFacts facts;
   facts.config = {{"MaxArraySize", "0"}, {"PreemptMode", "CANCEL"}};
   facts.mpi = {"none"};
-  const auto findings = slurm_findings(facts);
+  const auto findings = slurm_findings(facts, 180);
   expect_level(*find(findings, "job arrays"), FindingLevel::Problem);
   expect_level(*find(findings, "partitions"), FindingLevel::Problem);
   expect_level(*find(findings, "preemption"), FindingLevel::Warning);
