@@ -41,10 +41,6 @@ took=$((($(date +%s%N) - begin) / 1000000))
 echo "a hang in start-up was ended after $took ms"
 [ "$took" -lt 12000 ] || fail "that took too long"
 
-# The first rank evaluates for longer than the limit: the second one, which waits, is not hung.
-expect 0 mpirun -q -np 2 "$depthgrid" run "$sweep" "${options[@]}" "${team[@]}" --set resources.hang=1 \
-  --set eval.final_windows=null --store waits -q
-
 # QUIT: a rank says where it is, and goes on.
 DEPTHGRID_FAULT=sleep@50 "$depthgrid" run "$sweep" "${options[@]}" --set resources.hang=8 --store asked -q 2>err &
 run=$!
