@@ -45,8 +45,8 @@ class JobSession {
   /// What the team does after a step; of what its ranks ask for, the last of these words.
   enum class Turn : std::uint8_t { Next, Save, Stop };
   Turn turn();
-  /// Makes the team agree on the cells that go on and on their parameters.
   WorkPhase meeting() const;
+  /// Makes the team agree on the cells that go on and on their parameters.
   void settle();
   /// @return false if a signal arrived during the final evaluation.
   bool finish();
