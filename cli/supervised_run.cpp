@@ -42,14 +42,6 @@ namespace fs = std::filesystem;
 
 constexpr double kKeepSeconds = 60;  // between two records of what slots were used for
 
-RetryOptions retry_options(const CellConfig& run) {
-  return {.budget = [&run](std::string_view leaf) { return run.integer(leaf); },
-          .backoff = run.real("retry.backoff"),
-          .breaker_failures = run.integer("retry.breaker_failures"),
-          .breaker_window = static_cast<double>(run.integer("retry.breaker_window")),
-          .stop_after_consecutive = run.integer("retry.stop_after_consecutive")};
-}
-
 std::optional<std::int64_t> jobs_per_launch(const CellConfig& run) {
   if (run.is_word("packing.cells_per_launch")) return std::nullopt;
   return run.integer("packing.cells_per_launch");
@@ -221,6 +213,14 @@ SupervisedRun supervised_run(const CommandLine& line, RunOrder order) {
       .order = std::move(order), .slots = {}, .cells = {}, .fail_fast = line.has("fail-fast")};
   if (const std::int64_t jobs = line.number_of("jobs", 0); jobs > 0) out.slots = jobs;
   return out;
+}
+
+RetryOptions retry_options(const CellConfig& run) {
+  return {.budget = [&run](std::string_view leaf) { return run.integer(leaf); },
+          .backoff = run.real("retry.backoff"),
+          .breaker_failures = run.integer("retry.breaker_failures"),
+          .breaker_window = static_cast<double>(run.integer("retry.breaker_window")),
+          .stop_after_consecutive = run.integer("retry.stop_after_consecutive")};
 }
 
 bool serves_many(const CellConfig& run) {

@@ -10,6 +10,7 @@
 #include "cli/command_line.hpp"
 #include "core/config/sweep.hpp"
 #include "sweeps/orders/orders.hpp"
+#include "sweeps/supervise/retry_book.hpp"
 
 namespace depthgrid {
 
@@ -26,6 +27,9 @@ CommandLine& supervision_options(CommandLine& line);
 
 /// By these options. @throws UserError (Usage)
 SupervisedRun supervised_run(const CommandLine& line, RunOrder order);
+
+/// The leaves retry.*. @param run  outlives them.
+RetryOptions retry_options(const CellConfig& run);
 
 /// Whether this machine or allocation has room for several jobs at once that one process cannot
 /// use: several GPUs, or several nodes.

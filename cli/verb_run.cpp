@@ -1,5 +1,4 @@
 #include <csignal>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 #include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
 #include "cli/print_plan.hpp"
+#include "cli/restarted_run.hpp"
 #include "cli/run_report.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/supervised_run.hpp"
@@ -15,7 +15,6 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
-#include "core/base/terminal.hpp"
 #include "storage/leftovers.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/report/cell_log.hpp"
@@ -109,18 +108,10 @@ int run_verb(const Arguments& arguments) {
   if (line.has("supervise") || (!under_launcher() && asked)) {
     return supervise_and_conclude(line, sweep, store, order);
   }
-  const std::vector<std::string> worker = worker_command("run", order_text(order));
-  if (under_launcher()) become(worker);
+  if (under_launcher()) become(worker_command("run", order_text(order)));
   std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader
   const std::size_t before = attempts_in(store);
-  const int code = run_child(worker);
-  if (code > 128) {
-    erase_display();  // the worker was killed while it drew
-    log(LogLevel::Error,
-        fmt::format("the worker was ended by signal {} ({}); what it had recorded is kept, and the "
-                    "same command goes on from there",
-                    code - 128, strsignal(code - 128)));
-  }
+  const int code = run_restarted(line, sweep, store, order, before);
   try {
     const bool failed = report_run(line, sweep, store, before, code, order.progress);
     return code == 0 && failed ? number_of(ExitCode::Partial) : code;

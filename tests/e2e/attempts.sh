@@ -18,6 +18,12 @@ attempt() {
   done
   worker=$(pgrep -P "$run" -f depthgrid-worker || true)
   [ -z "$worker" ] || kill "-$2" $worker
+  # After a crash it would start its worker again: stopped in the pause before that.
+  for _ in $(seq 1200); do
+    kill -0 "$run" 2>/dev/null || break
+    grep -q 'started again' err && kill -TERM "$run"
+    sleep 0.02
+  done
   code=0
   wait "$run" || code=$?
 }

@@ -119,7 +119,7 @@ def dead_worker(programs, store):
 
 def hang(programs, store, deadline):
     """From the last row to the end of the process."""
-    words = programs.words(store, "--set", f"resources.hang={deadline}")
+    words = programs.words(store, "--set", f"resources.hang={deadline}", "--set", "retry.hang=0")
     child = programs.start(words, fault="sleep@50", log="hang.log")
     wait_for("rows", lambda: list(store.glob("cells/*/*/journal-*")))
     code = wait(child)

@@ -7,7 +7,8 @@ train plain
 
 limit=3
 begin=$(date +%s%N)
-DEPTHGRID_FAULT=sleep@50 expect 76 "$depthgrid" run "$sweep" "${options[@]}" --set resources.hang=$limit --store hung -q
+DEPTHGRID_FAULT=sleep@50 expect 76 "$depthgrid" run "$sweep" "${options[@]}" --set resources.hang=$limit --set retry.hang=0 \
+  --store hung -q
 took=$((($(date +%s%N) - begin) / 1000000))
 says err "resources.hang"
 echo "a hang was ended after $took ms, with a limit of $limit s"

@@ -37,6 +37,15 @@ same plain two
 [ "$(find two/launches -name 'attempt-1.json' | wc -l)" -ge 2 ] || fail "no record of launches"
 echo "supervised: 4 cells, 2 at a time, in $took ms"
 
+# A plain run starts its worker again after a crash, from its checkpoint.
+begin_supervised restarted
+wait_for checkpoint a_checkpoint restarted/cells
+wait_for worker has_worker "$run"
+kill -SEGV "$(worker_of "$run")"
+wait "$run" || fail "a plain run whose worker crashed ended with $?"
+says err "started again in"
+same plain restarted
+
 # kill -9 of a worker: it is started again, from its checkpoint.
 begin_supervised killed -j 2
 wait_for checkpoint a_checkpoint killed/cells

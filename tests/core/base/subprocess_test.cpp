@@ -1,6 +1,7 @@
 #include "core/base/subprocess.hpp"
 
 #include <csignal>
+#include <cstring>
 
 #include <gtest/gtest.h>
 
@@ -33,7 +34,9 @@ TEST(Subprocess, ForwardsWhatShouldStopTheChild) {
   for (const char* name : {"INT", "TERM", "USR1", "USR2", "HUP"}) {
     const std::string script = std::string("trap 'exit 9' ") + name + "; kill -" + name +
                                " $PPID; while :; do sleep 0.02; done";
-    EXPECT_EQ(run_child(shell(script)), 9) << name;
+    int passed_on = 0;
+    EXPECT_EQ(run_child(shell(script), true, &passed_on), 9) << name;
+    EXPECT_STREQ(sigabbrev_np(passed_on), name);
   }
 }
 

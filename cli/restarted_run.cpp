@@ -1,0 +1,130 @@
+#include "cli/restarted_run.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/run_report.hpp"
+#include "cli/store_argument.hpp"
+#include "cli/supervised_run.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worker_command.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/subprocess.hpp"
+#include "core/base/terminal.hpp"
+#include "storage/hdf5/checkpoint.hpp"
+#include "storage/plan_sequence.hpp"
+#include "storage/store.hpp"
+#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/supervise/stop_watch.hpp"
+#include "sweeps/supervise/worker_restarts.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::string_view kGoesOn =
+    "what it had recorded is kept, and the same command goes on from there";
+
+/// What a run has achieved so far, and what it has left to do.
+struct RunState {
+  bool left = false;         // cells without a result and without a standing failure
+  std::int64_t reached = 0;  // grows with every result, report and newer checkpoint
+};
+
+RunState state_of_run(const CommandLine& line, const Sweep& sweep,
+                      const std::filesystem::path& folder, const std::string& only) {
+  RunState out;
+  try {
+    const Store store = Store::open(folder);
+    if (!has_plan(store)) return out;
+    const Sweep planned = sweep.goals.empty() ? sweep : load_planned_sweep(line);
+    const std::vector<bool> chosen = chosen_cells(planned, only);
+    for (std::size_t row = 0; row < planned.cells.size(); ++row) {
+      if (!chosen[row]) continue;
+      const CellId& id = planned.cells[row].id;
+      const bool done = store.completed(id);
+      const auto failure = store.newest_failure(id);
+      out.left = out.left || (!done && !failure_stands(store, id));
+      out.reached += ((done ? 1 : 0) + (failure ? failure->generation : 0)) << 32;
+      if (done) continue;
+      std::int64_t step = 0;
+      for (const CheckpointFile& file : list_checkpoints(store.cell_path(id))) {
+        step = std::max(step, file.step);
+      }
+      out.reached += step;
+    }
+  } catch (const Error& e) {  // what cannot be read now is left as it is
+    log(LogLevel::Debug, e.what());
+    return {};
+  }
+  return out;
+}
+
+std::string how_it_ended(int code) {
+  if (code <= 128) return fmt::format("the worker has ended itself with exit code {}", code);
+  return fmt::format("the worker was ended by signal {} ({})", code - 128, strsignal(code - 128));
+}
+
+void say_how_it_ended(int code, const WorkerRestarts::Verdict& verdict) {
+  if (code > 128) erase_display();  // the worker was killed while it drew
+  std::string after(kGoesOn);
+  if (verdict.again) {
+    after = fmt::format("what it had recorded is kept, and it is started again in {:.0f} s",
+                        verdict.seconds);
+  } else if (verdict.used_up) {
+    after = fmt::format("{} times without progress, of {} that {} allows; {}", verdict.failures,
+                        verdict.allowed, policy_of(verdict.end).budget, kGoesOn);
+  } else if (code <= 128) {
+    return;  // it has said why
+  }
+  log(verdict.again ? LogLevel::Warning : LogLevel::Error, how_it_ended(code) + "; " + after);
+}
+
+/// @return  false if a signal came meanwhile.
+bool wait_for_restart(double seconds) {
+  StopWatch signals;
+  for (const Stopwatch clock; clock.seconds() < seconds && !signals.asked();) {
+    signals.wait(seconds - clock.seconds());
+  }
+  return !signals.asked();
+}
+
+}  // namespace
+
+int run_restarted(const CommandLine& line, const Sweep& sweep, const std::filesystem::path& store,
+                  const RunOrder& order, std::size_t before) {
+  WorkerRestarts restarts(retry_options(sweep.run));
+  RunOrder next = order;
+  const Stopwatch clock;
+  std::int64_t reached = 0;  // of no matter before the first end: its budgets are full
+  while (true) {
+    const std::int64_t oom_kills = oom_kills_so_far();
+    WorkerEnd worker;
+    worker.code = run_child(worker_command("run", order_text(next)), true, &worker.passed_on);
+    const bool hung = worker.code == number_of(ExitCode::Hang);
+    if (worker.code <= 128 && !hung) return worker.code;
+    worker.oom_kills = oom_kills_so_far() - oom_kills;
+    worker.began = attempts_in(store) > before;
+    if (worker.began) {
+      const RunState state = state_of_run(line, sweep, store, order.only);
+      worker.left = state.left;
+      worker.progressed = state.reached > std::exchange(reached, state.reached);
+    }
+    const WorkerRestarts::Verdict verdict = restarts.ended(worker, clock.seconds());
+    say_how_it_ended(worker.code, verdict);
+    if (!verdict.again) return worker.code;
+    if (!wait_for_restart(verdict.seconds)) return number_of(ExitCode::TempFail);
+    next.rerun.clear();  // their results have been set aside before anything was trained
+  }
+}
+
+}  // namespace depthgrid
