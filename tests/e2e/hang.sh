@@ -43,10 +43,10 @@ echo "a hang in start-up was ended after $took ms"
 [ "$took" -lt 12000 ] || fail "that took too long"
 
 # QUIT: a rank says where it is, and goes on.
-DEPTHGRID_FAULT=sleep@50 "$depthgrid" run "$sweep" "${options[@]}" --set resources.hang=8 --store asked -q 2>err &
+DEPTHGRID_FAULT=sleep@50 "$depthgrid" run "$sweep" "${options[@]}" --set resources.hang=8 --set retry.hang=0 --store asked -q 2>err &
 run=$!
 for _ in $(seq 1200); do
-  find asked -name 'ckpt-*40.h5' 2>/dev/null | grep -q . && break
+  find asked -name 'ckpt-*40-*.h5' 2>/dev/null | grep -q . && break
   sleep 0.05
 done
 sleep 1
