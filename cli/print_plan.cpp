@@ -76,6 +76,7 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
   for (const MissingLooks& missing : missing_looks(sweep, costs, store)) {
     notes.push_back(missing_looks_text(missing, sweep, store));
   }
+  for (std::string& blind : blind_probes(sweep, costs)) notes.push_back(std::move(blind));
   PlanReport report =
       make_plan_report(sweep, store.string(), status_of(sweep, store),
                        packing_options(sweep.run, teams), std::move(costs), std::move(notes));

@@ -71,6 +71,10 @@ int probe_verb(const Arguments& arguments) {
     throw UserError(ExitCode::Usage, "probe: --probe names no probe; see depthgrid schema probes");
   }
   if (line.has("at")) order.at = line.words_of("at");
+  if (order.at.empty()) {
+    throw UserError(ExitCode::Usage,
+                    "probe: --at names no checkpoint: final, best, a step, or all");
+  }
   order.command = "depthgrid probe";
   for (const std::string& word : arguments) order.command += " " + shell_word(word);
   return run_child(worker_command("probe", order_text(order)));

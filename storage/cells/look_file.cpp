@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/clock.hpp"
 #include "core/base/digest.hpp"
 #include "core/base/version.hpp"
@@ -101,6 +103,26 @@ std::set<std::string> recorded_probes(const fs::path& cell_dir) {
     }
   }
   return out;
+}
+
+std::string look_settings(const fs::path& file, const TableReader& contents) {
+  using Json = nlohmann::ordered_json;
+  const auto object = [&](const char* attribute) {
+    return Json::parse(contents.text_attribute(attribute).value_or("{}"));
+  };
+  const Json own = object("config"), given = object("probe_settings");
+  Json set = Json::object();
+  for (const auto& [leaf, value] : given.items()) {
+    if (!own.contains(leaf) || own[leaf] != value) set[leaf] = value;
+  }
+  Json steps = Json::array();
+  const VariableColumn at = contents.read("probe_step");
+  for (std::size_t i = 0; i < at.items(); ++i) steps.push_back(at.integer(i));
+  return Json{{"file", file.filename().string()},
+              {"probes", contents.text_attribute("probes").value_or("")},
+              {"steps", std::move(steps)},
+              {"set", std::move(set)}}
+      .dump();
 }
 
 std::string looks_digest(const std::vector<fs::path>& files) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/cells/row_layout.hpp"
+#include "storage/columns/table_reader.hpp"
 #include "storage/plan_file.hpp"
 
 namespace depthgrid {
@@ -36,6 +37,10 @@ std::vector<std::filesystem::path> look_files(const std::filesystem::path& cell_
 /// Names of the probes that have written into a cell's result or its files of looks; a file that
 /// cannot be read has none.
 std::set<std::string> recorded_probes(const std::filesystem::path& cell_dir);
+
+/// How a file of looks came to be, as a JSON object: its name, probes, steps, and in "set" the
+/// leaves `probes.*` that differ from the cell's own.
+std::string look_settings(const std::filesystem::path& file, const TableReader& contents);
 
 /// Digest of the seals of files of looks, hex; empty for none. Of each only the seal is read.
 std::string looks_digest(const std::vector<std::filesystem::path>& files);

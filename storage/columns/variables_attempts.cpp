@@ -70,6 +70,10 @@ constexpr Variable kAttemptsVariables[] = {
     {"looks_sha256", "cell", Text, "1",
      "digest of the seals of the cell's probe-N.h5 that are in its row; empty = none", "pack",
      "storage/cells/look_file.hpp"},
+    {"look_settings", "cell", Text, "1",
+     "JSON array, one object for each probe-N.h5 in the row: file, probes, steps, and set, the "
+     "leaves probes.* that differ from the cell's own; empty = none",
+     "pack", "storage/cells/look_file.hpp"},
     {"tokens_sha256", "cell", Text, "1", "digest of the training tokens", "start",
      "core/data/dataset.hpp"},
     {"probe_set_sha256", "cell", Text, "1",

@@ -114,17 +114,23 @@ void add_facts_of_snapshot(const fs::path& folder, const StoredCell& cell, Colum
 void add_looks(const Store& store, const StoredCell& cell, CellSource& source, PackSources& out) {
   std::vector<fs::path> read;
   std::vector<ColumnTable> looks;
+  std::string settings;
   for (const fs::path& file : look_files(store.cell_path(cell.id))) {
     try {
+      const TableReader reader = open_cell_file(file, cell.id, cell.changed);
       looks.push_back(read_columns(
-          open_cell_file(file, cell.id, cell.changed),
-          [](const auto& dims) { return dims.size() > 1 && dims[1] == "probe_step"; }));
+          reader, [](const auto& dims) { return dims.size() > 1 && dims[1] == "probe_step"; }));
+      settings += (settings.empty() ? "" : ", ") + look_settings(file, reader);
       read.push_back(file);
     } catch (const StorageError& error) {
       out.problems.push_back(error.what() + std::string("; its looks are left out"));
     }
   }
   source.table = with_looks(source.table, looks);
+  if (!read.empty()) {
+    const std::string all = "[" + settings + "]";
+    source.table.columns.push_back(text_column("look_settings", {"cell"}, {&all, 1}));
+  }
   source.looks = looks_digest(read);
 }
 

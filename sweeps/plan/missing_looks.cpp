@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "core/base/printable.hpp"
+#include "core/config/schema.hpp"
 #include "storage/cells/look_file.hpp"
 #include "storage/store.hpp"
 
@@ -45,6 +47,37 @@ std::string missing_looks_text(const MissingLooks& missing, const Sweep& sweep,
       "{}` looks at their stored checkpoints, `run --rerun CELL` trains again",
       missing.probe, missing.cells.size(), missing.cells.size() == 1 ? "" : "s", names,
       shell_word(folder.string()), missing.probe);
+}
+
+std::vector<std::string> blind_probes(const Sweep& sweep, const CostTable& costs) {
+  constexpr std::string_view kFirst = "probes.", kLast = ".schedule";
+  const auto asked = [](const CellConfig& config, std::size_t leaf) {
+    const Value& value = config.at(schema()[leaf].path);
+    const auto* word = value.get_if<std::string>();
+    return !value.is_null() && (word == nullptr || *word != "off") && value != default_value(leaf);
+  };
+  std::vector<std::string> out;
+  for (std::size_t leaf = 0; leaf < schema().size(); ++leaf) {
+    const std::string_view path = schema()[leaf].path;
+    if (!path.starts_with(kFirst) || !path.ends_with(kLast)) continue;
+    const auto name = path.substr(kFirst.size(), path.size() - kFirst.size() - kLast.size());
+    bool given = false, seen = false;
+    for (const CellPlan& cell : sweep.cells) {
+      if (!asked(cell.config, leaf)) continue;
+      given = true;
+      const auto cost = costs.find(cell.structure);
+      const bool known = cost != costs.end() && cost->second.seconds_per_cell_step > 0;
+      seen = seen || !known ||
+             std::ranges::find(cost->second.probes, name, &ProbeCost::name) !=
+                 cost->second.probes.end();
+    }
+    if (given && !seen) {
+      out.push_back(fmt::format(
+          "{} is given, but no cell has anything that this probe could look at (diagnostics.md)",
+          path));
+    }
+  }
+  return out;
 }
 
 }  // namespace depthgrid

@@ -221,6 +221,23 @@ says err "look less often"
 expect 0 "$depthgrid" probe none --probe trajectory --set probes.trajectory.state_sequences=4
 says out "states-00000040-2.h5"
 expect 0 "$depthgrid" pack none
+"$sources/.venv/bin/python" - <<'PY' || fail "by which leaves files of looks were made"
+import json
+import h5py
+
+for text in h5py.File("none/sweep.h5")["look_settings"].asstr()[()]:
+    looks = json.loads(text)
+    assert [x["file"] for x in looks] == ["probe-1.h5", "probe-2.h5", "probe-3.h5"], looks
+    assert looks[1]["steps"] == [40] and "lyapunov" in looks[1]["probes"].split()
+    assert looks[1]["set"] == {"probes.lyapunov.exponents": 3}, looks[1]
+PY
+expect 2 "$depthgrid" probe none --at ""
+# The weights of an earlier step never pass for the trained ones.
+cp -r none lost
+first=$("$depthgrid" results none --csv | awk -F, 'NR == 2 { print $1 }')
+find "lost/cells/${first:0:2}" -path "*$first*" -name '*00000040*' ! -name 'states-*' -delete
+expect 66 "$depthgrid" probe lost --cell "$first" --probe gates
+says err "no intact checkpoint of step 40"
 h5dump -H -d /lyapunov_exponent none/sweep.h5 | grep -q "( 10, [0-9]*, 1, 3 )" || fail "the third exponent is not packed"
 
 # What is no schedule is refused in its line, with what one looks like.

@@ -53,6 +53,13 @@ std::int64_t best_step(const Store& store, const CellId& id) {
   return step;
 }
 
+/// The last step that a finished cell made; -1 while it has no result.
+std::int64_t last_step(const Store& store, const CellId& id) {
+  if (!store.completed(id)) return -1;
+  const TableReader result(store.cell_path(id) / "result.h5");
+  return result.has("stopped_at") ? result.read("stopped_at").integer(0) : -1;
+}
+
 LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,
                                const CellChoice& choice) {
   const std::filesystem::path folder = store.cell_path(choice.cell);
@@ -67,14 +74,19 @@ LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,
                                            "of the last step)");
   }
   std::int64_t step = steps.front();
-  if (choice.at == "best") {
+  if (choice.at == "final") {
+    // An earlier one would pass for the trained cell. A later one has its weights: of a cell that
+    // stopped before its neighbours.
+    step = std::max(step, last_step(store, choice.cell));
+  } else if (choice.at == "best") {
     step = best_step(store, choice.cell);
-  } else if (choice.at != "final") {
+  } else {
     const char* const end = choice.at.data() + choice.at.size();
     const auto [stop, problem] = std::from_chars(choice.at.data(), end, step);
     if (problem != std::errc() || stop != end) {
-      throw UserError(ExitCode::Usage,
-                      "--at " + choice.at + ": it is final, best or the number of a step");
+      throw UserError(
+          ExitCode::Usage,
+          "--at " + choice.at + ": it is final, best or the number of a step (with probe: or all)");
     }
   }
   std::optional<LoadedCheckpoint> found = checkpoint_at(folder, config_digest(cell.changed), step);

@@ -276,6 +276,8 @@ int probe_cells(const ProbeOrder& order) {
     print(Json{{"schema", 1}, {"cells", cells}, {"problems", problems}}.dump() + "\n");
   } else if (found) {
     print(fmt::format("depthgrid pack {} brings them into sweep.h5\n", order.store));
+  } else if (!cells.empty()) {
+    print("no cell has anything that these probes could look at: nothing was written\n");
   }
   return static_cast<int>(code);
 }

@@ -13,6 +13,10 @@ constexpr std::string_view kLyapunovOn = "probes.lyapunov.schedule!=off";
 constexpr std::string_view kSkips = "model.family=tdt|mod";
 constexpr std::string_view kRoutingOn = "model.family=tdt|mod & probes.routing.schedule!=off";
 constexpr std::string_view kSolverOn = "probes.solver.schedule!=off";
+/// Gates, or what else scales weights along depth: temporal norms and learned gains.
+constexpr FixedText kScaled = {
+    kGated, " or model.family=time_indexed|tong & model.norm_kind=temporal_layer_norm",
+    " or model.family=time_indexed & model.init.gain=learned"};
 constexpr FixedText kGatesOn = with_each(kGated, "probes.gates.schedule!=off");
 
 constexpr Leaf schedule(std::string_view path, std::string_view default_text,
@@ -54,7 +58,9 @@ constexpr Leaf kProbes[] = {
     read(integer("probes.trajectory.max_bytes", 0, 1e15, "bytes", "67108864", Observation,
                  "that raw states may take per cell, before compression; more is refused"),
          kStatesOn),
-    read(schedule("probes.gates.schedule", "{every: 100}", "modulation gates"), kGated),
+    read(schedule("probes.gates.schedule", "{every: 100}",
+                  "modulation gates, temporal norms, learned gains"),
+         kScaled),
     read(integer("probes.gates.bins", 2, 256, "–", "32", Observation, "bins of the histogram"),
          kGatesOn),
     read(integer("probes.gates.grid", 2, 1024, "–", "64", Observation,
@@ -107,9 +113,10 @@ constexpr Leaf kProbes[] = {
     read(flag("probes.lyapunov.tong_compat", "false", Observation,
               "a published procedure too, for replication only: it is no exponent of the network"),
          kLyapunovOn),
-    schedule("probes.attention.schedule", "{every: 500}",
-             "entropy and distance of each head's attention, its share on the first token and on "
-             "the token itself"),
+    read(schedule("probes.attention.schedule", "{every: 500}",
+                  "entropy and distance of each head's attention, its share on the first token and "
+                  "on the token itself"),
+         "model.mixer!=ssm"),
     schedule("probes.weights.schedule", "end",
              "singular values and eigenvalues of each head's products, norms of the weights"),
     or_null(schedule("probes.solver.schedule", "null",

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/config/sweep/observation.hpp"
 #include "storage/cells/look_file.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
@@ -59,6 +60,24 @@ TEST(MissingLooks, AreUnknownWithoutCostsOrAStore) {
   publish_plan(store, sweep);
   finish_cell(store, read_plan(store), 0, 5);
   EXPECT_TRUE(missing_looks(sweep, {}, store.root()).empty());
+}
+
+TEST(BlindProbes, AreThoseThatTheFileGivesAndNoStructureHas) {
+  Sweep sweep = synthetic_sweep({1e-4, 1e-3});
+  for (CellPlan& cell : sweep.cells) {
+    cell.config = with_observations(cell.config, {"probes.solver.schedule=end"});
+  }
+  CostTable costs;
+  for (const CellPlan& cell : sweep.cells) costs[cell.structure].probes = {{.name = "trajectory"}};
+  EXPECT_TRUE(blind_probes(sweep, costs).empty()) << "without times nothing is known";
+  for (auto& [structure, cost] : costs) cost.seconds_per_cell_step = 1e-3;
+
+  const std::vector<std::string> blind = blind_probes(sweep, costs);
+
+  ASSERT_EQ(blind.size(), 1U);
+  EXPECT_TRUE(blind.front().starts_with("probes.solver.schedule is given, but no cell has"));
+  for (auto& [structure, cost] : costs) cost.probes.push_back({.name = "solver"});
+  EXPECT_TRUE(blind_probes(sweep, costs).empty());
 }
 
 }  // namespace missing_looks_test

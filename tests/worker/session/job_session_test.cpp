@@ -149,6 +149,8 @@ TEST(JobSession, AnAttemptTakesOverFromTheCheckpointOfTheOneBefore) {
     before[probe] = again.cells.at(0).state->numbers.at(std::string("probe.") + probe);
     EXPECT_GT(before[probe], 0);
   }
+  EXPECT_TRUE(again.cells.at(0).state->numbers.contains("gradient_clipped"))
+      << "what a watch of a probe has counted";
   ASSERT_EQ(train(cut, std::move(again)), SessionEnd::Done);
 
   for (const std::size_t row : {0U, 1U}) {
@@ -187,6 +189,7 @@ TEST(JobSession, ACellWithoutProgressStopsEarly) {
   EXPECT_EQ(small.events(0, EventKind::EarlyStop), 1U);
   EXPECT_EQ(small.column(0, "train", "train_loss").size(), 2U);
   EXPECT_TRUE(small.store.completed(small.sweep.cells[0].id));
+  EXPECT_GE(small.checkpoints(0).back(), 2) << "its weights stay those that it stopped with";
   EXPECT_GT(small.column(1, "train", "train_loss").size(), 2U);
   // Probes that look at the end have looked at the end of this cell.
   const TableReader result(small.folder(0) / "result.h5");

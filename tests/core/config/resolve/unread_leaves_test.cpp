@@ -25,6 +25,20 @@ TEST(UnreadLeaves, ObservationsThatNoCellReadsAreNoted) {
   EXPECT_TRUE(mixed.notes.empty());
 }
 
+// Temporal norms and learned gains scale weights along depth without a gate.
+TEST(UnreadLeaves, TheScheduleOfGatesIsReadWhereAnythingScalesWeightsAlongDepth) {
+  const SweepFiles files;
+  const auto notes_of = [&](const std::string& model) {
+    return files.load("name: x\nmodel: {" + model + "}\nprobes: {gates: {schedule: end}}\n")
+        .notes.size();
+  };
+  EXPECT_EQ(notes_of("family: tong, norm_kind: temporal_layer_norm"), 0u);
+  EXPECT_EQ(notes_of("family: time_indexed, modulation: {gate: constant}, init: {gain: learned}"),
+            0u);
+  EXPECT_EQ(notes_of("family: tong"), 1u);
+  EXPECT_EQ(notes_of("family: time_indexed, modulation: {gate: constant}"), 1u);
+}
+
 TEST(UnreadLeaves, TooFewTokensForTheSimilarityAreNoted) {
   const SweepFiles files;
   const Sweep few = files.load("name: x\ndata: {seq_len: 64}\nprobes: {set: {sequences: 8}}\n");
