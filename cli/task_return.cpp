@@ -124,9 +124,12 @@ void return_task(const TaskReturn& task) {
                     name, progress.idle + 1,
                     bad ? "another partition, or slurm.exclude," : "a longer resources.time"));
   }
-  std::vector<std::string> without = task.sweep.run.words("slurm.exclude");
-  for (const std::string& other : bad_nodes(task.store.root())) without.push_back(other);
-  if (bad) without.push_back(node);
+  const std::vector<std::string> excluded = task.sweep.run.words("slurm.exclude");
+  const std::vector<std::string> faulty = bad_nodes(task.store.root());
+  std::set<std::string> each(excluded.begin(), excluded.end());
+  each.insert(faulty.begin(), faulty.end());
+  if (bad) each.insert(node);
+  const std::vector<std::string> without(each.begin(), each.end());
   std::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as the task is in the queue again
   const std::string refused = slurm.requeue(name);
   if (!refused.empty()) {

@@ -91,7 +91,9 @@ TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& 
     out.options.push_back(fmt::format("--gres=gpu:{}", out.gpus));
   }
   std::vector<std::string> left_out = run.words("slurm.exclude");
-  left_out.insert(left_out.end(), bad_nodes.begin(), bad_nodes.end());
+  for (const std::string& node : bad_nodes) {
+    if (std::ranges::find(left_out, node) == left_out.end()) left_out.push_back(node);
+  }
   if (!left_out.empty()) {
     out.options.push_back(fmt::format("--exclude={}", fmt::join(left_out, ",")));
   }
