@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,10 +11,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/launch_room.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
-#include "core/base/child_process.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
@@ -30,7 +28,6 @@
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/report/slot_record.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
-#include "sweeps/supervise/card_room.hpp"
 #include "sweeps/supervise/inherit_cells.hpp"
 #include "sweeps/supervise/launch_process.hpp"
 #include "sweeps/supervise/stop_watch.hpp"
@@ -135,64 +132,6 @@ void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases
   }
 }
 
-/// Time without news, in s, after which a launch counts as hung: long enough for its own watchdog,
-/// which knows more, to find that first.
-double silence_of(const CellConfig& run) {
-  const double leases = 20 * static_cast<double>(run.integer("resources.lease"));
-  if (run.null("resources.hang")) return std::numeric_limits<double>::infinity();
-  const bool automatic = run.is_word("resources.hang");
-  const double limit = automatic ? 900 : static_cast<double>(run.integer("resources.hang"));
-  return std::max(leases, 2 * limit);
-}
-
-/// Leaf packing.cells_per_gpu on this machine, whose cards nvidia-smi knows without CUDA.
-std::int64_t on_one_card(const CellConfig& run, const SupervisedRun& request, std::int64_t cards,
-                         const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs) {
-  if (request.slots || !run.is_word("packing.cells_per_gpu")) return launches_per_card(run);
-  constexpr double kToAnswer = 10;  // s
-  const CommandAnswer memory = answer_of(
-      {"nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"}, kToAnswer);
-  if (memory.code != 0) return launches_per_card(run);
-  double largest = 0;
-  for (const FusedJob& job : jobs(cards)) {
-    if (!(job.predicted_bytes <= largest)) largest = job.predicted_bytes;  // NaN stays
-    if (std::isnan(largest)) break;
-  }
-  return launches_per_card(run, smallest_card(memory.out), largest);
-}
-
-/// Ranks that run at the same time, and their cards.
-/// @param jobs  those that a launch for each card would train.
-SupervisorOptions room_for(const SupervisedRun& request, const CellConfig& run, LaunchPlace& place,
-                           const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs) {
-  const Machine machine = this_machine();
-  SupervisorOptions out;
-  out.host = machine.host;
-  out.slurm_job = this_task();
-  if (const char* const node = std::getenv("SLURMD_NODENAME")) out.host = node;
-  out.fail_fast = request.fail_fast;
-  out.silence = silence_of(run);
-  out.memory_bytes = place.nodes > 1 ? 0 : 0.8 * machine.memory_bytes;
-  if (run.word("resources.device") != "cpu") out.gpus = machine.gpus;
-  if (run.word("resources.device") != "cpu" && !run.null("resources.gpus")) {
-    out.gpus.resize(
-        std::min(out.gpus.size(), static_cast<std::size_t>(run.integer("resources.gpus"))));
-  }
-  const auto cards = static_cast<std::int64_t>(out.gpus.size());
-  place.cards_per_node = cards;
-  const std::int64_t here = cards > 0 ? cards * on_one_card(run, request, cards * place.nodes, jobs)
-                                      : std::max<std::int64_t>(1, machine.cores / place.threads);
-  out.slots = request.slots.value_or(here * place.nodes);
-  if (cards > 0) {  // more launches than cards share them
-    const std::vector<std::string> each = out.gpus;
-    while (static_cast<std::int64_t>(out.gpus.size()) < out.slots) {
-      out.gpus.insert(out.gpus.end(), each.begin(), each.end());
-    }
-    out.memory_bytes = 0;  // a card's memory is found by running
-  }
-  return out;
-}
-
 std::vector<std::vector<std::size_t>> rows_of(const std::vector<LaunchPlan>& launches) {
   std::vector<std::vector<std::size_t>> out;
   for (const LaunchPlan& launch : launches) out.push_back(launch.rows);
@@ -241,14 +180,15 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   const Sweep sweep = load_planned_sweep(line);
   const Store store = Store::open(request.order.store);
   CellStates states(sweep, store);
-  LaunchPlace place = launch_place(sweep.run);
+  LaunchPlace place = asked_place(sweep.run);
   const CostTable costs = DescribeCache().known_or_counted(sweep.cells);
   const std::vector<bool> wanted = wanted_rows(sweep, request, states);
-  SupervisorOptions options = room_for(request, sweep.run, place, [&](std::int64_t slots) {
+  SupervisorOptions options = room_for(request.slots, sweep.run, place, [&](std::int64_t slots) {
     PackingOptions alone = packing_options(sweep.run, slots);
     alone.gpu = true;
     return plan_jobs(sweep.cells, wanted, alone, costs);
   });
+  options.fail_fast = request.fail_fast;
   PackingOptions packing = packing_options(sweep.run, options.slots);
   packing.gpu = !options.gpus.empty();
   packing.memory_bytes = options.memory_bytes / static_cast<double>(options.slots);
@@ -291,6 +231,12 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
     if (why) screen.say(*why);
     return over = why.has_value();
   };
+  // Slurm's signal may come a minute early, and a launch needs some time to its first step.
+  constexpr double kBeforeTheSignal = 90;  // s
+  const double allocated = allocated_seconds();
+  const double reserve =
+      std::min(static_cast<double>(sweep.run.integer("slurm.signal_delay")) + kBeforeTheSignal,
+               allocated / 2);
   int number = 0;
   RunOrder order = request.order;
   order.progress = "quiet";
@@ -320,6 +266,9 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
     }
   };
   world.now = [&] { return clock.seconds(); };
+  world.time_left = [&, end = clock.seconds() + allocated - reserve] {
+    return end - clock.seconds();
+  };
   world.wait = [&](double seconds) {
     screen.turn();
     signals.wait(seconds);

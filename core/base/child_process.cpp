@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,11 +48,24 @@ std::array<Descriptor, 2> make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
+struct Streams {
+  int in = -1, out = -1, err = -1;
+};
+
+cpu_set_t set_of(const std::vector<int>& cores) {
+  cpu_set_t out;
+  CPU_ZERO(&out);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &out);
+  return out;
+}
+
 /// In the child, between fork and exec: only calls that are safe there.
+/// @param cores  bound to them; empty: as the parent.
 [[noreturn]] void become_child(pid_t parent, const std::vector<char*>& words,
-                               const std::vector<char*>& variables, int out, int err, int in,
-                               int problem) {
+                               const std::vector<char*>& variables, const Streams& streams,
+                               const cpu_set_t& cores, int problem) {
   setpgid(0, 0);
+  if (CPU_COUNT(&cores) > 0) sched_setaffinity(0, sizeof cores, &cores);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigset_t none;
   sigemptyset(&none);
@@ -60,18 +74,14 @@ std::array<Descriptor, 2> make_pipe() {
     ::signal(number, SIG_DFL);
   }
   if (getppid() != parent) _exit(128 + SIGTERM);  // it died before it could be watched
-  if (in >= 0) dup2(in, STDIN_FILENO);
-  if (out >= 0) dup2(out, STDOUT_FILENO);
-  if (err >= 0) dup2(err, STDERR_FILENO);
+  if (streams.in >= 0) dup2(streams.in, STDIN_FILENO);
+  if (streams.out >= 0) dup2(streams.out, STDOUT_FILENO);
+  if (streams.err >= 0) dup2(streams.err, STDERR_FILENO);
   execvpe(words[0], words.data(), variables.data());
   const int code = errno;
   [[maybe_unused]] const auto told = write(problem, &code, sizeof code);
   _exit(127);
 }
-
-struct Streams {
-  int in = -1, out = -1, err = -1;
-};
 
 /// @throws Error with the reason if the program cannot be started.
 pid_t start(const ChildOptions& options, const Streams& streams) {
@@ -81,11 +91,12 @@ pid_t start(const ChildOptions& options, const Streams& streams) {
                                             : environment_apart(options.variables);
   const std::vector<char*> words = pointers_to(options.command), variables = pointers_to(kept);
   auto [reading, writing] = make_pipe();  // closed by exec; else the child's errno comes through
+  const cpu_set_t cores = set_of(options.cores);
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw Error(options.command[0] + ": fork: " + strerror(errno));
   if (child == 0) {
-    become_child(parent, words, variables, streams.out, streams.err, streams.in, writing.get());
+    become_child(parent, words, variables, streams, cores, writing.get());
   }
   setpgid(child, child);  // by both, so that the group is there whoever comes first
   writing = Descriptor();

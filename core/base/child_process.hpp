@@ -16,6 +16,7 @@ struct ChildOptions {
   std::map<std::string, std::string> variables;  // beside this process's, or in their place
   bool keeps_launcher = false;   // else the launcher's variables are taken out, as in run_apart()
   std::filesystem::path output;  // stdout and stderr are appended there; empty: they are shared
+  std::vector<int> cores{};      // to which it is bound; empty: those of this process
 };
 
 /// A child that leads a process group of its own and is watched without waiting for it. If this

@@ -52,6 +52,17 @@ std::vector<std::string> usable_gpus() {
 
 }  // namespace
 
+std::vector<int> allowed_cores() {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  std::vector<int> out;
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return out;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<std::size_t>(core), &mine)) out.push_back(core);
+  }
+  return out;
+}
+
 std::vector<std::string> cards_of(const std::string& visible) {
   std::vector<std::string> out;
   for (std::size_t at = 0; at < visible.size();) {

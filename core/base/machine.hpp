@@ -18,6 +18,9 @@ struct Machine {
 /// is unset those that the driver lists in /proc.
 Machine this_machine();
 
+/// Numbers of the cores that this process may use, by its affinity, ascending.
+std::vector<int> allowed_cores();
+
 /// The cards of a value of CUDA_VISIBLE_DEVICES: "0,2" -> 0 and 2; up to the first that is no card.
 std::vector<std::string> cards_of(const std::string& visible);
 

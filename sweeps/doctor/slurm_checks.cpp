@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.hpp"
+#include "sweeps/supervise/launcher.hpp"
 
 namespace depthgrid {
 namespace {
@@ -85,20 +86,6 @@ std::map<std::string, std::string> slurm_config(const std::string& text) {
   for (const std::string& line : split(text, '\n')) {
     const std::size_t at = line.find('=');
     if (at != line.npos) out[stripped(line.substr(0, at))] = stripped(line.substr(at + 1));
-  }
-  return out;
-}
-
-std::vector<std::string> mpi_kinds(const std::string& text) {
-  std::vector<std::string> out;
-  for (const std::string& line : split(text, '\n')) {
-    std::string kind = stripped(line);
-    if (kind.starts_with("srun:")) kind = stripped(kind.substr(5));
-    const std::size_t colon = kind.find("versions available:");
-    if (colon != kind.npos) kind = stripped(kind.substr(colon + 19));
-    const bool word = kind.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_,") == kind.npos;
-    if (kind.empty() || !word) continue;  // "MPI plugin types are..."
-    for (const std::string& one : split(kind, ',')) out.push_back(one);
   }
   return out;
 }

@@ -25,8 +25,6 @@ struct SlurmFacts {
 
 /// "MaxArraySize            = 1001" and its like.
 std::map<std::string, std::string> slurm_config(const std::string& text);
-/// The kinds that `srun --mpi=list` lists, on stdout or stderr.
-std::vector<std::string> mpi_kinds(const std::string& text);
 
 /// Asks Slurm. @param problem  set if it is there but does not answer.
 /// @return nothing if there is no Slurm here, or no answer.

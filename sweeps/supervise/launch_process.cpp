@@ -25,7 +25,8 @@ LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& co
       child_({.command = command.words,
               .variables = command.variables,
               .keeps_launcher = command.kind != LauncherKind::Direct,
-              .output = ticket.folder / fmt::format("attempt-{}.log", ticket.attempt)}),
+              .output = ticket.folder / fmt::format("attempt-{}.log", ticket.attempt),
+              .cores = ticket.cores}),
       number_(number) {}
 
 LaunchProcess::~LaunchProcess() {

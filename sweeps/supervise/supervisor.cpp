@@ -34,6 +34,7 @@ struct Supervisor::Watched {
   std::int64_t attempt;
   Lease lease;
   std::vector<std::string> gpus;
+  std::vector<int> cores;
   std::unique_ptr<RunningLaunch> process;
   double begun, heard;
   std::int64_t state;      // state_of() when it began
@@ -50,6 +51,8 @@ Supervisor::Supervisor(std::vector<LaunchPlan> launches, const std::filesystem::
       retries_(std::move(retries)),
       world_(std::move(world)),
       free_gpus_(options_.gpus),
+      free_cores_(options_.cores),
+      disk_(options_.disk_wait),
       free_slots_(options_.slots) {
   for (LaunchPlan& launch : launches) {
     if (launch.ranks > options_.slots) {
@@ -81,6 +84,14 @@ std::int64_t Supervisor::state_of(const LaunchPlan& plan) const {
   return sum;
 }
 
+/// Whether the launch, or one that runs, must be alone.
+bool Supervisor::disturbs(std::size_t index) const {
+  const auto alone = [&](std::size_t i) { return options_.alone(launches_[i].plan.ranks); };
+  if (running_.empty()) return false;
+  return alone(index) ||
+         std::ranges::any_of(running_, [&](const auto& other) { return alone(other->index); });
+}
+
 Supervisor::Wish Supervisor::wish_for(std::size_t index) {
   const LaunchPlan& launch = launches_[index].plan;
   if (!launches_[index].parts.empty()) return Wish::Nothing;
@@ -89,6 +100,7 @@ Supervisor::Wish Supervisor::wish_for(std::size_t index) {
   if (runs || world_.now() < launches_[index].not_before) return Wish::Wait;
   // What needs no look at the store comes first. With nothing running, both pass.
   if (launch.ranks > free_slots_ && !running_.empty()) return Wish::Wait;
+  if (disturbs(index)) return Wish::Wait;
   double bytes = launch.bytes;
   for (const auto& other : running_) bytes += launches_[other->index].plan.bytes;
   const bool fits = running_.empty() || options_.memory_bytes <= 0 || std::isnan(bytes) ||
@@ -115,17 +127,28 @@ bool Supervisor::begin(std::size_t index) {
     return false;
   }
   LaunchTicket ticket{
-      .plan = launch, .attempt = next_attempt(folder), .gpus = {}, .folder = folder};
-  for (std::int64_t r = 0; r < launch.ranks && !free_gpus_.empty(); ++r) {
-    ticket.gpus.push_back(free_gpus_.front());
-    free_gpus_.erase(free_gpus_.begin());
-  }
+      .plan = launch, .attempt = next_attempt(folder), .gpus = {}, .cores = {}, .folder = folder};
+  const auto take = [](auto& from, auto& to, std::int64_t most) {
+    const auto end = from.begin() + std::min(most, static_cast<std::int64_t>(from.size()));
+    to.assign(from.begin(), end);
+    from.erase(from.begin(), end);
+  };
+  take(free_gpus_, ticket.gpus, launch.ranks);
+  take(free_cores_, ticket.cores, launch.ranks * options_.cores_per_rank);
   const double now = world_.now();
-  auto process = world_.start(ticket);
+  std::unique_ptr<RunningLaunch> process;
+  try {
+    process = world_.start(ticket);
+  } catch (...) {
+    free_gpus_.insert(free_gpus_.end(), ticket.gpus.begin(), ticket.gpus.end());
+    free_cores_.insert(free_cores_.end(), ticket.cores.begin(), ticket.cores.end());
+    throw;
+  }
   running_.push_back(std::make_unique<Watched>(Watched{.index = index,
                                                        .attempt = ticket.attempt,
                                                        .lease = std::move(*lease),
                                                        .gpus = ticket.gpus,
+                                                       .cores = ticket.cores,
                                                        .process = std::move(process),
                                                        .begun = now,
                                                        .heard = now,
@@ -177,11 +200,15 @@ void Supervisor::ended(Watched& launch, int code) {
       .seconds = world_.now() - launch.begun,
       .log = log,
       .last_words = end == LaunchEnd::Done || end == LaunchEnd::Stopped ? "" : words};
-  keep_record(store_, record);
   free_slots_ += plan.ranks;
+  free_cores_.insert(free_cores_.end(), launch.cores.begin(), launch.cores.end());
   return_cards(launch.gpus, end);
+  unwritten_.push_back(record);
+  keep_records();
   const bool progressed = state_of(plan) > launch.state;
   const double now = world_.now();
+  if (end == LaunchEnd::Done || progressed) disk_.over();
+  if (end == LaunchEnd::Disk && stopping_since_ < 0 && waits_for_disk(words)) return;
   const RetryBook::Verdict verdict = retries_.ended(plan.id, end, progressed, now);
   entry.not_before = verdict.not_before;
   if (policy_of(end).ends_run) {
@@ -210,6 +237,34 @@ void Supervisor::ended(Watched& launch, int code) {
                            std::max(0.0, verdict.not_before - now)));
   }
   if (const auto broken = retries_.broken(now)) end_with(ExitCode::Failed, *broken);
+}
+
+/// What the disk has no room for is kept for later. @throws StorageError if it is not waited for.
+void Supervisor::keep_records() {
+  while (!unwritten_.empty()) {
+    try {
+      keep_record(store_, unwritten_.front());
+    } catch (const StorageError& error) {
+      if (stopping_since_ < 0 && waits_for_disk(error.what())) return;
+      unwritten_.erase(unwritten_.begin());  // it must not keep others from being written
+      throw;
+    }
+    unwritten_.erase(unwritten_.begin());
+  }
+}
+
+/// @param words  why something could not be written. @return false if the run should end.
+bool Supervisor::waits_for_disk(const std::string& words) {
+  const double now = world_.now();
+  const bool first = !disk_.on(now);
+  if (!disk_.failed(words, now)) return false;
+  if (first) {
+    world_.say(
+        fmt::format("the store has no room: no launch starts; one is tried every {:.0f} s, "
+                    "for {} (retry.disk_wait). What was said:\n{}",
+                    disk_.every(), clock_text(options_.disk_wait), words));
+  }
+  return true;
 }
 
 /// A launch that ended in order has failed if it has left no result.
@@ -306,7 +361,18 @@ void Supervisor::or_end(const std::function<void()>& action) {
   try {
     action();
   } catch (const StorageError& error) {
+    if (stopping_since_ < 0 && waits_for_disk(error.what())) return;
     end_with(error.code(), error.what());
+  }
+}
+
+/// All launches that fit; while the disk is full, one of them.
+void Supervisor::start_what_may() {
+  if (disk_.holds(world_.now())) return;
+  keep_records();
+  while (start_one()) {
+    if (!disk_.on(world_.now())) continue;
+    return disk_.tried(world_.now());
   }
 }
 
@@ -323,15 +389,17 @@ ExitCode Supervisor::run() {
         for (const auto& launch : running_) launch->process->kill();
       }
     } else {
-      or_end([&] {
-        while (start_one()) {
-        }
-      });
+      const bool late = world_.time_left() <= 0;
+      if (!late) or_end([&] { start_what_may(); });
       bool left = !running_.empty();
       for (std::size_t i = 0; !left && i < launches_.size(); ++i) {
         left = wish_for(i) != Wish::Nothing;
       }
       if (!left) return code_;
+      if (late && running_.empty()) {
+        end_with(ExitCode::TempFail,
+                 "the allocation ends too soon for another launch; the rest is left to others");
+      }
     }
     world_.wait(running_.empty() ? kIdlePoll : kPoll);
   }

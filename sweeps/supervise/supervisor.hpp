@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "core/base/exit_code.hpp"
+#include "core/base/nan.hpp"
 #include "storage/files/lease_keeper.hpp"
 #include "sweeps/live/live_event.hpp"
+#include "sweeps/supervise/disk_pause.hpp"
 #include "sweeps/supervise/launch_plan.hpp"
 #include "sweeps/supervise/launch_record.hpp"
 #include "sweeps/supervise/retry_book.hpp"
@@ -36,11 +38,12 @@ class RunningLaunch {
   virtual std::vector<LiveEvent> news() = 0;
 };
 
-/// Cards and ranks that a launch gets, and where it writes.
+/// Cards, cores and ranks that a launch gets, and where it writes.
 struct LaunchTicket {
   const LaunchPlan& plan;
   std::int64_t attempt = 1;
   std::vector<std::string> gpus;  // empty: it trains on the CPU
+  std::vector<int> cores;         // of its own; empty: it may use all
   std::filesystem::path folder;   // of the launch
 };
 
@@ -55,6 +58,8 @@ struct SupervisorWorld {
   std::function<void(const std::string& line)> say;
   std::function<void(const LiveEvent& event)> hear = [](const LiveEvent&) {};
   std::function<double()> now;  // s, monotonic
+  /// s until no further launch is worth its start; NaN = no limit.
+  std::function<double()> time_left = [] { return kNaN; };
   std::function<void(double seconds)> wait;
   /// Takes the launch's cells over from owners that have fallen silent; false while such an owner
   /// may yet come back. See inherit_cells().
@@ -67,10 +72,15 @@ struct SupervisorWorld {
 struct SupervisorOptions {
   std::int64_t slots = 1;           // ranks at the same time
   std::vector<std::string> gpus{};  // one for each slot; empty: CPU
-  double memory_bytes = 0;          // for all launches together; 0 = not limited
-  double silence = 1800;            // s without news after which a launch counts as hung
-  double grace = 600;               // s that launches have to stop
-  bool fail_fast = false;           // the first failed cell ends the run
+  std::vector<int> cores{};         // handed out to launches; empty: all share all
+  std::int64_t cores_per_rank = 1;
+  /// Launches of so many ranks may have no other one beside them.
+  std::function<bool(std::int64_t ranks)> alone = [](std::int64_t) { return false; };
+  double memory_bytes = 0;  // for all launches together; 0 = not limited
+  double silence = 1800;    // s without news after which a launch counts as hung
+  double grace = 600;       // s that launches have to stop
+  double disk_wait = 0;     // s, see DiskPause
+  bool fail_fast = false;   // the first failed cell ends the run
   // For the records:
   std::string host{}, slurm_job{};
   std::function<std::string(std::int64_t ranks)> launcher = [](std::int64_t) { return "direct"; };
@@ -104,11 +114,15 @@ class Supervisor {
   };
   enum class Wish : std::uint8_t { Start, Wait, Nothing };
   Wish wish_for(std::size_t index);
+  bool disturbs(std::size_t index) const;
   bool start_one();
   bool begin(std::size_t index);
   void watch();
   void ended(Watched& launch, int code);
   void note_success(const LaunchPlan& plan);
+  void keep_records();
+  bool waits_for_disk(const std::string& words);
+  void start_what_may();
   void stop_all();
   void or_end(const std::function<void()>& action);
   void give_up(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
@@ -125,6 +139,9 @@ class Supervisor {
   SupervisorWorld world_;
   std::vector<std::unique_ptr<Watched>> running_;
   std::vector<std::string> free_gpus_;
+  std::vector<int> free_cores_;
+  DiskPause disk_;
+  std::vector<LaunchRecord> unwritten_;
   std::map<std::string, std::int64_t> card_faults_;  // launches that ended as infrastructure
   double watched_ = 0;                               // time of the last look
   std::int64_t free_slots_ = 0;

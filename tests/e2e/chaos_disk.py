@@ -2,12 +2,15 @@
 import re
 import shutil
 import subprocess
+import threading
 import time
 
 from chaos_store import Programs, Reference, Violation, read_apart, table
 
 MESSAGE = re.compile(r"(/\S+|\S+/\S+): .*needed \d+ bytes, free (\d+)")
-WATCHED = ("-j", "2", "--set", "packing.fuse=2", "--set", "packing.cells_per_launch=1")
+WATCHED = ("-j", "2", "--set", "packing.fuse=2", "--set", "packing.cells_per_launch=1", "--set", "retry.disk_wait=0")
+PATIENT = (*WATCHED[:-1], "retry.disk_wait=60")  # a try every 2 s
+FULL_FOR = 4  # s
 FULL = 73
 DISK_BYTES = 8 << 20
 HEAD = ["disk", "trials", "exit 73 with path, needed and free bytes", "enough space", "HDF5 files opened afterwards",
@@ -97,6 +100,44 @@ def levels(options, programs, reference, ways, tallies):
     return True
 
 
+def waits(options, programs, reference):
+    """A supervisor meets the full disk, waits, and goes on by itself when there is space. @return  violations."""
+    rows = [["supervisor that waits (`retry.disk_wait`)", 0, 0, 0, 0]]
+    for level in range(max(3, options.levels // 10)):
+        disk = Disk(options.work / f"patient-{level}")
+        store = disk.folder / "store"
+        try:
+            if not disk.mounted:
+                return 0
+            needed = sum(f.stat().st_blocks * 512 for f in reference.store.rglob("*"))
+            disk.leave(int(needed * (0.5 + 0.4 * level / max(3, options.levels // 10))))
+            space = threading.Timer(FULL_FOR, disk.empty)
+            space.start()
+            code, said = programs.run(programs.words(store, *PATIENT))
+            space.join()
+            rows[0][1] += 1
+            if "the store has no room" in said:
+                rows[0][2] += 1
+            elif code == FULL:
+                continue  # the disk was full before the first launch
+            if code != 0:
+                raise Violation(f"it ended with {code}: {said[-600:]}")
+            read_apart(store)
+            reference.judge(store)
+            rows[0][3] += 1
+        except Violation as problem:
+            rows[0][4] += 1
+            print(f"VIOLATION level {level}, a supervisor that waits: {problem}", flush=True)
+            options.keep_store(store)
+        finally:
+            disk.close()
+    table(["disk", "trials", "waited", "ended with the same bits by itself", "violations"], rows)
+    if rows[0][1] and not rows[0][2]:
+        print("VIOLATION no supervisor has waited")
+        return rows[0][4] + 1
+    return rows[0][4]
+
+
 def publications(options, programs, reference, ways, tallies):
     """The n-th publication of each process fails, and all that follow, until n is beyond the last one."""
     for name, words_of in ways:
@@ -130,4 +171,5 @@ def disk(options):
     rows = [[name, *tally] for name, tally in tallies.items() if tally[0]]
     table(HEAD, [*rows, ["all", *[sum(r[i] for r in rows) for i in range(1, len(HEAD))]]])
     print(f"{sum(r[1] for r in rows)} trials in {time.time() - started:.0f} s")
-    return sum(r[-1] for r in rows)
+    patient = waits(options, programs, reference) if options.only != "publications" else 0
+    return patient + sum(r[-1] for r in rows)

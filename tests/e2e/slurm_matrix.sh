@@ -26,12 +26,12 @@ expect 0 "$depthgrid" doctor here
 says out "sacct is empty"
 seen "no sacct"
 
-# A real time limit of one minute: the task writes checkpoints, goes back by itself, and is never TIMEOUT.
+# A real time limit of two minutes: the task writes checkpoints, goes back by itself, and is never TIMEOUT.
 very_long=(--set train.steps=150000 --set eval.every=50000 --set checkpoint.every=500)
-submit timed "${very_long[@]}" --set resources.time=1 --set slurm.signal_delay=10 >submitted
+submit timed "${very_long[@]}" --set resources.time=2 --set slurm.signal_delay=10 >submitted
 wait_for 60 "running task" running 1
 task=$(squeue -h -r -t R -o %i | head -1)
-wait_for 120 "task that goes back by itself" state_is "$task" PENDING
+wait_for 180 "task that goes back by itself" state_is "$task" PENDING
 [ "$(restarts "$task")" = 1 ] || fail "$task has not been requeued"
 [ "$(attempts_that timed stopped)" -ge 1 ] || fail "no launch has stopped at the time limit"
 a_checkpoint timed || fail "no checkpoint at the time limit"
@@ -109,6 +109,21 @@ for launched in team:mpirun spread:srun; do
 done
 seen "teams by mpirun and by srun over two nodes"
 
+# A cluster whose srun has no PMIx: over two nodes, a team goes by mpirun, and a single rank by srun without MPI.
+mkdir nopmix
+printf '#!/bin/bash\ncase "$*" in\n*--mpi=list*) printf "MPI plugin types are...\\n\\tnone\\n\\tpmi2\\n" ;;\n*--mpi=pmi*) exit 1 ;;\n*) exec %q "$@" ;;\nesac\n' \
+  "$(command -v srun)" >nopmix/srun
+chmod +x nopmix/srun
+PATH=$PWD/nopmix:$PATH submit bare_team "${team[@]}" --set resources.nodes=2 --set slurm.array_parallelism=1 >submitted
+PATH=$PWD/nopmix:$PATH submit bare --set resources.nodes=2 --set slurm.array_parallelism=1 >submitted
+wait_for 240 "end of the tasks" queue_empty_soon
+all_done bare_team plain_team
+all_done bare plain
+for launched in bare_team:mpirun bare:srun; do
+  grep -q "\"launcher\": \"${launched#*:}\"" "${launched%:*}"/launches/*/attempt-1.json || fail "not ${launched#*:}"
+done
+seen "without PMIx: teams by mpirun over two nodes, single ranks by srun alone"
+
 # Two shapes of cells, two arrays; and a chain of cells stays together.
 cat >mixed.yaml <<'YAML'
 name: mixed
@@ -144,11 +159,14 @@ done
 # Preemption without a signal for the script: what counts is the last periodic checkpoint.
 stop_lab
 LAB_CTLD_PARAMETERS=none LAB_GRACE=5 start_lab 4 0
-submit unwarned "${long[@]}" >submitted
+# Longer than Slurm takes to preempt.
+longer=("${long[@]}" --set train.steps=12000 --set eval.every=6000)
+"$depthgrid" run "$sweep" "${options[@]}" "${longer[@]}" --store plain_longer -q
+submit unwarned "${longer[@]}" >submitted
 wait_for 60 "running tasks" running 4
 wait_for 60 checkpoint a_checkpoint unwarned
 preempt
 scontrol -o show jobs | grep -q 'Restarts=[1-9]' || fail "no task was preempted"
-wait_for 120 "end of all tasks" queue_empty_soon
-all_done unwarned plain_long
+wait_for 240 "end of all tasks" queue_empty_soon
+all_done unwarned plain_longer
 seen "preempted without a signal: $(scontrol -o show jobs | grep -c 'Restarts=[1-9]') tasks came back"

@@ -37,6 +37,19 @@ same plain two
 [ "$(find two/launches -name 'attempt-1.json' | wc -l)" -ge 2 ] || fail "no record of launches"
 echo "supervised: 4 cells, 2 at a time, in $took ms"
 
+# Each launch has cores of its own.
+if [ "$(nproc)" -ge 2 ]; then
+  begin_supervised bound -j 2 --set resources.bind=cores
+  wait_for checkpoint a_checkpoint bound/cells
+  wait_for "two workers" bash -c "[ \$(pgrep -c -P $run -f 'depthgrid-worker run') = 2 ]"
+  for worker in $(pgrep -P "$run" -f 'depthgrid-worker run'); do
+    grep Cpus_allowed_list "/proc/$worker/status"
+  done | sort -u >cores
+  [ "$(wc -l <cores)" = 2 ] && ! grep -q '[-,]' cores || fail "not one core each: $(cat cores)"
+  wait "$run" || fail "the supervisor ended with $?"
+  same plain bound
+fi
+
 # A plain run starts its worker again after a crash, from its checkpoint.
 begin_supervised restarted
 wait_for checkpoint a_checkpoint restarted/cells

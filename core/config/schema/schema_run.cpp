@@ -106,9 +106,13 @@ constexpr Leaf kResources[] = {
         text("resources.mem", "null", "memory of each node of a submitted task, such as 64G"),
         "as the cluster gives"),
     text("resources.time", "4:00:00", "time limit of a submitted task, as sbatch reads it"),
-    word("resources.launcher", "auto mpirun srun", "auto", Execution,
-         "how a supervisor starts ranks; auto: srun across nodes, mpirun for several ranks on one, "
-         "none for a single rank"),
+    word(
+        "resources.launcher", "auto mpirun srun", "auto", Execution,
+        "how a supervisor starts ranks; auto: srun across nodes if it has PMIx, mpirun for several "
+        "ranks on one, none for a single rank"),
+    word("resources.bind", "auto cores none", "auto", Execution,
+         "whether each launch of a supervisor on one node gets cores of its own; auto: in an "
+         "allocation of Slurm, which no other program shares"),
     null_means(or_words(run_integer("resources.hang", 1, 1e6, "s", "auto",
                                     "a rank in which nothing has got on for this long ends itself; "
                                     "auto: 900, or twenty times the longest pause so far"),
@@ -148,6 +152,9 @@ constexpr Leaf kRetry[] = {
     run_integer("retry.breaker_failures", 1, 1e6, "–", "5",
                 "more launches that fail alike within `retry.breaker_window` stop a supervisor"),
     run_integer("retry.breaker_window", 1, 1e7, "s", "600", "for `retry.breaker_failures`"),
+    run_integer("retry.disk_wait", 0, 1e7, "s", "1800",
+                "a supervisor whose store has no room tries one launch from time to time for so "
+                "long before it ends; 0: it ends at once"),
 };
 
 // What all runs of a sweep may use together.

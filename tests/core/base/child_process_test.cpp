@@ -24,7 +24,9 @@ int end_code(ChildProcess& child) {
 }
 
 ChildOptions shell(const std::string& script) {
-  return {.command = {"sh", "-c", script}, .variables = {}, .keeps_launcher = false, .output = {}};
+  ChildOptions out;
+  out.command = {"sh", "-c", script};
+  return out;
 }
 
 TEST(ChildProcess, EndsWithItsCodeOrItsSignal) {
@@ -85,6 +87,22 @@ TEST(ChildProcess, HasNoSignalBlockedThatItsParentBlocks) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   child.signal(SIGTERM);
   EXPECT_EQ(end_code(child), 128 + SIGTERM);
+}
+
+TEST(ChildProcess, IsBoundToTheCoresThatItIsGiven) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "out";
+  const std::vector<int> all = allowed_cores();
+  ASSERT_FALSE(all.empty());
+  ChildOptions options = shell("grep Cpus_allowed_list /proc/self/status");
+  options.output = file;
+  options.cores = {all.back()};
+  ChildProcess child(options);
+  ASSERT_EQ(end_code(child), 0);
+  std::ifstream in(file);
+  std::string name, cores;
+  in >> name >> cores;
+  EXPECT_EQ(cores, std::to_string(all.back()));
 }
 
 TEST(ChildProcess, AProgramThatIsNotThereIsAnErrorWithItsName) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/error.hpp"
+
 namespace depthgrid {
 namespace launcher_test {
 
@@ -74,6 +76,49 @@ TEST(Launcher, TheLeafDecides) {
   place.nodes = 2;
   place.wanted = "mpirun";
   EXPECT_EQ(launch_command(place, {"worker"}, 2, {}).kind, LauncherKind::Mpirun);
+}
+
+TEST(Launcher, TheKindsOfMpiAreReadInEveryVersionsForm) {
+  EXPECT_EQ(mpi_kinds("MPI plugin types are...\n\tnone\n\tpmix\nspecific pmix plugin versions "
+                      "available: pmix_v3,pmix_v4\n"),
+            (std::vector<std::string>{"none", "pmix", "pmix_v3", "pmix_v4"}));
+  EXPECT_EQ(mpi_kinds("srun: MPI types are...\nsrun: pmi2\nsrun: none\n"),
+            (std::vector<std::string>{"pmi2", "none"}));
+}
+
+LaunchPlace two_nodes(const std::string& wanted, const std::vector<std::string>& kinds) {
+  LaunchPlace out;
+  out.nodes = 2;
+  out.cores_per_node = 4;
+  out.wanted = wanted;
+  choose_mpi(out, kinds);
+  return out;
+}
+
+TEST(Launcher, SrunTakesThePmixThatItHas) {
+  EXPECT_EQ(two_nodes("auto", {"none", "pmix", "pmix_v4"}).mpi, "pmix");
+  EXPECT_EQ(two_nodes("auto", {"none", "pmix_v3", "pmix_v4", "pmi2"}).mpi, "pmix_v4");
+  EXPECT_EQ(two_nodes("auto", {}).mpi, "pmix") << "it did not answer";
+}
+
+TEST(Launcher, WithoutPmixTeamsGoByMpirunAndSingleRanksByThemselves) {
+  const LaunchPlace place = two_nodes("auto", {"none", "pmi2"});
+  const auto team = launch_command(place, {"worker"}, 6, {});
+  EXPECT_EQ(team.kind, LauncherKind::Mpirun);
+  EXPECT_TRUE(has(team, "ppr:3:node")) << "as many on each node";
+  EXPECT_TRUE(runs_alone(place, 6));
+  const auto single = launch_command(place, {"worker"}, 1, {});
+  EXPECT_EQ(single.kind, LauncherKind::Srun);
+  EXPECT_TRUE(has(single, "--mpi=none"));
+  EXPECT_TRUE(has(single, "SLURM_STEP_ID")) << "MPI must not take it for a rank of srun";
+  EXPECT_FALSE(runs_alone(place, 1));
+  EXPECT_FALSE(runs_alone({}, 4)) << "on one node launches stand side by side";
+  try {
+    two_nodes("srun", {"none", "pmi2"});
+    FAIL() << "srun was asked for and cannot start ranks";
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("none, pmi2"), std::string::npos);
+  }
 }
 
 }  // namespace launcher_test

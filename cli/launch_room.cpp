@@ -1,0 +1,118 @@
+#include "cli/launch_room.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/base/child_process.hpp"
+#include "core/base/machine.hpp"
+#include "core/base/nan.hpp"
+#include "core/config/text_form.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
+#include "sweeps/supervise/card_room.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kToAnswer = 10;  // s
+
+/// Time without news, in s, after which a launch counts as hung: long enough for its own watchdog,
+/// which knows more, to find that first.
+double silence_of(const CellConfig& run) {
+  const double leases = 20 * static_cast<double>(run.integer("resources.lease"));
+  if (run.null("resources.hang")) return std::numeric_limits<double>::infinity();
+  const bool automatic = run.is_word("resources.hang");
+  const double limit = automatic ? 900 : static_cast<double>(run.integer("resources.hang"));
+  return std::max(leases, 2 * limit);
+}
+
+/// Leaf packing.cells_per_gpu on this machine, whose cards nvidia-smi knows without CUDA.
+std::int64_t on_one_card(const CellConfig& run, bool asked, std::int64_t cards,
+                         const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs) {
+  if (asked || !run.is_word("packing.cells_per_gpu")) return launches_per_card(run);
+  const CommandAnswer memory = answer_of(
+      {"nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"}, kToAnswer);
+  if (memory.code != 0) return launches_per_card(run);
+  double largest = 0;
+  for (const FusedJob& job : jobs(cards)) {
+    if (!(job.predicted_bytes <= largest)) largest = job.predicted_bytes;  // NaN stays
+    if (std::isnan(largest)) break;
+  }
+  return launches_per_card(run, smallest_card(memory.out), largest);
+}
+
+/// Leaf resources.bind. Steps of srun are bound by Slurm.
+bool binds(const CellConfig& run, const LaunchPlace& place) {
+  const std::string& word = run.word("resources.bind");
+  if (word == "none" || place.nodes > 1 || asks_for_mpi(place)) return false;
+  return word == "cores" || std::getenv("SLURM_JOB_ID") != nullptr;
+}
+
+/// The first of this process's cores; none if they are too few.
+std::vector<int> cores_for(std::int64_t wanted) {
+  std::vector<int> out = allowed_cores();
+  if (static_cast<std::int64_t>(out.size()) < wanted) return {};
+  out.resize(static_cast<std::size_t>(wanted));
+  return out;
+}
+
+}  // namespace
+
+LaunchPlace asked_place(const CellConfig& run) {
+  LaunchPlace out = launch_place(run);
+  if (!asks_for_mpi(out)) return out;
+  const CommandAnswer answer = answer_of({"srun", "--mpi=list"}, kToAnswer);
+  choose_mpi(out, mpi_kinds(answer.out + answer.err));
+  return out;
+}
+
+SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& run,
+                           LaunchPlace& place,
+                           const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs) {
+  const Machine machine = this_machine();
+  SupervisorOptions out;
+  out.host = machine.host;
+  out.slurm_job = this_task();
+  if (const char* const node = std::getenv("SLURMD_NODENAME")) out.host = node;
+  out.silence = silence_of(run);
+  out.memory_bytes = place.nodes > 1 ? 0 : 0.8 * machine.memory_bytes;
+  if (run.word("resources.device") != "cpu") out.gpus = machine.gpus;
+  if (run.word("resources.device") != "cpu" && !run.null("resources.gpus")) {
+    out.gpus.resize(
+        std::min(out.gpus.size(), static_cast<std::size_t>(run.integer("resources.gpus"))));
+  }
+  const auto cards = static_cast<std::int64_t>(out.gpus.size());
+  place.cards_per_node = cards;
+  const std::int64_t here =
+      cards > 0 ? cards * on_one_card(run, slots.has_value(), cards * place.nodes, jobs)
+                : std::max<std::int64_t>(1, machine.cores / place.threads);
+  out.slots = slots.value_or(here * place.nodes);
+  if (cards > 0) {  // more launches than cards share them
+    const std::vector<std::string> each = out.gpus;
+    while (static_cast<std::int64_t>(out.gpus.size()) < out.slots) {
+      out.gpus.insert(out.gpus.end(), each.begin(), each.end());
+    }
+    out.memory_bytes = 0;  // a card's memory is found by running
+  }
+  out.disk_wait = static_cast<double>(run.integer("retry.disk_wait"));
+  out.alone = [place](std::int64_t ranks) { return runs_alone(place, ranks); };
+  out.cores_per_rank = place.threads;
+  if (binds(run, place)) out.cores = cores_for(out.slots * place.threads);
+  return out;
+}
+
+double allocated_seconds() {
+  const char* const job = std::getenv("SLURM_JOB_ID");
+  if (job == nullptr) return kNaN;
+  const CommandAnswer left = answer_of({"squeue", "-h", "-j", job, "-o", "%L"}, kToAnswer);
+  std::string text = left.code == 0 ? left.out : "";
+  text.erase(std::min(text.find_last_not_of(" \n") + 1, text.size()));
+  const auto seconds = seconds_of(text);  // "UNLIMITED" is no time
+  return seconds ? static_cast<double>(*seconds) : kNaN;
+}
+
+}  // namespace depthgrid
