@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/child_process.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
@@ -16,6 +17,7 @@
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
+#include "sweeps/slurm/node_check.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
 #include "sweeps/supervise/launch_record.hpp"
 
@@ -99,6 +101,34 @@ bool node_at_fault(const Store& store, const std::vector<std::string>& cells,
     }
   }
   return false;
+}
+
+bool found_node_fault(const Store& store, const std::vector<std::string>& cells) {
+  const char* const cards = std::getenv("SLURM_GPUS_ON_NODE");
+  const auto run = [](const std::vector<std::string>& command, double seconds) {
+    return answer_of(command, seconds);
+  };
+  const auto fault = node_fault(run, cards == nullptr ? 0 : std::atoll(cards));
+  if (!fault) return false;
+  const std::string task = this_task();
+  log(LogLevel::Error, fmt::format("node {} is at fault: {}", node_name(), *fault));
+  LaunchRecord record{.id = "node-check-" + task,
+                      .attempt = 1,
+                      .cells = cells,
+                      .host = node_name(),
+                      .slurm_job = task,
+                      .launcher = "direct",
+                      .ranks = 1,
+                      .end = LaunchEnd::Infrastructure,
+                      .code = static_cast<int>(ExitCode::Failed),
+                      .seconds = 0,
+                      .log = "",
+                      .last_words = *fault};
+  const std::filesystem::path folder = launch_folder(store.root(), record.id);
+  make_folders(folder);
+  record.attempt = next_attempt(folder);
+  keep_record(store.root(), record);
+  return true;
 }
 
 void return_task(const TaskReturn& task) {

@@ -30,4 +30,8 @@ void return_task(const TaskReturn& task);
 bool node_at_fault(const Store& store, const std::vector<std::string>& cells,
                    const std::string& task, const std::string& node);
 
+/// Looks at this node (sweeps/slurm/node_check) before the task begins, and records a fault as a
+/// launch of the task that ended by it. @return whether there is one.
+bool found_node_fault(const Store& store, const std::vector<std::string>& cells);
+
 }  // namespace depthgrid

@@ -99,6 +99,12 @@ int supervise_verb(const Arguments& arguments) {
   }
   if (task) request.cells = cells_of_task(line);
   std::signal(SIGPIPE, SIG_IGN);
+  if (line.has("requeue") && task && found_node_fault(Store::open(store), request.cells)) {
+    constexpr int kFailed = static_cast<int>(ExitCode::Failed);
+    return_task(
+        {sweep, Store::open(store), line.text_of("tasks"), request.cells, kFailed, /*signal=*/0});
+    return kFailed;
+  }
   const std::size_t before = attempts_in(store);
   const auto [code, signal, spent] = run_supervised(line, request);
   if (line.has("requeue") && task && !spent) {

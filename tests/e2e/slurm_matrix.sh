@@ -81,6 +81,26 @@ all_done fault
 grep -h '"host"' fault/launches/*/attempt-*.json | sort | uniq -c
 seen "a node at fault is left out"
 
+# A node whose driver has lost its card is seen before anything is trained on it.
+mkdir -p smi
+cat >smi/nvidia-smi <<'SH'
+#!/bin/bash
+[ "$SLURMD_NODENAME" = n1 ] || { echo "GPU 0: pretended"; exit; }
+echo "Unable to determine the device handle for GPU 0000:17:00.0: GPU is lost"
+exit 15
+SH
+chmod +x smi/nvidia-smi
+scontrol update nodename=n[2-4] state=drain reason=test
+PATH=$PWD/smi:$PATH submit lost --set resources.device=cpu --json -- --gres=gpu:1 >out
+task=$(field 'j["arrays"][0]["job"]')
+wait_for 90 "task that goes back" bash -c "scontrol -o show job $task | grep -q 'ExcNodeList=n1 '"
+scontrol update nodename=n[2-4] state=resume
+wait_for 120 "end of the tasks" queue_empty_soon
+all_done lost
+grep -q "GPU is lost" lost/launches/node-check-*/attempt-1.json || fail "no record of the fault"
+! grep -l '"end": "done"' lost/launches/*/attempt-*.json | xargs grep -l '"host": "n1"' || fail "n1 has trained"
+seen "a card that is lost is seen at a task's begin"
+
 # A requeue that Slurm refuses: the task's cells are submitted anew, with the same options of sbatch.
 submit refused "${long[@]}" -- --no-requeue >submitted
 wait_for 60 "running tasks" running 4

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/child_process.hpp"
+
+namespace depthgrid {
+
+/// What is wrong with this node, seen before a task of Slurm begins on it: Slurm has no idea of the
+/// health of cards, and the same broken node would get one task after the other. Without nvidia-smi
+/// nothing is known.
+/// @param run    runs a command, for so many seconds at most.
+/// @param cards  that the task has been given; 0: nothing is looked at.
+std::optional<std::string> node_fault(
+    const std::function<CommandAnswer(const std::vector<std::string>& command, double seconds)>&
+        run,
+    std::int64_t cards);
+
+}  // namespace depthgrid
