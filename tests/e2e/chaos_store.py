@@ -259,8 +259,10 @@ class Memory:
 def read_everything(store, pipe):
     files = 0
     try:
-        for file in sorted(store.rglob("*.h5")):
-            if file.name.startswith(".tmp-"):
+        # os.walk passes over a folder that a running process removes meanwhile, as the board of a run that ends.
+        found = [pathlib.Path(folder) / name for folder, _, names in os.walk(store) for name in names]
+        for file in sorted(found):
+            if file.suffix != ".h5" or file.name.startswith(".tmp-"):
                 continue
             try:
                 with h5py.File(file) as data:

@@ -113,10 +113,9 @@ constexpr Leaf kProbes[] = {
     read(flag("probes.lyapunov.tong_compat", "false", Observation,
               "a published procedure too, for replication only: it is no exponent of the network"),
          kLyapunovOn),
-    read(schedule("probes.attention.schedule", "{every: 500}",
-                  "entropy and distance of each head's attention, its share on the first token and "
-                  "on the token itself"),
-         "model.mixer!=ssm"),
+    schedule("probes.attention.schedule", "{every: 500}",
+             "entropy and distance of each head's attention, its share on the first token and on "
+             "the token itself"),
     schedule("probes.weights.schedule", "end",
              "singular values and eigenvalues of each head's products, norms of the weights"),
     or_null(schedule("probes.solver.schedule", "null",
