@@ -4,8 +4,8 @@
     .venv/bin/python tests/e2e/damage.py --build build/release --trials 1000 [--seed 1] [--first 0]
 
 Stores are made by the real programs at several stages of a small sweep: finished, finished and never
-packed, killed while training, killed and packed, killed twice, grown by a second plan and killed, given
-up after crashes, killed after a snapshot of its metrics. Each trial copies one, damages one of
+packed, killed while training, killed and packed, killed twice, submitted to a pretended Slurm and killed under a
+supervisor, grown by a second plan and killed, given up after crashes, killed after a snapshot of its metrics. Each trial copies one, damages one of
 its files in one way at a random place (all drawn from the seed and the number of the trial), then runs
 `status`, `results`, sometimes `pack`, and `run`, and compares every number with an undisturbed store.
 
@@ -44,11 +44,16 @@ parameters:
 seeds: 2
 """
 STEPS = 240
+SUPERVISED = ("-j", "2", "--set", "packing.fuse=2", "--set", "packing.cells_per_launch=1")
 LOOK_SECONDS, RUN_SECONDS = 20, 120
 # Numbers that time decides, or the number of attempts.
 VARY = re.compile(r"^(cost_|predicted_|train_wall_time|replay|train_epoch_time)")
 SERIES = ("train_loss", "train_grad_norm", "eval_loss", "final_loss", "best_loss", "n_steps", "n_evals")
 KINDS = ("flip", "zero", "cut", "empty", "garbage", "swap", "delete", "folder", "link", "dangling")
+
+
+# What stands for Slurm: no task is in its queue.
+SLURM = {"sbatch": "echo $$", "squeue": "exit 0", "sinfo": "exit 0", "scontrol": "echo 'MaxArraySize = 1001'"}
 
 
 class Failure(Exception):
@@ -61,6 +66,12 @@ class Programs:
         self.work = work
         self.env = dict(os.environ, OMP_NUM_THREADS="1", XDG_CACHE_HOME=str(work / "cache"))
         self.env.pop("DEPTHGRID_DATA", None)
+        slurm = work / "slurm"
+        slurm.mkdir()
+        for name, text in SLURM.items():
+            (slurm / name).write_text(f"#!/bin/sh\n{text}\n")
+            (slurm / name).chmod(0o755)
+        self.env["PATH"] = f"{slurm}:{self.env['PATH']}"
 
     def call(self, *words, seconds):
         """Exit code, stdout, stderr. @raises Failure for a crash or a hang."""
@@ -183,10 +194,10 @@ def end_with(child, what):
     child.wait()
 
 
-def killed_run(programs, sweep, store, checkpoints_more):
+def killed_run(programs, sweep, store, checkpoints_more, *options):
     """A run whose processes are killed with -9 once some checkpoints have been written."""
     before = len(checkpoints(store))
-    child = begin(programs, sweep, store)
+    child = begin(programs, sweep, store, *options)
     end = time.time() + RUN_SECONDS
     while child.poll() is None and time.time() < end:
         made = checkpoints(store)
@@ -204,6 +215,16 @@ def grown_store(programs, sweep, store):
     first.write_text(sweep.read_text().replace("seeds: 2", "seeds: 1"))
     programs.call("run", str(first), "--store", str(store), "-q", seconds=RUN_SECONDS)
     killed_run(programs, sweep, store, 2)
+
+
+def submitted_store(programs, sweep, store):
+    """A submission, and launches of a supervisor that was killed."""
+    code, _, err = programs.call("submit", str(sweep), "--store", str(store), "--yes", seconds=LOOK_SECONDS)
+    if code != 0:
+        sys.exit(f"submit returned {code}: {err}")
+    programs.call("run", str(sweep), "--store", str(store), "-q", *SUPERVISED, "--only", "seed = 0",
+                  seconds=RUN_SECONDS)  # leaves records of a launch and of its supervisor
+    killed_run(programs, sweep, store, 3, *SUPERVISED)
 
 
 def crashed_store(programs, sweep, store):
@@ -251,6 +272,8 @@ def make_stores(programs, sweep, full):
         if packed:
             programs.call("pack", str(store), seconds=LOOK_SECONDS)
         out[stage] = store
+    out["submitted"] = work / "submitted"
+    submitted_store(programs, sweep, out["submitted"])
     if full:
         for stage, make in (("grown", grown_store), ("crashed", crashed_store), ("snapshot", snapshot_store)):
             out[stage] = work / stage
@@ -356,8 +379,14 @@ def trial(programs, sweep, store, path, reference, undamaged, pack):
         raise Failure(f"silent: nothing is shown, status returns {code} and says: {said[-300:]}")
     if pack:
         programs.call("pack", str(store), seconds=LOOK_SECONDS)
-    code, _, err = programs.call("run", str(sweep), "--store", str(store), "-q", seconds=RUN_SECONDS)
-    run_said = err
+    supervised = (store / "launches").exists()
+    run_said = ""
+    if supervised:  # what is missing would be submitted again
+        _, _, run_said = programs.call("submit", str(sweep), "--store", str(store), "--yes", "--dry-run",
+                                       seconds=LOOK_SECONDS)
+    code, _, err = programs.call("run", str(sweep), "--store", str(store), "-q", *(SUPERVISED if supervised else ()),
+                                 seconds=RUN_SECONDS)
+    run_said += err
     status, cells, said = look(programs, store, reference)
     if code != 0 or cells is None:
         if path.name not in run_said + said and path.stem not in run_said + said:
