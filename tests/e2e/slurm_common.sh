@@ -43,6 +43,7 @@ wait_for() {                                                                    
     sleep 0.2
   done
   squeue -r -o '%i %T %r %N %S' >&2
+  scontrol -o show jobs | grep -oE '(JobId|ArrayTaskId|JobState|Reason|Restarts|ExcNodeList|NodeList)=[^ ]*' | tr '\n' ' ' >&2 || true
   tail -n 20 "$scratch"/*/submissions/*/logs/* >&2 || true
   fail "no $what within $seconds s"
 }

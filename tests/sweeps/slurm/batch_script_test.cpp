@@ -59,6 +59,12 @@ exec '/opt/depthgrid' supervise '/data/s/sweep.yaml' --store '/data/s' --yes -j 
 )");
 }
 
+TEST(BatchScript, ANodeThatIsLeftOutTwiceIsNamedOnce) {
+  const CellConfig run = make_config({{"slurm.exclude", Value(ValueList{Value("n7")})}});
+  const std::string script = batch_script(task_request(run, {"n7", "n8"}), array());
+  EXPECT_NE(script.find("--exclude=n7,n8\n"), std::string::npos) << script;
+}
+
 TEST(BatchScript, EveryLeafOfTheClusterHasAnEffect) {
   const auto script = [](const ValueMap& leaves) {
     return batch_script(task_request(make_config(leaves), {}), array());
