@@ -106,8 +106,8 @@ SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& 
 }
 
 double allocated_seconds() {
-  const char* const job = std::getenv("SLURM_JOB_ID");
-  if (job == nullptr) return kNaN;
+  const std::string job = this_task();  // by an array's own id squeue would list all tasks
+  if (job.empty()) return kNaN;
   const CommandAnswer left = answer_of({"squeue", "-h", "-j", job, "-o", "%L"}, kToAnswer);
   std::string text = left.code == 0 ? left.out : "";
   text.erase(std::min(text.find_last_not_of(" \n") + 1, text.size()));

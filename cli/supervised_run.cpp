@@ -126,7 +126,9 @@ void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases
                                    {"host", last.host},
                                    {"repeat", repeat + " --only id=" + cell.id},
                                    {"last_words", last.last_words}};
-    store.publish_failure(cell.id, lease->generation(), CellStatus::Failed,
+    const bool memory = last.end == LaunchEnd::OutOfMemory;
+    store.publish_failure(cell.id, lease->generation(),
+                          memory ? CellStatus::Oom : CellStatus::Failed,
                           report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     log(LogLevel::Error, cell.alias + ": " + why);
   }

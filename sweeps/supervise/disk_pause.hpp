@@ -11,8 +11,8 @@ class DiskPause {
   /// @param wait  s, leaf retry.disk_wait; 0: never waits.
   explicit DiskPause(double wait);
 
-  /// Something could not be written. @param words  what was said of it: only what may pass by
-  /// itself (space, quota, input and output) is waited for.
+  /// Something could not be written. @param words  what was said of it, which may be nothing where
+  /// there is no room for words: what is forbidden or impossible is not waited for.
   /// @return false if there is nothing to wait for, or no longer.
   bool failed(std::string_view words, double now);
 

@@ -31,7 +31,8 @@ constexpr std::array<std::string_view, 10> kNames = {"done",           "stopped"
                                                      "infrastructure", "refused"};
 
 /// What drivers and NCCL write when the fault is not the program's.
-constexpr std::array<std::string_view, 8> kOfTheNode = {"NCCL error",
+constexpr std::array<std::string_view, 9> kOfTheNode = {"NCCL error",
+                                                        "NCCL: nccl",  // BackendError
                                                         "ncclSystemError",
                                                         "ncclRemoteError",
                                                         "Xid",

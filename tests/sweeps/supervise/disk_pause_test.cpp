@@ -35,6 +35,7 @@ TEST(DiskPause, WaitsForNothingThatDoesNotPassByItself) {
   EXPECT_FALSE(pause.failed("result.h5: Permission denied", 0));
   EXPECT_FALSE(none.failed(kFull, 0));
   EXPECT_TRUE(pause.failed("result.h5: Disk quota exceeded", 0));
+  EXPECT_TRUE(pause.failed("", 1)) << "on a full disk a launch cannot even say why it ended";
 }
 
 }  // namespace disk_pause_test

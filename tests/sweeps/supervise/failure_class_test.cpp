@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/error.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -30,6 +31,8 @@ TEST(FailureClass, AKillByTheSystemForMemoryIsOutOfMemory) {
 
 TEST(FailureClass, WhatTheDriverSaysIsNotTheProgramsFault) {
   EXPECT_EQ(end_of(1, "NCCL error: remote process exited", 0), LaunchEnd::Infrastructure);
+  const BackendError own("NCCL", "ncclAllReduce", 2, "unhandled system error");
+  EXPECT_EQ(end_of(1, own.what(), 0), LaunchEnd::Infrastructure);
   EXPECT_EQ(end_of(134, "NVRM: Xid (PCI:0000:07:00): 79", 0), LaunchEnd::Infrastructure);
   EXPECT_EQ(end_of(0, "NCCL error", 0), LaunchEnd::Done);
 }
