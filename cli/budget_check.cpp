@@ -10,20 +10,13 @@
 #include "sweeps/report/listing.hpp"
 
 namespace depthgrid {
-namespace {
 
 namespace fs = std::filesystem;
-
-bool has_store(const fs::path& folder) {
-  return fs::exists(folder / "STORE.json");
-}
-
-}  // namespace
 
 void refuse_over_budget(const Sweep& sweep, const fs::path& folder) {
   if (sweep.run.null("budget.store_bytes")) return;
   std::vector<bool> wanted(sweep.cells.size(), true);
-  if (has_store(folder)) {
+  if (Store::is_at(folder)) {
     const Store store = Store::open(folder);
     for (std::size_t row = 0; row < wanted.size(); ++row) {
       wanted[row] = !store.completed(sweep.cells[row].id);
@@ -46,7 +39,7 @@ std::string add_budgets(const Sweep& sweep, const fs::path& folder, PlanReport& 
   for (const FusedJob& job : report.jobs) {
     more.rank_seconds += job.predicted_seconds * static_cast<double>(job.ranks);
   }
-  const bool begun = has_store(folder) && has_plan(Store::open(folder));
+  const bool begun = Store::is_at(folder) && has_plan(Store::open(folder));
   const BudgetUse used = begun ? used_so_far(sweep, folder) : BudgetUse{};
   for (std::string& line : budget_lines(sweep.run, used, more)) {
     report.notes.push_back(std::move(line));

@@ -23,8 +23,8 @@ SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& 
                            LaunchPlace& place,
                            const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs);
 
-/// Seconds until the end of this task's time on the cluster, by its environment or squeue; NaN
-/// outside of an allocation, and where there is no limit.
+/// Seconds until the end of this task's time on the cluster, by squeue, which is asked for ten
+/// seconds at most; NaN outside of an allocation, without a limit, and without an answer.
 double allocated_seconds();
 
 }  // namespace depthgrid

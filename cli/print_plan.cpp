@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "storage/cells/summary.hpp"
 #include "storage/plan_sequence.hpp"
+#include "storage/store.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/plan/missing_looks.hpp"
 #include "sweeps/plan/start_check.hpp"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 
 /// Notes on what `run` will not accept in this store.
 void add_refusals(const Sweep& sweep, const fs::path& folder, std::vector<std::string>& notes) {
-  if (!fs::exists(folder / "STORE.json")) return;
+  if (!Store::is_at(folder)) return;
   for (const std::string& why : refused_texts(sweep, Store::open(folder))) {
     notes.push_back("depthgrid run will refuse to begin: " + why);
   }
@@ -31,7 +32,7 @@ void add_refusals(const Sweep& sweep, const fs::path& folder, std::vector<std::s
 /// whatever sweep.h5 has kept of it: `run` trains it again.
 std::vector<CellStatus> status_of(const Sweep& sweep, const fs::path& folder) {
   std::map<CellId, CellStatus> known;
-  if (fs::exists(folder / "STORE.json")) {
+  if (Store::is_at(folder)) {
     const Store store = Store::open(folder);
     if (has_plan(store)) {
       for (const CellSummary& cell : summarise(store, read_plan(store))) {

@@ -1,6 +1,5 @@
 #include "cli/restarted_run.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -55,12 +54,7 @@ RunState state_of_run(const CommandLine& line, const Sweep& sweep,
       const auto failure = store.newest_failure(id);
       out.left = out.left || (!done && !failure_stands(store, id));
       out.reached += ((done ? 1 : 0) + (failure ? failure->generation : 0)) << 32;
-      if (done) continue;
-      std::int64_t step = 0;
-      for (const CheckpointFile& file : list_checkpoints(store.cell_path(id))) {
-        step = std::max(step, file.step);
-      }
-      out.reached += step;
+      if (!done) out.reached += newest_step(store.cell_path(id));
     }
   } catch (const Error& e) {  // what cannot be read now is left as it is
     log(LogLevel::Debug, e.what());

@@ -68,11 +68,7 @@ class CellStates {
   }
 
   std::int64_t checkpoint(std::size_t row) const {
-    std::int64_t step = 0;
-    for (const CheckpointFile& file : list_checkpoints(store_.cell_path(sweep_.cells[row].id))) {
-      step = std::max(step, file.step);
-    }
-    return step;
+    return newest_step(store_.cell_path(sweep_.cells[row].id));
   }
 
  private:

@@ -105,10 +105,7 @@ bool node_at_fault(const Store& store, const std::vector<std::string>& cells,
 
 bool found_node_fault(const Store& store, const std::vector<std::string>& cells) {
   const char* const cards = std::getenv("SLURM_GPUS_ON_NODE");
-  const auto run = [](const std::vector<std::string>& command, double seconds) {
-    return answer_of(command, seconds);
-  };
-  const auto fault = node_fault(run, cards == nullptr ? 0 : std::atoll(cards));
+  const auto fault = node_fault(real_commands(), cards == nullptr ? 0 : std::atoll(cards));
   if (!fault) return false;
   const std::string task = this_task();
   log(LogLevel::Error, fmt::format("node {} is at fault: {}", node_name(), *fault));

@@ -15,6 +15,7 @@
 #include "storage/files/lease_keeper.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/plan_sequence.hpp"
+#include "storage/store.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
@@ -198,7 +199,7 @@ int submit_verb(const Arguments& arguments) {
                     "type depthgrid run "
                     "-j N, or try a submission with --dry-run or scripts/slurm/lab.sh");
   }
-  if (dry && !fs::exists(folder / "STORE.json")) {
+  if (dry && !Store::is_at(folder)) {
     throw UserError(ExitCode::NoInput, folder.string() +
                                            ": no store yet; depthgrid plan shows the jobs, and "
                                            "--test-only lets sbatch check the scripts");

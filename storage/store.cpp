@@ -159,6 +159,10 @@ StoredFailure parse_failure(const fs::path& file, std::int64_t generation, const
 Store::Store(fs::path root)
     : root_(std::move(root)), checks_(std::make_shared<ResultChecks>(root_ / "sweep.h5")) {}
 
+bool Store::is_at(const fs::path& root) {
+  return fs::exists(root / "STORE.json");
+}
+
 Store Store::open_or_create(const fs::path& root) {
   umask(kUmask);
   make_folders(root);

@@ -37,6 +37,9 @@ class ResultChecks;
 /// the same time.
 class Store {
  public:
+  /// Whether the folder is a store, by its STORE.json; nothing is read.
+  static bool is_at(const std::filesystem::path& root);
+
   /// Creates the folder and STORE.json if absent, after testing what its filesystem can do. For who
   /// is about to plan a sweep there: a damaged STORE.json or plan is set aside, to be written anew.
   /// Sets the process's umask to 027.

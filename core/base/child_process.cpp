@@ -210,4 +210,10 @@ CommandAnswer answer_of(const std::vector<std::string>& command, double seconds,
   return answer;
 }
 
+CommandRunner real_commands() {
+  return [](const std::vector<std::string>& command, double seconds) {
+    return answer_of(command, seconds);
+  };
+}
+
 }  // namespace depthgrid

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,5 +58,12 @@ struct CommandAnswer {
 };
 CommandAnswer answer_of(const std::vector<std::string>& command, double seconds,
                         const std::string& input = {});
+
+/// Runs a command for at most so many seconds; a program that is absent answers 127. answer_of(),
+/// or what stands for it in a test.
+using CommandRunner =
+    std::function<CommandAnswer(const std::vector<std::string>& command, double seconds)>;
+/// answer_of() as one, without input.
+CommandRunner real_commands();
 
 }  // namespace depthgrid

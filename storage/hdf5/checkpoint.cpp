@@ -238,6 +238,11 @@ std::vector<CheckpointFile> list_checkpoints(const fs::path& cell_dir) {
   return files;
 }
 
+std::int64_t newest_step(const fs::path& cell_dir) {
+  const std::vector<CheckpointFile> files = list_checkpoints(cell_dir);
+  return files.empty() ? 0 : files.front().step;
+}
+
 fs::path publish_checkpoint(const fs::path& cell_dir, std::int64_t generation,
                             const CheckpointData& data, int keep_last,
                             std::span<const std::int64_t> kept_steps) {

@@ -77,4 +77,7 @@ struct CheckpointFile {
 };
 std::vector<CheckpointFile> list_checkpoints(const std::filesystem::path& cell_dir);
 
+/// Step of the newest checkpoint; 0 = there is none.
+std::int64_t newest_step(const std::filesystem::path& cell_dir);
+
 }  // namespace depthgrid

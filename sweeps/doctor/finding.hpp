@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +22,6 @@ struct Finding {
   std::string seen = {};
   std::string cure = {};  // empty if there is nothing to cure
 };
-
-/// Runs a command for at most so many seconds; a program that is absent answers 127.
-using CommandRunner =
-    std::function<CommandAnswer(const std::vector<std::string>& command, double seconds)>;
 
 /// The last line of a command's errors, or of its output, that is not empty.
 std::string last_words(const CommandAnswer& answer);

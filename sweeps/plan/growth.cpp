@@ -6,12 +6,13 @@
 
 #include "storage/cells/cell_state.hpp"
 #include "storage/plan_sequence.hpp"
+#include "storage/store.hpp"
 
 namespace depthgrid {
 
 Growth growth_of(const Sweep& sweep, const std::filesystem::path& folder) {
   Growth out;
-  if (!std::filesystem::exists(folder / "STORE.json")) {
+  if (!Store::is_at(folder)) {
     out.fresh = static_cast<std::int64_t>(sweep.cells.size());
     return out;
   }

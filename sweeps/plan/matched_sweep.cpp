@@ -4,6 +4,7 @@
 #include <set>
 
 #include "storage/plan_sequence.hpp"
+#include "storage/store.hpp"
 
 namespace depthgrid {
 namespace {
@@ -15,7 +16,7 @@ std::string configuration_of(const CellConfig& config) {
 /// Widths sealed in the plans of a store that still hold: the store has cells of the arm with this
 /// width, and of the reference as it is now. A name alone may mean another arm today.
 std::vector<MatchedWidth> sealed_widths(const std::filesystem::path& folder, const Sweep& sweep) {
-  if (!std::filesystem::exists(folder / "STORE.json")) return {};
+  if (!Store::is_at(folder)) return {};
   const Store store = Store::open(folder);
   if (!has_plan(store)) return {};
   const StoredPlan plan = read_plan(store);

@@ -16,7 +16,7 @@ namespace depthgrid {
 std::vector<MissingLooks> missing_looks(const Sweep& sweep, const CostTable& costs,
                                         const std::filesystem::path& folder) {
   std::vector<MissingLooks> out;
-  if (!std::filesystem::exists(folder / "STORE.json")) return out;
+  if (!Store::is_at(folder)) return out;
   const Store store = Store::open(folder);
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
     const CellPlan& cell = sweep.cells[row];

@@ -12,10 +12,7 @@ constexpr int kNoSuchProgram = 127;
 
 }  // namespace
 
-std::optional<std::string> node_fault(
-    const std::function<CommandAnswer(const std::vector<std::string>& command, double seconds)>&
-        run,
-    std::int64_t cards) {
+std::optional<std::string> node_fault(const CommandRunner& run, std::int64_t cards) {
   if (cards < 1) return std::nullopt;
   const CommandAnswer answer = run({"nvidia-smi", "-L"}, kDriverPatience);
   if (answer.late)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,9 +14,6 @@ namespace depthgrid {
 /// nothing is known.
 /// @param run    runs a command, for so many seconds at most.
 /// @param cards  that the task has been given; 0: nothing is looked at.
-std::optional<std::string> node_fault(
-    const std::function<CommandAnswer(const std::vector<std::string>& command, double seconds)>&
-        run,
-    std::int64_t cards);
+std::optional<std::string> node_fault(const CommandRunner& run, std::int64_t cards);
 
 }  // namespace depthgrid

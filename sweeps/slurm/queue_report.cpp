@@ -43,7 +43,7 @@ double gpu_seconds_of(const std::string& text) {
 
 }  // namespace
 
-QueueReport queue_report(const std::filesystem::path& store, const SlurmClient::Run& run) {
+QueueReport queue_report(const std::filesystem::path& store, const CommandRunner& run) {
   QueueReport out;
   const std::vector<Submission> ours = submissions(store);
   out.submitted = !ours.empty();

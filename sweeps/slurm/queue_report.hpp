@@ -24,7 +24,7 @@ struct QueueReport {
 
 /// Asks squeue, and sacct where there is accounting; a controller that does not answer within
 /// seconds is a problem in the report. @param store  its folder.
-QueueReport queue_report(const std::filesystem::path& store, const SlurmClient::Run& run);
+QueueReport queue_report(const std::filesystem::path& store, const CommandRunner& run);
 
 /// The same of this machine's Slurm, with five seconds for each answer.
 QueueReport queue_report(const std::filesystem::path& store);

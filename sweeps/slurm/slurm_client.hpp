@@ -27,12 +27,8 @@ inline constexpr std::int64_t kUsualArraySize = 1001;
 /// Slurm by its commands. A controller that does not answer is waited for, but not for ever.
 class SlurmClient {
  public:
-  using Run = std::function<CommandAnswer(const std::vector<std::string>& command, double seconds)>;
-
   /// @param run  starts a command; for tests.
-  explicit SlurmClient(Run run = [](const std::vector<std::string>& command,
-                                    double seconds) { return answer_of(command, seconds); })
-      : run_(std::move(run)) {}
+  explicit SlurmClient(CommandRunner run = real_commands()) : run_(std::move(run)) {}
 
   /// True if sbatch is installed.
   bool present() const;
@@ -70,7 +66,7 @@ class SlurmClient {
  private:
   CommandAnswer asked(const std::vector<std::string>& command) const;
 
-  Run run_;
+  CommandRunner run_;
 };
 
 /// The lines of `squeue -h -r -o %i|%T|%k|%r`; others are left out.

@@ -143,9 +143,7 @@ LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& co
         cell.predicted.ending += static_cast<double>(tokens.size()) * cost.seconds_per_eval_token;
       }
     }
-    for (const CheckpointFile& file : list_checkpoints(store.cell_path(plan.id))) {
-      cell.made = std::max(cell.made, file.step);
-    }
+    cell.made = std::max(cell.made, newest_step(store.cell_path(plan.id)));
   }
   return {sweep.name, std::move(cells)};
 }

@@ -14,7 +14,7 @@ struct Answers {
   CommandAnswer squeue, sacct;
   std::vector<std::string> asked;
 
-  SlurmClient::Run run() {
+  CommandRunner run() {
     return [this](const std::vector<std::string>& command, double) {
       asked.push_back(command.front());
       return command.front() == "sacct" ? sacct : squeue;
