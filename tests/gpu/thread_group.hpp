@@ -1,6 +1,5 @@
 #pragma once
 
-#include <barrier>
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -15,6 +14,7 @@
 #include <ATen/ops/maximum.h>
 
 #include "distributed/collective.hpp"
+#include "tests/support/thread_exchange.hpp"
 
 namespace depthgrid::testing {
 
@@ -22,7 +22,7 @@ namespace depthgrid::testing {
 /// host path beside NCCL, without MPI.
 class ThreadGroup {
  public:
-  explicit ThreadGroup(int ranks) : ranks_(ranks), barrier_(ranks), shown_(ranks) {}
+  explicit ThreadGroup(int ranks) : ranks_(ranks), exchange_(ranks) {}
 
   /// Runs `work` on every rank. @return what each rank threw, "" for nothing.
   std::vector<std::string> run(const std::function<void(Collective& group)>& work) {
@@ -51,7 +51,7 @@ class ThreadGroup {
     int rank() const noexcept override { return rank_; }
     int size() const noexcept override { return group_.ranks_; }
     void all_reduce(at::Tensor& x, ReduceOp op) override {
-      const std::vector<at::Tensor> all = group_.show(rank_, x);
+      const std::vector<at::Tensor> all = group_.exchange_.show(rank_, x);
       at::Tensor out = all[0].clone();
       for (std::size_t r = 1; r < all.size(); ++r) {
         out = op == ReduceOp::Max ? at::maximum(out, all[r]) : out + all[r];
@@ -59,21 +59,21 @@ class ThreadGroup {
       x.copy_(out);
     }
     void broadcast(at::Tensor& x, int root) override {
-      x.copy_(group_.show(rank_, x)[static_cast<std::size_t>(root)]);
+      x.copy_(group_.exchange_.show(rank_, x)[static_cast<std::size_t>(root)]);
     }
     void all_gather_into(at::Tensor& all, const at::Tensor& mine) override {
-      all.copy_(at::cat(group_.show(rank_, mine)).view_as(all));
+      all.copy_(at::cat(group_.exchange_.show(rank_, mine)).view_as(all));
     }
     void all_to_all(at::Tensor& theirs, const at::Tensor& mine) override {
       const std::int64_t n = mine.size(0) / size();
       std::vector<at::Tensor> slices;
-      for (const at::Tensor& of : group_.show(rank_, mine)) {
+      for (const at::Tensor& of : group_.exchange_.show(rank_, mine)) {
         slices.push_back(of.narrow(0, rank_ * n, n));
       }
       theirs.copy_(at::cat(slices));
     }
     std::unique_ptr<Collective> split(int, int) override { return nullptr; }
-    void barrier() override { group_.barrier_.arrive_and_wait(); }
+    void barrier() override { group_.exchange_.meet(); }
     void wait(std::chrono::milliseconds) override {}
 
    private:
@@ -81,18 +81,8 @@ class ThreadGroup {
     int rank_;
   };
 
-  /// What every rank shows, in rank order.
-  std::vector<at::Tensor> show(int rank, const at::Tensor& mine) {
-    shown_[static_cast<std::size_t>(rank)] = mine.detach().clone();
-    barrier_.arrive_and_wait();
-    std::vector<at::Tensor> all = shown_;
-    barrier_.arrive_and_wait();
-    return all;
-  }
-
   int ranks_;
-  std::barrier<> barrier_;
-  std::vector<at::Tensor> shown_;
+  ThreadExchange exchange_;
 };
 
 }  // namespace depthgrid::testing

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <barrier>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -8,13 +7,14 @@
 #include <ATen/TensorOperators.h>
 
 #include "core/train/gradient_sync.hpp"
+#include "tests/support/thread_exchange.hpp"
 
 namespace depthgrid::testing {
 
 /// A team of R ranks that are threads of this process. Sums in rank order, as BucketSync does.
 class ThreadTeam {
  public:
-  explicit ThreadTeam(int ranks) : ranks_(ranks), barrier_(ranks), shown_(ranks) {}
+  explicit ThreadTeam(int ranks) : ranks_(ranks), exchange_(ranks) {}
 
   /// Runs `rank_work` on every rank. It must not throw.
   void run(const std::function<void(GradientSync&)>& rank_work) {
@@ -34,7 +34,7 @@ class ThreadTeam {
     int rank() const noexcept override { return rank_; }
     int ranks() const noexcept override { return team_.ranks_; }
     void sum(at::Tensor& x) override {
-      const std::vector<at::Tensor> all = team_.show(rank_, x.detach().clone());
+      const std::vector<at::Tensor> all = team_.exchange_.show(rank_, x);
       x.copy_(all[0]);
       for (std::size_t r = 1; r < all.size(); ++r) x.add_(all[r]);
     }
@@ -44,7 +44,7 @@ class ThreadTeam {
     }
     void finish_sums() override {}
     void broadcast(at::Tensor& x, int root) override {
-      x.copy_(team_.show(rank_, x.detach().clone())[static_cast<std::size_t>(root)]);
+      x.copy_(team_.exchange_.show(rank_, x)[static_cast<std::size_t>(root)]);
     }
     std::int64_t largest(std::int64_t value) override { return value; }
 
@@ -53,18 +53,8 @@ class ThreadTeam {
     int rank_;
   };
 
-  /// What every rank shows, in rank order.
-  std::vector<at::Tensor> show(int rank, at::Tensor mine) {
-    shown_[static_cast<std::size_t>(rank)] = std::move(mine);
-    barrier_.arrive_and_wait();
-    std::vector<at::Tensor> all = shown_;
-    barrier_.arrive_and_wait();
-    return all;
-  }
-
   int ranks_;
-  std::barrier<> barrier_;
-  std::vector<at::Tensor> shown_;
+  ThreadExchange exchange_;
 };
 
 }  // namespace depthgrid::testing
