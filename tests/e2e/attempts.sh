@@ -21,7 +21,7 @@ attempt() {
   # After a crash it would start its worker again: stopped in the pause before that.
   for _ in $(seq 1200); do
     kill -0 "$run" 2>/dev/null || break
-    grep -q 'started again' err && kill -TERM "$run"
+    ! grep -q 'started again' err || kill -TERM "$run" 2>/dev/null || true # it may have ended just now
     sleep 0.02
   done
   code=0
