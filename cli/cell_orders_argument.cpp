@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
@@ -46,7 +48,8 @@ OrderedCells ordered_cells(const CommandLine& line, bool named,
 }
 
 void print_outcomes(const CommandLine& line, const OrderedCells& cells,
-                    const std::vector<OrderOutcome>& outcomes) {
+                    const std::vector<OrderOutcome>& outcomes,
+                    const std::vector<std::string>& tasks) {
   const bool dry = line.has("dry-run");
   if (line.has("json")) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -57,10 +60,10 @@ void print_outcomes(const CommandLine& line, const OrderedCells& cells,
                       {"before", name_of(cell.status)},
                       {"outcome", outcome.word}});
     }
-    print(nlohmann::ordered_json{
-              {"schema", 1}, {"store", cells.folder}, {"dry_run", dry}, {"cells", rows}}
-              .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
-          "\n");
+    nlohmann::ordered_json out{
+        {"schema", 1}, {"store", cells.folder}, {"dry_run", dry}, {"cells", rows}};
+    if (!tasks.empty()) out["slurm_tasks"] = tasks;
+    print(out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
     return;
   }
   if (outcomes.empty()) return print("no such cell in " + cells.folder + "\n");
@@ -70,6 +73,10 @@ void print_outcomes(const CommandLine& line, const OrderedCells& cells,
     table.rows.push_back({cell.id, cell.alias, std::string(name_of(cell.status)), outcome.text});
   }
   print(text_of(table, colour_of_stdout()));
+  if (!tasks.empty()) {
+    print(fmt::format("{} tasks of Slurm that wait for such cells alone {} its queue: {}\n",
+                      tasks.size(), dry ? "would leave" : "have left", fmt::join(tasks, ", ")));
+  }
 }
 
 }  // namespace depthgrid

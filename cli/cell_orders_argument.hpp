@@ -34,7 +34,9 @@ struct OrderOutcome {
 };
 
 /// Prints them as a table, or as JSON: docs/cli.md.
+/// @param tasks  of Slurm, that have left its queue.
 void print_outcomes(const CommandLine& line, const OrderedCells& cells,
-                    const std::vector<OrderOutcome>& outcomes);
+                    const std::vector<OrderOutcome>& outcomes,
+                    const std::vector<std::string>& tasks = {});
 
 }  // namespace depthgrid

@@ -75,9 +75,8 @@ SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& 
                            const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs) {
   const Machine machine = this_machine();
   SupervisorOptions out;
-  out.host = machine.host;
+  out.host = node_name();
   out.slurm_job = this_task();
-  if (const char* const node = std::getenv("SLURMD_NODENAME")) out.host = node;
   out.silence = silence_of(run);
   out.memory_bytes = place.nodes > 1 ? 0 : 0.8 * machine.memory_bytes;
   if (run.word("resources.device") != "cpu") out.gpus = machine.gpus;

@@ -104,8 +104,9 @@ int run_restarted(const CommandLine& line, const Sweep& sweep, const std::filesy
     const std::int64_t oom_kills = oom_kills_so_far();
     WorkerEnd worker;
     worker.code = run_child(worker_command("run", order_text(next)), true, &worker.passed_on);
-    const bool hung = worker.code == number_of(ExitCode::Hang);
-    if (worker.code <= 128 && !hung) return worker.code;
+    const bool may = worker.code > 128 || worker.code == number_of(ExitCode::Hang) ||
+                     worker.code == number_of(ExitCode::Infrastructure);
+    if (!may) return worker.code;
     worker.oom_kills = oom_kills_so_far() - oom_kills;
     worker.began = attempts_in(store) > before;
     if (worker.began) {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/launch_room.hpp"
 #include "cli/store_argument.hpp"
@@ -25,6 +24,7 @@
 #include "sweeps/plan/budget.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/failure_report.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/report/slot_record.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
@@ -109,23 +109,21 @@ std::vector<bool> wanted_rows(const Sweep& sweep, const SupervisedRun& request,
 
 /// A report for every cell of the launch that has no result, under its next generation.
 void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
-                     const LaunchPlan& plan, const LaunchRecord& last, const std::string& why,
-                     const std::string& repeat) {
+                     const LaunchPlan& plan, const LaunchRecord& last, const std::string& why) {
   for (const std::size_t row : plan.rows) {
     const CellPlan& cell = sweep.cells[row];
     if (store.completed(cell.id)) continue;
     const auto lease = leases.try_acquire(store.cell_dir(cell.id));
     if (!lease) continue;  // another process has it, and will tell
-    const nlohmann::json report = {{"class", name_of(last.end)},
-                                   {"message", why},
-                                   {"job", plan.id},
-                                   {"host", last.host},
-                                   {"repeat", repeat + " --only id=" + cell.id},
-                                   {"last_words", last.last_words}};
+    const FailureReport report{.kind = std::string(name_of(last.end)),
+                               .message = why,
+                               .job = plan.id,
+                               .host = last.host,
+                               .last_words = last.last_words};
     const bool memory = last.end == LaunchEnd::OutOfMemory;
     store.publish_failure(cell.id, lease->generation(),
                           memory ? CellStatus::Oom : CellStatus::Failed,
-                          report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+                          failure_json(store, cell.id, report));
     log(LogLevel::Error, cell.alias + ": " + why);
   }
 }
@@ -196,9 +194,6 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   LiveScreen screen(request.order.progress, live_sweep_of(sweep, states, costs));
   screen.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
-  const std::string repeat =
-      fmt::format("depthgrid run {} --store {}", fs::absolute(store.sweep_yaml()).string(),
-                  fs::absolute(store.root() / "repeat").string());
   const Stopwatch clock;
   const ProcessIdentity self = this_process();
   SlotRecord record{.name = self.host + "-" + self.uuid, .cards = !options.gpus.empty()};
@@ -275,7 +270,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   };
   world.inherit = [&](const LaunchPlan& plan) { return inherit_cells(store, leases, plan.cells); };
   world.set_aside = [&](const LaunchPlan& plan, const LaunchRecord& last, const std::string& why) {
-    report_failures(sweep, store, leases, plan, last, why, repeat);
+    report_failures(sweep, store, leases, plan, last, why);
   };
   options.launcher = [&](std::int64_t ranks) {
     return std::string(name_of(launch_command(place, {}, ranks, {}).kind));

@@ -1,13 +1,14 @@
 #include "cli/task_return.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <set>
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/child_process.hpp"
 #include "core/base/error.hpp"
@@ -28,11 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kIdleRequeues = 2;
 constexpr int kTries = 5;  // Slurm's signals may end scontrol
-
-std::string node_name() {
-  const char* const node = std::getenv("SLURMD_NODENAME");
-  return node == nullptr ? this_machine().host : node;
-}
 
 /// How far the cells were when a task last went back, and how often that had not changed.
 struct Progress {
@@ -86,21 +82,21 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
 
 }  // namespace
 
-bool node_at_fault(const Store& store, const std::vector<std::string>& cells,
-                   const std::string& task, const std::string& node) {
+std::set<std::string> nodes_at_fault(const Store& store, const std::vector<std::string>& cells,
+                                     const std::string& task) {
   std::set<std::string> left;
   for (const std::string& id : cells) {
     const bool again = !failure_stands(store, id) || !fails_again(failure_class(store, id));
     if (again && !store.completed(id) && !is_cancelled(store, id)) left.insert(id);
   }
+  std::set<std::string> out;
   for (const LaunchRecord& record : launch_records(store.root())) {
     if (record.end != LaunchEnd::Infrastructure || record.slurm_job != task) continue;
-    if (record.host != node) continue;
-    for (const std::string& id : record.cells) {
-      if (left.contains(id)) return true;
-    }
+    const bool ours =
+        std::ranges::any_of(record.cells, [&](const std::string& id) { return left.contains(id); });
+    if (ours) out.insert(record.host);
   }
-  return false;
+  return out;
 }
 
 bool found_node_fault(const Store& store, const std::vector<std::string>& cells) {
@@ -132,9 +128,9 @@ void return_task(const TaskReturn& task) {
   const std::string name = this_task();
   if (name.empty()) return log(LogLevel::Warning, "--requeue: this is no task of Slurm");
   const bool stopped = task.code == static_cast<int>(ExitCode::TempFail);
-  const std::string node = node_name();
-  const bool bad = !stopped && node_at_fault(task.store, task.cells, name, node);
-  if (!stopped && !bad) return;
+  std::set<std::string> bad;
+  if (!stopped) bad = nodes_at_fault(task.store, task.cells, name);
+  if (!stopped && bad.empty()) return;
   const SlurmClient slurm;
   const bool time_is_up = task.signal == SIGUSR1 || task.signal == SIGUSR2;
   if (!time_is_up && slurm.ending(name)) {
@@ -146,17 +142,20 @@ void return_task(const TaskReturn& task) {
   if (progress.idle >= kIdleRequeues) {
     return log(
         LogLevel::Error,
-        fmt::format("task {} was stopped {} times without getting on, so it does not go back "
-                    "into the queue; {} may help",
-                    name, progress.idle + 1,
-                    bad ? "another partition, or slurm.exclude," : "a longer resources.time"));
+        fmt::format(
+            "task {} was stopped {} times without getting on, so it does not go back "
+            "into the queue; {} may help",
+            name, progress.idle + 1,
+            !bad.empty() ? "another partition, or slurm.exclude," : "a longer resources.time"));
   }
   const std::vector<std::string> excluded = task.sweep.run.words("slurm.exclude");
   const std::vector<std::string> faulty = bad_nodes(task.store.root());
   std::set<std::string> each(excluded.begin(), excluded.end());
   each.insert(faulty.begin(), faulty.end());
-  if (bad) each.insert(node);
+  bad.erase("");  // one of several: it goes back, to any
+  each.insert(bad.begin(), bad.end());
   const std::vector<std::string> without(each.begin(), each.end());
+  const std::string nodes = fmt::format("{}", fmt::join(bad, ", "));
   std::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as the task is in the queue again
   const std::string refused = slurm.requeue(name);
   if (!refused.empty()) {
@@ -164,17 +163,17 @@ void return_task(const TaskReturn& task) {
     return submit_anew(task, without, progress, slurm);
   }
   std::string problem;
-  for (int i = 0; bad && i < kTries; ++i) {
+  for (int i = 0; !bad.empty() && i < kTries; ++i) {
     problem = slurm.leave_out(name, without);
     if (problem.empty()) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
   }
-  if (bad && problem.empty()) {
+  if (!bad.empty() && problem.empty()) {
     log(LogLevel::Warning,
-        fmt::format("task {} goes back into the queue, and not to {}", name, node));
-  } else if (bad) {
+        fmt::format("task {} goes back into the queue, and not to {}", name, nodes));
+  } else if (!bad.empty()) {
     log(LogLevel::Error,
-        fmt::format("scontrol could not keep task {} from {}: {}", name, node, problem));
+        fmt::format("scontrol could not keep task {} from {}: {}", name, nodes, problem));
   }
   std::signal(SIGTERM, SIG_DFL);
   std::this_thread::sleep_for(std::chrono::seconds(30));  // Slurm ends this process meanwhile

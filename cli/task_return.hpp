@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,15 +21,15 @@ struct TaskReturn {
 };
 
 /// Puts this process's task back into Slurm's queue if it was stopped, or if cells failed by the
-/// fault of this node, which is left out then. Not if somebody has ended the task there, or if the
+/// fault of nodes, which are left out then. Not if somebody has ended the task there, or if the
 /// last two times brought its cells no further. Where Slurm refuses to requeue it, its cells are
 /// submitted anew. Slurm ends this process meanwhile.
 void return_task(const TaskReturn& task);
 
-/// Whether launches of this task have failed by the fault of this node, and left cells that would
-/// be tried again. @param task  as this_task(). @param node  as LaunchRecord::host.
-bool node_at_fault(const Store& store, const std::vector<std::string>& cells,
-                   const std::string& task, const std::string& node);
+/// Nodes by whose fault launches of this task have failed and left cells that would be tried again;
+/// "" among them: one of several. @param task  as this_task().
+std::set<std::string> nodes_at_fault(const Store& store, const std::vector<std::string>& cells,
+                                     const std::string& task);
 
 /// Looks at this node (sweeps/slurm/node_check) before the task begins, and records a fault as a
 /// launch of the task that ended by it. @return whether there is one.

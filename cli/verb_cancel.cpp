@@ -1,8 +1,11 @@
 #include "cli/cell_orders_argument.hpp"
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "storage/files/lease.hpp"
 #include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/slurm/submission.hpp"
 
 namespace depthgrid {
 namespace {
@@ -11,6 +14,28 @@ CancelOutcome foreseen_cancel(const Store& store, const CellId& id) {
   if (store.completed(id) || is_cancelled(store, id)) return CancelOutcome::Ended;
   const bool held = lease_state(store.cell_path(id)).kind == LeaseState::Kind::Held;
   return held ? CancelOutcome::Asked : CancelOutcome::Cancelled;
+}
+
+/// Takes tasks out of Slurm's queue that wait for nothing but cells that are over. What runs ends
+/// by itself. Where Slurm does not answer, its tasks begin, find nothing to do and end.
+/// @return  their names.
+std::vector<std::string> leave_queue(const Store& store, bool dry) {
+  const auto submitted = submissions(store.root());
+  const SlurmClient slurm;
+  if (submitted.empty() || !slurm.present()) return {};
+  try {
+    auto needless =
+        needless_tasks(live_tasks(submitted, slurm.queue()), [&](const std::string& cell) {
+          return store.completed(cell) || is_cancelled(store, cell);
+        });
+    if (dry || needless.empty()) return needless;
+    const std::string problem = slurm.cancel(needless);
+    if (problem.empty()) return needless;
+    log(LogLevel::Warning, "scancel: " + problem);
+  } catch (const UserError& e) {
+    log(LogLevel::Warning, e.what());
+  }
+  return {};
 }
 
 OrderOutcome told(std::size_t row, CancelOutcome outcome) {
@@ -32,7 +57,8 @@ int cancel_verb(const Arguments& arguments) {
       "cancel [CELL…] [STORE] [--filter EXPRESSION] [--all] [-n] [--json]",
       "Cancels cells: no run trains them until depthgrid retry. A cell that trains is ended\n"
       "within seconds, and those that train with it go on undisturbed. What has a result\n"
-      "stays. CELL is an id, an alias, or the beginning of one; STORE is the folder of a\n"
+      "stays. Tasks that wait in Slurm's queue for such cells alone leave it.\n"
+      "CELL is an id, an alias, or the beginning of one; STORE is the folder of a\n"
       "store or a sweep file.");
   line.examples(
       {"cancel hidden=4,s0 results/tiny", "cancel results/tiny --filter 'hidden = 8' -n"});
@@ -50,7 +76,7 @@ int cancel_verb(const Arguments& arguments) {
     outcomes.push_back(told(row, line.has("dry-run") ? foreseen_cancel(cells.store, id)
                                                      : cancel_cell(cells.store, id, leases)));
   }
-  print_outcomes(line, cells, outcomes);
+  print_outcomes(line, cells, outcomes, leave_queue(cells.store, line.has("dry-run")));
   return 0;
 }
 

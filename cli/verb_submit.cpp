@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
+#include "sweeps/slurm/submission_lock.hpp"
 
 namespace depthgrid {
 namespace {
@@ -212,12 +214,14 @@ int submit_verb(const Arguments& arguments) {
     make_folders(submissions_folder(store.root()));
     leases = std::make_unique<LeaseKeeper>(
         LeaseOptions{.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
-    lock = leases->try_acquire(submissions_folder(store.root()));
-    if (!lock) {
-      throw UserError(ExitCode::TempFail, submissions_folder(store.root()).string() +
-                                              ": another depthgrid submit is at work here; wait "
-                                              "for it, then look at depthgrid status");
-    }
+    bool said = false;
+    lock = submission_lock(*leases, submissions_folder(store.root()), [&](double seconds) {
+      if (std::exchange(said, true)) return;
+      log(LogLevel::Info,
+          fmt::format("submit: another submission is at work here, or has died: waiting for it, "
+                      "{:.0f} s at most",
+                      seconds));
+    });
   }
   const bool asks = slurm.present();
   const auto partitions = asks ? slurm.partitions() : std::vector<SlurmPartition>{};

@@ -7,16 +7,17 @@ namespace depthgrid {
 enum class ExitCode : int {
   Done = 0,
   Failed = 1,
-  Usage = 2,         // wrong command line or invalid sweep file
-  Unfinished = 3,    // status: cells are still pending or running
-  Partial = 4,       // finished, but some cells failed
-  BadData = 65,      // input exists but is wrong: another corpus, a damaged file
-  NoInput = 66,      // input is missing
-  CantCreate = 73,   // the store cannot be written
-  TempFail = 75,     // stopped by a signal, checkpointed: run the same command again
-  Hang = 76,         // between workers and who watches them: no progress within the limit
-  OutOfMemory = 77,  // between workers only: a cell alone does not fit in memory
-  BadConfig = 78     // the machine lacks what the file asks for
+  Usage = 2,            // wrong command line or invalid sweep file
+  Unfinished = 3,       // status: cells are still pending or running
+  Partial = 4,          // finished, but some cells failed
+  BadData = 65,         // input exists but is wrong: another corpus, a damaged file
+  NoInput = 66,         // input is missing
+  Infrastructure = 71,  // between workers and who watches them: a card, its driver or the network
+  CantCreate = 73,      // the store cannot be written
+  TempFail = 75,        // stopped by a signal, checkpointed: run the same command again
+  Hang = 76,            // between workers and who watches them: no progress within the limit
+  OutOfMemory = 77,     // between workers only: a cell alone does not fit in memory
+  BadConfig = 78        // the machine lacks what the file asks for
 };
 
 }  // namespace depthgrid

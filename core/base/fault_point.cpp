@@ -29,6 +29,8 @@ constexpr Action kActions[] = {
     {"exit", [] { std::_Exit(3); }},
     {"error", [] { throw Error("an error on order"); }},
     {"oom", [] { throw std::bad_alloc(); }},
+    {"device",
+     [] { throw BackendError("CUDA", "a fault on order", 214, "uncorrectable ECC error"); }},
     {"sleep",
      [] {
        while (true) std::this_thread::sleep_for(std::chrono::hours(1));

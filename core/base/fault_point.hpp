@@ -9,7 +9,8 @@ namespace depthgrid {
 /// Faults on order, for tests of what follows one: the environment variable DEPTHGRID_FAULT is
 /// "ACTION@STEP" or "ACTION@STEP@CELL", or several of these with commas between them. Actions:
 /// abort, segv, fpe and kill (signals), exit (code 3, without a word), error (an exception of the
-/// program), oom (std::bad_alloc), sleep (for ever). "enospc@N" fills the disk: see
+/// program), oom (std::bad_alloc), device (an error of CUDA that a card which fails would cause),
+/// sleep (for ever). "enospc@N" fills the disk: see
 /// disk_full_on_order().
 class FaultPoint {
  public:

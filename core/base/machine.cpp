@@ -52,6 +52,11 @@ std::vector<std::string> usable_gpus() {
 
 }  // namespace
 
+std::string node_name() {
+  const char* const node = std::getenv("SLURMD_NODENAME");
+  return node == nullptr ? this_machine().host : node;
+}
+
 std::vector<int> allowed_cores() {
   cpu_set_t mine;
   CPU_ZERO(&mine);

@@ -18,6 +18,9 @@ struct Machine {
 /// is unset those that the driver lists in /proc.
 Machine this_machine();
 
+/// The name by which Slurm knows this node (SLURMD_NODENAME); outside Slurm the host's.
+std::string node_name();
+
 /// Numbers of the cores that this process may use, by its affinity, ascending.
 std::vector<int> allowed_cores();
 

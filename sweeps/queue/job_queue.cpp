@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/last_lines.hpp"
 #include "core/base/log.hpp"
 #include "storage/cells/cell_recovery.hpp"
 #include "storage/files/lease.hpp"
@@ -34,6 +35,21 @@ bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
 bool ends_without_result(AttemptOutcome outcome) {
   return outcome == AttemptOutcome::Done || outcome == AttemptOutcome::Diverged ||
          outcome == AttemptOutcome::Crash;
+}
+
+/// @param last  attempt at the cell.
+FailureReport crash_report(const Store& store, const AttemptRecord& last, const std::string& why) {
+  FailureReport out{.kind = "crash", .message = why};
+  const auto facts = nlohmann::json::parse(last.attempt_json, nullptr, false);
+  try {
+    out.job = facts.at("job");
+    out.host = facts.at("host");
+    const std::filesystem::path name(facts.at("logs").at(0).get<std::string>());
+    out.last_words = last_lines(store.log_dir() / name.filename(), kLastWords);
+  } catch (const nlohmann::json::exception&) {
+    // A damaged record of the attempt: the report does without.
+  }
+  return out;
 }
 
 }  // namespace
@@ -71,12 +87,11 @@ JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
 }
 
 /// Publishes why a claimed cell has failed, and gives it up.
-void JobQueue::report(std::size_t row, std::int64_t generation, const char* kind,
-                      const std::string& why) {
+void JobQueue::report(std::size_t row, std::int64_t generation, const FailureReport& report) {
   const CellPlan& cell = sweep_.cells[row];
+  const std::string& why = report.message;
   store_.publish_failure(cell.id, generation, CellStatus::Failed,
-                         nlohmann::json{{"class", kind}, {"message", why}}.dump(
-                             -1, ' ', false, nlohmann::json::error_handler_t::replace));
+                         failure_json(store_, cell.id, report));
   log(LogLevel::Error, cell.alias + ": " + why);
   lost_.push_back({row, why});
   give_up({row});
@@ -123,7 +138,7 @@ void JobQueue::lose(std::size_t row, const std::string& why) {
   if (lost_elsewhere(row)) return;
   const auto lease = leases_.try_acquire(store_.cell_dir(sweep_.cells[row].id));
   if (!lease || !pending(row) || lost_meanwhile(row, *lease)) return;  // another process reports it
-  report(row, lease->generation(), "source", why);
+  report(row, lease->generation(), {.kind = "source", .message = why});
 }
 
 /// False while a cell of the job waits for its source. Cells that would wait forever are given up.
@@ -147,7 +162,7 @@ bool JobQueue::clear_result(std::size_t row, std::int64_t generation,
   const CellId& id = sweep_.cells[row].id;
   const ResultState result = store_.result(id);
   if (result.kind == ResultState::Kind::Unreachable) {
-    report(row, generation, "storage", result.problem);
+    report(row, generation, {.kind = "storage", .message = result.problem});
     return false;
   }
   if (result.kind == ResultState::Kind::Damaged) {
@@ -188,7 +203,7 @@ std::optional<ClaimedCell> JobQueue::begun(std::size_t row, Lease lease) {
   const auto why = died_too_often(search.before, crashed(cell.id, search.before),
                                   failure ? failure->generation : 0, crash_budget_);
   if (why && !undone) {
-    report(row, lease.generation(), "crash", *why);
+    report(row, lease.generation(), crash_report(store_, search.before.attempts.back(), *why));
     return std::nullopt;
   }
   remove_scratch(folder);

@@ -16,6 +16,7 @@
 #include "storage/hdf5/checkpoint.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/job_plan.hpp"
+#include "sweeps/queue/failure_report.hpp"
 #include "sweeps/queue/start_permit.hpp"
 
 namespace depthgrid {
@@ -111,7 +112,7 @@ class JobQueue {
   bool may_begin(const FusedJob& job);
   bool clear_result(std::size_t row, std::int64_t generation, std::vector<std::string>& damages);
   void lose(std::size_t row, const std::string& why);
-  void report(std::size_t row, std::int64_t generation, const char* kind, const std::string& why);
+  void report(std::size_t row, std::int64_t generation, const FailureReport& report);
 
   const Sweep& sweep_;
   const Store& store_;

@@ -14,6 +14,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "storage/cells/cell_history.hpp"
+#include "sweeps/queue/failure_report.hpp"
 #include "sweeps/report/results_query.hpp"
 #include "sweeps/report/table.hpp"
 
@@ -98,6 +99,13 @@ Json log_json(const Store& store, const CellSummary& cell, std::size_t lines) {
   if (failure) {
     report = Json::parse(failure->json, nullptr, false);
     if (report.is_discarded()) report = failure->json;
+    const auto member = [&](const char* name) {
+      return report.is_object() && report.contains(name) ? report[name] : Json();
+    };
+    if (const Json repeat = member("repeat"), plan = member("plan");
+        repeat.is_string() && plan.is_number_integer()) {
+      report["repeat"] = current_repeat(store, repeat, plan);
+    }
   }
   const Json logs = worker_logs(store, attempts, lines);
   return {{"schema", 1},

@@ -18,6 +18,11 @@ constexpr double kPatience = 60;
 struct Cure {
   std::string_view said, cure;
 };
+constexpr std::string_view kTooMany =
+    "as many tasks are in the queue as your account, its quality of service (MaxSubmitJobs) or the "
+    "cluster (MaxJobCount) allows. What Slurm took is recorded: when some of it has ended, the "
+    "same "
+    "command submits the rest";
 constexpr Cure kCures[] = {
     {"Invalid partition", "set slurm.partition to one that `sinfo` lists"},
     {"invalid account", "set slurm.account to one of yours"},
@@ -26,6 +31,10 @@ constexpr Cure kCures[] = {
      "resources.* with `sinfo -N -o '%N %c %m %G'`"},
     {"Invalid generic resource",
      "the cluster has no such resource: see slurm.gres, resources.gpus"},
+    // Before "time limit", which their text names, too.
+    {"SubmitJob", kTooMany},
+    {"job submit limit", kTooMany},
+    {"MaxJobCount", kTooMany},
     {"time limit", "set resources.time below the partition's limit (`sinfo -o '%P %l'`)"},
     {"Unable to contact",
      "the controller does not answer; nothing was submitted that the queue "

@@ -117,6 +117,18 @@ std::vector<LiveTask> live_tasks(const std::vector<Submission>& all,
   return out;
 }
 
+std::vector<std::string> needless_tasks(const std::vector<LiveTask>& live,
+                                        const std::function<bool(const std::string& cell)>& over) {
+  std::vector<std::string> out;
+  for (const LiveTask& task : live) {
+    const bool waits = task.queued.state == "PENDING" || task.queued.state == "REQUEUED";
+    if (waits && !task.cells.empty() && std::ranges::all_of(task.cells, over)) {
+      out.push_back(task.queued.job);
+    }
+  }
+  return out;
+}
+
 std::vector<std::vector<std::string>> tasks_of(const std::vector<std::vector<std::string>>& jobs,
                                                const std::vector<double>& seconds, double room,
                                                std::int64_t least) {
@@ -147,7 +159,7 @@ std::vector<std::int64_t> array_sizes(std::int64_t tasks, std::int64_t most) {
 std::vector<std::string> bad_nodes(const fs::path& store) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> counts;  // bad, good
   for (const LaunchRecord& record : launch_records(store)) {
-    if (record.slurm_job.empty()) continue;
+    if (record.slurm_job.empty() || record.host.empty()) continue;
     auto& [bad, good] = counts[record.host];
     bad += record.end == LaunchEnd::Infrastructure || record.end == LaunchEnd::Hang ? 1 : 0;
     good += record.end == LaunchEnd::Done ? 1 : 0;

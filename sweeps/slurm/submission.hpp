@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,11 @@ struct LiveTask {
 /// array whose id was never learnt is found as well.
 std::vector<LiveTask> live_tasks(const std::vector<Submission>& submissions,
                                  const std::vector<QueuedTask>& queue);
+
+/// Slurm's names of tasks that wait in the queue and have nothing to do any more.
+/// @param over  whether a cell is done or cancelled.
+std::vector<std::string> needless_tasks(const std::vector<LiveTask>& live,
+                                        const std::function<bool(const std::string& cell)>& over);
 
 /// Divides jobs (lists of cells) among tasks, in their order.
 /// @param seconds  predicted for each job on one slot; NaN = unknown. @param room  seconds of one

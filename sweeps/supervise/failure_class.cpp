@@ -55,6 +55,7 @@ constexpr CodeClass kCodes[] = {
     {number(ExitCode::TempFail), LaunchEnd::Stopped},
     {number(ExitCode::Hang), LaunchEnd::Hang},
     {number(ExitCode::OutOfMemory), LaunchEnd::OutOfMemory},
+    {number(ExitCode::Infrastructure), LaunchEnd::Infrastructure},
     {number(ExitCode::CantCreate), LaunchEnd::Disk},
     {number(ExitCode::Usage), LaunchEnd::Refused},
     {number(ExitCode::BadData), LaunchEnd::Refused},
@@ -79,7 +80,9 @@ const EndPolicy& policy_of(LaunchEnd end) {
 LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills) {
   const auto* const known = std::ranges::find(kCodes, code, &CodeClass::code);
   const LaunchEnd end = known == std::end(kCodes) ? LaunchEnd::Crash : known->end;
-  if (end == LaunchEnd::Killed && oom_kills > 0) return LaunchEnd::OutOfMemory;
+  // Ranks that lose one to the system may tell of their connection to it first.
+  const bool others = end == LaunchEnd::Killed || end == LaunchEnd::Infrastructure;
+  if (others && oom_kills > 0) return LaunchEnd::OutOfMemory;
   const bool of_the_node = std::ranges::any_of(
       kOfTheNode, [&](std::string_view text) { return tail.find(text) != tail.npos; });
   const bool own = end == LaunchEnd::Crash || end == LaunchEnd::Error;
@@ -95,22 +98,6 @@ std::int64_t oom_kills_so_far() {
     }
   }
   return 0;
-}
-
-std::string tail_of(const std::string& file, std::size_t lines) {
-  constexpr std::streamoff kMost = 65536;
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(file, unknown)) return {};  // reading a folder throws
-  std::ifstream in(file, std::ios::binary | std::ios::ate);
-  if (!in) return {};
-  const std::streamoff size = in.tellg();
-  in.seekg(std::max<std::streamoff>(0, size - kMost));
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  std::size_t at = text.size();
-  for (std::size_t n = 0; n <= lines && at != std::string::npos && at > 0; ++n) {
-    at = text.rfind('\n', at - 1);
-  }
-  return at == std::string::npos || at == 0 ? text : text.substr(at + 1);
 }
 
 }  // namespace depthgrid

@@ -41,7 +41,4 @@ LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills);
 /// Processes of this control group that the system has killed for their memory so far.
 std::int64_t oom_kills_so_far();
 
-/// The last `lines` lines of a file, at most 64 KiB; "" if it cannot be read.
-std::string tail_of(const std::string& file, std::size_t lines);
-
 }  // namespace depthgrid

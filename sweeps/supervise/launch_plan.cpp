@@ -33,6 +33,25 @@ class Filling {
   bool by_time_;
 };
 
+/// Launches of so many cells each, in order; each is one job.
+std::vector<LaunchPlan> cut(const LaunchPlan& launch, const std::vector<std::size_t>& sizes) {
+  std::vector<LaunchPlan> out;
+  auto row = launch.rows.begin();
+  auto cell = launch.cells.begin();
+  for (const std::size_t size : sizes) {
+    const auto n = static_cast<std::ptrdiff_t>(size);
+    LaunchPlan& part = out.emplace_back(launch);
+    part.rows.assign(row, row + n);
+    part.cells.assign(cell, cell + n);
+    part.jobs = {size};
+    part.seconds *= static_cast<double>(size) / static_cast<double>(launch.rows.size());
+    part.id = job_id(part.cells);
+    std::advance(row, n);
+    std::advance(cell, n);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<LaunchPlan> plan_launches(const std::vector<FusedJob>& jobs,
@@ -72,23 +91,15 @@ std::vector<LaunchPlan> plan_launches(const std::vector<FusedJob>& jobs,
 
 std::vector<LaunchPlan> parts_of(const LaunchPlan& launch) {
   if (launch.rows.size() < 2) return {};
-  const std::vector<std::size_t> sizes =
-      launch.jobs.size() > 1 ? launch.jobs : std::vector<std::size_t>(launch.rows.size(), 1);
-  std::vector<LaunchPlan> out;
-  auto row = launch.rows.begin();
-  auto cell = launch.cells.begin();
-  for (const std::size_t size : sizes) {
-    const auto n = static_cast<std::ptrdiff_t>(size);
-    LaunchPlan& part = out.emplace_back(launch);
-    part.rows.assign(row, row + n);
-    part.cells.assign(cell, cell + n);
-    part.jobs = {size};
-    part.seconds *= static_cast<double>(size) / static_cast<double>(launch.rows.size());
-    part.id = job_id(part.cells);
-    std::advance(row, n);
-    std::advance(cell, n);
-  }
-  return out;
+  if (launch.jobs.size() > 1) return cut(launch, launch.jobs);
+  return cut(launch, std::vector<std::size_t>(launch.rows.size(), 1));
+}
+
+std::vector<LaunchPlan> smaller_parts_of(const LaunchPlan& launch) {
+  if (launch.rows.size() < 2) return {};
+  if (launch.jobs.size() > 1) return cut(launch, launch.jobs);
+  const std::size_t half = launch.rows.size() / 2;
+  return cut(launch, {half, launch.rows.size() - half});
 }
 
 }  // namespace depthgrid

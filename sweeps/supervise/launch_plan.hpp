@@ -34,4 +34,7 @@ std::vector<LaunchPlan> plan_launches(const std::vector<FusedJob>& jobs,
 /// for each job of several, else for each cell of a fused job. Empty if it has a single cell.
 std::vector<LaunchPlan> parts_of(const LaunchPlan& launch);
 
+/// The same of one that does not fit in memory: a fused job alone becomes two halves.
+std::vector<LaunchPlan> smaller_parts_of(const LaunchPlan& launch);
+
 }  // namespace depthgrid

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/machine.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -22,6 +24,7 @@ LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& co
     : note_(board_of(ticket) / kEndNote),
       board_(board_of(ticket)),
       kind_(command.kind),
+      node_(command.elsewhere ? "" : node_name()),
       child_({.command = command.words,
               .variables = command.variables,
               .keeps_launcher = command.kind != LauncherKind::Direct,
@@ -36,12 +39,14 @@ LaunchProcess::~LaunchProcess() {
 
 std::optional<int> LaunchProcess::poll() {
   const std::optional<int> code = child_.poll();
-  if (!code || *code <= 128) return code;
   std::error_code unknown;
-  if (!std::filesystem::is_regular_file(note_, unknown)) return code;
+  if (!code || !std::filesystem::is_regular_file(note_, unknown)) return code;
   std::ifstream note(note_);
   int noted = 0;
-  return note >> noted ? noted : code;
+  std::string node;
+  if (!(note >> noted)) return code;
+  if (note >> node) node_ = node;
+  return *code > 128 ? noted : code;
 }
 
 /// mpirun and srun pass USR1 on to all ranks; TERM would end mpirun's within two seconds.

@@ -26,6 +26,8 @@ class LaunchProcess final : public RunningLaunch {
   /// The code of the rank that ended first and badly where the launcher returns a signal, which may
   /// be the one by which it ended the others.
   std::optional<int> poll() override;
+  /// Once it has ended: as that rank has noted, or this node if all ranks ran here.
+  std::string node() override { return node_; }
   void ask_to_stop() override;
   void kill() override { child_.kill_group(); }
   /// Before that, its ranks on this host write to its log where they are. srun's are left out: it
@@ -37,6 +39,7 @@ class LaunchProcess final : public RunningLaunch {
   std::filesystem::path note_;
   LiveBoard board_;
   LauncherKind kind_;
+  std::string node_;
   ChildProcess child_;
   int number_;
   Stopwatch since_look_;

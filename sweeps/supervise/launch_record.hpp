@@ -16,7 +16,7 @@ struct LaunchRecord {
   std::string id;                  // LaunchPlan::id
   std::int64_t attempt = 1;        // of this launch, over all supervisors
   std::vector<std::string> cells;  // ids
-  std::string host;
+  std::string host;       // node of the rank that ended first and badly; empty: one of several
   std::string slurm_job;  // "123_4"; empty outside Slurm
   std::string launcher;   // direct, mpirun or srun
   std::int64_t ranks = 1;

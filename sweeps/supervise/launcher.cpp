@@ -122,6 +122,7 @@ LaunchCommand launch_command(const LaunchPlace& place, const std::vector<std::st
                              std::int64_t ranks, const std::vector<std::string>& gpus) {
   LaunchCommand out;
   out.kind = kind_for(place, ranks);
+  out.elsewhere = place.nodes > 1 && out.kind != LauncherKind::Direct;
   out.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
   // srun hands out the cards of each node, and mpirun's ranks on others see their own.
   const bool here = out.kind != LauncherKind::Srun && !runs_alone(place, ranks);

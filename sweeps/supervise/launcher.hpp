@@ -49,6 +49,7 @@ struct LaunchCommand {
   LauncherKind kind = LauncherKind::Direct;
   std::vector<std::string> words;
   std::map<std::string, std::string> variables;
+  bool elsewhere = false;  // ranks may run on other nodes than this one
 };
 
 /// A single rank on this node needs no launcher. Across nodes everything goes by srun: `--exact`

@@ -49,8 +49,12 @@ std::int64_t RetryBook::allowed(LaunchEnd end) const {
 }
 
 void RetryBook::take_over(const std::string& part, const std::string& job, LaunchEnd end) {
-  origins_[part] = origin_of(job);
+  follow(part, job);
   failures_[part][end] = allowed(end);
+}
+
+void RetryBook::follow(const std::string& part, const std::string& job) {
+  origins_[part] = origin_of(job);
 }
 
 std::optional<std::string> RetryBook::broken(double now) const {

@@ -44,6 +44,9 @@ class RetryBook {
   /// failure of that kind without progress is its last, and counts as one of `job`.
   void take_over(const std::string& part, const std::string& job, LaunchEnd end);
 
+  /// A launch of some cells of `job`, with budgets of its own. Its failures count as some of `job`.
+  void follow(const std::string& part, const std::string& job);
+
   /// Launches in the order in which they are settled, for broken().
   FailureStreak& streak() noexcept { return streak_; }
 

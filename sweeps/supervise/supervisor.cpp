@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/last_lines.hpp"
 #include "storage/files/publish.hpp"
 #include "sweeps/live/live_text.hpp"
 
@@ -17,8 +18,7 @@ namespace {
 
 constexpr double kPoll = 0.05, kIdlePoll = 0.5;
 constexpr std::int64_t kCardFaults = 2;
-constexpr double kOwnPause = 5;          // between two looks
-constexpr std::size_t kLastWords = 100;  // lines of a failed launch's log
+constexpr double kOwnPause = 5;  // between two looks
 
 std::string end_text(LaunchEnd end, int code) {
   if (code > 128)
@@ -184,14 +184,14 @@ void Supervisor::ended(Watched& launch, int code) {
   Entry& entry = launches_[launch.index];
   const LaunchPlan& plan = entry.plan;
   const std::string log = fmt::format("attempt-{}.log", launch.attempt);
-  const std::string words = tail_of((launch_folder(store_, plan.id) / log).string(), kLastWords);
+  const std::string words = last_lines(launch_folder(store_, plan.id) / log, kLastWords);
   LaunchEnd end = end_of(code, words, oom_kills_so_far() - launch.oom_kills);
   if (launch.hung) end = LaunchEnd::Hang;
   LaunchRecord record{
       .id = plan.id,
       .attempt = launch.attempt,
       .cells = plan.cells,
-      .host = options_.host,
+      .host = launch.process->node(),
       .slurm_job = options_.slurm_job,
       .launcher = options_.launcher(plan.ranks),
       .ranks = plan.ranks,
@@ -229,7 +229,11 @@ void Supervisor::ended(Watched& launch, int code) {
     entry.not_before = now + std::chrono::duration<double>(leases_.ttl()).count() / 9;
   }
   if (end == LaunchEnd::Done || end == LaunchEnd::Stopped || !open(launch.index)) return;
-  if (verdict.gives_up) {
+  if (end == LaunchEnd::OutOfMemory && plan.rows.size() > 1) {  // the same again would not fit
+    world_.say(fmt::format("launch {} of {} cells does not fit in memory: it is split", plan.id,
+                           plan.cells.size()));
+    replace(launch.index, smaller_parts_of(plan), record, verdict.not_before);
+  } else if (verdict.gives_up) {
     give_up(launch.index, record, verdict);
   } else {
     world_.say(fmt::format("launch {} of {} cells ended as {} after {}; again in {:.0f} s", plan.id,
@@ -316,10 +320,21 @@ void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
       fmt::format("launch {} of {} cells ended as {} {} times without progress: {} launches "
                   "take its place, to find the cell",
                   record.id, record.cells.size(), end, verdict.failures, parts.size()));
+  replace(index, std::move(parts), record, verdict.not_before);
+}
+
+/// Parts take the place of a launch. Those of one that did not fit in memory may fit, so they have
+/// budgets of their own.
+void Supervisor::replace(std::size_t index, std::vector<LaunchPlan> parts,
+                         const LaunchRecord& record, double not_before) {
   for (LaunchPlan& part : parts) {
-    retries_.take_over(part.id, record.id, record.end);
+    if (record.end == LaunchEnd::OutOfMemory) {
+      retries_.follow(part.id, record.id);
+    } else {
+      retries_.take_over(part.id, record.id, record.end);
+    }
     launches_[index].parts.push_back(launches_.size());
-    launches_.push_back({.plan = std::move(part), .not_before = verdict.not_before});
+    launches_.push_back({.plan = std::move(part), .not_before = not_before});
   }
 }
 

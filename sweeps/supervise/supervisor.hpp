@@ -27,6 +27,8 @@ class RunningLaunch {
   virtual ~RunningLaunch() = default;
   /// Its exit code, or 128 + signal, once it has ended.
   virtual std::optional<int> poll() = 0;
+  /// The node to which its end is due; empty if that may be any of several.
+  virtual std::string node() { return {}; }
   /// Asks it to write checkpoints and end.
   virtual void ask_to_stop() = 0;
   /// Ends all its processes at once.
@@ -126,6 +128,8 @@ class Supervisor {
   void stop_all();
   void or_end(const std::function<void()>& action);
   void give_up(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
+  void replace(std::size_t index, std::vector<LaunchPlan> parts, const LaunchRecord& record,
+               double not_before);
   void return_cards(const std::vector<std::string>& cards, LaunchEnd end);
   bool open(std::size_t index) const;
   std::int64_t state_of(const LaunchPlan& plan) const;

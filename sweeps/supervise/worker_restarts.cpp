@@ -25,7 +25,7 @@ RetryOptions with_room(RetryOptions retries) {
 bool starts_again(int code, LaunchEnd end) {
   const bool fault = std::ranges::find(kOwnFaults, code - 128) != kOwnFaults.end();
   const bool killed_for_memory = end == LaunchEnd::OutOfMemory && code > 128;
-  return fault || end == LaunchEnd::Hang || killed_for_memory;
+  return fault || end == LaunchEnd::Hang || end == LaunchEnd::Infrastructure || killed_for_memory;
 }
 
 }  // namespace

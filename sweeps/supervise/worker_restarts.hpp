@@ -19,9 +19,9 @@ struct WorkerEnd {
 };
 
 /// When the one worker of a plain `run` is started again: after a fault of its own (SEGV, ABRT,
-/// BUS, FPE, ILL), a hang that it has noticed, or a kill for memory, with the budgets and pauses of
-/// a supervised launch. What ends it from outside is somebody's wish; what it ends with in order is
-/// its answer.
+/// BUS, FPE, ILL), a hang or a fault of the device that it has noticed, or a kill for memory, with
+/// the budgets and pauses of a supervised launch. What ends it from outside is somebody's wish;
+/// what it ends with in order is its answer.
 class WorkerRestarts {
  public:
   explicit WorkerRestarts(RetryOptions retries);

@@ -1,5 +1,8 @@
 #include "cli/task_return.hpp"
 
+#include <set>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "storage/files/lease_keeper.hpp"
@@ -30,11 +33,13 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
   launched(LaunchEnd::Crash, "7_1", "n1");
   launched(LaunchEnd::Infrastructure, "7_2", "n1");
   launched(LaunchEnd::Infrastructure, "7_1", "n2");
-  EXPECT_FALSE(node_at_fault(store, cells, "7_1", "n1"));
-  EXPECT_TRUE(node_at_fault(store, cells, "7_1", "n2"));
-  EXPECT_FALSE(node_at_fault(store, {cells[1]}, "7_1", "n2")) << "not of these cells";
+  using Nodes = std::set<std::string>;
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_1"), Nodes{"n2"});
+  EXPECT_EQ(nodes_at_fault(store, {cells[1]}, "7_1"), Nodes{}) << "not of these cells";
   launched(LaunchEnd::Infrastructure, "7_1", "n1");
-  EXPECT_TRUE(node_at_fault(store, cells, "7_1", "n1"));
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_1"), (Nodes{"n1", "n2"}));
+  launched(LaunchEnd::Infrastructure, "7_3", "");
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_3"), Nodes{""}) << "one of several";
 
   LeaseKeeper leases;
   const auto fail = [&](const char* report) {
@@ -42,9 +47,9 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
     store.publish_failure(cells[0], lease->generation(), CellStatus::Failed, report);
   };
   fail(R"({"class": "infrastructure"})");
-  EXPECT_TRUE(node_at_fault(store, cells, "7_1", "n1"));
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_2"), Nodes{"n1"});
   fail(R"({"class": "crash"})");
-  EXPECT_FALSE(node_at_fault(store, cells, "7_1", "n1")) << "the cell itself fails";
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_2"), Nodes{}) << "the cell itself fails";
 }
 
 }  // namespace task_return_test

@@ -19,6 +19,7 @@ FAULTS = {
     "sleep": ("hang", "hang"),
     "oom": ("out of memory", "oom"),
     "error": ("an error on order", "error"),
+    "device": ("infrastructure", "infrastructure"),
 }
 NO_RETRIES = [w for leaf in ("crash", "infrastructure", "hang", "oom") for w in ("--set", f"retry.{leaf}=0")]
 WATCHED = ("-j", "2", "--set", "packing.fuse=off", "--set", "packing.cells_per_launch=1")
@@ -26,7 +27,7 @@ TEAM = ("-j", "2", "--set", "resources.ranks_per_job=2", "--set", "packing.fuse=
 
 
 def isolation(options):
-    """Some cells fail, each in one of eight ways; the others are as in a run without failures."""
+    """Some cells fail, each in one of nine ways; the others are as in a run without failures."""
     programs = Programs(options.build, options.work, steps=40, every=10, seeds=(options.cells + 1) // 2)
     reference = Reference(programs)
     cells = [c["id"] for c in programs.look("results", reference.store)["cells"]]

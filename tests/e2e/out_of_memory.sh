@@ -74,4 +74,20 @@ expect 4 "$depthgrid" status never --json
 check 'j["counts"]["oom"] == 2 and all("out of memory with one cell alone; peak" in p["problem"] for p in j["problems"])'
 facts never >all
 [ "$(sort -u all)" = "('oom', 2) ('oom', 1) ('oom', 1) failure warning" ] || fail "attempts are not as expected: $(cat all)"
+
+# A team of several ranks splits nothing; its supervisor starts it again with half of the cells.
+small=(--set packing.fuse=2 --set resources.ranks_per_job=2 --set retry.backoff=0.1)
+expect 0 "$depthgrid" run "$sweep" "${small[@]}" --store team -q -j 2
+first=$("$depthgrid" results team --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["cells"][0]["id"])')
+DEPTHGRID_FAULT=oom@10@$first expect 77 mpirun -q -np 2 "$depthgrid" run "$sweep" "${small[@]}" --store launched -q
+says err "Teams of several ranks split nothing"
+DEPTHGRID_FAULT=oom@10@$first expect 4 "$depthgrid" run "$sweep" "${small[@]}" --store halved -q -j 2
+says err "does not fit in memory: it is split"
+expect 4 "$depthgrid" status halved --json
+check "j['counts']['oom'] == 1 and j['counts']['completed'] == 3 and j['problems'][0]['id'] == '$first'"
+expect 0 "$depthgrid" logs "$first" halved --json
+check "j['failure']['class'] == 'oom' and 'out of memory' in j['failure']['last_words']"
+check "'--only id=$first' in j['failure']['repeat']"
+expect 0 "$depthgrid" run "$sweep" "${small[@]}" --store halved -q -j 2
+same team halved
 echo "out_of_memory: ok"

@@ -126,6 +126,33 @@ wait_for 120 "end of all tasks" queue_empty_soon
 all_done stopped plain_long
 grep -q '"slurm_job": "'"$victim"'"' stopped/launches/*/attempt-*.json || fail "no launch of $victim"
 
+# A controller that is lost while it answers: it has the second array, and its id was never learnt. The next submit finds
+# it by its comment, and submits what is missing alone.
+mkdir losing
+cat >losing/sbatch <<S
+#!/bin/bash
+[ "\$1" = --version ] && exec $(command -v sbatch) "\$@"
+mkdir "$scratch/losing/once" 2>/dev/null && exec $(command -v sbatch) "\$@"
+$(command -v sbatch) "\$@" >/dev/null || exit
+controller=\$(cat "$labdir/ctld.pid")
+kill "\$controller"
+while [ -d "/proc/\$controller" ]; do sleep 0.1; done
+echo "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)" >&2
+exit 1
+S
+chmod +x losing/sbatch
+held=(--set train.steps=401 --set "slurm.extra=[--hold]")
+PATH=$scratch/losing:$PATH expect 78 submit lost "${held[@]}"
+slurmctld -f "$SLURM_CONF"
+wait_for 30 controller scontrol ping
+[ "$(squeue -h -r | wc -l)" = 4 ] || fail "not four tasks: $(squeue -h -r)"
+grep -q '"job": ""' lost/submissions/*/submission.json || fail "the id of the second array is known"
+expect 0 submit lost "${held[@]}" --json
+check "j['queued'] == 4 and j['tasks'] == 0"
+expect 0 "$depthgrid" cancel lost --all --json
+check "len(j['slurm_tasks']) == 4"
+wait_for 30 "end of cancelled tasks that were waiting" queue_empty
+
 # A controller that is away: nothing is lost, and nothing is submitted twice afterwards.
 kill "$(cat "$labdir/ctld.pid")"
 expect 78 submit away

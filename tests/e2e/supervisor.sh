@@ -146,6 +146,22 @@ expect 0 grep -rq '"end": "hang"' hanging/launches
 expect 0 supervised hanging -j 2
 same plain hanging
 
+# A card that fails (pretended): what is recorded is kept, a new process tries again, with and without a supervisor; a
+# single retry is not enough here. The attempts say what has ended them.
+for kind in "-j 2" ""; do
+  store=card${kind:+-supervised}
+  # shellcheck disable=SC2086
+  DEPTHGRID_FAULT=device@300@$poison expect $([ -n "$kind" ] && echo 4 || echo 71) \
+    supervised "$store" $kind --set retry.infrastructure=1
+  expect 0 grep -rqs "a fault of a card, its driver or the network" "$store/logs"
+  expect 0 "$depthgrid" logs "$poison" "$store" --json
+  check "[a['outcome'] for a in j['attempts']] == ['infrastructure'] * 2"
+  # shellcheck disable=SC2086
+  expect 0 supervised "$store" $kind
+  same plain "$store"
+done
+expect 0 grep -rq '"end": "infrastructure"' card-supervised/launches
+
 # A budget that is used up stops with checkpoints; with a larger one the same command goes on. Both with and without a
 # supervisor.
 for kind in "-j 2" ""; do

@@ -1,22 +1,31 @@
 #include "worker/process/end_note.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <string>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "core/base/machine.hpp"
+
 namespace depthgrid {
 namespace {
 
-std::array<char, 4096> note_path{};  // a signal handler can reach only globals
+// A signal handler can reach only globals.
+std::array<char, 4096> note_path{};
+std::array<char, 256> node{};  // with the end of its line
+std::size_t node_bytes = 0;
 
 }  // namespace
 
 void note_ends_in(const std::filesystem::path& file) {
   const std::string path = file.string();
   if (path.size() < note_path.size()) std::memcpy(note_path.data(), path.c_str(), path.size() + 1);
+  const std::string line = node_name() + '\n';
+  node_bytes = line.size() <= node.size() ? line.size() : 0;
+  std::memcpy(node.data(), line.data(), node_bytes);
 }
 
 void note_end(int code) noexcept {
@@ -26,7 +35,8 @@ void note_end(int code) noexcept {
   const std::array<char, 4> text = {static_cast<char>('0' + code / 100),
                                     static_cast<char>('0' + code / 10 % 10),
                                     static_cast<char>('0' + code % 10), '\n'};
-  [[maybe_unused]] const auto written = write(file, text.data(), text.size());
+  [[maybe_unused]] auto written = write(file, text.data(), text.size());
+  written = write(file, node.data(), node_bytes);
   close(file);
 }
 

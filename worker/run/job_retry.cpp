@@ -5,14 +5,16 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
-#include <nlohmann/json.hpp>
 
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include "core/base/error.hpp"
+#include "core/base/last_lines.hpp"
 #include "core/base/log.hpp"
+#include "core/base/machine.hpp"
 #include "core/base/subprocess.hpp"
 #include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/failure_report.hpp"
 #include "worker/process/stop_signals.hpp"
 
 namespace depthgrid {
@@ -40,9 +42,12 @@ int train_apart(RunOrder order, const CellId& cell, const DeviceChoice& device,
 
 void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& generations,
                     CellStatus status, const std::string& kind, const std::string& message) {
-  const std::string json =
-      nlohmann::json{{"class", kind}, {"message", message}, {"job", job.id}}.dump(
-          -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const FailureReport report{
+      .kind = kind,
+      .message = message,
+      .job = job.id,
+      .host = node_name(),
+      .last_words = last_lines(run_.store.log_dir() / run_.logs.front(), kLastWords)};
   std::vector<std::size_t> lost;
   for (std::size_t i = 0; i < job.rows.size(); ++i) {
     const CellPlan& cell = run_.sweep.cells[job.rows[i]];
@@ -50,7 +55,8 @@ void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& gene
     if (run_.store.completed(cell.id)) continue;
     if (is_cancelled(run_.store, cell.id, generations.at(i) + 1)) continue;
     lost.push_back(job.rows[i]);
-    run_.store.publish_failure(cell.id, generations.at(i), status, json);
+    run_.store.publish_failure(cell.id, generations.at(i), status,
+                               failure_json(run_.store, cell.id, report));
     log(LogLevel::Error, cell.alias + ": " + message);
     run_.progress.cell_failed(job.rows[i], message);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -24,6 +25,7 @@
 #include "sweeps/report/run_summary.hpp"
 #include "worker/process/budget_guard.hpp"
 #include "worker/process/crash_mark.hpp"
+#include "worker/process/device_fault.hpp"
 #include "worker/process/end_note.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/quit_report.hpp"
@@ -136,14 +138,38 @@ void report_alone(const Collective& world, const UserError& error) {
   log(LogLevel::Error, error.what());
 }
 
-/// run_sweep(); an error that nobody expected counts as a crash of the cells that it ends.
+/// run_sweep(); an error that nobody expected counts as a crash of the cells that it ends, a kernel
+/// that went astray as what it would be on the host: a fault that ends the process.
+/// @throws UserError (Infrastructure, OutOfMemory) for what is no fault of the cells: who watches
+///         this process starts it again, elsewhere or with fewer cells.
 ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, int local_size,
                     Watchdog& watchdog) {
   try {
     return run_sweep(order, world, local_rank, local_size, watchdog);
   } catch (const UserError&) {
     throw;
-  } catch (...) {
+  } catch (const std::exception& e) {
+    if (is_out_of_memory(e)) {
+      throw UserError(ExitCode::OutOfMemory,
+                      fmt::format("out of memory: {}{}", e.what(),
+                                  world.size() > 1 ? "; what is recorded is kept. Teams of several "
+                                                     "ranks split nothing: set packing.fuse lower, "
+                                                     "or let depthgrid run -j N start them, which "
+                                                     "splits the job"
+                                                   : ""));
+    }
+    const DeviceFault fault = device_fault_of(e);
+    if (fault == DeviceFault::Node) {
+      throw UserError(
+          ExitCode::Infrastructure,
+          fmt::format("{}: a fault of a card, its driver or the network; what is recorded is kept, "
+                      "and the same command goes on from the last checkpoint",
+                      e.what()));
+    }
+    if (fault == DeviceFault::Kernel) {
+      log(LogLevel::Error, fmt::format("{}: a kernel of this program went astray", e.what()));
+      std::abort();
+    }
     mark_crash();
     throw;
   }

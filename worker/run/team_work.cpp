@@ -14,6 +14,7 @@
 #include "models/options/model_options.hpp"
 #include "sweeps/queue/failure_streak.hpp"
 #include "worker/model/fused_model.hpp"
+#include "worker/process/device_fault.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/run_setup.hpp"
 #include "worker/process/stop_signals.hpp"
@@ -87,11 +88,16 @@ AttemptProblem memory_problem(std::size_t cells, double peak) {
               (cells == 1 ? std::string("one cell alone") : fmt::format("{} cells: split", cells))};
 }
 
+AttemptProblem node_problem(const std::string& text) {
+  return {AttemptOutcome::Infrastructure, ExitCode::Infrastructure, EventKind::Warning, 0, text};
+}
+
 /// Trains a claimed job as the first rank of a team, from the claim to the outcome. An error of the
 /// job itself is recorded and goes to JobRetry.
 /// @return true if a signal ended it.
-/// @throws UserError for what concerns every cell; any error in a team of several ranks: the others
-///         wait for this one, so end them all.
+/// @throws UserError for what concerns every cell; a fault of the device, after which this process
+///         can train nothing; any error in a team of several ranks: the others wait for this one,
+///         so end them all.
 bool train(RunContext& run, JobRetry& retry, Claim claim) {
   std::vector<std::int64_t> generations;
   for (const ClaimedCell& cell : claim.cells) generations.push_back(cell.lease.generation());
@@ -106,15 +112,22 @@ bool train(RunContext& run, JobRetry& retry, Claim claim) {
       return true;
     }
   } catch (const std::exception& problem) {
-    if (run.team.group().size() > 1) throw;
+    const bool of_ranks = run.team.group().size() > 1;
     const std::string text = with_its_leaf(problem.what());
     const bool begun = session.has_value();
     if (is_out_of_memory(problem)) {
       const double peak = peak_device_memory_bytes(run.device.device);
       give_back(run, claim, session, memory_problem(claim.job.rows.size(), peak));
+      if (of_ranks) throw;
       if (begun) run.progress.job_ended("out of memory");
       return retry.out_of_memory(claim.job, generations, peak);
     }
+    if (device_fault_of(problem) == DeviceFault::Node) {
+      give_back(run, claim, session, node_problem(text));
+      throw;
+    }
+    // After a kernel's fault the attempt ends as a crash.
+    if (of_ranks || device_fault_of(problem) == DeviceFault::Kernel) throw;
     give_back(run, claim, session,
               {AttemptOutcome::Error, ExitCode::Failed, EventKind::Failure, 0, text});
     if (begun) run.progress.job_ended("failed");

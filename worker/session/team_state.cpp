@@ -52,12 +52,13 @@ void require_equal_parameters(Collective& team, Arena& arena, std::int64_t step)
     if (hashes[rank] != hashes[0]) different.push_back(rank);
   }
   if (different.empty()) return;
-  throw Error(fmt::format(
-      "after step {} the parameters of rank {} of the team differ from those of its rank 0: "
-      "nothing "
-      "is written. A fault of the hardware, or an error in this program; the same command goes on "
-      "from the last checkpoint",
-      step, fmt::join(different, ", ")));
+  throw UserError(
+      ExitCode::Infrastructure,
+      fmt::format(
+          "after step {} the parameters of rank {} of the team differ from those of its rank 0: "
+          "nothing is written. A fault of the hardware, or an error in this program; the same "
+          "command goes on from the last checkpoint",
+          step, fmt::join(different, ", ")));
 }
 
 }  // namespace depthgrid

@@ -25,13 +25,14 @@ TEST(FaultPoint, WithoutAnOrderNothingIsArmed) {
 }
 
 TEST(FaultPoint, EachFaultComesAtItsStepAndCellOnly) {
-  const Ordered order("oom@7@first,error@9");
+  const Ordered order("oom@7@first,error@9,device@11");
   const FaultPoint fault;
   ASSERT_TRUE(fault.armed());
   EXPECT_NO_THROW(fault.pass(7, {"second"}));
   EXPECT_NO_THROW(fault.pass(8, {"first"}));
   EXPECT_THROW(fault.pass(7, {"second", "first"}), std::bad_alloc);
   EXPECT_THROW(fault.pass(9, {"second"}), Error);
+  EXPECT_THROW(fault.pass(11, {}), BackendError);
 }
 
 TEST(FaultPointDeathTest, EndsTheProcessAsOrdered) {

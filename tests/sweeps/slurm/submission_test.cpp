@@ -1,5 +1,7 @@
 #include "sweeps/slurm/submission.hpp"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
@@ -61,6 +63,12 @@ TEST(Submission, TasksInTheQueueAreFoundByTheirCommentsEvenIfTheIdWasNeverLearnt
   EXPECT_EQ(live[0].cells, (std::vector<std::string>{"c1", "c2"}));
   EXPECT_EQ(live[1].task, 2);
   EXPECT_EQ(live[1].cells, std::vector<std::string>{"c3"});
+
+  const auto needless = [&](std::set<std::string> over) {
+    return needless_tasks(live, [&](const std::string& cell) { return over.contains(cell); });
+  };
+  EXPECT_TRUE(needless({"c1", "c2"}).empty()) << "that task runs, and ends by itself";
+  EXPECT_EQ(needless({"c1", "c3"}), std::vector<std::string>{"15_0"});
 }
 
 TEST(Submission, ArraysHaveNoMoreTasksThanSlurmAllows) {
@@ -111,6 +119,24 @@ TEST(SlurmClient, SaysWhatToDoAboutARefusal) {
     FAIL() << "it was refused";
   } catch (const UserError& e) {
     EXPECT_NE(std::string(e.what()).find("sinfo"), std::string::npos) << e.what();
+  }
+}
+
+TEST(SlurmClient, AQueueThatIsFullForThisUserIsNoMatterOfTime) {
+  const SlurmClient slurm([](const std::vector<std::string>&, double) {
+    return CommandAnswer{.code = 1,
+                         .late = false,
+                         .out = "",
+                         .err =
+                             "sbatch: error: Batch job submission failed: Job violates "
+                             "accounting/QOS policy (job submit limit, user's size and/or time "
+                             "limits)\n"};
+  });
+  try {
+    slurm.submit("script", {});
+    FAIL() << "it was refused";
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("MaxSubmitJobs"), std::string::npos) << e.what();
   }
 }
 

@@ -1,12 +1,10 @@
 #include "sweeps/supervise/failure_class.hpp"
 
 #include <csignal>
-#include <fstream>
 
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
-#include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
 namespace failure_class_test {
@@ -17,6 +15,7 @@ TEST(FailureClass, FollowsFromTheExitCode) {
   EXPECT_EQ(end_of(75, "", 0), LaunchEnd::Stopped);
   EXPECT_EQ(end_of(76, "", 0), LaunchEnd::Hang);
   EXPECT_EQ(end_of(77, "", 0), LaunchEnd::OutOfMemory);
+  EXPECT_EQ(end_of(71, "", 0), LaunchEnd::Infrastructure);
   EXPECT_EQ(end_of(73, "", 0), LaunchEnd::Disk);
   EXPECT_EQ(end_of(78, "", 0), LaunchEnd::Refused);
   EXPECT_EQ(end_of(1, "", 0), LaunchEnd::Error);
@@ -27,6 +26,8 @@ TEST(FailureClass, FollowsFromTheExitCode) {
 
 TEST(FailureClass, AKillByTheSystemForMemoryIsOutOfMemory) {
   EXPECT_EQ(end_of(128 + SIGKILL, "", 1), LaunchEnd::OutOfMemory);
+  EXPECT_EQ(end_of(71, "", 1), LaunchEnd::OutOfMemory)
+      << "of another rank, which lost the killed one";
 }
 
 TEST(FailureClass, WhatTheDriverSaysIsNotTheProgramsFault) {
@@ -48,15 +49,6 @@ TEST(FailureClass, AnErrorIsNotTriedAsOftenAsACrash) {
   EXPECT_EQ(policy_of(LaunchEnd::Crash).budget, "retry.crash");
   EXPECT_EQ(name_of(LaunchEnd::Error), "error");
   EXPECT_EQ(name_of(LaunchEnd::Refused), "refused");
-}
-
-TEST(FailureClass, TheTailOfALogIsItsLastLines) {
-  const TemporaryFolder folder;
-  const std::string file = (folder.path() / "log").string();
-  std::ofstream(file) << "one\ntwo\nthree\n";
-  EXPECT_EQ(tail_of(file, 2), "two\nthree\n");
-  EXPECT_EQ(tail_of(file, 9), "one\ntwo\nthree\n");
-  EXPECT_EQ(tail_of(file + "-absent", 9), "");
 }
 
 }  // namespace failure_class_test

@@ -73,6 +73,16 @@ TEST(LaunchPlan, PartsAreTheJobsAndThenTheCells) {
   ASSERT_EQ(single.size(), 2U);
   EXPECT_EQ(single[1].rows, std::vector<std::size_t>{3});
   EXPECT_TRUE(parts_of(single[1]).empty());
+  EXPECT_TRUE(smaller_parts_of(single[1]).empty());
+  LaunchPlan fused = parts[1];
+  fused.rows = {1, 2, 3};
+  fused.cells = {"1", "2", "3"};
+  fused.jobs = {3};
+  const auto halves = smaller_parts_of(fused);
+  ASSERT_EQ(halves.size(), 2U);
+  EXPECT_EQ(halves[0].rows, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(halves[1].rows, (std::vector<std::size_t>{2, 3}));
+  EXPECT_EQ(halves[1].id, job_id({"2", "3"}));
 }
 
 }  // namespace launch_plan_test

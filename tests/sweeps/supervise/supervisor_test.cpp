@@ -103,6 +103,36 @@ TEST(Supervisor, ALaunchOfSeveralJobsIsTakenApartUntilItsCulpritIsAlone) {
   EXPECT_EQ(world.started.back(), "later") << "it waits for every part";
 }
 
+TEST(Supervisor, WhatDoesNotFitInMemoryIsHalvedAtOnceAndACellAloneIsTriedAgain) {
+  const Script oom{.seconds = 1, .code = 77, .settles = false};
+  std::vector<LaunchPlan> plan = launches(1);
+  plan[0].rows = {0, 1, 2};
+  plan[0].cells = {"0", "1", "2"};
+  plan[0].jobs = {3};
+  const std::string alone = job_id({"0"}), pair = job_id({"1", "2"}), large = job_id({"2"});
+  World world(plan, slots(1));
+  for (const std::string& id : {std::string("a"), pair, large}) world.plays(id, {oom});
+  RetryOptions retries;
+  retries.budget = [](std::string_view) { return std::int64_t{1}; };
+  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.said;
+  EXPECT_EQ(world.aside, std::vector<std::string>{large});
+  const auto times = [&](const std::string& id) { return std::ranges::count(world.started, id); };
+  EXPECT_EQ(times("a"), 1);
+  EXPECT_EQ(times(pair), 1);
+  EXPECT_EQ(times(alone), 1);
+  EXPECT_EQ(times(large), 2) << "once more, in a process of its own";
+}
+
+TEST(Supervisor, AFaultOfTheNodeIsTriedAgain) {
+  World world(launches(1), slots(1));
+  world.plays("a", {{.seconds = 1, .code = 71, .settles = false}, {.seconds = 1, .code = 0}});
+  RetryOptions retries;
+  retries.budget = [](std::string_view leaf) {
+    return std::int64_t{leaf == "retry.infrastructure" ? 1 : 0};
+  };
+  EXPECT_EQ(world.run(retries), ExitCode::Done) << world.said;
+}
+
 TEST(Supervisor, ProgressFillsTheBudgetAgain) {
   World world(launches(1), slots(1));
   std::deque<Script> scripts;

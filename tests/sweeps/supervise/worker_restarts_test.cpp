@@ -54,6 +54,13 @@ TEST(WorkerRestarts, AKillForMemoryIsOne) {
   EXPECT_TRUE(restarts.ended(killed, 0).used_up);
 }
 
+TEST(WorkerRestarts, AFaultOfTheDeviceIsOneForAProcessWithAContextOfItsOwn) {
+  WorkerRestarts restarts(retries(1));
+  const int fault = static_cast<int>(ExitCode::Infrastructure);
+  EXPECT_TRUE(restarts.ended(end_with(fault), 0).again);
+  EXPECT_TRUE(restarts.ended(end_with(fault), 0).used_up);
+}
+
 TEST(WorkerRestarts, AUsersStopIsAStopWhateverFollows) {
   WorkerRestarts restarts(retries(3));
   WorkerEnd stopped = end_with(128 + SIGSEGV);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/machine.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -23,7 +24,7 @@ TEST(EndNote, TheFirstCodeStays) {
   note_end(76);
   note_end(137);
 
-  EXPECT_EQ(content(folder.path() / "end"), "076\n");
+  EXPECT_EQ(content(folder.path() / "end"), "076\n" + node_name() + "\n");
   note_ends_in({});
 }
 

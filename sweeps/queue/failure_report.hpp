@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/cell.hpp"
+#include "storage/store.hpp"
+
+namespace depthgrid {
+
+/// Why a cell has been given up. In the store (Store::publish_failure) it is JSON: `class`,
+/// `message`, `job`, `host`, `plan`, `repeat`, `last_words`.
+struct FailureReport {
+  std::string kind;  // a class, such as "crash"
+  std::string message;
+  std::string job{};         // "" if none had begun
+  std::string host{};        // "" if unknown
+  std::string last_words{};  // of the log of the attempt
+};
+
+/// The report with the command that trains this cell alone, in a store of its own. It names the
+/// sweep file of the newest plan; once there is a newer plan, current_repeat() names it.
+std::string failure_json(const Store& store, const CellId& id, const FailureReport& report);
+
+/// A report's command `repeat`, with the name that its sweep file has now.
+/// @param plan  of the report.
+std::string current_repeat(const Store& store, const std::string& repeat, std::int64_t plan);
+
+}  // namespace depthgrid

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+
+namespace depthgrid {
+
+/// What an error says about the device, its driver or the network between ranks.
+enum class DeviceFault : std::uint8_t {
+  None,    // the error is one of the computation; this process can go on
+  Kernel,  // a kernel did what it must not (a bad address, an assertion): the program's fault
+  Node     // a card, a driver or the network has failed: elsewhere it may well succeed
+};
+
+/// After a fault of either kind every further CUDA call of this process fails, too (CUDA Runtime
+/// API, cudaError): it has to end. Shortage of memory is none; see is_out_of_memory().
+DeviceFault device_fault_of(const std::exception& e);
+
+}  // namespace depthgrid
