@@ -23,6 +23,8 @@ FAULTS = {
 }
 NO_RETRIES = [w for leaf in ("crash", "infrastructure", "hang", "oom") for w in ("--set", f"retry.{leaf}=0")]
 WATCHED = ("-j", "2", "--set", "packing.fuse=off", "--set", "packing.cells_per_launch=1")
+LARGE = tuple(w for leaf in ("model.d_model=896", "model.modulation.hidden=4", "seeds=1", "train.steps=30",
+                             "train.batch_size=1") for w in ("--set", leaf))
 TEAM = ("-j", "2", "--set", "resources.ranks_per_job=2", "--set", "packing.fuse=2")
 
 
@@ -207,17 +209,20 @@ def detect(options):
 def preempt(options):
     """USR1 again and again: a checkpoint and 75 within 5 s, and in the end the undisturbed bits."""
     programs = Programs(options.build, options.work, steps=600, every=100000)
-    kinds = {"plain run": ((), 1), "supervisor (`-j 2`)": (("-j", "2", "--set", "packing.fuse=2"), 1),
-             "team of two under `mpirun`": (("--set", "resources.ranks_per_job=2"), 2)}
+    # name: options, ranks, times in a row
+    kinds = {"plain run": ((), 1, options.rounds),
+             "supervisor (`-j 2`)": (("-j", "2", "--set", "packing.fuse=2"), 1, options.rounds),
+             "team of two under `mpirun`": (("--set", "resources.ranks_per_job=2"), 2, options.rounds),
+             "a cell with 118 MB of weights and moments": (LARGE, 1, 3)}
     dice = random.Random(options.seed)
     rows, violations = [], 0
-    for name, (how, ranks) in kinds.items():
+    for name, (how, ranks, rounds) in kinds.items():
         reference = Reference(programs, *how, ranks=ranks, name="undisturbed " + name.split()[0])
         store = options.work / ("preempted " + name.split()[0])
         words = programs.words(store, *how, ranks=ranks)
         stops, times = 0, []
         try:
-            while stops < options.rounds:
+            while stops < rounds:
                 known = set(store.glob("cells/*/*/journal-*"))
                 child = programs.start(words)
                 wait_for("training", lambda: set(store.glob("cells/*/*/journal-*")) - known or child.poll() is not None)

@@ -50,6 +50,25 @@ seen "preempted with a signal: $(attempts_that preempted stopped) launches stopp
 wait_for 120 "end of all tasks" queue_empty_soon
 all_done preempted plain_long
 
+# Ten times in a row: the tasks go back and on, each time from where they were, and end with undisturbed bits.
+often=(--set seeds=1 --set train.steps=12000 --set checkpoint.every=100 --set eval.every=6000)
+"$depthgrid" run "$sweep" "${options[@]}" "${often[@]}" --store plain_often -q
+submit often "${often[@]}" >submitted
+wait_for 60 "running tasks" running 2
+task=$(squeue -h -r -t R -o %i | head -1)
+for n in $(seq 10); do
+  wait_for 60 "task that runs" state_is "$task" RUNNING
+  known=$(find often/cells -name 'ckpt-*.h5' -printf '%f\n' | sort -u | tail -1)
+  wait_for 60 "newer checkpoint" bash -c "[ \"\$(find often/cells -name 'ckpt-*.h5' -printf '%f\\n' | sort -u | tail -1)\" != '$known' ]"
+  scancel --signal=USR1 --batch "$task"
+  wait_for 60 "task back in the queue" state_is "$task" PENDING
+  hurry
+done
+scontrol show job "$task" | grep -q 'Restarts=10' || fail "$task has not gone back ten times: $(scontrol show job "$task")"
+wait_for 120 "end of all tasks" queue_empty_soon
+all_done often plain_often
+seen "one task signalled ten times in a row: $(attempts_that often stopped) launches stopped with a checkpoint"
+
 # A node that Slurm itself finds dead (SlurmdTimeout): only its tasks come back.
 submit dead "${long[@]}" >submitted
 wait_for 60 "running tasks" running 4

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
@@ -49,6 +50,9 @@ class PretendedWorld {
     world.now = [this] { return now_; };
     world.time_left = [this] { return late_at - now_; };
     world.wait = [this](double seconds) {
+      if (!events.empty() && events.back().kind != Event::Kind::Wait) {
+        events.push_back({Event::Kind::Wait});
+      }
       now_ += seconds;
       if (now_ > pause_at) now_ += 25, pause_at = 1e9;
       ASSERT_LT(now_, 1e6) << "it never ends; said so far:\n" << said;
@@ -64,6 +68,12 @@ class PretendedWorld {
     return supervisor.run();
   }
 
+  /// What happened, in order. A pause of the supervisor is one event, however long.
+  struct Event {
+    enum class Kind : std::uint8_t { Start, End, Wait } kind;
+    std::string id{};
+  };
+  std::vector<Event> events;
   std::vector<std::string> started, aside, asked, killed;
   std::string haunted;  // an owner of this launch's cells is silent …
   double haunted_until = 0;
@@ -91,6 +101,7 @@ class PretendedWorld {
       if (killed_) return 137;
       if (asked_) return 75;
       if (world_.now_ < end_) return std::nullopt;
+      world_.events.push_back({Event::Kind::End, plan_.id});
       for (const std::size_t row : plan_.rows) {
         if (script_.settles) world_.settled_.insert(row);
         if (script_.code == 4) world_.failed_.insert(row);
@@ -122,6 +133,7 @@ class PretendedWorld {
   std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) {
     if (ticket.plan.id == no_log_of) throw StorageError("log", "cannot be opened");
     started.push_back(ticket.plan.id);
+    events.push_back({Event::Kind::Start, ticket.plan.id});
     gpus.push_back(ticket.gpus);
     cores.push_back(ticket.cores);
     Script script;
