@@ -53,6 +53,7 @@ constexpr CodeClass kCodes[] = {
     {number(ExitCode::Partial), LaunchEnd::Done},  // failures are reported in the store
     {number(ExitCode::Failed), LaunchEnd::Error},
     {number(ExitCode::TempFail), LaunchEnd::Stopped},
+    {128 + SIGUSR1, LaunchEnd::Stopped},  // asked before the process could listen
     {number(ExitCode::Hang), LaunchEnd::Hang},
     {number(ExitCode::OutOfMemory), LaunchEnd::OutOfMemory},
     {number(ExitCode::Infrastructure), LaunchEnd::Infrastructure},

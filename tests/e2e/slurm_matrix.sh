@@ -50,11 +50,11 @@ seen "preempted with a signal: $(attempts_that preempted stopped) launches stopp
 wait_for 120 "end of all tasks" queue_empty_soon
 all_done preempted plain_long
 
-# Ten times in a row: the tasks go back and on, each time from where they were, and end with undisturbed bits.
-often=(--set seeds=1 --set train.steps=12000 --set checkpoint.every=100 --set eval.every=6000)
+# Ten times in a row: the task goes back and on, each time from where they were, and ends with undisturbed bits.
+often=(--set seeds=1 --set model.modulation.hidden=4 --set train.steps=12000 --set checkpoint.every=100 --set eval.every=6000)
 "$depthgrid" run "$sweep" "${options[@]}" "${often[@]}" --store plain_often -q
 submit often "${often[@]}" >submitted
-wait_for 60 "running tasks" running 2
+wait_for 60 "running task" running 1
 task=$(squeue -h -r -t R -o %i | head -1)
 for n in $(seq 10); do
   wait_for 60 "task that runs" state_is "$task" RUNNING

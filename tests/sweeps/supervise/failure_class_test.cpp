@@ -13,6 +13,7 @@ TEST(FailureClass, FollowsFromTheExitCode) {
   EXPECT_EQ(end_of(0, "", 0), LaunchEnd::Done);
   EXPECT_EQ(end_of(4, "", 0), LaunchEnd::Done);
   EXPECT_EQ(end_of(75, "", 0), LaunchEnd::Stopped);
+  EXPECT_EQ(end_of(128 + SIGUSR1, "", 0), LaunchEnd::Stopped);
   EXPECT_EQ(end_of(76, "", 0), LaunchEnd::Hang);
   EXPECT_EQ(end_of(77, "", 0), LaunchEnd::OutOfMemory);
   EXPECT_EQ(end_of(71, "", 0), LaunchEnd::Infrastructure);
