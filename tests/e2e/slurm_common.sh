@@ -59,10 +59,13 @@ all_done() { # all_done STORE [AS STORE]
   [ "$(find "$1/cells" -name result.h5 | wc -l)" = "$("$depthgrid" status "$1" --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["counts"]["completed"])')" ] ||
     fail "not one result for each cell"
 }
-# A held task may start now: Slurm lets requeued ones wait for two minutes.
+# A held task may start now: Slurm lets requeued ones wait for two minutes. Not at once, since it ends what is left of the
+# last start by the same id.
 hurry() {
-  local job
-  for job in $(squeue -h -r -t PD -o %i); do
+  local job jobs
+  jobs=$(squeue -h -r -t PD -o %i)
+  [ -z "$jobs" ] || sleep 2
+  for job in $jobs; do
     scontrol update jobid="$job" StartTime=now 2>/dev/null || true
   done
 }

@@ -62,7 +62,6 @@ for n in $(seq 10); do
   wait_for 60 "newer checkpoint" bash -c "[ \"\$(find often/cells -name 'ckpt-*.h5' -printf '%f\\n' | sort -u | tail -1)\" != '$known' ]"
   scancel --signal=USR1 --batch "$task"
   wait_for 60 "task back in the queue" state_is "$task" PENDING
-  sleep 2 # Slurm ends what is left of the last start, by the same id
   hurry
 done
 scontrol show job "$task" | grep -q 'Restarts=10' || fail "$task has not gone back ten times: $(scontrol show job "$task")"
