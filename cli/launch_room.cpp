@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/child_process.hpp"
+#include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/text_form.hpp"
@@ -52,14 +53,6 @@ bool binds(const CellConfig& run, const LaunchPlace& place) {
   return word == "cores" || std::getenv("SLURM_JOB_ID") != nullptr;
 }
 
-/// The first of this process's cores; none if they are too few.
-std::vector<int> cores_for(std::int64_t wanted) {
-  std::vector<int> out = allowed_cores();
-  if (static_cast<std::int64_t>(out.size()) < wanted) return {};
-  out.resize(static_cast<std::size_t>(wanted));
-  return out;
-}
-
 }  // namespace
 
 LaunchPlace asked_place(const CellConfig& run) {
@@ -77,6 +70,7 @@ SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& 
   SupervisorOptions out;
   out.host = node_name();
   out.slurm_job = this_task();
+  out.restart = restart_of_task();
   out.silence = silence_of(run);
   out.memory_bytes = place.nodes > 1 ? 0 : 0.8 * machine.memory_bytes;
   if (run.word("resources.device") != "cpu") out.gpus = machine.gpus;
@@ -86,10 +80,22 @@ SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& 
   }
   const auto cards = static_cast<std::int64_t>(out.gpus.size());
   place.cards_per_node = cards;
+  // Two steps of srun cannot hold one card: the second would wait without a word.
+  const bool shared = place.nodes == 1;
   const std::int64_t here =
-      cards > 0 ? cards * on_one_card(run, slots.has_value(), cards * place.nodes, jobs)
+      cards > 0 ? cards * (shared ? on_one_card(run, slots.has_value(), cards, jobs) : 1)
                 : std::max<std::int64_t>(1, machine.cores / place.threads);
   out.slots = slots.value_or(here * place.nodes);
+  if (cards > 0 && !shared) {
+    if (out.slots > here * place.nodes) {
+      log(LogLevel::Warning,
+          fmt::format("in an allocation of {} nodes launches do not share cards: {} at a time, "
+                      "not {}",
+                      place.nodes, here * place.nodes, out.slots));
+    }
+    out.slots = std::min(out.slots, here * place.nodes);
+    place.cores_per_rank = place.cores_per_node / cards;
+  }
   if (cards > 0) {  // more launches than cards share them
     const std::vector<std::string> each = out.gpus;
     while (static_cast<std::int64_t>(out.gpus.size()) < out.slots) {
@@ -99,8 +105,11 @@ SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& 
   }
   out.disk_wait = static_cast<double>(run.integer("retry.disk_wait"));
   out.alone = [place](std::int64_t ranks) { return runs_alone(place, ranks); };
-  out.cores_per_rank = place.threads;
-  if (binds(run, place)) out.cores = cores_for(out.slots * place.threads);
+  if (binds(run, place)) {
+    out.cores = allowed_cores();
+    out.cores_per_rank = static_cast<std::int64_t>(out.cores.size()) / out.slots;
+    if (out.cores_per_rank < place.threads) out.cores.clear();  // too few for each to have its own
+  }
   return out;
 }
 

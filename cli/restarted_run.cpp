@@ -1,5 +1,6 @@
 #include "cli/restarted_run.hpp"
 
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -113,6 +114,9 @@ int run_restarted(const CommandLine& line, const Sweep& sweep, const std::filesy
       const RunState state = state_of_run(line, sweep, store, order.only);
       worker.left = state.left;
       worker.progressed = state.reached > std::exchange(reached, state.reached);
+    }
+    if (worker.passed_on != 0 && worker.code == 128 + SIGUSR1) {
+      return number_of(ExitCode::TempFail);  // it came before the worker could listen
     }
     const WorkerRestarts::Verdict verdict = restarts.ended(worker, clock.seconds());
     say_how_it_ended(worker.code, verdict);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/launch_room.hpp"
 #include "cli/store_argument.hpp"
@@ -95,6 +96,18 @@ LiveSweep live_sweep_of(const Sweep& sweep, const CellStates& states, const Cost
   return {sweep.name, std::move(cells)};
 }
 
+/// @throws UserError (BadData) if a task names cells that its sweep file lacks.
+void refuse_unknown(const Sweep& sweep, const std::vector<std::string>& cells) {
+  std::set<std::string> unknown(cells.begin(), cells.end());
+  for (const CellPlan& cell : sweep.cells) unknown.erase(cell.id);
+  if (unknown.empty()) return;
+  throw UserError(
+      ExitCode::BadData,
+      fmt::format("the task names {} of {} cells that are not in {}: {}; the file is that of "
+                  "another sweep, or has changed. depthgrid submit takes them anew",
+                  unknown.size(), cells.size(), sweep.file, fmt::join(unknown, ", ")));
+}
+
 /// Cells that this run is to train.
 std::vector<bool> wanted_rows(const Sweep& sweep, const SupervisedRun& request,
                               const CellStates& states) {
@@ -174,6 +187,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   if (prepared != 0) return {.code = prepared};
   StopWatch signals;
   const Sweep sweep = load_planned_sweep(line);
+  refuse_unknown(sweep, request.cells);
   const Store store = Store::open(request.order.store);
   CellStates states(sweep, store);
   LaunchPlace place = asked_place(sweep.run);

@@ -70,7 +70,7 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
                   .canary = false,
                   .request = task_request(task.sweep.run, bad, ranks),
                   .tasks = {task.cells}};
-  PreparedSubmission anew = prepare_submission(task.sweep, task.store, {group}, 1,
+  PreparedSubmission anew = prepare_submission(task.sweep, task.store.root(), {group}, 1,
                                                before ? before->words : std::vector<std::string>{});
   anew.arrays.front().dependency.clear();  // it was met when this task began
   submit_prepared(anew, task.store, slurm);
@@ -83,7 +83,7 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
 }  // namespace
 
 std::set<std::string> nodes_at_fault(const Store& store, const std::vector<std::string>& cells,
-                                     const std::string& task) {
+                                     const std::string& task, std::int64_t restart) {
   std::set<std::string> left;
   for (const std::string& id : cells) {
     const bool again = !failure_stands(store, id) || !fails_again(failure_class(store, id));
@@ -92,6 +92,7 @@ std::set<std::string> nodes_at_fault(const Store& store, const std::vector<std::
   std::set<std::string> out;
   for (const LaunchRecord& record : launch_records(store.root())) {
     if (record.end != LaunchEnd::Infrastructure || record.slurm_job != task) continue;
+    if (record.restart != restart) continue;
     const bool ours =
         std::ranges::any_of(record.cells, [&](const std::string& id) { return left.contains(id); });
     if (ours) out.insert(record.host);
@@ -110,6 +111,7 @@ bool found_node_fault(const Store& store, const std::vector<std::string>& cells)
                       .cells = cells,
                       .host = node_name(),
                       .slurm_job = task,
+                      .restart = restart_of_task(),
                       .launcher = "direct",
                       .ranks = 1,
                       .end = LaunchEnd::Infrastructure,
@@ -129,7 +131,7 @@ void return_task(const TaskReturn& task) {
   if (name.empty()) return log(LogLevel::Warning, "--requeue: this is no task of Slurm");
   const bool stopped = task.code == static_cast<int>(ExitCode::TempFail);
   std::set<std::string> bad;
-  if (!stopped) bad = nodes_at_fault(task.store, task.cells, name);
+  if (!stopped) bad = nodes_at_fault(task.store, task.cells, name, restart_of_task());
   if (!stopped && bad.empty()) return;
   const SlurmClient slurm;
   const bool time_is_up = task.signal == SIGUSR1 || task.signal == SIGUSR2;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -26,10 +27,11 @@ struct TaskReturn {
 /// submitted anew. Slurm ends this process meanwhile.
 void return_task(const TaskReturn& task);
 
-/// Nodes by whose fault launches of this task have failed and left cells that would be tried again;
-/// "" among them: one of several. @param task  as this_task().
+/// Nodes by whose fault launches of this start of a task have failed and left cells that would be
+/// tried again; "" among them: one of several.
+/// @param task  as this_task(). @param restart  as restart_of_task().
 std::set<std::string> nodes_at_fault(const Store& store, const std::vector<std::string>& cells,
-                                     const std::string& task);
+                                     const std::string& task, std::int64_t restart);
 
 /// Looks at this node (sweeps/slurm/node_check) before the task begins, and records a fault as a
 /// launch of the task that ended by it. @return whether there is one.

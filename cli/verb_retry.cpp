@@ -1,10 +1,17 @@
 #include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/cell_orders_argument.hpp"
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
+#include "core/base/error.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/report/cell_log.hpp"
+#include "sweeps/supervise/failure_class.hpp"
 
 namespace depthgrid {
 namespace {
@@ -19,6 +26,19 @@ OrderOutcome told_again(std::size_t row, RetryOutcome outcome) {
       break;
   }
   return {row, "not_failed", "as it was: it has not failed"};
+}
+
+/// @throws UserError (Usage) with the classes that reports have.
+void refuse_unknown_class(const std::string& given) {
+  std::vector<std::string_view> known = {"cancelled", "source", "storage"};
+  for (int e = 0; e <= static_cast<int>(LaunchEnd::Refused); ++e) {
+    const auto end = static_cast<LaunchEnd>(e);
+    if (end != LaunchEnd::Done && end != LaunchEnd::Stopped) known.push_back(name_of(end));
+  }
+  std::ranges::sort(known);
+  if (std::ranges::find(known, given) != known.end()) return;
+  throw UserError(ExitCode::Usage, fmt::format("retry --class {}: one of {} is expected", given,
+                                               fmt::join(known, ", ")));
 }
 
 }  // namespace
@@ -38,6 +58,7 @@ int retry_verb(const Arguments& arguments) {
       .list("cell", "CELL", "a cell, as the argument; repeatable");
   if (!line.parse(arguments)) return 0;
   const std::vector<std::string> classes = line.words_of("class");
+  for (const std::string& given : classes) refuse_unknown_class(given);
   const bool named = line.has("failed") || !classes.empty() || line.has("cell");
   OrderedCells cells = ordered_cells(line, named, [&](const Store& store, const CellSummary& cell) {
     if (!is_failure(cell.status)) return false;

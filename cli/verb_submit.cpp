@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "core/base/log.hpp"
 #include "core/config/text_form.hpp"
 #include "storage/files/lease_keeper.hpp"
+#include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
@@ -128,6 +130,12 @@ SubmitJson json_of(const PreparedSubmission& prepared, const MissingCells& missi
           {"arrays", arrays}};
 }
 
+void refuse_own_option(const std::string& word, std::string_view place) {
+  if (const auto why = own_option(word)) {
+    throw UserError(ExitCode::Usage, fmt::format("submit: {}: {}; leave it out", place, *why));
+  }
+}
+
 /// Cells that are left out, with the reason.
 struct LeftOut {
   CellNeed need;
@@ -161,6 +169,43 @@ std::string text_of(const PreparedSubmission& prepared, const MissingCells& miss
   return out;
 }
 
+/// The store that is there; for who only looks and finds none an empty one, which goes away.
+class ViewedStore {
+ public:
+  ViewedStore(const fs::path& folder, bool looks)
+      : scratch_(looks && !Store::is_at(folder)
+                     ? fs::temp_directory_path() / ("depthgrid-" + this_process().uuid)
+                     : fs::path()),
+        store_(scratch_.empty() && looks
+                   ? Store::open(folder)
+                   : Store::open_or_create(scratch_.empty() ? folder : scratch_)) {}
+  ~ViewedStore() {
+    std::error_code stays;
+    if (!scratch_.empty()) fs::remove_all(scratch_, stays);
+  }
+  ViewedStore(const ViewedStore&) = delete;
+  ViewedStore& operator=(const ViewedStore&) = delete;
+
+  const Store& store() const noexcept { return store_; }
+
+ private:
+  fs::path scratch_;
+  Store store_;
+};
+
+Lease locked(const Store& store, LeaseKeeper& leases) {
+  const fs::path folder = submissions_folder(store.root());
+  make_folders(folder);
+  bool said = false;
+  return submission_lock(leases, folder, [&](double seconds) {
+    if (std::exchange(said, true)) return;
+    log(LogLevel::Info,
+        fmt::format("submit: another submission is at work here, or has died: waiting for it, "
+                    "{:.0f} s at most",
+                    seconds));
+  });
+}
+
 }  // namespace
 
 int submit_verb(const Arguments& arguments) {
@@ -190,8 +235,12 @@ int submit_verb(const Arguments& arguments) {
                                          "' of sbatch: letters, digits and . _ - , : @ = & ( ) / "
                                          "alone");
   }
+  for (const std::string& word : words) refuse_own_option(word, "after --");
   const bool dry = line.has("dry-run"), test = line.has("test-only");
   const Sweep sweep = load_planned_sweep(line);
+  for (const std::string& word : sweep.run.words("slurm.extra")) {
+    refuse_own_option(word, "slurm.extra");
+  }
   const fs::path folder = store_of(line, sweep);
   refuse_over_budget(sweep, folder);
   const SlurmClient slurm;
@@ -201,27 +250,14 @@ int submit_verb(const Arguments& arguments) {
                     "type depthgrid run "
                     "-j N, or try a submission with --dry-run or scripts/slurm/lab.sh");
   }
-  if (dry && !Store::is_at(folder)) {
-    throw UserError(ExitCode::NoInput, folder.string() +
-                                           ": no store yet; depthgrid plan shows the jobs, and "
-                                           "--test-only lets sbatch check the scripts");
-  }
-  const Store store = dry ? Store::open(folder) : Store::open_or_create(folder);
-  std::unique_ptr<LeaseKeeper> leases;
+  const bool looks = dry || test;
+  const ViewedStore viewed(folder, looks);
+  const Store& store = viewed.store();
+  LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
   std::optional<Lease> lock;
-  if (!dry) {
+  if (!looks) {
     publish_plan(store, sweep);
-    make_folders(submissions_folder(store.root()));
-    leases = std::make_unique<LeaseKeeper>(
-        LeaseOptions{.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
-    bool said = false;
-    lock = submission_lock(*leases, submissions_folder(store.root()), [&](double seconds) {
-      if (std::exchange(said, true)) return;
-      log(LogLevel::Info,
-          fmt::format("submit: another submission is at work here, or has died: waiting for it, "
-                      "{:.0f} s at most",
-                      seconds));
-    });
+    lock = locked(store, leases);
   }
   const bool asks = slurm.present();
   const auto partitions = asks ? slurm.partitions() : std::vector<SlurmPartition>{};
@@ -230,7 +266,7 @@ int submit_verb(const Arguments& arguments) {
       asks ? live_tasks(submissions(store.root()), slurm.queue()) : std::vector<LiveTask>{});
   const bool canary = line.has("canary") || sweep.run.flag("slurm.canary");
   PreparedSubmission prepared = prepare_submission(
-      sweep, store,
+      sweep, folder,
       task_groups(sweep, missing.wanted(), plan_options(sweep, store, canary, partitions)),
       asks ? slurm.max_array_size() : kUsualArraySize, words);
   if (!prepared.submission.tasks.empty()) {

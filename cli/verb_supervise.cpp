@@ -65,7 +65,8 @@ std::vector<std::string> cells_of_task(const CommandLine& line) {
 int supervise_verb(const Arguments& arguments) {
   CommandLine line(
       "supervise FILE [--store DIR] [--set KEY=VALUE]... [-j N] [--fail-fast]\n"
-      "                [--tasks FILE [--task N]] [-q | --json-progress]",
+      "                [--only EXPRESSION] [--tasks FILE [--task N] [--requeue]] [-q | "
+      "--json-progress]",
       "Trains what has no result yet, each job in a process of its own that is watched and\n"
       "started again if it fails; as `run -j`, but also inside a launcher's step. A batch\n"
       "script ends in it.");

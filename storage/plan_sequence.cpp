@@ -152,6 +152,21 @@ bool has_plan(const Store& store) {
   return newest_plan(store) > 0;
 }
 
+bool all_planned(const Store& store, const std::vector<CellId>& cells) {
+  std::set<CellId> open(cells.begin(), cells.end());
+  for (const std::int64_t number : plan_numbers(store)) {
+    if (open.empty()) break;
+    try {
+      for (const StoredCell& cell : read_plan_file(store.plan_file(number), number).cells) {
+        open.erase(cell.id);
+      }
+    } catch (const StorageError& damaged) {
+      log(LogLevel::Debug, damaged.what());  // it is reported by who reads the store
+    }
+  }
+  return open.empty();
+}
+
 StoredPlan publish_plan(const Store& store, const Sweep& sweep) {
   StoredPlan plan = stored_plan(sweep);
   plan.created = iso_utc(unix_time());

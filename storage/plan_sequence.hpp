@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/config/sweep.hpp"
 #include "storage/plan_file.hpp"
@@ -19,6 +20,9 @@ std::int64_t newest_plan(const Store& store);
 
 /// True when a plan has been published.
 bool has_plan(const Store& store);
+
+/// Whether each of these cells is in a plan of the store, be it the newest or an earlier one.
+bool all_planned(const Store& store, const std::vector<CellId>& cells);
 
 /// Makes this sweep the newest plan of the store, and its text `sweep.yaml`. If it already is,
 /// nothing changes. If an earlier plan was the same, the new one is another name of its file.

@@ -12,11 +12,11 @@ enum class ExitCode : int {
   Partial = 4,          // finished, but some cells failed
   BadData = 65,         // input exists but is wrong: another corpus, a damaged file
   NoInput = 66,         // input is missing
-  Infrastructure = 71,  // between workers and who watches them: a card, its driver or the network
+  Infrastructure = 71,  // a card, its driver or the network has failed
   CantCreate = 73,      // the store cannot be written
   TempFail = 75,        // stopped by a signal, checkpointed: run the same command again
   Hang = 76,            // between workers and who watches them: no progress within the limit
-  OutOfMemory = 77,     // between workers only: a cell alone does not fit in memory
+  OutOfMemory = 77,     // a team of several ranks, or a cell alone in a process, does not fit
   BadConfig = 78        // the machine lacks what the file asks for
 };
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include "core/base/clock.hpp"
@@ -79,6 +80,12 @@ Finding preemption_finding(const SlurmFacts& facts) {
   return out;
 }
 
+/// As sacctmgr names users.
+std::string login_name() {
+  const passwd* const user = getpwuid(geteuid());
+  return user == nullptr ? std::to_string(geteuid()) : user->pw_name;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> slurm_config(const std::string& text) {
@@ -122,9 +129,9 @@ std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Find
   out.mpi = mpi_kinds(mpi.out + mpi.err);
   out.partitions = slurm_partitions(run({"sinfo", "-h", "-o", kPartitionFormat}, kController).out);
   out.graces = partition_graces(run({"scontrol", "show", "partition"}, kController).out);
-  const CommandAnswer limits = run({"sacctmgr", "-nP", "show", "assoc",
-                                    "user=" + std::to_string(geteuid()), "format=MaxSubmitJobs"},
-                                   kController);
+  const CommandAnswer limits =
+      run({"sacctmgr", "-nP", "show", "assoc", "user=" + login_name(), "format=MaxSubmitJobs"},
+          kController);
   if (limits.code == 0) out.submit_limits = limits.out;
   return out;
 }

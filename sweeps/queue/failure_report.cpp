@@ -18,7 +18,7 @@ std::string failure_json(const Store& store, const CellId& id, const FailureRepo
       {"job", report.job},
       {"host", report.host},
       {"plan", newest_plan(store)},
-      {"repeat", fmt::format("depthgrid run {} --store {} --only id={}",
+      {"repeat", fmt::format("depthgrid run '{}' --store '{}' --only id={}",
                              fs::absolute(store.sweep_yaml()).string(),
                              fs::absolute(store.root() / "repeat").string(), id)},
       {"last_words", report.last_words}};

@@ -114,6 +114,34 @@ std::int64_t most_ranks(const CellConfig& run, std::int64_t cores, std::int64_t 
   return run.integer("resources.nodes") * on_node;
 }
 
+std::optional<std::string> own_option(std::string_view word) {
+  struct Own {
+    std::string_view name, letter, why;
+  };
+  static constexpr std::string_view kFound = "tasks are found in the queue by it";
+  static constexpr std::string_view kTasks = "submit divides the cells among tasks";
+  static constexpr std::string_view kScript = "its place is in the store";
+  static constexpr Own kOwn[] = {
+      {"--comment", "", kFound},
+      {"--array", "-a", kTasks},
+      {"--wrap", "", kTasks},
+      {"--signal", "", "checkpoints begin by it: slurm.signal_delay"},
+      {"--output", "-o", kScript},
+      {"--chdir", "-D", kScript},
+      {"--open-mode", "", kScript},
+      {"--parsable", "", "submit reads the answer"},
+      {"--test-only", "", "depthgrid submit --test-only does it"},
+  };
+  const std::string_view name = word.substr(0, word.find('='));
+  for (const auto& [own, letter, why] : kOwn) {
+    const bool longer = name.size() > 3 && name.starts_with("--") && own.starts_with(name);
+    if (longer || (!letter.empty() && word.starts_with(letter))) {
+      return fmt::format("option '{}' of sbatch: {} is set by submit, since {}", word, own, why);
+    }
+  }
+  return std::nullopt;
+}
+
 std::string batch_script(const TaskRequest& request, const BatchArray& array) {
   std::string out = "#!/bin/bash\n";
   const auto option = [&](const std::string& text) { out += "#SBATCH " + text + "\n"; };

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config/cell_config.hpp"
@@ -44,6 +46,10 @@ struct BatchArray {
 /// which stand in quotes. The program replaces the shell, so that the signal before the time limit
 /// (`--signal=B:`) reaches it.
 /// @throws UserError (Usage) for a path with a quote, a backslash, a $ or a line break.
+/// Why an option of sbatch may not be given by a user: submit sets it itself, and a second one
+/// would win. @return nothing for all others.
+std::optional<std::string> own_option(std::string_view word);
+
 std::string batch_script(const TaskRequest& request, const BatchArray& array);
 
 }  // namespace depthgrid

@@ -15,10 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// In a submission's folder. The store's own sweep.yaml is that of the newest plan, which may be
+/// another one when a task begins.
+constexpr std::string_view kSweepFile = "sweep.yaml";
+
 /// Paths and names that all arrays of a submission share.
-BatchArray array_of(const Sweep& sweep, const Store& store, const Submission& submission,
+BatchArray array_of(const Sweep& sweep, const fs::path& store, const Submission& submission,
                     const SubmittedArray& array) {
-  const fs::path folder = fs::absolute(submission_folder(store.root(), submission.id));
+  const fs::path folder = fs::absolute(submission_folder(store, submission.id));
   std::string name = "depthgrid:";
   for (const char letter : sweep.name) name += is_plain_word({&letter, 1}) ? letter : '_';
   return {
@@ -29,8 +33,8 @@ BatchArray array_of(const Sweep& sweep, const Store& store, const Submission& su
       .parallel = 0,
       .dependency = sweep.run.null("slurm.dependency") ? "" : sweep.run.word("slurm.dependency"),
       .program = program_beside("depthgrid").string(),
-      .sweep = fs::absolute(store.sweep_yaml()).string(),
-      .store = fs::absolute(store.root()).string(),
+      .sweep = (folder / kSweepFile).string(),
+      .store = fs::absolute(store).string(),
       .task_file = (folder / "tasks.txt").string(),
       .log_folder = (folder / "logs").string()};
 }
@@ -50,6 +54,7 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
   Submission& submission = prepared.submission;
   const fs::path folder = submission_folder(store.root(), submission.id);
   make_folders(folder / "logs");
+  publish_once(folder / kSweepFile, prepared.sweep_yaml);
   keep_submission(store.root(), submission);
   for (std::size_t i = 0; i < submission.arrays.size(); ++i) {
     SubmittedArray& array = submission.arrays[i];
@@ -65,7 +70,7 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
 
 }  // namespace
 
-PreparedSubmission prepare_submission(const Sweep& sweep, const Store& store,
+PreparedSubmission prepare_submission(const Sweep& sweep, const fs::path& store,
                                       const std::vector<TaskGroup>& groups, std::int64_t most,
                                       const std::vector<std::string>& words) {
   PreparedSubmission out;
@@ -73,6 +78,7 @@ PreparedSubmission prepare_submission(const Sweep& sweep, const Store& store,
   submission.id = this_process().uuid.substr(0, 12);
   submission.time = iso_utc(unix_time());
   submission.words = words;
+  out.sweep_yaml = sweep.yaml;
   for (const TaskGroup& group : groups) {
     auto first = static_cast<std::int64_t>(submission.tasks.size());
     submission.tasks.insert(submission.tasks.end(), group.tasks.begin(), group.tasks.end());

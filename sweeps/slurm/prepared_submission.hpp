@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,12 +17,14 @@ namespace depthgrid {
 /// A submission with what its scripts say. Nothing of it is written yet.
 struct PreparedSubmission {
   Submission submission;
+  std::string sweep_yaml;             // Sweep::yaml
   std::vector<BatchArray> arrays;     // of submission.arrays
   std::vector<TaskRequest> requests;  // likewise
 };
 
+/// @param store  its folder, which need not exist.
 /// @param most   largest number of tasks of an array. @param words  further options of sbatch.
-PreparedSubmission prepare_submission(const Sweep& sweep, const Store& store,
+PreparedSubmission prepare_submission(const Sweep& sweep, const std::filesystem::path& store,
                                       const std::vector<TaskGroup>& groups, std::int64_t most,
                                       const std::vector<std::string>& words);
 

@@ -1,5 +1,6 @@
 #include "sweeps/slurm/slurm_client.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <sstream>
@@ -31,6 +32,9 @@ constexpr Cure kCures[] = {
      "resources.* with `sinfo -N -o '%N %c %m %G'`"},
     {"Invalid generic resource",
      "the cluster has no such resource: see slurm.gres, resources.gpus"},
+    {"Invalid job array",
+     "the cluster takes no such array: compare MaxArraySize and max_array_tasks of "
+     "`scontrol show config`"},
     // Before "time limit", which their text names, too.
     {"SubmitJob", kTooMany},
     {"job submit limit", kTooMany},
@@ -79,13 +83,21 @@ std::int64_t SlurmClient::max_array_size() const {
     throw UserError(ExitCode::BadConfig,
                     "scontrol show config: " + trimmed(answer.err) + cure_for(answer.err));
   }
-  std::istringstream lines(answer.out);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("MaxArraySize")) continue;
-    const std::size_t at = line.find('=');
-    if (at != line.npos) return std::atoll(line.c_str() + at + 1);
+  const auto number_after = [&](std::string_view word) -> std::optional<std::int64_t> {
+    const std::size_t at = answer.out.find(word);
+    const std::size_t equals = at == answer.out.npos ? at : answer.out.find('=', at);
+    if (equals == answer.out.npos) return std::nullopt;
+    return std::atoll(answer.out.c_str() + equals + 1);
+  };
+  const std::int64_t size = number_after("MaxArraySize").value_or(kUsualArraySize);
+  const std::int64_t tasks = number_after("max_array_tasks").value_or(size);  // SchedulerParameters
+  if (std::min(size, tasks) < 1) {
+    throw UserError(ExitCode::BadConfig,
+                    "this cluster takes no job arrays (`scontrol show config`: MaxArraySize or "
+                    "max_array_tasks is 0): ask its administrator, or type depthgrid run inside "
+                    "of an allocation");
   }
-  return kUsualArraySize;
+  return std::min(size, tasks);
 }
 
 std::vector<SlurmPartition> SlurmClient::partitions() const {
@@ -178,6 +190,11 @@ std::vector<QueuedTask> queued_tasks(const std::string& text) {
     out.push_back(std::move(task));
   }
   return out;
+}
+
+std::int64_t restart_of_task() {
+  const char* const count = std::getenv("SLURM_RESTART_COUNT");  // unset at the first start
+  return count == nullptr ? 0 : std::atoll(count);
 }
 
 std::string this_task() {

@@ -33,7 +33,8 @@ class SlurmClient {
   /// True if sbatch is installed.
   bool present() const;
 
-  /// Largest index of an array, plus one. @throws UserError (BadConfig) if nobody answers.
+  /// Tasks that an array may have: MaxArraySize, or max_array_tasks if that is less.
+  /// @throws UserError (BadConfig) if nobody answers, or arrays are switched off.
   std::int64_t max_array_size() const;
 
   /// What sinfo lists; empty if it says nothing.
@@ -74,5 +75,8 @@ std::vector<QueuedTask> queued_tasks(const std::string& text);
 
 /// This task of an array as scontrol names it: "123_4", else the job; empty outside of Slurm.
 std::string this_task();
+
+/// How often Slurm has put this task back into the queue.
+std::int64_t restart_of_task();
 
 }  // namespace depthgrid

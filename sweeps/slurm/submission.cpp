@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using SubmissionJson = nlohmann::ordered_json;
 
-constexpr std::int64_t kBadLaunches = 3;
+constexpr std::size_t kBadLaunches = 3;
 
 SubmissionJson json_of(const SubmittedArray& a) {
   return {{"script", a.script}, {"comment", a.comment}, {"first", a.first},  {"tasks", a.tasks},
@@ -157,16 +158,18 @@ std::vector<std::int64_t> array_sizes(std::int64_t tasks, std::int64_t most) {
 }
 
 std::vector<std::string> bad_nodes(const fs::path& store) {
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> counts;  // bad, good
+  std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> ids;  // bad, good
   for (const LaunchRecord& record : launch_records(store)) {
     if (record.slurm_job.empty() || record.host.empty()) continue;
-    auto& [bad, good] = counts[record.host];
-    bad += record.end == LaunchEnd::Infrastructure || record.end == LaunchEnd::Hang ? 1 : 0;
-    good += record.end == LaunchEnd::Done ? 1 : 0;
+    auto& [bad, good] = ids[record.host];
+    const bool failed = record.end == LaunchEnd::Infrastructure || record.end == LaunchEnd::Hang;
+    if (failed) bad.insert(record.id);
+    if (record.end == LaunchEnd::Done) good.insert(record.id);
   }
   std::vector<std::string> out;
-  for (const auto& [host, count] : counts) {
-    if (count.first >= kBadLaunches && count.first > count.second) out.push_back(host);
+  for (const auto& [host, launches] : ids) {
+    const auto& [bad, good] = launches;
+    if (bad.size() >= kBadLaunches && bad.size() > good.size()) out.push_back(host);
   }
   return out;
 }

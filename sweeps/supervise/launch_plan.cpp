@@ -44,6 +44,7 @@ std::vector<LaunchPlan> cut(const LaunchPlan& launch, const std::vector<std::siz
     part.rows.assign(row, row + n);
     part.cells.assign(cell, cell + n);
     part.jobs = {size};
+    part.bytes *= static_cast<double>(size) / static_cast<double>(launch.rows.size());
     part.seconds *= static_cast<double>(size) / static_cast<double>(launch.rows.size());
     part.id = job_id(part.cells);
     std::advance(row, n);

@@ -40,19 +40,13 @@ std::int64_t next_attempt(const fs::path& folder) {
 }
 
 std::string to_json(const LaunchRecord& r) {
-  return LaunchJson{{"schema", 1},
-                    {"launch", r.id},
-                    {"attempt", r.attempt},
-                    {"cells", r.cells},
-                    {"host", r.host},
-                    {"slurm_job", r.slurm_job},
-                    {"launcher", r.launcher},
-                    {"ranks", r.ranks},
-                    {"end", name_of(r.end)},
-                    {"code", r.code},
-                    {"seconds", r.seconds},
-                    {"log", r.log},
-                    {"last_words", r.last_words}}
+  return LaunchJson{{"schema", 1},          {"launch", r.id},
+                    {"attempt", r.attempt}, {"cells", r.cells},
+                    {"host", r.host},       {"slurm_job", r.slurm_job},
+                    {"restart", r.restart}, {"launcher", r.launcher},
+                    {"ranks", r.ranks},     {"end", name_of(r.end)},
+                    {"code", r.code},       {"seconds", r.seconds},
+                    {"log", r.log},         {"last_words", r.last_words}}
       .dump(1, ' ', false, LaunchJson::error_handler_t::replace);
 }
 
@@ -65,6 +59,7 @@ std::optional<LaunchRecord> launch_record(const std::string& json) {
     r.cells = j.at("cells").get<std::vector<std::string>>();
     r.host = j.at("host");
     r.slurm_job = j.at("slurm_job");
+    r.restart = j.value("restart", std::int64_t{0});
     r.launcher = j.at("launcher");
     r.ranks = j.at("ranks");
     const std::string end = j.at("end");

@@ -16,9 +16,10 @@ struct LaunchRecord {
   std::string id;                  // LaunchPlan::id
   std::int64_t attempt = 1;        // of this launch, over all supervisors
   std::vector<std::string> cells;  // ids
-  std::string host;       // node of the rank that ended first and badly; empty: one of several
-  std::string slurm_job;  // "123_4"; empty outside Slurm
-  std::string launcher;   // direct, mpirun or srun
+  std::string host;          // node of the rank that ended first and badly; empty: one of several
+  std::string slurm_job;     // "123_4"; empty outside Slurm
+  std::int64_t restart = 0;  // how often Slurm had put that task back before
+  std::string launcher;      // direct, mpirun or srun
   std::int64_t ranks = 1;
   LaunchEnd end = LaunchEnd::Done;
   int code = 0;            // exit code, or 128 + signal

@@ -149,7 +149,7 @@ LaunchCommand launch_command(const LaunchPlace& place, const std::vector<std::st
                  "-n",
                  std::to_string(ranks),
                  "-c",
-                 std::to_string(place.threads),
+                 std::to_string(std::max(place.threads, place.cores_per_rank)),
                  "--mpi=" + place.mpi,
                  "--kill-on-bad-exit=1"};
     if (place.mb_per_core > 0) {

@@ -20,6 +20,7 @@ struct LaunchPlace {
   std::int64_t nodes = 1;                               // of the Slurm allocation; 1 outside of one
   std::string mpi = "pmix";                             // srun --mpi=; "none": it has no PMIx
   std::int64_t threads = 1;                             // of a rank
+  std::int64_t cores_per_rank = 0;                      // that a step of srun gets; 0 = threads
   std::int64_t cores_per_node = 0, cards_per_node = 0;  // 0 = unknown, none
   std::int64_t mb_per_core = 0;                         // of the allocation; 0 = it does not say
   bool as_root = false;                                 // mpirun asks for a confirmation

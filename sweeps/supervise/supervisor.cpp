@@ -193,6 +193,7 @@ void Supervisor::ended(Watched& launch, int code) {
       .cells = plan.cells,
       .host = launch.process->node(),
       .slurm_job = options_.slurm_job,
+      .restart = options_.restart,
       .launcher = options_.launcher(plan.ranks),
       .ranks = plan.ranks,
       .end = end,
@@ -209,7 +210,10 @@ void Supervisor::ended(Watched& launch, int code) {
   const double now = world_.now();
   if (end == LaunchEnd::Done || progressed) disk_.over();
   if (end == LaunchEnd::Disk && stopping_since_ < 0 && waits_for_disk(words)) return;
-  const RetryBook::Verdict verdict = retries_.ended(plan.id, end, progressed, now);
+  // What is planned anew, in smaller parts, has not failed.
+  const bool splits = end == LaunchEnd::OutOfMemory && plan.rows.size() > 1;
+  const RetryBook::Verdict verdict = splits ? RetryBook::Verdict{.not_before = now}
+                                            : retries_.ended(plan.id, end, progressed, now);
   entry.not_before = verdict.not_before;
   if (policy_of(end).ends_run) {
     const ExitCode its = static_cast<ExitCode>(code);
@@ -229,7 +233,7 @@ void Supervisor::ended(Watched& launch, int code) {
     entry.not_before = now + std::chrono::duration<double>(leases_.ttl()).count() / 9;
   }
   if (end == LaunchEnd::Done || end == LaunchEnd::Stopped || !open(launch.index)) return;
-  if (end == LaunchEnd::OutOfMemory && plan.rows.size() > 1) {  // the same again would not fit
+  if (splits) {
     world_.say(fmt::format("launch {} of {} cells does not fit in memory: it is split", plan.id,
                            plan.cells.size()));
     replace(launch.index, smaller_parts_of(plan), record, verdict.not_before);

@@ -85,6 +85,7 @@ struct SupervisorOptions {
   bool fail_fast = false;   // the first failed cell ends the run
   // For the records:
   std::string host{}, slurm_job{};
+  std::int64_t restart = 0;  // of the task
   std::function<std::string(std::int64_t ranks)> launcher = [](std::int64_t) { return "direct"; };
 };
 

@@ -34,12 +34,13 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
   launched(LaunchEnd::Infrastructure, "7_2", "n1");
   launched(LaunchEnd::Infrastructure, "7_1", "n2");
   using Nodes = std::set<std::string>;
-  EXPECT_EQ(nodes_at_fault(store, cells, "7_1"), Nodes{"n2"});
-  EXPECT_EQ(nodes_at_fault(store, {cells[1]}, "7_1"), Nodes{}) << "not of these cells";
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_1", 0), Nodes{"n2"});
+  EXPECT_EQ(nodes_at_fault(store, {cells[1]}, "7_1", 0), Nodes{}) << "not of these cells";
   launched(LaunchEnd::Infrastructure, "7_1", "n1");
-  EXPECT_EQ(nodes_at_fault(store, cells, "7_1"), (Nodes{"n1", "n2"}));
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_1", 0), (Nodes{"n1", "n2"}));
   launched(LaunchEnd::Infrastructure, "7_3", "");
-  EXPECT_EQ(nodes_at_fault(store, cells, "7_3"), Nodes{""}) << "one of several";
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_3", 0), Nodes{""}) << "one of several";
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_3", 1), Nodes{}) << "of its first start";
 
   LeaseKeeper leases;
   const auto fail = [&](const char* report) {
@@ -47,9 +48,9 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
     store.publish_failure(cells[0], lease->generation(), CellStatus::Failed, report);
   };
   fail(R"({"class": "infrastructure"})");
-  EXPECT_EQ(nodes_at_fault(store, cells, "7_2"), Nodes{"n1"});
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_2", 0), Nodes{"n1"});
   fail(R"({"class": "crash"})");
-  EXPECT_EQ(nodes_at_fault(store, cells, "7_2"), Nodes{}) << "the cell itself fails";
+  EXPECT_EQ(nodes_at_fault(store, cells, "7_2", 0), Nodes{}) << "the cell itself fails";
 }
 
 }  // namespace task_return_test

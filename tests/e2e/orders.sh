@@ -86,6 +86,8 @@ expect 4 "$depthgrid" status asked --json
 check 'j["counts"]["cancelled"] == 1'
 expect 0 "$depthgrid" retry asked --failed --json
 check 'j["cells"] == []'
+expect 2 "$depthgrid" retry asked --class crahs
+says err "cancelled, crash, disk"
 expect 0 "$depthgrid" retry asked --class cancelled
 says out 'lr=0.002,s0'
 expect 3 "$depthgrid" status asked

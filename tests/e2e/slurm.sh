@@ -8,6 +8,12 @@ train plain
 ids=$("$depthgrid" results plain --json | python3 -c 'import json,sys; print(*(c["id"] for c in json.load(sys.stdin)["cells"]))')
 read -r -a ids <<<"$ids"
 
+# Before there is a store: what would be submitted, and what sbatch says; nothing is written.
+expect 0 submit none --dry-run --json
+check "j['tasks'] == 4 and all('/none/submissions/' in a['script'] for a in j['arrays'])"
+expect 0 submit none --test-only
+[ ! -e none ] || fail "looking has made a store"
+
 # Typed twice, it submits nothing twice. Four tasks do not fit into one array here.
 expect 0 submit once --json
 check "j['tasks'] == 4 and j['cells'] == 4 and [a['tasks'] for a in j['arrays']] == [3, 1]"
@@ -18,6 +24,17 @@ wait_for 60 "end of the arrays" queue_empty
 all_done once
 expect 0 submit once --json
 check "j['tasks'] == 0 and j['done'] == 4"
+
+# Two sweeps in one store: the tasks of the first have what they were submitted with, though the store has a newer plan.
+expect 0 submit both --set "slurm.extra=[--hold]" --json
+check "j['tasks'] == 4"
+expect 0 submit both --set model.modulation.hidden=16 --set seeds=1 --json
+check "j['tasks'] == 1"
+wait_for 60 "end of the second sweep" bash -c '[ "$(squeue -h -r | wc -l)" = 4 ]'
+scontrol release "$(squeue -h -o %A | head -1)" "$(squeue -h -o %A | tail -1)"
+wait_for 60 "end of the first sweep" queue_empty
+[ "$(find both/cells -name result.h5 | wc -l)" = 5 ] || fail "not five results"
+[ "$(find both -maxdepth 1 -name 'plan*.h5' | wc -l)" = 2 ] || fail "tasks have published plans"
 
 # After one is done, the others; its neighbour is in the hands of a run.
 expect 0 "$depthgrid" run "$sweep" "${options[@]}" --store half --only "id = ${ids[0]}" -q
@@ -45,6 +62,9 @@ says err "9:00:00 is above the limit of partition gpu (8:00:00)"
 says err "could also be high (2-00:00:00)"
 expect 2 submit refused --set 'slurm.account=a; rm -rf /'
 says err "slurm.account"
+expect 2 submit refused --set 'slurm.extra=[--comment=mine]'
+says err "tasks are found in the queue by it"
+expect 2 submit refused -- --array=0-9
 expect 0 submit tested --test-only
 queue_empty || fail "something was submitted"
 expect 0 submit tested --set resources.time=9:00:00 --test-only -- -p high

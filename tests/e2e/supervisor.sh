@@ -45,7 +45,7 @@ if [ "$(nproc)" -ge 2 ]; then
   for worker in $(pgrep -P "$run" -f 'depthgrid-worker run'); do
     grep Cpus_allowed_list "/proc/$worker/status"
   done | sort -u >cores
-  [ "$(wc -l <cores)" = 2 ] && ! grep -q '[-,]' cores || fail "not one core each: $(cat cores)"
+  [ "$(wc -l <cores)" = 2 ] || fail "not cores of their own: $(cat cores)"
   wait "$run" || fail "the supervisor ended with $?"
   same plain bound
 fi
@@ -192,5 +192,7 @@ SLURM_ARRAY_TASK_ID=0 expect 0 "$depthgrid" supervise "$sweep" "${options[@]}" -
 expect 0 "$depthgrid" pack tasked
 same plain tasked
 expect 66 "$depthgrid" supervise "$sweep" --store tasked --tasks tasks.txt --task 2
+expect 65 "$depthgrid" supervise "$sweep" "${options[@]}" --set train.steps=7 --store tasked -q --tasks tasks.txt --task 1
+says err "2 of 2 cells that are not in"
 expect 2 "$depthgrid" supervise "$sweep" --store tasked --tasks tasks.txt
 expect 2 "$depthgrid" supervise "$sweep" --store tasked --task 1

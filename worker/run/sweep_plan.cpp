@@ -91,6 +91,8 @@ void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep,
                    Progress& progress) {
   if (!order.cell.empty() || !order.board.empty()) return;
   agree_on_first(world, [&] {
+    // A task: submit has published its plan, which may not be the newest any more.
+    if (!order.cells.empty() && all_planned(store, order.cells)) return;
     const Growth growth = growth_of(sweep, store.root());
     const std::int64_t generation = publish_plan(store, sweep).generation;
     if (growth.done + growth.in_progress + growth.absent == 0) return;

@@ -23,7 +23,8 @@ Store opened_store(const RunOrder& order, Collective& world);
 
 /// Makes the sweep the store's newest plan and says what the run adds to it, by the first rank; the
 /// corpora are open by then, so that a start that could not train leaves no plan. A process for a
-/// single cell, or started by a supervisor, leaves the plans as they are. Collective over `world`.
+/// single cell, or started by a supervisor, leaves the plans as they are, and so does a task whose
+/// cells are in one of them. Collective over `world`.
 /// @throws UserError like publish_plan(), on every rank.
 void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
                    Progress& progress);

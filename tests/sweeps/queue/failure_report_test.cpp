@@ -23,9 +23,9 @@ TEST(FailureReport, HoldsTheLastWordsAndTheCommandThatRepeatsTheCell) {
   const std::string file = (scratch.path() / "store" / "sweep.yaml").string();
   EXPECT_EQ(json["class"], "crash");
   EXPECT_EQ(json["plan"], 1);
-  EXPECT_EQ(json["repeat"], "depthgrid run " + file + " --store " +
+  EXPECT_EQ(json["repeat"], "depthgrid run '" + file + "' --store '" +
                                 (scratch.path() / "store" / "repeat").string() +
-                                " --only id=" + id);
+                                "' --only id=" + id);
   EXPECT_EQ(json["last_words"], "…");
   EXPECT_EQ(current_repeat(store, json["repeat"], 1), json["repeat"]);
   publish_plan(store, synthetic_sweep({3e-3}, 1));  // sweep.yaml is another one's now

@@ -87,6 +87,17 @@ TEST(BatchScript, EveryLeafOfTheClusterHasAnEffect) {
   EXPECT_NE(script({{"resources.ranks_per_job", Value(std::int64_t{2})}}), plain);
 }
 
+TEST(BatchScript, OptionsThatSubmitNeedsForItselfAreNamed) {
+  for (const char* word : {"--comment=mine", "--comm=mine", "--array=0-9", "-a0-9", "--wrap=true",
+                           "--signal=TERM@60", "-o", "-D", "--test-only"}) {
+    EXPECT_TRUE(own_option(word)) << word;
+  }
+  for (const char* word : {"--account=a", "-A", "-p", "high", "--exclusive", "--no-requeue",
+                           "--gres=gpu:1", "--hold", "-t", "-C"}) {
+    EXPECT_FALSE(own_option(word)) << word;
+  }
+}
+
 TEST(BatchScript, TheSignalComesNotBeforeHalfOfTheTime) {
   const auto signal = [](const char* time) {
     return task_request(make_config({{"resources.time", Value(time)}}), {}).signal_seconds;

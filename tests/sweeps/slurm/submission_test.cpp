@@ -88,14 +88,15 @@ TEST(Submission, JobsFillTasksUpToTheirRoom) {
 
 TEST(Submission, NodesOnWhichLaunchesFailAreLeftOut) {
   const TemporaryFolder store;
-  const auto keep = [&](const std::string& host, LaunchEnd end, int n) {
+  const auto keep = [&](const std::string& host, LaunchEnd end, int n, bool same = false) {
     for (int i = 0; i < n; ++i) {
       LaunchRecord record;
-      record.id = record.host = host;
+      record.id = host + std::to_string(static_cast<int>(end)) + "-" + std::to_string(same ? 0 : i);
+      record.host = host;
       record.slurm_job = "1_0";
       record.end = end;
-      std::filesystem::create_directories(launch_folder(store.path(), host));
-      record.attempt = next_attempt(launch_folder(store.path(), host));
+      std::filesystem::create_directories(launch_folder(store.path(), record.id));
+      record.attempt = next_attempt(launch_folder(store.path(), record.id));
       keep_record(store.path(), record);
     }
   };
@@ -104,6 +105,7 @@ TEST(Submission, NodesOnWhichLaunchesFailAreLeftOut) {
   keep("bad", LaunchEnd::Infrastructure, 2);
   keep("bad", LaunchEnd::Hang, 1);
   keep("new", LaunchEnd::Infrastructure, 2);
+  keep("innocent", LaunchEnd::Hang, 4, true);  // one launch, four times
   EXPECT_EQ(bad_nodes(store.path()), std::vector<std::string>{"bad"});
 }
 
@@ -150,6 +152,19 @@ TEST(SlurmClient, ReadsTheIdAndTheLimit) {
   });
   EXPECT_EQ(slurm.submit("script", {}), "77");
   EXPECT_EQ(slurm.max_array_size(), 501);
+}
+
+TEST(SlurmClient, AnArrayHasNoMoreTasksThanTheSchedulerTakesAndNoneIsRefused) {
+  const auto answers = [](const std::string& config) {
+    return SlurmClient([config](const std::vector<std::string>&, double) {
+      return CommandAnswer{.code = 0, .late = false, .out = config, .err = ""};
+    });
+  };
+  EXPECT_EQ(answers("MaxArraySize            = 1001\n"
+                    "SchedulerParameters     = bf_interval=5,max_array_tasks=300\n")
+                .max_array_size(),
+            300);
+  EXPECT_THROW(answers("MaxArraySize            = 0\n").max_array_size(), UserError);
 }
 
 TEST(SlurmClient, KeepsATaskFromNodes) {

@@ -123,6 +123,23 @@ TEST(Supervisor, WhatDoesNotFitInMemoryIsHalvedAtOnceAndACellAloneIsTriedAgain) 
   EXPECT_EQ(times(large), 2) << "once more, in a process of its own";
 }
 
+TEST(Supervisor, ManyLaunchesThatDoNotFitAreNoBrokenMachine) {
+  std::vector<LaunchPlan> plan;
+  for (std::size_t i = 0; i < 7; ++i) {
+    const std::string first = std::to_string(2 * i), second = std::to_string(2 * i + 1);
+    plan.push_back({.id = "pair" + first, .rows = {2 * i, 2 * i + 1}, .cells = {first, second}});
+    plan.back().jobs = {2};
+  }
+  World world(plan, slots(2));
+  for (const LaunchPlan& launch : plan) {
+    world.plays(launch.id, {{.seconds = 1, .code = 77, .settles = false}});
+  }
+  RetryOptions retries;
+  retries.breaker_failures = 1;
+  retries.stop_after_consecutive = 1;
+  EXPECT_EQ(world.run(retries), ExitCode::Done) << world.said;
+}
+
 TEST(Supervisor, AFaultOfTheNodeIsTriedAgain) {
   World world(launches(1), slots(1));
   world.plays("a", {{.seconds = 1, .code = 71, .settles = false}, {.seconds = 1, .code = 0}});
