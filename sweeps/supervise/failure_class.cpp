@@ -30,16 +30,24 @@ constexpr std::array<std::string_view, 10> kNames = {"done",           "stopped"
                                                      "killed",         "hang",    "oom",   "disk",
                                                      "infrastructure", "refused"};
 
-/// What drivers and NCCL write when the fault is not the program's.
-constexpr std::array<std::string_view, 9> kOfTheNode = {"NCCL error",
-                                                        "NCCL: nccl",  // BackendError
-                                                        "ncclSystemError",
-                                                        "ncclRemoteError",
-                                                        "Xid",
-                                                        "uncorrectable ECC",
-                                                        "CUDA driver",
-                                                        "CUDA error: unspecified launch failure",
-                                                        "no CUDA-capable device"};
+/// What drivers, NCCL and the libraries above them write when the fault is not the program's. What
+/// cuBLAS and cuDNN report of a failed execution may have begun in a kernel, but cards that are
+/// about to fail say it, too.
+constexpr std::string_view kOfTheNode[] = {"NCCL error",
+                                           "NCCL: nccl",  // BackendError
+                                           "ncclSystemError",
+                                           "ncclRemoteError",
+                                           "Xid",
+                                           "uncorrectable ECC",
+                                           "uncorrectable NVLink",
+                                           "CUDA driver",
+                                           "CUDA error: unspecified launch failure",
+                                           "CUDA error: unknown error",
+                                           "no CUDA-capable device",
+                                           "CUBLAS_STATUS_EXECUTION_FAILED",
+                                           "CUBLAS_STATUS_INTERNAL_ERROR",
+                                           "CUDNN_STATUS_EXECUTION_FAILED",
+                                           "CUDNN_STATUS_INTERNAL_ERROR"};
 
 struct CodeClass {
   int code;
@@ -84,10 +92,13 @@ LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills) {
   // Ranks that lose one to the system may tell of their connection to it first.
   const bool others = end == LaunchEnd::Killed || end == LaunchEnd::Infrastructure;
   if (others && oom_kills > 0) return LaunchEnd::OutOfMemory;
-  const bool of_the_node = std::ranges::any_of(
-      kOfTheNode, [&](std::string_view text) { return tail.find(text) != tail.npos; });
   const bool own = end == LaunchEnd::Crash || end == LaunchEnd::Error;
-  return own && of_the_node ? LaunchEnd::Infrastructure : end;
+  return own && tells_of_the_node(tail) ? LaunchEnd::Infrastructure : end;
+}
+
+bool tells_of_the_node(std::string_view text) {
+  return std::ranges::any_of(kOfTheNode,
+                             [&](std::string_view said) { return text.find(said) != text.npos; });
 }
 
 std::int64_t oom_kills_so_far() {

@@ -38,6 +38,10 @@ const EndPolicy& policy_of(LaunchEnd end);
 /// @param oom_kills  processes that the system killed for their memory during the launch.
 LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills);
 
+/// Whether a text has words by which drivers, NCCL and the libraries above them name a fault of a
+/// card, a driver or a connection.
+bool tells_of_the_node(std::string_view text);
+
 /// Processes of this control group that the system has killed for their memory so far.
 std::int64_t oom_kills_so_far();
 

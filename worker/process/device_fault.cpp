@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <string_view>
 
 #include <c10/util/Exception.h>
 
 #include "core/base/error.hpp"
+#include "sweeps/supervise/failure_class.hpp"
 #include "worker/process/memory_use.hpp"
 
 namespace depthgrid {
@@ -23,30 +23,10 @@ constexpr std::array<long, 7> kOfKernels = {700, 710, 714, 715, 716, 717, 718};
 constexpr std::array<long, 19> kOfNodes = {3,   35,  46,  100, 101, 214, 220, 226, 304, 719,
                                            800, 802, 803, 804, 805, 806, 807, 808, 999};
 
-struct SaidOf {
-  std::string_view text;
-  DeviceFault fault;
-};
-
-/// For errors without a number. What libraries report of a failed execution may have begun in a
-/// kernel, but cards that are about to fail say it, too.
-constexpr SaidOf kTexts[] = {
-    {"an illegal memory access was encountered", DeviceFault::Kernel},
-    {"device-side assert triggered", DeviceFault::Kernel},
-    {"an illegal instruction was encountered", DeviceFault::Kernel},
-    {"misaligned address", DeviceFault::Kernel},
-    {"unspecified launch failure", DeviceFault::Node},
-    {"uncorrectable ECC error", DeviceFault::Node},
-    {"uncorrectable NVLink error", DeviceFault::Node},
-    {"CUDA error: unknown error", DeviceFault::Node},
-    {"no CUDA-capable device", DeviceFault::Node},
-    {"CUDA driver", DeviceFault::Node},
-    {"CUBLAS_STATUS_EXECUTION_FAILED", DeviceFault::Node},
-    {"CUBLAS_STATUS_INTERNAL_ERROR", DeviceFault::Node},
-    {"CUDNN_STATUS_EXECUTION_FAILED", DeviceFault::Node},
-    {"CUDNN_STATUS_INTERNAL_ERROR", DeviceFault::Node},
-    {"NCCL error", DeviceFault::Node},
-};
+/// For errors without a number.
+constexpr std::string_view kTextsOfKernels[] = {
+    "an illegal memory access was encountered", "device-side assert triggered",
+    "an illegal instruction was encountered", "misaligned address"};
 
 DeviceFault of_cuda(long code) {
   if (std::ranges::find(kOfKernels, code) != kOfKernels.end()) return DeviceFault::Kernel;
@@ -67,9 +47,10 @@ DeviceFault device_fault_of(const std::exception& e) {
     return of_cuda(torch->get_error_code());
   }
   const std::string_view said(e.what());
-  const auto* const known = std::ranges::find_if(
-      kTexts, [&](const SaidOf& one) { return said.find(one.text) != said.npos; });
-  return known == std::end(kTexts) ? DeviceFault::None : known->fault;
+  const bool kernel = std::ranges::any_of(
+      kTextsOfKernels, [&](std::string_view text) { return said.find(text) != said.npos; });
+  if (kernel) return DeviceFault::Kernel;
+  return tells_of_the_node(said) ? DeviceFault::Node : DeviceFault::None;
 }
 
 }  // namespace depthgrid
