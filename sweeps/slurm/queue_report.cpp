@@ -71,8 +71,8 @@ QueueReport queue_report(const std::filesystem::path& store, const CommandRunner
     }
   }
   if (jobs.empty() || !out.problem.empty()) return out;
-  const CommandAnswer accounts = run({"sacct", "-n", "-P", "-X", "-o", "ElapsedRaw,AllocTRES", "-j",
-                                      fmt::format("{}", fmt::join(jobs, ","))},
+  const CommandAnswer accounts = run({"sacct", "-n", "-P", "-X", "-D", "-o", "ElapsedRaw,AllocTRES",
+                                      "-j", fmt::format("{}", fmt::join(jobs, ","))},
                                      kAnswerSeconds);
   if (accounts.code == 0) out.gpu_seconds = gpu_seconds_of(accounts.out);
   return out;

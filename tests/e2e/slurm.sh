@@ -121,6 +121,14 @@ expect 0 env DEPTHGRID="$depthgrid" "$sources/scripts/slurm/interactive.sh" "$sw
   -q -j 2 -- -n1 -c2 -t 5
 same plain interactive
 
+# Two nodes of four cards: a launch has a card and its share of a node's cores, whatever -j and the packing say.
+pretending spreading 'echo "$SLURM_STEP_ID ${CUDA_VISIBLE_DEVICES-none} ${SLURM_CPUS_PER_TASK-}" >>"'"$scratch"'/spread"; exec "$real" "$@"'
+expect 0 env DEPTHGRID="$scratch/spreading/depthgrid" "$sources/scripts/slurm/interactive.sh" "$sweep" "${options[@]}" \
+  --set packing.cells_per_gpu=2 --store spread_out -q -j 20 -- -N2 -c8 --gres=gpu:4 -t 5
+says err "8 at a time, not 20"
+[ "$(grep -cE '^[0-9]+ [0-3] 2$' spread)" = 4 ] || fail "cards and cores of the launches: $(cat spread)"
+all_done spread_out
+
 # The signal before the time limit, to the task whose id is the array's: it alone goes back. A node dies: its tasks go
 # to others. What they had is kept, and goes on with the same bits.
 "$depthgrid" run "$sweep" "${options[@]}" "${long[@]}" --store plain_long -q
