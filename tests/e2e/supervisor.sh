@@ -99,15 +99,17 @@ wait "$run" || code=$?
 expect 0 supervised stopped -j 2
 same plain stopped
 
-# Two supervisors and a plain run on one store.
-begin_supervised shared -j 1
-first=$run
-begin_supervised shared -j 1
-second=$run
+# Five supervisors and a plain run on one store.
+supervisors=()
+for _ in 1 2 3 4 5; do
+  begin_supervised shared -j 1
+  supervisors+=("$run")
+done
 expect 0 "$depthgrid" run "$sweep" "${options[@]}" --store shared -q
-wait "$first" || fail "the first of two supervisors ended with $?"
-wait "$second" || fail "the second of two supervisors ended with $?"
+for run in "${supervisors[@]}"; do wait "$run" || fail "one of five supervisors ended with $?"; done
+expect 0 "$depthgrid" pack shared
 same plain shared
+[ "$(find shared/cells -name result.h5 | wc -l)" = 4 ] || fail "not four results"
 
 # A cell that crashes its process each time is set aside; the others are completed; exit code 4.
 expect 0 "$depthgrid" status plain --json
