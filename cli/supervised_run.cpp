@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/cell_states.hpp"
 #include "cli/launch_room.hpp"
+#include "cli/slot_count.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
@@ -19,15 +21,11 @@
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/subprocess.hpp"
-#include "storage/files/process_identity.hpp"
-#include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/live/live_screen.hpp"
-#include "sweeps/plan/budget.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/queue/failure_report.hpp"
 #include "sweeps/report/chosen_cells.hpp"
-#include "sweeps/report/slot_record.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/supervise/inherit_cells.hpp"
 #include "sweeps/supervise/launch_process.hpp"
@@ -38,46 +36,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kKeepSeconds = 60;  // between two records of what slots were used for
-
 std::optional<std::int64_t> jobs_per_launch(const CellConfig& run) {
   if (run.is_word("packing.cells_per_launch")) return std::nullopt;
   return run.integer("packing.cells_per_launch");
 }
-
-/// The cells of a sweep as one supervisor knows them: what is settled stays settled.
-class CellStates {
- public:
-  CellStates(const Sweep& sweep, const Store& store)
-      : sweep_(sweep), store_(store), settled_(sweep.cells.size(), false) {
-    for (const CellPlan& cell : sweep.cells) {
-      const auto failure = store.newest_failure(cell.id);
-      failed_before_.push_back(failure ? failure->generation : 0);
-    }
-  }
-
-  bool done(std::size_t row) const { return store_.completed(sweep_.cells[row].id); }
-  bool cancelled(std::size_t row) const { return is_cancelled(store_, sweep_.cells[row].id); }
-
-  bool settled(std::size_t row) {
-    if (settled_[row]) return true;
-    const CellId& id = sweep_.cells[row].id;
-    if (store_.completed(id)) return settled_[row] = true;
-    if (is_cancelled(store_, id)) return true;  // depthgrid retry may undo it
-    const auto failure = store_.newest_failure(id);
-    return settled_[row] = failure && failure->generation > failed_before_[row];
-  }
-
-  std::int64_t checkpoint(std::size_t row) const {
-    return newest_step(store_.cell_path(sweep_.cells[row].id));
-  }
-
- private:
-  const Sweep& sweep_;
-  const Store& store_;
-  std::vector<bool> settled_;
-  std::vector<std::int64_t> failed_before_;
-};
 
 LiveSweep live_sweep_of(const Sweep& sweep, const CellStates& states, const CostTable& costs) {
   std::vector<LiveCell> cells;
@@ -141,6 +103,42 @@ void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases
   }
 }
 
+/// Launches of what is missing, and the room that they have.
+struct PlannedLaunches {
+  std::vector<LaunchPlan> launches;
+  SupervisorOptions options;
+  bool auto_ranks = false;  // teams have the sizes that the planner gave them
+};
+
+PlannedLaunches planned_launches(const Sweep& sweep, const SupervisedRun& request,
+                                 const std::vector<bool>& wanted, const CostTable& costs,
+                                 LaunchPlace& place) {
+  PlannedLaunches out;
+  out.options = room_for(request.slots, sweep.run, place, [&](std::int64_t slots) {
+    PackingOptions alone = packing_options(sweep.run, slots);
+    alone.gpu = true;
+    return plan_jobs(sweep.cells, wanted, alone, costs);
+  });
+  out.options.fail_fast = request.fail_fast;
+  const std::int64_t slots = out.options.slots;
+  PackingOptions packing = packing_options(sweep.run, slots);
+  packing.gpu = !out.options.gpus.empty();
+  packing.memory_bytes = out.options.memory_bytes / static_cast<double>(slots);
+  out.launches = plan_launches(plan_jobs(sweep.cells, wanted, packing, costs), sweep.cells, slots,
+                               jobs_per_launch(sweep.run));
+  out.auto_ranks = packing.auto_ranks;
+  return out;
+}
+
+/// Seconds from now until no launch is worth its start; NaN = no limit. Slurm's signal may come a
+/// minute early, and a launch needs some time to its first step.
+double seconds_for_starts(const CellConfig& run) {
+  constexpr double kBeforeTheSignal = 90;  // s
+  const double allocated = allocated_seconds();
+  const double reserve = static_cast<double>(run.integer("slurm.signal_delay")) + kBeforeTheSignal;
+  return allocated - std::min(reserve, allocated / 2);
+}
+
 std::vector<std::vector<std::size_t>> rows_of(const std::vector<LaunchPlan>& launches) {
   std::vector<std::vector<std::size_t>> out;
   for (const LaunchPlan& launch : launches) out.push_back(launch.rows);
@@ -193,66 +191,21 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   LaunchPlace place = asked_place(sweep.run);
   const CostTable costs = DescribeCache().known_or_counted(sweep.cells);
   const std::vector<bool> wanted = wanted_rows(sweep, request, states);
-  SupervisorOptions options = room_for(request.slots, sweep.run, place, [&](std::int64_t slots) {
-    PackingOptions alone = packing_options(sweep.run, slots);
-    alone.gpu = true;
-    return plan_jobs(sweep.cells, wanted, alone, costs);
-  });
-  options.fail_fast = request.fail_fast;
-  PackingOptions packing = packing_options(sweep.run, options.slots);
-  packing.gpu = !options.gpus.empty();
-  packing.memory_bytes = options.memory_bytes / static_cast<double>(options.slots);
-  const std::vector<FusedJob> jobs = plan_jobs(sweep.cells, wanted, packing, costs);
-  std::vector<LaunchPlan> launches =
-      plan_launches(jobs, sweep.cells, options.slots, jobs_per_launch(sweep.run));
+  auto [launches, options, auto_ranks] = planned_launches(sweep, request, wanted, costs, place);
   LiveScreen screen(request.order.progress, live_sweep_of(sweep, states, costs));
   screen.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
   const Stopwatch clock;
-  const ProcessIdentity self = this_process();
-  SlotRecord record{.name = self.host + "-" + self.uuid, .cards = !options.gpus.empty()};
-  const Supervisor* at_work = nullptr;
-  double counted = 0, kept = 0;  // s
-  const auto count_slots = [&](bool keep) {
-    if (at_work == nullptr) return;
-    const double now = clock.seconds(), passed = now - std::exchange(counted, now);
-    record.seconds += passed * static_cast<double>(at_work->slots());
-    record.wall = now;
-    record.busy += passed * static_cast<double>(at_work->busy());
-    if (!keep && now - kept < kKeepSeconds) return;
-    kept = now;
-    try {
-      keep_slots(store.root(), record);
-    } catch (const StorageError& e) {  // hours that are told too low stop no launch
-      log(LogLevel::Debug, e.what());
-    }
-  };
-  std::optional<BudgetMeter> meter;
-  if (has_budget(sweep.run)) {
-    meter.emplace(sweep.run, store.root(), used_so_far(sweep, store.root()));
-  }
-  bool over = false;
-  const auto spent = [&] {
-    if (over || !meter) return over;
-    const auto why = meter->look(clock.seconds(), record.busy);
-    if (why) screen.say(*why);
-    return over = why.has_value();
-  };
-  // Slurm's signal may come a minute early, and a launch needs some time to its first step.
-  constexpr double kBeforeTheSignal = 90;  // s
-  const double allocated = allocated_seconds();
-  const double reserve =
-      std::min(static_cast<double>(sweep.run.integer("slurm.signal_delay")) + kBeforeTheSignal,
-               allocated / 2);
+  SlotCount slots(sweep, store, !options.gpus.empty());
   int number = 0;
   RunOrder order = request.order;
   order.progress = "quiet";
   order.rerun.clear();
   SupervisorWorld world;
-  world.start = [&](const LaunchTicket& ticket) {
+  world.start = [&, teams = auto_ranks](const LaunchTicket& ticket) {
     order.cells = ticket.plan.cells;
     order.set = request.order.set;
-    if (packing.auto_ranks) {  // a launch has the team that its cells were given
+    if (teams) {  // a launch has the team that its cells were given
       order.set.push_back(fmt::format("resources.ranks_per_job={}", ticket.plan.ranks));
     }
     order.board = LaunchProcess::board_of(ticket).string();
@@ -263,7 +216,10 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   world.settled = [&](std::size_t row) { return states.settled(row); };
   world.done = [&](std::size_t row) { return states.done(row); };
   world.checkpoint = [&](std::size_t row) { return states.checkpoint(row); };
-  world.stop_asked = [&] { return signals.asked() || spent(); };
+  world.stop_asked = [&] {
+    if (const auto why = slots.spent_now()) screen.say(*why);
+    return signals.asked() || slots.spent();
+  };
   world.say = [&](const std::string& text) { screen.say(text); };
   world.hear = [&](const LiveEvent& event) {
     screen.hear(event);
@@ -273,13 +229,13 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
     }
   };
   world.now = [&] { return clock.seconds(); };
-  world.time_left = [&, end = clock.seconds() + allocated - reserve] {
+  world.time_left = [&, end = clock.seconds() + seconds_for_starts(sweep.run)] {
     return end - clock.seconds();
   };
   world.wait = [&](double seconds) {
     screen.turn();
     signals.wait(seconds);
-    count_slots(false);
+    slots.count(false);
     if (signals.insisted()) throw UserError(ExitCode::TempFail, "a second signal: left at once");
   };
   world.inherit = [&](const LaunchPlan& plan) { return inherit_cells(store, leases, plan.cells); };
@@ -291,12 +247,11 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   };
   Supervisor supervisor(std::move(launches), store.root(), leases, std::move(options),
                         retry_options(sweep.run), std::move(world));
-  at_work = &supervisor;
-  counted = clock.seconds();
+  slots.begin(supervisor);
   const ExitCode code = supervisor.run();
-  count_slots(true);
+  slots.count(true);
   screen.close();
-  return {.code = number_of(code), .signal = signals.first(), .spent = over};
+  return {.code = number_of(code), .signal = signals.first(), .spent = slots.spent()};
 }
 
 }  // namespace depthgrid

@@ -1,0 +1,37 @@
+#include "cli/cell_states.hpp"
+
+#include "storage/hdf5/checkpoint.hpp"
+#include "sweeps/queue/cell_orders.hpp"
+
+namespace depthgrid {
+
+CellStates::CellStates(const Sweep& sweep, const Store& store)
+    : sweep_(sweep), store_(store), settled_(sweep.cells.size(), false) {
+  for (const CellPlan& cell : sweep.cells) {
+    const auto failure = store.newest_failure(cell.id);
+    failed_before_.push_back(failure ? failure->generation : 0);
+  }
+}
+
+bool CellStates::done(std::size_t row) const {
+  return store_.completed(sweep_.cells[row].id);
+}
+
+bool CellStates::cancelled(std::size_t row) const {
+  return is_cancelled(store_, sweep_.cells[row].id);
+}
+
+bool CellStates::settled(std::size_t row) {
+  if (settled_[row]) return true;
+  const CellId& id = sweep_.cells[row].id;
+  if (store_.completed(id)) return settled_[row] = true;
+  if (is_cancelled(store_, id)) return true;  // depthgrid retry may undo it
+  const auto failure = store_.newest_failure(id);
+  return settled_[row] = failure && failure->generation > failed_before_[row];
+}
+
+std::int64_t CellStates::checkpoint(std::size_t row) const {
+  return newest_step(store_.cell_path(sweep_.cells[row].id));
+}
+
+}  // namespace depthgrid

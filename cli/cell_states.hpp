@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/config/sweep.hpp"
+#include "storage/store.hpp"
+
+namespace depthgrid {
+
+/// The cells of a sweep as one supervisor knows them: what is settled stays settled.
+class CellStates {
+ public:
+  /// Both outlive this.
+  CellStates(const Sweep& sweep, const Store& store);
+
+  bool done(std::size_t row) const;
+  bool cancelled(std::size_t row) const;
+  /// It has a result, is cancelled, or has failed since this was made.
+  bool settled(std::size_t row);
+  /// Step of its newest checkpoint; 0 = none.
+  std::int64_t checkpoint(std::size_t row) const;
+
+ private:
+  const Sweep& sweep_;
+  const Store& store_;
+  std::vector<bool> settled_;
+  std::vector<std::int64_t> failed_before_;
+};
+
+}  // namespace depthgrid
