@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <sstream>
 
@@ -56,6 +57,13 @@ std::string cure_for(const std::string& said) {
 std::string trimmed(const std::string& text) {
   const std::size_t end = text.find_last_not_of(" \n\r\t");
   return end == text.npos ? "" : text.substr(0, end + 1);
+}
+
+/// Never empty: a command that a signal has ended says nothing.
+std::string problem_of(const CommandAnswer& answer) {
+  if (answer.late) return "Slurm does not answer";
+  const std::string said = trimmed(answer.err + answer.out);
+  return said.empty() ? fmt::format("it ended with code {}", answer.code) : said;
 }
 
 }  // namespace
@@ -139,17 +147,19 @@ std::vector<QueuedTask> SlurmClient::queue() const {
 
 std::string SlurmClient::requeue(const std::string& job) const {
   const CommandAnswer answer = run_({"scontrol", "requeue", job}, kPatience);
-  if (answer.code == 0) return {};
-  return answer.late ? "scontrol does not answer" : trimmed(answer.err + answer.out);
+  // Slurm ends the task's processes, this command among them, as soon as the task is in the queue.
+  const bool ended_by_it = answer.code == 128 + SIGTERM;
+  return answer.code == 0 || ended_by_it ? "" : problem_of(answer);
 }
 
 std::string SlurmClient::leave_out(const std::string& job,
                                    const std::vector<std::string>& nodes) const {
-  const CommandAnswer answer = run_(
-      {"scontrol", "update", "jobid=" + job, fmt::format("ExcNodeList={}", fmt::join(nodes, ","))},
-      kPatience);
-  if (answer.code == 0) return {};
-  return answer.late ? "scontrol does not answer" : trimmed(answer.err + answer.out);
+  const std::string wanted = fmt::format("ExcNodeList={}", fmt::join(nodes, ","));
+  const CommandAnswer answer = run_({"scontrol", "update", "jobid=" + job, wanted}, kPatience);
+  if (answer.code != 0 || answer.late) return problem_of(answer);
+  const CommandAnswer shown = run_({"scontrol", "-o", "show", "job", job}, kPatience);
+  const bool there = (shown.out + ' ').find(' ' + wanted + ' ') != shown.out.npos;
+  return there ? "" : "the task does not show " + wanted;
 }
 
 bool SlurmClient::ending(const std::string& job) const {
@@ -164,7 +174,7 @@ std::string SlurmClient::cancel(const std::vector<std::string>& jobs) const {
   std::vector<std::string> command = {"scancel"};
   command.insert(command.end(), jobs.begin(), jobs.end());
   const CommandAnswer answer = asked(command);
-  return answer.code == 0 ? "" : trimmed(answer.err);
+  return answer.code == 0 ? "" : problem_of(answer);
 }
 
 std::vector<QueuedTask> queued_tasks(const std::string& text) {

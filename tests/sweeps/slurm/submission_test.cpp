@@ -1,5 +1,6 @@
 #include "sweeps/slurm/submission.hpp"
 
+#include <csignal>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -170,6 +171,12 @@ TEST(SlurmClient, AnArrayHasNoMoreTasksThanTheSchedulerTakesAndNoneIsRefused) {
 TEST(SlurmClient, KeepsATaskFromNodes) {
   std::vector<std::string> typed;
   const SlurmClient slurm([&](const std::vector<std::string>& command, double) {
+    if (command[1] == "-o") {
+      return CommandAnswer{.code = 0,
+                           .late = false,
+                           .out = "JobId=8 NodeList=(null) ExcNodeList=n1,n2 NodeList=n1\n",
+                           .err = ""};
+    }
     typed = command;
     return CommandAnswer{
         .code = typed[2] == "jobid=7_1" ? 0 : 1, .late = false, .out = "", .err = "no\n"};
@@ -177,7 +184,13 @@ TEST(SlurmClient, KeepsATaskFromNodes) {
   EXPECT_EQ(slurm.leave_out("7_1", {"n1", "n2"}), "");
   EXPECT_EQ(typed,
             (std::vector<std::string>{"scontrol", "update", "jobid=7_1", "ExcNodeList=n1,n2"}));
+  EXPECT_EQ(slurm.leave_out("7_1", {"n1", "n3"}), "the task does not show ExcNodeList=n1,n3");
   EXPECT_EQ(slurm.leave_out("7_2", {"n1"}), "no");
+  const SlurmClient killed([](const std::vector<std::string>&, double) {
+    return CommandAnswer{.code = 128 + SIGTERM, .late = false, .out = "", .err = ""};
+  });
+  EXPECT_EQ(killed.leave_out("7_1", {"n1"}), "it ended with code 143") << "it has not been done";
+  EXPECT_EQ(killed.requeue("7_1"), "") << "Slurm has taken it, and ends the task";
 }
 
 TEST(SlurmClient, AnAbsentOrSilentSlurmIsSaidToBe) {
