@@ -2,7 +2,7 @@
 
     python3 bench/team_memory.py [--build build/release] [--width 768]
 
-Trains configs/scaling/data_parallel.yaml with two ranks, without audits, and reads VmRSS of the second rank while it
+Trains bench/data_parallel.yaml with two ranks, without audits, and reads VmRSS of the second rank while it
 trains: the least of the last readings, since products take workspace from time to time. The first rank's would also
 hold what it freed before, when it planned.
 """
@@ -50,7 +50,7 @@ def measure(build, store, width, divided):
     words = [w for leaf, value in leaves.items() for w in ("--set", f"{leaf}={value}")]
     env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
     run = subprocess.Popen(["mpirun", "-q", "--oversubscribe", "-np", "2", depthgrid, "run",
-                            ROOT / "configs/scaling/data_parallel.yaml", *audits, *words, "--store", store,
+                            ROOT / "bench/data_parallel.yaml", *audits, *words, "--store", store,
                             "--json-progress"], env=env, stderr=subprocess.PIPE, text=True)
     readings = []
     for line in run.stderr:

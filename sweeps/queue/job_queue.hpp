@@ -16,8 +16,8 @@
 #include "storage/hdf5/checkpoint.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/job_plan.hpp"
-#include "sweeps/queue/failure_report.hpp"
 #include "sweeps/queue/start_permit.hpp"
+#include "sweeps/report/failure_report.hpp"
 
 namespace depthgrid {
 

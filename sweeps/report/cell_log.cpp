@@ -14,7 +14,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "storage/cells/cell_history.hpp"
-#include "sweeps/queue/failure_report.hpp"
+#include "sweeps/report/failure_report.hpp"
 #include "sweeps/report/results_query.hpp"
 #include "sweeps/report/table.hpp"
 

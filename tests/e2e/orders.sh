@@ -61,7 +61,11 @@ begun asked
 watcher=$!
 "$depthgrid" logs lr=0.001,s0 asked -f >followed 2>&1 &
 follower=$!
-expect 3 "$depthgrid" status asked --json
+for _ in $(seq 50); do # it tells of its job a little after the journals are there
+  expect 3 "$depthgrid" status asked --json
+  grep -q '"jobs": 1,' out && break
+  sleep 0.05
+done
 check 'j["activity"]["runs"] == 1 and j["activity"]["jobs"] == 1 and j["counts"]["running"] == 4'
 expect 0 "$depthgrid" cancel lr=0.002,s0 asked -n --json
 check 'j["dry_run"] and j["cells"][0]["outcome"] == "asked"'

@@ -205,7 +205,7 @@ submit unwarned "${longer[@]}" >submitted
 wait_for 60 "running tasks" running 4
 wait_for 60 checkpoint a_checkpoint unwarned
 preempt
-scontrol -o show jobs | grep -q 'Restarts=[1-9]' || fail "no task was preempted"
+wait_for 60 "preempted task" bash -c "scontrol -o show jobs | grep -q 'Restarts=[1-9]'"
 wait_for 240 "end of all tasks" queue_empty_soon
 all_done unwarned plain_longer
 seen "preempted without a signal: $(scontrol -o show jobs | grep -c 'Restarts=[1-9]') tasks came back"

@@ -14,7 +14,7 @@
 #include "core/base/machine.hpp"
 #include "core/base/subprocess.hpp"
 #include "sweeps/queue/cell_orders.hpp"
-#include "sweeps/queue/failure_report.hpp"
+#include "sweeps/report/failure_report.hpp"
 #include "worker/process/stop_signals.hpp"
 
 namespace depthgrid {

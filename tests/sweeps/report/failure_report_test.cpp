@@ -1,4 +1,4 @@
-#include "sweeps/queue/failure_report.hpp"
+#include "sweeps/report/failure_report.hpp"
 
 #include <fstream>
 
