@@ -1,6 +1,6 @@
 """What a supervisor takes for itself: share of a core and memory, with 1,000 cells.
 
-    python3 bench/supervisor_cost.py [--build build/release] [--cells 1000] [--each]
+    python3 bench/supervisor_cost.py [--build build/release] [--cells 1000] [--each] [--force]
 
 Trains configs/tiny.yaml with 100 steps a cell, in one launch at a time of many jobs (the planner's choice), or with
 --each in a process for each job of one cell. Its processor time is that of /proc/PID/stat without its children's, over
@@ -14,6 +14,8 @@ import subprocess
 import tempfile
 import time
 
+import machine
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -22,7 +24,9 @@ def main():
     options.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     options.add_argument("--cells", type=int, default=1000)
     options.add_argument("--each", action="store_true")
+    options.add_argument("--force", action="store_true", help="measure on a busy machine, too")
     options = options.parse_args()
+    machine.require_quiet(force=options.force)
     each = ["--set", "packing.fuse=off", "--set", "packing.cells_per_launch=1"] if options.each else []
     with tempfile.TemporaryDirectory() as folder:
         words = [options.build / "depthgrid", "run", ROOT / "configs/tiny.yaml", "--set", f"seeds={options.cells // 2}",

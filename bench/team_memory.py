@@ -8,13 +8,13 @@ hold what it freed before, when it planned.
 """
 import argparse
 import json
-import os
 import pathlib
 import re
 import subprocess
 import tempfile
 
 import h5py
+from simulation import environment
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STEPS = 16
@@ -48,10 +48,9 @@ def measure(build, store, width, divided):
     leaves = {"model.d_model": width, "train.steps": STEPS, "train.batch_size": 2, "data.seq_len": 32,
               "resources.ranks_per_job": 2, "resources.shard_optimizer": str(divided).lower()}
     words = [w for leaf, value in leaves.items() for w in ("--set", f"{leaf}={value}")]
-    env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
     run = subprocess.Popen(["mpirun", "-q", "--oversubscribe", "-np", "2", depthgrid, "run",
                             ROOT / "bench/data_parallel.yaml", *audits, *words, "--store", store,
-                            "--json-progress"], env=env, stderr=subprocess.PIPE, text=True)
+                            "--json-progress"], env=environment(), stderr=subprocess.PIPE, text=True)
     readings = []
     for line in run.stderr:
         event = json.loads(line) if line.startswith("{") else {}

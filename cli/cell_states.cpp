@@ -6,12 +6,10 @@
 namespace depthgrid {
 
 CellStates::CellStates(const Sweep& sweep, const Store& store)
-    : sweep_(sweep), store_(store), settled_(sweep.cells.size(), false) {
-  for (const CellPlan& cell : sweep.cells) {
-    const auto failure = store.newest_failure(cell.id);
-    failed_before_.push_back(failure ? failure->generation : 0);
-  }
-}
+    : sweep_(sweep),
+      store_(store),
+      settled_(sweep.cells.size(), false),
+      failed_before_(failure_generations(store, sweep)) {}
 
 bool CellStates::done(std::size_t row) const {
   return store_.completed(sweep_.cells[row].id);

@@ -1,6 +1,5 @@
 #include "cli/restarted_run.hpp"
 
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -115,10 +114,10 @@ int run_restarted(const CommandLine& line, const Sweep& sweep, const std::filesy
       worker.left = state.left;
       worker.progressed = state.reached > std::exchange(reached, state.reached);
     }
-    if (worker.passed_on != 0 && worker.code == 128 + SIGUSR1) {
-      return number_of(ExitCode::TempFail);  // it came before the worker could listen
-    }
     const WorkerRestarts::Verdict verdict = restarts.ended(worker, clock.seconds());
+    if (worker.passed_on != 0 && verdict.end == LaunchEnd::Stopped) {
+      return number_of(ExitCode::TempFail);  // the signal came before the worker could listen
+    }
     say_how_it_ended(worker.code, verdict);
     if (!verdict.again) return worker.code;
     if (!wait_for_restart(verdict.seconds)) return number_of(ExitCode::TempFail);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/command_line.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
@@ -25,27 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSiteMark = "# Written by `depthgrid doctor";
-
-/// A folder of its own that goes away.
-class TrialFolder {
- public:
-  TrialFolder() : path_((fs::temp_directory_path() / "depthgrid-doctor.XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw UserError(ExitCode::CantCreate,
-                      path_ + ": a folder cannot be made there: set TMPDIR to one that can");
-    }
-  }
-  ~TrialFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TrialFolder(const TrialFolder&) = delete;
-  TrialFolder& operator=(const TrialFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// The folder that is to be judged; a sweep file stands for its store.
 fs::path judged_folder(const CommandLine& line) {
@@ -99,7 +79,7 @@ int doctor_verb(const Arguments& arguments) {
   const auto run = [](const std::vector<std::string>& command, double seconds) {
     return answer_of(command, seconds);
   };
-  const TrialFolder folder;
+  const ScratchFolder folder;
   const Machine machine = this_machine();
   const RankTrial trial{program_beside("depthgrid"), folder.path(), geteuid() == 0};
   std::vector<Finding> findings = store_findings(judged_folder(line));

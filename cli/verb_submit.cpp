@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -9,13 +10,13 @@
 
 #include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/config/text_form.hpp"
 #include "storage/files/lease_keeper.hpp"
-#include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
@@ -169,30 +170,6 @@ std::string text_of(const PreparedSubmission& prepared, const MissingCells& miss
   return out;
 }
 
-/// The store that is there; for who only looks and finds none an empty one, which goes away.
-class ViewedStore {
- public:
-  ViewedStore(const fs::path& folder, bool looks)
-      : scratch_(looks && !Store::is_at(folder)
-                     ? fs::temp_directory_path() / ("depthgrid-" + this_process().uuid)
-                     : fs::path()),
-        store_(scratch_.empty() && looks
-                   ? Store::open(folder)
-                   : Store::open_or_create(scratch_.empty() ? folder : scratch_)) {}
-  ~ViewedStore() {
-    std::error_code stays;
-    if (!scratch_.empty()) fs::remove_all(scratch_, stays);
-  }
-  ViewedStore(const ViewedStore&) = delete;
-  ViewedStore& operator=(const ViewedStore&) = delete;
-
-  const Store& store() const noexcept { return store_; }
-
- private:
-  fs::path scratch_;
-  Store store_;
-};
-
 Lease locked(const Store& store, LeaseKeeper& leases) {
   const fs::path folder = submissions_folder(store.root());
   make_folders(folder);
@@ -251,8 +228,11 @@ int submit_verb(const Arguments& arguments) {
                     "-j N, or try a submission with --dry-run or scripts/slurm/lab.sh");
   }
   const bool looks = dry || test;
-  const ViewedStore viewed(folder, looks);
-  const Store& store = viewed.store();
+  std::optional<ScratchFolder> nothing;  // who only looks makes no store
+  if (looks && !Store::is_at(folder)) nothing.emplace();
+  const Store store = nothing ? Store::open_or_create(nothing->path())
+                      : looks ? Store::open(folder)
+                              : Store::open_or_create(folder);
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
   std::optional<Lease> lock;
   if (!looks) {

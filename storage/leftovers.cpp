@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/machine.hpp"
 #include "storage/files/lease.hpp"
 #include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
@@ -49,9 +50,8 @@ bool is_cell_folder(const fs::path& root, const fs::path& folder) {
 
 /// Host names that may be part of a segment's name: whole, and up to the first dot.
 std::vector<std::string> host_names() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return {};
-  const std::string whole = name.data();
+  const std::string whole = host_name();
+  if (whole.empty()) return {};
   return {whole, whole.substr(0, whole.find('.'))};
 }
 

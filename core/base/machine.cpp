@@ -52,9 +52,14 @@ std::vector<std::string> usable_gpus() {
 
 }  // namespace
 
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
 std::string node_name() {
   const char* const node = std::getenv("SLURMD_NODENAME");
-  return node == nullptr ? this_machine().host : node;
+  return node == nullptr ? host_name() : node;
 }
 
 std::vector<int> allowed_cores() {
@@ -81,9 +86,7 @@ std::vector<std::string> cards_of(const std::string& visible) {
 }
 
 Machine this_machine() {
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  return {host, usable_cores(), usable_memory(), usable_gpus()};
+  return {host_name(), usable_cores(), usable_memory(), usable_gpus()};
 }
 
 }  // namespace depthgrid

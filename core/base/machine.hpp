@@ -18,6 +18,9 @@ struct Machine {
 /// is unset those that the driver lists in /proc.
 Machine this_machine();
 
+/// Of this host; empty if the system does not tell.
+std::string host_name();
+
 /// The name by which Slurm knows this node (SLURMD_NODENAME); outside Slurm the host's.
 std::string node_name();
 

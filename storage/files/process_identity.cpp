@@ -1,6 +1,5 @@
 #include "storage/files/process_identity.hpp"
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "core/base/machine.hpp"
 #include "storage/files/crc32c.hpp"
 
 namespace depthgrid {
@@ -28,11 +28,6 @@ std::string first_line(const std::string& file) {
   std::string line;
   std::getline(in, line);
   return line;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 std::string pid_namespace() {
@@ -77,8 +72,13 @@ std::uint32_t machine_of(const ProcessIdentity& p) {
 ProcessIdentity this_process() {
   const std::int64_t pid = getpid();
   const auto stat = proc_stat(pid);
-  return {random_uuid(),   host_name(), first_line("/proc/sys/kernel/random/boot_id"),
-          pid_namespace(), pid,         stat ? stat->start_time : 0,
+  const std::string host = host_name();
+  return {random_uuid(),
+          host.empty() ? "unknown" : host,
+          first_line("/proc/sys/kernel/random/boot_id"),
+          pid_namespace(),
+          pid,
+          stat ? stat->start_time : 0,
           scheduler_job()};
 }
 

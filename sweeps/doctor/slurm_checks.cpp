@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.hpp"
+#include "sweeps/slurm/slurm_config.hpp"
 #include "sweeps/supervise/launcher.hpp"
 
 namespace depthgrid {
@@ -17,29 +17,17 @@ namespace {
 
 constexpr double kController = 10;  // s within which it has to answer
 
-std::string stripped(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == text.npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1));
-}
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> out;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, at);) out.push_back(part);
-  return out;
-}
-
 std::string value_of(const SlurmFacts& facts, const char* key) {
   const auto at = facts.config.find(key);
   return at == facts.config.end() ? "" : at->second;
 }
 
 Finding array_finding(const SlurmFacts& facts) {
-  const std::int64_t size = std::atoll(value_of(facts, "MaxArraySize").c_str());
+  const std::int64_t tasks = tasks_per_array(facts.config);
   Finding out{.what = "job arrays",
-              .seen = fmt::format("MaxArraySize {}: {} tasks per array", size, size)};
-  if (size > 1) return out;
+              .seen = fmt::format("MaxArraySize {}: {} tasks per array",
+                                  value_of(facts, "MaxArraySize"), tasks)};
+  if (tasks > 1) return out;
   out.level = FindingLevel::Problem;
   out.cure =
       "submit needs arrays: have MaxArraySize raised, or run `depthgrid supervise` in an "
@@ -88,15 +76,6 @@ std::string login_name() {
 
 }  // namespace
 
-std::map<std::string, std::string> slurm_config(const std::string& text) {
-  std::map<std::string, std::string> out;
-  for (const std::string& line : split(text, '\n')) {
-    const std::size_t at = line.find('=');
-    if (at != line.npos) out[stripped(line.substr(0, at))] = stripped(line.substr(at + 1));
-  }
-  return out;
-}
-
 std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Finding>& problem) {
   const CommandAnswer version = run({"sbatch", "--version"}, kController);
   if (version.code == 127) {
@@ -110,7 +89,7 @@ std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Find
     return std::nullopt;
   }
   SlurmFacts out;
-  out.version = stripped(version.out);
+  out.version = without_blanks(version.out);
   const Stopwatch clock;
   const CommandAnswer config = run({"scontrol", "show", "config"}, kController);
   out.answer_seconds = clock.seconds();

@@ -23,9 +23,6 @@ struct SlurmFacts {
   double answer_seconds = 0;
 };
 
-/// "MaxArraySize            = 1001" and its like.
-std::map<std::string, std::string> slurm_config(const std::string& text);
-
 /// Asks Slurm. @param problem  set if it is there but does not answer.
 /// @return nothing if there is no Slurm here, or no answer.
 std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Finding>& problem);

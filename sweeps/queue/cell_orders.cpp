@@ -60,6 +60,15 @@ std::string failure_class(const Store& store, const CellId& id) {
   return known ? report["class"].get<std::string>() : std::string();
 }
 
+std::vector<std::int64_t> failure_generations(const Store& store, const Sweep& sweep) {
+  std::vector<std::int64_t> out;
+  for (const CellPlan& cell : sweep.cells) {
+    const auto failure = store.newest_failure(cell.id);
+    out.push_back(failure ? failure->generation : 0);
+  }
+  return out;
+}
+
 void publish_cancelled(const Store& store, const CellId& id, std::int64_t generation) {
   const nlohmann::json report = {
       {"class", "cancelled"}, {"message", kCancelledMessage}, {"time", iso_utc(unix_time())}};

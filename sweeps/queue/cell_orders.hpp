@@ -4,8 +4,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/cell.hpp"
+#include "core/config/sweep.hpp"
 #include "storage/files/lease_keeper.hpp"
 #include "storage/store.hpp"
 
@@ -33,6 +35,9 @@ bool failure_stands(const Store& store, const CellId& id);
 /// The word "class" in the newest failure report of a cell: "crash", "oom", "cancelled", …; empty
 /// if there is none.
 std::string failure_class(const Store& store, const CellId& id);
+
+/// Generation of the newest failure report of each cell of a sweep; 0 = none.
+std::vector<std::int64_t> failure_generations(const Store& store, const Sweep& sweep);
 
 /// Publishes that a cell is cancelled, and removes the order. The caller holds this generation.
 /// @throws StorageError

@@ -78,13 +78,9 @@ JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
       jobs_(std::move(jobs)),
       parameters_(std::move(parameters)),
       given_up_(sweep.cells.size(), false),
+      failed_before_(failure_generations(store, sweep)),
       start_(sweep, store, failed_before_),
-      crash_budget_(crash_budget) {
-  for (const CellPlan& cell : sweep.cells) {
-    const auto failure = store.newest_failure(cell.id);
-    failed_before_.push_back(failure ? failure->generation : 0);
-  }
-}
+      crash_budget_(crash_budget) {}
 
 /// Publishes why a claimed cell has failed, and gives it up.
 void JobQueue::report(std::size_t row, std::int64_t generation, const FailureReport& report) {

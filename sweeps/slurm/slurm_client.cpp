@@ -1,6 +1,5 @@
 #include "sweeps/slurm/slurm_client.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
@@ -91,21 +90,14 @@ std::int64_t SlurmClient::max_array_size() const {
     throw UserError(ExitCode::BadConfig,
                     "scontrol show config: " + trimmed(answer.err) + cure_for(answer.err));
   }
-  const auto number_after = [&](std::string_view word) -> std::optional<std::int64_t> {
-    const std::size_t at = answer.out.find(word);
-    const std::size_t equals = at == answer.out.npos ? at : answer.out.find('=', at);
-    if (equals == answer.out.npos) return std::nullopt;
-    return std::atoll(answer.out.c_str() + equals + 1);
-  };
-  const std::int64_t size = number_after("MaxArraySize").value_or(kUsualArraySize);
-  const std::int64_t tasks = number_after("max_array_tasks").value_or(size);  // SchedulerParameters
-  if (std::min(size, tasks) < 1) {
+  const std::int64_t tasks = tasks_per_array(slurm_config(answer.out));
+  if (tasks < 1) {
     throw UserError(ExitCode::BadConfig,
                     "this cluster takes no job arrays (`scontrol show config`: MaxArraySize or "
                     "max_array_tasks is 0): ask its administrator, or type depthgrid run inside "
                     "of an allocation");
   }
-  return std::min(size, tasks);
+  return tasks;
 }
 
 std::vector<SlurmPartition> SlurmClient::partitions() const {

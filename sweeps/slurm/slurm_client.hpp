@@ -9,6 +9,7 @@
 
 #include "core/base/child_process.hpp"
 #include "sweeps/slurm/partition.hpp"
+#include "sweeps/slurm/slurm_config.hpp"
 
 namespace depthgrid {
 
@@ -21,9 +22,6 @@ struct QueuedTask {
   std::string comment, reason;
 };
 
-/// Slurm's own default of MaxArraySize.
-inline constexpr std::int64_t kUsualArraySize = 1001;
-
 /// Slurm by its commands. A controller that does not answer is waited for, but not for ever.
 class SlurmClient {
  public:
@@ -33,7 +31,7 @@ class SlurmClient {
   /// True if sbatch is installed.
   bool present() const;
 
-  /// Tasks that an array may have: MaxArraySize, or max_array_tasks if that is less.
+  /// tasks_per_array() of this cluster.
   /// @throws UserError (BadConfig) if nobody answers, or arrays are switched off.
   std::int64_t max_array_size() const;
 

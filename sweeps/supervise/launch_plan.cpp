@@ -97,8 +97,7 @@ std::vector<LaunchPlan> parts_of(const LaunchPlan& launch) {
 }
 
 std::vector<LaunchPlan> smaller_parts_of(const LaunchPlan& launch) {
-  if (launch.rows.size() < 2) return {};
-  if (launch.jobs.size() > 1) return cut(launch, launch.jobs);
+  if (launch.rows.size() < 2 || launch.jobs.size() > 1) return parts_of(launch);
   const std::size_t half = launch.rows.size() / 2;
   return cut(launch, {half, launch.rows.size() - half});
 }
