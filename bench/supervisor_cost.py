@@ -3,8 +3,9 @@
     python3 bench/supervisor_cost.py [--build build/release] [--cells 1000] [--each] [--force]
 
 Trains configs/tiny.yaml with 100 steps a cell, in one launch at a time of many jobs (the planner's choice), or with
---each in a process for each job of one cell. Its processor time is that of /proc/PID/stat without its children's, over
-the time of the run; its memory the largest that it had (VmHWM). The machine should be at rest.
+--each in a process for each job of one cell. Its processor time is that of /proc/PID/stat without its children's, its
+memory the largest that it had (VmHWM), both until its last child has ended: then it packs the results, once, which is
+told apart. The machine should be at rest.
 """
 import argparse
 import os
@@ -33,17 +34,19 @@ def main():
                  "--set", "train.steps=100", *each, "-j", "1", "--store", pathlib.Path(folder) / "store", "-q"]
         begun = time.monotonic()
         run = subprocess.Popen(words, stderr=subprocess.DEVNULL)
-        ticks = peak = 0
+        beside = whole = (0, 0, 0.0)  # ticks, KiB, seconds
         while run.poll() is None:
             stat = pathlib.Path(f"/proc/{run.pid}/stat").read_text().rsplit(")", 1)[1].split()
             status = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{run.pid}/status").read_text())
-            ticks = int(stat[11]) + int(stat[12])
-            peak = max(peak, int(status[1]) if status else 0)
+            whole = (int(stat[11]) + int(stat[12]), int(status[1]) if status else whole[1], time.monotonic() - begun)
+            if pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text():
+                beside = whole
             time.sleep(0.2)
-        seconds = time.monotonic() - begun
-    own = ticks / os.sysconf("SC_CLK_TCK")
-    print(f"{options.cells} cells in {seconds:.0f} s, exit code {run.returncode}: the supervisor took {own:.2f} s of a "
-          f"core, {100 * own / seconds:.2f} %, and {peak / 1024:.0f} MiB")
+    hertz = os.sysconf("SC_CLK_TCK")
+    ticks, peak, seconds = beside
+    print(f"{options.cells} cells in {seconds:.0f} s, exit code {run.returncode}: the supervisor took "
+          f"{ticks / hertz:.2f} s of a core, {100 * ticks / hertz / seconds:.2f} %, and {peak / 1024:.0f} MiB; "
+          f"packing at the end {(whole[0] - ticks) / hertz:.2f} s and {whole[1] / 1024:.0f} MiB")
 
 
 if __name__ == "__main__":
