@@ -37,7 +37,8 @@ ends 75 "$run" "USR1 to mpirun"
 # INT shows how long. (A script's background children ignore INT by default.)
 without_audit
 python3 - "$depthgrid" run "$sweep" --set train.steps=1000 --set eval.every=null --set eval.at_start=false \
-  --set train.batch_size=65536 --set train.accumulation=256 "${unaudited[@]}" -q <<'PY' || fail "a second INT does not end the run at once"
+  --set train.batch_size=65536 --set train.accumulation=256 --set data.seq_len=64 \
+  "${unaudited[@]}" -q <<'PY' || fail "a second INT does not end the run at once"
 import pathlib, signal, subprocess, sys, time
 
 
