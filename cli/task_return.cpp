@@ -55,15 +55,38 @@ fs::path memory_of(const fs::path& submission, const std::string& task) {
   return submission / ("requeued-" + task);
 }
 
+/// Nodes that the task leaves out from now on: the user's, the store's bad ones, and `bad`.
+std::vector<std::string> left_out(const TaskReturn& task, const std::set<std::string>& bad) {
+  std::set<std::string> each = bad;
+  for (const std::string& node : task.sweep.run.words("slurm.exclude")) each.insert(node);
+  for (const std::string& node : bad_nodes(task.store.root())) each.insert(node);
+  return {each.begin(), each.end()};
+}
+
+/// @return what Slurm objects to, in the last of a few tries; empty if it keeps the task away.
+std::string keep_away(const SlurmClient& slurm, const std::string& task,
+                      const std::vector<std::string>& nodes) {
+  std::string problem;
+  for (int i = 0; i < kTries; ++i) {
+    problem = slurm.leave_out(task, nodes);
+    if (problem.empty()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  return problem;
+}
+
 /// The task's cells as an array of their own, with the options that were given to sbatch before.
 void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
                  const Progress& progress, const SlurmClient& slurm) {
   const fs::path folder = task.task_file.parent_path();
   const auto before = submission_of(task.store.root(), folder.filename().string());
   std::int64_t ranks = 0;
+  bool canary = false;
   for (const SubmittedArray& array : before.value_or(Submission{}).arrays) {
     for (std::int64_t line = array.first; line < array.first + array.tasks; ++line) {
-      if (before->tasks.at(static_cast<std::size_t>(line)) == task.cells) ranks = array.ranks;
+      if (before->tasks.at(static_cast<std::size_t>(line)) != task.cells) continue;
+      ranks = array.ranks;
+      canary = array.canary;
     }
   }
   TaskGroup group{.ranks = std::max<std::int64_t>(1, ranks),
@@ -78,6 +101,10 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
   keep_progress(memory_of(submission_folder(task.store.root(), anew.submission.id), job + "_0"),
                 progress);
   log(LogLevel::Info, "submitted anew as array " + job);
+  if (!canary) return;
+  log(LogLevel::Warning, "this was a canary, and Slurm removes what waits for it: when array " +
+                             job +
+                             " has succeeded, type depthgrid submit again, which takes the rest");
 }
 
 }  // namespace
@@ -150,13 +177,8 @@ void return_task(const TaskReturn& task) {
             name, progress.idle + 1,
             !bad.empty() ? "another partition, or slurm.exclude," : "a longer resources.time"));
   }
-  const std::vector<std::string> excluded = task.sweep.run.words("slurm.exclude");
-  const std::vector<std::string> faulty = bad_nodes(task.store.root());
-  std::set<std::string> each(excluded.begin(), excluded.end());
-  each.insert(faulty.begin(), faulty.end());
   bad.erase("");  // one of several: it goes back, to any
-  each.insert(bad.begin(), bad.end());
-  const std::vector<std::string> without(each.begin(), each.end());
+  const std::vector<std::string> without = left_out(task, bad);
   const std::string nodes = fmt::format("{}", fmt::join(bad, ", "));
   std::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as the task is in the queue again
   const std::string refused = slurm.requeue(name);
@@ -164,18 +186,15 @@ void return_task(const TaskReturn& task) {
     log(LogLevel::Warning, "scontrol requeue " + name + ": " + refused);
     return submit_anew(task, without, progress, slurm);
   }
-  std::string problem;
-  for (int i = 0; !bad.empty() && i < kTries; ++i) {
-    problem = slurm.leave_out(name, without);
-    if (problem.empty()) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  }
-  if (!bad.empty() && problem.empty()) {
-    log(LogLevel::Warning,
-        fmt::format("task {} goes back into the queue, and not to {}", name, nodes));
-  } else if (!bad.empty()) {
-    log(LogLevel::Error,
-        fmt::format("scontrol could not keep task {} from {}: {}", name, nodes, problem));
+  if (!bad.empty()) {
+    const std::string problem = keep_away(slurm, name, without);
+    if (problem.empty()) {
+      log(LogLevel::Warning,
+          fmt::format("task {} goes back into the queue, and not to {}", name, nodes));
+    } else {
+      log(LogLevel::Error,
+          fmt::format("scontrol could not keep task {} from {}: {}", name, nodes, problem));
+    }
   }
   std::signal(SIGTERM, SIG_DFL);
   std::this_thread::sleep_for(std::chrono::seconds(30));  // Slurm ends this process meanwhile

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "cli/cell_orders_argument.hpp"
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
@@ -16,18 +18,20 @@ CancelOutcome foreseen_cancel(const Store& store, const CellId& id) {
   return held ? CancelOutcome::Asked : CancelOutcome::Cancelled;
 }
 
-/// Takes tasks out of Slurm's queue that wait for nothing but cells that are over. What runs ends
-/// by itself. Where Slurm does not answer, its tasks begin, find nothing to do and end.
+/// Takes tasks out of Slurm's queue that wait for these cells and for nothing that is not over.
+/// What runs ends by itself. Where Slurm does not answer, its tasks begin, find nothing to do and
+/// end.
 /// @return  their names.
-std::vector<std::string> leave_queue(const Store& store, bool dry) {
+std::vector<std::string> leave_queue(const Store& store, const std::set<CellId>& cells, bool dry) {
   const auto submitted = submissions(store.root());
   const SlurmClient slurm;
-  if (submitted.empty() || !slurm.present()) return {};
+  if (cells.empty() || submitted.empty() || !slurm.present()) return {};
+  const auto named = [&](const std::string& cell) { return cells.contains(cell); };
+  const auto over = [&](const std::string& cell) {
+    return (dry && named(cell)) || store.completed(cell) || is_cancelled(store, cell);
+  };
   try {
-    auto needless =
-        needless_tasks(live_tasks(submitted, slurm.queue()), [&](const std::string& cell) {
-          return store.completed(cell) || is_cancelled(store, cell);
-        });
+    auto needless = needless_tasks(live_tasks(submitted, slurm.queue()), named, over);
     if (dry || needless.empty()) return needless;
     const std::string problem = slurm.cancel(needless);
     if (problem.empty()) return needless;
@@ -70,13 +74,16 @@ int cancel_verb(const Arguments& arguments) {
                (cell.status == CellStatus::Pending && cell.in_plan);
       });
   std::vector<OrderOutcome> outcomes;
+  std::set<CellId> named;
   LeaseKeeper leases;
   for (const std::size_t row : cells.rows) {
     const CellId& id = cells.listing.cells[row].id;
+    named.insert(id);
     outcomes.push_back(told(row, line.has("dry-run") ? foreseen_cancel(cells.store, id)
                                                      : cancel_cell(cells.store, id, leases)));
   }
-  print_outcomes(line, cells, outcomes, leave_queue(cells.store, line.has("dry-run")));
+  const auto tasks = leave_queue(cells.store, named, line.has("dry-run"));
+  print_outcomes(line, cells, outcomes, tasks);
   return 0;
 }
 

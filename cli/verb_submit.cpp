@@ -1,17 +1,18 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
 #include "cli/scratch_folder.hpp"
 #include "cli/store_argument.hpp"
+#include "cli/submit_report.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -29,7 +30,6 @@ namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
-using SubmitJson = nlohmann::ordered_json;
 
 std::set<CellId> cells_of(const std::vector<LiveTask>& live) {
   std::set<CellId> out;
@@ -103,71 +103,10 @@ TaskPlanOptions plan_options(const Sweep& sweep, const Store& store, bool canary
   return out;
 }
 
-SubmitJson json_of(const PreparedSubmission& prepared, const MissingCells& missing, bool scripts) {
-  SubmitJson arrays = SubmitJson::array();
-  for (std::size_t i = 0; i < prepared.arrays.size(); ++i) {
-    const SubmittedArray& array = prepared.submission.arrays[i];
-    arrays.push_back({{"job", array.job},
-                      {"tasks", array.tasks},
-                      {"first", array.first},
-                      {"ranks", array.ranks},
-                      {"canary", array.canary}});
-    if (scripts) {
-      arrays.back()["script"] = batch_script(prepared.requests[i], prepared.arrays[i]);
-    }
-  }
-  std::size_t cells = 0;
-  for (const auto& line : prepared.submission.tasks) cells += line.size();
-  return {{"schema", 1},
-          {"submission", prepared.submission.arrays.empty() ? "" : prepared.submission.id},
-          {"cells", cells},
-          {"tasks", prepared.submission.tasks.size()},
-          {"done", missing.count(CellNeed::Done)},
-          {"queued", missing.count(CellNeed::Queued)},
-          {"cancelled", missing.count(CellNeed::Cancelled)},
-          {"failed", missing.count(CellNeed::Failed)},
-          {"held", missing.count(CellNeed::Held)},
-          {"waiting", missing.count(CellNeed::Waits)},
-          {"arrays", arrays}};
-}
-
 void refuse_own_option(const std::string& word, std::string_view place) {
   if (const auto why = own_option(word)) {
     throw UserError(ExitCode::Usage, fmt::format("submit: {}: {}; leave it out", place, *why));
   }
-}
-
-/// Cells that are left out, with the reason.
-struct LeftOut {
-  CellNeed need;
-  std::string_view words;
-};
-constexpr LeftOut kLeftOut[] = {
-    {CellNeed::Cancelled, "cancelled"},
-    {CellNeed::Held, "trained by a run at work"},
-    {CellNeed::Failed, "failed for good (depthgrid retry submits them again)"},
-    {CellNeed::Waits, "waiting for cells that they start from"},
-};
-
-std::string text_of(const PreparedSubmission& prepared, const MissingCells& missing, bool dry) {
-  const Submission& submission = prepared.submission;
-  std::size_t cells = 0;
-  for (const auto& line : submission.tasks) cells += line.size();
-  std::string out = fmt::format("{} cells done, {} in the queue or running",
-                                missing.count(CellNeed::Done), missing.count(CellNeed::Queued));
-  for (const auto& [need, words] : kLeftOut) {
-    if (missing.count(need) > 0) out += fmt::format(", {} {}", missing.count(need), words);
-  }
-  if (submission.tasks.empty()) return out + "; nothing to submit\n";
-  out += fmt::format("; {} cells in {} tasks {}\n", cells, submission.tasks.size(),
-                     dry ? "to submit" : "submitted");
-  for (const SubmittedArray& array : submission.arrays) {
-    out += fmt::format("  {}{}: {} tasks{}{}\n", array.canary ? "canary " : "array ",
-                       array.job.empty() ? array.script : array.job, array.tasks,
-                       array.ranks > 1 ? fmt::format(" of {} ranks", array.ranks) : "",
-                       array.job.empty() ? "" : ", " + array.script);
-  }
-  return out;
 }
 
 Lease locked(const Store& store, LeaseKeeper& leases) {
@@ -213,6 +152,10 @@ int submit_verb(const Arguments& arguments) {
                                          "alone");
   }
   for (const std::string& word : words) refuse_own_option(word, "after --");
+  if (const auto why = own_variable(
+          [](const std::string& name) { return std::getenv(name.c_str()) != nullptr; })) {
+    throw UserError(ExitCode::Usage, "submit: " + *why + "; unset it");
+  }
   const bool dry = line.has("dry-run"), test = line.has("test-only");
   const Sweep sweep = load_planned_sweep(line);
   for (const std::string& word : sweep.run.words("slurm.extra")) {
@@ -249,15 +192,16 @@ int submit_verb(const Arguments& arguments) {
       sweep, folder,
       task_groups(sweep, missing.wanted(), plan_options(sweep, store, canary, partitions)),
       asks ? slurm.max_array_size() : kUsualArraySize, words);
+  std::string said;  // by sbatch
   if (!prepared.submission.tasks.empty()) {
     check_time(sweep, words, partitions);
-    if (test) print(test_prepared(prepared, store, slurm));
-    if (!dry && !test) submit_prepared(prepared, store, slurm);
+    if (test) said = test_prepared(prepared, store, slurm);
+    if (!looks) submit_prepared(prepared, store, slurm, [&] { return lock->check_deposed(); });
   }
   if (line.has("json")) {
-    print(json_of(prepared, missing, dry).dump(2) + "\n");
+    print(submit_json(prepared, missing, dry, said));
   } else {
-    print(text_of(prepared, missing, dry || test));
+    print(said + submit_text(prepared, missing, looks));
     if (dry && !prepared.arrays.empty()) {
       print("\n" + batch_script(prepared.requests.front(), prepared.arrays.front()));
     }

@@ -141,6 +141,16 @@ std::vector<std::string> missing_plans(const Store& store,
   return out;
 }
 
+/// Of a plan that is damaged, none: it is reported by who reads the store.
+std::vector<StoredCell> cells_of_plan(const Store& store, std::int64_t number) {
+  try {
+    return read_plan_file(store.plan_file(number), number).cells;
+  } catch (const StorageError& damaged) {
+    log(LogLevel::Debug, damaged.what());
+    return {};
+  }
+}
+
 }  // namespace
 
 std::int64_t newest_plan(const Store& store) {
@@ -152,17 +162,19 @@ bool has_plan(const Store& store) {
   return newest_plan(store) > 0;
 }
 
+std::int64_t plan_with(const Store& store, const CellId& cell) {
+  for (const std::int64_t number : plan_numbers(store)) {
+    const std::vector<StoredCell> cells = cells_of_plan(store, number);
+    if (std::ranges::find(cells, cell, &StoredCell::id) != cells.end()) return number;
+  }
+  return 0;
+}
+
 bool all_planned(const Store& store, const std::vector<CellId>& cells) {
   std::set<CellId> open(cells.begin(), cells.end());
   for (const std::int64_t number : plan_numbers(store)) {
     if (open.empty()) break;
-    try {
-      for (const StoredCell& cell : read_plan_file(store.plan_file(number), number).cells) {
-        open.erase(cell.id);
-      }
-    } catch (const StorageError& damaged) {
-      log(LogLevel::Debug, damaged.what());  // it is reported by who reads the store
-    }
+    for (const StoredCell& cell : cells_of_plan(store, number)) open.erase(cell.id);
   }
   return open.empty();
 }

@@ -21,6 +21,9 @@ std::int64_t newest_plan(const Store& store);
 /// True when a plan has been published.
 bool has_plan(const Store& store);
 
+/// The newest plan that has this cell; 0 if none has.
+std::int64_t plan_with(const Store& store, const CellId& cell);
+
 /// Whether each of these cells is in a plan of the store, be it the newest or an earlier one.
 bool all_planned(const Store& store, const std::vector<CellId>& cells);
 

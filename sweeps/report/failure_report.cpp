@@ -12,15 +12,18 @@ namespace depthgrid {
 namespace fs = std::filesystem;
 
 std::string failure_json(const Store& store, const CellId& id, const FailureReport& report) {
+  const std::int64_t plan = plan_with(store, id);
+  const bool earlier = plan > 0 && plan < newest_plan(store);
+  const fs::path sweep = earlier ? store.sweep_yaml(plan) : store.sweep_yaml();
   const nlohmann::json json = {
       {"class", report.kind},
       {"message", report.message},
       {"job", report.job},
       {"host", report.host},
-      {"plan", newest_plan(store)},
-      {"repeat", fmt::format("depthgrid run '{}' --store '{}' --only id={}",
-                             fs::absolute(store.sweep_yaml()).string(),
-                             fs::absolute(store.root() / "repeat").string(), id)},
+      {"plan", plan},
+      {"repeat",
+       fmt::format("depthgrid run '{}' --store '{}' --only id={}", fs::absolute(sweep).string(),
+                   fs::absolute(store.root() / "repeat").string(), id)},
       {"last_words", report.last_words}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -19,7 +19,8 @@ struct FailureReport {
 };
 
 /// The report with the command that trains this cell alone, in a store of its own. It names the
-/// sweep file of the newest plan; once there is a newer plan, current_repeat() names it.
+/// sweep file of the newest plan that has the cell; what is the newest of all when the report is
+/// written may be replaced later: then current_repeat() names it.
 std::string failure_json(const Store& store, const CellId& id, const FailureReport& report);
 
 /// A report's command `repeat`, with the name that its sweep file has now.

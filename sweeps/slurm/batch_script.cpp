@@ -48,6 +48,31 @@ std::string quoted(const std::string& path) {
   return "'" + path + "'";
 }
 
+/// What scripts say and users may not say otherwise: an option of sbatch, its letter, and the
+/// variable that sbatch reads for it.
+struct OwnOption {
+  std::string_view name, letter, variable, why;
+};
+constexpr std::string_view kFound = "tasks are found in the queue by it";
+constexpr std::string_view kTasks = "submit divides the cells among tasks";
+constexpr std::string_view kScript = "its place is in the store";
+constexpr std::string_view kOrder = "canaries go first by it: slurm.dependency is for yours";
+constexpr OwnOption kOwn[] = {
+    {"--comment", "", "", kFound},
+    {"--clusters", "-M", "SBATCH_CLUSTERS", "the queue is that of this cluster"},
+    {"--array", "-a", "SBATCH_ARRAY_INX", kTasks},
+    {"--wrap", "", "", kTasks},
+    {"--dependency", "-d", "", kOrder},
+    {"--kill-on-invalid-dep", "", "", kOrder},
+    {"--signal", "", "SBATCH_SIGNAL", "checkpoints begin by it: slurm.signal_delay"},
+    {"--output", "-o", "SBATCH_OUTPUT", kScript},
+    {"--chdir", "-D", "", kScript},
+    {"--open-mode", "", "SBATCH_OPEN_MODE", kScript},
+    {"--parsable", "", "", "submit reads the answer"},
+    {"--wait", "-W", "SBATCH_WAIT", "submit reads the answer, and depthgrid status --watch waits"},
+    {"--test-only", "", "", "depthgrid submit --test-only does it"},
+};
+
 }  // namespace
 
 TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes,
@@ -115,29 +140,24 @@ std::int64_t most_ranks(const CellConfig& run, std::int64_t cores, std::int64_t 
 }
 
 std::optional<std::string> own_option(std::string_view word) {
-  struct Own {
-    std::string_view name, letter, why;
-  };
-  static constexpr std::string_view kFound = "tasks are found in the queue by it";
-  static constexpr std::string_view kTasks = "submit divides the cells among tasks";
-  static constexpr std::string_view kScript = "its place is in the store";
-  static constexpr Own kOwn[] = {
-      {"--comment", "", kFound},
-      {"--array", "-a", kTasks},
-      {"--wrap", "", kTasks},
-      {"--signal", "", "checkpoints begin by it: slurm.signal_delay"},
-      {"--output", "-o", kScript},
-      {"--chdir", "-D", kScript},
-      {"--open-mode", "", kScript},
-      {"--parsable", "", "submit reads the answer"},
-      {"--test-only", "", "depthgrid submit --test-only does it"},
-  };
   const std::string_view name = word.substr(0, word.find('='));
-  for (const auto& [own, letter, why] : kOwn) {
+  for (const auto& [own, letter, variable, why] : kOwn) {
     const bool longer = name.size() > 3 && name.starts_with("--") && own.starts_with(name);
     if (longer || (!letter.empty() && word.starts_with(letter))) {
       return fmt::format("option '{}' of sbatch: {} is set by submit, since {}", word, own, why);
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> own_variable(
+    const std::function<bool(const std::string& variable)>& is_set) {
+  for (const auto& [own, letter, variable, why] : kOwn) {
+    if (variable.empty() || !is_set(std::string(variable))) continue;
+    return fmt::format(
+        "{} is set in the environment, and sbatch would take it in the place of {}, "
+        "which submit sets, since {}",
+        variable, own, why);
   }
   return std::nullopt;
 }

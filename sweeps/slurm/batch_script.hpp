@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,14 +43,20 @@ struct BatchArray {
   std::string program, sweep, store, task_file, log_folder;
 };
 
-/// The text of a batch script. Pure. It holds no text of the user but allow-listed words and paths,
-/// which stand in quotes. The program replaces the shell, so that the signal before the time limit
-/// (`--signal=B:`) reaches it.
-/// @throws UserError (Usage) for a path with a quote, a backslash, a $ or a line break.
 /// Why an option of sbatch may not be given by a user: submit sets it itself, and a second one
 /// would win. @return nothing for all others.
 std::optional<std::string> own_option(std::string_view word);
 
+/// The same of variables that sbatch reads and prefers to what a script says. Those of which a
+/// script may well say nothing, such as SBATCH_ACCOUNT, are the user's.
+/// @param is_set  whether the environment has it.
+std::optional<std::string> own_variable(
+    const std::function<bool(const std::string& variable)>& is_set);
+
+/// The text of a batch script. Pure. It holds no text of the user but allow-listed words and paths,
+/// which stand in quotes. The program replaces the shell, so that the signal before the time limit
+/// (`--signal=B:`) reaches it.
+/// @throws UserError (Usage) for a path with a quote, a backslash, a $ or a line break.
 std::string batch_script(const TaskRequest& request, const BatchArray& array);
 
 }  // namespace depthgrid

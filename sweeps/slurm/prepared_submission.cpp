@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/clock.hpp"
+#include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/config/text_form.hpp"
 #include "storage/files/process_identity.hpp"
@@ -68,6 +70,27 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
   }
 }
 
+/// Ends a submission that another one has overtaken. @throws UserError (TempFail)
+[[noreturn]] void leave_to_others(Submission& submission, const Store& store,
+                                  const SlurmClient& slurm) {
+  std::erase_if(submission.arrays, [](const SubmittedArray& array) { return array.job.empty(); });
+  keep_submission(store.root(), submission);
+  const auto doubled =
+      doubled_tasks(live_tasks(submissions(store.root()), slurm.queue()), submission.id);
+  const std::string problem = doubled.empty() ? "" : slurm.cancel(doubled);
+  throw UserError(
+      ExitCode::TempFail,
+      fmt::format("submit: this process was suspended for longer than its lease, and another "
+                  "submission has gone on in its place: {} arrays of this one are in the queue{}. "
+                  "depthgrid status shows all; the same command submits what is missing",
+                  submission.arrays.size(),
+                  doubled.empty()    ? ""
+                  : !problem.empty() ? fmt::format("; scancel of what both have submitted ({}): {}",
+                                                   fmt::join(doubled, ", "), problem)
+                                     : fmt::format("; {}, which both have submitted, left it",
+                                                   fmt::join(doubled, ", "))));
+}
+
 }  // namespace
 
 PreparedSubmission prepare_submission(const Sweep& sweep, const fs::path& store,
@@ -107,10 +130,13 @@ PreparedSubmission prepare_submission(const Sweep& sweep, const fs::path& store,
   return out;
 }
 
-void submit_prepared(PreparedSubmission& prepared, const Store& store, const SlurmClient& slurm) {
+void submit_prepared(PreparedSubmission& prepared, const Store& store, const SlurmClient& slurm,
+                     const std::function<bool()>& deposed) {
   hand_over(prepared, store, [&](SubmittedArray& array, const std::string& script) {
+    if (deposed()) leave_to_others(prepared.submission, store, slurm);
     array.job = slurm.submit(script, prepared.submission.words);
     keep_submission(store.root(), prepared.submission);
+    if (deposed()) leave_to_others(prepared.submission, store, slurm);
   });
 }
 

@@ -29,8 +29,15 @@ PreparedSubmission prepare_submission(const Sweep& sweep, const std::filesystem:
                                       const std::vector<std::string>& words);
 
 /// Writes the scripts into the store and calls sbatch for one after the other. Each id is kept at
-/// once. @throws UserError with what sbatch says; StorageError
-void submit_prepared(PreparedSubmission& prepared, const Store& store, const SlurmClient& slurm);
+/// once.
+/// @param deposed  whether another submission has taken this one's lock, as happens to one that was
+///                 suspended: looked at before and after each call of sbatch. What is not submitted
+///                 then is taken out of the record, and tasks whose cells both have submitted leave
+///                 the queue.
+/// @throws UserError with what sbatch says, or (TempFail) if deposed; StorageError
+void submit_prepared(
+    PreparedSubmission& prepared, const Store& store, const SlurmClient& slurm,
+    const std::function<bool()>& deposed = [] { return false; });
 
 /// Lets sbatch check the scripts, and removes them. @return what it says.
 std::string test_prepared(PreparedSubmission& prepared, const Store& store,

@@ -15,6 +15,7 @@ namespace {
 
 /// Slurm's own commands wait for a controller for about 10 s and several times.
 constexpr double kPatience = 60;
+constexpr int kRequeues = 3;
 
 struct Cure {
   std::string_view said, cure;
@@ -138,10 +139,16 @@ std::vector<QueuedTask> SlurmClient::queue() const {
 }
 
 std::string SlurmClient::requeue(const std::string& job) const {
-  const CommandAnswer answer = run_({"scontrol", "requeue", job}, kPatience);
-  // Slurm ends the task's processes, this command among them, as soon as the task is in the queue.
-  const bool ended_by_it = answer.code == 128 + SIGTERM;
-  return answer.code == 0 || ended_by_it ? "" : problem_of(answer);
+  CommandAnswer answer;
+  for (int i = 0; i < kRequeues; ++i) {
+    answer = run_({"scontrol", "requeue", job}, kPatience);
+    if (answer.code != 128 + SIGTERM) break;
+    // Slurm ends the task's processes, this command among them, as soon as the task is in the
+    // queue. A signal that came before the request has left the task as it was.
+    const CommandAnswer shown = run_({"scontrol", "-o", "show", "job", job}, kPatience);
+    if (shown.out.find(" JobState=RUNNING") == shown.out.npos) return "";
+  }
+  return answer.code == 0 ? "" : problem_of(answer);
 }
 
 std::string SlurmClient::leave_out(const std::string& job,

@@ -108,7 +108,8 @@ std::vector<LiveTask> live_tasks(const std::vector<Submission>& all,
         LiveTask task{.submission = submission.id,
                       .task = array.first + queued.index,
                       .queued = queued,
-                      .cells = {}};
+                      .cells = {},
+                      .canary = array.canary};
         const auto at = static_cast<std::size_t>(task.task);
         if (at < submission.tasks.size()) task.cells = submission.tasks[at];
         out.push_back(std::move(task));
@@ -119,13 +120,35 @@ std::vector<LiveTask> live_tasks(const std::vector<Submission>& all,
 }
 
 std::vector<std::string> needless_tasks(const std::vector<LiveTask>& live,
+                                        const std::function<bool(const std::string& cell)>& named,
                                         const std::function<bool(const std::string& cell)>& over) {
+  const auto needless = [&](const LiveTask& task) {
+    const bool waits = task.queued.state == "PENDING" || task.queued.state == "REQUEUED";
+    return waits && std::ranges::any_of(task.cells, named) && std::ranges::all_of(task.cells, over);
+  };
+  const auto awaited = [&](const LiveTask& task) {
+    return task.canary && std::ranges::any_of(live, [&](const LiveTask& other) {
+             return other.submission == task.submission && !other.canary && !needless(other);
+           });
+  };
   std::vector<std::string> out;
   for (const LiveTask& task : live) {
-    const bool waits = task.queued.state == "PENDING" || task.queued.state == "REQUEUED";
-    if (waits && !task.cells.empty() && std::ranges::all_of(task.cells, over)) {
-      out.push_back(task.queued.job);
-    }
+    if (needless(task) && !awaited(task)) out.push_back(task.queued.job);
+  }
+  return out;
+}
+
+std::vector<std::string> doubled_tasks(const std::vector<LiveTask>& live,
+                                       const std::string& submission) {
+  std::set<std::string> others;
+  for (const LiveTask& task : live) {
+    if (task.submission != submission) others.insert(task.cells.begin(), task.cells.end());
+  }
+  std::vector<std::string> out;
+  for (const LiveTask& task : live) {
+    const bool doubled = std::ranges::all_of(
+        task.cells, [&](const std::string& cell) { return others.contains(cell); });
+    if (task.submission == submission && doubled) out.push_back(task.queued.job);
   }
   return out;
 }

@@ -49,6 +49,7 @@ struct LiveTask {
   std::int64_t task = 0;  // line of tasks.txt
   QueuedTask queued;
   std::vector<std::string> cells;
+  bool canary = false;
 };
 
 /// Tasks of these submissions that are in the queue, found by their arrays' comments, so that an
@@ -56,10 +57,18 @@ struct LiveTask {
 std::vector<LiveTask> live_tasks(const std::vector<Submission>& submissions,
                                  const std::vector<QueuedTask>& queue);
 
-/// Slurm's names of tasks that wait in the queue and have nothing to do any more.
-/// @param over  whether a cell is done or cancelled.
+/// Slurm's names of tasks that wait in the queue for cells which a user has named, and have nothing
+/// to do any more. A canary for which others wait is none of them: if one is cancelled, Slurm
+/// removes those as well; it begins, finds nothing to do and succeeds.
+/// @param named  whether it is one of the user's. @param over  whether it is done or cancelled.
 std::vector<std::string> needless_tasks(const std::vector<LiveTask>& live,
+                                        const std::function<bool(const std::string& cell)>& named,
                                         const std::function<bool(const std::string& cell)>& over);
+
+/// Tasks of one submission whose cells are all in tasks of others: it was suspended for so long
+/// that another one took its lock and its place.
+std::vector<std::string> doubled_tasks(const std::vector<LiveTask>& live,
+                                       const std::string& submission);
 
 /// Divides jobs (lists of cells) among tasks, in their order.
 /// @param seconds  predicted for each job on one slot; NaN = unknown. @param room  seconds of one

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
+#include <span>
 
 #include "core/base/control_group.hpp"
 #include "core/base/error.hpp"
@@ -49,6 +50,15 @@ constexpr std::string_view kOfTheNode[] = {"NCCL error",
                                            "CUDNN_STATUS_EXECUTION_FAILED",
                                            "CUDNN_STATUS_INTERNAL_ERROR"};
 
+/// What Slurm says of a step that its nodes have ended for their memory; those may be others than
+/// this one.
+constexpr std::string_view kOfMemory[] = {"oom_kill event", "oom-kill event", "Out Of Memory"};
+
+bool says_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words,
+                             [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
 struct CodeClass {
   int code;
   LaunchEnd end;
@@ -91,14 +101,13 @@ LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills) {
   const LaunchEnd end = known == std::end(kCodes) ? LaunchEnd::Crash : known->end;
   // Ranks that lose one to the system may tell of their connection to it first.
   const bool others = end == LaunchEnd::Killed || end == LaunchEnd::Infrastructure;
-  if (others && oom_kills > 0) return LaunchEnd::OutOfMemory;
+  if (others && (oom_kills > 0 || says_any(tail, kOfMemory))) return LaunchEnd::OutOfMemory;
   const bool own = end == LaunchEnd::Crash || end == LaunchEnd::Error;
   return own && tells_of_the_node(tail) ? LaunchEnd::Infrastructure : end;
 }
 
 bool tells_of_the_node(std::string_view text) {
-  return std::ranges::any_of(kOfTheNode,
-                             [&](std::string_view said) { return text.find(said) != text.npos; });
+  return says_any(text, kOfTheNode);
 }
 
 std::int64_t oom_kills_so_far() {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,13 +18,32 @@ namespace depthgrid {
 namespace {
 
 constexpr double kPoll = 0.05, kIdlePoll = 0.5;
-constexpr std::int64_t kCardFaults = 2;
 constexpr double kOwnPause = 5;  // between two looks
 
 std::string end_text(LaunchEnd end, int code) {
   if (code > 128)
     return fmt::format("{} (signal {}, {})", name_of(end), code - 128, strsignal(code - 128));
   return fmt::format("{} (exit code {})", name_of(end), code);
+}
+
+std::string log_of(std::int64_t attempt) {
+  return fmt::format("attempt-{}.log", attempt);
+}
+
+/// The last line that says that memory ran out, behind a colon; empty if none does.
+std::string said_of_memory(const std::string& words) {
+  std::istringstream lines(words);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find("out of memory");
+    if (at != line.npos) out = ": " + line.substr(at);
+  }
+  return out;
+}
+
+/// What is planned anew, in smaller parts, has not failed.
+bool splits(const LaunchRecord& record) {
+  return record.end == LaunchEnd::OutOfMemory && record.cells.size() > 1;
 }
 
 }  // namespace
@@ -33,8 +53,7 @@ struct Supervisor::Watched {
   std::size_t index;
   std::int64_t attempt;
   Lease lease;
-  std::vector<std::string> gpus;
-  std::vector<int> cores;
+  SlotShare share;
   std::unique_ptr<RunningLaunch> process;
   double begun, heard;
   std::int64_t state;      // state_of() when it began
@@ -50,10 +69,8 @@ Supervisor::Supervisor(std::vector<LaunchPlan> launches, const std::filesystem::
       options_(std::move(options)),
       retries_(std::move(retries)),
       world_(std::move(world)),
-      free_gpus_(options_.gpus),
-      free_cores_(options_.cores),
-      disk_(options_.disk_wait),
-      free_slots_(options_.slots) {
+      slots_(options_.slots, options_.gpus, options_.cores, options_.cores_per_rank),
+      disk_(options_.disk_wait) {
   for (LaunchPlan& launch : launches) {
     if (launch.ranks > options_.slots) {
       throw UserError(ExitCode::Usage,
@@ -99,7 +116,7 @@ Supervisor::Wish Supervisor::wish_for(std::size_t index) {
       std::ranges::any_of(running_, [&](const auto& other) { return other->index == index; });
   if (runs || world_.now() < launches_[index].not_before) return Wish::Wait;
   // What needs no look at the store comes first. With nothing running, both pass.
-  if (launch.ranks > free_slots_ && !running_.empty()) return Wish::Wait;
+  if (launch.ranks > slots_.free() && !running_.empty()) return Wish::Wait;
   if (disturbs(index)) return Wish::Wait;
   double bytes = launch.bytes;
   for (const auto& other : running_) bytes += launches_[other->index].plan.bytes;
@@ -126,41 +143,35 @@ bool Supervisor::begin(std::size_t index) {
         world_.now() + std::chrono::duration<double>(leases_.ttl()).count() / 9;
     return false;
   }
-  LaunchTicket ticket{
-      .plan = launch, .attempt = next_attempt(folder), .gpus = {}, .cores = {}, .folder = folder};
-  const auto take = [](auto& from, auto& to, std::int64_t most) {
-    const auto end = from.begin() + std::min(most, static_cast<std::int64_t>(from.size()));
-    to.assign(from.begin(), end);
-    from.erase(from.begin(), end);
-  };
-  take(free_gpus_, ticket.gpus, launch.ranks);
-  take(free_cores_, ticket.cores, launch.ranks * options_.cores_per_rank);
+  const std::int64_t attempt = next_attempt(folder);
+  SlotShare share = slots_.take(launch.ranks);
   const double now = world_.now();
   std::unique_ptr<RunningLaunch> process;
   try {
-    process = world_.start(ticket);
+    process = world_.start({.plan = launch,
+                            .attempt = attempt,
+                            .gpus = share.gpus,
+                            .cores = share.cores,
+                            .folder = folder});
   } catch (...) {
-    free_gpus_.insert(free_gpus_.end(), ticket.gpus.begin(), ticket.gpus.end());
-    free_cores_.insert(free_cores_.end(), ticket.cores.begin(), ticket.cores.end());
+    slots_.give_back(share, false);
     throw;
   }
   running_.push_back(std::make_unique<Watched>(Watched{.index = index,
-                                                       .attempt = ticket.attempt,
+                                                       .attempt = attempt,
                                                        .lease = std::move(*lease),
-                                                       .gpus = ticket.gpus,
-                                                       .cores = ticket.cores,
+                                                       .share = std::move(share),
                                                        .process = std::move(process),
                                                        .begun = now,
                                                        .heard = now,
                                                        .state = state_of(launch),
                                                        .oom_kills = oom_kills_so_far()}));
-  free_slots_ -= launch.ranks;
   return true;
 }
 
 /// Starts the first launch that may start now. @return whether there was one.
 bool Supervisor::start_one() {
-  if (free_slots_ < 1) return false;
+  if (slots_.free() < 1) return false;
   for (std::size_t i = 0; i < launches_.size(); ++i) {
     if (wish_for(i) == Wish::Start && begin(i)) return true;
   }
@@ -180,40 +191,42 @@ void Supervisor::stop_all() {
   for (const auto& launch : running_) launch->process->ask_to_stop();
 }
 
+/// @param words  what it said last.
+LaunchRecord Supervisor::record_of(const Watched& launch, LaunchEnd end, int code,
+                                   const std::string& words) const {
+  const LaunchPlan& plan = launches_[launch.index].plan;
+  return {.id = plan.id,
+          .attempt = launch.attempt,
+          .cells = plan.cells,
+          .host = launch.process->node(),
+          .slurm_job = options_.slurm_job,
+          .restart = options_.restart,
+          .launcher = options_.launcher(plan.ranks),
+          .ranks = plan.ranks,
+          .end = end,
+          .code = code,
+          .seconds = world_.now() - launch.begun,
+          .log = log_of(launch.attempt),
+          .last_words = end == LaunchEnd::Done || end == LaunchEnd::Stopped ? "" : words};
+}
+
 void Supervisor::ended(Watched& launch, int code) {
   Entry& entry = launches_[launch.index];
   const LaunchPlan& plan = entry.plan;
-  const std::string log = fmt::format("attempt-{}.log", launch.attempt);
-  const std::string words = last_lines(launch_folder(store_, plan.id) / log, kLastWords);
+  const std::string words =
+      last_lines(launch_folder(store_, plan.id) / log_of(launch.attempt), kLastWords);
   LaunchEnd end = end_of(code, words, oom_kills_so_far() - launch.oom_kills);
   if (launch.hung) end = LaunchEnd::Hang;
-  LaunchRecord record{
-      .id = plan.id,
-      .attempt = launch.attempt,
-      .cells = plan.cells,
-      .host = launch.process->node(),
-      .slurm_job = options_.slurm_job,
-      .restart = options_.restart,
-      .launcher = options_.launcher(plan.ranks),
-      .ranks = plan.ranks,
-      .end = end,
-      .code = code,
-      .seconds = world_.now() - launch.begun,
-      .log = log,
-      .last_words = end == LaunchEnd::Done || end == LaunchEnd::Stopped ? "" : words};
-  free_slots_ += plan.ranks;
-  free_cores_.insert(free_cores_.end(), launch.cores.begin(), launch.cores.end());
-  return_cards(launch.gpus, end);
+  const LaunchRecord record = record_of(launch, end, code, words);
+  return_share(launch.share, end);
   unwritten_.push_back(record);
   keep_records();
   const bool progressed = state_of(plan) > launch.state;
   const double now = world_.now();
   if (end == LaunchEnd::Done || progressed) disk_.over();
   if (end == LaunchEnd::Disk && stopping_since_ < 0 && waits_for_disk(words)) return;
-  // What is planned anew, in smaller parts, has not failed.
-  const bool splits = end == LaunchEnd::OutOfMemory && plan.rows.size() > 1;
-  const RetryBook::Verdict verdict = splits ? RetryBook::Verdict{.not_before = now}
-                                            : retries_.ended(plan.id, end, progressed, now);
+  const RetryBook::Verdict verdict = splits(record) ? RetryBook::Verdict{.not_before = now}
+                                                    : retries_.ended(plan.id, end, progressed, now);
   entry.not_before = verdict.not_before;
   if (policy_of(end).ends_run) {
     const ExitCode its = static_cast<ExitCode>(code);
@@ -229,22 +242,30 @@ void Supervisor::ended(Watched& launch, int code) {
     if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: a cell has failed; stopping");
     if (const auto broken = retries_.broken(now)) end_with(ExitCode::Failed, *broken);
   }
-  if (end == LaunchEnd::Done && open(launch.index)) {  // others hold some of its cells
+  if (!open(launch.index) || end == LaunchEnd::Stopped) return;
+  if (end == LaunchEnd::Done) {  // others hold some of its cells
     entry.not_before = now + std::chrono::duration<double>(leases_.ttl()).count() / 9;
+    return;
   }
-  if (end == LaunchEnd::Done || end == LaunchEnd::Stopped || !open(launch.index)) return;
-  if (splits) {
-    world_.say(fmt::format("launch {} of {} cells does not fit in memory: it is split", plan.id,
-                           plan.cells.size()));
-    replace(launch.index, smaller_parts_of(plan), record, verdict.not_before);
-  } else if (verdict.gives_up) {
-    give_up(launch.index, record, verdict);
-  } else {
-    world_.say(fmt::format("launch {} of {} cells ended as {} after {}; again in {:.0f} s", plan.id,
-                           plan.cells.size(), end_text(end, code), clock_text(record.seconds),
-                           std::max(0.0, verdict.not_before - now)));
-  }
+  try_again(launch.index, record, verdict);
   if (const auto broken = retries_.broken(now)) end_with(ExitCode::Failed, *broken);
+}
+
+/// Of a launch that has failed: in parts, not at all, or as it is.
+void Supervisor::try_again(std::size_t index, const LaunchRecord& record,
+                           const RetryBook::Verdict& verdict) {
+  if (splits(record)) {
+    world_.say(fmt::format("launch {} of {} cells does not fit in memory: it is split", record.id,
+                           record.cells.size()));
+    replace(index, smaller_parts_of(launches_[index].plan), record, verdict.not_before);
+  } else if (verdict.gives_up) {
+    give_up(index, record, verdict);
+  } else {
+    world_.say(fmt::format("launch {} of {} cells ended as {} after {}; again in {:.0f} s",
+                           record.id, record.cells.size(), end_text(record.end, record.code),
+                           clock_text(record.seconds),
+                           std::max(0.0, verdict.not_before - world_.now())));
+  }
 }
 
 /// What the disk has no room for is kept for later. @throws StorageError if it is not waited for.
@@ -284,24 +305,24 @@ void Supervisor::note_success(const LaunchPlan& plan) {
   }
 }
 
-/// A card under which launches have failed by infrastructure twice gets no more of them.
-void Supervisor::return_cards(const std::vector<std::string>& cards, LaunchEnd end) {
-  for (const std::string& card : cards) {
-    if (end == LaunchEnd::Infrastructure) ++card_faults_[card];
-    if (card_faults_[card] < kCardFaults) {
-      free_gpus_.push_back(card);
-      continue;
-    }
-    // Its place, and those of launches that would have shared it.
-    const auto places = 1 + static_cast<std::int64_t>(std::erase(free_gpus_, card));
-    free_slots_ -= places;
-    options_.slots -= places;
+void Supervisor::return_share(const SlotShare& share, LaunchEnd end) {
+  for (const auto& [card, faults] : slots_.give_back(share, end == LaunchEnd::Infrastructure)) {
     world_.say(fmt::format("card {} of {} is left out: {} launches on it ended as infrastructure",
-                           card, options_.host, card_faults_[card]));
+                           card, options_.host, faults));
   }
-  if (!cards.empty() && options_.slots < 1) {
-    end_with(ExitCode::TempFail, fmt::format("no card of {} is left: stopping", options_.host));
+  const bool lost = slots_.all() < options_.slots;
+  options_.slots = slots_.all();
+  if (!lost) return;
+  std::int64_t most = 1;  // ranks of a launch that is left
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    if (open(i)) most = std::max(most, launches_[i].plan.ranks);
   }
+  if (options_.slots >= most) return;
+  end_with(ExitCode::TempFail,
+           options_.slots < 1
+               ? fmt::format("no card of {} is left: stopping", options_.host)
+               : fmt::format("a launch of {} ranks is left, but only {} cards of {}: stopping",
+                             most, options_.slots, options_.host));
 }
 
 /// Of a launch without budget: its parts are tried alone, so that a single cell is set aside.
@@ -310,9 +331,11 @@ void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
   const std::string end = end_text(record.end, record.code);
   std::vector<LaunchPlan> parts = parts_of(launches_[index].plan);
   if (parts.empty()) {
-    const std::string why =
+    std::string why =
         fmt::format("its launch ended as {} {} times without progress ({} retries are allowed)",
                     end, verdict.failures, verdict.allowed);
+    // Its peak is in it.
+    if (record.end == LaunchEnd::OutOfMemory) why += said_of_memory(record.last_words);
     world_.set_aside(launches_[index].plan, record, why);
     launches_[index].set_aside = true;
     retries_.streak().failed();

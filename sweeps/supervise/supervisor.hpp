@@ -4,7 +4,6 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +17,7 @@
 #include "sweeps/supervise/launch_plan.hpp"
 #include "sweeps/supervise/launch_record.hpp"
 #include "sweeps/supervise/retry_book.hpp"
+#include "sweeps/supervise/slot_pool.hpp"
 
 namespace depthgrid {
 
@@ -103,8 +103,8 @@ class Supervisor {
   ExitCode run();
 
   /// Ranks of launches that run, and room for ranks.
-  std::int64_t busy() const noexcept { return options_.slots - free_slots_; }
-  std::int64_t slots() const noexcept { return options_.slots; }
+  std::int64_t busy() const noexcept { return slots_.all() - slots_.free(); }
+  std::int64_t slots() const noexcept { return slots_.all(); }
 
  private:
   struct Watched;
@@ -122,6 +122,9 @@ class Supervisor {
   bool begin(std::size_t index);
   void watch();
   void ended(Watched& launch, int code);
+  LaunchRecord record_of(const Watched& launch, LaunchEnd end, int code,
+                         const std::string& words) const;
+  void try_again(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
   void note_success(const LaunchPlan& plan);
   void keep_records();
   bool waits_for_disk(const std::string& words);
@@ -131,7 +134,7 @@ class Supervisor {
   void give_up(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
   void replace(std::size_t index, std::vector<LaunchPlan> parts, const LaunchRecord& record,
                double not_before);
-  void return_cards(const std::vector<std::string>& cards, LaunchEnd end);
+  void return_share(const SlotShare& share, LaunchEnd end);
   bool open(std::size_t index) const;
   std::int64_t state_of(const LaunchPlan& plan) const;
   void end_with(ExitCode code, const std::string& why);
@@ -143,13 +146,10 @@ class Supervisor {
   RetryBook retries_;
   SupervisorWorld world_;
   std::vector<std::unique_ptr<Watched>> running_;
-  std::vector<std::string> free_gpus_;
-  std::vector<int> free_cores_;
+  SlotPool slots_;
   DiskPause disk_;
   std::vector<LaunchRecord> unwritten_;
-  std::map<std::string, std::int64_t> card_faults_;  // launches that ended as infrastructure
-  double watched_ = 0;                               // time of the last look
-  std::int64_t free_slots_ = 0;
+  double watched_ = 0;  // time of the last look
   double stopping_since_ = -1;
   ExitCode code_ = ExitCode::Done;
 };

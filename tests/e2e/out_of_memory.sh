@@ -86,7 +86,8 @@ says err "does not fit in memory: it is split"
 expect 4 "$depthgrid" status halved --json
 check "j['counts']['oom'] == 1 and j['counts']['completed'] == 3 and j['problems'][0]['id'] == '$first'"
 expect 0 "$depthgrid" logs "$first" halved --json
-check "j['failure']['class'] == 'oom' and 'out of memory' in j['failure']['last_words']"
+check "j['failure']['class'] == 'oom' and 'peak of this rank' in j['failure']['message']"
+check "'Teams of several' not in j['failure']['last_words']"
 check "'--only id=$first' in j['failure']['repeat']"
 expect 0 "$depthgrid" run "$sweep" "${small[@]}" --store halved -q -j 2
 same team halved

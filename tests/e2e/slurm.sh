@@ -54,6 +54,18 @@ check "[a['canary'] for a in j['arrays']] == [True, False] and j['cells'] == 3"
 wait_for 90 "end of canary and array" queue_empty
 all_done half
 
+# A cancelled cell whose task is a canary: Slurm would remove those that wait for it, so it stays and finds nothing to do.
+expect 0 submit spared --canary --set "slurm.extra=[--hold]" --json
+check "[a['tasks'] for a in j['arrays']] == [2, 2] and j['arrays'][0]['canary']"
+canary=$(head -1 spared/submissions/*/tasks.txt)
+expect 0 "$depthgrid" cancel spared --filter 'hidden = 99'
+[ "$(squeue -h -r | wc -l)" = 4 ] || fail "no cell was named, and tasks have left the queue"
+expect 0 "$depthgrid" cancel "$canary" spared --json
+check "j['cells'][0]['outcome'] == 'cancelled' and 'slurm_tasks' not in j"
+scontrol release "$(squeue -h -o %A | sort -n | head -1)" "$(squeue -h -o %A | sort -n | tail -1)"
+wait_for 60 "end of canary and array" queue_empty
+[ "$(find spared/cells -name result.h5 | wc -l)" = 3 ] || fail "not three results"
+
 # What Slurm refuses, or would let wait for ever, is said with its cure, and nothing stays behind in the queue.
 expect 78 submit refused --set slurm.partition=nowhere
 says err "sinfo"
@@ -65,7 +77,10 @@ says err "slurm.account"
 expect 2 submit refused --set 'slurm.extra=[--comment=mine]'
 says err "tasks are found in the queue by it"
 expect 2 submit refused -- --array=0-9
-expect 0 submit tested --test-only
+SBATCH_WAIT=1 expect 2 submit refused
+says err "SBATCH_WAIT"
+expect 0 submit tested --test-only --json
+check "'to start' in j['sbatch'] and j['tasks'] == 4 and not any(a['job'] for a in j['arrays'])"
 queue_empty || fail "something was submitted"
 expect 0 submit tested --set resources.time=9:00:00 --test-only -- -p high
 

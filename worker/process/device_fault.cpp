@@ -19,9 +19,10 @@ constexpr std::array<long, 7> kOfKernels = {700, 710, 714, 715, 716, 717, 718};
 
 /// cudaError_t of cards and drivers: initialisation, an old driver, devices that are busy, absent
 /// or out of order, memory and links with uncorrectable errors, a launch that failed for no reason
-/// which CUDA knows, a driver of another version, the multi-process service, and the unknown.
-constexpr std::array<long, 19> kOfNodes = {3,   35,  46,  100, 101, 214, 220, 226, 304, 719,
-                                           800, 802, 803, 804, 805, 806, 807, 808, 999};
+/// which CUDA knows or that a card with a screen has no time for, a context that is gone, a driver
+/// of another version, the multi-process service, and the unknown.
+constexpr std::array<long, 21> kOfNodes = {3,   35,  46,  100, 101, 214, 220, 226, 304, 702, 709,
+                                           719, 800, 802, 803, 804, 805, 806, 807, 808, 999};
 
 /// For errors without a number.
 constexpr std::string_view kTextsOfKernels[] = {
@@ -41,7 +42,7 @@ DeviceFault device_fault_of(const std::exception& e) {
   if (const auto* const backend = dynamic_cast<const BackendError*>(&e)) {
     if (backend->library() == "CUDA") return of_cuda(backend->code());
     const bool between = backend->library() == "NCCL" || backend->library() == "MPI";
-    return between ? DeviceFault::Node : DeviceFault::None;
+    return between ? DeviceFault::Link : DeviceFault::None;
   }
   if (const auto* const torch = dynamic_cast<const c10::AcceleratorError*>(&e)) {
     return of_cuda(torch->get_error_code());
@@ -50,7 +51,9 @@ DeviceFault device_fault_of(const std::exception& e) {
   const bool kernel = std::ranges::any_of(
       kTextsOfKernels, [&](std::string_view text) { return said.find(text) != said.npos; });
   if (kernel) return DeviceFault::Kernel;
-  return tells_of_the_node(said) ? DeviceFault::Node : DeviceFault::None;
+  if (!tells_of_the_node(said)) return DeviceFault::None;
+  const bool between = said.find("NCCL") != said.npos || said.find("nccl") != said.npos;
+  return between ? DeviceFault::Link : DeviceFault::Node;
 }
 
 }  // namespace depthgrid

@@ -28,7 +28,7 @@ void note_ends_in(const std::filesystem::path& file) {
   std::memcpy(node.data(), line.data(), node_bytes);
 }
 
-void note_end(int code) noexcept {
+void note_end(int code, bool here) noexcept {
   if (note_path.front() == '\0' || code < 0 || code > 999) return;
   const int file = open(note_path.data(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0640);
   if (file < 0) return;  // another rank was first
@@ -36,7 +36,7 @@ void note_end(int code) noexcept {
                                     static_cast<char>('0' + code / 10 % 10),
                                     static_cast<char>('0' + code % 10), '\n'};
   [[maybe_unused]] auto written = write(file, text.data(), text.size());
-  written = write(file, node.data(), node_bytes);
+  if (here) written = write(file, node.data(), node_bytes);
   close(file);
 }
 

@@ -13,6 +13,7 @@ void note_ends_in(const std::filesystem::path& file);
 /// Notes the exit code of this process (128 + signal for a fault) and, on the next line, its node,
 /// unless another process was first.
 /// May be called by a signal handler.
-void note_end(int code) noexcept;
+/// @param here  false if the fault may as well be another node's: then none is named.
+void note_end(int code, bool here = true) noexcept;
 
 }  // namespace depthgrid

@@ -59,6 +59,13 @@ double peak_device_memory_bytes(at::Device device) {
           .peak);
 }
 
+double largest_peak_bytes() {
+  const at::Device card(at::kCUDA);
+  if (allocator_in_use(card) == nullptr) return peak_memory_bytes();
+  const auto current = at::globalContext().getAcceleratorHooksInterface().getCurrentDevice();
+  return peak_device_memory_bytes(at::Device(at::kCUDA, current));
+}
+
 void reset_peak_memory(at::Device device) {
   std::ofstream("/proc/self/clear_refs") << "5";  // see proc(5)
   if (device.is_cpu()) return;

@@ -13,6 +13,9 @@ double peak_memory_bytes();
 /// is in use; on the CPU, that of the process.
 double peak_device_memory_bytes(at::Device device);
 
+/// The same of the GPU in use, or of the process where there is none.
+double largest_peak_bytes();
+
 /// Restarts peak measurement, where the system allows it and the device is in use.
 void reset_peak_memory(at::Device device);
 

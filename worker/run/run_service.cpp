@@ -150,16 +150,20 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
     throw;
   } catch (const std::exception& e) {
     if (is_out_of_memory(e)) {
-      throw UserError(ExitCode::OutOfMemory,
-                      fmt::format("out of memory: {}{}", e.what(),
-                                  world.size() > 1 ? "; what is recorded is kept. Teams of several "
-                                                     "ranks split nothing: set packing.fuse lower, "
-                                                     "or let depthgrid run -j N start them, which "
-                                                     "splits the job"
-                                                   : ""));
+      const bool alone = world.size() > 1 && order.board.empty();
+      throw UserError(
+          ExitCode::OutOfMemory,
+          fmt::format("out of memory: {}; peak of this rank {:.0f} MB{}", e.what(),
+                      largest_peak_bytes() / 1e6,
+                      alone ? "; what is recorded is kept. Teams of several ranks split nothing: "
+                              "set packing.fuse lower, or let depthgrid run -j N start them, which "
+                              "splits the job"
+                            : ""));
     }
     const DeviceFault fault = device_fault_of(e);
-    if (fault == DeviceFault::Node) {
+    if (is_of_machine(fault)) {
+      // Who loses a connection does not know which of its ends is at fault.
+      if (fault == DeviceFault::Link) note_end(static_cast<int>(ExitCode::Infrastructure), false);
       throw UserError(
           ExitCode::Infrastructure,
           fmt::format("{}: a fault of a card, its driver or the network; what is recorded is kept, "

@@ -122,7 +122,7 @@ bool train(RunContext& run, JobRetry& retry, Claim claim) {
       if (begun) run.progress.job_ended("out of memory");
       return retry.out_of_memory(claim.job, generations, peak);
     }
-    if (device_fault_of(problem) == DeviceFault::Node) {
+    if (is_of_machine(device_fault_of(problem))) {
       give_back(run, claim, session, node_problem(text));
       throw;
     }

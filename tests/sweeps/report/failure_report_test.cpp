@@ -33,5 +33,20 @@ TEST(FailureReport, HoldsTheLastWordsAndTheCommandThatRepeatsTheCell) {
   EXPECT_NE(later.find((scratch.path() / "store" / "sweep-1.yaml").string()), later.npos) << later;
 }
 
+TEST(FailureReport, NamesTheSweepThatHasTheCellEvenIfItIsNotTheNewest) {
+  const TemporaryFolder scratch;
+  const Sweep sweep = synthetic_sweep({1e-3}, 1);
+  const Store store = Store::open_or_create(scratch.path() / "store");
+  publish_plan(store, sweep);
+  publish_plan(store, synthetic_sweep({3e-3}, 1));  // while the first one's cells train
+  const auto json = nlohmann::json::parse(
+      failure_json(store, sweep.cells[0].id, {.kind = "crash", .message = "why"}));
+  EXPECT_EQ(json["plan"], 1);
+  const std::string repeat = json["repeat"];
+  const std::string own = (scratch.path() / "store" / "sweep-1.yaml").string();
+  EXPECT_NE(repeat.find(own), repeat.npos) << repeat;
+  EXPECT_EQ(current_repeat(store, repeat, 1), repeat);
+}
+
 }  // namespace failure_report_test
 }  // namespace depthgrid

@@ -88,14 +88,27 @@ TEST(BatchScript, EveryLeafOfTheClusterHasAnEffect) {
 }
 
 TEST(BatchScript, OptionsThatSubmitNeedsForItselfAreNamed) {
-  for (const char* word : {"--comment=mine", "--comm=mine", "--array=0-9", "-a0-9", "--wrap=true",
-                           "--signal=TERM@60", "-o", "-D", "--test-only"}) {
+  for (const char* word :
+       {"--comment=mine", "--comm=mine", "--array=0-9", "-a0-9", "--wrap=true", "--signal=TERM@60",
+        "-o", "-D", "--test-only", "--dependency=afterany:7", "-d", "--wait", "-W", "-M",
+        "--clusters=other", "--kill-on-invalid-dep=no"}) {
     EXPECT_TRUE(own_option(word)) << word;
   }
   for (const char* word : {"--account=a", "-A", "-p", "high", "--exclusive", "--no-requeue",
-                           "--gres=gpu:1", "--hold", "-t", "-C"}) {
+                           "--gres=gpu:1", "--hold", "-t", "-C", "--wait-all-nodes=1"}) {
     EXPECT_FALSE(own_option(word)) << word;
   }
+}
+
+TEST(BatchScript, VariablesThatWouldWinAreNamed) {
+  const auto set = [](std::string variable) {
+    return own_variable([&](const std::string& name) { return name == variable; });
+  };
+  for (const char* name : {"SBATCH_ARRAY_INX", "SBATCH_SIGNAL", "SBATCH_WAIT", "SBATCH_CLUSTERS"}) {
+    ASSERT_TRUE(set(name)) << name;
+    EXPECT_NE(set(name)->find(name), std::string::npos);
+  }
+  EXPECT_FALSE(set("SBATCH_ACCOUNT"));
 }
 
 TEST(BatchScript, TheSignalComesNotBeforeHalfOfTheTime) {

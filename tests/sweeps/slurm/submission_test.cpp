@@ -65,11 +65,43 @@ TEST(Submission, TasksInTheQueueAreFoundByTheirCommentsEvenIfTheIdWasNeverLearnt
   EXPECT_EQ(live[1].task, 2);
   EXPECT_EQ(live[1].cells, std::vector<std::string>{"c3"});
 
-  const auto needless = [&](std::set<std::string> over) {
-    return needless_tasks(live, [&](const std::string& cell) { return over.contains(cell); });
+  const auto needless = [&](std::set<std::string> named, std::set<std::string> over) {
+    return needless_tasks(
+        live, [&](const std::string& cell) { return named.contains(cell); },
+        [&](const std::string& cell) { return over.contains(cell); });
   };
-  EXPECT_TRUE(needless({"c1", "c2"}).empty()) << "that task runs, and ends by itself";
-  EXPECT_EQ(needless({"c1", "c3"}), std::vector<std::string>{"15_0"});
+  EXPECT_TRUE(needless({"c1", "c2"}, {"c1", "c2"}).empty()) << "that task runs, and ends by itself";
+  EXPECT_EQ(needless({"c3"}, {"c1", "c3"}), std::vector<std::string>{"15_0"});
+  EXPECT_TRUE(needless({"c1"}, {"c1", "c3"}).empty()) << "nobody has named its cell";
+}
+
+TEST(Submission, ACanaryForWhichOthersWaitStaysInTheQueue) {
+  Submission submission = two_arrays();
+  submission.arrays[0].canary = true;
+  const auto live = live_tasks({submission}, queued_tasks("11_0|PENDING|depthgrid:0a1b:0|None\n"
+                                                          "15_0|PENDING|depthgrid:0a1b:1|Dep\n"));
+  ASSERT_EQ(live.size(), 2U);
+  const auto needless = [&](std::set<std::string> cells) {
+    const auto has = [&](const std::string& cell) { return cells.contains(cell); };
+    return needless_tasks(live, has, has);
+  };
+  const std::set<std::string> canary(live[0].cells.begin(), live[0].cells.end());
+  EXPECT_TRUE(needless(canary).empty()) << "Slurm would remove 15_0 as well";
+  std::set<std::string> all = canary;
+  all.insert(live[1].cells.begin(), live[1].cells.end());
+  EXPECT_EQ(needless(all), (std::vector<std::string>{"11_0", "15_0"}));
+}
+
+TEST(Submission, TasksThatAnotherSubmissionHasAsWellAreFound) {
+  Submission late = two_arrays(), other = two_arrays();
+  other.id = "0c2d";
+  other.arrays[0].comment = "depthgrid:0c2d:0";
+  other.arrays[1].comment = "depthgrid:0c2d:1";
+  const auto live = live_tasks({late, other}, queued_tasks("11_1|PENDING|depthgrid:0a1b:0|None\n"
+                                                           "15_0|PENDING|depthgrid:0a1b:1|None\n"
+                                                           "21_0|PENDING|depthgrid:0c2d:1|None\n"));
+  ASSERT_EQ(live.size(), 3U);
+  EXPECT_EQ(doubled_tasks(live, "0a1b"), std::vector<std::string>{"15_0"});
 }
 
 TEST(Submission, ArraysHaveNoMoreTasksThanSlurmAllows) {

@@ -29,6 +29,11 @@ TEST(FailureClass, AKillByTheSystemForMemoryIsOutOfMemory) {
   EXPECT_EQ(end_of(128 + SIGKILL, "", 1), LaunchEnd::OutOfMemory);
   EXPECT_EQ(end_of(71, "", 1), LaunchEnd::OutOfMemory)
       << "of another rank, which lost the killed one";
+  EXPECT_EQ(end_of(71, "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.", 0),
+            LaunchEnd::OutOfMemory)
+      << "on a node of which this one's control group knows nothing";
+  EXPECT_EQ(end_of(128 + SIGKILL, "srun: error: n2: task 1: Out Of Memory", 0),
+            LaunchEnd::OutOfMemory);
 }
 
 TEST(FailureClass, WhatTheDriverSaysIsNotTheProgramsFault) {

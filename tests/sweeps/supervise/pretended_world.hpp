@@ -26,6 +26,7 @@ struct Script {
   bool settles = true;  // its cells have results afterwards
   std::int64_t checkpoint = 0;
   bool loses_folder = false;  // its folder in the store cannot be written when it ends
+  std::string says{};         // in its log
 };
 
 /// A world with a clock of its own.
@@ -144,13 +145,15 @@ class PretendedWorld {
     }
     if (!fails_on.empty() && ticket.gpus == std::vector{fails_on}) {
       script = {.seconds = 1, .code = 1, .settles = false};
-      std::ofstream(ticket.folder / ("attempt-" + std::to_string(ticket.attempt) + ".log"))
-          << "NVRM: Xid (PCI:0000:07:00): 79, GPU has fallen off the bus\n";
+      script.says = "NVRM: Xid (PCI:0000:07:00): 79, GPU has fallen off the bus\n";
     }
     if (now_ < full_until) {
       script = {.seconds = 1, .code = 73, .settles = false};
+      script.says = "ckpt-00000020-1.h5: No space left on device (needed 4096 bytes, free 0)\n";
+    }
+    if (!script.says.empty()) {
       std::ofstream(ticket.folder / ("attempt-" + std::to_string(ticket.attempt) + ".log"))
-          << "ckpt-00000020-1.h5: No space left on device (needed 4096 bytes, free 0)\n";
+          << script.says;
     }
     return std::make_unique<Pretended>(*this, ticket.plan, script);
   }

@@ -190,6 +190,38 @@ TEST(Supervisor, WithoutACardLeftItStopsAndLeavesTheCellsPending) {
   EXPECT_TRUE(world.aside.empty());
 }
 
+TEST(Supervisor, ATeamThatIsTooLargeForTheCardsLeftStopsItWithCellsPending) {
+  SupervisorOptions options;
+  options.slots = 2;
+  options.gpus = {"0", "1"};
+  std::vector<LaunchPlan> all = launches(7);
+  all[6].ranks = 2;
+  all[6].after = {0, 1, 2, 3, 4, 5};
+  World world(all, options);
+  world.fails_on = "1";
+  RetryOptions retries;
+  retries.budget = [](std::string_view) { return std::int64_t{9}; };
+  retries.backoff = 0.1;
+  EXPECT_EQ(world.run(retries), ExitCode::TempFail) << world.said;
+  EXPECT_NE(world.said.find("a launch of 2 ranks is left, but only 1 cards"), std::string::npos)
+      << world.said;
+  EXPECT_TRUE(world.aside.empty());
+}
+
+TEST(Supervisor, ACellThatFitsNowhereIsSetAsideWithItsPeak) {
+  World world(launches(1), slots(1));
+  world.plays("a", {{.seconds = 1,
+                     .code = 77,
+                     .settles = false,
+                     .says = "error: out of memory: 8 bytes; peak of this rank 120 MB\nbye\n"}});
+  RetryOptions retries;
+  retries.budget = [](std::string_view) { return std::int64_t{1}; };
+  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.said;
+  EXPECT_NE(world.said.find("are allowed): out of memory: 8 bytes; peak of this rank 120 MB\n"),
+            std::string::npos)
+      << world.said;
+}
+
 TEST(Supervisor, APauseOfItsOwnIsNoSilenceOfItsLaunches) {
   SupervisorOptions options = slots(1);
   options.silence = 10;

@@ -20,6 +20,8 @@ TEST(DeviceFault, TellsAKernelThatWentAstrayFromABrokenCard) {
   EXPECT_EQ(cuda(710), DeviceFault::Kernel);  // assertion
   EXPECT_EQ(cuda(214), DeviceFault::Node);    // uncorrectable ECC error
   EXPECT_EQ(cuda(999), DeviceFault::Node);    // unknown
+  EXPECT_EQ(cuda(702), DeviceFault::Node);    // no time for the launch
+  EXPECT_EQ(cuda(709), DeviceFault::Node);    // the context is gone
   EXPECT_EQ(cuda(1), DeviceFault::None);      // invalid value: the call was wrong, the card is well
   const c10::SourceLocation here{__func__, __FILE__, __LINE__};
   EXPECT_EQ(device_fault_of(c10::AcceleratorError(here, 700, "CUDA error: an illegal …")),
@@ -28,9 +30,11 @@ TEST(DeviceFault, TellsAKernelThatWentAstrayFromABrokenCard) {
             DeviceFault::Node);
 }
 
-TEST(DeviceFault, WhatConnectsRanksIsOfTheNode) {
-  EXPECT_EQ(device_fault_of(BackendError("NCCL", "wait", 6, "ncclRemoteError")), DeviceFault::Node);
-  EXPECT_EQ(device_fault_of(BackendError("MPI", "MPI_Allreduce", 15, "")), DeviceFault::Node);
+TEST(DeviceFault, WhatConnectsRanksIsOfEitherNode) {
+  EXPECT_EQ(device_fault_of(BackendError("NCCL", "wait", 6, "ncclRemoteError")), DeviceFault::Link);
+  EXPECT_EQ(device_fault_of(BackendError("MPI", "MPI_Allreduce", 15, "")), DeviceFault::Link);
+  EXPECT_EQ(device_fault_of(std::runtime_error("NCCL error in: ProcessGroup")), DeviceFault::Link);
+  EXPECT_TRUE(is_of_machine(DeviceFault::Link));
   EXPECT_EQ(device_fault_of(BackendError("HDF5", "H5Fopen", -1, "")), DeviceFault::None);
 }
 

@@ -28,6 +28,17 @@ TEST(EndNote, TheFirstCodeStays) {
   note_ends_in({});
 }
 
+TEST(EndNote, AFaultThatMayBeAnothersNamesNoNode) {
+  const TemporaryFolder folder;
+  note_ends_in(folder.path() / "end");
+
+  note_end(71, false);
+  note_end(71);
+
+  EXPECT_EQ(content(folder.path() / "end"), "071\n");
+  note_ends_in({});
+}
+
 TEST(EndNote, WithoutAPlaceNothingIsNoted) {
   const TemporaryFolder folder;
   note_ends_in(folder.path() / "end");

@@ -1,0 +1,77 @@
+#include "sweeps/slurm/prepared_submission.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "tests/storage/synthetic_sweep.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace prepared_submission_test {
+
+using Words = std::vector<std::string>;
+
+/// A Slurm that numbers arrays from 1 and shows a queue.
+struct Pretended {
+  std::string queue;
+  std::int64_t arrays = 0;
+  Words cancelled{};
+
+  SlurmClient client() {
+    return SlurmClient([this](const Words& command, double) {
+      CommandAnswer answer;
+      if (command[0] == "sbatch") answer.out = std::to_string(++arrays) + "\n";
+      if (command[0] == "squeue") answer.out = queue;
+      if (command[0] == "scancel") cancelled.assign(command.begin() + 1, command.end());
+      return answer;
+    });
+  }
+};
+
+class PreparedSubmissionTest : public ::testing::Test {
+ protected:
+  PreparedSubmission two_arrays() const {
+    const auto group = [](const char* cell) {
+      return TaskGroup{.ranks = 1, .canary = false, .request = {}, .tasks = {{cell}}};
+    };
+    return prepare_submission(sweep_, store_.root(), {group("c1"), group("c2")}, 100, {});
+  }
+  const TemporaryFolder scratch_;
+  const Sweep sweep_ = synthetic_sweep({1e-3}, 1);
+  const Store store_ = Store::open_or_create(scratch_.path() / "store");
+};
+
+TEST_F(PreparedSubmissionTest, EachIdIsKept) {
+  Pretended slurm;
+  PreparedSubmission prepared = two_arrays();
+  submit_prepared(prepared, store_, slurm.client());
+  const auto kept = submissions(store_.root());
+  ASSERT_EQ(kept.size(), 1U);
+  ASSERT_EQ(kept[0].arrays.size(), 2U);
+  EXPECT_EQ(kept[0].arrays[1].job, "2");
+}
+
+TEST_F(PreparedSubmissionTest, WhatWasSuspendedSubmitsNoMoreOnceAnotherHasTakenItsPlace) {
+  PreparedSubmission prepared = two_arrays();
+  // The other one has submitted both cells, of which the first was on its way here.
+  Submission other = prepared.submission;
+  other.id = "0c2d";
+  for (std::size_t i = 0; i < 2; ++i) {
+    other.arrays[i].comment = "depthgrid:0c2d:" + std::to_string(i);
+  }
+  keep_submission(store_.root(), other);
+  Pretended slurm{.queue = "1_0|PENDING|" + prepared.submission.arrays[0].comment +
+                           "|None\n8_0|PENDING|depthgrid:0c2d:0|None\n"
+                           "9_0|PENDING|depthgrid:0c2d:1|None\n"};
+  EXPECT_THROW(submit_prepared(prepared, store_, slurm.client(),
+                               [&] { return slurm.arrays > 0; }),  // during the first sbatch
+               UserError);
+  EXPECT_EQ(slurm.arrays, 1);
+  EXPECT_EQ(slurm.cancelled, Words{"1_0"});
+  const auto kept = submission_of(store_.root(), prepared.submission.id);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->arrays.size(), 1U) << "what sbatch never got is not recorded";
+}
+
+}  // namespace prepared_submission_test
+}  // namespace depthgrid
