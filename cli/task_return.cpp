@@ -158,7 +158,9 @@ void return_task(const TaskReturn& task) {
   if (name.empty()) return log(LogLevel::Warning, "--requeue: this is no task of Slurm");
   const bool stopped = task.code == static_cast<int>(ExitCode::TempFail);
   std::set<std::string> bad;
-  if (!stopped) bad = nodes_at_fault(task.store, task.cells, name, restart_of_task());
+  // Without a signal, a supervisor has stopped since its cards are gone, or little time is left.
+  if (!stopped || task.signal == 0)
+    bad = nodes_at_fault(task.store, task.cells, name, restart_of_task());
   if (!stopped && bad.empty()) return;
   const SlurmClient slurm;
   const bool time_is_up = task.signal == SIGUSR1 || task.signal == SIGUSR2;

@@ -142,7 +142,7 @@ std::int64_t most_ranks(const CellConfig& run, std::int64_t cores, std::int64_t 
 std::optional<std::string> own_option(std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
   for (const auto& [own, letter, variable, why] : kOwn) {
-    const bool longer = name.size() > 3 && name.starts_with("--") && own.starts_with(name);
+    const bool longer = name.size() > 2 && name.starts_with("--") && own.starts_with(name);
     if (longer || (!letter.empty() && word.starts_with(letter))) {
       return fmt::format("option '{}' of sbatch: {} is set by submit, since {}", word, own, why);
     }

@@ -70,25 +70,40 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
   }
 }
 
+/// Takes what another submission has submitted as well out of the queue. @return a sentence of it.
+std::string withdraw_doubled(const std::string& id, const Store& store, const SlurmClient& slurm) {
+  try {
+    const auto doubled = doubled_tasks(live_tasks(submissions(store.root()), slurm.queue()), id);
+    if (doubled.empty()) return {};
+    const std::string problem = slurm.cancel(doubled);
+    if (problem.empty()) {
+      return fmt::format("; {}, which both have submitted, left the queue",
+                         fmt::join(doubled, ", "));
+    }
+    return fmt::format("; both have submitted {}, and scancel says: {}", fmt::join(doubled, ", "),
+                       problem);
+  } catch (const UserError& e) {
+    return fmt::format(
+        "; both may have submitted some of their tasks, which then find nothing to "
+        "do ({})",
+        e.what());
+  }
+}
+
 /// Ends a submission that another one has overtaken. @throws UserError (TempFail)
 [[noreturn]] void leave_to_others(Submission& submission, const Store& store,
                                   const SlurmClient& slurm) {
   std::erase_if(submission.arrays, [](const SubmittedArray& array) { return array.job.empty(); });
   keep_submission(store.root(), submission);
-  const auto doubled =
-      doubled_tasks(live_tasks(submissions(store.root()), slurm.queue()), submission.id);
-  const std::string problem = doubled.empty() ? "" : slurm.cancel(doubled);
+  std::vector<std::string> arrays;
+  for (const SubmittedArray& array : submission.arrays) arrays.push_back(array.job);
   throw UserError(
       ExitCode::TempFail,
       fmt::format("submit: this process was suspended for longer than its lease, and another "
-                  "submission has gone on in its place: {} arrays of this one are in the queue{}. "
-                  "depthgrid status shows all; the same command submits what is missing",
-                  submission.arrays.size(),
-                  doubled.empty()    ? ""
-                  : !problem.empty() ? fmt::format("; scancel of what both have submitted ({}): {}",
-                                                   fmt::join(doubled, ", "), problem)
-                                     : fmt::format("; {}, which both have submitted, left it",
-                                                   fmt::join(doubled, ", "))));
+                  "submission has gone on in its place. Arrays of this one: {}{}. depthgrid status "
+                  "shows all; the same command submits what is missing",
+                  arrays.empty() ? "none" : fmt::format("{}", fmt::join(arrays, ", ")),
+                  withdraw_doubled(submission.id, store, slurm)));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 /// Slurm's own commands wait for a controller for about 10 s and several times.
 constexpr double kPatience = 60;
-constexpr int kRequeues = 3;
+constexpr int kTries = 3;  // of commands that signals may end
 
 struct Cure {
   std::string_view said, cure;
@@ -140,15 +140,24 @@ std::vector<QueuedTask> SlurmClient::queue() const {
 
 std::string SlurmClient::requeue(const std::string& job) const {
   CommandAnswer answer;
-  for (int i = 0; i < kRequeues; ++i) {
+  for (int i = 0; i < kTries; ++i) {
     answer = run_({"scontrol", "requeue", job}, kPatience);
-    if (answer.code != 128 + SIGTERM) break;
+    if (answer.code == 0) return "";
     // Slurm ends the task's processes, this command among them, as soon as the task is in the
     // queue. A signal that came before the request has left the task as it was.
-    const CommandAnswer shown = run_({"scontrol", "-o", "show", "job", job}, kPatience);
-    if (shown.out.find(" JobState=RUNNING") == shown.out.npos) return "";
+    const bool cut = answer.code == 128 + SIGTERM;
+    if ((cut || i > 0) && !runs(job)) return "";
+    if (!cut) break;
   }
-  return answer.code == 0 ? "" : problem_of(answer);
+  return problem_of(answer);
+}
+
+bool SlurmClient::runs(const std::string& job) const {
+  for (int i = 0; i < kTries; ++i) {
+    const CommandAnswer shown = run_({"scontrol", "-o", "show", "job", job}, kPatience);
+    if (shown.code == 0) return shown.out.find(" JobState=RUNNING") != shown.out.npos;
+  }
+  return true;
 }
 
 std::string SlurmClient::leave_out(const std::string& job,

@@ -56,6 +56,10 @@ std::optional<Submission> submission_in(const fs::path& folder) {
   }
 }
 
+bool waits(const LiveTask& task) {
+  return task.queued.state == "PENDING" || task.queued.state == "REQUEUED";
+}
+
 }  // namespace
 
 fs::path submissions_folder(const fs::path& store) {
@@ -122,18 +126,26 @@ std::vector<LiveTask> live_tasks(const std::vector<Submission>& all,
 std::vector<std::string> needless_tasks(const std::vector<LiveTask>& live,
                                         const std::function<bool(const std::string& cell)>& named,
                                         const std::function<bool(const std::string& cell)>& over) {
-  const auto needless = [&](const LiveTask& task) {
-    const bool waits = task.queued.state == "PENDING" || task.queued.state == "REQUEUED";
-    return waits && std::ranges::any_of(task.cells, named) && std::ranges::all_of(task.cells, over);
+  const auto idle = [&](const LiveTask& task) {
+    return waits(task) && !task.cells.empty() && std::ranges::all_of(task.cells, over);
   };
-  const auto awaited = [&](const LiveTask& task) {
-    return task.canary && std::ranges::any_of(live, [&](const LiveTask& other) {
-             return other.submission == task.submission && !other.canary && !needless(other);
-           });
+  const auto needless = [&](const LiveTask& task) {
+    return idle(task) && std::ranges::any_of(task.cells, named);
+  };
+  std::set<std::string> left, kept;  // submissions with main tasks that leave the queue, or stay
+  for (const LiveTask& task : live) {
+    if (!task.canary) (needless(task) ? left : kept).insert(task.submission);
+  }
+  // A canary that was spared before goes with the last task that waited for it.
+  const auto spare = [&](const LiveTask& task) {
+    return idle(task) && !kept.contains(task.submission) && left.contains(task.submission);
   };
   std::vector<std::string> out;
   for (const LiveTask& task : live) {
-    if (needless(task) && !awaited(task)) out.push_back(task.queued.job);
+    const bool leaves = task.canary
+                            ? spare(task) || (needless(task) && !kept.contains(task.submission))
+                            : needless(task);
+    if (leaves) out.push_back(task.queued.job);
   }
   return out;
 }
@@ -148,7 +160,7 @@ std::vector<std::string> doubled_tasks(const std::vector<LiveTask>& live,
   for (const LiveTask& task : live) {
     const bool doubled = std::ranges::all_of(
         task.cells, [&](const std::string& cell) { return others.contains(cell); });
-    if (task.submission == submission && doubled) out.push_back(task.queued.job);
+    if (task.submission == submission && waits(task) && doubled) out.push_back(task.queued.job);
   }
   return out;
 }

@@ -65,8 +65,8 @@ std::vector<std::string> needless_tasks(const std::vector<LiveTask>& live,
                                         const std::function<bool(const std::string& cell)>& named,
                                         const std::function<bool(const std::string& cell)>& over);
 
-/// Tasks of one submission whose cells are all in tasks of others: it was suspended for so long
-/// that another one took its lock and its place.
+/// Tasks of one submission that wait in the queue and whose cells are all in tasks of others: it
+/// was suspended for so long that another one took its lock and its place.
 std::vector<std::string> doubled_tasks(const std::vector<LiveTask>& live,
                                        const std::string& submission);
 

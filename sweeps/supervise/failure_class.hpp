@@ -38,6 +38,9 @@ const EndPolicy& policy_of(LaunchEnd end);
 /// @param oom_kills  processes that the system killed for their memory during the launch.
 LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills);
 
+/// What a rank says first when memory runs out; its peak in MB follows.
+inline constexpr std::string_view kOutOfMemoryWords = "out of memory; peak of this rank ";
+
 /// Whether a text has words by which drivers, NCCL and the libraries above them name a fault of a
 /// card, a driver or a connection.
 bool tells_of_the_node(std::string_view text);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,15 +29,10 @@ std::string log_of(std::int64_t attempt) {
   return fmt::format("attempt-{}.log", attempt);
 }
 
-/// The last line that says that memory ran out, behind a colon; empty if none does.
+/// The last line in which a rank has told its peak, behind a colon; empty if none has.
 std::string said_of_memory(const std::string& words) {
-  std::istringstream lines(words);
-  std::string out;
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t at = line.find("out of memory");
-    if (at != line.npos) out = ": " + line.substr(at);
-  }
-  return out;
+  const std::size_t at = words.rfind(kOutOfMemoryWords);
+  return at == words.npos ? "" : ": " + words.substr(at, words.find('\n', at) - at);
 }
 
 /// What is planned anew, in smaller parts, has not failed.
@@ -114,7 +108,9 @@ Supervisor::Wish Supervisor::wish_for(std::size_t index) {
   if (!launches_[index].parts.empty()) return Wish::Nothing;
   const bool runs =
       std::ranges::any_of(running_, [&](const auto& other) { return other->index == index; });
-  if (runs || world_.now() < launches_[index].not_before) return Wish::Wait;
+  if (runs) return Wish::Wait;
+  if (out_of_reach(index)) return Wish::Nothing;
+  if (world_.now() < launches_[index].not_before) return Wish::Wait;
   // What needs no look at the store comes first. With nothing running, both pass.
   if (launch.ranks > slots_.free() && !running_.empty()) return Wish::Wait;
   if (disturbs(index)) return Wish::Wait;
@@ -310,19 +306,32 @@ void Supervisor::return_share(const SlotShare& share, LaunchEnd end) {
     world_.say(fmt::format("card {} of {} is left out: {} launches on it ended as infrastructure",
                            card, options_.host, faults));
   }
-  const bool lost = slots_.all() < options_.slots;
-  options_.slots = slots_.all();
-  if (!lost) return;
-  std::int64_t most = 1;  // ranks of a launch that is left
-  for (std::size_t i = 0; i < launches_.size(); ++i) {
-    if (open(i)) most = std::max(most, launches_[i].plan.ranks);
+}
+
+/// Whether it needs more cards than are left here, or waits for one that does.
+bool Supervisor::out_of_reach(std::size_t index) const {
+  if (slots_.all() >= options_.slots) return false;
+  const auto also = [&](std::size_t i) { return out_of_reach(i); };
+  const Entry& launch = launches_[index];
+  if (!launch.parts.empty()) return std::ranges::any_of(launch.parts, also);
+  if (launch.plan.ranks <= slots_.all() && !std::ranges::any_of(launch.plan.after, also)) {
+    return false;
   }
-  if (options_.slots >= most) return;
-  end_with(ExitCode::TempFail,
-           options_.slots < 1
-               ? fmt::format("no card of {} is left: stopping", options_.host)
-               : fmt::format("a launch of {} ranks is left, but only {} cards of {}: stopping",
-                             most, options_.slots, options_.host));
+  return open(index);
+}
+
+/// Of a run in which nothing is left to do here: what others must do, with more cards.
+ExitCode Supervisor::code_at_end() {
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    const Entry& launch = launches_[i];
+    if (!launch.parts.empty() || launch.plan.ranks <= slots_.all() || !out_of_reach(i)) continue;
+    const std::string left =
+        slots_.all() < 1 ? "no card" : fmt::format("only {} cards", slots_.all());
+    end_with(ExitCode::TempFail, fmt::format("a launch of {} ranks is left, and {} of {}: stopping",
+                                             launch.plan.ranks, left, options_.host));
+    break;
+  }
+  return code_;
 }
 
 /// Of a launch without budget: its parts are tried alone, so that a single cell is set aside.
@@ -437,7 +446,7 @@ ExitCode Supervisor::run() {
       for (std::size_t i = 0; !left && i < launches_.size(); ++i) {
         left = wish_for(i) != Wish::Nothing;
       }
-      if (!left) return code_;
+      if (!left) return code_at_end();
       if (late && running_.empty()) {
         end_with(ExitCode::TempFail,
                  "the allocation ends too soon for another launch; the rest is left to others");

@@ -136,6 +136,8 @@ class Supervisor {
                double not_before);
   void return_share(const SlotShare& share, LaunchEnd end);
   bool open(std::size_t index) const;
+  bool out_of_reach(std::size_t index) const;
+  ExitCode code_at_end();
   std::int64_t state_of(const LaunchPlan& plan) const;
   void end_with(ExitCode code, const std::string& why);
 

@@ -24,6 +24,8 @@ constexpr std::array<long, 7> kOfKernels = {700, 710, 714, 715, 716, 717, 718};
 constexpr std::array<long, 21> kOfNodes = {3,   35,  46,  100, 101, 214, 220, 226, 304, 702, 709,
                                            719, 800, 802, 803, 804, 805, 806, 807, 808, 999};
 
+constexpr long kNcclUnhandledCudaError = 1;
+
 /// For errors without a number.
 constexpr std::string_view kTextsOfKernels[] = {
     "an illegal memory access was encountered", "device-side assert triggered",
@@ -41,7 +43,9 @@ DeviceFault device_fault_of(const std::exception& e) {
   if (is_out_of_memory(e)) return DeviceFault::None;
   if (const auto* const backend = dynamic_cast<const BackendError*>(&e)) {
     if (backend->library() == "CUDA") return of_cuda(backend->code());
-    const bool between = backend->library() == "NCCL" || backend->library() == "MPI";
+    const bool nccl = backend->library() == "NCCL";
+    if (nccl && backend->code() == kNcclUnhandledCudaError) return DeviceFault::Node;
+    const bool between = nccl || backend->library() == "MPI";
     return between ? DeviceFault::Link : DeviceFault::None;
   }
   if (const auto* const torch = dynamic_cast<const c10::AcceleratorError*>(&e)) {

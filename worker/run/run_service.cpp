@@ -23,6 +23,7 @@
 #include "distributed/mpi_env.hpp"
 #include "sweeps/plan/budget.hpp"
 #include "sweeps/report/run_summary.hpp"
+#include "sweeps/supervise/failure_class.hpp"
 #include "worker/process/budget_guard.hpp"
 #include "worker/process/crash_mark.hpp"
 #include "worker/process/device_fault.hpp"
@@ -125,6 +126,9 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   return failed > 0 ? ExitCode::Partial : ExitCode::Done;
 }
 
+/// How long who loses a connection leaves the note of the end to the rank that has broken it.
+constexpr std::chrono::seconds kForTheCulprit(1);
+
 /// Reports an error that ends this rank, and with it all others. Several may meet the same one at
 /// the same moment, such as a refused resume: then the first rank tells it, and ends those that
 /// wait.
@@ -153,8 +157,7 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
       const bool alone = world.size() > 1 && order.board.empty();
       throw UserError(
           ExitCode::OutOfMemory,
-          fmt::format("out of memory: {}; peak of this rank {:.0f} MB{}", e.what(),
-                      largest_peak_bytes() / 1e6,
+          fmt::format("{}{:.0f} MB; {}{}", kOutOfMemoryWords, largest_peak_bytes() / 1e6, e.what(),
                       alone ? "; what is recorded is kept. Teams of several ranks split nothing: "
                               "set packing.fuse lower, or let depthgrid run -j N start them, which "
                               "splits the job"
@@ -163,7 +166,10 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
     const DeviceFault fault = device_fault_of(e);
     if (is_of_machine(fault)) {
       // Who loses a connection does not know which of its ends is at fault.
-      if (fault == DeviceFault::Link) note_end(static_cast<int>(ExitCode::Infrastructure), false);
+      if (fault == DeviceFault::Link) {
+        std::this_thread::sleep_for(kForTheCulprit);
+        note_end(static_cast<int>(ExitCode::Infrastructure), false);
+      }
       throw UserError(
           ExitCode::Infrastructure,
           fmt::format("{}: a fault of a card, its driver or the network; what is recorded is kept, "
@@ -212,9 +218,9 @@ int run(const RunOrder& order, int argc, char** argv) {
     if (world->rank() == 0) log(LogLevel::Error, e.what());
     world->barrier();
     return static_cast<int>(e.code());
-  } catch (const UserError& e) {  // the other ranks wait for this one: end them too
+  } catch (const UserError& e) {           // the other ranks wait for this one: end them too
+    note_end(static_cast<int>(e.code()));  // at once: others lose their connections to this rank
     report_alone(*world, e);
-    note_end(static_cast<int>(e.code()));
     MpiEnv::abort(e.code());
   } catch (const std::exception& e) {
     log(LogLevel::Error, e.what());

@@ -38,6 +38,7 @@ TEST(SlurmClient, ASignalThatEndsScontrolIsASuccessOnlyIfTheTaskHasLeft) {
   EXPECT_EQ(client(1).requeue("7"), "") << "asked again";
   EXPECT_EQ(asked, 2);
   EXPECT_NE(client(100).requeue("7"), "") << "it runs on";
+  EXPECT_NE(answering("", 143).requeue("7"), "") << "where Slurm does not say, it may run on";
 }
 
 }  // namespace slurm_client_test

@@ -90,6 +90,10 @@ TEST(Submission, ACanaryForWhichOthersWaitStaysInTheQueue) {
   std::set<std::string> all = canary;
   all.insert(live[1].cells.begin(), live[1].cells.end());
   EXPECT_EQ(needless(all), (std::vector<std::string>{"11_0", "15_0"}));
+  const auto main = [&](const std::string& cell) { return cell == live[1].cells[0]; };
+  const auto over = [&](const std::string& cell) { return all.contains(cell); };
+  EXPECT_EQ(needless_tasks(live, main, over), (std::vector<std::string>{"11_0", "15_0"}))
+      << "a canary that was spared before goes with the last one";
 }
 
 TEST(Submission, TasksThatAnotherSubmissionHasAsWellAreFound) {
@@ -222,7 +226,6 @@ TEST(SlurmClient, KeepsATaskFromNodes) {
     return CommandAnswer{.code = 128 + SIGTERM, .late = false, .out = "", .err = ""};
   });
   EXPECT_EQ(killed.leave_out("7_1", {"n1"}), "it ended with code 143") << "it has not been done";
-  EXPECT_EQ(killed.requeue("7_1"), "") << "Slurm has taken it, and ends the task";
 }
 
 TEST(SlurmClient, AnAbsentOrSilentSlurmIsSaidToBe) {

@@ -87,6 +87,7 @@ class PretendedWorld {
   std::vector<std::vector<int>> cores;
   std::string fails_on;  // a card
   double now() const { return now_; }
+  std::size_t settled() const { return settled_.size(); }
   LeaseKeeper& leases() { return leases_; }
   std::filesystem::path folder() const { return folder_.path(); }
 

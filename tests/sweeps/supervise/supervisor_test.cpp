@@ -195,17 +195,20 @@ TEST(Supervisor, ATeamThatIsTooLargeForTheCardsLeftStopsItWithCellsPending) {
   options.slots = 2;
   options.gpus = {"0", "1"};
   std::vector<LaunchPlan> all = launches(7);
-  all[6].ranks = 2;
-  all[6].after = {0, 1, 2, 3, 4, 5};
+  all[5].ranks = 2;
+  all[5].after = {0};
+  all[6].after = {5};
   World world(all, options);
+  world.plays("a", {{.seconds = 20}});
   world.fails_on = "1";
   RetryOptions retries;
   retries.budget = [](std::string_view) { return std::int64_t{9}; };
   retries.backoff = 0.1;
   EXPECT_EQ(world.run(retries), ExitCode::TempFail) << world.said;
-  EXPECT_NE(world.said.find("a launch of 2 ranks is left, but only 1 cards"), std::string::npos)
+  EXPECT_NE(world.said.find("a launch of 2 ranks is left, and only 1 cards"), std::string::npos)
       << world.said;
   EXPECT_TRUE(world.aside.empty());
+  EXPECT_EQ(world.settled(), 5U) << "what fits the other card has been trained";
 }
 
 TEST(Supervisor, ACellThatFitsNowhereIsSetAsideWithItsPeak) {
@@ -213,11 +216,12 @@ TEST(Supervisor, ACellThatFitsNowhereIsSetAsideWithItsPeak) {
   world.plays("a", {{.seconds = 1,
                      .code = 77,
                      .settles = false,
-                     .says = "error: out of memory: 8 bytes; peak of this rank 120 MB\nbye\n"}});
+                     .says = "error: out of memory; peak of this rank 120 MB; no 8 bytes\n"
+                             "frame #0: of out of memory\n"}});
   RetryOptions retries;
   retries.budget = [](std::string_view) { return std::int64_t{1}; };
   EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.said;
-  EXPECT_NE(world.said.find("are allowed): out of memory: 8 bytes; peak of this rank 120 MB\n"),
+  EXPECT_NE(world.said.find("are allowed): out of memory; peak of this rank 120 MB; no 8 bytes\n"),
             std::string::npos)
       << world.said;
 }

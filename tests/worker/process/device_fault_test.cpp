@@ -35,6 +35,9 @@ TEST(DeviceFault, WhatConnectsRanksIsOfEitherNode) {
   EXPECT_EQ(device_fault_of(BackendError("MPI", "MPI_Allreduce", 15, "")), DeviceFault::Link);
   EXPECT_EQ(device_fault_of(std::runtime_error("NCCL error in: ProcessGroup")), DeviceFault::Link);
   EXPECT_TRUE(is_of_machine(DeviceFault::Link));
+  EXPECT_EQ(device_fault_of(BackendError("NCCL", "ncclAllReduce", 1, "unhandled cuda error")),
+            DeviceFault::Node)
+      << "its own card";
   EXPECT_EQ(device_fault_of(BackendError("HDF5", "H5Fopen", -1, "")), DeviceFault::None);
 }
 
