@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -33,6 +34,12 @@ def environment() -> dict[str, str]:
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
+
+
+def without_audits(depthgrid: Path) -> list[str]:
+    """Options that turn off every check of the audit."""
+    schema = subprocess.run([depthgrid, "schema", "--markdown"], capture_output=True, text=True, check=True).stdout
+    return [w for leaf in re.findall(r"^\| `(audit\.[a-z_]*)`", schema, re.M) for w in ("--set", leaf + "=off")]
 
 
 def train(options: argparse.Namespace, settings: list[str], ranks: int, store: Path) -> tuple[float, float]:

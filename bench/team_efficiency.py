@@ -8,13 +8,12 @@ should have two idle cores.
 """
 import argparse
 import pathlib
-import re
 import subprocess
 import tempfile
 
 import h5py
 import machine
-from simulation import environment
+from simulation import environment, without_audits
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = {"1": [], "2": ["resources.ranks_per_job=2"],
@@ -24,9 +23,7 @@ KINDS = {"1": [], "2": ["resources.ranks_per_job=2"],
 def measure(build, store, leaves):
     """Median step time in ms, and the last training loss."""
     depthgrid = build / "depthgrid"
-    schema = subprocess.run([depthgrid, "schema", "--markdown"], capture_output=True, text=True, check=True).stdout
-    leaves = leaves + [f"{leaf}=off" for leaf in re.findall(r"^\| `(audit\.[a-z_]*)`", schema, re.M)]
-    words = [w for leaf in leaves for w in ("--set", leaf)]
+    words = without_audits(depthgrid) + [w for leaf in leaves for w in ("--set", leaf)]
     launcher = ["mpirun", "-q", "-np", "2"] if "resources.ranks_per_job=2" in leaves else []
     subprocess.run([*launcher, depthgrid, "run", ROOT / "bench/data_parallel.yaml", *words, "--store", store, "-q"],
                    env=environment(), check=True)

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 import h5py
-from simulation import environment
+from simulation import environment, without_audits
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STEPS = 16
@@ -43,13 +43,11 @@ def ranks_below(pid):
 
 def measure(build, store, width, divided):
     depthgrid = build / "depthgrid"
-    schema = subprocess.run([depthgrid, "schema", "--markdown"], capture_output=True, text=True, check=True).stdout
-    audits = [w for leaf in re.findall(r"^\| `(audit\.[a-z_]*)`", schema, re.M) for w in ("--set", leaf + "=off")]
     leaves = {"model.d_model": width, "train.steps": STEPS, "train.batch_size": 2, "data.seq_len": 32,
               "resources.ranks_per_job": 2, "resources.shard_optimizer": str(divided).lower()}
     words = [w for leaf, value in leaves.items() for w in ("--set", f"{leaf}={value}")]
     run = subprocess.Popen(["mpirun", "-q", "--oversubscribe", "-np", "2", depthgrid, "run",
-                            ROOT / "bench/data_parallel.yaml", *audits, *words, "--store", store,
+                            ROOT / "bench/data_parallel.yaml", *without_audits(depthgrid), *words, "--store", store,
                             "--json-progress"], env=environment(), stderr=subprocess.PIPE, text=True)
     readings = []
     for line in run.stderr:

@@ -142,13 +142,15 @@ std::vector<std::string> missing_plans(const Store& store,
 }
 
 /// Of a plan that is damaged, none: it is reported by who reads the store.
-std::vector<StoredCell> cells_of_plan(const Store& store, std::int64_t number) {
+std::vector<CellId> cells_of_plan(const Store& store, std::int64_t number) {
+  std::vector<CellId> out;
   try {
-    return read_plan_file(store.plan_file(number), number).cells;
+    const VariableColumn cells = TableReader(store.plan_file(number)).read("cell");
+    for (std::size_t i = 0; i < cells.items(); ++i) out.emplace_back(cells.text(i));
   } catch (const StorageError& damaged) {
     log(LogLevel::Debug, damaged.what());
-    return {};
   }
+  return out;
 }
 
 }  // namespace
@@ -164,8 +166,8 @@ bool has_plan(const Store& store) {
 
 std::int64_t plan_with(const Store& store, const CellId& cell) {
   for (const std::int64_t number : plan_numbers(store)) {
-    const std::vector<StoredCell> cells = cells_of_plan(store, number);
-    if (std::ranges::find(cells, cell, &StoredCell::id) != cells.end()) return number;
+    const std::vector<CellId> cells = cells_of_plan(store, number);
+    if (std::ranges::find(cells, cell) != cells.end()) return number;
   }
   return 0;
 }
@@ -174,7 +176,7 @@ bool all_planned(const Store& store, const std::vector<CellId>& cells) {
   std::set<CellId> open(cells.begin(), cells.end());
   for (const std::int64_t number : plan_numbers(store)) {
     if (open.empty()) break;
-    for (const StoredCell& cell : cells_of_plan(store, number)) open.erase(cell.id);
+    for (const CellId& cell : cells_of_plan(store, number)) open.erase(cell);
   }
   return open.empty();
 }

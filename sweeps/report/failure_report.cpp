@@ -11,10 +11,19 @@ namespace depthgrid {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// The sweep file of a plan: with its number, or `sweep.yaml` while it is the newest.
+std::string sweep_file_of(const Store& store, std::int64_t plan) {
+  const fs::path own = store.sweep_yaml(plan);
+  std::error_code unknown;
+  return fs::absolute(fs::exists(own, unknown) ? own : store.sweep_yaml()).string();
+}
+
+}  // namespace
+
 std::string failure_json(const Store& store, const CellId& id, const FailureReport& report) {
   const std::int64_t plan = plan_with(store, id);
-  const bool earlier = plan > 0 && plan < newest_plan(store);
-  const fs::path sweep = earlier ? store.sweep_yaml(plan) : store.sweep_yaml();
   const nlohmann::json json = {
       {"class", report.kind},
       {"message", report.message},
@@ -22,7 +31,7 @@ std::string failure_json(const Store& store, const CellId& id, const FailureRepo
       {"host", report.host},
       {"plan", plan},
       {"repeat",
-       fmt::format("depthgrid run '{}' --store '{}' --only id={}", fs::absolute(sweep).string(),
+       fmt::format("depthgrid run '{}' --store '{}' --only id={}", sweep_file_of(store, plan),
                    fs::absolute(store.root() / "repeat").string(), id)},
       {"last_words", report.last_words}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -30,11 +39,9 @@ std::string failure_json(const Store& store, const CellId& id, const FailureRepo
 
 std::string current_repeat(const Store& store, const std::string& repeat, std::int64_t plan) {
   const std::string newest = fs::absolute(store.sweep_yaml()).string();
-  const fs::path own = fs::absolute(store.sweep_yaml(plan));
   const std::size_t at = repeat.find(newest);
-  std::error_code unknown;
-  if (at == repeat.npos || !fs::exists(own, unknown)) return repeat;
-  return std::string(repeat).replace(at, newest.size(), own.string());
+  if (at == repeat.npos) return repeat;
+  return std::string(repeat).replace(at, newest.size(), sweep_file_of(store, plan));
 }
 
 }  // namespace depthgrid

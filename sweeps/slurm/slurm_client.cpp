@@ -54,15 +54,10 @@ std::string cure_for(const std::string& said) {
   return {};
 }
 
-std::string trimmed(const std::string& text) {
-  const std::size_t end = text.find_last_not_of(" \n\r\t");
-  return end == text.npos ? "" : text.substr(0, end + 1);
-}
-
 /// Never empty: a command that a signal has ended says nothing.
 std::string problem_of(const CommandAnswer& answer) {
   if (answer.late) return "Slurm does not answer";
-  const std::string said = trimmed(answer.err + answer.out);
+  const std::string said = without_blanks(answer.err + answer.out);
   return said.empty() ? fmt::format("it ended with code {}", answer.code) : said;
 }
 
@@ -81,6 +76,10 @@ CommandAnswer SlurmClient::asked(const std::vector<std::string>& command) const 
   return answer;
 }
 
+CommandAnswer SlurmClient::shown(const std::string& job) const {
+  return run_({"scontrol", "-o", "show", "job", job}, kPatience);
+}
+
 bool SlurmClient::present() const {
   return run_({"sbatch", "--version"}, kPatience).code == 0;
 }
@@ -89,7 +88,7 @@ std::int64_t SlurmClient::max_array_size() const {
   const CommandAnswer answer = asked({"scontrol", "show", "config"});
   if (answer.code != 0) {
     throw UserError(ExitCode::BadConfig,
-                    "scontrol show config: " + trimmed(answer.err) + cure_for(answer.err));
+                    "scontrol show config: " + without_blanks(answer.err) + cure_for(answer.err));
   }
   const std::int64_t tasks = tasks_per_array(slurm_config(answer.out));
   if (tasks < 1) {
@@ -113,7 +112,8 @@ std::string SlurmClient::submit(const std::string& script,
   command.push_back(script);
   const CommandAnswer answer = asked(command);
   if (answer.code != 0) {
-    throw UserError(ExitCode::BadConfig, "sbatch: " + trimmed(answer.err) + cure_for(answer.err));
+    throw UserError(ExitCode::BadConfig,
+                    "sbatch: " + without_blanks(answer.err) + cure_for(answer.err));
   }
   return answer.out.substr(0, answer.out.find_first_of(";\n"));  // "123" or "123;cluster"
 }
@@ -125,15 +125,17 @@ std::string SlurmClient::test(const std::string& script,
   command.push_back(script);
   const CommandAnswer answer = asked(command);
   if (answer.code != 0) {
-    throw UserError(ExitCode::BadConfig, "sbatch: " + trimmed(answer.err) + cure_for(answer.err));
+    throw UserError(ExitCode::BadConfig,
+                    "sbatch: " + without_blanks(answer.err) + cure_for(answer.err));
   }
-  return trimmed(answer.out + answer.err);
+  return without_blanks(answer.out + answer.err);
 }
 
 std::vector<QueuedTask> SlurmClient::queue() const {
   const CommandAnswer answer = asked({"squeue", "-h", "-r", "--me", "-o", "%i|%T|%k|%r"});
   if (answer.code != 0) {
-    throw UserError(ExitCode::BadConfig, "squeue: " + trimmed(answer.err) + cure_for(answer.err));
+    throw UserError(ExitCode::BadConfig,
+                    "squeue: " + without_blanks(answer.err) + cure_for(answer.err));
   }
   return queued_tasks(answer.out);
 }
@@ -154,8 +156,8 @@ std::string SlurmClient::requeue(const std::string& job) const {
 
 bool SlurmClient::runs(const std::string& job) const {
   for (int i = 0; i < kTries; ++i) {
-    const CommandAnswer shown = run_({"scontrol", "-o", "show", "job", job}, kPatience);
-    if (shown.code == 0) return shown.out.find(" JobState=RUNNING") != shown.out.npos;
+    const CommandAnswer about = shown(job);
+    if (about.code == 0) return about.out.find(" JobState=RUNNING") != about.out.npos;
   }
   return true;
 }
@@ -165,13 +167,13 @@ std::string SlurmClient::leave_out(const std::string& job,
   const std::string wanted = fmt::format("ExcNodeList={}", fmt::join(nodes, ","));
   const CommandAnswer answer = run_({"scontrol", "update", "jobid=" + job, wanted}, kPatience);
   if (answer.code != 0 || answer.late) return problem_of(answer);
-  const CommandAnswer shown = run_({"scontrol", "-o", "show", "job", job}, kPatience);
-  const bool there = (shown.out + ' ').find(' ' + wanted + ' ') != shown.out.npos;
+  const std::string about = shown(job).out + ' ';
+  const bool there = about.find(' ' + wanted + ' ') != about.npos;
   return there ? "" : "the task does not show " + wanted;
 }
 
 bool SlurmClient::ending(const std::string& job) const {
-  const CommandAnswer answer = run_({"scontrol", "-o", "show", "job", job}, kPatience);
+  const CommandAnswer answer = shown(job);
   const auto says = [&](std::string_view state) {
     return answer.out.find(state) != answer.out.npos;
   };

@@ -64,6 +64,7 @@ class SlurmClient {
 
  private:
   CommandAnswer asked(const std::vector<std::string>& command) const;
+  CommandAnswer shown(const std::string& job) const;
   bool runs(const std::string& job) const;  // also where Slurm does not say
 
   CommandRunner run_;

@@ -136,16 +136,15 @@ std::vector<std::string> needless_tasks(const std::vector<LiveTask>& live,
   for (const LiveTask& task : live) {
     if (!task.canary) (needless(task) ? left : kept).insert(task.submission);
   }
-  // A canary that was spared before goes with the last task that waited for it.
-  const auto spare = [&](const LiveTask& task) {
-    return idle(task) && !kept.contains(task.submission) && left.contains(task.submission);
+  const auto leaves = [&](const LiveTask& task) {
+    if (!task.canary) return needless(task);
+    // One that was spared before goes with the last task that waited for it.
+    const bool asked = needless(task) || left.contains(task.submission);
+    return asked && idle(task) && !kept.contains(task.submission);
   };
   std::vector<std::string> out;
   for (const LiveTask& task : live) {
-    const bool leaves = task.canary
-                            ? spare(task) || (needless(task) && !kept.contains(task.submission))
-                            : needless(task);
-    if (leaves) out.push_back(task.queued.job);
+    if (leaves(task)) out.push_back(task.queued.job);
   }
   return out;
 }
