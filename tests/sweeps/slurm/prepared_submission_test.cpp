@@ -73,5 +73,20 @@ TEST_F(PreparedSubmissionTest, WhatWasSuspendedSubmitsNoMoreOnceAnotherHasTakenI
   EXPECT_EQ(kept->arrays.size(), 1U) << "what sbatch never got is not recorded";
 }
 
+TEST_F(PreparedSubmissionTest, WhatWasSuspendedInTheLastCallWithdrawsWhatBothHaveSubmitted) {
+  PreparedSubmission prepared = two_arrays();
+  Submission other = prepared.submission;
+  other.id = "0c2d";
+  other.arrays.erase(other.arrays.begin());
+  other.arrays[0].comment = "depthgrid:0c2d:0";
+  keep_submission(store_.root(), other);
+  Pretended slurm{.queue = "1_0|PENDING|" + prepared.submission.arrays[0].comment +
+                           "|None\n2_0|PENDING|" + prepared.submission.arrays[1].comment +
+                           "|None\n9_0|PENDING|depthgrid:0c2d:0|None\n"};
+  EXPECT_THROW(submit_prepared(prepared, store_, slurm.client(), [&] { return slurm.arrays == 2; }),
+               UserError);
+  EXPECT_EQ(slurm.cancelled, Words{"2_0"}) << "nobody else has the first";
+}
+
 }  // namespace prepared_submission_test
 }  // namespace depthgrid
