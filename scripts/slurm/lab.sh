@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A private Slurm cluster of virtual nodes on this machine, to try a submission and to test it:
-#   lab.sh start DIR [NODES [GPUS [PORT]]]   0.8 s to 4 idle nodes of 8 cores and 4 pretended GPUs each
+#   lab.sh start DIR [NODES [GPUS [PORT]]]   0.8 s to 4 idle nodes of 8 cores and 4 pretended GPUs each; it listens at
+#                                            PORT and the NODES after it (default: where nobody listens)
 #   eval "$(lab.sh env DIR)"                 from now on this shell's sbatch, squeue, … mean that cluster
 #   lab.sh stop DIR
 #   lab.sh kill DIR NODE                     as if NODE had lost its power: its slurmd and all processes of its tasks
@@ -12,14 +13,14 @@
 # Tried with Slurm 22.05.8, munge 0.5.15, Open MPI 4.1.4, PMIx 4.2.2.
 set -euo pipefail
 usage() {
-  sed -n '2,9s/^# //p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,10s/^# //p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 [ $# -ge 2 ] || usage
 verb=$1
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)
-nodes=${3:-4} gpus=${4:-4} port=${5:-36817}
+nodes=${3:-4} gpus=${4:-4} port=${5:-}
 export PATH=$PATH:/usr/sbin:/sbin SLURM_CONF=$dir/slurm.conf
 
 stop() {
@@ -86,7 +87,33 @@ for program in munged slurmctld slurmd sinfo; do
   }
 done
 
-me=$(id -un) host=$(hostname -s) last=$((port + nodes))
+me=$(id -un) host=$(hostname -s)
+# port_in_use FIRST: prints the first port of the lab's at which somebody listens.
+port_in_use() {
+  local at
+  for at in $(seq "$1" $(($1 + nodes))); do
+    if (exec 3<>"/dev/tcp/127.0.0.1/$at") 2>/dev/null; then
+      echo "$at"
+      return
+    fi
+  done
+}
+if [ -s "$dir/ctld.pid" ] && kill -0 "$(cat "$dir/ctld.pid")" 2>/dev/null; then
+  echo "lab.sh: there is a cluster at work in $dir; end it: lab.sh stop $dir" >&2
+  exit 1
+fi
+if [ -z "$port" ]; then
+  for _ in $(seq 20); do
+    port=$((20000 + RANDOM % 12000)) # the kernel gives those from 32768 on to connections
+    [ -n "$(port_in_use "$port")" ] || break
+  done
+fi
+used=$(port_in_use "$port")
+[ -z "$used" ] || {
+  echo "lab.sh: somebody listens at port $used; name another PORT, or none" >&2
+  exit 1
+}
+last=$((port + nodes))
 mkdir -p "$dir/state" "$dir/log"
 for i in $(seq "$nodes"); do
   mkdir -p "$dir/spool/n$i" "$dir/tmp/n$i" # slurmd makes one level only

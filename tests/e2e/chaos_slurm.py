@@ -24,12 +24,11 @@ class Lab:
     def __init__(self, programs, sources):
         self.folder = programs.work / "lab"
         self.script = str(sources / "scripts/slurm/lab.sh")
-        port = 20000 + os.getpid() % 20000
         self.programs = copy.copy(programs)
         path = programs.env["PATH"] + ":/usr/sbin"
         self.programs.env = dict(programs.env, PATH=path, SLURM_CONF=str(self.folder / "slurm.conf"),
                                  OMPI_MCA_pml="ob1", OMPI_MCA_btl="tcp,self")
-        subprocess.run([self.script, "start", str(self.folder), "2", "0", str(port)], env=self.programs.env, check=True,
+        subprocess.run([self.script, "start", str(self.folder), "2", "0"], env=self.programs.env, check=True,
                        stdout=subprocess.DEVNULL)
         running.append(self)
 

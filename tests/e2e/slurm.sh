@@ -146,8 +146,10 @@ all_done spread_out
 
 # The signal before the time limit, to the task whose id is the array's: it alone goes back. A node dies: its tasks go
 # to others. What they had is kept, and goes on with the same bits.
-"$depthgrid" run "$sweep" "${options[@]}" "${long[@]}" --store plain_long -q
-submit stopped "${long[@]}" >submitted
+# Slurm takes up to 5 s to put a task back, and the others must not be done by then.
+longer=("${long[@]}" --set train.steps=12000 --set eval.every=6000)
+"$depthgrid" run "$sweep" "${options[@]}" "${longer[@]}" --store plain_long -q -j 2
+submit stopped "${longer[@]}" >submitted
 wait_for 60 "running tasks" running 4
 wait_for 60 checkpoint a_checkpoint stopped
 first=$(squeue -h -r -o '%F_%K %A %F' | awk '$2 == $3 { print $1; exit }')

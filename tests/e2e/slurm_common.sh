@@ -19,8 +19,7 @@ start_lab() {
     echo "skipped: Slurm is not installed"
     exit 77
   }
-  local port=$((20000 + RANDOM % 20000))
-  "$lab" start "$labdir" "$1" "$2" "$port" >"$scratch/nodes" || fail "the lab does not start: $(cat "$scratch/nodes")"
+  "$lab" start "$labdir" "$1" "$2" >"$scratch/nodes" || fail "the lab does not start: $(cat "$scratch/nodes")"
   eval "$("$lab" env "$labdir")"
 }
 stop_lab() {
@@ -54,9 +53,17 @@ state_is() { [ "$(task_state "$1")" = "$2" ]; }
 running() { [ "$(squeue -h -r -p gpu -t R | wc -l)" -ge "$1" ]; } # at least N tasks
 restarts() { scontrol show job "$1" | grep -c 'Restarts=[1-9]' || true; }
 all_done() { # all_done STORE [AS STORE]
+  local count
+  count=$(find "$1/cells" -name result.h5 | wc -l)
+  if [ "$count" != "$(find "${2:-plain}/cells" -name result.h5 | wc -l)" ]; then
+    "$depthgrid" status "$1" >"$scratch/out" 2>&1 || true
+    tail -n 20 "$1"/submissions/*/logs/* "$1"/launches/*/attempt-* >>"$scratch/out" 2>&1 || true
+    squeue -r -o '%i %T %r %N %S' >>"$scratch/out" 2>&1 || true
+    fail "$count cells of $1 have a result"
+  fi
   expect 0 "$depthgrid" pack "$1"
   same "${2:-plain}" "$1"
-  [ "$(find "$1/cells" -name result.h5 | wc -l)" = "$("$depthgrid" status "$1" --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["counts"]["completed"])')" ] ||
+  [ "$count" = "$("$depthgrid" status "$1" --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["counts"]["completed"])')" ] ||
     fail "not one result for each cell"
 }
 # A held task may start now: Slurm lets requeued ones wait for two minutes. Not at once, since it ends what is left of the

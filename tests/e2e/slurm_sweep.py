@@ -131,7 +131,7 @@ def main():
         options += ["--set", leaf]
     sweep = sources / "configs/tiny.yaml"
     try:
-        output(lab, "start", labdir, NODES, 0, 20000 + os.getpid() % 20000)
+        output(lab, "start", labdir, NODES, 0)
         for assignment in re.findall(r"(\w+)=(\S+)", output(lab, "env", labdir)):
             os.environ[assignment[0]] = assignment[1].replace("$PATH", os.environ["PATH"])
         output(depthgrid, "run", sweep, *options, "--store", "plain", "-q", "-j", "2")  # a task must outlast its time limit
