@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "cli/command_line.hpp"
-#include "cli/scratch_folder.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/machine.hpp"
+#include "core/base/scratch_folder.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/config/schema.hpp"
 #include "sweeps/doctor/doctor_report.hpp"

@@ -10,12 +10,12 @@
 
 #include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
-#include "cli/scratch_folder.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/submit_report.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/scratch_folder.hpp"
 #include "core/config/text_form.hpp"
 #include "storage/files/lease_keeper.hpp"
 #include "storage/files/publish.hpp"

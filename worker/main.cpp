@@ -15,6 +15,7 @@
 #include "core/base/output.hpp"
 #include "core/base/reproducible_products.hpp"
 #include "core/base/version.hpp"
+#include "worker/process/end_note.hpp"
 #include "worker/worker_verbs.hpp"
 
 namespace depthgrid {
@@ -59,14 +60,17 @@ int start(int argc, char** argv) {
 }  // namespace depthgrid
 
 int main(int argc, char** argv) {
+  constexpr int kFailed = static_cast<int>(depthgrid::ExitCode::Failed);
   depthgrid::keep_standard_streams();
+  int code = kFailed;
   try {
-    return depthgrid::start(argc, argv);
+    code = depthgrid::start(argc, argv);
   } catch (const depthgrid::UserError& e) {
     depthgrid::log(depthgrid::LogLevel::Error, e.what());
-    return static_cast<int>(e.code());
+    code = static_cast<int>(e.code());
   } catch (const std::exception& e) {
     depthgrid::log(depthgrid::LogLevel::Error, e.what());
-    return static_cast<int>(depthgrid::ExitCode::Failed);
   }
+  if (code == kFailed) depthgrid::note_end(code);  // a launcher that fails itself returns it, too
+  return code;
 }

@@ -2,17 +2,46 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <map>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "core/base/exit_code.hpp"
 #include "core/base/machine.hpp"
 
 namespace depthgrid {
 namespace {
 
 constexpr double kLookSeconds = 0.5;  // files are read for it
+constexpr int kHighestSignal = 64;
+constexpr const char* kSessions = "OMPI_MCA_orte_tmpdir_base";
+
+/// Where mpirun and its ranks keep their files, for this launch alone: by default those of all
+/// launches of a user share a folder, and one that ends removes it under one that starts. On other
+/// nodes nobody would remove it.
+std::optional<ScratchFolder> sessions_of(const LaunchCommand& command) {
+  if (command.kind != LauncherKind::Mpirun || command.elsewhere) return std::nullopt;
+  const char* const wanted = std::getenv(kSessions);
+  return std::optional<ScratchFolder>(std::in_place, wanted == nullptr ? "" : wanted);
+}
+
+std::map<std::string, std::string> variables_of(const LaunchCommand& command,
+                                                const std::optional<ScratchFolder>& sessions) {
+  std::map<std::string, std::string> out = command.variables;
+  if (sessions) out[kSessions] = sessions->path().string();
+  return out;
+}
+
+/// Whether a launcher's code, of which no rank has noted anything, is its own: 1 where it could not
+/// start, and what is no signal where it has lost its daemons (ORTE's errors are negative numbers).
+bool is_of_launcher(int code) {
+  return code == static_cast<int>(ExitCode::Failed) || code > 128 + kHighestSignal;
+}
 
 }  // namespace
 
@@ -25,10 +54,12 @@ LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& co
       board_(board_of(ticket)),
       kind_(command.kind),
       node_(command.elsewhere ? "" : node_name()),
+      log_(ticket.folder / fmt::format("attempt-{}.log", ticket.attempt)),
+      sessions_(sessions_of(command)),
       child_({.command = command.words,
-              .variables = command.variables,
+              .variables = variables_of(command, sessions_),
               .keeps_launcher = command.kind != LauncherKind::Direct,
-              .output = ticket.folder / fmt::format("attempt-{}.log", ticket.attempt),
+              .output = log_,
               .cores = ticket.cores}),
       number_(number) {}
 
@@ -39,8 +70,16 @@ LaunchProcess::~LaunchProcess() {
 
 std::optional<int> LaunchProcess::poll() {
   const std::optional<int> code = child_.poll();
+  if (!code) return code;
   std::error_code unknown;
-  if (!code || !std::filesystem::is_regular_file(note_, unknown)) return code;
+  if (!std::filesystem::is_regular_file(note_, unknown)) {
+    if (kind_ == LauncherKind::Direct || !is_of_launcher(*code)) return code;
+    std::ofstream(log_, std::ios::app) << fmt::format(
+        "depthgrid: {0} ended with {1}, and no rank has noted why: it could not start them, or has "
+        "lost one of their nodes; `{0} -n 2 hostname` in the same place may say more\n",
+        name_of(kind_), *code);
+    return static_cast<int>(ExitCode::Infrastructure);
+  }
   std::ifstream note(note_);
   int noted = 0;
   std::string node;

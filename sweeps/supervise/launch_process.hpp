@@ -1,11 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/child_process.hpp"
 #include "core/base/clock.hpp"
+#include "core/base/scratch_folder.hpp"
 #include "sweeps/live/live_board.hpp"
 #include "sweeps/supervise/launcher.hpp"
 #include "sweeps/supervise/supervisor.hpp"
@@ -24,7 +26,8 @@ class LaunchProcess final : public RunningLaunch {
   static std::filesystem::path board_of(const LaunchTicket& ticket);
 
   /// The code of the rank that ended first and badly where the launcher returns a signal, which may
-  /// be the one by which it ended the others.
+  /// be the one by which it ended the others; Infrastructure if the launcher itself has failed, and
+  /// its log says so.
   std::optional<int> poll() override;
   /// Once it has ended: as that rank has noted, or this node if all ranks ran here.
   std::string node() override { return node_; }
@@ -40,6 +43,8 @@ class LaunchProcess final : public RunningLaunch {
   LiveBoard board_;
   LauncherKind kind_;
   std::string node_;
+  std::filesystem::path log_;
+  std::optional<ScratchFolder> sessions_;  // before the child, which writes there
   ChildProcess child_;
   int number_;
   Stopwatch since_look_;

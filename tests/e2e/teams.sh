@@ -53,6 +53,28 @@ for size in 1 2; do
   grep -rqs "\"ranks\": $size" mixed/launches || fail "no launch had $size ranks"
 done
 
+# A launcher that cannot start its ranks, and one that loses them, is no fault of the cells: they are tried again.
+# Launchers side by side have folders of their own.
+mkdir failing
+cat >failing/mpirun <<S
+#!/bin/bash
+echo "\$OMPI_MCA_orte_tmpdir_base" >>"$scratch/sessions"
+mkdir "$scratch/failing/first" 2>/dev/null && exit 1
+mkdir "$scratch/failing/second" 2>/dev/null && exit 205
+exec $(command -v mpirun) "\$@"
+S
+chmod +x failing/mpirun
+PATH=$scratch/failing:$PATH expect 0 "$depthgrid" run "$sweep" "${options[@]}" --set resources.ranks_per_job=2 \
+  --set packing.fuse=off --set packing.cells_per_launch=1 --set retry.backoff=0.1 --store tried -q -j 4
+same team tried
+for code in 1 205; do
+  grep -qs "mpirun ended with $code, and no rank has noted why" tried/launches/*/attempt-1.log ||
+    fail "nobody says that a launcher ended with $code"
+done
+[ "$(grep -l '"end": "infrastructure"' tried/launches/*/attempt-*.json | wc -l)" = 2 ] || fail "not two lost launchers"
+[ "$(sort -u sessions | wc -l)" = 6 ] || fail "launchers share folders: $(cat sessions)"
+while read -r folder; do [ ! -e "$folder" ] || fail "$folder is left"; done <sessions
+
 options=(--set train.steps=1500 --set checkpoint.every=50)
 ranks 2 straight --set resources.ranks_per_job=2
 mpirun -np 2 "$depthgrid" run "$sweep" "${options[@]}" --set resources.ranks_per_job=2 --store killed -q >/dev/null 2>&1 &

@@ -1,4 +1,4 @@
-#include "cli/scratch_folder.hpp"
+#include "core/base/scratch_folder.hpp"
 
 #include <cstdlib>
 #include <string>
@@ -8,8 +8,12 @@
 
 namespace depthgrid {
 
-ScratchFolder::ScratchFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "depthgrid.XXXXXX").string();
+ScratchFolder::ScratchFolder(const std::filesystem::path& parent) {
+  namespace fs = std::filesystem;
+  std::error_code told_below;
+  if (!parent.empty()) fs::create_directories(parent, told_below);
+  const fs::path folder = parent.empty() ? fs::temp_directory_path() : parent;
+  std::string name = (folder / "depthgrid.XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
     throw UserError(ExitCode::CantCreate,
                     name + ": a folder cannot be made there: set TMPDIR to one that can");

@@ -4,11 +4,12 @@
 
 namespace depthgrid {
 
-/// A folder of its own below TMPDIR that goes away.
+/// A folder of its own that goes away.
 class ScratchFolder {
  public:
+  /// @param parent  of it; empty: TMPDIR. It is made if it is missing.
   /// @throws UserError (CantCreate) if there can be none.
-  ScratchFolder();
+  explicit ScratchFolder(const std::filesystem::path& parent = {});
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
