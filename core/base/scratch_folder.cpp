@@ -15,8 +15,9 @@ ScratchFolder::ScratchFolder(const std::filesystem::path& parent) {
   const fs::path folder = parent.empty() ? fs::temp_directory_path() : parent;
   std::string name = (folder / "depthgrid.XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
-    throw UserError(ExitCode::CantCreate,
-                    name + ": a folder cannot be made there: set TMPDIR to one that can");
+    throw UserError(ExitCode::CantCreate, name +
+                                              ": a folder cannot be made there: set TMPDIR, or the "
+                                              "variable that names this one, to one that can");
   }
   path_ = name;
 }

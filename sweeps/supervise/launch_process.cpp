@@ -13,6 +13,7 @@
 
 #include "core/base/exit_code.hpp"
 #include "core/base/machine.hpp"
+#include "sweeps/supervise/launch_record.hpp"
 
 namespace depthgrid {
 namespace {
@@ -54,7 +55,7 @@ LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& co
       board_(board_of(ticket)),
       kind_(command.kind),
       node_(command.elsewhere ? "" : node_name()),
-      log_(ticket.folder / fmt::format("attempt-{}.log", ticket.attempt)),
+      log_(ticket.folder / attempt_log(ticket.attempt)),
       sessions_(sessions_of(command)),
       child_({.command = command.words,
               .variables = variables_of(command, sessions_),

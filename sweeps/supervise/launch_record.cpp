@@ -30,6 +30,10 @@ fs::path launch_folder(const fs::path& store, const std::string& id) {
   return store / "launches" / id;
 }
 
+std::string attempt_log(std::int64_t attempt) {
+  return fmt::format("attempt-{}.log", attempt);
+}
+
 std::int64_t next_attempt(const fs::path& folder) {
   std::int64_t last = 0;
   std::error_code absent;

@@ -34,6 +34,9 @@ std::filesystem::path launch_folder(const std::filesystem::path& store, const st
 /// Writes it under the next number. @throws StorageError
 void keep_record(const std::filesystem::path& store, const LaunchRecord& record);
 
+/// Name of the file in it that holds what an attempt has written.
+std::string attempt_log(std::int64_t attempt);
+
 /// Number of the next attempt: one more than any file of the folder shows.
 std::int64_t next_attempt(const std::filesystem::path& folder);
 

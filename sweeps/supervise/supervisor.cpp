@@ -25,10 +25,6 @@ std::string end_text(LaunchEnd end, int code) {
   return fmt::format("{} (exit code {})", name_of(end), code);
 }
 
-std::string log_of(std::int64_t attempt) {
-  return fmt::format("attempt-{}.log", attempt);
-}
-
 /// The last line in which a rank has told its peak, behind a colon; empty if none has.
 std::string said_of_memory(const std::string& words) {
   const std::size_t at = words.rfind(kOutOfMemoryWords);
@@ -202,7 +198,7 @@ LaunchRecord Supervisor::record_of(const Watched& launch, LaunchEnd end, int cod
           .end = end,
           .code = code,
           .seconds = world_.now() - launch.begun,
-          .log = log_of(launch.attempt),
+          .log = attempt_log(launch.attempt),
           .last_words = end == LaunchEnd::Done || end == LaunchEnd::Stopped ? "" : words};
 }
 
@@ -210,7 +206,7 @@ void Supervisor::ended(Watched& launch, int code) {
   Entry& entry = launches_[launch.index];
   const LaunchPlan& plan = entry.plan;
   const std::string words =
-      last_lines(launch_folder(store_, plan.id) / log_of(launch.attempt), kLastWords);
+      last_lines(launch_folder(store_, plan.id) / attempt_log(launch.attempt), kLastWords);
   LaunchEnd end = end_of(code, words, oom_kills_so_far() - launch.oom_kills);
   if (launch.hung) end = LaunchEnd::Hang;
   const LaunchRecord record = record_of(launch, end, code, words);

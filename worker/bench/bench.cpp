@@ -14,6 +14,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/output.hpp"
+#include "core/base/scratch_folder.hpp"
 #include "core/data/dataset.hpp"
 #include "core/train/trainer.hpp"
 #include "storage/columns/variables.hpp"
@@ -244,14 +245,14 @@ int bench_optimiser(const BenchOrder& order) {
 int bench_journal(const BenchOrder& order) {
   const std::int64_t width = row_numbers("step");
   constexpr std::int64_t kRows = 100;  // per measurement: a single row is too fast to time
-  const std::filesystem::path folder = scratch_name(std::filesystem::temp_directory_path());
-  make_folders(folder);
+  const ScratchFolder folder;
   std::vector<double> milliseconds;
   {
-    Journal journal(folder / generation_name("journal", 1), {.generation = 1,
-                                                             .first_step = 0,
-                                                             .kinds = {{"train", {{"row", width}}}},
-                                                             .attempt_json = "{}"});
+    Journal journal(folder.path() / generation_name("journal", 1),
+                    {.generation = 1,
+                     .first_step = 0,
+                     .kinds = {{"train", {{"row", width}}}},
+                     .attempt_json = "{}"});
     std::vector<double> row(static_cast<std::size_t>(width), 0.1);
     for (std::int64_t i = 0; i < order.steps; ++i) {
       const Stopwatch clock;
@@ -259,7 +260,6 @@ int bench_journal(const BenchOrder& order) {
       milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(kRows));
     }
   }
-  std::filesystem::remove_all(folder);
   print_times(std::move(milliseconds), order.json, fmt::format("journal, {} numbers", width));
   return 0;
 }

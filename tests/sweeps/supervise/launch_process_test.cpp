@@ -32,14 +32,14 @@ struct ShellLaunch {
   LaunchPlan plan;
   LaunchTicket ticket{.plan = plan, .attempt = 1, .gpus = {}, .cores = {}, .folder = folder.path()};
 
-  LaunchCommand command(LauncherKind kind, const std::string& script, bool elsewhere = false) {
+  LaunchCommand command(LauncherKind kind, const std::string& script, bool elsewhere) {
     return {.kind = kind,
             .words = {"/bin/sh", "-c", script},
             .variables = {{"BOARD", LaunchProcess::board_of(ticket).string()}},
             .elsewhere = elsewhere};
   }
-  int end_of(LauncherKind kind, const std::string& script) {
-    LaunchProcess launch(ticket, command(kind, script), 0);
+  int end_of(LauncherKind kind, const std::string& script, bool elsewhere = false) {
+    LaunchProcess launch(ticket, command(kind, script, elsewhere), 0);
     while (true) {
       if (const auto code = launch.poll()) return *code;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -87,9 +87,11 @@ TEST(LaunchProcess, EachMpirunHasItsOwnFolderOfSessions) {
   EXPECT_NE(first, second);
   EXPECT_FALSE(fs::exists(first.substr(0, first.find('\n')))) << first;
   // Over several nodes mpirun runs alone, and nobody would remove the folders of the others.
-  ShellLaunch direct;
+  ShellLaunch direct, spread;
   direct.end_of(LauncherKind::Direct, script);
   EXPECT_EQ(direct.log().find("depthgrid."), std::string::npos) << direct.log();
+  spread.end_of(LauncherKind::Mpirun, script, /*elsewhere=*/true);
+  EXPECT_EQ(spread.log().find("depthgrid."), std::string::npos) << spread.log();
 }
 
 }  // namespace
