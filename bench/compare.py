@@ -175,8 +175,10 @@ def main() -> None:
     p.add_argument("--only", default="", help="cases whose name contains this")
     p.add_argument("--rivals", default="", help="only these, by their names in the table, with commas between")
     p.add_argument("--text", type=Path, help="text of the makespan (default: this repository's documentation)")
+    p.add_argument("--isa", choices=machine.ISA_LIMITS, help="hold depthgrid and its rivals to this instruction set")
     p.add_argument("--force", action="store_true", help="measure on a busy machine too")
     options = p.parse_args()
+    os.environ.update(machine.ISA_LIMITS[options.isa] if options.isa else {})
     options.program, options.out = options.program.resolve(), options.out.resolve()
     if not options.program.exists():
         raise SystemExit(f"{options.program} is not there: build it (scripts/build.sh) or name it with --program")

@@ -10,6 +10,20 @@ import time
 from pathlib import Path
 from typing import Any
 
+ISA_LIMITS: dict[str, dict[str, str]] = {
+    "avx512": {"DEPTHGRID_ISA": "avx512"},
+    "avx2": {
+        "DEPTHGRID_ISA": "avx2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
+    },
+    "base": {
+        "DEPTHGRID_ISA": "base", "ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
+        "ONEDNN_MAX_CPU_ISA": "SSE41", "XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2",
+    },
+}  # fmt: skip
+"""Variables under which depthgrid, LibTorch, MKL, oneDNN and XLA use nothing above an instruction set (core/base/isa.cpp
+has the same). torch.compile's code follows ATEN_CPU_CAPABILITY."""
+
 MAX_PRESSURE = 10.0
 PATIENCE_SECONDS = 90.0
 
@@ -43,6 +57,7 @@ def describe(program: Path) -> dict[str, Any]:
     return {
         "cpu": cpu,
         "features": [f for f in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if f in flags],
+        "isa": os.environ.get("DEPTHGRID_ISA", "best"),
         "cores": len(os.sched_getaffinity(0)),
         "load_average": os.getloadavg(),
         "pressure": pressure(),

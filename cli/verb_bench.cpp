@@ -1,9 +1,11 @@
+#include <cstdlib>
 #include <string_view>
 
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
+#include "core/base/isa.hpp"
 #include "core/base/subprocess.hpp"
 #include "sweeps/orders/orders.hpp"
 
@@ -11,15 +13,17 @@ namespace depthgrid {
 
 int bench_verb(const Arguments& arguments) {
   CommandLine line(
-      "bench step|optimiser|journal|decode [--family NAME] [--cells E] [--steps N] [--set "
-      "KEY=VALUE]...",
+      "bench step|optimiser|journal|decode|kernels [--family NAME] [--cells E] [--steps N] "
+      "[--isa WORD] [--set KEY=VALUE]...",
       "step: times the training step of E fused cells. With --dump, writes the\n"
       "initial weights, the batches and the losses of the first steps for other programs.\n"
       "optimiser: times norms, clip and update of E cells of --parameters weights each.\n"
       "journal: times writing one training row of one cell, in the folder for temporary files.\n"
-      "decode: times tokens of one sequence one by one, with caches and by recomputation.");
-  line.examples({"bench step --family time_indexed --cells 8",
-                 "bench decode --set model.d_model=128 --json"});
+      "decode: times tokens of one sequence one by one, with caches and by recomputation.\n"
+      "kernels: times each kernel of the CPU for each instruction set, beside LibTorch's product\n"
+      "or a copy of as many bytes.");
+  line.examples(
+      {"bench step --family time_indexed --cells 8", "bench kernels --only affine --isa avx2"});
   line.argument("WHAT")
       .list("set", "KEY=VALUE", "a leaf of the configuration; repeatable")
       .text("family", "NAME", "model.family (default: time_indexed)")
@@ -28,11 +32,14 @@ int bench_verb(const Arguments& arguments) {
       .number("steps", 50, "steps (decode: tokens) timed, after the warm-up")
       .text("store", "DIR", "decode: the store of --cell")
       .text("cell", "CELL", "decode: a trained cell whose layers skip tokens, on its own text")
+      .text("only", "TEXT", "kernels: those whose name contains it")
+      .text("isa", "WORD", "avx512, avx2 or base: nothing above it, in LibTorch and MKL too")
       .text("dump", "DIR", "folder for weights, batches and losses")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   BenchOrder order;
-  static constexpr std::string_view kKnown[] = {"step", "optimiser", "journal", "decode"};
+  static constexpr std::string_view kKnown[] = {"step", "optimiser", "journal", "decode",
+                                                "kernels"};
   order.what = line.required("WHAT", kKnown);
   if (line.has("family")) order.family = line.text_of("family");
   order.cells = line.number_of("cells");
@@ -41,6 +48,13 @@ int bench_verb(const Arguments& arguments) {
   order.dump = line.text_of("dump");
   order.set = line.list_of("set");
   order.json = line.has("json");
+  order.only = line.text_of("only");
+  order.isa = line.text_of("isa");
+  if (line.has("isa")) {
+    for (const auto& [name, value] : variables_of(choose_isa("--isa", order.isa.c_str()))) {
+      setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+    }
+  }
   if (line.has("cell")) order.from = weight_choice(line);
   const std::vector<std::string> worker = worker_command("bench", order_text(order));
   if (under_launcher()) become(worker);

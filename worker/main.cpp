@@ -11,6 +11,7 @@
 #include <c10/util/Exception.h>
 
 #include "core/base/error.hpp"
+#include "core/base/isa.hpp"
 #include "core/base/log.hpp"
 #include "core/base/output.hpp"
 #include "core/base/reproducible_products.hpp"
@@ -48,6 +49,7 @@ int start(int argc, char** argv) {
   // foreground job may write (stty tostop), its worker may write as well.
   std::signal(SIGTTOU, SIG_IGN);
   configure_log(wanted_log_level(), "");
+  isa_in_use();  // a value that cannot be is refused before any work
   keep_memory();
   reproducible_products();
   static LogWarnings handler;  // LibTorch keeps the pointer for the life of the process

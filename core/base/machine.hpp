@@ -18,6 +18,9 @@ struct Machine {
 /// is unset those that the driver lists in /proc.
 Machine this_machine();
 
+/// "AMD EPYC 9B14", from /proc/cpuinfo; "cpu" if it gives no name.
+std::string cpu_model();
+
 /// Of this host; empty if the system does not tell.
 std::string host_name();
 

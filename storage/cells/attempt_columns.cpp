@@ -71,6 +71,7 @@ void add_attempts(ColumnTable& table, const CellId& cell, const CellHistory& his
   });
   texts("attempt_host", &AttemptInfo::host);
   texts("attempt_device", &AttemptInfo::device);
+  texts("attempt_instruction_sets", &AttemptInfo::instruction_sets);
   texts("attempt_scheduler_id", &AttemptInfo::scheduler_id);
   texts("attempt_code_version", &AttemptInfo::code_version);
   texts("attempt_environment", &AttemptInfo::environment);
@@ -121,6 +122,7 @@ AttemptInfo attempt_info(const std::string& attempt_json) {
   out.job = text_of(object, "job");
   out.host = text_of(object, "host");
   out.device = text_of(object, "device");
+  out.instruction_sets = text_of(object, "instruction_sets");
   out.scheduler_id = text_of(object, "scheduler_id");
   out.code_version = text_of(object, "code_version");
   out.environment = text_of(object, "environment");

@@ -9,10 +9,10 @@
 namespace depthgrid {
 
 /// The attempt as described in the header of its journal (JournalHeader::attempt_json). Keys of the
-/// object: job, cells, ranks, host, device, start (seconds since 1970, UTC), scheduler_id,
-/// code_version, environment (object), library_versions (object). All are optional.
+/// object: job, cells, ranks, host, device, instruction_sets, start (seconds since 1970, UTC),
+/// scheduler_id, code_version, environment (object), library_versions (object). All are optional.
 struct AttemptInfo {
-  std::string job, host, device, scheduler_id, code_version;
+  std::string job, host, device, instruction_sets, scheduler_id, code_version;
   std::string environment, library_versions;  // JSON
   double start = 0;                           // NaN when not given
   std::int64_t cells = -1, ranks = -1;

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "core/base/error.hpp"
+#include "core/base/isa.hpp"
 #include "storage/leftovers.hpp"
 #include "sweeps/report/table.hpp"
 
@@ -31,6 +33,26 @@ Finding cores_finding(std::int64_t cores, std::int64_t threads) {
   out.cure =
       "threads would share cores: unset OMP_NUM_THREADS (resources.threads decides), or get "
       "more cores (taskset, --cpus-per-task)";
+  return out;
+}
+
+Finding processor_finding(const std::string& model, const char* request) {
+  Finding out{.what = "processor"};
+  try {
+    std::vector<std::string_view> others;
+    const Isa isa = choose_isa("DEPTHGRID_ISA", request);
+    for (const Isa other : supported_isas()) {
+      if (other != isa) others.push_back(name_of(other));
+    }
+    out.seen = fmt::format("{}, kernels for {}", model, name_of(isa));
+    if (!others.empty()) {
+      out.seen += fmt::format(" (DEPTHGRID_ISA: also {})", fmt::join(others, ", "));
+    }
+  } catch (const UserError& e) {
+    out.seen = model;
+    out.level = FindingLevel::Problem;
+    out.cure = e.what();
+  }
   return out;
 }
 
@@ -92,6 +114,7 @@ Finding data_finding(const char* folder) {
 std::vector<Finding> machine_findings(const Machine& machine) {
   const char* const threads = std::getenv("OMP_NUM_THREADS");
   std::vector<Finding> out = {
+      processor_finding(cpu_model(), std::getenv("DEPTHGRID_ISA")),
       cores_finding(machine.cores, threads == nullptr ? 0 : std::atoll(threads)),
       memory_finding(machine.memory_bytes)};
   struct statvfs shm{};

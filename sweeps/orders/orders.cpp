@@ -40,7 +40,8 @@ static constexpr auto members(const BenchOrder*) {
                     std::pair("cells", &O::cells), std::pair("parameters", &O::parameters),
                     std::pair("steps", &O::steps), std::pair("dump", &O::dump),
                     std::pair("set", &O::set), std::pair("json", &O::json),
-                    std::pair("from", &O::from));
+                    std::pair("from", &O::from), std::pair("only", &O::only),
+                    std::pair("isa", &O::isa));
 }
 
 static constexpr auto members(const ExportOrder*) {

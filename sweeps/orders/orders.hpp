@@ -42,7 +42,7 @@ struct CellChoice {
 
 /// `depthgrid bench`.
 struct BenchOrder {
-  std::string what = "step";  // or "optimiser"
+  std::string what = "step";  // or "optimiser", "journal", "decode", "kernels"
   std::string family = "time_indexed";
   std::int64_t cells = 1;
   std::int64_t parameters = 1000000;  // per cell, for optimiser
@@ -51,6 +51,8 @@ struct BenchOrder {
   std::vector<std::string> set;
   bool json = false;
   CellChoice from{};  // decode: a trained cell; empty = initial weights
+  std::string only{};  // kernels: those whose name contains it
+  std::string isa{};   // kernels: one variant, a word of DEPTHGRID_ISA; empty = all
 };
 
 /// `depthgrid export`.

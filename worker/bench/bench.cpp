@@ -271,7 +271,8 @@ struct BenchKind {
 constexpr BenchKind kBenches[] = {{"step", bench_step},
                                   {"optimiser", bench_optimiser},
                                   {"journal", bench_journal},
-                                  {"decode", bench_decode}};
+                                  {"decode", bench_decode},
+                                  {"kernels", bench_kernels}};
 
 }  // namespace
 

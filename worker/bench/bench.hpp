@@ -21,6 +21,11 @@ int bench(const BenchOrder& order);
 /// @throws UserError (Usage) if the tokens do not fit the learned positions.
 int bench_decode(const BenchOrder& order);
 
+/// `depthgrid bench kernels`: times every kernel of the CPU at the sizes of cells, each variant
+/// that this processor supports (or that of `order.isa`) beside LibTorch's product of the same
+/// operations, or a copy of the same bytes, on one thread. @return exit code.
+int bench_kernels(const BenchOrder& order);
+
 /// The cell of a benchmark of one cell, whose threads are then in force.
 CellConfig bench_cell(BenchOrder order);
 

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <ATen/Version.h>
 #include <torch/headeronly/version.h>
 
 #include "core/base/clock.hpp"
+#include "core/base/isa.hpp"
 #include "core/base/version.hpp"
 #include "distributed/device_plugin.hpp"
 #include "distributed/mpi_env.hpp"
@@ -87,6 +89,7 @@ std::string attempt_json(const AttemptFacts& facts) {
                   {"ranks", facts.ranks},
                   {"threads", facts.threads},
                   {"device", facts.device},
+                  {"instruction_sets", instruction_sets()},
                   {"scheduler_id", self.scheduler_job},
                   {"code_version", code_version()},
                   {"logs", facts.logs},
@@ -109,12 +112,8 @@ std::string log_name() {
   return time + "-" + self.host + "-" + std::to_string(self.pid) + ".log";
 }
 
-std::string cpu_model() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "cpu";
+std::string instruction_sets() {
+  return fmt::format("{}; LibTorch: {}", name_of(isa_in_use()), at::get_cpu_capability());
 }
 
 }  // namespace depthgrid

@@ -31,7 +31,8 @@ std::string library_versions_json(bool on_gpu = false);
 /// File of this process's log lines: "20260301T115802Z-node7-4711.log".
 std::string log_name();
 
-/// "AMD EPYC 9B14", from /proc/cpuinfo; "cpu" if it gives no name.
-std::string cpu_model();
+/// "avx2; LibTorch: AVX512": the instruction sets of this program's kernels and of LibTorch's. MKL
+/// chooses its own.
+std::string instruction_sets();
 
 }  // namespace depthgrid

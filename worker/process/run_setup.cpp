@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/machine.hpp"
 #include "distributed/agree.hpp"
 #include "distributed/device_plugin.hpp"
 #include "models/cost_model.hpp"

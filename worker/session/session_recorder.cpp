@@ -32,7 +32,14 @@ double quantile(std::vector<double> values, double q) {
 void warn_of_changes(CellRecorder& recorder, const ClaimedCell& claim, std::int64_t first,
                      int ranks, const std::string& device) {
   if (first > 0 && !claim.before.attempts.empty()) {
-    const std::string build = attempt_info(claim.before.attempts.back().attempt_json).code_version;
+    const AttemptInfo last = attempt_info(claim.before.attempts.back().attempt_json);
+    const std::string& build = last.code_version;
+    if (!last.instruction_sets.empty() && last.instruction_sets != instruction_sets()) {
+      recorder.event(first, EventKind::Warning, 0,
+                     fmt::format("goes on with instruction sets {}, was trained with {}: the last "
+                                 "bits of sums may differ from those of an undisturbed run",
+                                 instruction_sets(), last.instruction_sets));
+    }
     if (!build.empty() && build != code_version()) {
       recorder.event(
           first, EventKind::Warning, 0,

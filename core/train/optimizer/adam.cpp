@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <vector>
 
 #include "core/train/optimizer/block_sums.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 
 class Adam final : public UpdateRule {
  public:
-  explicit Adam(bool decoupled) : decoupled_(decoupled), kernel_(adam_kernels().front()) {}
+  explicit Adam(bool decoupled) : decoupled_(decoupled) {}
 
   void prepare(std::span<const GroupScalars> scalars) override {
     rates_.clear();
@@ -22,12 +23,11 @@ class Adam final : public UpdateRule {
   }
 
   BlockSums update(const ParameterBlock& block, std::size_t at) const override {
-    return kernel_(block, rates_[at]);
+    return adam_update(block, rates_[at]);
   }
 
  private:
   bool decoupled_;
-  AdamKernel kernel_;
   std::vector<AdamRates> rates_;
 };
 
@@ -59,10 +59,8 @@ std::unique_ptr<UpdateRule> make_adamw() {
   return std::make_unique<Adam>(true);
 }
 
-std::vector<AdamKernel> adam_kernels() {
-  std::vector<AdamKernel> kernels = DEPTHGRID_VARIANTS(update_adam);
-  std::erase(kernels, nullptr);
-  return kernels;
+BlockSums adam_update(const ParameterBlock& block, const AdamRates& rates, Isa isa) {
+  return DEPTHGRID_CALL(isa, update_adam, block, rates);
 }
 
 }  // namespace depthgrid

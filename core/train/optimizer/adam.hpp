@@ -1,8 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
+#include "core/base/isa.hpp"
 #include "core/train/optimizer/update_rule.hpp"
 
 namespace depthgrid {
@@ -26,10 +26,8 @@ std::unique_ptr<UpdateRule> make_adam();
 /// The same with decoupled decay. Source: Loshchilov & Hutter (2019), algorithm 2.
 std::unique_ptr<UpdateRule> make_adamw();
 
-using AdamKernel = BlockSums (*)(const ParameterBlock& block, const AdamRates& rates);
-
-/// The inner loops that this CPU can run; the first one is used. All round identically (no fused
-/// multiply-add), so that the choice affects only the time.
-std::vector<AdamKernel> adam_kernels();
+/// The inner loop over one block. All variants round identically (no fused multiply-add), so that
+/// the choice affects only the time.
+BlockSums adam_update(const ParameterBlock& block, const AdamRates& rates, Isa isa = isa_in_use());
 
 }  // namespace depthgrid

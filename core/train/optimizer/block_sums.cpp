@@ -9,12 +9,12 @@
 
 namespace depthgrid {
 
-double sum_of_squares(const float* x, std::int64_t count) {
-  return DEPTHGRID_CALL(squares, x, count);
+double sum_of_squares(const float* x, std::int64_t count, Isa isa) {
+  return DEPTHGRID_CALL(isa, squares, x, count);
 }
 
-double sum_of_partials(const double* from, std::span<const std::int32_t> order) {
-  return DEPTHGRID_CALL(partials, from, order.data(), static_cast<std::int64_t>(order.size()));
+double sum_of_partials(const double* from, std::span<const std::int32_t> order, Isa isa) {
+  return DEPTHGRID_CALL(isa, partials, from, order.data(), static_cast<std::int64_t>(order.size()));
 }
 
 #if defined(__x86_64__)

@@ -12,14 +12,14 @@ std::int64_t attention_workspace(std::int64_t tokens, std::int64_t channels) {
 }
 
 void attention_forward(const AttentionHead& head, HeadRows<float> out, float* normaliser,
-                       float* workspace) {
-  DEPTHGRID_CALL(forward, head, out, normaliser, workspace);
+                       float* workspace, Isa isa) {
+  DEPTHGRID_CALL(isa, forward, head, out, normaliser, workspace);
 }
 
 void attention_backward(const AttentionHead& head, HeadRows<const float> out,
                         HeadRows<const float> d_out, const float* normaliser, HeadRows<float> dq,
-                        HeadRows<float> dk, HeadRows<float> dv, float* workspace) {
-  DEPTHGRID_CALL(backward, head, out, d_out, normaliser, dq, dk, dv, workspace);
+                        HeadRows<float> dk, HeadRows<float> dv, float* workspace, Isa isa) {
+  DEPTHGRID_CALL(isa, backward, head, out, d_out, normaliser, dq, dk, dv, workspace);
 }
 
 }  // namespace depthgrid

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "core/base/isa.hpp"
+
 namespace depthgrid {
 
 /// One head of one sequence: the rows of T tokens within a wider matrix.
@@ -32,12 +34,13 @@ std::int64_t attention_workspace(std::int64_t tokens, std::int64_t channels);
 /// @param normaliser  (T, 2) largest score of each query and 1 / sum of exponentials, for the
 ///                    backward pass.
 void attention_forward(const AttentionHead& head, HeadRows<float> out, float* normaliser,
-                       float* workspace);
+                       float* workspace, Isa isa = isa_in_use());
 
 /// Gradients of q, k and v (T, D); every element is written.
 /// @param out, d_out  result of the forward pass and its gradient.
 void attention_backward(const AttentionHead& head, HeadRows<const float> out,
                         HeadRows<const float> d_out, const float* normaliser, HeadRows<float> dq,
-                        HeadRows<float> dk, HeadRows<float> dv, float* workspace);
+                        HeadRows<float> dk, HeadRows<float> dv, float* workspace,
+                        Isa isa = isa_in_use());
 
 }  // namespace depthgrid

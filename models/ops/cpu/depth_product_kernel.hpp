@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "core/base/isa.hpp"
+
 namespace depthgrid {
 
 constexpr std::int64_t kDepthBlock = 512;  // entries computed together
@@ -20,8 +22,8 @@ struct DepthBlock {
 };
 
 /// @param y  (L, N), written.
-void depth_block_forward(const DepthBlock<float>& block, float* y);
-void depth_block_forward(const DepthBlock<double>& block, double* y);
+void depth_block_forward(const DepthBlock<float>& block, float* y, Isa isa = isa_in_use());
+void depth_block_forward(const DepthBlock<double>& block, double* y, Isa isa = isa_in_use());
 
 /// Reads dy (L, N); adds to dgenerator (h, N) and dbase (N, or null) and writes the block's share
 /// of dm (L, h): one pass over the generator and its gradient.
@@ -32,7 +34,9 @@ struct DepthBlockGradients {
   T* dbase;
   T* dm;
 };
-void depth_block_backward(const DepthBlock<float>& block, const DepthBlockGradients<float>& d);
-void depth_block_backward(const DepthBlock<double>& block, const DepthBlockGradients<double>& d);
+void depth_block_backward(const DepthBlock<float>& block, const DepthBlockGradients<float>& d,
+                          Isa isa = isa_in_use());
+void depth_block_backward(const DepthBlock<double>& block, const DepthBlockGradients<double>& d,
+                          Isa isa = isa_in_use());
 
 }  // namespace depthgrid

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "core/base/isa.hpp"
+
 namespace depthgrid {
 
 /// The two forms of GELU (Hendrycks and Gimpel 2016): x times a distribution function s of x.
@@ -15,13 +17,15 @@ enum class GeluForm : std::uint8_t { Erf, Tanh };
 /// An element's bits depend on its value only, never on its position: vector tails use the same
 /// instructions. Exponential and upper tail are polynomials of relative error below 2e-7;
 /// arithmetic is in float, for bfloat16 rounded once.
-void gelu_forward(GeluForm form, const float* x, float* y, std::int64_t count);
-void gelu_forward(GeluForm form, const std::uint16_t* x, std::uint16_t* y,
-                  std::int64_t count);  // bfloat16
+void gelu_forward(GeluForm form, const float* x, float* y, std::int64_t count,
+                  Isa isa = isa_in_use());
+void gelu_forward(GeluForm form, const std::uint16_t* x, std::uint16_t* y, std::int64_t count,
+                  Isa isa = isa_in_use());  // bfloat16
 
 /// dx_i = dy_i gelu'(x_i), recomputed from x.
-void gelu_backward(GeluForm form, const float* x, const float* dy, float* dx, std::int64_t count);
+void gelu_backward(GeluForm form, const float* x, const float* dy, float* dx, std::int64_t count,
+                   Isa isa = isa_in_use());
 void gelu_backward(GeluForm form, const std::uint16_t* x, const std::uint16_t* dy,
-                   std::uint16_t* dx, std::int64_t count);
+                   std::uint16_t* dx, std::int64_t count, Isa isa = isa_in_use());
 
 }  // namespace depthgrid

@@ -7,23 +7,33 @@
 
 namespace depthgrid {
 
+void affine_rows_forward(const AffineRows& w, std::int64_t rows, const float* x, float* y,
+                         Isa isa) {
+  DEPTHGRID_CALL(isa, affine, w, rows, x, y);
+}
+
+void affine_rows_backward(const AffineRows& w, std::int64_t rows, const float* x, const float* dy,
+                          float* dx, const AffineSums& sums, bool fresh, Isa isa) {
+  DEPTHGRID_CALL(isa, affine_back, w, rows, x, dy, dx, sums, fresh);
+}
+
 void turn_weights(const float* weight, const float* gate, std::int64_t out, std::int64_t in,
-                  float* turned) {
-  DEPTHGRID_CALL(turn, weight, gate, out, in, turned);
+                  float* turned, Isa isa) {
+  DEPTHGRID_CALL(isa, turn, weight, gate, out, in, turned);
 }
 
 void gate_weights(const float* weight, const float* gate, std::int64_t out, std::int64_t in,
-                  float* gated) {
-  DEPTHGRID_CALL(gate_rows, weight, gate, out, in, gated);
+                  float* gated, Isa isa) {
+  DEPTHGRID_CALL(isa, gate_rows, weight, gate, out, in, gated);
 }
 
 void gate_weights_backward(const float* weight, const float* gate, std::int64_t out,
-                           std::int64_t in, float* gradient, float* d_gate) {
-  DEPTHGRID_CALL(gate_back, weight, gate, out, in, gradient, d_gate);
+                           std::int64_t in, float* gradient, float* d_gate, Isa isa) {
+  DEPTHGRID_CALL(isa, gate_back, weight, gate, out, in, gradient, d_gate);
 }
 
-void add_halves(float* a, const float* b, std::int64_t count) {
-  DEPTHGRID_CALL(add_to, a, b, count);
+void add_halves(float* a, const float* b, std::int64_t count, Isa isa) {
+  DEPTHGRID_CALL(isa, add_to, a, b, count);
 }
 
 std::int64_t sublayer_workspace(std::int64_t rows, std::int64_t channels, std::int64_t inner,
@@ -33,36 +43,36 @@ std::int64_t sublayer_workspace(std::int64_t rows, std::int64_t channels, std::i
 }
 
 void attention_rows_forward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
-                            float* y, float* workspace) {
-  DEPTHGRID_CALL(attention_there, w, h, at, y, workspace);
+                            float* y, float* workspace, Isa isa) {
+  DEPTHGRID_CALL(isa, attention_there, w, h, at, y, workspace);
 }
 
 void attention_rows_backward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
-                             const float* dy, float* dx, const SublayerSums& sums,
-                             float* workspace) {
-  DEPTHGRID_CALL(attention_back, w, h, at, dy, dx, sums, workspace);
+                             const float* dy, float* dx, const SublayerSums& sums, float* workspace,
+                             Isa isa) {
+  DEPTHGRID_CALL(isa, attention_back, w, h, at, dy, dx, sums, workspace);
 }
 
 void feed_forward_rows_forward(const SublayerWeights& w, RowActivation act, const SublayerRows& at,
-                               const float* addend, float* y, float* workspace) {
-  DEPTHGRID_CALL(feed_forward_there, w, act, at, addend, y, workspace);
+                               const float* addend, float* y, float* workspace, Isa isa) {
+  DEPTHGRID_CALL(isa, feed_forward_there, w, act, at, addend, y, workspace);
 }
 
 void feed_forward_rows_backward(const SublayerWeights& w, RowActivation act, const SublayerRows& at,
                                 const float* dy, float* dx, const SublayerSums& sums,
-                                float* workspace) {
-  DEPTHGRID_CALL(feed_forward_back, w, act, at, dy, dx, sums, workspace);
+                                float* workspace, Isa isa) {
+  DEPTHGRID_CALL(isa, feed_forward_back, w, act, at, dy, dx, sums, workspace);
 }
 
 void block_rows_forward(const BlockWeightsOfCell& w, const BlockRows& at, float* y,
-                        float* workspace) {
-  DEPTHGRID_CALL(block_there, w, at, y, workspace);
+                        float* workspace, Isa isa) {
+  DEPTHGRID_CALL(isa, block_there, w, at, y, workspace);
 }
 
 void block_rows_backward(const BlockWeightsOfCell& w, const BlockRows& at, const float* dy,
                          float* dx, const SublayerSums& attention, const SublayerSums& feed_forward,
-                         float* workspace) {
-  DEPTHGRID_CALL(block_back, w, at, dy, dx, attention, feed_forward, workspace);
+                         float* workspace, Isa isa) {
+  DEPTHGRID_CALL(isa, block_back, w, at, dy, dx, attention, feed_forward, workspace);
 }
 
 }  // namespace depthgrid

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "core/base/isa.hpp"
 #include "models/ops/cpu/attention_kernel.hpp"
 #include "models/ops/cpu/gelu_kernel.hpp"
 
@@ -61,21 +62,30 @@ struct SublayerRows {
   float* inverse;     // (rows) 1 / deviation
 };
 
+/// y (rows, out) = x weight^T + bias.
+void affine_rows_forward(const AffineRows& w, std::int64_t rows, const float* x, float* y,
+                         Isa isa = isa_in_use());
+
+/// dx (rows, in) = dy weight; the gradients of weight and bias are added to `sums`, or overwrite
+/// them if `fresh`.
+void affine_rows_backward(const AffineRows& w, std::int64_t rows, const float* x, const float* dy,
+                          float* dx, const AffineSums& sums, bool fresh, Isa isa = isa_in_use());
+
 /// turned (in, out) = the transpose of gate_o weight (out, in); gate null for 1.
 void turn_weights(const float* weight, const float* gate, std::int64_t out, std::int64_t in,
-                  float* turned);
+                  float* turned, Isa isa = isa_in_use());
 
 /// gated (out, in) = gate_o weight.
 void gate_weights(const float* weight, const float* gate, std::int64_t out, std::int64_t in,
-                  float* gated);
+                  float* gated, Isa isa = isa_in_use());
 
 /// Backward of `gate_weights`: `gradient` of the gated weight becomes that of the weight; d_gate
 /// (out) is written.
 void gate_weights_backward(const float* weight, const float* gate, std::int64_t out,
-                           std::int64_t in, float* gradient, float* d_gate);
+                           std::int64_t in, float* gradient, float* d_gate, Isa isa = isa_in_use());
 
 /// a = a + b.
-void add_halves(float* a, const float* b, std::int64_t count);
+void add_halves(float* a, const float* b, std::int64_t count, Isa isa = isa_in_use());
 
 struct HeadOptions {
   std::int64_t heads;
@@ -93,20 +103,21 @@ std::int64_t sublayer_workspace(std::int64_t rows, std::int64_t channels, std::i
 /// y = W_o attention(W_qkv N(x)) for whole sequences, in cache: only x, the result and what the
 /// backward pass needs touch memory.
 void attention_rows_forward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
-                            float* y, float* workspace);
+                            float* y, float* workspace, Isa isa = isa_in_use());
 
 /// Writes dx; gradients of weights are added to `sums`, or overwrite them if `fresh`.
 void attention_rows_backward(const SublayerWeights& w, const HeadOptions& h, const SublayerRows& at,
-                             const float* dy, float* dx, const SublayerSums& sums,
-                             float* workspace);
+                             const float* dy, float* dx, const SublayerSums& sums, float* workspace,
+                             Isa isa = isa_in_use());
 
 /// y = addend + W_down act(W_up N(x)). @param addend  (rows, C), or null
 void feed_forward_rows_forward(const SublayerWeights& w, RowActivation act, const SublayerRows& at,
-                               const float* addend, float* y, float* workspace);
+                               const float* addend, float* y, float* workspace,
+                               Isa isa = isa_in_use());
 
 void feed_forward_rows_backward(const SublayerWeights& w, RowActivation act, const SublayerRows& at,
                                 const float* dy, float* dx, const SublayerSums& sums,
-                                float* workspace);
+                                float* workspace, Isa isa = isa_in_use());
 
 /// Both sublayers of one cell's block.
 struct BlockWeightsOfCell {
@@ -124,10 +135,10 @@ struct BlockRows {
 
 /// y = Attn(N1 x) + FFN(N2 x), or FFN of x + h Attn(N1 x) for sequential sublayers.
 void block_rows_forward(const BlockWeightsOfCell& w, const BlockRows& at, float* y,
-                        float* workspace);
+                        float* workspace, Isa isa = isa_in_use());
 
 void block_rows_backward(const BlockWeightsOfCell& w, const BlockRows& at, const float* dy,
                          float* dx, const SublayerSums& attention, const SublayerSums& feed_forward,
-                         float* workspace);
+                         float* workspace, Isa isa = isa_in_use());
 
 }  // namespace depthgrid

@@ -9,8 +9,8 @@ std::int64_t token_attention_workspace(std::int64_t slots, std::int64_t channels
   return channels + (slots + 15) / 16 * 16;
 }
 
-void token_attention(const TokenHead& head, float* out, float* workspace) {
-  DEPTHGRID_CALL(attend, head, out, workspace);
+void token_attention(const TokenHead& head, float* out, float* workspace, Isa isa) {
+  DEPTHGRID_CALL(isa, attend, head, out, workspace);
 }
 
 }  // namespace depthgrid

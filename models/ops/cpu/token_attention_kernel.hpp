@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "core/base/isa.hpp"
+
 namespace depthgrid {
 
 /// One head of one new token and the slots of its sequence's cache, in float.
@@ -20,6 +22,6 @@ std::int64_t token_attention_workspace(std::int64_t slots, std::int64_t channels
 
 /// Stores the rotated k and v in the last slot and writes sum_j p_j v_j over all slots, with
 /// p = softmax_j(scale q k_j) and q rotated likewise. @param out  (D)
-void token_attention(const TokenHead& head, float* out, float* workspace);
+void token_attention(const TokenHead& head, float* out, float* workspace, Isa isa = isa_in_use());
 
 }  // namespace depthgrid

@@ -51,6 +51,9 @@ TEST(Doctor, AFolderThatIsNotThereIsJudgedByTheOneAbove) {
 }
 
 TEST(Doctor, TheMachineHasCoresMemoryAndAUmask) {
+  expect_level(processor_finding("a processor", nullptr), FindingLevel::Ok);
+  expect_level(processor_finding("a processor", "base"), FindingLevel::Ok);
+  expect_level(processor_finding("a processor", "avx1024"), FindingLevel::Problem);
   expect_level(cores_finding(4, 0), FindingLevel::Ok);
   expect_level(cores_finding(4, 4), FindingLevel::Ok);
   expect_level(cores_finding(4, 5), FindingLevel::Warning);

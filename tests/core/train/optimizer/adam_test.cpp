@@ -27,7 +27,7 @@ TEST(Adam, EveryVariantOfTheInnerLoopsHasTheSameBits) {
                                       .step = 3,
                                       .own = {0.9, 0.99, 1e-8}},
                                      true);
-  const auto run = [&](AdamKernel kernel) {
+  const auto run = [&](Isa isa) {
     std::vector<float> p = waves(1);
     std::vector<float> m = waves(2);
     std::vector<float> v = waves(3);
@@ -35,13 +35,11 @@ TEST(Adam, EveryVariantOfTheInnerLoopsHasTheSameBits) {
     for (float& x : v) x = std::abs(x);
     std::vector<std::uint16_t> shadow(kCount);
     const BlockSums sums =
-        kernel({p.data(), {m.data(), v.data()}, g.data(), shadow.data(), kCount}, rates);
+        adam_update({p.data(), {m.data(), v.data()}, g.data(), shadow.data(), kCount}, rates, isa);
     return std::tuple(p, m, v, shadow, sums.update, sums.parameter);
   };
-  const auto variants = adam_kernels();
-
-  const auto first = run(variants.front());
-  for (const AdamKernel kernel : variants) EXPECT_TRUE(run(kernel) == first);
+  const auto first = run(supported_isas().front());
+  for (const Isa isa : supported_isas()) EXPECT_TRUE(run(isa) == first) << name_of(isa);
 }
 
 }  // namespace adam_test

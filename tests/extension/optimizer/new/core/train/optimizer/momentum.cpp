@@ -23,7 +23,7 @@ class Momentum final : public UpdateRule {
   }
 
   BlockSums update(const ParameterBlock& block, std::size_t at) const override {
-    return DEPTHGRID_CALL(update_momentum, block, rates_[at]);
+    return DEPTHGRID_CALL(isa_in_use(), update_momentum, block, rates_[at]);
   }
 
  private:

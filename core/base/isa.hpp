@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace depthgrid {
+
+/// Instruction sets for which kernels are compiled (for_each_isa.inc), in rising order. Base is
+/// what every processor of the architecture has: SSE2 on x86-64.
+enum class Isa : std::uint8_t { Base, Avx2, Avx512 };
+
+/// "base", "avx2", "avx512": the words of DEPTHGRID_ISA.
+std::string_view name_of(Isa isa);
+
+/// Those that this processor and its operating system support, best first; never empty.
+std::span<const Isa> supported_isas();
+
+/// The variant that a request chooses.
+/// @param place  where it was made, for messages: "DEPTHGRID_ISA", "--isa"
+/// @param request  a word; null or empty for the best one.
+/// @throws UserError (BadConfig) if the word is unknown or the processor does not support it.
+Isa choose_isa(std::string_view place, const char* request);
+
+/// The variant that this process's kernels use: that of the variable DEPTHGRID_ISA, the same
+/// for the life of the process. The programs call it before anything else, so that a wrong value
+/// ends them with a message. @throws as `choose_isa`.
+Isa isa_in_use();
+
+/// Environment variables under which a process of this program, LibTorch, MKL, oneDNN and XLA use
+/// nothing above `isa`, for comparisons; they are read when a library is loaded. Base is held to
+/// SSE4 at most: none of the libraries goes lower.
+std::map<std::string, std::string> variables_of(Isa isa);
+
+}  // namespace depthgrid

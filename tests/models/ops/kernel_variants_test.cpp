@@ -1,0 +1,287 @@
+// Every kernel's variants against each other. Kernels without sums over lanes and without products
+// that FMA could fuse have the same bits for all instruction sets; the others have the same bits
+// for AVX2 and AVX-512, and without FMA the same numbers up to rounding.
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/base/isa.hpp"
+#include "core/train/optimizer/block_sums.hpp"
+#include "models/ops/cpu/depth_product_kernel.hpp"
+#include "models/ops/cpu/lti_scan_kernel.hpp"
+#include "models/ops/cpu/row_norm_kernel.hpp"
+#include "models/ops/cpu/sublayer_kernel.hpp"
+#include "models/ops/cpu/token_attention_kernel.hpp"
+
+namespace depthgrid {
+namespace kernel_variants_test {
+
+using Numbers = std::vector<float>;
+
+/// Deterministic numbers in (-1, 1).
+template <class T = float>
+std::vector<T> waves(std::int64_t count, double pitch) {
+  std::vector<T> x(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<T>(std::sin(pitch * static_cast<double>(i + 1)));
+  }
+  return x;
+}
+
+template <class T>
+void append(Numbers& all, const std::vector<T>& more) {
+  for (const T x : more) all.push_back(static_cast<float>(x));
+}
+
+struct KernelCase {
+  std::string name;
+  bool rounds_alike;  // also without FMA
+  std::function<Numbers(Isa)> run;
+};
+
+void PrintTo(const KernelCase& c, std::ostream* out) {
+  *out << c.name;
+}
+
+/// A block of both sublayers: forward and backward, all results.
+Numbers block(Isa isa, RowActivation act, bool layer_norm, std::int64_t tokens) {
+  const std::int64_t n = 48, hidden = 80, heads = 2, rows = 2 * tokens;
+  const NormRow::Form form = layer_norm ? NormRow::Form::Layer : NormRow::Form::Rms;
+  const Numbers scale = waves(n, 0.3), shift = waves(n, 0.7);
+  const auto map = [&](std::int64_t in, std::int64_t out, Numbers& weight, Numbers& turned,
+                       Numbers& bias, double pitch) {
+    weight = waves(in * out, pitch);
+    for (float& w : weight) w *= 0.2F;
+    turned.resize(weight.size());
+    turn_weights(weight.data(), nullptr, out, in, turned.data(), isa);
+    bias = waves(out, 2 * pitch);
+    return AffineRows{weight.data(), turned.data(), bias.data(), in, out};
+  };
+  Numbers w[4], t[4], b[4];
+  const NormRow norm{form, scale.data(), layer_norm ? shift.data() : nullptr, 1e-5F};
+  const BlockWeightsOfCell weights{
+      {norm, map(n, 3 * n, w[0], t[0], b[0], 0.11), map(n, n, w[1], t[1], b[1], 0.13)},
+      {norm, map(n, hidden, w[2], t[2], b[2], 0.17), map(hidden, n, w[3], t[3], b[3], 0.19)},
+      {heads, tokens, nullptr, nullptr, false},
+      act,
+      0.5F};
+  const Numbers x = waves(rows * n, 0.37), dy = waves(rows * n, 0.41);
+  Numbers qkv(static_cast<std::size_t>(rows * 3 * n)), mixed(x.size()), middle(x.size());
+  Numbers normaliser(static_cast<std::size_t>(2 * rows * heads)), inner(qkv.size());
+  Numbers statistics(static_cast<std::size_t>(4 * rows)), y(x.size()), dx(x.size());
+  const SublayerRows attention{rows,
+                               x.data(),
+                               qkv.data(),
+                               mixed.data(),
+                               normaliser.data(),
+                               statistics.data(),
+                               statistics.data() + rows};
+  const SublayerRows forward{rows,
+                             middle.data(),
+                             inner.data(),
+                             nullptr,
+                             nullptr,
+                             statistics.data() + 2 * rows,
+                             statistics.data() + 3 * rows};
+  Numbers workspace(static_cast<std::size_t>(
+      2 * rows * n + sublayer_workspace(rows, n, 3 * n, heads, tokens) + 3 * rows * hidden));
+  block_rows_forward(weights, {attention, forward, middle.data()}, y.data(), workspace.data(), isa);
+  Numbers sums(static_cast<std::size_t>(4 * n + 4 * n * n + 4 * n + 2 * n * hidden + hidden + n));
+  float* at = sums.data();
+  const auto take = [&](std::int64_t count) {
+    float* from = at;
+    at += count;
+    return from;
+  };
+  const auto affine = [&](std::int64_t in, std::int64_t out) {
+    float* const weight = take(in * out);
+    return AffineSums{weight, take(out)};
+  };
+  const auto norm_sums = [&] {
+    float* const first = take(n);
+    float* const second = take(n);
+    return NormSums{first, layer_norm ? second : nullptr};
+  };
+  const NormSums first_norm = norm_sums(), second_norm = norm_sums();
+  const AffineSums a = affine(n, 3 * n), o = affine(n, n);
+  const AffineSums up = affine(n, hidden), down = affine(hidden, n);
+  block_rows_backward(weights, {attention, forward, middle.data()}, dy.data(), dx.data(),
+                      {first_norm, a, o, true}, {second_norm, up, down, true}, workspace.data(),
+                      isa);
+  Numbers all = y;
+  append(all, dx);
+  append(all, sums);
+  return all;
+}
+
+template <GeluForm form>
+Numbers gelu(Isa isa) {
+  constexpr std::int64_t kCount = 1003;  // no multiple of a register
+  Numbers x = waves(kCount, 0.37), y(kCount), dx(kCount);
+  for (float& v : x) v *= 9;
+  const Numbers dy = waves(kCount, 0.23);
+  gelu_forward(form, x.data(), y.data(), kCount, isa);
+  gelu_backward(form, x.data(), dy.data(), dx.data(), kCount, isa);
+  append(y, dx);
+  return y;
+}
+
+Numbers rotated_attention(Isa isa) {
+  constexpr std::int64_t kTokens = 37, kChannels = 24, kRow = 3 * kChannels;
+  const Numbers qkv = waves(kTokens * kRow, 0.31), g = waves(kTokens * kChannels, 0.17);
+  const Numbers cosine = waves(kTokens * kChannels / 2, 0.5);
+  const Numbers sine = waves(kTokens * kChannels / 2, 0.6);
+  const float* from = qkv.data();
+  const AttentionHead head{{from, kRow},
+                           {from + kChannels, kRow},
+                           {from + 2 * kChannels, kRow},
+                           kTokens,
+                           kChannels,
+                           0.2F,
+                           cosine.data(),
+                           sine.data()};
+  Numbers y(g.size()), normaliser(2 * kTokens), d(qkv.size());
+  Numbers workspace(static_cast<std::size_t>(attention_workspace(kTokens, kChannels)));
+  attention_forward(head, {y.data(), kChannels}, normaliser.data(), workspace.data(), isa);
+  float* to = d.data();
+  attention_backward(head, {y.data(), kChannels}, {g.data(), kChannels}, normaliser.data(),
+                     {to, kRow}, {to + kChannels, kRow}, {to + 2 * kChannels, kRow},
+                     workspace.data(), isa);
+  append(y, d);
+  return y;
+}
+
+Numbers one_token(Isa isa) {
+  constexpr std::int64_t kSlots = 21, kChannels = 40;
+  const Numbers q = waves(3 * kChannels, 0.31);
+  Numbers keys = waves(kSlots * kChannels, 0.41), values = waves(kSlots * kChannels, 0.43);
+  Numbers y(kChannels);
+  Numbers workspace(static_cast<std::size_t>(token_attention_workspace(kSlots, kChannels)));
+  token_attention({q.data(), q.data() + kChannels, q.data() + 2 * kChannels, keys.data(),
+                   values.data(), kSlots, kChannels, 0.2F, nullptr, nullptr},
+                  y.data(), workspace.data(), isa);
+  append(y, keys);
+  return y;
+}
+
+template <class T>
+Numbers norms(Isa isa) {
+  constexpr std::int64_t kRowsHere = 5, kChannels = 77;
+  const auto x = waves<T>(kRowsHere * kChannels, 0.37), dy = waves<T>(kRowsHere * kChannels, 0.2);
+  const auto scale = waves<T>(kChannels, 0.3), shift = waves<T>(kChannels, 0.5);
+  const auto w = waves<T>(3 * kChannels, 0.11);
+  std::vector<T> y(x.size()), dx(x.size()), mean(kRowsHere), inverse(kRowsHere);
+  std::vector<T> sums(2 * kChannels), out(3 * kRowsHere);
+  const NormRows<T> rows{x.data(), scale.data(), shift.data(), kRowsHere, kChannels, 1e-5, true};
+  norm_forward(rows, y.data(), mean.data(), inverse.data(), isa);
+  norm_backward(rows, dy.data(), mean.data(), inverse.data(), dx.data(), sums.data(),
+                sums.data() + kChannels, isa);
+  norm_products(rows, w.data(), 3, out.data(), isa);
+  Numbers all;
+  for (const auto* part : {&y, &dx, &mean, &inverse, &sums, &out}) append(all, *part);
+  return all;
+}
+
+template <class T>
+Numbers depth_and_scans(Isa isa) {
+  constexpr std::int64_t kLayers = 3, kHidden = 7, kCount = 45, kSteps = 9;
+  const auto g = waves<T>(kHidden * kCount, 0.3), base = waves<T>(kCount, 0.5);
+  const auto m = waves<T>(kLayers * kHidden, 0.7), dy = waves<T>(kLayers * kCount, 0.9);
+  std::vector<T> y(kLayers * kCount), dg(g.size()), db(kCount), dm(m.size());
+  const DepthBlock<T> b{g.data(), base.data(), m.data(), kLayers, kHidden, kCount, kCount};
+  depth_block_forward(b, y.data(), isa);
+  depth_block_backward(b, DepthBlockGradients<T>{dy.data(), dg.data(), db.data(), dm.data()}, isa);
+  const auto a = waves<T>(kCount, 0.2), u = waves<T>(kSteps * kCount, 0.4);
+  auto matrix = waves<T>(kCount * kCount, 0.6);
+  for (T& x : matrix) x *= T(0.1);
+  std::vector<T> h(u.size()), da(kCount), dense(u.size());
+  diagonal_scan(ScanOrder::Forward, a.data(), u.data(), h.data(), kSteps, kCount, isa);
+  diagonal_scan_gradient(u.data(), h.data(), da.data(), kSteps, kCount, isa);
+  dense_scan(ScanOrder::Backward, matrix.data(), u.data(), dense.data(), kSteps, kCount, isa);
+  Numbers all;
+  for (const auto* part : {&y, &dg, &db, &dm, &h, &da, &dense}) append(all, *part);
+  return all;
+}
+
+Numbers weights(Isa isa) {
+  constexpr std::int64_t kOut = 48, kIn = 32;
+  const Numbers w = waves(kOut * kIn, 0.3), gate = waves(kOut, 0.7);
+  Numbers turned(w.size()), gated(w.size()), halves = waves(kOut * kIn, 0.9);
+  turn_weights(w.data(), gate.data(), kOut, kIn, turned.data(), isa);
+  gate_weights(w.data(), gate.data(), kOut, kIn, gated.data(), isa);
+  add_halves(halves.data(), w.data(), kOut * kIn, isa);
+  append(turned, gated);
+  append(turned, halves);
+  return turned;
+}
+
+Numbers gate_gradient(Isa isa) {
+  constexpr std::int64_t kOut = 16, kIn = 43;
+  const Numbers w = waves(kOut * kIn, 0.3), gate = waves(kOut, 0.7);
+  Numbers gradient = waves(kOut * kIn, 0.9), d_gate(kOut);
+  gate_weights_backward(w.data(), gate.data(), kOut, kIn, gradient.data(), d_gate.data(), isa);
+  append(gradient, d_gate);
+  return gradient;
+}
+
+Numbers sums(Isa isa) {
+  const Numbers x = waves(1999, 0.3);
+  const double sum = sum_of_squares(x.data(), 1999, isa);
+  return {static_cast<float>(sum), static_cast<float>(sum - static_cast<double>(float(sum)))};
+}
+
+std::vector<KernelCase> cases() {
+  return {
+      {"block_erf_layer", false,
+       [](Isa isa) { return block(isa, RowActivation::GeluErf, true, 16); }},
+      {"block_tanh_rms", false,
+       [](Isa isa) { return block(isa, RowActivation::GeluTanh, false, 13); }},
+      {"block_relu", false, [](Isa isa) { return block(isa, RowActivation::Relu, true, 9); }},
+      {"block_silu", false, [](Isa isa) { return block(isa, RowActivation::Silu, true, 21); }},
+      {"gelu_erf", false, gelu<GeluForm::Erf>},
+      {"gelu_tanh", false, gelu<GeluForm::Tanh>},
+      {"rotated_attention", false, rotated_attention},
+      {"one_token", false, one_token},
+      {"norms", false, norms<float>},
+      {"norms_double", false, norms<double>},
+      {"depth_and_scans", false, depth_and_scans<float>},
+      {"depth_and_scans_double", false, depth_and_scans<double>},
+      {"gate_gradient", false, gate_gradient},
+      {"weights", true, weights},
+      {"sum_of_squares", true, sums},
+  };
+}
+
+class KernelVariants : public testing::TestWithParam<KernelCase> {};
+
+TEST_P(KernelVariants, HaveTheSameBitsForEveryInstructionSetWithFma) {
+  const Numbers best = GetParam().run(supported_isas().front());
+  for (const Isa isa : supported_isas()) {
+    if (isa == Isa::Base && !GetParam().rounds_alike) continue;
+    const Numbers other = GetParam().run(isa);
+    ASSERT_EQ(other.size(), best.size());
+    EXPECT_EQ(std::memcmp(other.data(), best.data(), best.size() * sizeof(float)), 0)
+        << name_of(isa) << " and " << name_of(supported_isas().front());
+  }
+}
+
+TEST_P(KernelVariants, AgreeWithoutFmaUpToRounding) {
+  const Numbers best = GetParam().run(supported_isas().front());
+  const Numbers base = GetParam().run(Isa::Base);
+  float largest = 0;
+  for (const float x : best) largest = std::max(largest, std::abs(x));
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    ASSERT_NEAR(base[i], best[i], 2e-5F * largest) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, KernelVariants, testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace kernel_variants_test
+}  // namespace depthgrid

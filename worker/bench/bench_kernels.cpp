@@ -1,0 +1,368 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <c10/core/InferenceMode.h>
+
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "core/base/isa.hpp"
+#include "core/base/machine.hpp"
+#include "core/base/output.hpp"
+#include "core/train/optimizer/adam.hpp"
+#include "core/train/optimizer/block_sums.hpp"
+#include "models/ops/cpu/depth_product_kernel.hpp"
+#include "models/ops/cpu/lti_scan_kernel.hpp"
+#include "models/ops/cpu/row_norm_kernel.hpp"
+#include "models/ops/cpu/sublayer_kernel.hpp"
+#include "models/ops/cpu/token_attention_kernel.hpp"
+#include "sweeps/report/table.hpp"
+#include "worker/bench/bench.hpp"
+#include "worker/process/provenance.hpp"
+
+namespace depthgrid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kWidths[] = {16, 32, 64, 128, 256, 512};
+constexpr std::int64_t kTokens[] = {16, 64, 128, 512};
+constexpr double kRoundSeconds = 1e-3;  // at least, for a round of repetitions
+constexpr int kRounds = 7;              // of which the fastest counts
+
+/// Seconds of one call.
+double seconds_of(const std::function<void()>& run) {
+  run();
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0, calls = 1; round < kRounds;) {
+    const Stopwatch clock;
+    for (int i = 0; i < calls; ++i) run();
+    const double seconds = clock.seconds();
+    if (seconds < kRoundSeconds) {
+      calls *= 2;
+      continue;
+    }
+    best = std::min(best, seconds / calls);
+    ++round;
+  }
+  return best;
+}
+
+float* floats(const at::Tensor& x) {
+  return x.mutable_data_ptr<float>();
+}
+
+at::Tensor random(std::int64_t rows, std::int64_t columns) {
+  return at::randn({rows, columns}, at::kFloat);
+}
+
+at::Tensor space(std::int64_t count) {
+  return at::empty({count}, at::kFloat);
+}
+
+/// What a kernel's rate is compared with.
+enum class Beside : std::uint8_t { Product, Copy };
+
+/// Sizes of one measurement: channels (of a head, for attention) and tokens.
+struct Size {
+  std::int64_t d, t;
+};
+
+/// Collects the measurements of all kernels.
+class Measurements {
+ public:
+  explicit Measurements(const BenchOrder& order) : only_(order.only) {
+    for (const Isa isa : supported_isas()) {
+      if (order.isa.empty() || name_of(isa) == order.isa) variants_.push_back(isa);
+    }
+  }
+
+  /// @param work  floating-point operations, or bytes read and written, of a call.
+  void add(std::string_view kernel, Size size, Beside beside, double work,
+           const std::function<void(Isa)>& run) {
+    if (kernel.find(only_) == std::string_view::npos) return;
+    const char* unit = beside == Beside::Product ? "GFLOP/s" : "GB/s";
+    Json row = {{"kernel", kernel}, {"d", size.d}, {"tokens", size.t}, {"unit", unit}};
+    std::vector<std::string> line = {std::string(kernel), std::to_string(size.d),
+                                     std::to_string(size.t), unit};
+    const double library =
+        beside == Beside::Product ? product_rate(size) : copy_rate(static_cast<std::size_t>(work));
+    double rate = 0;
+    for (const Isa isa : variants_) {
+      const double mine = work / seconds_of([&] { run(isa); }) * 1e-9;
+      if (isa == variants_.front()) rate = mine;
+      row[std::string(name_of(isa))] = mine;
+      line.push_back(fmt::format("{:.3g}", mine));
+    }
+    row["library"] = library;
+    row["ratio"] = rate / library;
+    line.push_back(fmt::format("{:.3g}", library));
+    line.push_back(fmt::format("{:.2f}", rate / library));
+    rows_.push_back(std::move(row));
+    table_.rows.push_back(std::move(line));
+  }
+
+  void show(bool json) {
+    if (rows_.empty())
+      throw UserError(ExitCode::Usage,
+                      "bench kernels: no kernel is called '" + only_ + "', or contains it");
+    if (json) {
+      print(Json{{"schema", 1},
+                 {"name", "depthgrid kernels"},
+                 {"processor", cpu_model()},
+                 {"instruction_sets", instruction_sets()},
+                 {"rows", rows_}}
+                .dump() +
+            '\n');
+      return;
+    }
+    for (const char* title : {"kernel", "d", "tokens", "unit"}) table_.columns.push_back({title});
+    for (const Isa isa : variants_) {
+      table_.columns.push_back({std::string(name_of(isa)), Align::Right});
+    }
+    table_.columns.push_back({"library", Align::Right});
+    table_.columns.push_back({"ratio", Align::Right});
+    print(text_of(table_));
+    print(
+        fmt::format("library: its product of (tokens, d) by (d, d), or a copy of as many bytes; "
+                    "ratio: {} to it; one thread of {}\n",
+                    name_of(variants_.front()), cpu_model()));
+  }
+
+ private:
+  /// GFLOP/s of LibTorch's product (t, d) (d, d), measured once per size.
+  double product_rate(Size size) {
+    double& rate = products_[{size.d, size.t}];
+    if (rate == 0) {
+      const at::Tensor x = random(size.t, size.d), w = random(size.d, size.d);
+      at::Tensor y = at::empty({size.t, size.d}, at::kFloat);
+      const auto flops = static_cast<double>(2 * size.t * size.d * size.d);
+      rate = flops / seconds_of([&] { at::mm_out(y, x, w); }) * 1e-9;
+    }
+    return rate;
+  }
+
+  /// GB/s of copying, bytes read and written counted.
+  double copy_rate(std::size_t bytes) {
+    double& rate = copies_[bytes];
+    if (rate == 0) {
+      const auto half = static_cast<std::int64_t>(bytes / 8 + 1);
+      const at::Tensor from = random(1, half), to = space(half);
+      const double seconds = seconds_of([&] { std::memcpy(floats(to), floats(from), bytes / 2); });
+      rate = static_cast<double>(bytes) / seconds * 1e-9;
+    }
+    return rate;
+  }
+
+  std::string only_;
+  std::vector<Isa> variants_;
+  std::map<std::pair<std::int64_t, std::int64_t>, double> products_;
+  std::map<std::size_t, double> copies_;
+  Json rows_ = Json::array();
+  Table table_;
+};
+
+void affine(Measurements& out, Size s) {
+  const at::Tensor x = random(s.t, s.d), w = random(s.d, s.d), turned = random(s.d, s.d);
+  const at::Tensor bias = random(1, s.d), dy = random(s.t, s.d);
+  const at::Tensor y = space(s.t * s.d), dx = space(s.t * s.d), dw = space(s.d * s.d);
+  const at::Tensor db = space(s.d);
+  const AffineRows rows{floats(w), floats(turned), floats(bias), s.d, s.d};
+  const auto flops = static_cast<double>(2 * s.t * s.d * s.d);
+  out.add("affine forward", s, Beside::Product, flops,
+          [&](Isa isa) { affine_rows_forward(rows, s.t, floats(x), floats(y), isa); });
+  out.add("affine backward", s, Beside::Product, 2 * flops, [&](Isa isa) {
+    affine_rows_backward(rows, s.t, floats(x), floats(dy), floats(dx), {floats(dw), floats(db)},
+                         true, isa);
+  });
+}
+
+void attention(Measurements& out, Size s) {
+  if (s.d > 128) return;  // channels of a head
+  const at::Tensor qkv = random(s.t, 3 * s.d), g = random(s.t, s.d);
+  const at::Tensor mixed = space(s.t * s.d), normaliser = space(2 * s.t);
+  const at::Tensor d = space(s.t * 3 * s.d), workspace = space(attention_workspace(s.t, s.d));
+  const float* from = floats(qkv);
+  const AttentionHead head{{from, 3 * s.d},
+                           {from + s.d, 3 * s.d},
+                           {from + 2 * s.d, 3 * s.d},
+                           s.t,
+                           s.d,
+                           1 / std::sqrt(static_cast<float>(s.d)),
+                           nullptr,
+                           nullptr};
+  const auto flops = static_cast<double>(2 * s.t * (s.t + 1) * s.d);  // two products, half of each
+  out.add("attention forward", s, Beside::Product, flops, [&](Isa isa) {
+    attention_forward(head, {floats(mixed), s.d}, floats(normaliser), floats(workspace), isa);
+  });
+  out.add("attention backward", s, Beside::Product, 2.5 * flops, [&](Isa isa) {
+    float* to = floats(d);
+    attention_backward(head, {floats(mixed), s.d}, {floats(g), s.d}, floats(normaliser),
+                       {to, 3 * s.d}, {to + s.d, 3 * s.d}, {to + 2 * s.d, 3 * s.d},
+                       floats(workspace), isa);
+  });
+}
+
+void token(Measurements& out, Size s) {
+  if (s.d > 128) return;
+  const at::Tensor qkv = random(3, s.d), keys = random(s.t, s.d), values = random(s.t, s.d);
+  const at::Tensor y = space(s.d), workspace = space(token_attention_workspace(s.t, s.d));
+  const TokenHead head{floats(qkv),
+                       floats(qkv) + s.d,
+                       floats(qkv) + 2 * s.d,
+                       floats(keys),
+                       floats(values),
+                       s.t,
+                       s.d,
+                       1 / std::sqrt(static_cast<float>(s.d)),
+                       nullptr,
+                       nullptr};
+  out.add("token attention", s, Beside::Copy, static_cast<double>(8 * s.t * s.d),
+          [&](Isa isa) { token_attention(head, floats(y), floats(workspace), isa); });
+}
+
+void activation(Measurements& out, Size s) {
+  const std::int64_t n = s.t * s.d;
+  const at::Tensor x = random(1, n) * 2, dy = random(1, n), y = space(n);
+  const at::Tensor half = x.to(at::kBFloat16), half_y = at::empty({n}, at::kBFloat16);
+  const auto bits = [](const at::Tensor& v) { return static_cast<std::uint16_t*>(v.data_ptr()); };
+  const auto bytes = static_cast<double>(n);
+  for (const auto& [form, name] :
+       {std::pair(GeluForm::Erf, "gelu erf"), std::pair(GeluForm::Tanh, "gelu tanh")}) {
+    const std::string word = name;
+    out.add(word + " forward", s, Beside::Copy, 8 * bytes,
+            [&](Isa isa) { gelu_forward(form, floats(x), floats(y), n, isa); });
+    out.add(word + " backward", s, Beside::Copy, 12 * bytes,
+            [&](Isa isa) { gelu_backward(form, floats(x), floats(dy), floats(y), n, isa); });
+    out.add(word + " forward, bf16", s, Beside::Copy, 4 * bytes,
+            [&](Isa isa) { gelu_forward(form, bits(half), bits(half_y), n, isa); });
+  }
+}
+
+void norm(Measurements& out, Size s) {
+  const std::int64_t n = s.t * s.d;
+  const at::Tensor x = random(s.t, s.d), dy = random(s.t, s.d), scale = random(1, s.d);
+  const at::Tensor shift = random(1, s.d), w = random(4, s.d);
+  const at::Tensor y = space(n), mean = space(s.t), inverse = space(s.t), sums = space(2 * s.d);
+  const NormRows<float> rows{floats(x), floats(scale), floats(shift), s.t, s.d, 1e-5, true};
+  out.add("norm forward", s, Beside::Copy, static_cast<double>(8 * n),
+          [&](Isa isa) { norm_forward(rows, floats(y), floats(mean), floats(inverse), isa); });
+  out.add("norm backward", s, Beside::Copy, static_cast<double>(12 * n), [&](Isa isa) {
+    norm_backward(rows, floats(dy), floats(mean), floats(inverse), floats(y), floats(sums),
+                  floats(sums) + s.d, isa);
+  });
+  out.add("norm products", s, Beside::Copy, static_cast<double>(4 * n),
+          [&](Isa isa) { norm_products(rows, floats(w), 4, floats(y), isa); });
+}
+
+void weights(Measurements& out, Size s) {
+  if (s.t != kTokens[0]) return;  // they depend on d alone
+  const at::Tensor w = random(s.d, s.d), gate = random(1, s.d), to = space(s.d * s.d);
+  const at::Tensor d_gate = space(s.d), gradient = random(s.d, s.d);
+  const auto bytes = static_cast<double>(4 * s.d * s.d);
+  out.add("transposed weights", s, Beside::Copy, 2 * bytes,
+          [&](Isa isa) { turn_weights(floats(w), floats(gate), s.d, s.d, floats(to), isa); });
+  out.add("gated weights", s, Beside::Copy, 2 * bytes,
+          [&](Isa isa) { gate_weights(floats(w), floats(gate), s.d, s.d, floats(to), isa); });
+  const at::Tensor one = at::ones({1, s.d}, at::kFloat);
+  out.add("gated weights backward", s, Beside::Copy, 3 * bytes, [&](Isa isa) {
+    gate_weights_backward(floats(w), floats(one), s.d, s.d, floats(gradient), floats(d_gate), isa);
+  });
+}
+
+void along_depth(Measurements& out, Size s) {
+  if (s.t != kTokens[0]) return;
+  constexpr std::int64_t kLayers = 6;
+  const std::int64_t n = kDepthBlock;  // of d rows: generators of width h = d
+  const at::Tensor generator = random(s.d, n), base = random(1, n), m = random(kLayers, s.d);
+  const at::Tensor y = random(kLayers, n), d_generator = space(s.d * n), d_base = space(n);
+  const at::Tensor dm = space(kLayers * s.d);
+  const DepthBlock<float> block{floats(generator), floats(base), floats(m), kLayers, s.d, n, n};
+  const auto bytes = static_cast<double>(4 * s.d * n);
+  out.add("depth product forward", s, Beside::Copy, bytes,
+          [&](Isa isa) { depth_block_forward(block, floats(y), isa); });
+  out.add("depth product backward", s, Beside::Copy, 3 * bytes, [&](Isa isa) {
+    depth_block_backward(
+        block,
+        DepthBlockGradients<float>{floats(y), floats(d_generator), floats(d_base), floats(dm)},
+        isa);
+  });
+}
+
+void scan(Measurements& out, Size s) {
+  const at::Tensor a = random(1, s.d) * 0.1, u = random(s.t, s.d), h = random(s.t, s.d);
+  const at::Tensor da = space(s.d), columns = random(s.d, s.d) * 0.01;
+  const auto bytes = static_cast<double>(4 * s.t * s.d);
+  out.add("diagonal scan", s, Beside::Copy, 2 * bytes, [&](Isa isa) {
+    diagonal_scan(ScanOrder::Forward, floats(a), floats(u), floats(h), s.t, s.d, isa);
+  });
+  out.add("diagonal scan gradient", s, Beside::Copy, 2 * bytes, [&](Isa isa) {
+    diagonal_scan_gradient(floats(u), floats(h), floats(da), s.t, s.d, isa);
+  });
+  out.add("dense scan", s, Beside::Product, static_cast<double>(2 * s.t * s.d * s.d), [&](Isa isa) {
+    dense_scan(ScanOrder::Forward, floats(columns), floats(u), floats(h), s.t, s.d, isa);
+  });
+}
+
+void optimiser(Measurements& out, Size s) {
+  if (s.t != kTokens[0]) return;
+  constexpr std::int64_t kBlock = 2048;
+  const std::int64_t blocks = std::max<std::int64_t>(12 * s.d * s.d / kBlock, 1);  // of a layer
+  const at::Tensor p = random(blocks, kBlock), m = random(blocks, kBlock);
+  const at::Tensor v = random(blocks, kBlock).square(), g = random(blocks, kBlock);
+  const AdamRates rates = adam_rates({.lr = 1e-6,
+                                      .weight_decay = 0.1,
+                                      .gradient_factor = 0.5,
+                                      .step = 3,
+                                      .own = {0.9, 0.99, 1e-8}},
+                                     true);
+  const auto bytes = static_cast<double>(4 * blocks * kBlock);
+  const auto each = [&](const auto& update) {
+    for (std::int64_t b = 0; b < blocks; ++b) update(b * kBlock);
+  };
+  out.add("adam", s, Beside::Copy, 8 * bytes, [&](Isa isa) {
+    each([&](std::int64_t at) {
+      adam_update(
+          {floats(p) + at, {floats(m) + at, floats(v) + at}, floats(g) + at, nullptr, kBlock},
+          rates, isa);
+    });
+  });
+  out.add("sum of squares", s, Beside::Copy, bytes, [&](Isa isa) {
+    each([&](std::int64_t at) { sum_of_squares(floats(p) + at, kBlock, isa); });
+  });
+}
+
+}  // namespace
+
+int bench_kernels(const BenchOrder& order) {
+  const c10::InferenceMode no_graph;
+  at::set_num_threads(1);
+  const FlushDenormals flushed;  // as in training
+  Measurements out(order);
+  for (const auto kernel :
+       {affine, attention, token, activation, norm, weights, along_depth, scan, optimiser}) {
+    for (const std::int64_t d : kWidths) {
+      for (const std::int64_t t : kTokens) kernel(out, {d, t});
+    }
+  }
+  out.show(order.json);
+  return 0;
+}
+
+}  // namespace depthgrid
