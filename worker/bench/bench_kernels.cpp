@@ -44,13 +44,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kWidths[] = {16, 32, 64, 128, 256, 512};
 constexpr std::int64_t kTokens[] = {16, 64, 128, 512};
 constexpr double kRoundSeconds = 1e-3;  // at least, for a round of repetitions
-constexpr int kRounds = 7;              // of which the fastest counts
+constexpr int kTimedRounds = 7;              // of which the fastest counts
 
 /// Seconds of one call.
 double seconds_of(const std::function<void()>& run) {
   run();
   double best = std::numeric_limits<double>::infinity();
-  for (int round = 0, calls = 1; round < kRounds;) {
+  for (int round = 0, calls = 1; round < kTimedRounds;) {
     const Stopwatch clock;
     for (int i = 0; i < calls; ++i) run();
     const double seconds = clock.seconds();
