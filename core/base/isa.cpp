@@ -73,6 +73,14 @@ Isa isa_in_use() {
   return chosen;
 }
 
+bool has_bf16_products() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16");  // every processor with AMX has it, too
+#else
+  return false;
+#endif
+}
+
 std::map<std::string, std::string> variables_of(Isa isa) {
   std::map<std::string, std::string> out = {{"DEPTHGRID_ISA", std::string(name_of(isa))}};
   if (isa == Isa::Avx512) return out;

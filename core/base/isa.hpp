@@ -29,6 +29,9 @@ Isa choose_isa(std::string_view place, const char* request);
 /// ends them with a message. @throws as `choose_isa`.
 Isa isa_in_use();
 
+/// Whether this processor multiplies matrices of bfloat16 (AVX512_BF16, AMX).
+bool has_bf16_products();
+
 /// Environment variables under which a process of this program, LibTorch, MKL, oneDNN and XLA use
 /// nothing above `isa`, for comparisons; they are read when a library is loaded. Base is held to
 /// SSE4 at most: none of the libraries goes lower.

@@ -4,6 +4,7 @@
 
 #include <ATen/ops/empty_like.h>
 
+#include "core/base/isa.hpp"
 #include "models/ops/graph_node.hpp"
 #include "models/ops/host_kernels.hpp"
 #include "models/ops/sublayer_call.hpp"
@@ -13,7 +14,16 @@ namespace {
 
 constexpr std::int64_t kRowsOfRun = 64;  // rows of a feed-forward run
 constexpr std::int64_t kSublayerTokens = 256;
-constexpr std::int64_t kWidest = 128;  // beyond, a large library's blocking pays
+
+/// Channels beyond which LibTorch's products are faster than whole sublayers in cache: from 384 on
+/// for most processors. MKL has products for AVX-512 on Intel's only; there from 256 on
+/// (docs/performance.md, "Which products").
+std::int64_t widest() {
+#if defined(__x86_64__)
+  if (isa_in_use() == Isa::Avx512 && __builtin_cpu_is("intel")) return 128;
+#endif
+  return 256;
+}
 
 /// The non-tensor arguments of a call.
 struct Plan {
@@ -134,7 +144,7 @@ bool sublayer_serves(const at::Tensor& x, const SublayerTensors& w, std::int64_t
   };
   if (!plain(x) || !plain(a) || !plain(b)) return false;
   const bool lanes = x.size(3) % 16 == 0 && a.size(1) % 16 == 0;
-  const bool fits = x.size(3) <= kWidest && (heads == 0 || x.size(2) <= kSublayerTokens);
+  const bool fits = x.size(3) <= widest() && (heads == 0 || x.size(2) <= kSublayerTokens);
   return lanes && fits && (heads > 0 || a.size(1) == b.size(2));
 }
 

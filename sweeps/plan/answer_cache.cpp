@@ -7,6 +7,7 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/base/isa.hpp"
 #include "core/base/version.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
@@ -25,7 +26,8 @@ std::string checksum(const fs::path& file, std::string_view answer) {
 }  // namespace
 
 AnswerCache::AnswerCache(const fs::path& worker, fs::path folder)
-    : folder_(std::move(folder)), build_(code_version()) {
+    : folder_(std::move(folder)),
+      build_(fmt::format("{} {}", code_version(), name_of(isa_in_use()))) {
   struct stat file{};
   if (stat(worker.c_str(), &file) != 0) return;
   build_ += fmt::format(" {} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);

@@ -7,7 +7,8 @@
 
 namespace depthgrid {
 
-/// A file cache of the worker's expensive answers, one file per answer, for one build.
+/// A file cache of the worker's expensive answers, one file per answer, for one build and one
+/// instruction set: audits check the kernels of that, and times are theirs.
 ///
 /// Two builds of one commit may differ, for example while sources are edited, so the key contains
 /// the size and time of the worker's file as well as the version. A cache that cannot be read or

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct PlanReport {
 PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<CellStatus> status,
                             const PackingOptions& packing, CostTable costs,
                             std::vector<std::string> notes);
+
+/// What `plan` and `run` say once where cells train in bfloat16 on a CPU that cannot multiply it.
+/// @param products  has_bf16_products() of that CPU.
+std::optional<std::string> slow_precision(const Sweep& sweep, bool on_cpu, bool products);
 
 /// The text that `depthgrid plan` prints.
 std::string plan_text(const Sweep& sweep, const PlanReport& report, Colour colour = Colour::No);

@@ -197,6 +197,14 @@ PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<C
   return report;
 }
 
+std::optional<std::string> slow_precision(const Sweep& sweep, bool on_cpu, bool products) {
+  const bool halves = std::ranges::any_of(
+      sweep.cells, [](const CellPlan& c) { return c.config.word("train.precision") == "bf16"; });
+  if (!on_cpu || products || !halves) return std::nullopt;
+  return "train.precision is bf16, and this processor has no instructions for products of bfloat16 "
+         "(AVX512_BF16, AMX): float32 trains faster here (docs/performance.md, \"bfloat16\")";
+}
+
 std::string plan_text(const Sweep& sweep, const PlanReport& report, Colour colour) {
   const auto done = std::count_if(report.status.begin(), report.status.end(), is_result);
   const double seconds = predicted_makespan(report.jobs, report.packing.ranks());

@@ -257,7 +257,7 @@ std::vector<KernelCase> cases() {
   };
 }
 
-class KernelVariants : public testing::TestWithParam<KernelCase> {};
+class KernelVariants : public ::testing::TestWithParam<KernelCase> {};
 
 TEST_P(KernelVariants, HaveTheSameBitsForEveryInstructionSetWithFma) {
   const Numbers best = GetParam().run(supported_isas().front());
@@ -280,8 +280,8 @@ TEST_P(KernelVariants, AgreeWithoutFmaUpToRounding) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, KernelVariants, testing::ValuesIn(cases()),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Kernels, KernelVariants, ::testing::ValuesIn(cases()),
+                         [](const auto& c) { return c.param.name; });
 
 }  // namespace kernel_variants_test
 }  // namespace depthgrid
