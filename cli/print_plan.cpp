@@ -5,6 +5,8 @@
 #include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
 #include "core/base/error.hpp"
+#include "core/base/isa.hpp"
+#include "core/base/machine.hpp"
 #include "storage/cells/summary.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
@@ -59,6 +61,11 @@ void add_simulation(const Sweep& sweep, const SimulationRequest& request, PlanRe
   report.simulation_json = scaling_json(rows);
 }
 
+/// As far as this machine can tell.
+bool plans_for_cpu(const CellConfig& run) {
+  return run.word("resources.device") == "cpu" || this_machine().gpus.empty();
+}
+
 }  // namespace
 
 int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bool json,
@@ -78,6 +85,9 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
     notes.push_back(missing_looks_text(missing, sweep, store));
   }
   for (std::string& blind : blind_probes(sweep, costs)) notes.push_back(std::move(blind));
+  if (auto slow = slow_precision(sweep, plans_for_cpu(sweep.run), has_bf16_products())) {
+    notes.push_back(*std::move(slow));
+  }
   PlanReport report =
       make_plan_report(sweep, store.string(), status_of(sweep, store),
                        packing_options(sweep.run, teams), std::move(costs), std::move(notes));

@@ -27,4 +27,4 @@ endif()
 # Every public header compiles alone. Ninja keeps one log a folder, so nothing else builds meanwhile.
 add_test(NAME lint.headers COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR}
          --target all_verify_interface_header_sets)
-set_tests_properties(lint.headers PROPERTIES LABELS lint TIMEOUT 1800 RUN_SERIAL ON)
+set_tests_properties(lint.headers PROPERTIES LABELS "lint;slow" TIMEOUT 3600 RUN_SERIAL ON)

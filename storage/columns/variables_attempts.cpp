@@ -37,7 +37,8 @@ constexpr Variable kAttemptsVariables[] = {
     {"attempt_host", "attempt", Text, "1", "first host", "at start", kProvenance},
     {"attempt_device", "attempt", Text, "1", "device model and count", "at start", kProvenance},
     {"attempt_instruction_sets", "attempt", Text, "1",
-     "instruction sets of the kernels and of LibTorch on the CPU; empty = before they were recorded",
+     "instruction sets of the kernels and of LibTorch on the CPU; empty = before they were "
+     "recorded",
      "at start", kProvenance},
     {"attempt_scheduler_id", "attempt", Text, "1", "Slurm job and task; empty = none", "at start",
      kProvenance},

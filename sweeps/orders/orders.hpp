@@ -50,7 +50,7 @@ struct BenchOrder {
   std::string dump;  // folder for initial weights, batches and losses; empty = none
   std::vector<std::string> set;
   bool json = false;
-  CellChoice from{};  // decode: a trained cell; empty = initial weights
+  CellChoice from{};   // decode: a trained cell; empty = initial weights
   std::string only{};  // kernels: those whose name contains it
   std::string isa{};   // kernels: one variant, a word of DEPTHGRID_ISA; empty = all
 };

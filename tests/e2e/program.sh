@@ -45,6 +45,15 @@ says err "depthgrid-worker"
 [ ! -e results ] || fail "a run that could not start has left a store"
 expect 78 alone/depthgrid bench step
 
+DEPTHGRID_ISA=avx1024 expect 78 "$depthgrid" bench kernels --only "gated weights"
+says err "avx1024"
+says err "base"
+expect 78 "$depthgrid" bench kernels --isa avx1024
+says err "avx1024"
+expect 0 "$depthgrid" bench kernels --only "gated weights" --isa base --json
+check 'j["instruction_sets"].startswith("base") and all(r["base"] > 0 and r["library"] > 0 for r in j["rows"])'
+expect 2 "$depthgrid" bench kernels --only "no such kernel"
+
 if [ -w /dev/full ]; then
   code=0
   "$depthgrid" schema >/dev/full 2>"$scratch/err" || code=$?

@@ -22,6 +22,7 @@
 #include "storage/files/publish.hpp"
 #include "sweeps/orders/sweep_of_model.hpp"
 #include "worker/model/fused_model.hpp"
+#include "worker/process/provenance.hpp"
 #include "worker/weights/safetensors.hpp"
 
 namespace depthgrid {
@@ -120,6 +121,7 @@ void print_times(std::vector<double> milliseconds, bool json, const std::string&
   if (json) {
     print(fmt::format("{}\n", Json{{"schema", 1},
                                    {"name", "depthgrid"},
+                                   {"instruction_sets", instruction_sets()},
                                    {"ms_per_cell_step", median},
                                    {"ms_mean", mean},
                                    {"ms_min", milliseconds.front()},
@@ -127,8 +129,9 @@ void print_times(std::vector<double> milliseconds, bool json, const std::string&
                                   .dump()));
     return;
   }
-  print(fmt::format("{}: {:.4g} ms per cell-step (median of {}; {:.4g} … {:.4g})\n", what, median,
-                    milliseconds.size(), milliseconds.front(), milliseconds.back()));
+  print(fmt::format("{}: {:.4g} ms per cell-step (median of {}; {:.4g} … {:.4g}; {})\n", what,
+                    median, milliseconds.size(), milliseconds.front(), milliseconds.back(),
+                    instruction_sets()));
 }
 
 /// The cells of a benchmark: those defined by the overrides, or E copies with seeds 0 … E − 1.

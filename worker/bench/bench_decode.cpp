@@ -25,6 +25,7 @@
 #include "worker/eval/mode_evaluation.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/model/stored_model.hpp"
+#include "worker/process/provenance.hpp"
 
 namespace depthgrid {
 namespace {
@@ -87,6 +88,7 @@ int print_rates(const BenchOrder& order, const Model& model, const Rates& rates,
                 const std::string& other, const Json& more, const std::string& text) {
   Json json = {{"schema", 1},
                {"family", model.options().family},
+               {"instruction_sets", instruction_sets()},
                {"tokens", order.steps},
                {"tokens_per_second", median(rates.first)},
                {"tokens_per_second_" + other, median(rates.second)},

@@ -44,7 +44,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kWidths[] = {16, 32, 64, 128, 256, 512};
 constexpr std::int64_t kTokens[] = {16, 64, 128, 512};
 constexpr double kRoundSeconds = 1e-3;  // at least, for a round of repetitions
-constexpr int kTimedRounds = 7;              // of which the fastest counts
+constexpr int kTimedRounds = 7;         // of which the fastest counts
 
 /// Seconds of one call.
 double seconds_of(const std::function<void()>& run) {

@@ -11,6 +11,7 @@
 #include <ATen/Context.h>
 
 #include "core/base/error.hpp"
+#include "core/base/isa.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/terminal.hpp"
@@ -21,6 +22,7 @@
 #include "storage/files/publish.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/plan/job_plan.hpp"
+#include "sweeps/plan/plan_report.hpp"
 #include "sweeps/plan/team_size.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/provenance.hpp"
@@ -172,6 +174,8 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       watchdog(watchdog_) {
   logs = gather_text(team.group(), logs.front());
   repeat_bits(sweep, device, world);
+  const auto slow = slow_precision(sweep, device.device.is_cpu(), has_bf16_products());
+  if (slow && world.rank() == 0) log(LogLevel::Warning, *slow);
   log_quietly(LogLevel::Info,
               fmt::format("depthgrid-worker {}: rank {} of {}, {}, sweep {} ({})", code_version(),
                           world.rank(), world.size(), device.name, sweep.name, sweep.file));

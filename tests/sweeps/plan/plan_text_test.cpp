@@ -77,5 +77,16 @@ TEST(PlanText, ProbesAreShownWithTheirShareOfTheTraining) {
   EXPECT_NE(line.find("5.9 KiB"), std::string::npos) << line;  // 5 * 100 * 12 bytes
 }
 
+TEST(PlanText, Bfloat16OnACpuWithoutItsProductsIsSaid) {
+  const Sweep halves = SweepFiles().load(kTwoByTwo, {"train.precision=fp32,bf16"});
+  const Sweep floats = SweepFiles().load(kTwoByTwo, {});
+
+  ASSERT_TRUE(slow_precision(halves, true, false));
+  EXPECT_NE(slow_precision(halves, true, false)->find("train.precision"), std::string::npos);
+  EXPECT_FALSE(slow_precision(halves, true, true));
+  EXPECT_FALSE(slow_precision(halves, false, false));
+  EXPECT_FALSE(slow_precision(floats, true, false));
+}
+
 }  // namespace plan_text_test
 }  // namespace depthgrid
