@@ -178,7 +178,8 @@ def main() -> None:
     p.add_argument("--isa", choices=machine.ISA_LIMITS, help="hold depthgrid and its rivals to this instruction set")
     p.add_argument("--force", action="store_true", help="measure on a busy machine too")
     options = p.parse_args()
-    os.environ.update(machine.ISA_LIMITS[options.isa] if options.isa else {})
+    if options.isa:
+        machine.limit(options.isa)
     options.program, options.out = options.program.resolve(), options.out.resolve()
     if not options.program.exists():
         raise SystemExit(f"{options.program} is not there: build it (scripts/build.sh) or name it with --program")

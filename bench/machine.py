@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import platform
 import subprocess
@@ -14,18 +15,27 @@ ISA_LIMITS: dict[str, dict[str, str]] = {
     "avx512": {"DEPTHGRID_ISA": "avx512"},
     "avx2": {
         "DEPTHGRID_ISA": "avx2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2",
-        "ONEDNN_MAX_CPU_ISA": "AVX2", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
     },
     "base": {
         "DEPTHGRID_ISA": "base", "ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
-        "ONEDNN_MAX_CPU_ISA": "SSE41", "XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
     },
 }  # fmt: skip
-"""Variables under which depthgrid, LibTorch, MKL, oneDNN and XLA use nothing above an instruction set (core/base/isa.cpp
-has the same). torch.compile's code follows ATEN_CPU_CAPABILITY."""
+"""Variables under which depthgrid, LibTorch, oneDNN and MKL use nothing above an instruction set (core/base/isa.cpp has
+the same). torch.compile takes its vectors from ATEN_CPU_CAPABILITY, but lets the C++ compiler use all of the processor for
+the rest. MKL heeds its variable on Intel processors only; on AMD's it has kernels for AVX2 whatever the request."""
+XLA_ISA = {"avx2": "AVX2", "base": "SSE4_2"}
 
 MAX_PRESSURE = 10.0
 PATIENCE_SECONDS = 90.0
+
+
+def limit(isa: str) -> None:
+    """Holds this process and its children to an instruction set."""
+    os.environ.update(ISA_LIMITS[isa])
+    if isa in XLA_ISA:
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa={XLA_ISA[isa]}".strip()
 
 
 def pressure() -> float:
@@ -57,7 +67,7 @@ def describe(program: Path) -> dict[str, Any]:
     return {
         "cpu": cpu,
         "features": [f for f in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if f in flags],
-        "isa": os.environ.get("DEPTHGRID_ISA", "best"),
+        "instruction_sets": instruction_sets(program),
         "cores": len(os.sched_getaffinity(0)),
         "load_average": os.getloadavg(),
         "pressure": pressure(),
@@ -66,6 +76,13 @@ def describe(program: Path) -> dict[str, Any]:
         "python": platform.python_version(),
         **{name: importlib.metadata.version(name) for name in ("torch", "jax", "numpy")},
     }
+
+
+def instruction_sets(program: Path) -> str:
+    """Those of depthgrid's kernels and of LibTorch, under the limits in force."""
+    command = [program, "bench", "journal", "--steps", "1", "--json"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return str(json.loads(answer)["instruction_sets"])
 
 
 def lines(path: str) -> list[str]:

@@ -60,6 +60,7 @@ def machine_line(machine: dict[str, Any]) -> str:
     load = " ".join(f"{x:.2f}" for x in machine["load_average"])
     return (
         f"{machine['cpu']} ({', '.join(machine['features'])}), {machine['cores']} cores, load {load}; "
+        f"kernels for {machine['instruction_sets']}; "
         f"{machine['program']}; {versions}. Median (min..max) over interleaved rounds.\n"
     )
 

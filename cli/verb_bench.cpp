@@ -49,9 +49,9 @@ int bench_verb(const Arguments& arguments) {
   order.set = line.list_of("set");
   order.json = line.has("json");
   order.only = line.text_of("only");
-  order.isa = line.text_of("isa");
   if (line.has("isa")) {
-    for (const auto& [name, value] : variables_of(choose_isa("--isa", order.isa.c_str()))) {
+    const Isa isa = choose_isa("--isa", line.text_of("isa").c_str());
+    for (const auto& [name, value] : variables_of(isa)) {
       setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
     }
   }

@@ -77,7 +77,7 @@ bool has_bf16_products() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx512bf16");  // every processor with AMX has it, too
 #else
-  return false;
+  return true;  // not known
 #endif
 }
 
@@ -88,7 +88,6 @@ std::map<std::string, std::string> variables_of(Isa isa) {
   out["ATEN_CPU_CAPABILITY"] = avx2 ? "avx2" : "default";
   out["MKL_ENABLE_INSTRUCTIONS"] = avx2 ? "AVX2" : "SSE4_2";
   out["ONEDNN_MAX_CPU_ISA"] = avx2 ? "AVX2" : "SSE41";
-  out["XLA_FLAGS"] = avx2 ? "--xla_cpu_max_isa=AVX2" : "--xla_cpu_max_isa=SSE4_2";
   return out;
 }
 

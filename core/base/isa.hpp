@@ -25,16 +25,19 @@ std::span<const Isa> supported_isas();
 Isa choose_isa(std::string_view place, const char* request);
 
 /// The variant that this process's kernels use: that of the variable DEPTHGRID_ISA, the same
-/// for the life of the process. The programs call it before anything else, so that a wrong value
-/// ends them with a message. @throws as `choose_isa`.
+/// for the life of the process. The worker calls it before anything else, so that a wrong value
+/// ends it with a message. @throws as `choose_isa`.
 Isa isa_in_use();
 
-/// Whether this processor multiplies matrices of bfloat16 (AVX512_BF16, AMX).
+/// Whether this processor multiplies matrices of bfloat16 (AVX512_BF16, AMX); true where
+/// that is not known, on other architectures.
 bool has_bf16_products();
 
-/// Environment variables under which a process of this program, LibTorch, MKL, oneDNN and XLA use
-/// nothing above `isa`, for comparisons; they are read when a library is loaded. Base is held to
-/// SSE4 at most: none of the libraries goes lower.
+/// Environment variables under which a process of this program, LibTorch, oneDNN and MKL use
+/// nothing above `isa`, for comparisons; they are read when a library is loaded. Two limits: with
+/// Base the libraries may still use SSE4, and MKL heeds its variable on Intel processors only (on
+/// AMD's it has kernels for AVX2 whatever the request). bench/machine.py and tests/CMakeLists.txt
+/// have the same values.
 std::map<std::string, std::string> variables_of(Isa isa);
 
 }  // namespace depthgrid

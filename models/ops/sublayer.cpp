@@ -15,16 +15,6 @@ namespace {
 constexpr std::int64_t kRowsOfRun = 64;  // rows of a feed-forward run
 constexpr std::int64_t kSublayerTokens = 256;
 
-/// Channels beyond which LibTorch's products are faster than whole sublayers in cache: from 384 on
-/// for most processors. MKL has products for AVX-512 on Intel's only; there from 256 on
-/// (docs/performance.md, "Which products").
-std::int64_t widest() {
-#if defined(__x86_64__)
-  if (isa_in_use() == Isa::Avx512 && __builtin_cpu_is("intel")) return 128;
-#endif
-  return 256;
-}
-
 /// The non-tensor arguments of a call.
 struct Plan {
   NormRow::Form form = NormRow::Form::Layer;
@@ -137,6 +127,13 @@ at::Tensor feed_forward_sublayer(const at::Tensor& x, const SublayerTensors& w, 
   return sublayer_node(x, w, {.form = w.form, .act = act}, {}, addend);
 }
 
+std::int64_t widest_sublayer() {
+#if defined(__x86_64__)
+  if (isa_in_use() == Isa::Avx512 && __builtin_cpu_is("intel")) return 128;
+#endif
+  return 256;
+}
+
 bool sublayer_serves(const at::Tensor& x, const SublayerTensors& w, std::int64_t heads) {
   const at::Tensor &a = w.first.weight, &b = w.second.weight;
   const auto plain = [](const at::Tensor& v) {
@@ -144,7 +141,7 @@ bool sublayer_serves(const at::Tensor& x, const SublayerTensors& w, std::int64_t
   };
   if (!plain(x) || !plain(a) || !plain(b)) return false;
   const bool lanes = x.size(3) % 16 == 0 && a.size(1) % 16 == 0;
-  const bool fits = x.size(3) <= widest() && (heads == 0 || x.size(2) <= kSublayerTokens);
+  const bool fits = x.size(3) <= widest_sublayer() && (heads == 0 || x.size(2) <= kSublayerTokens);
   return lanes && fits && (heads > 0 || a.size(1) == b.size(2));
 }
 

@@ -39,6 +39,11 @@ at::Tensor attention_sublayer(const at::Tensor& x, const SublayerTensors& w, std
 at::Tensor feed_forward_sublayer(const at::Tensor& x, const SublayerTensors& w, RowActivation act,
                                  const at::Tensor& addend);
 
+/// Channels up to which these kernels are faster than LibTorch's products: 256, of the widths 128,
+/// 256, 384 and 512 that were compared on a processor for which MKL has no AVX-512 kernels; 128
+/// where it has them, on Intel's (docs/performance.md, "Instruction sets").
+std::int64_t widest_sublayer();
+
 /// Whether the kernels support such a call and are at least as fast as the composed sublayer.
 /// @param heads  0 for feed-forward.
 bool sublayer_serves(const at::Tensor& x, const SublayerTensors& w, std::int64_t heads);

@@ -52,7 +52,6 @@ struct BenchOrder {
   bool json = false;
   CellChoice from{};   // decode: a trained cell; empty = initial weights
   std::string only{};  // kernels: those whose name contains it
-  std::string isa{};   // kernels: one variant, a word of DEPTHGRID_ISA; empty = all
 };
 
 /// `depthgrid export`.

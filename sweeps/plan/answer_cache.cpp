@@ -18,6 +18,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The worker's, which refuses a wrong one; this program may run on another machine than that.
+std::string isa_word() {
+  const char* const request = std::getenv("DEPTHGRID_ISA");
+  return std::string(request == nullptr || *request == '\0' ? name_of(supported_isas().front())
+                                                            : std::string_view(request));
+}
+
 /// The first line of an entry: of its name, which is a digest of the question, and the answer.
 std::string checksum(const fs::path& file, std::string_view answer) {
   return hex(sha256(fmt::format("{}\n{}", file.filename().string(), answer)));
@@ -26,8 +33,7 @@ std::string checksum(const fs::path& file, std::string_view answer) {
 }  // namespace
 
 AnswerCache::AnswerCache(const fs::path& worker, fs::path folder)
-    : folder_(std::move(folder)),
-      build_(fmt::format("{} {}", code_version(), name_of(isa_in_use()))) {
+    : folder_(std::move(folder)), build_(fmt::format("{} {}", code_version(), isa_word())) {
   struct stat file{};
   if (stat(worker.c_str(), &file) != 0) return;
   build_ += fmt::format(" {} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);

@@ -22,7 +22,7 @@ int bench(const BenchOrder& order);
 int bench_decode(const BenchOrder& order);
 
 /// `depthgrid bench kernels`: times every kernel of the CPU at the sizes of cells, each variant
-/// that this processor supports (or that of `order.isa`) beside LibTorch's product of the same
+/// up to that in use, beside LibTorch's product of the same
 /// operations, or a copy of the same bytes, on one thread. @return exit code.
 int bench_kernels(const BenchOrder& order);
 

@@ -89,7 +89,7 @@ class Measurements {
  public:
   explicit Measurements(const BenchOrder& order) : only_(order.only) {
     for (const Isa isa : supported_isas()) {
-      if (order.isa.empty() || name_of(isa) == order.isa) variants_.push_back(isa);
+      if (isa <= isa_in_use()) variants_.push_back(isa);
     }
   }
 
@@ -139,10 +139,10 @@ class Measurements {
     table_.columns.push_back({"library", Align::Right});
     table_.columns.push_back({"ratio", Align::Right});
     print(text_of(table_));
-    print(
-        fmt::format("library: its product of (tokens, d) by (d, d), or a copy of as many bytes; "
-                    "ratio: {} to it; one thread of {}\n",
-                    name_of(variants_.front()), cpu_model()));
+    print(fmt::format(
+        "library: LibTorch's product of (tokens, d) by (d, d), its call included, or a copy "
+        "of as many bytes; ratio: {} to it; one thread of {}\n",
+        name_of(variants_.front()), cpu_model()));
   }
 
  private:
@@ -207,6 +207,7 @@ void attention(Measurements& out, Size s) {
                            1 / std::sqrt(static_cast<float>(s.d)),
                            nullptr,
                            nullptr};
+  attention_forward(head, {floats(mixed), s.d}, floats(normaliser), floats(workspace));
   const auto flops = static_cast<double>(2 * s.t * (s.t + 1) * s.d);  // two products, half of each
   out.add("attention forward", s, Beside::Product, flops, [&](Isa isa) {
     attention_forward(head, {floats(mixed), s.d}, floats(normaliser), floats(workspace), isa);
@@ -241,6 +242,7 @@ void activation(Measurements& out, Size s) {
   const std::int64_t n = s.t * s.d;
   const at::Tensor x = random(1, n) * 2, dy = random(1, n), y = space(n);
   const at::Tensor half = x.to(at::kBFloat16), half_y = at::empty({n}, at::kBFloat16);
+  const at::Tensor half_dy = dy.to(at::kBFloat16);
   const auto bits = [](const at::Tensor& v) { return static_cast<std::uint16_t*>(v.data_ptr()); };
   const auto bytes = static_cast<double>(n);
   for (const auto& [form, name] :
@@ -252,6 +254,8 @@ void activation(Measurements& out, Size s) {
             [&](Isa isa) { gelu_backward(form, floats(x), floats(dy), floats(y), n, isa); });
     out.add(word + " forward, bf16", s, Beside::Copy, 4 * bytes,
             [&](Isa isa) { gelu_forward(form, bits(half), bits(half_y), n, isa); });
+    out.add(word + " backward, bf16", s, Beside::Copy, 6 * bytes,
+            [&](Isa isa) { gelu_backward(form, bits(half), bits(half_dy), bits(half_y), n, isa); });
   }
 }
 
@@ -261,6 +265,7 @@ void norm(Measurements& out, Size s) {
   const at::Tensor shift = random(1, s.d), w = random(4, s.d);
   const at::Tensor y = space(n), mean = space(s.t), inverse = space(s.t), sums = space(2 * s.d);
   const NormRows<float> rows{floats(x), floats(scale), floats(shift), s.t, s.d, 1e-5, true};
+  norm_forward(rows, floats(y), floats(mean), floats(inverse));
   out.add("norm forward", s, Beside::Copy, static_cast<double>(8 * n),
           [&](Isa isa) { norm_forward(rows, floats(y), floats(mean), floats(inverse), isa); });
   out.add("norm backward", s, Beside::Copy, static_cast<double>(12 * n), [&](Isa isa) {

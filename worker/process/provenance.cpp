@@ -32,8 +32,8 @@ std::string upper(std::string text) {
 }
 
 bool allowed(const std::string& name) {
-  constexpr std::array<std::string_view, 7> kPrefixes = {"SLURM_", "NCCL_",     "CUDA_",     "OMP_",
-                                                         "MKL_",   "OMPI_MCA_", "DEPTHGRID_"};
+  constexpr std::array<std::string_view, 9> kPrefixes = {
+      "SLURM_", "NCCL_", "CUDA_", "OMP_", "MKL_", "ATEN_", "ONEDNN_", "OMPI_MCA_", "DEPTHGRID_"};
   constexpr std::array<std::string_view, 12> kSecret = {
       "TOKEN", "SECRET", "PASS", "PWD",     "KEY",    "CREDENTIAL",
       "JWT",   "AUTH",   "CERT", "PRIVATE", "COOKIE", "SIGNATURE"};

@@ -27,18 +27,22 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
-/// Records what differs from earlier attempts: build; number of ranks and device, see
-/// require_exact_resume().
+/// Records what differs from earlier attempts: build, instruction sets, processor; number of ranks
+/// and device, see require_exact_resume().
 void warn_of_changes(CellRecorder& recorder, const ClaimedCell& claim, std::int64_t first,
-                     int ranks, const std::string& device) {
+                     int ranks, const DeviceChoice& choice) {
+  const std::string device = kind_of(choice.device);
   if (first > 0 && !claim.before.attempts.empty()) {
     const AttemptInfo last = attempt_info(claim.before.attempts.back().attempt_json);
     const std::string& build = last.code_version;
-    if (!last.instruction_sets.empty() && last.instruction_sets != instruction_sets()) {
+    // The library chooses its products by the processor's model, too.
+    const std::string here = instruction_sets() + ", " + choice.name;
+    const std::string there = last.instruction_sets + ", " + last.device;
+    if (choice.device.is_cpu() && !last.instruction_sets.empty() && here != there) {
       recorder.event(first, EventKind::Warning, 0,
                      fmt::format("goes on with instruction sets {}, was trained with {}: the last "
                                  "bits of sums may differ from those of an undisturbed run",
-                                 instruction_sets(), last.instruction_sets));
+                                 here, there));
     }
     if (!build.empty() && build != code_version()) {
       recorder.event(
@@ -112,7 +116,7 @@ void SessionRecorder::open_cell(std::size_t e, ClaimedCell& claim, const std::st
     recorder.event(first, EventKind::Warning, 0, warning);
   }
   begin_seam(e, claim.before);
-  warn_of_changes(recorder, claim, first, job_.run.sync.ranks(), kind_of(job_.run.device.device));
+  warn_of_changes(recorder, claim, first, job_.run.sync.ranks(), job_.run.device);
 }
 
 void SessionRecorder::begin_seam(std::size_t e, const CellHistory& before) {

@@ -66,7 +66,8 @@ constexpr Leaf kTrain[] = {
                            "none")),
             "1000, far above the loss of any start"),
     flag("train.deterministic", "true", Execution,
-         "same ranks and threads: same bits; an operation that cannot repeat its bits fails"),
+         "same processor, ranks and threads: same bits; an operation that cannot repeat its bits "
+         "fails"),
 };
 
 /// Paths of the leaves of a group.

@@ -1,6 +1,8 @@
 #include "core/base/isa.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -50,11 +52,22 @@ TEST(Isa, AnUnsupportedWordIsRefused) {
   }
 }
 
-TEST(Isa, ALimitHoldsTheLibrariesToo) {
-  EXPECT_EQ(variables_of(Isa::Avx512).size(), 1U);
-  EXPECT_EQ(variables_of(Isa::Avx2).at("DEPTHGRID_ISA"), "avx2");
-  EXPECT_EQ(variables_of(Isa::Avx2).at("ATEN_CPU_CAPABILITY"), "avx2");
-  EXPECT_EQ(variables_of(Isa::Base).at("ATEN_CPU_CAPABILITY"), "default");
+std::string text_of(const char* path) {
+  std::ifstream in(std::string(DEPTHGRID_SOURCE_DIR) + "/" + path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Isa, BenchmarksAndTestsHoldTheLibrariesToTheSame) {
+  const std::string bench = text_of("bench/machine.py"), tests = text_of("tests/CMakeLists.txt");
+  for (const Isa isa : {Isa::Avx2, Isa::Base}) {
+    const auto variables = variables_of(isa);
+    EXPECT_EQ(variables.size(), 4U);
+    for (const auto& [name, value] : variables) {
+      EXPECT_NE(bench.find("\"" + name + "\": \"" + value + "\""), std::string::npos) << name;
+      if (name == "DEPTHGRID_ISA") continue;
+      EXPECT_NE(tests.find(name + "=" + value), std::string::npos) << name;
+    }
+  }
 }
 
 }  // namespace isa_test

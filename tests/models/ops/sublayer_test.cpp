@@ -1,5 +1,6 @@
 #include "models/ops/sublayer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -57,8 +58,10 @@ SublayerTensors tensors(const SublayerCase& c, std::int64_t inner, std::int64_t 
   if (c.norm != NormRow::Form::None) w.scale = random({s.cells, s.width}, 0.3) + 1;
   if (c.norm == NormRow::Form::Layer) w.shift = random({s.cells, s.width}, 0.3);
   w.eps = at::full({s.cells}, 1e-5, at::kDouble);
-  w.first.weight = random({s.cells, inner, s.width}, 0.2);
-  w.second.weight = random({s.cells, s.width, back}, 0.2);
+  // Scores of a width keep the size of those at 64: a sharper softmax would enlarge rounding.
+  const double scale = 0.2 * std::sqrt(std::min(1.0, 64.0 / static_cast<double>(s.width)));
+  w.first.weight = random({s.cells, inner, s.width}, scale);
+  w.second.weight = random({s.cells, s.width, back}, scale);
   if (c.bias) {
     w.first.bias = random({s.cells, 1, inner}, 0.5);
     w.second.bias = random({s.cells, 1, s.width}, 0.5);
@@ -176,6 +179,7 @@ class Sublayer : public ::testing::TestWithParam<SublayerCase> {
   void SetUp() override {
     at::manual_seed(7);
     const Shape& s = GetParam().shape;
+    if (s.width > widest_sublayer()) GTEST_SKIP() << "left to LibTorch's products here";
     x_ = random({s.cells, s.rows, s.tokens, s.width}, 1);
     dy_ = random(x_.sizes(), 1);
     addend_ = random(x_.sizes(), 1);
@@ -322,7 +326,9 @@ INSTANTIATE_TEST_SUITE_P(
         SublayerCase{.name = "rotary_silu",
                      .shape = {2, 2, 70, 64, 4, 96},
                      .rotary = true,
-                     .act = RowActivation::Silu}),
+                     .act = RowActivation::Silu},
+        SublayerCase{.name = "wide", .shape = {1, 2, 40, 128, 4, 272}},
+        SublayerCase{.name = "wider", .shape = {1, 1, 64, 256, 4, 512}}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace sublayer_test
