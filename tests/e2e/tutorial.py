@@ -7,8 +7,9 @@ NAME. With DEPTHGRID_UPDATE=1 the outputs are written into the page.
 Another machine takes other times and another kind of processor rounds otherwise, which training
 amplifies up to the spread over seeds. So durations and amounts of memory are not compared, nor is a
 generated text; numbers with a point are equal within 3 % and .02, those of trained cells within
-3 % and .1; and where an interval of the page excludes zero, the printed one does so on the same
-side. Everything else must be equal.
+3 % and .1; and where an interval of the page excludes zero clearly, by a quarter of its length,
+the printed one does so on the same side: a nearer end crosses zero with another rounding.
+Everything else must be equal.
 """
 
 import os
@@ -22,16 +23,17 @@ TRAINED = re.compile(r"^depthgrid (results|eval) ")
 AMOUNT = re.compile(r"(?:\d[\d,.]*(?:e[-+]?\d+)? ?(?:h|min|s|ms|µs|[kKMG]i?B|B)\b ?)+")
 
 
-def side(line):
-    """+1 or -1 if the line's interval lies on that side of zero; else 0."""
+def side(line, margin=0.0):
+    """+1 or -1 if the line's interval lies on that side of zero, by more than `margin` of its length; else 0."""
     found = INTERVAL.search(line)
     low, high = (float(end) for end in found.groups()) if found else (0, 0)
-    return (low > 0) - (high < 0)
+    beyond = margin * (high - low)
+    return (low > beyond) - (high < -beyond)
 
 
 def same_line(shown, printed, slack):
     """True if two lines differ at most in spaces, in the last digits of numbers and by `slack`."""
-    if side(shown) not in (0, side(printed)):
+    if side(shown, margin=0.25) not in (0, side(printed)):
         return False
     a, b = (AMOUNT.sub("~ ", " ".join(line.split())) for line in (shown, printed))
     if NUMBER.sub("#", a) != NUMBER.sub("#", b):
