@@ -3,7 +3,7 @@
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 function(source_files variable)
   file(GLOB tops RELATIVE "${ROOT}" "${ROOT}/*" "${ROOT}/.ci")
-  list(FILTER tops EXCLUDE REGEX "^(build.*|results|data|\\.git|\\.venv|\\.cache)$")
+  list(FILTER tops EXCLUDE REGEX "^(build.*|results|data|\\.git|\\.venv|\\.bench|\\.cache)$")
   set(found "")
   foreach(top IN LISTS tops)
     foreach(extension IN LISTS ARGN)
