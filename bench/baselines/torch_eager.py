@@ -66,11 +66,17 @@ def total_of(loss: Tensor, model: Model) -> Tensor:
     return loss @ model.loss_weights if loss.ndim else loss
 
 
+CHOOSERS = {"tdt": {"tpn", "scalars", "router"}, "mod": {"predictor"}}
+"""Parameter groups that only help to choose tokens; `train.clip_scope: main` clips each of them by a norm of its own."""
+
+
 def clipped_together(dump: Dump, model: Model) -> list[list[Tensor]]:
-    """Parameters whose gradients are clipped by one norm: all of them, or those of a group."""
+    """Parameters whose gradients are clipped by one norm: all of them, those of a group, or those that choose apart."""
+    scope = dump.leaf(0, "train.clip_scope")
+    choosers = CHOOSERS.get(dump.config["family"], set()) if scope == "main" else set()
     by_group: dict[str, list[Tensor]] = {}
     for (_, parameter), group in zip(model.named_parameters(), groups_of(dump, model).values(), strict=True):
-        by_group.setdefault(group if dump.leaf(0, "train.clip_scope") == "group" else "", []).append(parameter)
+        by_group.setdefault(group if scope == "group" or group in choosers else "", []).append(parameter)
     return list(by_group.values())
 
 
