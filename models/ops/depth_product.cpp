@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/baddbmm.h>
@@ -21,26 +20,26 @@ namespace {
 constexpr std::int64_t kGrain = 4;  // least blocks per thread
 
 bool has_kernel(const at::Tensor& generator) {
-  const bool wide = generator.scalar_type() == at::kFloat || generator.scalar_type() == at::kDouble;
-  return host_kernels_serve(generator) && wide && generator[0].is_contiguous();
+  return host_kernels_serve(generator) && generator.scalar_type() == at::kFloat &&
+         generator[0].is_contiguous();
 }
 
 /// Runs `work(cell, block index, block)` for every block of every cell. m must be contiguous.
-template <class T, class Work>
+template <class Work>
 void for_blocks(const at::Tensor& generator, const at::Tensor& base, const at::Tensor& m,
                 const Work& work) {
   const std::int64_t cells = m.size(0), layers = m.size(1), hidden = m.size(2);
   const std::int64_t entries = generator.size(2);
   const std::int64_t blocks = (entries + kDepthBlock - 1) / kDepthBlock;
-  const T* g = generator.const_data_ptr<T>();
-  const T* start = base.defined() ? base.const_data_ptr<T>() : nullptr;
+  const auto* g = generator.const_data_ptr<float>();
+  const float* start = base.defined() ? base.const_data_ptr<float>() : nullptr;
   at::parallel_for(0, cells * blocks, kGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t e = i / blocks, n = i % blocks, first = n * kDepthBlock;
-      const DepthBlock<T> block = {
+      const DepthBlock block = {
           .generator = g + e * generator.stride(0) + first,
           .base = start == nullptr ? nullptr : start + e * base.stride(0) + first,
-          .m = m.const_data_ptr<T>() + e * layers * hidden,
+          .m = m.const_data_ptr<float>() + e * layers * hidden,
           .layers = layers,
           .hidden = hidden,
           .entries = entries,
@@ -57,11 +56,9 @@ at::Tensor product(const at::Tensor& generator, const at::Tensor& base, const at
   }
   const std::int64_t layers = m.size(1), entries = generator.size(2);
   at::Tensor y = at::empty({m.size(0), layers, entries}, rows.options());
-  AT_DISPATCH_FLOATING_TYPES(generator.scalar_type(), "depth_product", [&] {
-    auto* out = y.mutable_data_ptr<scalar_t>();
-    for_blocks<scalar_t>(generator, base, rows, [&](auto e, auto n, const auto& block) {
-      depth_block_forward(block, out + e * layers * entries + n * kDepthBlock);
-    });
+  auto* out = y.mutable_data_ptr<float>();
+  for_blocks(generator, base, rows, [&](auto e, auto n, const auto& block) {
+    depth_block_forward(block, out + e * layers * entries + n * kDepthBlock);
   });
   return y;
 }
@@ -73,25 +70,23 @@ at::Tensor gradients_by_kernel(const at::Tensor& generator, const at::Tensor& dg
   const std::int64_t blocks = (entries + kDepthBlock - 1) / kDepthBlock;
   at::Tensor dm = at::zeros_like(m);
   const at::Tensor shares = at::empty({m.size(0), blocks, layers * hidden}, m.options());
-  AT_DISPATCH_FLOATING_TYPES(generator.scalar_type(), "depth_product_backward", [&] {
-    auto* share = shares.mutable_data_ptr<scalar_t>();
-    auto* dg = dgenerator.mutable_data_ptr<scalar_t>();
-    auto* db = dbase.defined() ? dbase.mutable_data_ptr<scalar_t>() : nullptr;
-    for_blocks<scalar_t>(generator, {}, m, [&](auto e, auto n, const auto& block) {
-      const std::int64_t first = n * kDepthBlock;
-      depth_block_backward(block,
-                           {.dy = dy.const_data_ptr<scalar_t>() + e * layers * entries + first,
-                            .dgenerator = dg + e * dgenerator.stride(0) + first,
-                            .dbase = db == nullptr ? nullptr : db + e * dbase.stride(0) + first,
-                            .dm = share + (e * blocks + n) * layers * hidden});
-    });
-    auto* sum = dm.mutable_data_ptr<scalar_t>();
-    for (std::int64_t i = 0; i < m.size(0) * blocks; ++i) {  // in the order of the blocks
-      scalar_t* to = sum + i / blocks * layers * hidden;
-      const scalar_t* from = share + i * layers * hidden;
-      for (std::int64_t j = 0; j < layers * hidden; ++j) to[j] += from[j];
-    }
+  auto* share = shares.mutable_data_ptr<float>();
+  auto* dg = dgenerator.mutable_data_ptr<float>();
+  auto* db = dbase.defined() ? dbase.mutable_data_ptr<float>() : nullptr;
+  for_blocks(generator, {}, m, [&](auto e, auto n, const auto& block) {
+    const std::int64_t first = n * kDepthBlock;
+    depth_block_backward(block,
+                         {.dy = dy.const_data_ptr<float>() + e * layers * entries + first,
+                          .dgenerator = dg + e * dgenerator.stride(0) + first,
+                          .dbase = db == nullptr ? nullptr : db + e * dbase.stride(0) + first,
+                          .dm = share + (e * blocks + n) * layers * hidden});
   });
+  auto* sum = dm.mutable_data_ptr<float>();
+  for (std::int64_t i = 0; i < m.size(0) * blocks; ++i) {  // in the order of the blocks
+    float* to = sum + i / blocks * layers * hidden;
+    const float* from = share + i * layers * hidden;
+    for (std::int64_t j = 0; j < layers * hidden; ++j) to[j] += from[j];
+  }
   return dm;
 }
 

@@ -298,14 +298,13 @@ void along_depth(Measurements& out, Size s) {
   const at::Tensor generator = random(s.d, n), base = random(1, n), m = random(kLayers, s.d);
   const at::Tensor y = random(kLayers, n), d_generator = space(s.d * n), d_base = space(n);
   const at::Tensor dm = space(kLayers * s.d);
-  const DepthBlock<float> block{floats(generator), floats(base), floats(m), kLayers, s.d, n, n};
+  const DepthBlock block{floats(generator), floats(base), floats(m), kLayers, s.d, n, n};
   const auto bytes = static_cast<double>(4 * s.d * n);
   out.add("depth product forward", s, Beside::Copy, bytes,
           [&](Isa isa) { depth_block_forward(block, floats(y), isa); });
   out.add("depth product backward", s, Beside::Copy, 3 * bytes, [&](Isa isa) {
     depth_block_backward(
-        block,
-        DepthBlockGradients<float>{floats(y), floats(d_generator), floats(d_base), floats(dm)},
+        block, DepthBlockGradients{floats(y), floats(d_generator), floats(d_base), floats(dm)},
         isa);
   });
 }

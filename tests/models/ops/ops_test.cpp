@@ -105,22 +105,26 @@ at::Tensor leaf(const at::Tensor& x) {
 }
 
 TEST(DepthProduct, IsTheSumWrittenOutAndAddsToTheGradientsThatAreThere) {
-  for (const std::int64_t entries : {7, 512, 1300}) {  // less than a block, one, two and a rest
-    const at::Tensor generator = leaf(torch::randn({2, 3, entries}, at::kDouble));
-    const at::Tensor base = leaf(torch::randn({2, 1, entries}, at::kDouble));
-    const at::Tensor m = torch::randn({2, 4, 3}, at::kDouble).requires_grad_(true);
-    const at::Tensor weight = torch::randn({2, 4, entries}, at::kDouble);
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const double near = type == at::kFloat ? 2e-6 : 1e-14;  // of sums of that many terms of order 1
+    for (const std::int64_t entries : {7, 512, 1300}) {  // less than a block, one, two and a rest
+      const at::Tensor generator = leaf(torch::randn({2, 5, entries}, type));
+      const at::Tensor base = leaf(torch::randn({2, 1, entries}, type));
+      const at::Tensor m = torch::randn({2, 7, 5}, type).requires_grad_(true);
+      const at::Tensor weight = torch::randn({2, 7, entries}, type);
 
-    const at::Tensor y = depth_product(generator, base, m);
-    (y * weight).sum().backward();
+      const at::Tensor y = depth_product(generator, base, m);
+      (y * weight).sum().backward();
 
-    const at::Tensor want = torch::einsum("ehn,elh->eln", {generator, m}) + base;
-    EXPECT_TRUE(torch::allclose(y, want, 1e-12, 1e-12));
-    EXPECT_TRUE(torch::allclose(generator.grad(), 1 + torch::einsum("eln,elh->ehn", {weight, m}),
-                                1e-12, 1e-12));
-    EXPECT_TRUE(torch::allclose(base.grad(), 1 + weight.sum(1, true), 1e-12, 1e-12));
-    EXPECT_TRUE(torch::allclose(m.grad(), torch::einsum("eln,ehn->elh", {weight, generator}), 1e-10,
-                                1e-10));
+      const auto g = generator.to(at::kDouble), w = weight.to(at::kDouble), f = m.to(at::kDouble);
+      const auto agrees = [&](const at::Tensor& have, const at::Tensor& want, double terms) {
+        return torch::allclose(have.to(at::kDouble), want, 0, near * terms);
+      };
+      EXPECT_TRUE(agrees(y, torch::einsum("ehn,elh->eln", {g, f}) + base, 5));
+      EXPECT_TRUE(agrees(generator.grad(), 1 + torch::einsum("eln,elh->ehn", {w, f}), 7));
+      EXPECT_TRUE(agrees(base.grad(), 1 + w.sum(1, true), 7));
+      EXPECT_TRUE(agrees(m.grad(), torch::einsum("eln,ehn->elh", {w, g}), std::sqrt(entries) * 5));
+    }
   }
 }
 
