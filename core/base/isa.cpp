@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 3> kNames = {"base", "avx2", "avx512"};
 
 bool supported(Isa isa) {
 #if defined(__x86_64__)
-  // What for_each_isa.inc compiles for: arch=haswell, arch=skylake-avx512.
+  // The instructions for which for_each_isa.inc compiles.
   switch (isa) {
     case Isa::Avx512:
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -51,13 +51,13 @@ std::span<const Isa> supported_isas() {
   return found;
 }
 
-Isa choose_isa(std::string_view place, const char* request) {
-  if (request == nullptr || *request == '\0') return supported_isas().front();
-  for (const Isa isa : supported_isas()) {
+Isa choose_isa(std::string_view place, const char* request, std::span<const Isa> supported) {
+  if (request == nullptr || *request == '\0') return supported.front();
+  for (const Isa isa : supported) {
     if (name_of(isa) == request) return isa;
   }
   std::vector<std::string_view> words;
-  for (const Isa isa : supported_isas()) words.push_back(name_of(isa));
+  for (const Isa isa : supported) words.push_back(name_of(isa));
   const bool known = std::ranges::find(kNames, std::string_view(request)) != kNames.end();
   throw UserError(ExitCode::BadConfig,
                   fmt::format("{} = {}: {}; expected one of {}, or leave it out for the first of "

@@ -21,8 +21,10 @@ std::span<const Isa> supported_isas();
 /// The variant that a request chooses.
 /// @param place  where it was made, for messages: "DEPTHGRID_ISA", "--isa"
 /// @param request  a word; null or empty for the best one.
+/// @param supported  best first.
 /// @throws UserError (BadConfig) if the word is unknown or the processor does not support it.
-Isa choose_isa(std::string_view place, const char* request);
+Isa choose_isa(std::string_view place, const char* request,
+               std::span<const Isa> supported = supported_isas());
 
 /// The variant that this process's kernels use: that of the variable DEPTHGRID_ISA, the same
 /// for the life of the process. The worker calls it before anything else, so that a wrong value

@@ -8,8 +8,9 @@ namespace depthgrid {
 ///
 /// The gradient of G is a sum of L outer products, Σ_l m_l ⊗ dy_l. It is added directly to
 /// G.grad(): a separate tensor would cost another write and read of (E, h, N), and G is most of a
-/// model with generated weights. On the CPU, float32 and float64 use kernels that work on blocks of
-/// entries: LibTorch's products are split among threads, so that bits depend on their number.
+/// model with generated weights. In float32 on the CPU by kernels that work on blocks of entries:
+/// LibTorch's products, which serve float64, are split among threads, so that bits may depend on
+/// their number.
 /// @param generator  G, (E, h, N) leaf whose .grad is preset (an arena view), or any tensor without
 ///                   gradients.
 /// @param base       (E, 1, N), like `generator`; may be undefined.

@@ -202,8 +202,7 @@ std::optional<std::string> slow_precision(const Sweep& sweep, bool on_cpu, bool 
       sweep.cells, [](const CellPlan& c) { return c.config.word("train.precision") == "bf16"; });
   if (!on_cpu || products || !halves) return std::nullopt;
   return "train.precision is bf16, and this processor has no instructions for products of bfloat16 "
-         "(AVX512_BF16, AMX): set train.precision: fp32, which is several times as fast without "
-         "them "
+         "(AVX512_BF16, AMX): set train.precision: fp32, which is several times as fast here "
          "(docs/performance.md, \"Instruction sets\")";
 }
 

@@ -18,6 +18,7 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
 #include "core/base/clock.hpp"
@@ -42,7 +43,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kWidths[] = {16, 32, 64, 128, 256, 512};
-constexpr std::int64_t kTokens[] = {16, 64, 128, 512};
+constexpr std::int64_t kTokens[] = {16, 32, 64, 128, 256, 512};
 constexpr double kRoundSeconds = 1e-3;  // at least, for a round of repetitions
 constexpr int kTimedRounds = 7;         // of which the fastest counts
 
@@ -72,8 +73,8 @@ at::Tensor random(std::int64_t rows, std::int64_t columns) {
   return at::randn({rows, columns}, at::kFloat);
 }
 
-at::Tensor space(std::int64_t count) {
-  return at::empty({count}, at::kFloat);
+at::Tensor zeros(std::int64_t count, at::ScalarType type = at::kFloat) {
+  return at::zeros({count}, type);
 }
 
 /// What a kernel's rate is compared with.
@@ -163,7 +164,7 @@ class Measurements {
     double& rate = copies_[bytes];
     if (rate == 0) {
       const auto half = static_cast<std::int64_t>(bytes / 8 + 1);
-      const at::Tensor from = random(1, half), to = space(half);
+      const at::Tensor from = random(1, half), to = zeros(half);
       const double seconds = seconds_of([&] { std::memcpy(floats(to), floats(from), bytes / 2); });
       rate = static_cast<double>(bytes) / seconds * 1e-9;
     }
@@ -181,8 +182,8 @@ class Measurements {
 void affine(Measurements& out, Size s) {
   const at::Tensor x = random(s.t, s.d), w = random(s.d, s.d), turned = random(s.d, s.d);
   const at::Tensor bias = random(1, s.d), dy = random(s.t, s.d);
-  const at::Tensor y = space(s.t * s.d), dx = space(s.t * s.d), dw = space(s.d * s.d);
-  const at::Tensor db = space(s.d);
+  const at::Tensor y = zeros(s.t * s.d), dx = zeros(s.t * s.d), dw = zeros(s.d * s.d);
+  const at::Tensor db = zeros(s.d);
   const AffineRows rows{floats(w), floats(turned), floats(bias), s.d, s.d};
   const auto flops = static_cast<double>(2 * s.t * s.d * s.d);
   out.add("affine forward", s, Beside::Product, flops,
@@ -193,11 +194,41 @@ void affine(Measurements& out, Size s) {
   });
 }
 
+/// Norm, both maps and the activation of d channels, 4 d in between.
+void feed_forward(Measurements& out, Size s) {
+  const std::int64_t hidden = 4 * s.d;
+  const at::Tensor w = random(hidden, s.d) * 0.05, turned = random(s.d, hidden) * 0.05;
+  const at::Tensor ones = at::ones({s.d}, at::kFloat), bias = zeros(hidden);
+  const at::Tensor x = random(s.t, s.d), dy = random(s.t, s.d);
+  const at::Tensor inner = zeros(s.t * hidden), mean = zeros(s.t), inverse = zeros(s.t);
+  const at::Tensor y = zeros(s.t * s.d), dw = zeros(2 * hidden * s.d), db = zeros(hidden + 3 * s.d);
+  const at::Tensor workspace = zeros(sublayer_workspace(s.t, s.d, hidden, 0, s.t));
+  const SublayerWeights weights{{NormRow::Form::Layer, floats(ones), floats(bias), 1e-5F},
+                                {floats(w), floats(turned), floats(bias), s.d, hidden},
+                                {floats(turned), floats(w), floats(bias), hidden, s.d}};
+  const SublayerRows rows{s.t,     floats(x),    floats(inner),  nullptr,
+                          nullptr, floats(mean), floats(inverse)};
+  float* const sums = floats(db);
+  const SublayerSums gradients{{sums, sums + s.d},
+                               {floats(dw), sums + 2 * s.d},
+                               {floats(dw) + hidden * s.d, sums + 2 * s.d + hidden},
+                               true};
+  const auto flops = static_cast<double>(4 * s.t * s.d * hidden);
+  out.add("feed-forward sublayer forward", s, Beside::Product, flops, [&](Isa isa) {
+    feed_forward_rows_forward(weights, RowActivation::GeluErf, rows, nullptr, floats(y),
+                              floats(workspace), isa);
+  });
+  out.add("feed-forward sublayer backward", s, Beside::Product, 2 * flops, [&](Isa isa) {
+    feed_forward_rows_backward(weights, RowActivation::GeluErf, rows, floats(dy), floats(y),
+                               gradients, floats(workspace), isa);
+  });
+}
+
 void attention(Measurements& out, Size s) {
   if (s.d > 128) return;  // channels of a head
   const at::Tensor qkv = random(s.t, 3 * s.d), g = random(s.t, s.d);
-  const at::Tensor mixed = space(s.t * s.d), normaliser = space(2 * s.t);
-  const at::Tensor d = space(s.t * 3 * s.d), workspace = space(attention_workspace(s.t, s.d));
+  const at::Tensor mixed = zeros(s.t * s.d), normaliser = zeros(2 * s.t);
+  const at::Tensor d = zeros(s.t * 3 * s.d), workspace = zeros(attention_workspace(s.t, s.d));
   const float* from = floats(qkv);
   const AttentionHead head{{from, 3 * s.d},
                            {from + s.d, 3 * s.d},
@@ -223,7 +254,7 @@ void attention(Measurements& out, Size s) {
 void token(Measurements& out, Size s) {
   if (s.d > 128) return;
   const at::Tensor qkv = random(3, s.d), keys = random(s.t, s.d), values = random(s.t, s.d);
-  const at::Tensor y = space(s.d), workspace = space(token_attention_workspace(s.t, s.d));
+  const at::Tensor y = zeros(s.d), workspace = zeros(token_attention_workspace(s.t, s.d));
   const TokenHead head{floats(qkv),
                        floats(qkv) + s.d,
                        floats(qkv) + 2 * s.d,
@@ -240,8 +271,8 @@ void token(Measurements& out, Size s) {
 
 void activation(Measurements& out, Size s) {
   const std::int64_t n = s.t * s.d;
-  const at::Tensor x = random(1, n) * 2, dy = random(1, n), y = space(n);
-  const at::Tensor half = x.to(at::kBFloat16), half_y = at::empty({n}, at::kBFloat16);
+  const at::Tensor x = random(1, n) * 2, dy = random(1, n), y = zeros(n);
+  const at::Tensor half = x.to(at::kBFloat16), half_y = zeros(n, at::kBFloat16);
   const at::Tensor half_dy = dy.to(at::kBFloat16);
   const auto bits = [](const at::Tensor& v) { return static_cast<std::uint16_t*>(v.data_ptr()); };
   const auto bytes = static_cast<double>(n);
@@ -263,7 +294,7 @@ void norm(Measurements& out, Size s) {
   const std::int64_t n = s.t * s.d;
   const at::Tensor x = random(s.t, s.d), dy = random(s.t, s.d), scale = random(1, s.d);
   const at::Tensor shift = random(1, s.d), w = random(4, s.d);
-  const at::Tensor y = space(n), mean = space(s.t), inverse = space(s.t), sums = space(2 * s.d);
+  const at::Tensor y = zeros(n), mean = zeros(s.t), inverse = zeros(s.t), sums = zeros(2 * s.d);
   const NormRows<float> rows{floats(x), floats(scale), floats(shift), s.t, s.d, 1e-5, true};
   norm_forward(rows, floats(y), floats(mean), floats(inverse));
   out.add("norm forward", s, Beside::Copy, static_cast<double>(8 * n),
@@ -278,8 +309,8 @@ void norm(Measurements& out, Size s) {
 
 void weights(Measurements& out, Size s) {
   if (s.t != kTokens[0]) return;  // they depend on d alone
-  const at::Tensor w = random(s.d, s.d), gate = random(1, s.d), to = space(s.d * s.d);
-  const at::Tensor d_gate = space(s.d), gradient = random(s.d, s.d);
+  const at::Tensor w = random(s.d, s.d), gate = random(1, s.d), to = zeros(s.d * s.d);
+  const at::Tensor d_gate = zeros(s.d), gradient = random(s.d, s.d);
   const auto bytes = static_cast<double>(4 * s.d * s.d);
   out.add("transposed weights", s, Beside::Copy, 2 * bytes,
           [&](Isa isa) { turn_weights(floats(w), floats(gate), s.d, s.d, floats(to), isa); });
@@ -293,25 +324,37 @@ void weights(Measurements& out, Size s) {
 
 void along_depth(Measurements& out, Size s) {
   if (s.t != kTokens[0]) return;
-  constexpr std::int64_t kLayers = 6;
-  const std::int64_t n = kDepthBlock;  // of d rows: generators of width h = d
-  const at::Tensor generator = random(s.d, n), base = random(1, n), m = random(kLayers, s.d);
-  const at::Tensor y = random(kLayers, n), d_generator = space(s.d * n), d_base = space(n);
-  const at::Tensor dm = space(kLayers * s.d);
-  const DepthBlock block{floats(generator), floats(base), floats(m), kLayers, s.d, n, n};
-  const auto bytes = static_cast<double>(4 * s.d * n);
-  out.add("depth product forward", s, Beside::Copy, bytes,
-          [&](Isa isa) { depth_block_forward(block, floats(y), isa); });
-  out.add("depth product backward", s, Beside::Copy, 3 * bytes, [&](Isa isa) {
-    depth_block_backward(
-        block, DepthBlockGradients{floats(y), floats(d_generator), floats(d_base), floats(dm)},
-        isa);
+  constexpr std::int64_t kLayers = 6, kHidden = 16;
+  const std::int64_t n = 12 * s.d * s.d;  // weights of a layer
+  const at::Tensor generator = random(kHidden, n), base = random(1, n);
+  const at::Tensor m = random(kLayers, kHidden), y = random(kLayers, n);
+  const at::Tensor d_generator = zeros(kHidden * n), d_base = zeros(n);
+  const at::Tensor dm = zeros(kLayers * kHidden);
+  const auto each_block = [&](const auto& run) {
+    for (std::int64_t at = 0; at < n; at += kDepthBlock) {
+      run(at, DepthBlock{floats(generator) + at, floats(base) + at, floats(m), kLayers, kHidden, n,
+                         std::min(kDepthBlock, n - at)});
+    }
+  };
+  const auto bytes = static_cast<double>(4 * n);
+  out.add("depth product forward", s, Beside::Copy, (kHidden + 1 + kLayers) * bytes, [&](Isa isa) {
+    each_block([&](std::int64_t at, const DepthBlock& block) {
+      depth_block_forward(block, floats(y) + at, isa);
+    });
   });
+  out.add("depth product backward", s, Beside::Copy, (3 * kHidden + kLayers + 2) * bytes,
+          [&](Isa isa) {
+            each_block([&](std::int64_t at, const DepthBlock& block) {
+              depth_block_backward(
+                  block,
+                  {floats(y) + at, floats(d_generator) + at, floats(d_base) + at, floats(dm)}, isa);
+            });
+          });
 }
 
 void scan(Measurements& out, Size s) {
   const at::Tensor a = random(1, s.d) * 0.1, u = random(s.t, s.d), h = random(s.t, s.d);
-  const at::Tensor da = space(s.d), columns = random(s.d, s.d) * 0.01;
+  const at::Tensor da = zeros(s.d), columns = random(s.d, s.d) * 0.01;
   const auto bytes = static_cast<double>(4 * s.t * s.d);
   out.add("diagonal scan", s, Beside::Copy, 2 * bytes, [&](Isa isa) {
     diagonal_scan(ScanOrder::Forward, floats(a), floats(u), floats(h), s.t, s.d, isa);
@@ -359,8 +402,8 @@ int bench_kernels(const BenchOrder& order) {
   at::set_num_threads(1);
   const FlushDenormals flushed;  // as in training
   Measurements out(order);
-  for (const auto kernel :
-       {affine, attention, token, activation, norm, weights, along_depth, scan, optimiser}) {
+  for (const auto kernel : {affine, feed_forward, attention, token, activation, norm, weights,
+                            along_depth, scan, optimiser}) {
     for (const std::int64_t d : kWidths) {
       for (const std::int64_t t : kTokens) kernel(out, {d, t});
     }

@@ -36,12 +36,13 @@ void warn_of_changes(CellRecorder& recorder, const ClaimedCell& claim, std::int6
     const AttemptInfo last = attempt_info(claim.before.attempts.back().attempt_json);
     const std::string& build = last.code_version;
     // The library chooses its products by the processor's model, too.
-    const std::string here = instruction_sets() + ", " + choice.name;
-    const std::string there = last.instruction_sets + ", " + last.device;
+    const std::string here = fmt::format("{}, {}", choice.name, instruction_sets());
+    const std::string there = fmt::format("{}, {}", last.device, last.instruction_sets);
     if (choice.device.is_cpu() && !last.instruction_sets.empty() && here != there) {
       recorder.event(first, EventKind::Warning, 0,
-                     fmt::format("goes on with instruction sets {}, was trained with {}: the last "
-                                 "bits of sums may differ from those of an undisturbed run",
+                     fmt::format("goes on with other instructions ({}) than it was trained with "
+                                 "({}): the last bits of sums may differ from those of an "
+                                 "undisturbed run",
                                  here, there));
     }
     if (!build.empty() && build != code_version()) {
