@@ -189,8 +189,8 @@ CellOptimizer::Report CellOptimizer::step_on_device(std::int64_t step,
     const std::size_t at = own.size();
     state.own[at] = own.emplace_back(doubles(of_cells)).const_data_ptr<double>();
   }
-  kernels_->gradient_norms(state, nullptr);
-  kernels_->update(state, nullptr);
+  kernels_->gradient_norms(state);
+  kernels_->update(state);
   const at::Tensor host = report.cpu();  // waits for the step
   Report out;
   for (std::int64_t e = 0; e < cells; ++e) {

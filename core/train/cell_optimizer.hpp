@@ -50,6 +50,9 @@ class CellOptimizer {
   /// @param active  (E) 0: the cell is not updated and keeps its bits.
   Report step(std::int64_t step, const std::vector<std::uint8_t>& active);
 
+  /// Those of the arena's device; null for an arena in host memory.
+  DeviceKernels* kernels() const noexcept { return kernels_.get(); }
+
   /// What the optimiser keeps beside the parameters; a checkpoint writes it under its name.
   struct Moment {
     std::string_view name;

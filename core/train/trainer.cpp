@@ -72,7 +72,7 @@ StepReport Trainer::step(std::int64_t step) {
     active.push_back(alive && sound ? 1 : 0);
     report.nonfinite.push_back(alive && !sound ? 1 : 0);
   }
-  if (layers_) layers_->read(arena_.gradients());
+  if (layers_) layers_->read(arena_.gradients(), optimizer_.kernels());
   report.optimizer = optimizer_.step(step, active);
   if (layers_) report.layers = layers_->norms(report.optimizer.norms, options_.loss_scale);
   for (std::size_t e = 0; e < active.size(); ++e) {

@@ -107,6 +107,33 @@ __global__ void __launch_bounds__(kKernelGroups* kWarp) finish_update(StepArgs a
   a.step[cell] += 1;
 }
 
+/// One warp per (row, block).
+__global__ void __launch_bounds__(kThreads) block_squares(DeviceParts a) {
+  const std::int64_t warp =
+      (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarp;
+  if (warp >= a.rows * a.blocks) return;
+  const std::int64_t block = warp % a.blocks;
+  const int lane = threadIdx.x % kWarp;
+  const float* const x = a.x + warp / a.blocks * a.row_size + a.offset[block];
+  const double sum = sum_of_squares(x, a.count[block], lane);
+  if (lane == 0) a.sums[warp] = sum;
+}
+
+/// One thread per (row, part), which adds its blocks in order.
+__global__ void __launch_bounds__(kThreads) part_squares(DeviceParts a) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at >= a.rows * a.parts) return;
+  const std::int64_t part = at % a.parts;
+  const double* const row = a.sums + at / a.parts * a.blocks;
+  double sum = 0;
+  for (std::int32_t b = a.part_begin[part]; b < a.part_begin[part + 1]; ++b) sum += row[b];
+  a.squares[at] = sum;
+}
+
+unsigned blocks_for(std::int64_t threads) {
+  return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
+}
+
 }  // namespace
 
 int launch_gradient_norms(const StepArgs& args, void* stream) {
@@ -119,6 +146,13 @@ int launch_gradient_norms(const StepArgs& args, void* stream) {
 int launch_finish_update(const StepArgs& args, void* stream) {
   const auto queue = static_cast<cudaStream_t>(stream);
   finish_update<<<static_cast<unsigned>(args.cells), kKernelGroups * kWarp, 0, queue>>>(args);
+  return cudaGetLastError();
+}
+
+int launch_part_squares(const DeviceParts& parts, void* stream) {
+  const auto queue = static_cast<cudaStream_t>(stream);
+  block_squares<<<blocks_for(parts.rows * parts.blocks * kWarp), kThreads, 0, queue>>>(parts);
+  part_squares<<<blocks_for(parts.rows * parts.parts), kThreads, 0, queue>>>(parts);
   return cudaGetLastError();
 }
 

@@ -6,6 +6,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
 #include "core/base/error.hpp"
 #include "core/base/unique_handle.hpp"
 #include "distributed/cuda/plugin_parts.hpp"
@@ -73,7 +76,8 @@ class CudaKernels final : public DeviceKernels {
  public:
   CudaKernels(const BlockSpans& table, std::string_view optimizer, std::uint32_t clip_alone,
               std::int64_t cells)
-      : update_(update_of(optimizer)),
+      : device_(c10::cuda::current_device()),
+        update_(update_of(optimizer)),
         clip_alone_(clip_alone),
         cells_(cells),
         row_size_(table.row_size),
@@ -85,16 +89,25 @@ class CudaKernels final : public DeviceKernels {
         update_sums_(static_cast<std::size_t>(cells) * count_),
         rates_(static_cast<std::size_t>(cells) * kKernelGroups * kRateFloats) {}
 
-  void gradient_norms(const DeviceStepState& state, void* stream) override {
-    check_cuda(launch_gradient_norms(args(state), stream), "gradient_norms");
+  void gradient_norms(const DeviceStepState& state) override {
+    const c10::cuda::CUDAGuard here(device_);
+    check_cuda(launch_gradient_norms(args(state), stream()), "gradient_norms");
   }
 
-  void update(const DeviceStepState& state, void* stream) override {
-    check_cuda(update_(args(state), stream), "update");
-    check_cuda(launch_finish_update(args(state), stream), "finish_update");
+  void update(const DeviceStepState& state) override {
+    const c10::cuda::CUDAGuard here(device_);
+    check_cuda(update_(args(state), stream()), "update");
+    check_cuda(launch_finish_update(args(state), stream()), "finish_update");
+  }
+
+  void squares(const DeviceParts& parts) override {
+    const c10::cuda::CUDAGuard here(device_);
+    check_cuda(launch_part_squares(parts, stream()), "squares");
   }
 
  private:
+  void* stream() const { return c10::cuda::getCurrentCUDAStream(device_).stream(); }
+
   StepArgs args(const DeviceStepState& s) const {
     if (s.arena.cells != cells_) {
       throw ShapeError("optimiser on the device: made for " + std::to_string(cells_) +
@@ -129,6 +142,7 @@ class CudaKernels final : public DeviceKernels {
     return out;
   }
 
+  c10::DeviceIndex device_;
   Launch update_;
   std::uint32_t clip_alone_;
   std::int64_t cells_;

@@ -17,7 +17,7 @@ inline constexpr const char* kPluginFile = "libdepthgrid_cuda.so";
 inline constexpr const char* kPluginEntry = "depthgrid_cuda_plugin";
 
 /// Incremented with every change of PluginAbi or of a class that crosses it.
-inline constexpr int kPluginVersion = 5;
+inline constexpr int kPluginVersion = 6;
 
 /// Interface of the GPU plug-in, returned by its one exported function `const PluginAbi*
 /// depthgrid_cuda_plugin()`. Host and plug-in are built together, by one compiler. All functions

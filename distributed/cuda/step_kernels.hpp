@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "core/train/optimizer/device_parts.hpp"
+
 // Read by nvcc: C++17, no LibTorch.
 namespace depthgrid {
 
@@ -54,5 +56,8 @@ int launch_adamw(const StepArgs& args, void* stream);
 
 /// Norms of the update and of the parameters from those sums; increments the step counter.
 int launch_finish_update(const StepArgs& args, void* stream);
+
+/// Sums of squares of parts of rows.
+int launch_part_squares(const DeviceParts& parts, void* stream);
 
 }  // namespace depthgrid

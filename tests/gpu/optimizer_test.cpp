@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/train/optimizer/layer_squares.hpp"
 #include "tests/gpu/gpu_case.hpp"
 #include "tests/support/stepped_arena.hpp"
 #include "tests/support/thread_team.hpp"
@@ -54,6 +55,29 @@ TEST_P(OptimizerOnGpu, MomentsDividedAmongRanksGiveTheSameParameters) {
     const std::lock_guard lock(one_at_a_time);
     EXPECT_TRUE(same_bits(mine.arena.values(), whole.arena.values())) << sync.rank();
   });
+}
+
+class LayersOnGpu : public GpuTest {};
+
+TEST_F(LayersOnGpu, NormsOfTheirGradientsHaveTheBitsOfTheHost) {
+  const ParameterLayout layout = stepping_layout();
+  for (const std::int64_t cells : {1, 32}) {
+    const TrainOptions options =
+        stepping_options("adam", ClipScope::Global, static_cast<std::size_t>(cells));
+    LayerSquares on_host(layout, options.frozen, 2, [](const std::string& name) {
+      return std::optional<std::int64_t>(name == "weight" || name == "bias" ? 0 : 1);
+    });
+    LayerSquares on_device = on_host;
+    const auto own = kernels(segment_table(layout, options), "adam", ClipScope::Global, cells);
+    const at::Tensor gradients = torch::randn({cells, layout.size()});
+    on_host.read(gradients);
+    on_device.read(gradients.to(device_), own.get());
+    GradientNorms clip;
+    clip.group_factor.assign(static_cast<std::size_t>(cells) * kParameterGroupCount, 0.5);
+    EXPECT_EQ(on_device.norms(clip, options.loss_scale).norm,
+              on_host.norms(clip, options.loss_scale).norm)
+        << cells << " cells";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, OptimizerOnGpu,

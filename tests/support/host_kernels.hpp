@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/train/optimizer/block_sums.hpp"
 #include "core/train/optimizer/device_kernels.hpp"
 #include "core/train/optimizer/optimizer_table.hpp"
 
@@ -18,7 +19,7 @@ class HostKernels final : public DeviceKernels {
       : scalars_(optimizer_row(optimizer).scalars.size()),
         step_(std::move(table), optimizer_row(optimizer).make(), scope) {}
 
-  void gradient_norms(const DeviceStepState& state, void*) override {
+  void gradient_norms(const DeviceStepState& state) override {
     load(state);
     norms_ = step_.gradient_norms(state.arena, rates());
     for (std::size_t e = 0; e < steps_.size(); ++e) {
@@ -33,7 +34,7 @@ class HostKernels final : public DeviceKernels {
     }
   }
 
-  void update(const DeviceStepState& state, void*) override {
+  void update(const DeviceStepState& state) override {
     load(state);
     const UpdateNorms done = step_.update(state.arena, rates(), norms_);
     for (std::size_t e = 0; e < steps_.size(); ++e) {
@@ -41,6 +42,18 @@ class HostKernels final : public DeviceKernels {
       row[4] = done.update_norm[e];
       row[5] = done.parameter_norm[e];
       state.step[e] += 1;
+    }
+  }
+
+  void squares(const DeviceParts& a) override {
+    for (std::int64_t e = 0; e < a.rows; ++e) {
+      for (std::int32_t part = 0; part < a.parts; ++part) {
+        double sum = 0;
+        for (std::int32_t b = a.part_begin[part]; b < a.part_begin[part + 1]; ++b) {
+          sum += sum_of_squares(a.x + e * a.row_size + a.offset[b], a.count[b]);
+        }
+        a.squares[e * a.parts + part] = sum;
+      }
     }
   }
 

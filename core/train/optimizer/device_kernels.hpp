@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/train/optimizer/arena_step.hpp"
+#include "core/train/optimizer/device_parts.hpp"
 #include "core/train/optimizer/segment_table.hpp"
 
 namespace depthgrid {
@@ -27,18 +28,22 @@ struct DeviceStepState {
 inline constexpr int kDeviceReportColumns = 6 + 3 * static_cast<int>(kParameterGroupCount);
 
 /// The optimiser's kernels for a GPU. Same blocks, same order of sums and same rounding of each
-/// operation as ArenaStep; no atomics on floats, so runs repeat to the bit.
+/// operation as ArenaStep; no atomics on floats, so runs repeat to the bit. They are queued on
+/// LibTorch's current stream of the device for which they were made, allocate nothing and throw
+/// BackendError if a launch fails.
 class DeviceKernels {
  public:
   virtual ~DeviceKernels() = default;
 
-  /// Queues the norm pass and the clip on `stream` (a cudaStream_t). Allocates nothing.
-  /// @throws BackendError if a launch fails.
-  virtual void gradient_norms(const DeviceStepState& state, void* stream) = 0;
+  /// The norm pass and the clip.
+  virtual void gradient_norms(const DeviceStepState& state) = 0;
 
-  /// Queues one step on `stream`; reads the report filled by gradient_norms().
-  /// @throws BackendError if a launch fails.
-  virtual void update(const DeviceStepState& state, void* stream) = 0;
+  /// One step; reads the report filled by gradient_norms().
+  virtual void update(const DeviceStepState& state) = 0;
+
+  /// Sums of squares of parts of rows, in the order and with the bits of LayerSquares on the host:
+  /// two launches, whatever the number of rows and parts.
+  virtual void squares(const DeviceParts& parts) = 0;
 };
 
 /// What a device needs from a SegmentTable.

@@ -9,6 +9,7 @@
 #include <ATen/ops/randn.h>
 
 #include "core/base/nan.hpp"
+#include "tests/support/host_kernels.hpp"
 
 namespace depthgrid::testing {
 namespace layer_squares_test {
@@ -82,6 +83,26 @@ TEST(LayerSquares, ACellHasItsBitsAloneAndBesideOneThatDiverged) {
     EXPECT_EQ(three.norm[6 + l], one.norm[l]);
     EXPECT_EQ(three.norm_clipped[6 + l], one.norm_clipped[l]);
     EXPECT_TRUE(std::isnan(three.norm[l]));
+  }
+}
+
+/// Another number of rows needs workspace of another size.
+TEST(LayerSquares, ADevicesKernelsGetTheSameBlocks) {
+  LayerSquares host = squares(), device = squares();
+  const std::vector<Segment> one = {{.offset = 0, .count = layout().size()}};
+  HostKernels kernels(SegmentTable(layout().size(), one), "adam", ClipScope::Global);
+  for (const std::int64_t cells : {1, 3}) {
+    const at::Tensor g = at::randn({cells, layout().size()}, at::kFloat);
+    host.read(g);
+    device.read(g, &kernels);
+    const std::vector<double> scale(static_cast<std::size_t>(cells), 1);
+    const GradientNorms factors = clip(scale.size());
+    const std::vector<double> want = host.norms(factors, scale).norm;
+    const std::vector<double> have = device.norms(factors, scale).norm;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (i % 3 == 2) continue;  // a layer without trained parameters
+      EXPECT_EQ(have[i], want[i]) << cells << " cells, number " << i;
+    }
   }
 }
 
