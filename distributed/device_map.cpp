@@ -7,14 +7,16 @@
 #include <sched.h>
 
 #include "core/base/error.hpp"
+#include "core/base/machine.hpp"
 
 namespace depthgrid {
 namespace {
 
 /// " (NAME=value, …)": the variables that are set among those that decide which GPUs a rank sees.
 std::string device_environment() {
-  constexpr std::array kNames = {"CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_GPUS_PER_TASK",
-                                 "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"};
+  constexpr std::array kNames = {"CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS",
+                                 "SLURM_JOB_GPUS",       "SLURM_GPUS_PER_TASK",
+                                 "SLURM_LOCALID",        "OMPI_COMM_WORLD_LOCAL_RANK"};
   std::string text;
   for (const char* name : kNames) {
     const char* const value = std::getenv(name);
@@ -45,23 +47,36 @@ bool same_card(const CardMap::Place& a, const CardMap::Place& b) {
 
 }  // namespace
 
+bool gpu_is_meant(bool shown) {
+  if (const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    return !cards_of(visible).empty();
+  }
+  const auto given = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  return shown || given("SLURM_STEP_GPUS") || given("SLURM_JOB_GPUS");
+}
+
 bool trains_on_gpus(std::string_view wanted, const std::vector<RankGpus>& ranks) {
   if (wanted == "cpu") return false;
   const auto sees_none = [](const RankGpus& r) { return r.count == 0; };
-  const auto without = std::ranges::find_if(ranks, sees_none);
-  if (without == ranks.end()) return true;
   const bool mixed = !std::ranges::all_of(ranks, sees_none);
-  if (wanted == "auto" && !mixed) return false;
-  const std::string rank =
-      ranks.size() == 1 ? "" : "rank " + std::to_string(without - ranks.begin()) + ": ";
-  throw UserError(
-      ExitCode::BadConfig,
-      (wanted == "cuda" ? std::string("resources.device is cuda, but no GPU can be used: ")
-                        : std::string("some ranks see a GPU and others none: ")) +
-          rank + without->problem +
-          (mixed ? "; start ranks only where there is a GPU, or use resources.device: cpu"
-                 : "; use resources.device: cpu or auto") +
-          device_environment());
+  // The rank to speak of: one that lacks a GPU that was meant, if there is one.
+  auto without =
+      std::ranges::find_if(ranks, [&](const RankGpus& r) { return sees_none(r) && r.meant; });
+  const bool meant = without != ranks.end();
+  if (!meant) without = std::ranges::find_if(ranks, sees_none);
+  if (without == ranks.end()) return true;
+  if (wanted == "auto" && !mixed && !meant) return false;
+  std::string text = wanted == "cuda" ? "resources.device is cuda, but no GPU can be used: "
+                     : mixed          ? "some ranks see a GPU and others none: "
+                                      : "a GPU is meant for this run, but none can be used: ";
+  if (ranks.size() > 1) text += "rank " + std::to_string(without - ranks.begin()) + ": ";
+  text += without->problem;
+  if (mixed) text += "; start ranks only where there is a GPU";
+  text += "; to train on the CPU: --set resources.device=cpu";
+  throw UserError(ExitCode::BadConfig, text + device_environment());
 }
 
 int device_for(int devices, int local_rank) {

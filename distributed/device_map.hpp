@@ -15,13 +15,21 @@ namespace depthgrid {
 struct RankGpus {
   int count = 0;
   std::string problem;  ///< why the count is 0
+  bool meant = false;   ///< gpu_is_meant()
 };
+
+/// Whether who started this process meant it to have a GPU: CUDA_VISIBLE_DEVICES names one, or
+/// Slurm gave the job or its step one, or the machine shows one. A CUDA_VISIBLE_DEVICES that names
+/// none (empty, -1, NoDevFiles) means that no GPU is wanted, whatever else there is.
+/// @param shown  the machine shows a GPU.
+bool gpu_is_meant(bool shown);
 
 /// Whether a run trains on GPUs. All ranks decide the same, since all of them see the same `ranks`:
 /// a CPU and a GPU in one team would not even call the same collectives.
 /// @param wanted  word of resources.device. @param ranks  of the whole run, at least one.
 /// @throws UserError (BadConfig) with the first rank's reason if `wanted` is "cuda" and a rank sees
-///         no GPU, or "auto" and some ranks see one and others none.
+///         no GPU, or "auto" and a rank sees none where one is meant, or some ranks see one and
+///         others none.
 bool trains_on_gpus(std::string_view wanted, const std::vector<RankGpus>& ranks);
 
 /// Device index for one rank: its local rank, counted again from 0 where there are fewer GPUs than

@@ -47,7 +47,7 @@ const PluginAbi& usable_plugin(const char* call) {
 }  // namespace
 
 GpuSearch find_gpus() {
-  if (const auto problem = driver_problem()) return {0, false, *problem};
+  if (const auto problem = driver_problem()) return {0, shows_gpu(), *problem};
   const Plugin plugin = open_plugin();
   if (plugin.abi == nullptr) return {0, true, plugin.problem};
   GpuSearch found{0, true, ""};

@@ -17,7 +17,7 @@ namespace depthgrid {
 /// The GPUs that this process sees.
 struct GpuSearch {
   int count = 0;
-  bool driver = false;  ///< the machine has a driver: without one, no GPU is nothing to report
+  bool shown = false;   ///< the machine shows a GPU, usable or not
   std::string problem;  ///< why the count is 0
 };
 

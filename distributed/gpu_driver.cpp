@@ -18,7 +18,9 @@ bool is_gpu(std::string_view name) {
          std::isdigit(static_cast<unsigned char>(name[kPrefix.size()])) != 0;
 }
 
-bool has_gpu(const DriverPlaces& places) {
+}  // namespace
+
+bool shows_gpu(const DriverPlaces& places) {
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator(places.devices, absent)) {
     if (is_gpu(entry.path().filename().string())) return true;
@@ -27,10 +29,8 @@ bool has_gpu(const DriverPlaces& places) {
   return !absent && cards != std::filesystem::directory_iterator();
 }
 
-}  // namespace
-
 std::optional<std::string> driver_problem(const DriverPlaces& places) {
-  if (!has_gpu(places)) {
+  if (!shows_gpu(places)) {
     return "this machine has no NVIDIA GPU (there is no " + (places.devices / "nvidia0").string() +
            ")";
   }

@@ -14,10 +14,12 @@ struct DriverPlaces {
   std::string library = "libcuda.so.1";  ///< belongs to the driver, not to CUDA
 };
 
+/// Whether the machine shows a GPU: the files that a driver makes for one, in two folders.
+bool shows_gpu(const DriverPlaces& places = {});
+
 /// Why this machine has no usable driver; none if it has one.
 ///
-/// Looks for the GPUs' files, then opens and closes the driver's library: a machine without a GPU
-/// pays for a look into two folders.
+/// Asks for the files first, then opens and closes the driver's library.
 std::optional<std::string> driver_problem(const DriverPlaces& places = {});
 
 }  // namespace depthgrid

@@ -79,11 +79,41 @@ TEST(DeviceMap, ARefusalNamesTheRankItsReasonAndTheEnvironment) {
   const std::string none = refusal("cuda", {without});
   EXPECT_NE(none.find("resources.device is cuda"), std::string::npos) << none;
   EXPECT_NE(none.find("no driver here"), std::string::npos) << none;
-  EXPECT_NE(none.find("cpu or auto"), std::string::npos) << none;
+  EXPECT_NE(none.find("--set resources.device=cpu"), std::string::npos) << none;
   const std::string mixed = refusal("auto", {with, without});
   EXPECT_NE(mixed.find("rank 1: no driver here"), std::string::npos) << mixed;
   EXPECT_NE(mixed.find("CUDA_VISIBLE_DEVICES=0,1"), std::string::npos) << mixed;
   EXPECT_NE(refusal("cuda", {with, without}).find("rank 1"), std::string::npos);
+}
+
+TEST(DeviceMap, AutoTrainsOnTheCpuOnlyWhereNoGpuWasMeant) {
+  const RankGpus without{0, "no driver here"}, meant{0, "its driver is too old", true};
+  EXPECT_FALSE(trains_on_gpus("auto", {without, without}));
+  EXPECT_FALSE(trains_on_gpus("cpu", {meant}));
+  const std::string text = refusal("auto", {without, meant});
+  EXPECT_NE(text.find("a GPU is meant for this run"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 1: its driver is too old"), std::string::npos) << text;
+  EXPECT_NE(text.find("--set resources.device=cpu"), std::string::npos) << text;
+}
+
+TEST(DeviceMap, AGpuIsMeantByItsNameByAnAllocationOrByBeingThere) {
+  const Variable visible("CUDA_VISIBLE_DEVICES", nullptr), step("SLURM_STEP_GPUS", nullptr),
+      job("SLURM_JOB_GPUS", nullptr);
+  EXPECT_FALSE(gpu_is_meant(false));
+  EXPECT_TRUE(gpu_is_meant(true));
+  {
+    const Variable given("SLURM_JOB_GPUS", "2,3");
+    EXPECT_TRUE(gpu_is_meant(false));
+  }
+  for (const char* names : {"0", "1,2", "GPU-5fd3f1a2", "MIG-1"}) {
+    const Variable named("CUDA_VISIBLE_DEVICES", names);
+    EXPECT_TRUE(gpu_is_meant(false)) << names;
+  }
+  const Variable given("SLURM_STEP_GPUS", "0");
+  for (const char* none : {"", "-1", "NoDevFiles"}) {
+    const Variable hidden("CUDA_VISIBLE_DEVICES", none);
+    EXPECT_FALSE(gpu_is_meant(true)) << none;
+  }
 }
 
 using Place = CardMap::Place;

@@ -23,7 +23,7 @@ bool has_mapped(const std::string& library) {
 // First: the others load the plug-in.
 TEST(DevicePlugin, AMachineWithoutADriverDoesNotLoadIt) {
   const GpuSearch found = find_gpus();
-  if (found.driver) GTEST_SKIP() << "this machine has a GPU's driver";
+  if (found.shown) GTEST_SKIP() << "this machine has a GPU";
 
   EXPECT_EQ(found.count, 0);
   EXPECT_NE(found.problem, "");

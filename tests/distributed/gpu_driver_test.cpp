@@ -32,7 +32,9 @@ TEST_F(GpuDriverTest, AMachineWithoutAGpuIsSaidToHaveNone) {
 }
 
 TEST_F(GpuDriverTest, ADeviceFileOrTheKernelsEntryAndTheLibraryMakeADriver) {
+  EXPECT_FALSE(shows_gpu(places_));
   touch("nvidia0");
+  EXPECT_TRUE(shows_gpu(places_));
   EXPECT_EQ(driver_problem(places_), std::nullopt);
   places_.devices = folder_.path() / "absent";
   EXPECT_TRUE(driver_problem(places_));
@@ -45,6 +47,7 @@ TEST_F(GpuDriverTest, ADriverWhoseLibraryIsMissingSaysSoInTheLinkersWords) {
   places_.library = "libcuda-absent.so.1";
   const auto problem = driver_problem(places_);
   ASSERT_TRUE(problem);
+  EXPECT_TRUE(shows_gpu(places_));
   EXPECT_NE(problem->find("libcuda-absent.so.1"), std::string::npos) << *problem;
   EXPECT_NE(problem->find("cannot open"), std::string::npos) << *problem;
 }

@@ -121,8 +121,9 @@ scontrol update nodename=n1 state=resume
 wait_for 90 "end of the arrays" queue_empty_soon
 all_done drained
 
-# Four jobs at a time on a node of four cards: each launch sees one, and each its own.
-pretending packing 'echo "${CUDA_VISIBLE_DEVICES-none} $SLURMD_NODENAME" >>"'"$scratch"'/cards"; exec "$real" "$@"'
+# Four jobs at a time on a node of four cards: each launch sees one, and each its own. The cards are no GPUs, so that
+# the workers must not see them.
+pretending packing 'echo "${CUDA_VISIBLE_DEVICES-none} $SLURMD_NODENAME" >>"'"$scratch"'/cards"; exec env CUDA_VISIBLE_DEVICES= "$real" "$@"'
 "$scratch/packing/depthgrid" submit "$sweep" "${options[@]}" --store packed --set resources.device=auto \
   --set resources.gpus=4 --json >out
 check "j['tasks'] == 1 and j['cells'] == 4"
@@ -137,7 +138,7 @@ expect 0 env DEPTHGRID="$depthgrid" "$sources/scripts/slurm/interactive.sh" "$sw
 same plain interactive
 
 # Two nodes of four cards: a launch has a card and its share of a node's cores, whatever -j and the packing say.
-pretending spreading 'echo "$SLURM_STEP_ID ${CUDA_VISIBLE_DEVICES-none} ${SLURM_CPUS_PER_TASK-}" >>"'"$scratch"'/spread"; exec "$real" "$@"'
+pretending spreading 'echo "$SLURM_STEP_ID ${CUDA_VISIBLE_DEVICES-none} ${SLURM_CPUS_PER_TASK-}" >>"'"$scratch"'/spread"; exec env CUDA_VISIBLE_DEVICES= "$real" "$@"'
 expect 0 env DEPTHGRID="$scratch/spreading/depthgrid" "$sources/scripts/slurm/interactive.sh" "$sweep" "${options[@]}" \
   --set packing.cells_per_gpu=2 --store spread_out -q -j 20 -- -N2 -c8 --gres=gpu:4 -t 5
 says err "8 at a time, not 20"

@@ -43,22 +43,23 @@ GpuSearch allowed_gpus(const CellConfig& run) {
 }
 
 /// What every rank sees, by rank.
-std::vector<RankGpus> seen_by_all(Collective& world, const GpuSearch& mine) {
+std::vector<RankGpus> seen_by_all(Collective& world, const RankGpus& mine) {
   std::vector<RankGpus> out;
   for (const std::string& text :
-       gather_text(world, std::to_string(mine.count) + " " + mine.problem)) {
-    const std::size_t space = text.find(' ');
-    out.push_back({std::stoi(text.substr(0, space)), text.substr(space + 1)});
+       gather_text(world, fmt::format("{} {} {}", mine.count, mine.meant ? 1 : 0, mine.problem))) {
+    const std::size_t count_end = text.find(' ');
+    out.push_back({.count = std::stoi(text.substr(0, count_end)),
+                   .problem = text.substr(count_end + 3),
+                   .meant = text[count_end + 1] == '1'});
   }
   return out;
 }
 
-/// A run on the CPU of a machine that has a GPU, or at least its driver, says why; of another
-/// machine, only its log does.
+/// A run on the CPU of a machine that shows a GPU says why; of another machine, only its log does.
 void say_why_not(const GpuSearch& search, const Collective& world) {
   if (world.rank() != 0) return;
   const std::string text = "no GPU is used: " + search.problem;
-  if (search.driver) {
+  if (search.shown) {
     log(LogLevel::Warning, text);
   } else {
     log_quietly(LogLevel::Info, text);
@@ -72,7 +73,9 @@ DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_r
   const DeviceChoice cpu{.device = at::kCPU, .name = "cpu (" + cpu_model() + ")"};
   if (wanted == "cpu") return cpu;
   const GpuSearch mine = allowed_gpus(run);
-  const std::vector<RankGpus> all = seen_by_all(world, mine);
+  const bool forbidden = run.integer_if("resources.gpus") == 0;
+  const std::vector<RankGpus> all =
+      seen_by_all(world, {mine.count, mine.problem, !forbidden && gpu_is_meant(mine.shown)});
   bool on_gpus = false;
   agree(world, [&] { on_gpus = trains_on_gpus(wanted, all); });
   if (!on_gpus) {

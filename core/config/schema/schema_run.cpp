@@ -74,7 +74,7 @@ constexpr Leaf kCheckpoint[] = {
 
 constexpr Leaf kResources[] = {
     word("resources.device", "auto cpu cuda", "auto", Execution,
-         "kind of device; auto: cuda where there is one"),
+         "kind of device; auto: cuda where there is one, cpu where none was meant, else an error"),
     read(null_means(run_integer("resources.gpus", 0, 1e6, "per node", "null", "GPUs used"),
                     "all visible"),
          "resources.device!=cpu"),
