@@ -14,7 +14,7 @@ namespace depthgrid {
 int bench_verb(const Arguments& arguments) {
   CommandLine line(
       "bench step|optimiser|journal|decode|kernels [--family NAME] [--cells E] [--steps N] "
-      "[--isa WORD] [--set KEY=VALUE]...",
+      "[--only TEXT] [--device WORD] [--isa WORD] [--set KEY=VALUE]...",
       "step: times the training step of E fused cells. With --dump, writes the\n"
       "initial weights, the batches and the losses of the first steps for other programs.\n"
       "optimiser: times norms, clip and update of E cells of --parameters weights each.\n"
@@ -33,6 +33,7 @@ int bench_verb(const Arguments& arguments) {
       .text("store", "DIR", "decode: the store of --cell")
       .text("cell", "CELL", "decode: a trained cell whose layers skip tokens, on its own text")
       .text("only", "TEXT", "kernels: those whose name contains it")
+      .text("device", "WORD", "step, optimiser, decode: cpu (default) or cuda")
       .text("isa", "WORD", "avx512, avx2 or base: nothing above it, in LibTorch and MKL too")
       .text("dump", "DIR", "folder for weights, batches and losses")
       .flag("json", "print JSON");
@@ -49,6 +50,10 @@ int bench_verb(const Arguments& arguments) {
   order.set = line.list_of("set");
   order.json = line.has("json");
   order.only = line.text_of("only");
+  if (line.has("device")) {
+    static constexpr std::string_view kDevices[] = {"cpu", "cuda"};
+    order.device = line.required("device", kDevices);
+  }
   if (line.has("isa")) {
     const Isa isa = choose_isa("--isa", line.text_of("isa").c_str());
     for (const auto& [name, value] : variables_of(isa)) {

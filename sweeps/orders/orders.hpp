@@ -50,8 +50,9 @@ struct BenchOrder {
   std::string dump;  // folder for initial weights, batches and losses; empty = none
   std::vector<std::string> set;
   bool json = false;
-  CellChoice from{};   // decode: a trained cell; empty = initial weights
-  std::string only{};  // kernels: those whose name contains it
+  CellChoice from{};           // decode: a trained cell; empty = initial weights
+  std::string only{};          // kernels: those whose name contains it
+  std::string device = "cpu";  // step, optimiser, decode: or "cuda"
 };
 
 /// `depthgrid export`.

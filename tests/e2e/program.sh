@@ -53,6 +53,20 @@ says err "avx1024"
 expect 0 "$depthgrid" bench kernels --only "gated weights" --isa base --json
 check 'j["instruction_sets"].startswith("base") and all(r["base"] > 0 and r["library"] > 0 for r in j["rows"])'
 expect 2 "$depthgrid" bench kernels --only "no such kernel"
+DEPTHGRID_ISA=avx1024 expect 78 "$depthgrid" plan "$sources/configs/tiny.yaml"
+says err "avx1024"
+
+# A GPU that is meant and cannot be used is no reason to train on the CPU in silence.
+if [ ! -e /dev/nvidia0 ]; then
+  CUDA_VISIBLE_DEVICES=0 expect 78 "$depthgrid" run "$sources/configs/tiny.yaml" --store meant
+  says err "a GPU is meant for this run"
+  says err "--set resources.device=cpu"
+  expect 78 "$depthgrid" bench step --device cuda --steps 1
+  says err "no GPU can be used"
+fi
+expect 2 "$depthgrid" bench step --device tpu
+expect 0 "$depthgrid" bench step --steps 2 --device cpu --json --set model.d_model=16 --set data.seq_len=8
+check 'j["device"] == "cpu" and j["cells"] == 1 and j["peak_bytes"] > 0 and "launches" not in j'
 
 if [ -w /dev/full ]; then
   code=0

@@ -21,6 +21,7 @@
 #include "core/train/train_options.hpp"
 #include "models/decode/decoder.hpp"
 #include "worker/bench/bench.hpp"
+#include "worker/bench/bench_device.hpp"
 #include "worker/data_pool.hpp"
 #include "worker/eval/mode_evaluation.hpp"
 #include "worker/model/fused_model.hpp"
@@ -51,11 +52,13 @@ struct Rates {
   std::vector<double> first, second, ratio;
 };
 
-Rates in_turns(const Way& first, const Way& second, std::int64_t steps) {
+Rates in_turns(const BenchDevice& bench, const Way& first, const Way& second, std::int64_t steps) {
   const auto rate = [&](const Way& way) {
     way.start();
+    bench.synchronize();
     const Stopwatch clock;
     for (std::int64_t n = 0; n < steps; ++n) way.next(kPrompt + n);
+    bench.synchronize();
     return static_cast<double>(steps) / clock.seconds();
   };
   Rates out;
@@ -84,11 +87,13 @@ std::string with_spread(const std::vector<double>& ratio) {
 }
 
 /// Prints the text, or as JSON the rates, the second under `other`, and `more`.
-int print_rates(const BenchOrder& order, const Model& model, const Rates& rates,
-                const std::string& other, const Json& more, const std::string& text) {
+int print_rates(const BenchOrder& order, const BenchDevice& bench, const Model& model,
+                const Rates& rates, const std::string& other, const Json& more,
+                const std::string& text) {
   Json json = {{"schema", 1},
                {"family", model.options().family},
                {"instruction_sets", instruction_sets()},
+               {"device", bench.name()},
                {"tokens", order.steps},
                {"tokens_per_second", median(rates.first)},
                {"tokens_per_second_" + other, median(rates.second)},
@@ -111,8 +116,9 @@ Execution at_random(const Model& model, std::int64_t tokens) {
   const double share = model.options().routing.capacity.front();
   const std::int64_t layers = model.options().layers;
   return {.mode = ExecutionMode::Forced,
-          .forced = at::cat(
-              {drawn_masks(kPrompt, layers, share), drawn_masks(tokens, layers, share)}, 2)};
+          .forced =
+              at::cat({drawn_masks(kPrompt, layers, share), drawn_masks(tokens, layers, share)}, 2)
+                  .to(model.options().device)};
 }
 
 /// Share of the tokens behind the prompt that the dynamic layers execute.
@@ -131,19 +137,19 @@ double executed_share(Decoder& student, const Model& model, const at::Tensor& id
 }
 
 /// Compares a student with the same weights executing every token.
-int against_dense(const BenchOrder& order, const Model& model, const at::Tensor& ids,
-                  Execution decisions) {
+int against_dense(const BenchOrder& order, const BenchDevice& bench, const Model& model,
+                  const at::Tensor& ids, Execution decisions) {
   const RoutingOptions& o = model.options().routing;
   const std::int64_t layers = model.options().layers;
   Decoder student(model, std::move(decisions));
   Decoder dense(model, Execution{.mode = ExecutionMode::Dense});
   const double executed = executed_share(student, model, ids);
   const Rates rates =
-      in_turns(decoding(student, model, ids), decoding(dense, model, ids), order.steps);
+      in_turns(bench, decoding(student, model, ids), decoding(dense, model, ids), order.steps);
   const double share = static_cast<double>(o.layers.size()) / static_cast<double>(layers);
   const double ideal = 1 / (1 - share + share * executed);
   return print_rates(
-      order, model, rates, "dense",
+      order, bench, model, rates, "dense",
       {{"ideal_speedup", ideal},
        {"dynamic_layers", o.layers},
        {"executed_share", executed},
@@ -156,16 +162,17 @@ int against_dense(const BenchOrder& order, const Model& model, const at::Tensor&
                   dense.bytes()));
 }
 
-int against_recomputation(const BenchOrder& order, const Model& model, const at::Tensor& ids) {
+int against_recomputation(const BenchOrder& order, const BenchDevice& bench, const Model& model,
+                          const at::Tensor& ids) {
   Decoder decoder(model);
   const Way recomputing{[] {},
                         [&](std::int64_t at) {
                           const at::Tensor states = model.states(ids.narrow(2, 0, at + 1), {});
                           model.readout(states.narrow(2, at, 1));
                         }};
-  const Rates rates = in_turns(decoding(decoder, model, ids), recomputing, order.steps);
+  const Rates rates = in_turns(bench, decoding(decoder, model, ids), recomputing, order.steps);
   return print_rates(
-      order, model, rates, "recomputed", Json::object({{"cache_bytes", decoder.bytes()}}),
+      order, bench, model, rates, "recomputed", Json::object({{"cache_bytes", decoder.bytes()}}),
       fmt::format(
           "{}: {:.4g} tokens/s with caches, {:.4g} by recomputation ({}); caches of {} bytes",
           model.options().family, median(rates.first), median(rates.second),
@@ -174,7 +181,13 @@ int against_recomputation(const BenchOrder& order, const Model& model, const at:
 
 /// A trained student, with its own decisions, on the text that it was validated on.
 int of_a_cell(const BenchOrder& order) {
+  if (order.device != "cpu") {
+    throw UserError(ExitCode::Usage,
+                    "bench decode: a trained cell is decoded on the CPU only: leave out --device, "
+                    "or --cell");
+  }
   const StoredModel stored(order.from);
+  const BenchDevice bench(order.device, stored.config);
   DataPool pool(stored.store, DataPool::Use::Reading);
   const auto data = pool.open(stored.config);
   const EvalPlan plan(stored.config, *data, 1);
@@ -195,7 +208,7 @@ int of_a_cell(const BenchOrder& order) {
   }
   std::vector<std::int64_t> ids;
   for (std::int64_t at = 0; at < all; ++at) ids.push_back(text[at]);
-  return against_dense(order, *stored.model, at::tensor(ids, at::kLong).view({1, 1, all}),
+  return against_dense(order, bench, *stored.model, at::tensor(ids, at::kLong).view({1, 1, all}),
                        *stored.language->execution);
 }
 
@@ -205,8 +218,11 @@ int bench_decode(const BenchOrder& order) {
   const at::NoGradGuard no_grad;
   if (!order.from.cell.empty()) return of_a_cell(order);
   const CellConfig config = bench_cell(order);
-  const ModelOptions options = model_options({&config});
-  Arena arena(layout_of(options), train_options({&config}).model_seed, at::kFloat);
+  const BenchDevice bench(order.device, config);
+  ModelOptions options = model_options({&config});
+  options.device = bench.device();
+  Arena arena(layout_of(options), train_options({&config}).model_seed,
+              at::TensorOptions().dtype(at::kFloat).device(bench.device()));
   const Model model(arena, options);
   const std::int64_t all = kPrompt + order.steps, room = Decoder(model).room();
   if (all > room) {
@@ -215,10 +231,11 @@ int bench_decode(const BenchOrder& order) {
                                 "learned positions; set data.seq_len or --steps",
                                 order.steps, kPrompt, room));
   }
-  const at::Tensor ids = at::randint(0, options.vocabulary, {1, 1, all}, at::kLong);
+  const at::Tensor ids =
+      at::randint(0, options.vocabulary, {1, 1, all}, at::kLong).to(bench.device());
   return options.routing.layers.empty()
-             ? against_recomputation(order, model, ids)
-             : against_dense(order, model, ids, at_random(model, order.steps));
+             ? against_recomputation(order, bench, model, ids)
+             : against_dense(order, bench, model, ids, at_random(model, order.steps));
 }
 
 }  // namespace depthgrid

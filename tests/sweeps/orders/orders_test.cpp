@@ -72,6 +72,7 @@ TEST(BenchOrder, ReadsBackWhatWasWritten) {
   order.family = "standard";
   order.cells = 16;
   order.dump = "/tmp/dump";
+  order.device = "cuda";
   order.set = {"model.d_model=64"};
   const BenchOrder back = parse_order<BenchOrder>(order_text(order));
   EXPECT_EQ(back.what, "step");
@@ -79,6 +80,7 @@ TEST(BenchOrder, ReadsBackWhatWasWritten) {
   EXPECT_EQ(back.cells, 16);
   EXPECT_EQ(back.steps, 50);
   EXPECT_EQ(back.dump, "/tmp/dump");
+  EXPECT_EQ(back.device, "cuda");
   EXPECT_EQ(back.set, order.set);
 }
 

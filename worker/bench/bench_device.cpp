@@ -1,0 +1,81 @@
+#include "worker/bench/bench_device.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <ATen/Context.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
+
+#include "core/base/error.hpp"
+#include "distributed/device_plugin.hpp"
+#include "worker/process/memory_use.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace profiler = torch::profiler::impl;
+
+constexpr std::size_t kLongest = 5;
+
+}  // namespace
+
+BenchDevice::BenchDevice(const std::string& word, const CellConfig& config) {
+  if (word == "cuda") {
+    const GpuSearch found = find_gpus();
+    if (found.count == 0) {
+      throw UserError(ExitCode::BadConfig,
+                      "bench --device cuda: no GPU can be used: " + found.problem);
+    }
+    name_ = "cuda " + use_device(0).bus;
+    device_ = at::Device(at::kCUDA, 0);
+  }
+  at::Context& context = at::globalContext();
+  context.setDeterministicAlgorithms(config.flag("train.deterministic"), /*warn_only=*/false);
+  context.setDeterministicFillUninitializedMemory(false);
+  context.setAllowTF32CuBLAS(config.word("train.precision") == "tf32");
+  reset_peak_memory(device_);
+}
+
+void BenchDevice::synchronize() const {
+  if (device_.is_cpu()) return;
+  c10::impl::VirtualGuardImpl(device_.type()).synchronizeDevice(device_.index());
+}
+
+double BenchDevice::peak_bytes() const {
+  return peak_device_memory_bytes(device_);
+}
+
+DeviceWork BenchDevice::work_of(const std::function<void()>& work) const {
+  if (device_.is_cpu()) return {};
+  const profiler::ProfilerConfig config(profiler::ProfilerState::KINETO);
+  const std::set<profiler::ActivityType> activities = {profiler::ActivityType::CPU,
+                                                       profiler::ActivityType::CUDA};
+  torch::autograd::profiler::prepareProfiler(config, activities);
+  torch::autograd::profiler::enableProfiler(config, activities);
+  work();
+  synchronize();
+  const auto result = torch::autograd::profiler::disableProfiler();
+  DeviceWork out;
+  std::map<std::string, double> by_name;
+  for (const auto& event : result->events()) {
+    if (event.deviceType() == c10::DeviceType::CPU) continue;
+    const std::string name = event.name();
+    const double milliseconds = static_cast<double>(event.durationNs()) * 1e-6;
+    out.busy_ms += milliseconds;
+    if (name.starts_with("Memcpy") || name.starts_with("Memset")) {
+      ++out.copies;
+    } else {
+      ++out.kernels;
+      by_name[name] += milliseconds;
+    }
+  }
+  out.longest.assign(by_name.begin(), by_name.end());
+  std::ranges::stable_sort(out.longest, std::ranges::greater{},
+                           &std::pair<std::string, double>::second);
+  if (out.longest.size() > kLongest) out.longest.resize(kLongest);
+  return out;
+}
+
+}  // namespace depthgrid
