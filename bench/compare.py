@@ -10,6 +10,7 @@ Writes results.json and performance.md into the folder.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import shutil
@@ -24,11 +25,14 @@ from typing import Any
 import machine
 import report
 from contenders import BASELINES, Baseline, Case, Contender, OneShot, Program, run_json
-from suites import STEP_SUITES
+from suites import STEP_SUITES, gpu_cases
 
 HERE = Path(__file__).parent
 GPT_PARAMETERS = 4_902_912
 SMALL_PARAMETERS = 336_000
+PROBES = ("trajectory", "gates", "gradients", "logit_lens", "attention", "weights")
+WITHOUT_PROBES = [x for probe in PROBES for x in ("--set", f"probes.{probe}.schedule=off")]
+"""Makespan: the others measure nothing beside the loss."""
 MEAN_LOSS_TOLERANCE = 0.05
 """Makespan: each side draws its own random numbers, so mean losses over all cells agree only roughly."""
 
@@ -70,14 +74,22 @@ def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
             label = " ".join([script.removesuffix(".py"), *more]).replace("--", "")
             if options.rivals and label not in options.rivals.split(","):
                 continue
-            rival = Baseline(label, [*arguments, "--precision", case.precision])
+            if script == "jax_jit.py" and importlib.util.find_spec("jax") is None:
+                print(f"  not run: {label}: there is no JAX", file=sys.stderr)
+                continue
+            rival = Baseline(label, [*arguments, "--precision", case.precision, "--device", case.device])
             print(f"  starting {label}", file=sys.stderr)
-            rivals.append(rival.start(folder / "stderr.log"))
-            differences[label] = loss_difference(rival.losses, losses)
-            if not differences[label] <= case.tolerance:
+            rivals.append(rival.launch(folder / "stderr.log"))
+            if case.device == "cpu":  # else they compile side by side: the host has more cores than they take
+                rival.wait()
+        for rival in rivals:
+            if case.device != "cpu":
+                rival.wait()
+            differences[rival.name] = loss_difference(rival.losses, losses)
+            if not differences[rival.name] <= case.tolerance:
                 raise SystemExit(
-                    f"{case.name}: losses of {label} and depthgrid differ by {differences[label]:.1e}, more than"
-                    f" {case.tolerance:.0e}: not the same mathematics, nothing is reported ({folder})"
+                    f"{case.name}: losses of {rival.name} and depthgrid differ by {differences[rival.name]:.1e}, more"
+                    f" than {case.tolerance:.0e}: not the same mathematics, nothing is reported ({folder})"
                 )
         machine.require_quiet(force=options.force)
         everybody: list[Contender] = [*ours, *rivals]
@@ -85,7 +97,7 @@ def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
     finally:
         for rival in rivals:
             rival.close()
-    return report.rows(times, [p.name for p in ours], differences)
+    return report.rows(times, [p.name for p in ours], differences, {r.name: r.ready_seconds for r in rivals})
 
 
 def run_optimiser(options: argparse.Namespace, cells: int, parameters: int) -> list[report.Row]:
@@ -123,24 +135,26 @@ def run_makespan(options: argparse.Namespace) -> list[report.Row]:
         script = [sys.executable, str(BASELINES / "makespan.py"), "--mode", mode, "--workers", str(options.cores)]
         results[f"torch, {mode}"] = run_json([*script, "--text", str(text), "--out", str(folder)])["train_loss_last50"]
 
-    def ours(folder: Path) -> None:
+    def ours(folder: Path, *options: str) -> None:
         command = ["mpirun", "-np", str(options.cores), "--bind-to", "core", "--map-by", "core"] * (options.cores > 1)
         command += [str(options.program), "run", str(HERE / "makespan.yaml"), "--store", str(folder)]
         root_user = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         env = {**os.environ, "XDG_CACHE_HOME": str(folder) + "-cache", **(root_user if os.geteuid() == 0 else {})}
-        done = subprocess.run([*command, "--set", f"data.path={text}", "-q"], env=env, capture_output=True, check=False)
+        command += ["--set", f"data.path={text}", "-q", *options]
+        done = subprocess.run(command, env=env, capture_output=True, check=False)
         if done.returncode:
             raise SystemExit(f"failed: {' '.join(command)}\n{done.stderr.decode(errors='replace')[-2000:]}")
 
     ways: dict[str, Callable[[Path], None]] = {
-        "depthgrid": ours,
+        "depthgrid": lambda folder: ours(folder, *WITHOUT_PROBES),
+        "depthgrid, with its probes": ours,
         "torch, loops": lambda folder: torch("loops", folder),
         "torch, processes": lambda folder: torch("processes", folder),
     }
     times: dict[str, list[float]] = {name: [] for name in ways}
     order = list(ways)
     for number in range(options.rounds):
-        for name in order[number % 3 :] + order[: number % 3]:
+        for name in order[number % len(order) :] + order[: number % len(order)]:
             folder = root / f"{name.replace(', ', '-')}-{number}"
             start = time.perf_counter()
             ways[name](folder)
@@ -167,7 +181,7 @@ def bench_text(folder: Path, wanted: Path | None) -> Path:
 
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("suites", nargs="+", choices=(*STEP_SUITES, "optimiser", "makespan"))
+    p.add_argument("suites", nargs="+", choices=(*STEP_SUITES, "optimiser", "makespan", "gpu"))
     p.add_argument("--program", type=Path, default=HERE.parent / "build/release/depthgrid")
     p.add_argument("--out", type=Path, default=HERE.parent / "build/bench")
     p.add_argument("--rounds", type=int, default=5, help="at least 5 for a figure that is published")
@@ -175,11 +189,11 @@ def main() -> None:
     p.add_argument("--only", default="", help="cases whose name contains this")
     p.add_argument("--rivals", default="", help="only these, by their names in the table, with commas between")
     p.add_argument("--text", type=Path, help="text of the makespan (default: this repository's documentation)")
+    p.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="of the suite gpu; cpu: a rehearsal")
     p.add_argument("--isa", choices=machine.ISA_LIMITS, help="hold depthgrid and its rivals to this instruction set")
     p.add_argument("--force", action="store_true", help="measure on a busy machine too")
     options = p.parse_args()
-    if options.isa:
-        machine.limit(options.isa)
+    machine.limit(options.isa)
     options.program, options.out = options.program.resolve(), options.out.resolve()
     if not options.program.exists():
         raise SystemExit(f"{options.program} is not there: build it (scripts/build.sh) or name it with --program")
@@ -196,11 +210,12 @@ def main() -> None:
 
     wanted = options.cores
     for suite in options.suites:
-        if suite in STEP_SUITES:
-            for case in STEP_SUITES[suite](wanted):
+        if suite in STEP_SUITES or suite == "gpu":
+            for case in gpu_cases(options.device) if suite == "gpu" else STEP_SUITES[suite](wanted):
                 if options.only in case.name:
                     print(case.name, file=sys.stderr)
-                    add(f"{case.name}, {cores_words(case.cores)}", "ms per cell-step", run_case(case, options))
+                    where = cores_words(case.cores) if case.device == "cpu" else "one GPU"
+                    add(f"{case.name}, {where}", "ms per cell-step", run_case(case, options))
             continue
         options.cores = wanted or (1 if suite == "optimiser" else 2)
         where = cores_words(options.cores)

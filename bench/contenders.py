@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,11 +35,12 @@ class Case:
     steps: int
     rivals: tuple[tuple[str, ...], ...]  # script and options
     factors: dict[str, str] = field(default_factory=dict)  # leaves whose values the cells differ in
+    device: str = "cpu"
 
     @property
     def tolerance(self) -> float:
         """Largest relative difference of a loss at which two programs count as equal."""
-        return 1e-4 if self.precision == "fp32" else 1e-2
+        return {"fp32": 1e-4, "tf32": 2e-3, "bf16": 1e-2}[self.precision]
 
 
 class Contender(Protocol):
@@ -61,14 +63,24 @@ class Baseline:
     name: str
     arguments: Sequence[str]
     losses: list[list[float]] = field(default_factory=list)
+    ready_seconds: float = 0.0  # until the first steps were trained: start, compilation and these steps
 
-    def start(self, log: Path) -> Baseline:
-        """Starts the script and waits until it has trained (and compiled) its first steps."""
+    def launch(self, log: Path) -> Baseline:
+        """Starts the script."""
         script, *options = self.arguments
         with log.open("ab") as errors:
             command = [sys.executable, str(BASELINES / script), *options, "--serve"]
             self._server = Server(command, env={**os.environ, **TUNED_MALLOC}, log=errors)
+        self._began = time.monotonic()
+        return self
+
+    def wait(self) -> None:
+        """Until it has trained (and compiled) its first steps."""
         self.losses = self._server.wait_ready()
+        self.ready_seconds = time.monotonic() - self._began
+
+    def start(self, log: Path) -> Baseline:
+        self.launch(log).wait()
         return self
 
     def round(self, steps: int) -> float:
@@ -84,7 +96,8 @@ def program_arguments(case: Case, cells: int, threads: int, steps: int) -> list[
     if cells == case.cells:  # a share of the cells differs in seeds only, which costs the same
         leaves |= case.factors
     sets = [x for key, value in leaves.items() for x in ("--set", f"{key}={value}")]
-    return ["bench", "step", "--family", case.family, "--cells", str(cells), "--steps", str(steps), *sets, "--json"]
+    words = ["--family", case.family, "--cells", str(cells), "--steps", str(steps), "--device", case.device]
+    return ["bench", "step", *words, *sets, "--json"]
 
 
 @dataclass
@@ -116,6 +129,8 @@ class Program:
 
     def round(self, steps: int) -> float:
         case, n = self.case, self.processes
+        if case.device != "cpu":
+            return milliseconds(run_json([str(self.program), *program_arguments(case, case.cells, 1, steps)]))
         shares = [case.cells * (i + 1) // n - case.cells * i // n for i in range(n)]
         cores = sorted(os.sched_getaffinity(0))[: case.cores]
         started = []

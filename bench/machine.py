@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 import os
 import platform
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -31,9 +33,12 @@ MAX_PRESSURE = 10.0
 PATIENCE_SECONDS = 90.0
 
 
-def limit(isa: str) -> None:
-    """Holds this process and its children to an instruction set."""
-    os.environ.update(ISA_LIMITS[isa])
+def limit(isa: str | None) -> None:
+    """Holds this process and its children to an instruction set; none: to no one."""
+    # inductor's cache does not ask for the instruction set: code that was compiled under another limit crashes.
+    cache = Path(tempfile.gettempdir()) / f"depthgrid-inductor-{isa or 'any'}"
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache))
+    os.environ.update(ISA_LIMITS.get(isa or "", {}))
     if isa in XLA_ISA:
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa={XLA_ISA[isa]}".strip()
 
@@ -74,15 +79,26 @@ def describe(program: Path) -> dict[str, Any]:
         "kernel": platform.release(),
         "program": version.splitlines()[0] if version else "unknown",
         "python": platform.python_version(),
-        **{name: importlib.metadata.version(name) for name in ("torch", "jax", "numpy")},
+        **versions(),
     }
+
+
+def versions() -> dict[str, str]:
+    """Of the packages that are there."""
+    out = {}
+    for name in ("torch", "jax", "numpy"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            out[name] = importlib.metadata.version(name)
+    return out
 
 
 def instruction_sets(program: Path) -> str:
     """Those of depthgrid's kernels and of LibTorch, under the limits in force."""
     command = [program, "bench", "journal", "--steps", "1", "--json"]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return str(json.loads(answer)["instruction_sets"])
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr.strip())
+    return str(json.loads(done.stdout)["instruction_sets"])
 
 
 def lines(path: str) -> list[str]:

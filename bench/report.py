@@ -15,6 +15,7 @@ class Row:
     values: list[float]
     ratios: list[float]
     loss_difference: float | None
+    ready_seconds: float | None = None  # start, compilation and the first steps
 
     @property
     def verdict(self) -> str:
@@ -26,7 +27,12 @@ class Row:
         return "slower" if max(self.ratios) < 1.0 else "undecided"
 
 
-def rows(times: dict[str, list[float]], ours: list[str], differences: dict[str, float]) -> list[Row]:
+def rows(
+    times: dict[str, list[float]],
+    ours: list[str],
+    differences: dict[str, float],
+    ready: dict[str, float] | None = None,
+) -> list[Row]:
     """Compares all contenders with depthgrid's best way (smallest median) of using the same cores."""
     best = min(ours, key=lambda name: statistics.median(times[name]))
     return [
@@ -35,6 +41,7 @@ def rows(times: dict[str, list[float]], ours: list[str], differences: dict[str, 
             values,
             [] if name == best else [v / o for v, o in zip(values, times[best], strict=True)],
             differences.get(name),
+            (ready or {}).get(name),
         )
         for name, values in times.items()
     ]
@@ -46,17 +53,18 @@ def span(values: list[float]) -> str:
 
 def markdown(title: str, unit: str, table: list[Row]) -> str:
     """Section with one table: median (min..max) over the rounds."""
-    text = [f"### {title}", "", f"| program | {unit} | ratio to depthgrid | depthgrid is | losses differ by |"]
-    text += ["|---|---|---|---|---|"]
+    columns = f"| program | {unit} | ratio to depthgrid | depthgrid is | losses differ by | s until ready |"
+    text = [f"### {title}", "", columns, "|---|---|---|---|---|---|"]
     for row in table:
         ratio = span(row.ratios) if row.ratios else "1"
         loss = "" if row.loss_difference is None else f"{row.loss_difference:.1e}"
-        text.append(f"| {row.name} | {span(row.values)} | {ratio} | {row.verdict} | {loss} |")
+        ready = "" if row.ready_seconds is None else f"{row.ready_seconds:.0f}"
+        text.append(f"| {row.name} | {span(row.values)} | {ratio} | {row.verdict} | {loss} | {ready} |")
     return "\n".join(text) + "\n"
 
 
 def machine_line(machine: dict[str, Any]) -> str:
-    versions = ", ".join(f"{k} {machine[k]}" for k in ("python", "torch", "jax", "numpy"))
+    versions = ", ".join(f"{k} {machine[k]}" for k in ("python", "torch", "jax", "numpy") if k in machine)
     load = " ".join(f"{x:.2f}" for x in machine["load_average"])
     return (
         f"{machine['cpu']} ({', '.join(machine['features'])}), {machine['cores']} cores, load {load}; "

@@ -24,7 +24,7 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
     "time_indexed, ssm": ("time_indexed", {"model.mixer": "ssm"}),
     "tong": ("tong", {}),
     "tdt": ("tdt", {"model.tdt.execution": "gathered"}),
-    "mod": ("mod", {"model.mod.execution": "gathered"}),
+    "mod": ("mod", {"model.mod.execution": "gathered", "train.lr": 3e-4}),
 }
 """Every family, and leaves that are not its defaults."""
 SCANS = ("loop", "fft", "blocks")
@@ -84,6 +84,32 @@ def family_cases(cores: int | None) -> list[Case]:
             name = f"d={sizes['model.d_model']}, {variant}, fp32, E={cells}"
             every, factors = {**sizes, **leaves}, FACTORS.get(cells, {})
             cases.append(Case(name, family, cells, every, "fp32", here, 10, tuple(rivals), factors))
+    return cases
+
+
+GPU_CELLS = 8
+GPU_VARIANTS = {
+    "standard": ("standard", {}),
+    "time_indexed, mlp": ("time_indexed", {}),
+    "time_indexed, ssm": ("time_indexed", {"model.mixer": "ssm"}),
+}
+
+
+def gpu_cases(device: str) -> list[Case]:
+    """Several cells at the study's size on one card, TF32 on all sides; small ones where a CPU plays it."""
+    cases, on_card = [], device == "cuda"
+    sizes = STUDY if on_card else {**SMALL, "model.n_layers": 2, "data.seq_len": 32, "train.batch_size": 4}
+    graphs = ("--mode", "reduce-overhead") if on_card else ()
+    for variant, (family, leaves) in GPU_VARIANTS.items():
+        rivals: list[tuple[str, ...]] = [
+            ("torch_eager.py",), ("torch_compile.py", *graphs), ("torch_vmap.py", "--compile", *graphs)
+        ]  # fmt: skip
+        if not leaves:
+            rivals += [("jax_jit.py",), ("jax_jit.py", "--vmap")]
+        precision, cells = ("tf32", GPU_CELLS) if on_card else ("fp32", 2)
+        name = f"{variant}, {precision}, E={cells}"
+        every = {**sizes, **leaves}
+        cases.append(Case(name, family, cells, every, precision, 1, 30 if on_card else 2, tuple(rivals), {}, device))
     return cases
 
 

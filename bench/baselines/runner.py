@@ -48,7 +48,8 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     p = base_parser(description)
     p.add_argument("--dump", type=Path, required=True, help="folder written by `depthgrid bench step --dump`")
     p.add_argument("--processes", type=int, default=1, help="processes that share the cells, one per core")
-    p.add_argument("--precision", choices=("fp32", "bf16"), default="fp32")
+    p.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="tf32: on a GPU")
+    p.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     p.add_argument("--cells", help=argparse.SUPPRESS)  # "a:b", a share of the cells
     p.add_argument("--cpu", type=int, help=argparse.SUPPRESS)  # core to stay on
     return p
@@ -179,5 +180,6 @@ def main(name: str, arguments: argparse.Namespace, make: Callable[[Dump, argpars
     if arguments.processes > 1:
         report(name, Split(arguments, dump.cells), arguments)
     else:
-        limit_cores(arguments.threads, arguments.cpu)
+        if arguments.device == "cpu":
+            limit_cores(arguments.threads, arguments.cpu)
         report(name, Local(make(dump, arguments), dump.cells), arguments)

@@ -14,15 +14,16 @@ from torch._inductor import config as inductor
 import runner
 from dump import Dump
 from torch_eager import CellLoop, add_scan, loss_of, scan_of
+from torch_model import use
 
 
-def use_threads(threads: int) -> None:
-    """For ATen and for compiled loops, whose code has the number in it and is kept from run to run.
+def use_compiler(arguments: argparse.Namespace) -> None:
+    """Threads also for compiled loops, whose code has the number in it and is kept from run to run.
 
     Unless it is set, code that was compiled for two threads serves a process on one core, where they spin.
     """
-    torch.set_num_threads(threads)
-    inductor.cpp.threads = threads
+    use(arguments.threads, arguments.precision)
+    inductor.cpp.threads = arguments.threads
 
 
 def compiled_loop(dump: Dump, precision: str, mode: str = "default", **options: str) -> CellLoop:
@@ -32,11 +33,13 @@ def compiled_loop(dump: Dump, precision: str, mode: str = "default", **options: 
 
 
 def make(dump: Dump, arguments: argparse.Namespace) -> runner.Trainer:
-    use_threads(arguments.threads)
-    return compiled_loop(dump, arguments.precision, arguments.mode, **scan_of(dump, arguments))
+    use_compiler(arguments)
+    return compiled_loop(
+        dump, arguments.precision, arguments.mode, device=arguments.device, **scan_of(dump, arguments)
+    )
 
 
 if __name__ == "__main__":
     options = add_scan(runner.parser(__doc__))
-    options.add_argument("--mode", default="default", help="mode of torch.compile")
+    options.add_argument("--mode", default="default", help="mode of torch.compile; reduce-overhead: CUDA graphs")
     runner.main("torch.compile", options.parse_args(), make)

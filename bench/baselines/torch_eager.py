@@ -16,7 +16,7 @@ from torch import Tensor
 import runner
 from dump import Dump
 from torch_families import groups_of, make_models
-from torch_model import Model, batches
+from torch_model import Model, batches, use
 from torch_ssm import SCANS
 
 LossFn = Callable[[Model, Tensor, Tensor, float | Tensor], Tensor]
@@ -30,20 +30,21 @@ class CellLoop:
     """Trains the cells of a dump one after another with stock optimisers."""
 
     def __init__(
-        self, dump: Dump, precision: str, loss: LossFn = loss_of, *, tensor_dt: bool = False, **options: str
-    ) -> None:
-        self._models = make_models(dump, **options)
-        self._inputs, self._targets = batches(dump)
+        self, dump: Dump, precision: str, loss: LossFn = loss_of, *, tensor_dt: bool = False, device: str = "cpu",
+        **options: str,
+    ) -> None:  # fmt: skip
+        self._models = make_models(dump, device, **options)
+        self._inputs, self._targets = batches(dump, device)
         self._loss, self._bf16 = loss, precision == "bf16"
         self._clip = dump.per_cell("clip")
         scales = dump.per_cell("residual_scale")
-        self._dt: list[float | Tensor] = [torch.tensor(s) if tensor_dt else s for s in scales]
+        self._dt: list[float | Tensor] = [torch.tensor(s, device=device) if tensor_dt else s for s in scales]
         self._clipped = [clipped_together(dump, model) for model in self._models]
         self._optimizers = [optimizer_of(dump, model, cell) for cell, model in enumerate(self._models)]
 
     def train(self, first: int, steps: int) -> np.ndarray:
         losses = [self._train_cell(cell, first, steps) for cell in range(len(self._models))]
-        return torch.stack(losses, dim=1).flatten(1).numpy()
+        return torch.stack(losses, dim=1).flatten(1).cpu().numpy()
 
     def _train_cell(self, cell: int, first: int, steps: int) -> Tensor:
         model, optimizer = self._models[cell], self._optimizers[cell]
@@ -51,13 +52,13 @@ class CellLoop:
         for step in range(first, first + steps):
             batch = step % len(self._inputs)
             optimizer.zero_grad(set_to_none=True)
-            with torch.autocast("cpu", torch.bfloat16, enabled=self._bf16):
+            with torch.autocast(self._inputs.device.type, torch.bfloat16, enabled=self._bf16):
                 loss = self._loss(model, self._inputs[batch, cell], self._targets[batch, cell], self._dt[cell])
             total_of(loss, model).backward()
             for parameters in self._clipped[cell]:
                 torch.nn.utils.clip_grad_norm_(parameters, self._clip[cell], foreach=True)
             optimizer.step()
-            losses.append(loss.detach())
+            losses.append(loss.detach().clone())  # a CUDA graph writes the next one into the same memory
         return torch.stack(losses)
 
 
@@ -98,8 +99,8 @@ def make_optimizer(
 
 
 def make(dump: Dump, arguments: argparse.Namespace) -> runner.Trainer:
-    torch.set_num_threads(arguments.threads)
-    return CellLoop(dump, arguments.precision, **scan_of(dump, arguments))
+    use(arguments.threads, arguments.precision)
+    return CellLoop(dump, arguments.precision, device=arguments.device, **scan_of(dump, arguments))
 
 
 def add_scan(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:

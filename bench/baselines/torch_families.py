@@ -31,9 +31,9 @@ def tong(dump: Dump, cell: int, **more: bool) -> Model:
 FAMILIES = {"standard": standard, "time_indexed": time_indexed, "tong": tong, "tdt": Tdt, "mod": Mod}
 
 
-def make_models(dump: Dump, **options: bool | str) -> list[Model]:
+def make_models(dump: Dump, device: str = "cpu", **options: bool | str) -> list[Model]:
     """One model per cell with the dumped weights. Options: `explicit` (attention), `scan` (state-space layers)."""
-    return fill_models(dump, partial(FAMILIES[dump.family], **options))
+    return fill_models(dump, partial(FAMILIES[dump.family], **options), device)
 
 
 def groups_of(dump: Dump, model: Model) -> dict[str, str]:

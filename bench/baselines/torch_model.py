@@ -176,7 +176,7 @@ class TimeIndexed(Model):
         """σ(g(t_i)) for each layer; q, k, v joined (ungated ones are 1)."""
         g = {x: torch.sigmoid(self.modulation[x](self.features)) for x in self.targets}
         if g.keys() & {"q", "k", "v"}:
-            ones = torch.ones(self.layers_n, self.embedding.embedding_dim)
+            ones = torch.ones(self.layers_n, self.embedding.embedding_dim, device=self.features.device)
             g["qkv"] = torch.cat([g.pop(x, ones) for x in ("q", "k", "v")], dim=-1)
         return [dict(zip(g, rows, strict=True)) for rows in zip(*(v.unbind(0) for v in g.values()), strict=True)]
 
@@ -192,15 +192,21 @@ MakeModel = Callable[[Dump, int], Model]
 """Model of one cell of a dump."""
 
 
-def fill_models(dump: Dump, make: MakeModel) -> list[Model]:
+def fill_models(dump: Dump, make: MakeModel, device: str) -> list[Model]:
     """One model per cell with the dumped weights."""
-    models = [make(dump, cell) for cell in range(dump.cells)]
+    models = [make(dump, cell).to(device) for cell in range(dump.cells)]
     state = models[0].state(dump.weights)
     for cell, model in enumerate(models):
         model.load_state_dict({k: torch.from_numpy(np.array(v[cell])) for k, v in state.items()}, strict=True)
     return models
 
 
-def batches(dump: Dump) -> tuple[Tensor, Tensor]:
+def batches(dump: Dump, device: str) -> tuple[Tensor, Tensor]:
     """Inputs and targets, (steps, E, B, T) int64."""
-    return torch.from_numpy(dump.inputs), torch.from_numpy(dump.targets)
+    return torch.from_numpy(dump.inputs).to(device), torch.from_numpy(dump.targets).to(device)
+
+
+def use(threads: int, precision: str) -> None:
+    """Products of float32 on a GPU are in TF32 only if that is the precision."""
+    torch.set_num_threads(threads)
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"

@@ -40,7 +40,7 @@ def tokens_last(b: Tensor, x: Tensor) -> Tensor:
 
 def scan_fft(log_a: Tensor, b: Tensor, x: Tensor) -> Tensor:
     tokens = x.shape[1]
-    kernel = torch.exp(log_a.unsqueeze(1) * torch.arange(tokens))
+    kernel = torch.exp(log_a.unsqueeze(1) * torch.arange(tokens, device=x.device))
     product = torch.fft.rfft(tokens_last(b, x), 2 * tokens) * torch.fft.rfft(kernel, 2 * tokens).unsqueeze(1)
     return torch.fft.irfft(product, 2 * tokens)[..., :tokens].permute(1, 2, 0)
 
@@ -52,13 +52,13 @@ def scan_blocks(log_a: Tensor, b: Tensor, x: Tensor) -> Tensor:
     inside = tokens_last(b, x).view(n, rows * blocks, size) @ powers(log_a, size).transpose(1, 2)
     ends = inside[..., -1].view(n, rows, blocks) @ powers(size * log_a, blocks).transpose(1, 2)
     before = F.pad(ends[..., :-1], (1, 0)).view(n, rows * blocks, 1)
-    decay = torch.exp(torch.arange(1, size + 1) * log_a.unsqueeze(1)).unsqueeze(1)
+    decay = torch.exp(torch.arange(1, size + 1, device=x.device) * log_a.unsqueeze(1)).unsqueeze(1)
     return torch.addcmul(inside, before, decay).view(n, rows, tokens).permute(1, 2, 0)
 
 
 def powers(log_a: Tensor, size: int) -> Tensor:
     """Ā^(i−j) for i ≥ j, else 0: (N, size, size)."""
-    steps = torch.arange(size)
+    steps = torch.arange(size, device=log_a.device)
     lag = steps.unsqueeze(1) - steps
     return torch.exp(log_a[:, None, None] * lag.clamp(min=0)).tril()
 

@@ -27,7 +27,7 @@ def moving_average(x: Tensor, window: int) -> Tensor:
     """Mean of the last `window` entries, or of those there are: (B, T), summed in float64."""
     sums = x.double().cumsum(-1)
     sums[:, window:] -= sums[:, :-window].clone()
-    return (sums / torch.arange(1, x.shape[1] + 1).clamp(max=window)).float()
+    return (sums / torch.arange(1, x.shape[1] + 1, device=x.device).clamp(max=window)).float()
 
 
 class Network(nn.Module):

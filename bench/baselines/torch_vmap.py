@@ -16,7 +16,7 @@ from torch.func import functional_call, grad_and_value, stack_module_state, vmap
 
 import runner
 from dump import DEFAULT_NO_DECAY, Dump
-from torch_compile import use_threads
+from torch_compile import use_compiler
 from torch_families import groups_of, make_models
 from torch_model import batches
 
@@ -25,10 +25,10 @@ class CellAdamW:
     """AdamW over the rows of (E, P) buffers; columns before `split` decay, the others do not."""
 
     def __init__(self, dump: Dump, flat: Tensor, split: int) -> None:
-        self._flat, self._split, self._step = flat, split, torch.zeros(())
+        self._flat, self._split, self._step = flat, split, torch.zeros((), device=flat.device)
         self._m, self._v = torch.zeros_like(flat), torch.zeros_like(flat)
         self._numbers = {
-            k: torch.tensor(dump.per_cell(k)).unsqueeze(1)
+            k: torch.tensor(dump.per_cell(k), device=flat.device).unsqueeze(1)
             for k in ("lr", "weight_decay", "beta1", "beta2", "eps", "clip")
         }
         rows = [dump.per_cell(k) for k in ("lr", "weight_decay", "beta1", "beta2", "eps")]
@@ -69,8 +69,10 @@ class CellAdamW:
 class FusedCells:
     """Trains all cells of a dump as one batched model."""
 
-    def __init__(self, dump: Dump, precision: str, *, compiled: bool, explicit: bool) -> None:
-        models = make_models(dump, explicit=explicit)
+    def __init__(
+        self, dump: Dump, precision: str, *, compiled: bool, explicit: bool, mode: str = "default", device: str = "cpu"
+    ) -> None:
+        models = make_models(dump, device, explicit=explicit)
         no_decay = dump.config.get("no_decay", DEFAULT_NO_DECAY)
         decayed = {name for name, group in groups_of(dump, models[0]).items() if group not in no_decay}
         state, _ = stack_module_state(models)  # type: ignore[arg-type]
@@ -79,12 +81,12 @@ class FusedCells:
         sizes = [state[n][0].numel() for n in names]
         views = [part.view_as(state[n]) for n, part in zip(names, flat.split(sizes, dim=1), strict=True)]
         self._parameters = dict(zip(names, views, strict=True))
-        self._inputs, self._targets = batches(dump)
-        self._dt = torch.tensor(dump.per_cell("residual_scale"))
+        self._inputs, self._targets = batches(dump, device)
+        self._dt = torch.tensor(dump.per_cell("residual_scale"), device=device)
         model = models[0]
 
         def loss(parameters: dict[str, Tensor], inputs: Tensor, targets: Tensor, dt: Tensor) -> Tensor:
-            with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            with torch.autocast(inputs.device.type, torch.bfloat16, enabled=precision == "bf16"):
                 return functional_call(model, parameters, (inputs, targets, dt))
 
         def gradient(parameters: dict[str, Tensor], *batch: Tensor) -> tuple[Tensor, Tensor]:
@@ -92,7 +94,8 @@ class FusedCells:
             return torch.cat([grads[n].flatten(1) for n in names], dim=1), losses
 
         optimizer = CellAdamW(dump, flat, sum(s for n, s in zip(names, sizes, strict=True) if n in decayed))
-        self._gradient = torch.compile(gradient, dynamic=False) if compiled else gradient
+        how = {"dynamic": False, "mode": None if mode == "default" else mode}
+        self._gradient = torch.compile(gradient, **how) if compiled else gradient
         self._update = torch.compile(optimizer.tensors, dynamic=False) if compiled else optimizer.fused
 
     def train(self, first: int, steps: int) -> np.ndarray:
@@ -102,19 +105,23 @@ class FusedCells:
             grad, loss = self._gradient(self._parameters, self._inputs[batch], self._targets[batch], self._dt)
             with torch.no_grad():
                 self._update(grad)
-            losses.append(loss)
-        return torch.stack(losses).numpy()
+            losses.append(loss.clone())  # a CUDA graph writes the next one into the same memory
+        return torch.stack(losses).cpu().numpy()
 
 
 def make(dump: Dump, arguments: argparse.Namespace) -> runner.Trainer:
-    use_threads(arguments.threads)
+    use_compiler(arguments)
     explicit = arguments.attention == "explicit"
-    return FusedCells(dump, arguments.precision, compiled=arguments.compile, explicit=explicit)
+    return FusedCells(
+        dump, arguments.precision, compiled=arguments.compile, explicit=explicit, mode=arguments.mode,
+        device=arguments.device,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
     options = runner.parser(__doc__)
     options.add_argument("--compile", action="store_true", help="compile gradient and update")
+    options.add_argument("--mode", default="default", help="mode of torch.compile; reduce-overhead: CUDA graphs")
     options.add_argument("--attention", choices=("explicit", "sdpa"), default="explicit")
     parsed = options.parse_args()
     runner.main("torch vmap compiled" if parsed.compile else "torch vmap", parsed, make)
