@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Packs a build for other machines: compute nodes of a cluster, or a machine without compiler or
 # package registry. scripts/bundle.sh [--tests] [--build FOLDER] [ARCHIVE.tar.gz | ARCHIVE.tar.xz]
-#   --tests          also packs test programs and gpu_hour.sh, for the first hour on a machine with a GPU
+#   --tests          also packs test programs, benchmarks and gpu_check.sh, for a quarter of an hour on a GPU
 #   --build FOLDER   packs the existing build in FOLDER, and builds nothing
 # The target needs x86-64, a glibc at least as new as here, and an installed torch 2.11.0, which is
 # not packed:
@@ -11,8 +11,8 @@ limit_mb=40
 build=
 tests=()
 if [[ ${1:-} == --tests ]]; then
-  tests=(gpu_test models_test core_test distributed_test)
-  limit_mb=64  # what machines with a lent GPU take
+  tests=(gpu_test)
+  limit_mb=50  # what machines with a lent GPU take
   shift
 fi
 if [[ ${1:-} == --build ]]; then
@@ -77,13 +77,15 @@ collect() {
   if ((${#tests[@]})); then collect_tests; fi
 }
 
-# Test programs start like depthgrid; of the sources they need the references' numbers only.
+# Test programs start like depthgrid.
 collect_tests() {
   local program
   for program in "${tests[@]}"; do ln -s depthgrid "$stage/$program"; done
-  mkdir -p "$stage/share/depthgrid/tests/golden"
-  cp tests/golden/*.json "$stage/share/depthgrid/tests/golden/"
-  cp scripts/gpu_hour.sh scripts/gpu_hour.py "$stage/"
+  mkdir -p "$stage"/{gpu_check,bench/baselines}
+  cp scripts/gpu_check.sh "$stage/"
+  cp scripts/gpu_check/*.py "$stage/gpu_check/"
+  cp bench/*.py "$stage/bench/"
+  cp bench/baselines/*.py "$stage/bench/baselines/"
 }
 
 # The corpus `self` exactly as the programs read it: a short run freezes it in its store.

@@ -50,8 +50,8 @@ add_test(NAME e2e.slurm_sweep COMMAND ${PROJECT_SOURCE_DIR}/tests/e2e/slurm_swee
 set_tests_properties(e2e.slurm_sweep PROPERTIES LABELS "e2e;slurm;slow" TIMEOUT 1800)
 set_tests_properties(e2e.slurm e2e.slurm_matrix e2e.slurm_sweep PROPERTIES SKIP_RETURN_CODE 77)  # no Slurm
 depthgrid_e2e(bundle 1200)
-depthgrid_e2e(gpu_hour 900)
-depthgrid_e2e(fused_alone 1200 slow)
+depthgrid_e2e(gpu_check 900)
+depthgrid_e2e(fused_alone 3600 slow)
 # chaos.py: a share of each mode here, whole counts (docs/reliability.md) with the label slow. Times are measured.
 # depthgrid_chaos(<name> <timeout in s> <label> <word of chaos.py>...)
 function(depthgrid_chaos name timeout label)
@@ -66,7 +66,7 @@ depthgrid_chaos(isolation 900 chaos isolation --cells 26 --failing 9)
 depthgrid_chaos(detect 900 chaos detect --rounds 1)
 depthgrid_chaos(preempt 900 chaos preempt --rounds 10)
 depthgrid_chaos(kill_all 7200 slow kill --trials 1000 --seed 2)
-depthgrid_chaos(zombie_all 3600 slow zombie --events 500 --seed 2)
+depthgrid_chaos(zombie_all 7200 slow zombie --events 500 --seed 2)
 depthgrid_chaos(disk_all 1800 slow disk --levels 100)
 depthgrid_chaos(isolation_all 1800 slow isolation --cells 100 --failing 20 --seed 2)
 depthgrid_chaos(detect_all 1800 slow detect --rounds 10)
@@ -76,7 +76,7 @@ foreach(name IN ITEMS audit bundle display doctor hang orders out_of_memory prob
   set_tests_properties(e2e.${name} PROPERTIES PROCESSORS 2)
 endforeach()
 # Both pack the build, in one place.
-set_tests_properties(e2e.bundle e2e.gpu_hour PROPERTIES RESOURCE_LOCK bundle)
+set_tests_properties(e2e.bundle e2e.gpu_check PROPERTIES RESOURCE_LOCK bundle)
 # One thing of every kind is added to a copy of the sources as CONTRIBUTING.md says, built and run.
 add_test(NAME e2e.extension COMMAND bash ${PROJECT_SOURCE_DIR}/tests/extension/try.sh
          ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
