@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,63 @@ def loss_difference(a: list[list[float]], b: list[list[float]]) -> float:
     return max(abs(x - y) / abs(y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True))
 
 
+def start_rivals(case: Case, folder: Path, wanted: str, losses: list[list[float]]) -> Started:
+    """Starts them, side by side on a GPU, whose host has more cores than they take, and compares their losses.
+
+    On the CPU a rival that differs ends everything; on a GPU, which is lent for minutes, only its own row.
+    """
+    started = Started()
+    launched: list[tuple[Baseline, Path]] = []
+    for script, *more in case.rivals:
+        threads = "1" if "--processes" in more else str(case.cores)
+        arguments = [script, *more, "--dump", str(folder / "dump"), "--threads", threads]
+        label = " ".join([script.removesuffix(".py"), *more]).replace("--", "")
+        if wanted and label not in wanted.split(","):
+            continue
+        if script == "jax_jit.py" and importlib.util.find_spec("jax") is None:
+            started.refused[label] = "there is no JAX"
+            continue
+        print(f"  starting {label}", file=sys.stderr)
+        log = folder / f"{label.replace(' ', '-')}.log"
+        rival = Baseline(label, [*arguments, "--precision", case.precision, "--device", case.device]).launch(log)
+        launched.append((rival, log))
+        if case.device == "cpu":
+            rival.wait()
+    for rival, log in launched:
+        try:
+            if case.device != "cpu":
+                rival.wait()
+            difference = loss_difference(rival.losses, losses)
+            if not difference <= case.tolerance:
+                raise RuntimeError(
+                    f"losses differ from depthgrid's by {difference:.1e}, more than {case.tolerance:.0e}: "
+                    f"not the same mathematics, nothing is reported ({folder})"
+                )
+        except RuntimeError as error:
+            if case.device == "cpu":
+                raise SystemExit(f"{case.name}: {rival.name}: {error}\n{last_lines(log)}") from error
+            print(f"  {rival.name}: {error}\n{last_lines(log)}", file=sys.stderr)
+            started.refused[rival.name] = str(error).splitlines()[0]
+            rival.kill()
+            continue
+        started.rivals.append(rival)
+        started.differences[rival.name] = difference
+    return started
+
+
+@dataclass
+class Started:
+    """Rivals that are ready, how far their losses are from depthgrid's, and why others are not."""
+
+    rivals: list[Baseline] = field(default_factory=list)
+    differences: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def last_lines(log: Path) -> str:
+    return "\n".join(f"  | {line}" for line in log.read_text(errors="replace").splitlines()[-15:])
+
+
 def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
     """Dump, proof of equal losses, interleaved rounds."""
     folder = options.out / case.name.replace(", ", "-").replace("=", "").replace(" ", "-")
@@ -64,40 +122,17 @@ def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
     ours = [Program(options.program, case, n) for n in ways]
     if ways[-1] > 1:
         ours.append(Program(options.program, case, ways[-1], fused=False))
-    losses = ours[0].dump(folder / "dump")
-    rivals: list[Baseline] = []
-    differences: dict[str, float] = {}
+    started = start_rivals(case, folder, options.rivals, ours[0].dump(folder / "dump"))
     try:
-        for script, *more in case.rivals:
-            threads = "1" if "--processes" in more else str(case.cores)
-            arguments = [script, *more, "--dump", str(folder / "dump"), "--threads", threads]
-            label = " ".join([script.removesuffix(".py"), *more]).replace("--", "")
-            if options.rivals and label not in options.rivals.split(","):
-                continue
-            if script == "jax_jit.py" and importlib.util.find_spec("jax") is None:
-                print(f"  not run: {label}: there is no JAX", file=sys.stderr)
-                continue
-            rival = Baseline(label, [*arguments, "--precision", case.precision, "--device", case.device])
-            print(f"  starting {label}", file=sys.stderr)
-            rivals.append(rival.launch(folder / "stderr.log"))
-            if case.device == "cpu":  # else they compile side by side: the host has more cores than they take
-                rival.wait()
-        for rival in rivals:
-            if case.device != "cpu":
-                rival.wait()
-            differences[rival.name] = loss_difference(rival.losses, losses)
-            if not differences[rival.name] <= case.tolerance:
-                raise SystemExit(
-                    f"{case.name}: losses of {rival.name} and depthgrid differ by {differences[rival.name]:.1e}, more"
-                    f" than {case.tolerance:.0e}: not the same mathematics, nothing is reported ({folder})"
-                )
         machine.require_quiet(force=options.force)
-        everybody: list[Contender] = [*ours, *rivals]
+        everybody: list[Contender] = [*ours, *started.rivals]
         times = interleave(everybody, options.rounds, case.steps)
     finally:
-        for rival in rivals:
+        for rival in started.rivals:
             rival.close()
-    return report.rows(times, [p.name for p in ours], differences, {r.name: r.ready_seconds for r in rivals})
+    ready = {rival.name: rival.ready_seconds for rival in started.rivals}
+    table = report.rows(times, [p.name for p in ours], started.differences, ready)
+    return [*table, *(report.Row(name, [], [], None, refused=why) for name, why in started.refused.items())]
 
 
 def run_optimiser(options: argparse.Namespace, cells: int, parameters: int) -> list[report.Row]:
@@ -135,12 +170,12 @@ def run_makespan(options: argparse.Namespace) -> list[report.Row]:
         script = [sys.executable, str(BASELINES / "makespan.py"), "--mode", mode, "--workers", str(options.cores)]
         results[f"torch, {mode}"] = run_json([*script, "--text", str(text), "--out", str(folder)])["train_loss_last50"]
 
-    def ours(folder: Path, *options: str) -> None:
+    def ours(folder: Path, *more: str) -> None:
         command = ["mpirun", "-np", str(options.cores), "--bind-to", "core", "--map-by", "core"] * (options.cores > 1)
         command += [str(options.program), "run", str(HERE / "makespan.yaml"), "--store", str(folder)]
         root_user = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         env = {**os.environ, "XDG_CACHE_HOME": str(folder) + "-cache", **(root_user if os.geteuid() == 0 else {})}
-        command += ["--set", f"data.path={text}", "-q", *options]
+        command += ["--set", f"data.path={text}", "-q", *more]
         done = subprocess.run(command, env=env, capture_output=True, check=False)
         if done.returncode:
             raise SystemExit(f"failed: {' '.join(command)}\n{done.stderr.decode(errors='replace')[-2000:]}")

@@ -68,16 +68,19 @@ class Baseline:
     def launch(self, log: Path) -> Baseline:
         """Starts the script."""
         script, *options = self.arguments
+        self._began = time.time()
         with log.open("ab") as errors:
             command = [sys.executable, str(BASELINES / script), *options, "--serve"]
             self._server = Server(command, env={**os.environ, **TUNED_MALLOC}, log=errors)
-        self._began = time.monotonic()
         return self
 
     def wait(self) -> None:
-        """Until it has trained (and compiled) its first steps."""
+        """Until it has trained (and compiled) its first steps. @raises RuntimeError if it ends before."""
         self.losses = self._server.wait_ready()
-        self.ready_seconds = time.monotonic() - self._began
+        self.ready_seconds = self._server.ready_at - self._began
+
+    def kill(self) -> None:
+        self._server.kill()
 
     def start(self, log: Path) -> Baseline:
         self.launch(log).wait()

@@ -16,10 +16,13 @@ class Row:
     ratios: list[float]
     loss_difference: float | None
     ready_seconds: float | None = None  # start, compilation and the first steps
+    refused: str = ""  # why there are no times
 
     @property
     def verdict(self) -> str:
         """Undecided where the rounds disagree about which is faster."""
+        if self.refused:
+            return "not run"
         if not self.ratios:
             return "reference"
         if min(self.ratios) > 1.0:
@@ -56,6 +59,9 @@ def markdown(title: str, unit: str, table: list[Row]) -> str:
     columns = f"| program | {unit} | ratio to depthgrid | depthgrid is | losses differ by | s until ready |"
     text = [f"### {title}", "", columns, "|---|---|---|---|---|---|"]
     for row in table:
+        if row.refused:
+            text.append(f"| {row.name} | not run: {row.refused} |  |  |  |  |")
+            continue
         ratio = span(row.ratios) if row.ratios else "1"
         loss = "" if row.loss_difference is None else f"{row.loss_difference:.1e}"
         ready = "" if row.ready_seconds is None else f"{row.ready_seconds:.0f}"

@@ -36,6 +36,7 @@ int bench_verb(const Arguments& arguments) {
       .text("device", "WORD", "step, optimiser, decode: cpu (default) or cuda")
       .text("isa", "WORD", "avx512, avx2 or base: nothing above it, in LibTorch and MKL too")
       .text("dump", "DIR", "folder for weights, batches and losses")
+      .flag("launches", "step: also kernels and copies of a step on a GPU, by LibTorch's profiler")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   BenchOrder order;
@@ -49,6 +50,7 @@ int bench_verb(const Arguments& arguments) {
   order.dump = line.text_of("dump");
   order.set = line.list_of("set");
   order.json = line.has("json");
+  order.launches = line.has("launches");
   order.only = line.text_of("only");
   if (line.has("device")) {
     static constexpr std::string_view kDevices[] = {"cpu", "cuda"};

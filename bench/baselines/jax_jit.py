@@ -145,7 +145,7 @@ def make_loss(config: dict[str, Any]) -> Any:
 def make(dump: Dump, arguments: argparse.Namespace) -> runner.Trainer:
     if arguments.precision == "bf16":
         raise SystemExit("jax_jit.py: fp32 and tf32 only")
-    if arguments.threads == 1:
+    if arguments.threads == 1 and arguments.device == "cpu":
         os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_multi_thread_eigen=false"
     os.environ["JAX_PLATFORMS"] = arguments.device
     os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = "tensorfloat32" if arguments.precision == "tf32" else "float32"

@@ -89,7 +89,9 @@ class Server:
 
     def wait_ready(self) -> list[list[float]]:
         """The losses of the first steps, (step, cell)."""
-        self.losses: list[list[float]] = self._answer()["losses"]
+        answer = self._answer()
+        self.losses: list[list[float]] = answer["losses"]
+        self.ready_at: float = answer["ready_at"]
         return self.losses
 
     def start_round(self, steps: int) -> None:
@@ -103,6 +105,11 @@ class Server:
     def round(self, steps: int) -> float:
         self.start_round(steps)
         return self.finish_round()
+
+    def kill(self) -> None:
+        """Without waiting for what it does."""
+        self._process.kill()
+        self._process.wait()
 
     def close(self) -> None:
         assert self._process.stdin and self._process.stdout
@@ -159,7 +166,7 @@ class Work(Protocol):
 def report(name: str, work: Work, arguments: argparse.Namespace) -> None:
     """Times rounds: all of them at once, or (`--serve`) one for each line of standard input."""
     if arguments.serve:
-        print(json.dumps({"name": name, "losses": work.losses}), flush=True)
+        print(json.dumps({"name": name, "losses": work.losses, "ready_at": time.time()}), flush=True)
         for line in sys.stdin:
             print(json.dumps({"ms_per_cell_step": work.round(int(line))}), flush=True)
         return

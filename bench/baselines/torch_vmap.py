@@ -80,6 +80,8 @@ class FusedCells:
         flat = torch.cat([state[n].detach().flatten(1) for n in names], dim=1)
         sizes = [state[n][0].numel() for n in names]
         views = [part.view_as(state[n]) for n, part in zip(names, flat.split(sizes, dim=1), strict=True)]
+        for view in views:
+            torch._dynamo.mark_static_address(view)  # a CUDA graph reads them where they are
         self._parameters = dict(zip(names, views, strict=True))
         self._inputs, self._targets = batches(dump, device)
         self._dt = torch.tensor(dump.per_cell("residual_scale"), device=device)

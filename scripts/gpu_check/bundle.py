@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,10 @@ AS_ROOT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE",
 }  # fmt: skip
+
+
+CELLS_FAILED = 4
+"""Exit code of a run in which a cell has failed."""
 
 
 @dataclass(frozen=True)
@@ -30,21 +36,21 @@ class Bundle:
 
     @property
     def variables(self) -> dict[str, str]:
-        sources = self.here / "share/depthgrid"
-        return {**AS_ROOT, "TORCH_LIB": str(self.torch), "DEPTHGRID_TEST_SOURCES": str(sources)}
+        folders = {"DEPTHGRID_TEST_SOURCES": str(self.here / "share/depthgrid"), "TORCH_LIB": str(self.torch)}
+        return {**AS_ROOT, **folders, "XDG_CACHE_HOME": str(self.table.work / "cache")}  # audits are kept
 
-    def call(self, *command: str | Path, **more: str) -> str:
-        return self.table.call(command, **{**self.variables, **more})
+    def call(self, *command: str | Path, fine: Sequence[int] = (0,), **more: str) -> str:
+        return self.table.call(command, fine, **{**self.variables, **more})
 
     def depthgrid(self, *arguments: str | Path, **more: str) -> str:
         return self.call(self.here / "depthgrid", *arguments, **more)
 
     def train(self, store: str, device: str, file: str | Path, *options: str, ranks: int = 1, **more: str) -> dict[str, Any]:
-        """Trains a sweep in a fresh store. @return its results."""
+        """Trains a sweep in a fresh store. @return its results, in which a cell may have failed."""
         shutil.rmtree(self.table.work / store, ignore_errors=True)
         launch = [str(self.here / "mpirun"), "-q", "-np", str(ranks)] * (ranks > 1)
         run = [str(self.here / "depthgrid"), "run", str(file), "--store", store, "-q"]
-        self.call(*launch, *run, "--set", f"resources.device={device}", *options, **more)
+        self.call(*launch, *run, "--set", f"resources.device={device}", *options, fine=(0, CELLS_FAILED), **more)
         return self.results(store)
 
     def results(self, store: str) -> dict[str, Any]:
@@ -54,6 +60,11 @@ class Bundle:
         path = self.table.work / name
         path.write_text(text)
         return path
+
+    def unaudited(self) -> list[str]:
+        """Options without audits, which need memory and time on the CPU before a cell does."""
+        leaves = re.findall(r"^\| `(audit\.[a-z_]*)`", self.depthgrid("schema", "--markdown"), re.M)
+        return [x for leaf in leaves for x in ("--set", f"{leaf}=off")]
 
     def test(self, program: str, pattern: str) -> str:
         """Runs tests, of which none may be skipped: such a one has shown nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -18,7 +19,11 @@ LOG_BYTES = 200_000
 
 
 class Failed(Exception):
-    """A row that shows a fault."""
+    """A row that shows a fault; lines below it, or the end of its output."""
+
+    def __init__(self, text: str, lines: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.lines = lines
 
 
 class NotRun(Exception):
@@ -42,21 +47,29 @@ class Found:
     numbers: dict = field(default_factory=dict)
 
 
-def kill_session(session: int) -> None:
-    """With SIGKILL all processes of a session: programs put their children into groups of their own."""
+def members_of(session: int) -> list[int]:
+    """Processes of a session that are alive."""
     members = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()  # state, parent, group, session
         except OSError:
             continue
-        if int(fields[3]) == session:
+        if int(fields[3]) == session and fields[0] != "Z":
             members.append(int(folder.name))
-    for member in sorted(members, reverse=True):
-        try:
-            os.kill(member, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+    return members
+
+
+def kill_session(session: int) -> None:
+    """With SIGKILL all processes of a session: programs put their children into groups of their own."""
+    for _ in range(20):  # one that was just being born is found the next time
+        members = members_of(session)
+        if not members:
+            return
+        for member in members:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(member, signal.SIGKILL)
+        time.sleep(0.01)
 
 
 class Table:
@@ -95,7 +108,7 @@ class Table:
             except NotRun as why:
                 state, found = "not run", Found(str(why))
             except Failed as why:
-                state, found = "FAILED", Found(str(why), self.last_words())
+                state, found = "FAILED", Found(str(why), why.lines or self.last_words())
             except Exception as error:  # a fault of the check itself must not end the other rows
                 state, found = "FAILED", Found(f"{type(error).__name__}: {error}", self.last_words())
             self.passed[row.name] = state == "ok"
@@ -119,15 +132,19 @@ class Table:
         return self._output.decode(errors="replace").splitlines()[-12:]
 
     def start(self, command: Sequence[str | Path], **variables: str) -> subprocess.Popen:
-        """A process in a session of its own, whose output goes to a file."""
-        self._file = (self.work / "output").open("w+b")
+        """A process in a session of its own, whose output goes to files."""
+        self._files = [(self.work / name).open("w+b") for name in ("output", "errors")]
+        output, errors = self._files
         return subprocess.Popen(
-            [str(x) for x in command], stdin=subprocess.DEVNULL, stdout=self._file, stderr=subprocess.STDOUT,
+            [str(x) for x in command], stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
             cwd=self.work, env={**os.environ, **variables}, start_new_session=True,
         )  # fmt: skip
 
     def finish(self, process: subprocess.Popen) -> tuple[int, str]:
-        """Waits, at most until the row's limit; then the whole session is killed. @return code and output."""
+        """Waits, at most until the row's limit; then the whole session is killed.
+
+        @return code and standard output.
+        """
         late = False
         try:
             process.wait(max(self.seconds_left(), 0.1))
@@ -135,17 +152,25 @@ class Table:
             late = True
             kill_session(process.pid)
             process.wait()
-        self._file.seek(0)
-        own = self._file.read()
-        self._file.close()
-        self._output += b"$ " + " ".join(map(str, process.args)).encode() + b"\n" + own  # type: ignore[arg-type]
+        self._output += b"$ " + " ".join(map(str, process.args)).encode() + b"\n"  # type: ignore[arg-type]
+        texts = []
+        for file in self._files:
+            file.seek(0)
+            texts.append(file.read())
+            file.close()
+            self._output += texts[-1]
         if late:
             raise Failed("stopped at its limit")
-        return process.returncode, own.decode(errors="replace")
+        return process.returncode, texts[0].decode(errors="replace")
 
-    def call(self, command: Sequence[str | Path], **variables: str) -> str:
-        """The output of a command. @throws Failed unless it ends with 0."""
+    def call(self, command: Sequence[str | Path], fine: Sequence[int] = (0,), **variables: str) -> str:
+        """The standard output of a command. @throws Failed unless it ends with a code of `fine`."""
         code, output = self.finish(self.start(command, **variables))
-        if code:
+        if code not in fine:
             raise Failed(f"exit code {code}")
         return output
+
+    @property
+    def output(self) -> str:
+        """All that the row's commands have printed so far, errors too."""
+        return self._output.decode(errors="replace")

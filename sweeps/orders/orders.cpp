@@ -36,11 +36,12 @@ static constexpr auto members(const RunOrder*) {
 
 static constexpr auto members(const BenchOrder*) {
   using O = BenchOrder;
-  return std::tuple(
-      std::pair("what", &O::what), std::pair("family", &O::family), std::pair("cells", &O::cells),
-      std::pair("parameters", &O::parameters), std::pair("steps", &O::steps),
-      std::pair("dump", &O::dump), std::pair("set", &O::set), std::pair("json", &O::json),
-      std::pair("from", &O::from), std::pair("only", &O::only), std::pair("device", &O::device));
+  return std::tuple(std::pair("what", &O::what), std::pair("family", &O::family),
+                    std::pair("cells", &O::cells), std::pair("parameters", &O::parameters),
+                    std::pair("steps", &O::steps), std::pair("dump", &O::dump),
+                    std::pair("set", &O::set), std::pair("json", &O::json),
+                    std::pair("from", &O::from), std::pair("only", &O::only),
+                    std::pair("device", &O::device), std::pair("launches", &O::launches));
 }
 
 static constexpr auto members(const ExportOrder*) {

@@ -53,6 +53,7 @@ struct BenchOrder {
   CellChoice from{};           // decode: a trained cell; empty = initial weights
   std::string only{};          // kernels: those whose name contains it
   std::string device = "cpu";  // step, optimiser, decode: or "cuda"
+  bool launches = false;       // step: also what a step asks a GPU to do
 };
 
 /// `depthgrid export`.

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -106,10 +108,16 @@ struct SteppedArena {
   std::vector<CellOptimizer::Report> reports;
 };
 
-/// Whether two lists of numbers have the same bits (so that a NaN equals itself).
+/// Whether two lists of numbers have the same bits. A NaN is like any other: a GPU's has other bits
+/// than a CPU's.
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+  return std::ranges::equal(a, b, [](T x, T y) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(x) && std::isnan(y)) return true;
+    }
+    return std::memcmp(&x, &y, sizeof(T)) == 0;
+  });
 }
 
 inline bool same_bits(const at::Tensor& a, const at::Tensor& b) {

@@ -57,7 +57,7 @@ void print_times(std::vector<double> milliseconds, bool json, const std::string&
                     instruction_sets(), words));
 }
 
-/// What a GPU was given to do by one step; empty on the CPU.
+/// What a GPU was given to do by one step; empty where nothing was seen.
 Json launches(const DeviceWork& work) {
   if (work.kernels == 0) return Json::object();
   Json longest = Json::array();
@@ -145,7 +145,7 @@ int bench_step(const BenchOrder& order) {
     milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(order.cells));
   }
   const double peak = bench.peak_bytes();
-  const DeviceWork work = bench.work_of(next_step);
+  const DeviceWork work = order.launches ? bench.work_of(next_step) : DeviceWork{};
   Json more = {{"device", bench.name()},
                {"precision", first.word("train.precision")},
                {"cells", order.cells},
@@ -189,8 +189,8 @@ int bench_optimiser(const BenchOrder& order) {
     if (i >= 3) milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(order.cells));
   }
   print_times(std::move(milliseconds), order.json,
-              fmt::format("optimiser, {} x {}", order.cells, p), {{"device", bench.name()}},
-              "; " + bench.name());
+              fmt::format("optimiser, {} x {}", order.cells, p),
+              {{"device", bench.name()}, {"peak_bytes", bench.peak_bytes()}}, "; " + bench.name());
   return 0;
 }
 

@@ -94,6 +94,7 @@ int print_rates(const BenchOrder& order, const BenchDevice& bench, const Model& 
                {"family", model.options().family},
                {"instruction_sets", instruction_sets()},
                {"device", bench.name()},
+               {"peak_bytes", bench.peak_bytes()},
                {"tokens", order.steps},
                {"tokens_per_second", median(rates.first)},
                {"tokens_per_second_" + other, median(rates.second)},

@@ -1,6 +1,7 @@
 #include "worker/bench/bench_device.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include <torch/csrc/autograd/profiler_kineto.h>
 
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "distributed/device_plugin.hpp"
 #include "worker/process/memory_use.hpp"
 
@@ -49,6 +51,17 @@ double BenchDevice::peak_bytes() const {
 
 DeviceWork BenchDevice::work_of(const std::function<void()>& work) const {
   if (device_.is_cpu()) return {};
+  try {
+    DeviceWork seen = profiled(work);
+    if (seen.kernels == 0) log(LogLevel::Warning, "the profiler has seen no launches");
+    return seen;
+  } catch (const std::exception& e) {  // the times that were measured are worth more
+    log(LogLevel::Warning, std::string("launches are not known: ") + e.what());
+    return {};
+  }
+}
+
+DeviceWork BenchDevice::profiled(const std::function<void()>& work) const {
   const profiler::ProfilerConfig config(profiler::ProfilerState::KINETO);
   const std::set<profiler::ActivityType> activities = {profiler::ActivityType::CPU,
                                                        profiler::ActivityType::CUDA};

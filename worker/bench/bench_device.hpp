@@ -40,10 +40,13 @@ class BenchDevice {
   /// Largest memory of tensors on a GPU, of the process on the CPU, since this object was made.
   double peak_bytes() const;
 
-  /// Of `work`, which is run once; all 0 on the CPU, or where the profiler sees no GPU.
+  /// Of `work`, which is run once; all 0 on the CPU, or (with a warning) where the profiler sees
+  /// no GPU.
   DeviceWork work_of(const std::function<void()>& work) const;
 
  private:
+  DeviceWork profiled(const std::function<void()>& work) const;
+
   at::Device device_ = at::kCPU;
   std::string name_ = "cpu";
 };

@@ -73,6 +73,7 @@ TEST(BenchOrder, ReadsBackWhatWasWritten) {
   order.cells = 16;
   order.dump = "/tmp/dump";
   order.device = "cuda";
+  order.launches = true;
   order.set = {"model.d_model=64"};
   const BenchOrder back = parse_order<BenchOrder>(order_text(order));
   EXPECT_EQ(back.what, "step");
@@ -81,6 +82,7 @@ TEST(BenchOrder, ReadsBackWhatWasWritten) {
   EXPECT_EQ(back.steps, 50);
   EXPECT_EQ(back.dump, "/tmp/dump");
   EXPECT_EQ(back.device, "cuda");
+  EXPECT_TRUE(back.launches);
   EXPECT_EQ(back.set, order.set);
 }
 
