@@ -103,7 +103,7 @@ compress() {
     *.tar.gz) tar -C "$stage/.." -czf "$archive" --owner=0 --group=0 --sort=name "$bundle" ;;
     *) tar -C "$stage/.." -cJf "$archive" --owner=0 --group=0 --sort=name "$bundle" ;;
   esac
-  local size=$(($(stat -c %s "$archive") / 1000000))
+  local size=$((($(stat -c %s "$archive") + 999999) / 1000000))
   ((size <= limit_mb)) || { echo "$archive has $size MB, more than $limit_mb" >&2; return 1; }
 }
 

@@ -61,9 +61,9 @@ class Bundle:
         path.write_text(text)
         return path
 
-    def unaudited(self) -> list[str]:
-        """Options without audits, which need memory and time on the CPU before a cell does."""
-        leaves = re.findall(r"^\| `(audit\.[a-z_]*)`", self.depthgrid("schema", "--markdown"), re.M)
+    def training_alone(self) -> list[str]:
+        """Options without audits and probes, which need memory and time of their own."""
+        leaves = re.findall(r"^\| `(audit\.[a-z_]*|probes\.[a-z_]*\.schedule)`", self.depthgrid("schema", "--markdown"), re.M)
         return [x for leaf in leaves for x in ("--set", f"{leaf}=off")]
 
     def test(self, program: str, pattern: str) -> str:

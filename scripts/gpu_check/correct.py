@@ -132,7 +132,7 @@ class Correct:
         file = self.b.file("large.yaml", LARGE)
         shutil.rmtree(self.b.table.work / "large", ignore_errors=True)
         self.b.depthgrid(
-            "run", file, "--store", "large", "--set", "resources.device=cuda", *self.b.unaudited(),
+            "run", file, "--store", "large", "--set", "resources.device=cuda", *self.b.training_alone(),
             PYTORCH_CUDA_ALLOC_CONF=f"per_process_memory_fraction:{LARGE_MB / total:.5f}",
         )  # fmt: skip
         done = sum(c["status"] == "completed" for c in self.b.results("large")["cells"])

@@ -97,7 +97,7 @@ class Table:
             left = self.end - began
             state, found = "ok", Found("")
             self._limit = began + min(left, PATIENCE * row.planned + 5)
-            self._output = b""
+            self._output = self._last = b""
             try:
                 if left < 1:
                     state = "NOT REACHED"
@@ -129,16 +129,20 @@ class Table:
         return self._limit - time.monotonic()
 
     def last_words(self) -> list[str]:
-        return self._output.decode(errors="replace").splitlines()[-12:]
+        """Of the last command: its errors, else what it printed."""
+        return self._last.decode(errors="replace").splitlines()[-12:]
 
     def start(self, command: Sequence[str | Path], **variables: str) -> subprocess.Popen:
         """A process in a session of its own, whose output goes to files."""
         self._files = [(self.work / name).open("w+b") for name in ("output", "errors")]
         output, errors = self._files
-        return subprocess.Popen(
-            [str(x) for x in command], stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
-            cwd=self.work, env={**os.environ, **variables}, start_new_session=True,
-        )  # fmt: skip
+        try:
+            return subprocess.Popen(
+                [str(x) for x in command], stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
+                cwd=self.work, env={**os.environ, **variables}, start_new_session=True,
+            )  # fmt: skip
+        except FileNotFoundError as error:
+            raise Failed(f"{error.filename} is not there") from error
 
     def finish(self, process: subprocess.Popen) -> tuple[int, str]:
         """Waits, at most until the row's limit; then the whole session is killed.
@@ -159,6 +163,7 @@ class Table:
             texts.append(file.read())
             file.close()
             self._output += texts[-1]
+        self._last = texts[1].strip() or texts[0]
         if late:
             raise Failed("stopped at its limit")
         return process.returncode, texts[0].decode(errors="replace")
