@@ -102,7 +102,8 @@ all_done poisoned
 
 # Cancelled tasks write checkpoints and do not come back.
 # One task a node.
-long=(--set train.steps=3000 --set checkpoint.every=100 --set eval.every=1500 --set "slurm.extra=[--exclusive]")
+long=(--set train.steps=3000 --set checkpoint.every=100 --set eval.every=1500 --set "slurm.extra=[--exclusive]"
+  --set resources.device=cpu) # --exclusive gives a task the cards of its node, which are no GPUs
 submit ended "${long[@]}" >submitted
 wait_for 60 checkpoint a_checkpoint ended
 scancel -u "$(id -un)"

@@ -6,7 +6,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/slurm_common.sh" "$@"
 start_lab 4 4
 train plain
 # One task a node.
-long=(--set train.steps=3000 --set checkpoint.every=100 --set eval.every=1500 --set "slurm.extra=[--exclusive]")
+long=(--set train.steps=3000 --set checkpoint.every=100 --set eval.every=1500 --set "slurm.extra=[--exclusive]"
+  --set resources.device=cpu) # --exclusive gives a task the cards of its node, which are no GPUs
 "$depthgrid" run "$sweep" "${options[@]}" "${long[@]}" --store plain_long -q
 begun=$SECONDS
 seen() { # seen WHAT: what has been shown, and when

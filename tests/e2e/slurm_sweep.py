@@ -127,7 +127,7 @@ def main():
     options = []
     for leaf in ("train.steps=1500", "checkpoint.every=100", "eval.every=500", "packing.fuse=off", f"seeds={cells // 2}",
                  f"packing.cells_per_launch={CELLS_OF_A_TASK}", "resources.lease=5", "resources.time=10",
-                 "slurm.signal_delay=10", "slurm.extra=[--exclusive]"):
+                 "slurm.signal_delay=10", "slurm.extra=[--exclusive]", "resources.device=cpu"):
         options += ["--set", leaf]
     sweep = sources / "configs/tiny.yaml"
     try:
