@@ -13,6 +13,7 @@
 #include "core/base/log.hpp"
 #include "distributed/device_plugin.hpp"
 #include "worker/process/memory_use.hpp"
+#include "worker/process/run_setup.hpp"
 
 namespace depthgrid {
 namespace {
@@ -33,10 +34,8 @@ BenchDevice::BenchDevice(const std::string& word, const CellConfig& config) {
     name_ = "cuda " + use_device(0).bus;
     device_ = at::Device(at::kCUDA, 0);
   }
-  at::Context& context = at::globalContext();
-  context.setDeterministicAlgorithms(config.flag("train.deterministic"), /*warn_only=*/false);
-  context.setDeterministicFillUninitializedMemory(false);
-  context.setAllowTF32CuBLAS(config.word("train.precision") == "tf32");
+  use_reproducible_operations(config.flag("train.deterministic"));
+  at::globalContext().setAllowTF32CuBLAS(config.word("train.precision") == "tf32");
   reset_peak_memory(device_);
 }
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <ATen/Context.h>
+
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
@@ -33,13 +35,18 @@ constexpr const char* kShareHandedOn = "DEPTHGRID_MEMORY_SHARE";
 
 namespace {
 
-/// What this process sees of GPUs, as far as `resources.gpus` lets it.
-GpuSearch allowed_gpus(const CellConfig& run) {
+/// What this process sees of GPUs, as far as `resources.gpus` lets it, and whether it was meant to.
+struct AllowedGpus {
+  GpuSearch found;
+  bool meant = false;
+};
+
+AllowedGpus allowed_gpus(const CellConfig& run) {
   const std::optional<std::int64_t> most = run.integer_if("resources.gpus");
-  if (most == 0) return {0, false, "resources.gpus is 0"};
+  if (most == 0) return {{0, false, "resources.gpus is 0"}, false};
   GpuSearch found = find_gpus();
   if (most) found.count = static_cast<int>(std::min<std::int64_t>(found.count, *most));
-  return found;
+  return {found, gpu_is_meant(found.shown)};
 }
 
 /// What every rank sees, by rank.
@@ -72,10 +79,8 @@ DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_r
   const std::string& wanted = run.word("resources.device");
   const DeviceChoice cpu{.device = at::kCPU, .name = "cpu (" + cpu_model() + ")"};
   if (wanted == "cpu") return cpu;
-  const GpuSearch mine = allowed_gpus(run);
-  const bool forbidden = run.integer_if("resources.gpus") == 0;
-  const std::vector<RankGpus> all =
-      seen_by_all(world, {mine.count, mine.problem, !forbidden && gpu_is_meant(mine.shown)});
+  const auto [mine, meant] = allowed_gpus(run);
+  const std::vector<RankGpus> all = seen_by_all(world, {mine.count, mine.problem, meant});
   bool on_gpus = false;
   agree(world, [&] { on_gpus = trains_on_gpus(wanted, all); });
   if (!on_gpus) {
@@ -124,6 +129,12 @@ std::optional<std::string> reproducibility_problem(bool deterministic, const Dev
   return "train.deterministic is true, but CUBLAS_WORKSPACE_CONFIG=" + std::string(given) +
          " lets cuBLAS add in any order: unset it (:4096:8 is then used), or set "
          "train.deterministic: false";
+}
+
+void use_reproducible_operations(bool deterministic) {
+  at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/false);
+  // Filling fresh memory with NaN costs a pass over every result; all of ours is overwritten.
+  at::globalContext().setDeterministicFillUninitializedMemory(false);
 }
 
 std::string with_its_leaf(const std::string& message) {

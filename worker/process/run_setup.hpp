@@ -52,6 +52,11 @@ std::string with_its_leaf(const std::string& message);
 /// @param warnings  gets a text if the threads do not fit on the CPUs of this process.
 std::int64_t choose_threads(const CellConfig& run, std::vector<std::string>& warnings);
 
+/// Leaf train.deterministic for LibTorch. An operation that has no reproducible form then throws,
+/// and attention takes its reproducible form, which it does not where a warning is all that is
+/// asked for.
+void use_reproducible_operations(bool deterministic);
+
 /// Fusing limits and rough costs of every structure, without calibration: enough to order jobs, and
 /// the same on every rank.
 CostTable quick_costs(const Sweep& sweep, at::Device device);

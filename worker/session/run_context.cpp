@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <ATen/Context.h>
-
 #include "core/base/error.hpp"
 #include "core/base/isa.hpp"
 #include "core/base/log.hpp"
@@ -71,8 +69,7 @@ bool sums_beside(const DeviceChoice& device, std::int64_t threads, int local_siz
   return device.device.is_cuda() || this_machine().cores >= local_size * (threads + 1);
 }
 
-/// Leaf train.deterministic. An operation that has no reproducible form then throws, and attention
-/// takes its reproducible form, which it does not where a warning is all that is asked for.
+/// Leaf train.deterministic.
 void repeat_bits(const Sweep& sweep, const DeviceChoice& device, Collective& world) {
   const bool deterministic = sweep.run.flag("train.deterministic");
   agree(world, [&] {
@@ -80,9 +77,7 @@ void repeat_bits(const Sweep& sweep, const DeviceChoice& device, Collective& wor
         reproducibility_problem(deterministic, device, std::getenv("CUBLAS_WORKSPACE_CONFIG"));
     if (problem) throw UserError(ExitCode::BadConfig, *problem);
   });
-  at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/false);
-  // Filling fresh memory with NaN costs a pass over every result; all of ours is overwritten.
-  at::globalContext().setDeterministicFillUninitializedMemory(false);
+  use_reproducible_operations(deterministic);
 }
 
 /// The first rank fills the token cache and pins digests; the others find both.

@@ -285,8 +285,8 @@ Results norms(Isa isa) {
 }
 
 Results depth(Isa isa) {
-  constexpr std::int64_t kLayers = 8, kHidden = 7,
-                         kCount = 45;  // rows together, and a rest of each
+  // Rows that are computed together, and a rest of each.
+  constexpr std::int64_t kLayers = 8, kHidden = 7, kCount = 45;
   const auto g = waves(kHidden * kCount, 0.3), base = waves(kCount, 0.5);
   const auto m = waves(kLayers * kHidden, 0.7), dy = waves(kLayers * kCount, 0.9);
   Numbers y(kLayers * kCount), dg = waves(kHidden * kCount, 0.1), db(kCount), dm(m.size());
