@@ -19,7 +19,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -52,17 +51,21 @@ def interleave(contenders: Sequence[Contender], rounds: int, steps: int) -> dict
 def loss_difference(a: list[list[float]], b: list[list[float]]) -> float:
     """Largest relative difference of losses (step, cell)."""
     if [len(x) for x in a] != [len(x) for x in b]:
-        raise SystemExit("the programs report losses of different numbers of steps, cells or parts")
+        raise RuntimeError("the programs report losses of different numbers of steps, cells or parts")
     return max(abs(x - y) / abs(y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True))
 
 
-def start_rivals(case: Case, folder: Path, wanted: str, losses: list[list[float]]) -> Started:
+def start_rivals(
+    case: Case, folder: Path, wanted: str, losses: list[list[float]]
+) -> tuple[list[Baseline], dict[str, str]]:
     """Starts them, side by side on a GPU, whose host has more cores than they take, and compares their losses.
 
     On the CPU a rival that differs ends everything; on a GPU, which is lent for minutes, only its own row.
+    Returns those that are ready, and by name why others are not.
     """
-    started = Started()
-    launched: list[tuple[Baseline, Path]] = []
+    ready: list[Baseline] = []
+    refused: dict[str, str] = {}
+    planned: list[Baseline] = []
     for script, *more in case.rivals:
         threads = "1" if "--processes" in more else str(case.cores)
         arguments = [script, *more, "--dump", str(folder / "dump"), "--threads", threads]
@@ -70,47 +73,41 @@ def start_rivals(case: Case, folder: Path, wanted: str, losses: list[list[float]
         if wanted and label not in wanted.split(","):
             continue
         if script == "jax_jit.py" and importlib.util.find_spec("jax") is None:
-            started.refused[label] = "there is no JAX"
+            refused[label] = "there is no JAX"
             continue
-        print(f"  starting {label}", file=sys.stderr)
         log = folder / f"{label.replace(' ', '-')}.log"
-        rival = Baseline(label, [*arguments, "--precision", case.precision, "--device", case.device]).launch(log)
-        launched.append((rival, log))
-        if case.device == "cpu":
-            rival.wait()
-    for rival, log in launched:
-        try:
-            if case.device != "cpu":
+        planned.append(Baseline(label, [*arguments, "--precision", case.precision, "--device", case.device], log))
+    one_by_one = case.device == "cpu"
+    try:
+        if not one_by_one:
+            for rival in planned:
+                rival.launch()
+        for rival in planned:
+            print(f"  starting {rival.name}", file=sys.stderr)
+            if one_by_one:
+                rival.launch()
+            try:
                 rival.wait()
-            difference = loss_difference(rival.losses, losses)
-            if not difference <= case.tolerance:
-                raise RuntimeError(
-                    f"losses differ from depthgrid's by {difference:.1e}, more than {case.tolerance:.0e}: "
-                    f"not the same mathematics, nothing is reported ({folder})"
-                )
-        except RuntimeError as error:
-            if case.device == "cpu":
-                raise SystemExit(f"{case.name}: {rival.name}: {error}\n{last_lines(log)}") from error
-            print(f"  {rival.name}: {error}\n{last_lines(log)}", file=sys.stderr)
-            started.refused[rival.name] = str(error).splitlines()[0]
+                rival.difference = loss_difference(rival.losses, losses)
+                if not rival.difference <= case.tolerance:
+                    raise RuntimeError(
+                        f"losses differ from depthgrid's by {rival.difference:.1e}, more than {case.tolerance:.0e}: "
+                        f"not the same mathematics, nothing is reported ({folder})"
+                    )
+            except RuntimeError as error:
+                told = f"{rival.name}: {error}\n{rival.last_lines()}"
+                if one_by_one:
+                    raise SystemExit(f"{case.name}: {told}") from error
+                print(f"  {told}", file=sys.stderr)
+                refused[rival.name] = str(error).splitlines()[0]
+                rival.kill()
+                continue
+            ready.append(rival)
+    except BaseException:
+        for rival in planned:
             rival.kill()
-            continue
-        started.rivals.append(rival)
-        started.differences[rival.name] = difference
-    return started
-
-
-@dataclass
-class Started:
-    """Rivals that are ready, how far their losses are from depthgrid's, and why others are not."""
-
-    rivals: list[Baseline] = field(default_factory=list)
-    differences: dict[str, float] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-
-
-def last_lines(log: Path) -> str:
-    return "\n".join(f"  | {line}" for line in log.read_text(errors="replace").splitlines()[-15:])
+        raise
+    return ready, refused
 
 
 def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
@@ -122,17 +119,17 @@ def run_case(case: Case, options: argparse.Namespace) -> list[report.Row]:
     ours = [Program(options.program, case, n) for n in ways]
     if ways[-1] > 1:
         ours.append(Program(options.program, case, ways[-1], fused=False))
-    started = start_rivals(case, folder, options.rivals, ours[0].dump(folder / "dump"))
+    rivals, refused = start_rivals(case, folder, options.rivals, ours[0].dump(folder / "dump"))
     try:
         machine.require_quiet(force=options.force)
-        everybody: list[Contender] = [*ours, *started.rivals]
+        everybody: list[Contender] = [*ours, *rivals]
         times = interleave(everybody, options.rounds, case.steps)
     finally:
-        for rival in started.rivals:
+        for rival in rivals:
             rival.close()
-    ready = {rival.name: rival.ready_seconds for rival in started.rivals}
-    table = report.rows(times, [p.name for p in ours], started.differences, ready)
-    return [*table, *(report.Row(name, [], [], None, refused=why) for name, why in started.refused.items())]
+    ready = {rival.name: rival.ready_seconds for rival in rivals}
+    table = report.rows(times, [p.name for p in ours], {r.name: r.difference for r in rivals}, ready)
+    return [*table, *(report.Row(name, [], [], None, refused=why) for name, why in refused.items())]
 
 
 def run_optimiser(options: argparse.Namespace, cells: int, parameters: int) -> list[report.Row]:
@@ -143,12 +140,16 @@ def run_optimiser(options: argparse.Namespace, cells: int, parameters: int) -> l
     ours: Contender = OneShot("depthgrid", [str(options.program), "bench", "optimiser", *sizes, *threads, "--json"])
     with_threads = [*sizes, "--threads", str(options.cores)]
     rivals = [
-        Baseline("torch fused AdamW + clip", ["fused_adamw.py", *with_threads]),
-        Baseline("torch, 78 tensors a cell", ["fused_adamw.py", *with_threads, "--tensors", "78"]),
-        Baseline("memory roof (32 B a parameter)", ["fused_adamw.py", *with_threads, "--roof"]),
+        Baseline(name, ["fused_adamw.py", *with_threads, *more], options.out / "optimiser.log")
+        for name, more in (
+            ("torch fused AdamW + clip", []),
+            ("torch, 78 tensors a cell", ["--tensors", "78"]),
+            ("memory roof (32 B a parameter)", ["--roof"]),
+        )
     ]
     for rival in rivals:
-        rival.start(options.out / "optimiser.log")
+        rival.launch()
+        rival.wait()
     try:
         times = interleave([ours, *rivals], options.rounds, 20)
     finally:

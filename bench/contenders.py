@@ -62,35 +62,43 @@ class Baseline:
 
     name: str
     arguments: Sequence[str]
+    log: Path  # of its standard error
     losses: list[list[float]] = field(default_factory=list)
+    difference: float = 0.0  # of its losses from depthgrid's, relative
     ready_seconds: float = 0.0  # until the first steps were trained: start, compilation and these steps
+    _server: Server | None = None
 
-    def launch(self, log: Path) -> Baseline:
+    def launch(self) -> None:
         """Starts the script."""
         script, *options = self.arguments
         self._began = time.time()
-        with log.open("ab") as errors:
+        with self.log.open("ab") as errors:
             command = [sys.executable, str(BASELINES / script), *options, "--serve"]
             self._server = Server(command, env={**os.environ, **TUNED_MALLOC}, log=errors)
-        return self
 
     def wait(self) -> None:
         """Until it has trained (and compiled) its first steps. @raises RuntimeError if it ends before."""
-        self.losses = self._server.wait_ready()
-        self.ready_seconds = self._server.ready_at - self._began
+        self.losses = self.server.wait_ready()
+        self.ready_seconds = self.server.ready_at - self._began
 
     def kill(self) -> None:
-        self._server.kill()
+        """Without waiting for what it does, if it was launched."""
+        if self._server:
+            self._server.kill()
 
-    def start(self, log: Path) -> Baseline:
-        self.launch(log).wait()
-        return self
+    def last_lines(self) -> str:
+        return "\n".join(f"  | {line}" for line in self.log.read_text(errors="replace").splitlines()[-15:])
+
+    @property
+    def server(self) -> Server:
+        assert self._server, f"{self.name} was not launched"
+        return self._server
 
     def round(self, steps: int) -> float:
-        return self._server.round(steps)
+        return self.server.round(steps)
 
     def close(self) -> None:
-        self._server.close()
+        self.server.close()
 
 
 def program_arguments(case: Case, cells: int, threads: int, steps: int) -> list[str]:
