@@ -83,7 +83,7 @@ collect_tests() {
   for program in "${tests[@]}"; do ln -s depthgrid "$stage/$program"; done
   mkdir -p "$stage"/{gpu_check,bench/baselines}
   cp scripts/gpu_check.sh "$stage/"
-  cp scripts/gpu_check/*.py "$stage/gpu_check/"
+  cp scripts/gpu_check/*.{py,yaml} "$stage/gpu_check/"
   cp bench/*.py "$stage/bench/"
   cp bench/baselines/*.py "$stage/bench/baselines/"
 }

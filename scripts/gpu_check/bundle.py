@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rows import Failed, Table
+from rows import Failed, NotRun, Table
 
 AS_ROOT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -33,6 +33,15 @@ class Bundle:
     @property
     def on_card(self) -> bool:
         return self.device == "cuda"
+
+    def needs_card(self) -> None:
+        if not self.on_card:
+            raise NotRun("no GPU in a rehearsal")
+
+    def card(self, query: str) -> str:
+        """What nvidia-smi answers to a query of the card's properties."""
+        self.needs_card()
+        return self.call("nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader").strip()
 
     @property
     def variables(self) -> dict[str, str]:

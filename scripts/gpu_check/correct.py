@@ -7,6 +7,7 @@ import re
 import shutil
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import results
 from bundle import Bundle
@@ -25,15 +26,6 @@ parameters:
 seeds: 1
 """
 STRUCTURES = FAMILIES.replace("families", "structures").replace("[fp32, bf16]", "[fp32]")
-LARGE = """
-name: large
-model: {family: standard, d_model: 1024, n_layers: 2, n_heads: 2}
-data: {corpus: "synthetic:markov", synthetic: {vocab_size: 16, tokens: 4000}, seq_len: 4}
-train: {steps: 2, batch_size: 1}
-eval: {every: null, at_start: false, windows: 2, final_windows: 2, batch_size: 1}
-packing: {fuse: 2}
-seeds: 2
-"""
 LARGE_MB = 650
 """Of the card: less than two cells of 400 MB each and what LibTorch needs, more than one."""
 TIMES_KILLED = 2
@@ -44,14 +36,8 @@ class Correct:
         self.b, self.device = bundle, bundle.device
         self.tiny_file = bundle.here / "configs/tiny.yaml"
 
-    def needs_card(self) -> None:
-        if not self.b.on_card:
-            raise NotRun("no GPU in a rehearsal")
-
     def card(self) -> Found:
-        self.needs_card()
-        query = "name,driver_version,compute_cap,memory.total,uuid"
-        return Found(self.b.call("nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader").strip())
+        return Found(self.b.card("name,driver_version,compute_cap,memory.total,uuid"))
 
     def libraries(self) -> Found:
         plugin = self.b.here / "bin/libdepthgrid_cuda.so"
@@ -127,9 +113,8 @@ class Correct:
         return self.same(straight, self.b.results("killed"))
 
     def out_of_memory(self) -> Found:
-        self.needs_card()
-        total = float(self.b.call("nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits").split()[0])
-        file = self.b.file("large.yaml", LARGE)
+        total = float(self.b.card("memory.total").split()[0])  # "81559 MiB"
+        file = Path(__file__).with_name("large.yaml")
         shutil.rmtree(self.b.table.work / "large", ignore_errors=True)
         self.b.depthgrid(
             "run", file, "--store", "large", "--set", "resources.device=cuda", *self.b.training_alone(),
@@ -146,7 +131,7 @@ class Correct:
         return self.compared(self.on_device, two, {"fp32": 1e-4})
 
     def nccl(self) -> Found:
-        self.needs_card()
+        self.b.needs_card()
         self.b.test("gpu_test", "Nccl.AGroup*")
         return Found("a group of one sums, and is aborted within its deadline")
 
@@ -159,7 +144,7 @@ class Correct:
         return Found(f"{done} cells of {done} structures, two launches at a time")
 
     def memcheck(self) -> Found:
-        self.needs_card()
+        self.b.needs_card()
         found = shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
         if found is None:
             raise NotRun("no compute-sanitizer in PATH or /usr/local/cuda/bin")

@@ -3,16 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 # The audit would need memory before a cell does, and is not what is tried here.
 without_audit
-# Little to compute, much to hold: 25 million parameters, 400 MB with gradients and moments.
-cat >large.yaml <<'Y'
-name: large
-model: {family: standard, d_model: 1024, n_layers: 2, n_heads: 2}
-data: {corpus: "synthetic:markov", synthetic: {vocab_size: 16, tokens: 4000}, seq_len: 4}
-train: {steps: 2, batch_size: 1}
-eval: {every: null, at_start: false, windows: 2, final_windows: 2, batch_size: 1}
-packing: {fuse: 2}
-seeds: 2
-Y
+cp "$sources/scripts/gpu_check/large.yaml" .  # little to compute, much to hold
 
 # room_for NAME COMMAND...: sets $room, the address space (in KiB) in which the command trains a small
 # sweep, and a little more.
