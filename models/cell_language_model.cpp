@@ -1,10 +1,10 @@
 #include "models/cell_language_model.hpp"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "core/cells/queued_tensor.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
 #include "models/routing/routing_record.hpp"
 
@@ -44,7 +44,8 @@ Objective::Losses CellLanguageModel::losses(const Batch& batch) {
       out.total = out.total + out.parts[i];
       continue;
     }
-    const at::Tensor weight = at::tensor(terms[i].weight, out.total.options().requires_grad(false));
+    const at::Tensor weight =
+        queued_tensor(terms[i].weight, out.total.options().requires_grad(false));
     out.total = out.total + weight * out.parts[i];
   }
   out.parts.resize(loss_parts().size());

@@ -8,6 +8,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "core/base/error.hpp"
+#include "core/cells/queued_tensor.hpp"
 #include "core/train/optimizer/optimizer_table.hpp"
 
 namespace depthgrid {
@@ -30,13 +31,13 @@ std::vector<double> inverses(const std::vector<double>& v) {
   return out;
 }
 
-/// A copy of host numbers on the arena's device, also if that is the host's memory: the numbers may
-/// be gone before the step is.
+/// A copy of host numbers on the arena's device, queued (queued_tensor.hpp), also if that is the
+/// host's memory: the numbers may be gone before the step is.
 template <class T>
 at::Tensor on_device(const std::vector<T>& host, at::ScalarType type, at::Device device) {
   auto* data = const_cast<T*>(host.data());  // from_blob takes no const; the copy only reads
   return at::from_blob(data, {static_cast<std::int64_t>(host.size())}, type)
-      .to(device, type, /*non_blocking=*/false, /*copy=*/true);
+      .to(device, type, /*non_blocking=*/true, /*copy=*/true);
 }
 
 }  // namespace

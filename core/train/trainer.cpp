@@ -5,8 +5,9 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/stack.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+
+#include "core/cells/queued_tensor.hpp"
 
 namespace depthgrid {
 
@@ -26,7 +27,7 @@ at::Tensor Trainer::accumulate(std::int64_t step) {
   const std::int64_t batch = options_.batch, ranks = sync_.ranks(), rank = sync_.rank();
   const double tokens = static_cast<double>(batch * batches_.tokens());
   const at::TensorOptions plain = arena_.values().options();
-  const at::Tensor weight = at::tensor(options_.loss_scale, plain) / tokens;
+  const at::Tensor weight = queued_tensor(options_.loss_scale, plain) / tokens;
   const auto rows_of_losses = static_cast<std::int64_t>(2 + objective_.loss_parts().size());
   at::Tensor sums =
       at::zeros({rows_of_losses, options_.cells}, plain.dtype(at::kDouble).device(at::kCPU));
@@ -40,7 +41,7 @@ at::Tensor Trainer::accumulate(std::int64_t step) {
     if (count == 0) continue;
     Batch micro = batches_.batch(step, first, count);
     for (at::Tensor* t : {&micro.windows, &micro.control.u}) {
-      if (t->defined()) *t = t->to(plain.device());
+      if (t->defined()) *t = queued_copy(*t, plain.device());
     }
     const Objective::Losses losses = objective_.losses(micro);
     if (done++ == last) buckets_.arm();

@@ -14,8 +14,8 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/tensor.h>
 
+#include "core/cells/queued_tensor.hpp"
 #include "models/blocks/dropout.hpp"
 #include "models/ops/hidden_scores.hpp"
 
@@ -25,7 +25,7 @@ RotaryAngles rotary_angles(const ModelOptions& o, std::int64_t first, std::int64
                            const at::Tensor& like) {
   const std::int64_t half = o.width / o.heads / 2;
   const at::TensorOptions wide = like.options().dtype(at::kDouble).requires_grad(false);
-  const at::Tensor base = at::tensor(o.rope_base, wide).view({-1, 1, 1});  // (E, 1, 1)
+  const at::Tensor base = queued_tensor(o.rope_base, wide).view({-1, 1, 1});  // (E, 1, 1)
   const at::Tensor rate = base.pow(at::arange(half, wide) * (-1.0 / static_cast<double>(half)));
   const at::Tensor angle = at::arange(first, first + tokens, wide).unsqueeze(1) * rate;
   const auto wave = [&](const at::Tensor& v) {  // against x as (E, B, H, T, .)

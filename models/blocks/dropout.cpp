@@ -5,11 +5,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/tensor.h>
 
 #include "core/base/error.hpp"
 #include "core/cells/cell_rng.hpp"
 #include "core/cells/cell_set.hpp"
+#include "core/cells/queued_tensor.hpp"
 
 namespace depthgrid {
 
@@ -22,7 +22,7 @@ at::Tensor dropout(const at::Tensor& x, const std::vector<double>& p, std::strin
   const std::string stream = "dropout/" + std::string(use) + "/" + std::to_string(layer);
   fill_uniform(draw, *context.seeds,
                {.stream = stream_id(stream), .step = context.step, .first_row = context.first_row});
-  const at::Tensor limit = per_cell(at::tensor(p, plain), draw);
+  const at::Tensor limit = per_cell(queued_tensor(p, plain), draw);
   return x * (draw.ge(limit).to(at::kFloat) / (1 - limit)).to(x.scalar_type());
 }
 

@@ -4,17 +4,17 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
 #include "core/base/error.hpp"
 #include "core/cells/cell_rng.hpp"
+#include "core/cells/queued_tensor.hpp"
 
 namespace depthgrid {
 namespace {
 
 at::Tensor column(const std::vector<double>& v, const at::TensorOptions& options) {
-  return at::tensor(v, options).unsqueeze(1);
+  return queued_tensor(v, options).unsqueeze(1);
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/linalg_matrix_rank.h>
-#include <ATen/ops/tensor.h>
+
+#include "core/cells/queued_tensor.hpp"
 
 namespace depthgrid {
 namespace {
@@ -20,8 +21,8 @@ at::Tensor frequencies(const TimeOptions& o, const at::TensorOptions& wide) {
   }
   const at::Tensor exponent =
       at::arange(o.frequencies, wide) * (-1.0 / static_cast<double>(o.frequencies));
-  const at::Tensor base = at::tensor(o.base, wide).view({-1, 1, 1});
-  return at::tensor(o.t_scale, wide).view({-1, 1, 1}) * base.pow(exponent);
+  const at::Tensor base = queued_tensor(o.base, wide).view({-1, 1, 1});
+  return queued_tensor(o.t_scale, wide).view({-1, 1, 1}) * base.pow(exponent);
 }
 
 at::Tensor in_double(const TimeOptions& o, const at::Tensor& t) {

@@ -12,10 +12,10 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones_like.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
 #include "core/cells/cell_set.hpp"
+#include "core/cells/queued_tensor.hpp"
 #include "models/ops/softplus.hpp"
 #include "models/routing/causal_router.hpp"
 #include "models/routing/decisions.hpp"
@@ -189,7 +189,7 @@ class TdtField final : public RoutedField {
           calibrated.defined()
               ? above(teacher.signals.score, calibrated.select(1, dynamic))
               : above(teacher.signals.gate,
-                      at::tensor(o.threshold, like.options().requires_grad(false)));
+                      queued_tensor(o.threshold, like.options().requires_grad(false)));
       return with_first(o, chosen);
     }
     if (mode() == ExecutionMode::Student) {
@@ -219,7 +219,7 @@ class TdtField final : public RoutedField {
       flags.push_back(context().step <= steps ? 1 : 0);
     }
     if (!gated() || std::ranges::all_of(flags, [](auto f) { return f == 0; })) return {};
-    return at::tensor(flags, like.options().dtype(at::kLong)).gt(0).view({-1, 1, 1});
+    return queued_tensor(flags, like.options().dtype(at::kLong)).gt(0).view({-1, 1, 1});
   }
 
   const std::vector<TdtLayer>& layers_;

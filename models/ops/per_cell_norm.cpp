@@ -10,6 +10,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "core/base/error.hpp"
+#include "core/cells/queued_tensor.hpp"
 #include "models/ops/cpu/row_norm_kernel.hpp"
 #include "models/ops/graph_node.hpp"
 #include "models/ops/host_kernels.hpp"
@@ -154,7 +155,7 @@ class CpuNorm : public GraphNode<CpuNorm> {
 /// The same in ATen's operations, where we have no kernel.
 at::Tensor composed(NormKind kind, const at::Tensor& x, const at::Tensor& scale,
                     const at::Tensor& shift, const at::Tensor& eps) {
-  const at::Tensor e = eps.to(x.options()).view({-1, 1, 1, 1});
+  const at::Tensor e = queued_copy(eps.to(x.scalar_type()), x.device()).view({-1, 1, 1, 1});
   const at::Tensor centred = kind == NormKind::Layer ? x - x.mean(-1, true) : x;
   at::Tensor y = centred * (centred.square().mean(-1, true) + e).rsqrt();
   const auto wide = [](const at::Tensor& v) { return v.unsqueeze(1).unsqueeze(1); };

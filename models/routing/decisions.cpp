@@ -6,11 +6,11 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/tensor.h>
 
 #include "core/base/error.hpp"
 #include "core/cells/cell_rng.hpp"
 #include "core/cells/cell_set.hpp"
+#include "core/cells/queued_tensor.hpp"
 #include "models/routing/top_k.hpp"
 
 namespace depthgrid {
@@ -20,7 +20,7 @@ namespace {
 at::Tensor fixed_threshold(const RoutingOptions& o, const at::Tensor& like) {
   std::vector<double> logits;
   for (const double p : o.threshold) logits.push_back(std::log(p / (1 - p)));
-  return at::tensor(logits, like.options().requires_grad(false));
+  return queued_tensor(logits, like.options().requires_grad(false));
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ at::Tensor random_mask(const RoutingOptions& o, const at::Tensor& like, std::int
                {.stream = stream_id("routing/random/" + std::to_string(layer)),
                 .step = 0,
                 .first_row = first_row});
-  return draw.lt(per_cell(at::tensor(o.capacity, plain), draw));
+  return draw.lt(per_cell(queued_tensor(o.capacity, plain), draw));
 }
 
 at::Tensor forced_mask(const Execution& execution, const at::Tensor& like, std::int64_t layer) {

@@ -6,8 +6,9 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sort.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
+
+#include "core/cells/queued_tensor.hpp"
 
 namespace depthgrid {
 
@@ -24,7 +25,7 @@ at::Tensor top_k_mask(const at::Tensor& score, const std::vector<std::int64_t>& 
   const at::Tensor order = std::get<1>(at::sort(score, /*stable=*/true, -1, /*descending=*/true));
   const at::Tensor rank = at::empty_like(order).scatter_(
       -1, order, at::arange(score.size(-1), whole).expand(order.sizes()));
-  return rank.lt(at::tensor(k, whole).view({-1, 1, 1}));
+  return rank.lt(queued_tensor(k, whole).view({-1, 1, 1}));
 }
 
 at::Tensor tie_width(const at::Tensor& score) {
@@ -39,7 +40,7 @@ at::Tensor running_top_k_mask(const RoutingOptions& o, const at::Tensor& score,
   for (std::int64_t t = 1; t <= tokens; ++t) {
     for (const std::int64_t here : capacities(o, past + t)) k.push_back(here);
   }
-  const at::Tensor allowed = at::tensor(k, whole).view({tokens, 1, -1}).permute({2, 1, 0});
+  const at::Tensor allowed = queued_tensor(k, whole).view({tokens, 1, -1}).permute({2, 1, 0});
   const at::Tensor as_high = (score - tie_width(score)).unsqueeze(-1);  // (E, B, T, 1)
   at::Tensor above =
       past > 0 ? earlier.unsqueeze(-2).ge(as_high).sum(-1) : at::zeros_like(score, whole);

@@ -64,6 +64,7 @@ class Fast:
         if "launches" in found:
             text += f", {found['launches']} kernels, {found['copies']} copies, busy {found['busy_ms']:.3g} ms a step"
         longest = [f"{x['ms']:8.4f} ms  {x['kernel'][:90]}" for x in found.get("longest", [])]
+        longest += [f"{x['ms']:8.4f} ms  on the host in {x['call']}" for x in found.get("calls", [])]
         return Found(text, longest, found)
 
     def rivals(self, case: str) -> Found:

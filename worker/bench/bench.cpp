@@ -60,12 +60,14 @@ void print_times(std::vector<double> milliseconds, bool json, const std::string&
 /// What a GPU was given to do by one step; empty where nothing was seen.
 Json launches(const DeviceWork& work) {
   if (work.kernels == 0) return Json::object();
-  Json longest = Json::array();
+  Json longest = Json::array(), calls = Json::array();
   for (const auto& [name, ms] : work.longest) longest.push_back({{"kernel", name}, {"ms", ms}});
+  for (const auto& [name, ms] : work.calls) calls.push_back({{"call", name}, {"ms", ms}});
   return {{"launches", work.kernels},
           {"copies", work.copies},
           {"busy_ms", work.busy_ms},
-          {"longest", longest}};
+          {"longest", longest},
+          {"calls", calls}};
 }
 
 std::string launches_in_words(const DeviceWork& work) {

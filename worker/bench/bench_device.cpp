@@ -22,6 +22,15 @@ namespace profiler = torch::profiler::impl;
 
 constexpr std::size_t kLongest = 5;
 
+using Milliseconds = std::map<std::string, double>;
+
+std::vector<std::pair<std::string, double>> longest(const Milliseconds& by_name) {
+  std::vector<std::pair<std::string, double>> out(by_name.begin(), by_name.end());
+  std::ranges::stable_sort(out, std::ranges::greater{}, &std::pair<std::string, double>::second);
+  if (out.size() > kLongest) out.resize(kLongest);
+  return out;
+}
+
 }  // namespace
 
 BenchDevice::BenchDevice(const std::string& word, const CellConfig& config) {
@@ -70,23 +79,24 @@ DeviceWork BenchDevice::profiled(const std::function<void()>& work) const {
   synchronize();
   const auto result = torch::autograd::profiler::disableProfiler();
   DeviceWork out;
-  std::map<std::string, double> by_name;
+  Milliseconds kernels, calls;
   for (const auto& event : result->events()) {
-    if (event.deviceType() == c10::DeviceType::CPU) continue;
     const std::string name = event.name();
     const double milliseconds = static_cast<double>(event.durationNs()) * 1e-6;
+    if (event.deviceType() == c10::DeviceType::CPU) {
+      if (name.starts_with("cu")) calls[name] += milliseconds;
+      continue;
+    }
     out.busy_ms += milliseconds;
     if (name.starts_with("Memcpy") || name.starts_with("Memset")) {
       ++out.copies;
     } else {
       ++out.kernels;
-      by_name[name] += milliseconds;
+      kernels[name] += milliseconds;
     }
   }
-  out.longest.assign(by_name.begin(), by_name.end());
-  std::ranges::stable_sort(out.longest, std::ranges::greater{},
-                           &std::pair<std::string, double>::second);
-  if (out.longest.size() > kLongest) out.longest.resize(kLongest);
+  out.longest = longest(kernels);
+  out.calls = longest(calls);
   return out;
 }
 

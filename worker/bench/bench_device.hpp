@@ -19,6 +19,8 @@ struct DeviceWork {
   double busy_ms = 0;       ///< sum of the durations of all of them
   std::vector<std::pair<std::string, double>>
       longest;  ///< names and ms of the five longest kernels
+  std::vector<std::pair<std::string, double>>
+      calls;  ///< names and ms on the host of the five longest calls to the CUDA runtime
 };
 
 /// The device of a benchmark. While it lives, train.deterministic and the TF32 of train.precision

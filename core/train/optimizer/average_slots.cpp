@@ -4,8 +4,9 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
+
+#include "core/cells/queued_tensor.hpp"
 
 namespace depthgrid {
 namespace {
@@ -40,9 +41,9 @@ void AverageSlots::update(std::int64_t step, const std::vector<at::Tensor>& seen
   const at::NoGradGuard no_grad;
   const double weight = std::max(kLeastWeight, 1 / static_cast<double>(step));
   const at::TensorOptions like = seen.front().options();
-  const at::Tensor size = at::tensor(scale, like).unsqueeze(1);
+  const at::Tensor size = queued_tensor(scale, like).unsqueeze(1);
   const std::vector<std::int64_t> flags(moves.begin(), moves.end());
-  const at::Tensor open = at::tensor(flags, like.dtype(at::kLong)).gt(0).unsqueeze(1);
+  const at::Tensor open = queued_tensor(flags, like.dtype(at::kLong)).gt(0).unsqueeze(1);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const at::Tensor value = entries(arena_.values(), slots_[i]);
     const at::Tensor next = value + (seen[i] / size - value) * weight;
