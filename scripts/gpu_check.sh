@@ -4,7 +4,7 @@
 #   ./gpu_check.sh fast    [--device cuda|cpu] [--out FOLDER] [--deadline SECONDS]
 # correct: is the GPU part loaded, do losses agree with those of the CPU, do kernels have the bits of the
 # host, do runs repeat, resume and survive a lack of memory? 380 s at most.
-# fast: what the card can do, milliseconds per cell-step, rivals from the same weights. 330 s at most.
+# fast: what the card can do, milliseconds per cell-step, rivals from the same weights. 370 s at most.
 # --device cpu rehearses either without a GPU, at small sizes; it names what was not run.
 # Each row is printed, and appended to the files in the folder, as soon as it is known. docs/performance.md,
 # "On a GPU", says what the rows mean. Exit code 1 if a row failed or was not reached, 78 if it cannot begin.
