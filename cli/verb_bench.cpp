@@ -1,20 +1,49 @@
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
+#include "core/base/error.hpp"
 #include "core/base/isa.hpp"
 #include "core/base/subprocess.hpp"
 #include "sweeps/orders/orders.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// Options without a default that only some benchmarks read.
+struct OwnOption {
+  const char* option;
+  std::vector<std::string_view> of;
+};
+
+void check_options(const CommandLine& line, std::string_view what) {
+  static const OwnOption kOwn[] = {
+      {"store", {"decode"}}, {"cell", {"decode"}},
+      {"only", {"kernels"}}, {"device", {"step", "optimiser", "decode"}},
+      {"dump", {"step"}},    {"launches", {"step"}},
+  };
+  for (const OwnOption& own : kOwn) {
+    if (!line.has(own.option) || std::ranges::find(own.of, what) != own.of.end()) continue;
+    throw UserError(ExitCode::Usage,
+                    fmt::format("bench {}: --{} is read by bench {} only: leave it out", what,
+                                own.option, fmt::join(own.of, ", ")));
+  }
+}
+
+}  // namespace
 
 int bench_verb(const Arguments& arguments) {
   CommandLine line(
       "bench step|optimiser|journal|decode|kernels [--family NAME] [--cells E] [--steps N] "
-      "[--only TEXT] [--device WORD] [--isa WORD] [--set KEY=VALUE]...",
+      "[--only TEXT] [--device WORD] [--launches] [--isa WORD] [--set KEY=VALUE]...",
       "step: times the training step of E fused cells. With --dump, writes the\n"
       "initial weights, the batches and the losses of the first steps for other programs.\n"
       "optimiser: times norms, clip and update of E cells of --parameters weights each.\n"
@@ -43,6 +72,7 @@ int bench_verb(const Arguments& arguments) {
   static constexpr std::string_view kKnown[] = {"step", "optimiser", "journal", "decode",
                                                 "kernels"};
   order.what = line.required("WHAT", kKnown);
+  check_options(line, order.what);
   if (line.has("family")) order.family = line.text_of("family");
   order.cells = line.number_of("cells");
   order.parameters = line.number_of("parameters");

@@ -65,6 +65,7 @@ if [ ! -e /dev/nvidia0 ]; then
   says err "no GPU can be used"
 fi
 expect 2 "$depthgrid" bench step --device tpu
+expect 2 "$depthgrid" bench optimiser --launches
 expect 0 "$depthgrid" bench step --steps 2 --device cpu --json --set model.d_model=16 --set data.seq_len=8
 check 'j["device"] == "cpu" and j["cells"] == 1 and j["peak_bytes"] > 0 and "launches" not in j'
 

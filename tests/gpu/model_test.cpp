@@ -29,8 +29,8 @@ constexpr double kHalves = 0.02, kOtherChoices = 0.1;
 constexpr std::int64_t kFewSteps = 3;
 /// Of the first cell: one for which no two scores of the first steps are nearly equal.
 constexpr std::int64_t kSeed = 5;
-/// The optimiser reads its report; losses and gradients wait for nothing: numbers of the host are
-/// queued (queued_tensor).
+/// Of LibTorch, for the device. The optimiser reads its report; losses and gradients wait for
+/// nothing, since numbers of the host are queued (queued_tensor).
 constexpr std::int64_t kWaitsOfOptimiser = 1;
 
 /// One case per family, and what has operations of its own.
