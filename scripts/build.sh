@@ -15,9 +15,9 @@ for tool in cmake ninja g++; do
 done
 # The compiler needs up to 1.5 GB for a file that includes LibTorch.
 memory_kb=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo 2>/dev/null || echo 4000000)
-jobs=$((memory_kb / 1500000)) cores=$(env -u OMP_NUM_THREADS nproc) # nproc heeds that variable
+jobs=$((memory_kb / 1500000))
 ((jobs >= 1)) || jobs=1
-((jobs <= cores)) || jobs=$cores
+((jobs <= $(cores))) || jobs=$(cores)
 jobs=${DEPTHGRID_JOBS:-$jobs}
 
 # One compiler cache for all checkouts: paths are made relative to the checkout.

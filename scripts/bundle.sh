@@ -71,6 +71,7 @@ collect() {
     "$stage"/bin/orte* 2>/dev/null || true
   cp -r configs "$stage/"
   cp README.md "$stage/share/depthgrid/"
+  cp LICENSE "$stage/"
   cp scripts/bundle/launcher.sh "$stage/depthgrid"
   chmod 755 "$stage/depthgrid"
   ln -s depthgrid "$stage/mpirun"

@@ -9,6 +9,7 @@ cd "$root"
 
 now() { date +%s.%N; }
 elapsed() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f s", b - a }'; }
+cores() { env -u OMP_NUM_THREADS nproc; }  # nproc heeds that variable
 say() { printf '%s\n' "$*"; }
 skip() { printf '== %s: %s\n' "$1" "$2"; }  # a step with nothing to do
 # shellcheck disable=SC2034  # read by the scripts
@@ -82,6 +83,29 @@ step() {
   } >&2
   [[ ${MAY_FAIL:-0} == 1 ]] || exit "$step_status"
 }
+
+# part NAME COMMAND...: a part of a script, whose wall and CPU seconds (of every process that it waited for)
+# print_parts shows; returns the command's exit code.
+parts=()
+part() {
+  local _name=$1 _start _before _code=0
+  shift
+  _start=$(now)
+  count_cpu
+  _before=$cpu_seconds
+  "$@" || _code=$?
+  count_cpu
+  parts+=("$(awk -v n="$_name" -v a="$_start" -v b="$(now)" -v c="$_before" -v d="$cpu_seconds" \
+    'BEGIN { printf "   %-8s %7.0f s, %7.0f s of CPU", n, b - a, d - c }')")
+  return "$_code"
+}
+count_cpu() {  # user and system seconds of this shell's children that have ended; a subshell would count its own
+  mkdir -p "$logs"
+  times >"$logs/times"
+  cpu_seconds=$(awk 'NR == 2 { gsub("s", ""); split($1, u, "m"); split($2, s, "m")
+    printf "%.2f", (u[1] + s[1]) * 60 + u[2] + s[2] }' "$logs/times")
+}
+print_parts() { printf '%s\n' "${parts[@]}"; }
 
 # Allows mpirun as root, in containers and on machines with fewer cores than ranks; one thread per rank.
 mpi_environment() {

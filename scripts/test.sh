@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs every test; --all adds the slow ones and compiles every header by itself. The test
-# summary comes last.
+# Sets up, builds and runs every test, as many at once as there are cores; --all adds the slow ones and compiles
+# every header by itself. The summary of the tests comes last, then the seconds of each part.
 # Further arguments go to ctest: scripts/test.sh -R storage
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 preset=release
@@ -10,14 +10,23 @@ if [[ ${1:-} == --all ]]; then
   targets+=(all_verify_interface_header_sets)
   shift
 fi
-scripts/setup.sh
-if [[ -x $venv/bin/clang-format ]]; then
+# shellcheck disable=SC2329,SC2317  # parts call them
+check_format() {
+  [[ -x $venv/bin/clang-format ]] || return 0
   step format "checking the format of the sources" \
     "a file is not formatted: scripts/format.sh mends it" \
     cmake -DROOT="$root" -DCLANG_FORMAT="$venv/bin/clang-format" -P cmake/check_format.cmake
-fi
-scripts/build.sh release "${targets[@]}"
-mpi_environment
-say "== running the tests (set-up and build took $(elapsed "$script_start"))"
-export PATH=$venv/bin:$PATH
-exec ctest --preset "$preset" -j "$(nproc)" "$@"
+}
+# shellcheck disable=SC2329,SC2317
+run_tests() {
+  mpi_environment
+  say "== running the tests, $(cores) at once (set-up and build took $(elapsed "$script_start"))"
+  PATH=$venv/bin:$PATH ctest --preset "$preset" -j "$(cores)" "$@"
+}
+part set-up scripts/setup.sh
+part format check_format
+part build scripts/build.sh release "${targets[@]}"
+code=0
+part tests run_tests "$@" || code=$?
+print_parts
+exit "$code"
