@@ -43,8 +43,8 @@ std::string describe(const CellSummary& cell) {
   const auto loss = cell.metrics.find("train_loss");  // a number that is not finite is absent
   return loss == cell.metrics.end()
              ? fmt::format("not finite at step {}", cell.step)
-             : fmt::format("diverged at step {} with loss {:.6g}; see depthgrid logs", cell.step,
-                           loss->second);
+             : fmt::format("diverged at step {}, training loss {:.6g}; see depthgrid logs",
+                           cell.step, loss->second);
 }
 
 }  // namespace

@@ -223,7 +223,8 @@ int bench_decode(const BenchOrder& order) {
   ModelOptions options = model_options({&config});
   options.device = bench.device();
   Arena arena(layout_of(options), train_options({&config}).model_seed,
-              at::TensorOptions().dtype(at::kFloat).device(bench.device()));
+              at::TensorOptions().dtype(at::kFloat).device(bench.device()),
+              /*mixed=*/config.word("train.precision") == "bf16");
   const Model model(arena, options);
   const std::int64_t all = kPrompt + order.steps, room = Decoder(model).room();
   if (all > room) {

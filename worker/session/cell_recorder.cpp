@@ -173,11 +173,10 @@ void add_history_facts(CellFacts& facts, const CellHistory& history) {
     facts.set("train_loss_last50", sum / static_cast<double>(n));
     const std::vector<double> bad = train->column("train_nonfinite");
     const auto first = std::ranges::find_if(bad, [](double flag) { return flag != 0; });
-    facts.set("diverged_at",
-              first == bad.end()
-                  ? -1.0
-                  : static_cast<double>(
-                        train->rows.steps[static_cast<std::size_t>(first - bad.begin())]));
+    if (first != bad.end()) {
+      const auto at = static_cast<std::size_t>(first - bad.begin());
+      facts.set("diverged_at", static_cast<double>(train->rows.steps[at]));
+    }
     facts.set("stopped_at", static_cast<double>(train->rows.steps.back()));
   }
   if (const MergedRows* eval = history.find("eval"); eval != nullptr && eval->rows.size() > 0) {

@@ -1,5 +1,6 @@
 #include "worker/session/job_evaluation.hpp"
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -84,6 +85,21 @@ std::optional<FinalResults> JobEvaluation::final() {
   }
   recorder_.charge(&CellClock::eval, clock.seconds(), evaluated);
   return out;
+}
+
+std::optional<double> JobEvaluation::unsound(std::size_t e, const FinalResults& results) const {
+  const double bound = job_.fused.train.diverged_above[e];
+  const auto sound = [&](double loss) { return std::isfinite(loss) && loss <= bound; };
+  for (const std::vector<EvalResult>& split : results.splits) {
+    if (!split.empty() && split[e].tokens > 0 && !sound(split[e].loss)) return split[e].loss;
+  }
+  if (!results.modes) return std::nullopt;
+  const std::vector<double>& loss = results.modes->loss;
+  const std::size_t modes = loss.size() / recorder_.size();
+  for (std::size_t m = e * modes; m < (e + 1) * modes; ++m) {
+    if (!std::isnan(loss[m]) && !sound(loss[m])) return loss[m];  // NaN: not evaluated
+  }
+  return std::nullopt;
 }
 
 void JobEvaluation::set_final(CellFacts& facts, std::size_t e, const FinalResults& results) const {

@@ -38,6 +38,10 @@ class JobEvaluation final : public SessionService {
   /// The evaluation after the last step. @return nothing if a signal arrived.
   std::optional<FinalResults> final();
 
+  /// The first loss of cell e, of a split or a mode, for which a training step would have ended it
+  /// as diverged: one that is not finite, or above train.diverged_above.
+  std::optional<double> unsound(std::size_t e, const FinalResults& results) const;
+
   /// The variables final_* of cell e.
   void set_final(CellFacts& facts, std::size_t e, const FinalResults& results) const;
 

@@ -207,6 +207,10 @@ bool JobSession::finish() {
   if (!results) return false;
   for (std::size_t e = 0; e < recorder_.size(); ++e) {
     if (job_.status(e) == CellStatus::Diverged || job_.status(e) == CellStatus::Cancelled) continue;
+    if (const auto loss = evaluation_.unsound(e, *results)) {
+      recorder_.end_diverged(e, *loss, "final ");
+      continue;
+    }
     recorder_.finish_cell(e, CellStatus::Completed,
                           [&](CellFacts& facts) { evaluation_.set_final(facts, e, *results); });
   }

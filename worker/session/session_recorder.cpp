@@ -178,14 +178,7 @@ void SessionRecorder::act(const StepEvent& event) {
                          job_.sampler.epochs(step_), clock.wall, scales, flow_alpha(fused, e)});
     end_seam(e, report.loss[e]);
     if (bad) {
-      const double bound = fused.train.diverged_above[e];
-      cells_[e].event(step_, EventKind::Diverged, report.loss[e],
-                      report.loss[e] > bound
-                          ? fmt::format("loss {:.6g} is above train.diverged_above = {:.6g}",
-                                        report.loss[e], bound)
-                          : "loss or gradient is not finite");
-      finish_cell(e, CellStatus::Diverged);
-      job_.run.progress.cell_diverged(job_.job.rows[e], step_);
+      end_diverged(e, report.loss[e]);
       continue;
     }
     low = std::min(low, report.loss[e]);
@@ -283,6 +276,17 @@ void SessionRecorder::finish_cell(std::size_t e, CellStatus status,
     std::filesystem::remove(file.file, stays);
     if (stays) log(LogLevel::Warning, file.file.string() + ": " + stays.message());
   }
+}
+
+void SessionRecorder::end_diverged(std::size_t e, double loss, std::string_view of) {
+  const double bound = job_.fused.train.diverged_above[e];
+  cells_[e].event(made_[e], EventKind::Diverged, loss,
+                  loss > bound ? fmt::format("{}loss {:.6g} is above train.diverged_above = {:.6g}",
+                                             of, loss, bound)
+                               : fmt::format("{}loss or gradient is not finite", of));
+  finish_cell(e, CellStatus::Diverged,
+              [&](CellFacts& facts) { facts.set("diverged_at", static_cast<double>(made_[e])); });
+  job_.run.progress.cell_diverged(job_.job.rows[e], made_[e]);
 }
 
 void SessionRecorder::cancel_cell(std::size_t e) {

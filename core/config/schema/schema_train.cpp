@@ -61,8 +61,9 @@ constexpr Leaf kTrain[] = {
               "smallest improvement that counts"),
          "train.early_stop.patience!=null"),
     or_null(above(or_words(real("train.diverged_above", 0, kUnlimited, "nat/token", "null", PerCell,
-                                "a loss above it ends the cell as diverged, as a non-finite one "
-                                "does; none: only a non-finite one"),
+                                "a loss of a step or of the final evaluation above it ends the "
+                                "cell as diverged, as a non-finite one does; none: only a "
+                                "non-finite one"),
                            "none")),
             "1000, far above the loss of any start"),
     flag("train.deterministic", "true", Execution,

@@ -189,16 +189,17 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
 TEST(StatusReport, CountsStatesAndListsProblems) {
   Listing listing = four_cells();
   EXPECT_EQ(status_code(listing), ExitCode::Unfinished);
-  EXPECT_EQ(status_text(listing),
-            "h_mod: 4 cells, store results/h_mod\n"
-            "state      cells\n"
-            "completed      2\n"
-            "diverged       1\n"
-            "pending        1\n"
-            "\nproblems\n"
-            "cell          alias         state     attempts  problem\n"
-            "cccccccccccc  hidden=32,s1  diverged         1  diverged at step 17 with loss 9; see "
-            "depthgrid logs\n");
+  EXPECT_EQ(
+      status_text(listing),
+      "h_mod: 4 cells, store results/h_mod\n"
+      "state      cells\n"
+      "completed      2\n"
+      "diverged       1\n"
+      "pending        1\n"
+      "\nproblems\n"
+      "cell          alias         state     attempts  problem\n"
+      "cccccccccccc  hidden=32,s1  diverged         1  diverged at step 17, training loss 9; see "
+      "depthgrid logs\n");
 }
 
 TEST(StatusReport, ADivergedCellIsAResultAndAFailedOneIsNot) {
@@ -218,7 +219,7 @@ TEST(StatusReport, JsonHasEveryState) {
   for (const char* part :
        {"\"schema\": 1", "\"completed\": 2", "\"failed\": 0", "\"cancelled\": 0", "\"oom\": 0",
         "\"running\": 0", "\"finished\": false", "\"cells\": 4",
-        "\"problem\": \"diverged at step 17 with loss 9; see depthgrid logs\""}) {
+        "\"problem\": \"diverged at step 17, training loss 9; see depthgrid logs\""}) {
     EXPECT_NE(json.find(part), std::string::npos) << part << " in " << json;
   }
 }

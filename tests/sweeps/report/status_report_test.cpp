@@ -85,8 +85,9 @@ TEST(StatusReport, AFiniteLossIsNotCalledNotFinite) {
   Listing listing = listing_of({cell("a", CellStatus::Diverged)});
   listing.cells[0].step = 17;
   listing.cells[0].metrics["train_loss"] = 23.5;
-  EXPECT_NE(status_text(listing).find("diverged at step 17 with loss 23.5; see depthgrid logs"),
-            std::string::npos);
+  EXPECT_NE(
+      status_text(listing).find("diverged at step 17, training loss 23.5; see depthgrid logs"),
+      std::string::npos);
 }
 
 TEST(StatusReport, WithoutAStoreItSaysWhereItLooked) {

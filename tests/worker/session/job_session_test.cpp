@@ -179,6 +179,25 @@ TEST(JobSession, ADivergedCellEndsAndItsNeighbourGoesOn) {
   EXPECT_TRUE(small.checkpoints(1).empty() || small.checkpoints(1).back() < 6);
 }
 
+// The last step has no step after it that would notice.
+TEST(JobSession, AFinalLossIsJudgedAsThoseOfTraining) {
+  for (const char* rates : {"[1e-3, 1e3]", "[1e-3, 1e30]"}) {
+    SmallRun small({.rates = rates, .set = {"train.steps=1", "train.clip=none"}});
+    ASSERT_EQ(train(small, small.claim()), SessionEnd::Done);
+
+    const TableReader sound(small.folder(0) / "result.h5"), bad(small.folder(1) / "result.h5");
+    const auto status = [](const TableReader& result) {
+      return static_cast<CellStatus>(result.read("cell_status").integer(0));
+    };
+    EXPECT_EQ(status(sound), CellStatus::Completed);
+    EXPECT_LT(sound.read("final_loss").number(2), 1000);
+    EXPECT_EQ(status(bad), CellStatus::Diverged) << rates;
+    EXPECT_EQ(bad.read("diverged_at").integer(0), 1) << rates;
+    EXPECT_THROW(bad.read("final_loss"), Error) << "no figure that was not judged";
+    EXPECT_EQ(small.events(1, EventKind::Diverged), 1U) << rates;
+  }
+}
+
 TEST(JobSession, ACellWithoutProgressStopsEarly) {
   // A rate of zero: no evaluation after the first is better.
   SmallRun small({.rates = "[0, 1e-3]",
