@@ -9,7 +9,16 @@ cd "$root"
 
 now() { date +%s.%N; }
 elapsed() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f s", b - a }'; }
-cores() { env -u OMP_NUM_THREADS nproc; }  # nproc heeds that variable
+# Cores that this shell may use: nproc heeds OMP_NUM_THREADS, and does not know a container's share of time.
+cores() {
+  local most quota period
+  most=$(env -u OMP_NUM_THREADS nproc)
+  if read -r quota period </sys/fs/cgroup/cpu.max && [[ $quota =~ ^[0-9]+$ ]]; then
+    quota=$(((quota + period - 1) / period))
+    ((quota >= most)) || most=$quota
+  fi 2>/dev/null
+  echo "$most"
+}
 say() { printf '%s\n' "$*"; }
 skip() { printf '== %s: %s\n' "$1" "$2"; }  # a step with nothing to do
 # shellcheck disable=SC2034  # read by the scripts
