@@ -229,8 +229,8 @@ def main() -> None:
     p.add_argument("--isa", choices=machine.ISA_LIMITS, help="hold depthgrid and its rivals to this instruction set")
     p.add_argument("--force", action="store_true", help="measure on a busy machine too")
     options = p.parse_args()
-    machine.limit(options.isa)
     options.program, options.out = options.program.resolve(), options.out.resolve()
+    machine.limit(options.isa, options.out)
     if not options.program.exists():
         raise SystemExit(f"{options.program} is not there: build it (scripts/build.sh) or name it with --program")
     options.out.mkdir(parents=True, exist_ok=True)

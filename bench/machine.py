@@ -7,8 +7,8 @@ import importlib.metadata
 import json
 import os
 import platform
+import shutil
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -33,11 +33,15 @@ MAX_PRESSURE = 10.0
 PATIENCE_SECONDS = 90.0
 
 
-def limit(isa: str | None) -> None:
-    """Holds this process and its children to an instruction set; none: to no one."""
-    # inductor's cache does not ask for the instruction set: code that was compiled under another limit crashes.
-    cache = Path(tempfile.gettempdir()) / f"depthgrid-inductor-{isa or 'any'}"
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache))
+def limit(isa: str | None, out: Path) -> None:
+    """Holds this process and its children to an instruction set; none: to no one.
+
+    What torch.compile makes goes to a cache of this comparison in `out`: the common one does not ask for the instruction
+    set (code compiled under another limit crashes), and a program that was killed leaves a library there that is empty.
+    """
+    cache = out / "inductor"
+    shutil.rmtree(cache, ignore_errors=True)
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(cache)
     os.environ.update(ISA_LIMITS.get(isa or "", {}))
     if isa in XLA_ISA:
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa={XLA_ISA[isa]}".strip()

@@ -88,7 +88,7 @@ class Fast:
         file = self.b.file("makespan.yaml", MAKESPAN)
         sizes = [] if self.b.on_card else ["--set", "model.d_model=32", "--set", "data.seq_len=16"]
         sizes += self.b.training_alone()
-        short, long = (100, 600) if self.b.on_card else (5, 105)
+        short, long = (100, 350) if self.b.on_card else (5, 105)
         took = {}
         for steps in (short, long):
             began = time.monotonic()
@@ -121,7 +121,7 @@ def rows(bundle: Bundle) -> Sequence[Row]:
         Row("GPT and rivals", 85, lambda: f.rivals("standard")),
         *(steps("standard", 8, precision) for precision in ("tf32", "bf16")),
         *(steps(variant, 32, "fp32") for variant in VARIANTS),
-        Row("time-indexed and rivals", 77, lambda: f.rivals("time_indexed, mlp")),
-        Row("SSM and rivals", 88, lambda: f.rivals("time_indexed, ssm")),
-        Row("makespan", 20, f.makespan),
+        Row("time-indexed and rivals", 68, lambda: f.rivals("time_indexed, mlp")),
+        Row("SSM and rivals", 73, lambda: f.rivals("time_indexed, ssm")),
+        Row("makespan", 15, f.makespan),
     )
