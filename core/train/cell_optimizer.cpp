@@ -4,7 +4,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
 #include "core/base/error.hpp"
@@ -29,15 +28,6 @@ std::vector<double> inverses(const std::vector<double>& v) {
   std::vector<double> out;
   for (const double x : v) out.push_back(1 / x);
   return out;
-}
-
-/// A copy of host numbers on the arena's device, queued (queued_tensor.hpp), also if that is the
-/// host's memory: the numbers may be gone before the step is.
-template <class T>
-at::Tensor on_device(const std::vector<T>& host, at::ScalarType type, at::Device device) {
-  auto* data = const_cast<T*>(host.data());  // from_blob takes no const; the copy only reads
-  return at::from_blob(data, {static_cast<std::int64_t>(host.size())}, type)
-      .to(device, type, /*non_blocking=*/true, /*copy=*/true);
 }
 
 }  // namespace
@@ -165,16 +155,14 @@ CellOptimizer::Report CellOptimizer::step_on_host(std::int64_t step,
 
 CellOptimizer::Report CellOptimizer::step_on_device(std::int64_t step,
                                                     const std::vector<std::uint8_t>& active) {
-  const at::Device device = arena_.values().device();
+  const at::TensorOptions there = arena_.values().options().dtype(at::kDouble);
   const std::vector<double> lr = rates_at(options_, step);
   const std::vector<std::int64_t> done(active.size(), step - 1);
-  const auto doubles = [&](const std::vector<double>& v) {
-    return on_device(v, at::kDouble, device);
-  };
-  const at::Tensor d_lr = doubles(lr), d_active = on_device(active, at::kByte, device),
+  const auto doubles = [&](const std::vector<double>& v) { return queued_tensor(v, there); };
+  const at::Tensor d_lr = doubles(lr), d_active = queued_tensor(active, there.dtype(at::kByte)),
                    d_decay = doubles(options_.weight_decay), d_clip = doubles(options_.clip),
                    d_unscale = doubles(inverses(options_.loss_scale)),
-                   d_step = on_device(done, at::kLong, device);
+                   d_step = queued_tensor(done, there.dtype(at::kLong));
   const auto cells = static_cast<std::int64_t>(active.size());
   const at::Tensor report = at::empty({cells, kDeviceReportColumns}, d_lr.options());
   DeviceStepState state{.arena = arena_view(),

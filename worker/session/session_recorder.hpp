@@ -75,9 +75,8 @@ class SessionRecorder final : public SessionService {
                    const std::function<void(CellFacts&)>& add = {});
 
   /// Publishes that cell e has diverged, after the steps that it has made.
-  /// @param loss  that is not finite, or above train.diverged_above, or sound where a gradient is
-  /// not
-  ///              finite. @param of  what it is the loss of, for the event: "", or "final ".
+  /// @param loss  nats per token: the reason, or a sound one where a gradient is not finite.
+  /// @param of    what it is the loss of, for the event: "", or "final ".
   void end_diverged(std::size_t e, double loss, std::string_view of = "");
 
   /// Ends the attempt at cell e as a user has ordered: no result, its checkpoints stay.
