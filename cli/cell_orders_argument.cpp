@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/results_query.hpp"
 
@@ -63,7 +64,7 @@ void print_outcomes(const CommandLine& line, const OrderedCells& cells,
     nlohmann::ordered_json out{
         {"schema", 1}, {"store", cells.folder}, {"dry_run", dry}, {"cells", rows}};
     if (!tasks.empty()) out["slurm_tasks"] = tasks;
-    print(out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print(json_text(out, 2) + "\n");
     return;
   }
   if (outcomes.empty()) return print("no such cell in " + cells.folder + "\n");

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -56,7 +58,7 @@ std::string submit_json(const PreparedSubmission& prepared, const MissingCells& 
                  {"waiting", missing.count(CellNeed::Waits)},
                  {"arrays", arrays}};
   if (!said.empty()) out["sbatch"] = said;
-  return out.dump(2) + "\n";
+  return json_text(out, 2) + "\n";
 }
 
 std::string submit_text(const PreparedSubmission& prepared, const MissingCells& missing, bool dry) {

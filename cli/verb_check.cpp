@@ -13,6 +13,7 @@
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "sweeps/orders/pipe_child.hpp"
 #include "sweeps/orders/sweep_of_model.hpp"
 
@@ -27,7 +28,7 @@ constexpr const char* kNumberOptions[] = {"seed",    "rows",    "length",
                                           "prefill", "samples", "threshold"};
 
 Json number_of_option(const CommandLine& line, const char* name, const std::string& text) {
-  const Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json value = parse_ordered_json_or_discard(text);
   const bool numbers =
       value.is_number() ||
       (value.is_array() && std::ranges::all_of(value, [](const Json& j) { return j.is_number(); }));
@@ -67,7 +68,7 @@ Json input_of(const CommandLine& line) {
     text = {std::istreambuf_iterator<char>(in), {}};
   }
   try {
-    return Json::parse(text);
+    return parse_ordered_json(text);
   } catch (const nlohmann::json::exception& e) {
     throw UserError(ExitCode::BadData, fmt::format("--input {}: no JSON: {}", file, e.what()));
   }
@@ -90,7 +91,7 @@ void add_model(const CommandLine& line, Json& request) {
   const Sweep sweep = sweep_of_model(leaf, line.text_of(leaf), line.list_of("set"));
   for (const CellPlan& cell : sweep.cells) {
     request["cells"].push_back(
-        {{"alias", cell.alias}, {"config", Json::parse(cell.config.json())}});
+        {{"alias", cell.alias}, {"config", parse_ordered_json(cell.config.json())}});
   }
 }
 
@@ -134,7 +135,7 @@ int check_verb(const Arguments& arguments) {
                   {"cells", Json::array()},
                   {"from", nullptr}};
   if (what != "gate") add_model(line, request);
-  const ChildOutput child = pipe_child(worker_command("check"), request.dump());
+  const ChildOutput child = pipe_child(worker_command("check"), json_text(request));
   print(child.output);
   return child.code;
 }

@@ -4,6 +4,7 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
 #include "storage/leftovers.hpp"
 #include "storage/run_leftovers.hpp"
@@ -49,13 +50,13 @@ int gc_verb(const Arguments& arguments) {
     for (std::string& problem : remove_leftovers(*found)) problems.push_back(std::move(problem));
   }
   if (line.has("json")) {
-    print(nlohmann::ordered_json{{"schema", 1},
-                                 {"removed", !dry},
-                                 {"shared_memory", json_of(memory)},
-                                 {"store", json_of(unfinished)},
-                                 {"runs", json_of(runs)},
-                                 {"problems", problems}}
-              .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+    print(json_text(nlohmann::ordered_json{{"schema", 1},
+                                           {"removed", !dry},
+                                           {"shared_memory", json_of(memory)},
+                                           {"store", json_of(unfinished)},
+                                           {"runs", json_of(runs)},
+                                           {"problems", problems}},
+                    2) +
           "\n");
   } else {
     for (const std::string& problem : problems) log(LogLevel::Warning, problem);

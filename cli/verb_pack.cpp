@@ -4,6 +4,7 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
 #include "storage/pack/pack.hpp"
 
@@ -21,14 +22,14 @@ int pack_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const PackReport report = pack(StoreArgument(line).open());
   if (line.has("json")) {
-    print(nlohmann::ordered_json{{"schema", 1},
-                                 {"file", report.file.string()},
-                                 {"cells", report.cells},
-                                 {"finished", report.finished},
-                                 {"added", report.added},
-                                 {"written", report.written},
-                                 {"problems", report.problems}}
-              .dump(2) +
+    print(json_text(nlohmann::ordered_json{{"schema", 1},
+                                           {"file", report.file.string()},
+                                           {"cells", report.cells},
+                                           {"finished", report.finished},
+                                           {"added", report.added},
+                                           {"written", report.written},
+                                           {"problems", report.problems}},
+                    2) +
           "\n");
   } else {
     for (const std::string& problem : report.problems) log(LogLevel::Warning, problem);

@@ -6,6 +6,7 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
+#include "core/base/json_text.hpp"
 #include "core/config/sweep.hpp"
 #include "sweeps/plan/start_check.hpp"
 
@@ -32,16 +33,16 @@ Checked checked(Sweep sweep) {
 }
 
 std::string valid_json(const Checked& checked) {
-  return Json{{"schema", 1},
-              {"file", checked.size.file},
-              {"valid", true},
-              {"sweep", checked.size.name},
-              {"cells", checked.size.cells},
-              {"structures", checked.size.structures},
-              {"match", Json::parse(matched_json(checked.matched))},
-              {"notes", checked.size.notes},
-              {"errors", Json::array()}}
-             .dump(2) +
+  return json_text(Json{{"schema", 1},
+                        {"file", checked.size.file},
+                        {"valid", true},
+                        {"sweep", checked.size.name},
+                        {"cells", checked.size.cells},
+                        {"structures", checked.size.structures},
+                        {"match", parse_ordered_json(matched_json(checked.matched))},
+                        {"notes", checked.size.notes},
+                        {"errors", Json::array()}},
+                   2) +
          "\n";
 }
 
@@ -54,7 +55,8 @@ std::string invalid_json(const std::string& file, const SweepErrors& errors) {
                     {"message", d.message},
                     {"source_line", d.source_line}});
   }
-  return Json{{"schema", 1}, {"file", file}, {"valid", false}, {"errors", list}}.dump(2) + "\n";
+  return json_text(Json{{"schema", 1}, {"file", file}, {"valid", false}, {"errors", list}}, 2) +
+         "\n";
 }
 
 std::string counted(std::size_t n, const char* noun) {

@@ -20,8 +20,9 @@ jobs=$((memory_kb / 1500000))
 ((jobs <= $(cores))) || jobs=$(cores)
 jobs=${DEPTHGRID_JOBS:-$jobs}
 
-# One compiler cache for all checkouts: paths are made relative to the checkout.
-export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+# One compiler cache for all checkouts: paths are made relative to the checkout. What is precompiled is compared
+# by its content; its own macros and times are of no concern.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 export CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ccache}
 options=(-DDEPTHGRID_CUDA="${DEPTHGRID_CUDA:-AUTO}")
 if [[ ${DEPTHGRID_CUDA:-AUTO} != OFF ]] && home=$(find_cuda); then

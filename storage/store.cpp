@@ -13,6 +13,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
 #include "storage/cells/cell_result.hpp"
 #include "storage/files/fs_probe.hpp"
@@ -83,13 +84,13 @@ bool describes_store(const fs::path& file) {
     if (error.code() != ExitCode::BadData) throw;
     return false;  // no regular file
   }
-  const json j = json::parse(text, nullptr, false);
+  const json j = parse_json_or_discard(text);
   if (!j.is_object() || !j.contains("format") || j["format"] != kStoreFormat) return false;
   const json version = j.value("version", json());
   if (version.is_number_integer() && version > kStoreVersion) {
     throw StorageError(file,
                        fmt::format("store format {}, this program reads {}: use a newer release",
-                                   version.dump(), kStoreVersion),
+                                   json_text(version), kStoreVersion),
                        ExitCode::BadData);
   }
   const auto is_text = [&](const char* name) { return j.contains(name) && j[name].is_string(); };
@@ -97,11 +98,11 @@ bool describes_store(const fs::path& file) {
 }
 
 std::string fresh_identity() {
-  return json{{"format", kStoreFormat},
-              {"version", kStoreVersion},
-              {"uuid", random_uuid()},
-              {"created", iso_utc(unix_time())}}
-             .dump(2) +
+  return json_text(json{{"format", kStoreFormat},
+                        {"version", kStoreVersion},
+                        {"uuid", random_uuid()},
+                        {"created", iso_utc(unix_time())}},
+                   2) +
          "\n";
 }
 
@@ -143,15 +144,16 @@ StoredFailure parse_failure(const fs::path& file, std::int64_t generation, const
   } catch (const StorageError& error) {
     text = error.what();
   }
-  const json j = json::parse(text, nullptr, false);
+  const json j = parse_json_or_discard(text);
   const bool whole = j.is_object() && j.contains("status") && j.contains("report") &&
                      j.value("generation", generation) == generation && j.value("cell", id) == id;
   for (const CellStatus status : kFailures) {
-    if (whole && j["status"] == name_of(status)) return {generation, status, j["report"].dump()};
+    if (whole && j["status"] == name_of(status))
+      return {generation, status, json_text(j["report"])};
   }
   const json report = {{"class", "damage"},
                        {"message", file.string() + ": the report of this failure is damaged"}};
-  return {generation, CellStatus::Failed, report.dump()};
+  return {generation, CellStatus::Failed, json_text(report)};
 }
 
 }  // namespace
@@ -240,13 +242,13 @@ void Store::publish_failure(const CellId& id, std::int64_t generation, CellStatu
   if (std::ranges::find(kFailures, status) == kFailures.end()) {
     throw Error(fmt::format("'{}' is not a failure", name_of(status)));
   }
-  const json parsed = json::parse(report, nullptr, false);
+  const json parsed = parse_json_or_discard(report);
   const json out = {{"cell", id},
                     {"generation", generation},
                     {"status", name_of(status)},
                     {"report", parsed.is_discarded() ? json(report) : parsed}};
   publish_replace(cell_dir(id) / (generation_name("failed", generation) + ".json"),
-                  out.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+                  json_text(out, 2) + "\n");
 }
 
 std::optional<StoredFailure> Store::newest_failure(const CellId& id) const {
@@ -266,7 +268,7 @@ std::optional<std::string> Store::pinned_corpus(const std::string& name) const {
   const fs::path file = root_ / "corpora" / (name + ".json");
   const auto text = read_if_there(file);
   if (!text) return std::nullopt;
-  const json j = json::parse(*text, nullptr, false);
+  const json j = parse_json_or_discard(*text);
   if (!j.is_object() || !j.contains("sha256") || !is_digest(j["sha256"]) ||
       j.value("name", json()) != name) {
     throw StorageError(file,
@@ -282,7 +284,7 @@ void Store::pin_corpus(const std::string& name, const std::string& sha256) const
   auto pinned = pinned_corpus(name);
   if (!pinned) {
     const json pin = {{"name", name}, {"sha256", sha256}, {"pinned", iso_utc(unix_time())}};
-    publish_once(root_ / "corpora" / (name + ".json"), pin.dump(2) + "\n");
+    publish_once(root_ / "corpora" / (name + ".json"), json_text(pin, 2) + "\n");
     pinned = pinned_corpus(name);
   }
   if (pinned != sha256) throw UserError(ExitCode::BadData, corpus_refusal(name, sha256));

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/grouped.hpp"
+#include "core/base/json_text.hpp"
 #include "core/config/identity.hpp"
 #include "core/config/resolve/checks.hpp"
 #include "core/config/resolve/derive.hpp"
@@ -51,13 +52,13 @@ std::string matched_json(const std::vector<MatchedWidth>& widths) {
                     {"achieved", w.achieved},
                     {"tolerance", w.tolerance}});
   }
-  return list.dump();
+  return json_text(list);
 }
 
 std::vector<MatchedWidth> matched_from_json(std::string_view json) {
   try {
     std::vector<MatchedWidth> out;
-    for (const Json& j : Json::parse(json)) {
+    for (const Json& j : parse_ordered_json(json)) {
       MatchedWidth w;
       w.arm = j.at("arm");
       w.leaf = j.at("leaf");

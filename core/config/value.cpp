@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -141,7 +142,7 @@ std::string plain_text(const Value& value) {
 
 Value value_from_json(std::string_view text) {
   try {
-    return from_json(nlohmann::json::parse(text));
+    return from_json(parse_json(text));
   } catch (const nlohmann::json::exception& problem) {
     throw UserError(ExitCode::BadData, std::string("not valid JSON: ") + problem.what());
   }

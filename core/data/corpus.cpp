@@ -7,6 +7,7 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/data/corpus_search.hpp"
 #include "core/data/self_corpus.hpp"
 #include "core/data/text_splits.hpp"
@@ -67,7 +68,7 @@ std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
     at = end + 1;
     ++number;
     if (is_blank(line)) continue;
-    const auto record = nlohmann::json::parse(line, nullptr, false);
+    const auto record = parse_json_or_discard(line);
     const auto field = record.is_object() ? record.find(text_key) : record.end();
     if (!record.is_object() || field == record.end() || !field->is_string()) {
       throw UserError(ExitCode::BadData,

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/data/token_cache.hpp"
 
 namespace depthgrid {
@@ -77,12 +78,12 @@ std::string dataset_card(const Dataset& data) {
       {"tokenizer", tokenizer == nullptr ? Json() : Json(tokenizer->identity())},
       {"vocabulary", tokenizer == nullptr ? Json::array() : Json(tokenizer->vocabulary())},
       {"splits", splits}};
-  return card.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(card, 1) + "\n";
 }
 
 std::optional<Dataset> dataset_of_card(const std::string& card, const DataOptions& options,
                                        const std::filesystem::path& folder) {
-  const Json json = Json::parse(card, nullptr, false);
+  const Json json = parse_json_or_discard(card);
   if (!json.is_object()) return std::nullopt;
   try {
     return read_card(json, options, folder);

@@ -5,6 +5,7 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/data/corpus_search.hpp"
 #include "core/data/mapped_file.hpp"
 
@@ -19,7 +20,7 @@ TokenFile read_token_file(const std::filesystem::path& bin) {
                                  file.string(), why));
   };
   const std::string text = read_corpus_file(described);
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = parse_json_or_discard(text);
   if (!json.is_object()) throw bad(described, "is not a JSON object");
   const std::string dtype = json.contains("dtype") && json["dtype"].is_string()
                                 ? json["dtype"].get<std::string>()

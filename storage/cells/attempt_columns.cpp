@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
 #include "storage/columns/variables.hpp"
 
@@ -117,7 +118,7 @@ void add_jobs(ColumnTable& table, const std::vector<AttemptInfo>& infos) {
 AttemptInfo attempt_info(const std::string& attempt_json) {
   AttemptInfo out;
   out.start = kNaN;
-  const nlohmann::json object = nlohmann::json::parse(attempt_json, nullptr, false);
+  const nlohmann::json object = parse_json_or_discard(attempt_json);
   if (!object.is_object()) return out;
   out.job = text_of(object, "job");
   out.host = text_of(object, "host");

@@ -5,12 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "storage/files/lease.hpp"
 
 namespace depthgrid {
 
 std::string failure_reason(const StoredFailure& failure) {
-  const nlohmann::json report = nlohmann::json::parse(failure.json, nullptr, false);
+  const nlohmann::json report = parse_json_or_discard(failure.json);
   std::string out;
   if (report.is_object()) {
     for (const char* key : {"problem", "message", "error", "reason"}) {

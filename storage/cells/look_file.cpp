@@ -7,6 +7,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/digest.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/version.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/mask_churn.hpp"
@@ -108,7 +109,7 @@ std::set<std::string> recorded_probes(const fs::path& cell_dir) {
 std::string look_settings(const fs::path& file, const TableReader& contents) {
   using Json = nlohmann::ordered_json;
   const auto object = [&](const char* attribute) {
-    return Json::parse(contents.text_attribute(attribute).value_or("{}"));
+    return parse_ordered_json(contents.text_attribute(attribute).value_or("{}"));
   };
   const Json own = object("config"), given = object("probe_settings");
   Json set = Json::object();
@@ -118,11 +119,10 @@ std::string look_settings(const fs::path& file, const TableReader& contents) {
   Json steps = Json::array();
   const VariableColumn at = contents.read("probe_step");
   for (std::size_t i = 0; i < at.items(); ++i) steps.push_back(at.integer(i));
-  return Json{{"file", file.filename().string()},
-              {"probes", contents.text_attribute("probes").value_or("")},
-              {"steps", std::move(steps)},
-              {"set", std::move(set)}}
-      .dump();
+  return json_text(Json{{"file", file.filename().string()},
+                        {"probes", contents.text_attribute("probes").value_or("")},
+                        {"steps", std::move(steps)},
+                        {"set", std::move(set)}});
 }
 
 std::string looks_digest(const std::vector<fs::path>& files) {

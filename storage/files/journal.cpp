@@ -12,6 +12,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "storage/files/crc32c.hpp"
 #include "storage/files/sealed_file.hpp"
 
@@ -94,13 +95,12 @@ std::string header_text(const JournalHeader& header) {
               {"attempt", header.attempt_json}};
   if (!header.axes.empty()) out["axes"] = header.axes;
   if (!header.cell.empty()) out["cell"] = header.cell;
-  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_text(out);
 }
 
 std::optional<JournalHeader> header_from(std::span<const std::byte> text) {
   try {
-    const json j = json::parse(reinterpret_cast<const char*>(text.data()),
-                               reinterpret_cast<const char*>(text.data()) + text.size());
+    const json j = parse_json({reinterpret_cast<const char*>(text.data()), text.size()});
     if (j.at("format") != kJournalFormat) return std::nullopt;
     JournalHeader header{j.at("generation"), j.at("first_step"), {}, j.at("attempt"), {}};
     for (const json& k : j.at("kinds")) {
@@ -203,13 +203,13 @@ std::size_t read_frames(std::span<const std::byte> rest, JournalContents& out) {
 std::string marks_json(const std::vector<JournalMark>& marks) {
   json out = json::array();
   for (const JournalMark& m : marks) out.push_back({m.generation, m.bytes, m.crc32c});
-  return out.dump();
+  return json_text(out);
 }
 
 std::optional<std::vector<JournalMark>> marks_from_json(const std::string& text) {
   try {
     std::vector<JournalMark> out;
-    for (const json& m : json::parse(text)) out.push_back({m.at(0), m.at(1), m.at(2)});
+    for (const json& m : parse_json(text)) out.push_back({m.at(0), m.at(1), m.at(2)});
     return out;
   } catch (const json::exception&) {
     return std::nullopt;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "core/base/json_text.hpp"
 #include "core/base/machine.hpp"
 #include "storage/files/crc32c.hpp"
 
@@ -83,12 +84,12 @@ ProcessIdentity this_process() {
 }
 
 std::string to_json(const ProcessIdentity& identity) {
-  return json(identity).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(json(identity)) + "\n";
 }
 
 std::optional<ProcessIdentity> identity_from_json(std::string_view text) {
   try {
-    return json::parse(text).get<ProcessIdentity>();
+    return parse_json(text).get<ProcessIdentity>();
   } catch (const json::exception&) {
     return std::nullopt;
   }

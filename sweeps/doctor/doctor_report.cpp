@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -35,11 +37,11 @@ std::string doctor_json(const std::vector<Finding>& findings) {
                     {"cure", finding.cure.empty() ? nlohmann::ordered_json()
                                                   : nlohmann::ordered_json(finding.cure)}});
   }
-  return nlohmann::ordered_json{{"schema", 1},
-                                {"warnings", count_of(findings, FindingLevel::Warning)},
-                                {"problems", count_of(findings, FindingLevel::Problem)},
-                                {"findings", list}}
-             .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+  return json_text(nlohmann::ordered_json{{"schema", 1},
+                                          {"warnings", count_of(findings, FindingLevel::Warning)},
+                                          {"problems", count_of(findings, FindingLevel::Problem)},
+                                          {"findings", list}},
+                   2) +
          "\n";
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
 
 namespace depthgrid {
@@ -16,7 +17,7 @@ double number(const Json& j) {
 
 /// Texts may hold bytes that are not UTF-8.
 std::string one_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 Json head(const char* event, const LiveEvent& e) {
@@ -46,7 +47,7 @@ std::string event_line(const LiveEvent& e) {
 }
 
 std::optional<LiveEvent> event_of(std::string_view line) {
-  const Json j = Json::parse(line, nullptr, false);
+  const Json j = parse_ordered_json_or_discard(line);
   if (!j.is_object()) return std::nullopt;
   try {
     LiveEvent e;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/config/schema.hpp"
 #include "sweeps/orders/orders.hpp"
 
@@ -65,13 +66,13 @@ std::string audit_request(const std::vector<CellPlan>& cells, bool fresh) {
   for (const CellPlan* first : first_of_each_structure(cells)) {
     Json others = Json::array();
     for (const CellPlan* cell : audited_cells(cells, *first)) {
-      if (cell != first) others.push_back(Json::parse(cell->config.json()));
+      if (cell != first) others.push_back(parse_ordered_json(cell->config.json()));
     }
     structures.push_back({{"structure", first->structure},
-                          {"config", Json::parse(first->config.json())},
+                          {"config", parse_ordered_json(first->config.json())},
                           {"others", std::move(others)}});
   }
-  return Json{{"schema", 1}, {"fresh", fresh}, {"structures", std::move(structures)}}.dump();
+  return json_text(Json{{"schema", 1}, {"fresh", fresh}, {"structures", std::move(structures)}});
 }
 
 }  // namespace depthgrid

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/config/sweep.hpp"
 
 namespace depthgrid {
@@ -94,7 +95,7 @@ std::string order_text(const Order& order) {
   Json json = {{"schema", 1}};
   to_json(json, order);
   try {
-    return json.dump();
+    return json_text(json);
   } catch (const nlohmann::json::type_error&) {
     if constexpr (std::is_same_v<Order, GenerateOrder>) {
       throw UserError(ExitCode::BadData, "--prompt is not UTF-8");
@@ -106,7 +107,7 @@ std::string order_text(const Order& order) {
 template <typename Order>
 Order parse_order(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_ordered_json(text);
     if (json.at("schema") != 1) {
       throw Error("order: unknown schema; are both programs from the same build?");
     }
@@ -143,12 +144,12 @@ std::string structure_request(const std::vector<const CellPlan*>& cells,
   Json structures = Json::array();
   for (const CellPlan* cell : cells) {
     structures.push_back(
-        {{"structure", cell->structure}, {"config", Json::parse(cell->config.json())}});
+        {{"structure", cell->structure}, {"config", parse_ordered_json(cell->config.json())}});
   }
   Json request = {{"schema", 1}};
   for (const auto& [flag, value] : flags) request[flag] = value;
   request["structures"] = std::move(structures);
-  return request.dump();
+  return json_text(request);
 }
 
 double hang_of(const CellConfig& run) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/config/start_name.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/budget.hpp"
@@ -25,7 +26,7 @@ Json cell_json(const CellPlan& cell, CellStatus status) {
           {"seed", cell.seed},
           {"baseline", cell.baseline},
           {"structure", cell.structure},
-          {"overrides", Json::parse(canonical_json(cell.overrides))},
+          {"overrides", parse_ordered_json(canonical_json(cell.overrides))},
           {"starts_from", start.empty() ? Json() : Json(start)},
           {"status", name_of(status)}};
 }
@@ -63,7 +64,7 @@ Json structure_json(const StructureCost& cost, const std::vector<CellPlan>& cell
 }
 
 Json match_json(const std::vector<MatchedWidth>& widths) {
-  Json list = Json::parse(matched_json(widths));
+  Json list = parse_ordered_json(matched_json(widths));
   for (std::size_t i = 0; i < widths.size(); ++i) {
     list[i]["difference"] = widths[i].difference();
     list[i]["sealed"] = widths[i].sealed;
@@ -131,8 +132,9 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
       {"structures", structures},
       {"jobs", jobs},
       {"notes", notes}};
-  if (!report.simulation_json.empty()) out["simulation"] = Json::parse(report.simulation_json);
-  return out.dump(2) + "\n";
+  if (!report.simulation_json.empty())
+    out["simulation"] = parse_ordered_json(report.simulation_json);
+  return json_text(out, 2) + "\n";
 }
 
 }  // namespace depthgrid

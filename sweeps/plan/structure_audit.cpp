@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/presets.hpp"
@@ -55,8 +56,9 @@ Json audit_json(const StructureAudit& a) {
     deviations.push_back({{"what", d.what}, {"published", d.published}, {"here", d.here}});
   }
   for (const PresetChange& c : a.changed) {
-    changed.push_back(
-        {{"leaf", c.leaf}, {"preset", Json::parse(c.preset)}, {"here", Json::parse(c.here)}});
+    changed.push_back({{"leaf", c.leaf},
+                       {"preset", parse_ordered_json(c.preset)},
+                       {"here", parse_ordered_json(c.here)}});
   }
   for (const AuditResult& c : a.checks) {
     checks.push_back({{"name", c.name},
@@ -83,7 +85,7 @@ StructureAudit audit_of(const Json& j) {
   a.family = j.at("family");
   if (j.at("preset").is_string()) a.preset = j.at("preset");
   for (const Json& c : j.at("changed")) {
-    a.changed.push_back({c.at("leaf"), c.at("preset").dump(), c.at("here").dump()});
+    a.changed.push_back({c.at("leaf"), json_text(c.at("preset")), json_text(c.at("here"))});
   }
   const Json& p = j.at("parameters");
   a.parameters = p.at("stored");
@@ -111,7 +113,7 @@ constexpr std::array<std::string_view, 4> kKeyLeaves = {"data.seq_len", "train.p
 std::string key_of(const std::vector<const CellConfig*>& cells) {
   nlohmann::json all = nlohmann::json::array();
   for (const CellConfig* cell : cells) {
-    const nlohmann::json leaves = nlohmann::json::parse(cell->json());
+    const nlohmann::json leaves = parse_json(cell->json());
     nlohmann::json& kept = all.emplace_back(nlohmann::json::object());
     for (const auto& [path, value] : leaves.items()) {
       const bool model = path.starts_with("model.") && path != "model.seed";
@@ -119,7 +121,7 @@ std::string key_of(const std::vector<const CellConfig*>& cells) {
       if (model || named || path.ends_with(".frozen")) kept[path] = value;
     }
   }
-  return all.dump();
+  return json_text(all);
 }
 
 }  // namespace
@@ -160,12 +162,12 @@ std::string audits_json(const std::vector<StructureAudit>& audits) {
   Json root = {{"schema", 1}};
   if (audits.size() == 1) root.update(structures[0]);
   root["structures"] = structures;
-  return root.dump(2);
+  return json_text(root, 2);
 }
 
 std::vector<StructureAudit> parse_audits(std::string_view json) {
   try {
-    const Json root = Json::parse(json);
+    const Json root = parse_ordered_json(json);
     if (root.at("schema") != 1) throw Error("audit: the answer has an unknown schema");
     std::vector<StructureAudit> out;
     for (const Json& j : root.at("structures")) out.push_back(audit_of(j));

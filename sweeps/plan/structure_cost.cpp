@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/family_facts.hpp"
 #include "core/config/gathered_execution.hpp"
@@ -190,7 +191,7 @@ double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters,
 
 CostTable parse_costs(std::string_view json) {
   try {
-    const Json root = Json::parse(json);
+    const Json root = parse_ordered_json(json);
     if (root.at("schema") != 1) throw Error("describe: the answer has an unknown schema");
     CostTable table;
     for (const Json& j : root.at("structures")) {
@@ -237,7 +238,7 @@ std::string costs_json(const CostTable& costs) {
     for (const TensorInfo& t : c.tensors) tensors.push_back({t.name, t.shape, t.group});
     structures.back()["tensors"] = std::move(tensors);
   }
-  return Json{{"schema", 1}, {"structures", structures}}.dump();
+  return json_text(Json{{"schema", 1}, {"structures", structures}});
 }
 
 }  // namespace depthgrid

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/clock.hpp"
+#include "core/base/json_text.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/lease.hpp"
 #include "storage/files/publish.hpp"
@@ -55,7 +56,7 @@ bool failure_stands(const Store& store, const CellId& id) {
 std::string failure_class(const Store& store, const CellId& id) {
   const auto failure = store.newest_failure(id);
   if (!failure) return {};
-  const nlohmann::json report = nlohmann::json::parse(failure->json, nullptr, false);
+  const nlohmann::json report = parse_json_or_discard(failure->json);
   const bool known = report.is_object() && report.contains("class") && report["class"].is_string();
   return known ? report["class"].get<std::string>() : std::string();
 }
@@ -72,7 +73,7 @@ std::vector<std::int64_t> failure_generations(const Store& store, const Sweep& s
 void publish_cancelled(const Store& store, const CellId& id, std::int64_t generation) {
   const nlohmann::json report = {
       {"class", "cancelled"}, {"message", kCancelledMessage}, {"time", iso_utc(unix_time())}};
-  store.publish_failure(id, generation, CellStatus::Cancelled, report.dump());
+  store.publish_failure(id, generation, CellStatus::Cancelled, json_text(report));
   forget_stop(store, id);
 }
 
@@ -93,7 +94,7 @@ CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& lea
   if (const auto done = cancel_free(store, id, leases)) return *done;
   make_folders(store.orders_dir());
   const nlohmann::json order = {{"schema", 1}, {"cell", id}, {"time", iso_utc(unix_time())}};
-  publish_once(store.stop_order(id), order.dump() + "\n");
+  publish_once(store.stop_order(id), json_text(order) + "\n");
   // Its owner may have let go before it could see the order.
   return cancel_free(store, id, leases).value_or(CancelOutcome::Asked);
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/base/last_lines.hpp"
 #include "core/base/log.hpp"
 #include "storage/cells/cell_recovery.hpp"
@@ -40,7 +41,7 @@ bool ends_without_result(AttemptOutcome outcome) {
 /// @param last  attempt at the cell.
 FailureReport crash_report(const Store& store, const AttemptRecord& last, const std::string& why) {
   FailureReport out{.kind = "crash", .message = why};
-  const auto facts = nlohmann::json::parse(last.attempt_json, nullptr, false);
+  const auto facts = parse_json_or_discard(last.attempt_json);
   try {
     out.job = facts.at("job");
     out.host = facts.at("host");

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "sweeps/report/filter.hpp"
 #include "sweeps/report/results_query.hpp"
 
@@ -102,7 +103,7 @@ Json arm_json(const Listing& listing, const ArmResults& arm,
           {"cells", arm.cells.size()},
           {"counts", counts},
           {"seeds", arm.seeds},
-          {"overrides", Json::parse(canonical_json(overrides))},
+          {"overrides", parse_ordered_json(canonical_json(overrides))},
           {"metrics", numbers}};
 }
 
@@ -266,18 +267,19 @@ std::string arms_json(const Listing& listing, const ArmComparison& comparison,
                       const std::vector<std::string>& metrics) {
   Json arms = Json::array();
   for (const ArmResults& arm : comparison.arms) arms.push_back(arm_json(listing, arm, metrics));
-  return Json{{"schema", 1},
-              {"sweep", listing.sweep},
-              {"store", listing.store},
-              {"planned", listing.planned},
-              {"metric", listing.metric},
-              {"goal", listing.goal},
-              {"eval_windows", listing.eval_windows},
-              {"by", "arm"},
-              {"baseline", comparison.baseline.empty() ? Json() : Json(comparison.baseline)},
-              {"confidence", kConfidence},
-              {"arms", arms}}
-             .dump(2) +
+  return json_text(
+             Json{{"schema", 1},
+                  {"sweep", listing.sweep},
+                  {"store", listing.store},
+                  {"planned", listing.planned},
+                  {"metric", listing.metric},
+                  {"goal", listing.goal},
+                  {"eval_windows", listing.eval_windows},
+                  {"by", "arm"},
+                  {"baseline", comparison.baseline.empty() ? Json() : Json(comparison.baseline)},
+                  {"confidence", kConfidence},
+                  {"arms", arms}},
+             2) +
          "\n";
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "sweeps/report/failure_report.hpp"
 #include "sweeps/report/results_query.hpp"
@@ -32,11 +33,11 @@ std::string name_in(std::span<const std::string_view> names, Kind kind) {
 
 /// Logs may hold bytes that are not UTF-8.
 std::string printed(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, 2);
 }
 
 Json attempt_json(const AttemptRecord& attempt) {
-  Json facts = Json::parse(attempt.attempt_json, nullptr, false);
+  Json facts = parse_ordered_json_or_discard(attempt.attempt_json);
   if (!facts.is_object()) facts = Json::object();
   const auto start = facts.find("start");
   const bool known = start != facts.end() && start->is_number();
@@ -97,7 +98,7 @@ Json log_json(const Store& store, const CellSummary& cell, std::size_t lines) {
   const auto failure = store.newest_failure(cell.id);
   Json report;
   if (failure) {
-    report = Json::parse(failure->json, nullptr, false);
+    report = parse_ordered_json_or_discard(failure->json);
     if (report.is_discarded()) report = failure->json;
     const auto member = [&](const char* name) {
       return report.is_object() && report.contains(name) ? report[name] : Json();

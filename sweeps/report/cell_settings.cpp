@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/config/resolve/schema_condition.hpp"
 #include "core/config/schema.hpp"
 #include "sweeps/report/table.hpp"
@@ -56,7 +57,7 @@ Json name_json(const StoredCell& cell) {
 }
 
 Json value_json(const Value& value) {
-  return Json::parse(canonical_json(value));
+  return parse_ordered_json(canonical_json(value));
 }
 
 /// A leaf in which two cells differ; unread ones differ only if the other cell reads them.
@@ -134,14 +135,14 @@ std::string settings_json(const CellSettings& settings, std::size_t row) {
     leaf["line"] = place ? Json(setting.line) : Json();
     leaf["text"] = setting.text.empty() ? Json() : Json(setting.text);
   }
-  return Json{{"schema", 1},
-              {"id", cell.id},
-              {"alias", cell.alias},
-              {"arm", cell.arm},
-              {"tag", cell.tag.empty() ? Json() : Json(cell.tag)},
-              {"structure", cell.structure},
-              {"leaves", leaves}}
-             .dump(2) +
+  return json_text(Json{{"schema", 1},
+                        {"id", cell.id},
+                        {"alias", cell.alias},
+                        {"arm", cell.arm},
+                        {"tag", cell.tag.empty() ? Json() : Json(cell.tag)},
+                        {"structure", cell.structure},
+                        {"leaves", leaves}},
+                   2) +
          "\n";
 }
 
@@ -170,12 +171,12 @@ std::string difference_json(const CellSettings& settings, std::size_t a, std::si
                       {"b", of_b.read ? value_json(of_b.value) : Json()},
                       {"read_by", of_a.read ? (of_b.read ? "both" : "a") : "b"}});
   }
-  return Json{{"schema", 1},
-              {"a", name_json(first)},
-              {"b", name_json(second)},
-              {"same_structure", first.structure == second.structure},
-              {"leaves", leaves}}
-             .dump(2) +
+  return json_text(Json{{"schema", 1},
+                        {"a", name_json(first)},
+                        {"b", name_json(second)},
+                        {"same_structure", first.structure == second.structure},
+                        {"leaves", leaves}},
+                   2) +
          "\n";
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "storage/plan_sequence.hpp"
 
 namespace depthgrid {
@@ -34,7 +35,7 @@ std::string failure_json(const Store& store, const CellId& id, const FailureRepo
        fmt::format("depthgrid run '{}' --store '{}' --only id={}", sweep_file_of(store, plan),
                    fs::absolute(store.root() / "repeat").string(), id)},
       {"last_words", report.last_words}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(json);
 }
 
 std::string current_repeat(const Store& store, const std::string& repeat, std::int64_t plan) {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/cells/cell_state.hpp"
 #include "sweeps/report/listing.hpp"
@@ -29,7 +30,7 @@ std::size_t begin_of_last(const std::string& text, std::size_t lines) {
 std::vector<std::filesystem::path> worker_log_files(const Store& store, const CellId& id) {
   std::vector<std::filesystem::path> out;
   for (const AttemptRecord& attempt : read_history(store.cell_path(id)).attempts) {
-    const auto facts = nlohmann::json::parse(attempt.attempt_json, nullptr, false);
+    const auto facts = parse_json_or_discard(attempt.attempt_json);
     if (!facts.is_object() || !facts.contains("logs") || !facts["logs"].is_array()) continue;
     for (const auto& entry : facts["logs"]) {
       if (!entry.is_string()) continue;

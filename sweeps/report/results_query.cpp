@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/grouped.hpp"
+#include "core/base/json_text.hpp"
 #include "sweeps/report/filter.hpp"
 
 namespace depthgrid {
@@ -221,23 +222,23 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
                     {"tag", cell.tag.empty() ? Json() : Json(cell.tag)},
                     {"seed", cell.seed},
                     {"baseline", static_cast<bool>(listing.baseline[row])},
-                    {"overrides", Json::parse(canonical_json(cell.overrides))},
+                    {"overrides", parse_ordered_json(canonical_json(cell.overrides))},
                     {"in_plan", cell.in_plan},
                     {"status", name_of(cell.status)},
                     {"step", cell.step},
                     {"parameters", cell.parameters > 0 ? Json(cell.parameters) : Json()},
                     {"metrics", metrics}});
   }
-  return Json{{"schema", 1},
-              {"sweep", listing.sweep},
-              {"store", listing.store},
-              {"planned", listing.planned},
-              {"metric", listing.metric},
-              {"goal", listing.goal},
-              {"eval_windows", listing.eval_windows},
-              {"not_shown", listing.not_shown},
-              {"cells", rows}}
-             .dump(2) +
+  return json_text(Json{{"schema", 1},
+                        {"sweep", listing.sweep},
+                        {"store", listing.store},
+                        {"planned", listing.planned},
+                        {"metric", listing.metric},
+                        {"goal", listing.goal},
+                        {"eval_windows", listing.eval_windows},
+                        {"not_shown", listing.not_shown},
+                        {"cells", rows}},
+                   2) +
          "\n";
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "storage/pack/pack.hpp"
 #include "sweeps/report/listing.hpp"
 
@@ -48,19 +49,18 @@ std::string summary_text(const RunSummary& s) {
 }
 
 std::string summary_json(const RunSummary& s) {
-  return nlohmann::ordered_json{{"schema", 1},
-                                {"event", "run_end"},
-                                {"sweep", s.sweep},
-                                {"store", s.store},
-                                {"file", s.file},
-                                {"cells_total", s.cells},
-                                {"completed", s.completed},
-                                {"diverged", s.diverged},
-                                {"failed", s.failed},
-                                {"damaged", s.damaged},
-                                {"damages_met", s.damages_met},
-                                {"stopped", s.stopped}}
-      .dump();
+  return json_text(nlohmann::ordered_json{{"schema", 1},
+                                          {"event", "run_end"},
+                                          {"sweep", s.sweep},
+                                          {"store", s.store},
+                                          {"file", s.file},
+                                          {"cells_total", s.cells},
+                                          {"completed", s.completed},
+                                          {"diverged", s.diverged},
+                                          {"failed", s.failed},
+                                          {"damaged", s.damaged},
+                                          {"damages_met", s.damages_met},
+                                          {"stopped", s.stopped}});
 }
 
 }  // namespace depthgrid

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "storage/files/publish.hpp"
 
 namespace depthgrid {
@@ -26,7 +27,7 @@ void keep_slots(const fs::path& store, const SlotRecord& record) {
                                        {"slot_seconds", record.seconds},
                                        {"busy_seconds", record.busy},
                                        {"wall_seconds", record.wall}};
-  const std::string text = json.dump() + "\n";
+  const std::string text = json_text(json) + "\n";
   publish_replace(slots_folder(store) / (record.name + ".json"), std::string_view(text));
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
@@ -129,8 +130,8 @@ std::string status_json(const Listing& listing, const SweepNumbers* numbers,
     out["slot_hours"] = {{"total", numbers->slots / 3600}, {"idle", numbers->idle / 3600}};
     out["stopping"] = numbers->stopping;
   }
-  if (!slurm.empty()) out["slurm"] = Json::parse(slurm);
-  return out.dump(2) + "\n";
+  if (!slurm.empty()) out["slurm"] = parse_ordered_json(slurm);
+  return json_text(out, 2) + "\n";
 }
 
 ExitCode status_code(const Listing& listing) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "sweeps/simulate/simulate.hpp"
 
 namespace depthgrid {
@@ -144,7 +145,7 @@ std::string scaling_json(const std::vector<ScalingRow>& rows) {
                    {"lost_device_hours", spread_json(row.lost_hours)},
                    {"restarts", spread_json(row.restarts)}});
   }
-  return out.dump();
+  return json_text(out);
 }
 
 }  // namespace depthgrid

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "sweeps/report/table.hpp"
 #include "sweeps/slurm/submission.hpp"
 
@@ -115,7 +116,7 @@ std::string queue_json(const QueueReport& report) {
   Json out = {{"tasks", tasks}, {"problem", nullptr}, {"gpu_hours_allocated", nullptr}};
   if (!report.problem.empty()) out["problem"] = report.problem;
   if (report.gpu_seconds) out["gpu_hours_allocated"] = *report.gpu_seconds / 3600;
-  return out.dump();
+  return json_text(out);
 }
 
 }  // namespace depthgrid

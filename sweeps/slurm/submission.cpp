@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
 #include "sweeps/supervise/launch_record.hpp"
@@ -78,13 +79,14 @@ void keep_submission(const fs::path& store, const Submission& submission) {
   publish_once(folder / "tasks.txt", lines);
   SubmissionJson arrays = SubmissionJson::array();
   for (const SubmittedArray& array : submission.arrays) arrays.push_back(json_of(array));
-  publish_replace(folder / "submission.json", SubmissionJson{{"schema", 1},
-                                                             {"id", submission.id},
-                                                             {"time", submission.time},
-                                                             {"tasks", submission.tasks.size()},
-                                                             {"words", submission.words},
-                                                             {"arrays", arrays}}
-                                                  .dump(1));
+  publish_replace(folder / "submission.json",
+                  json_text(SubmissionJson{{"schema", 1},
+                                           {"id", submission.id},
+                                           {"time", submission.time},
+                                           {"tasks", submission.tasks.size()},
+                                           {"words", submission.words},
+                                           {"arrays", arrays}},
+                            1));
 }
 
 std::optional<Submission> submission_of(const fs::path& store, const std::string& id) {

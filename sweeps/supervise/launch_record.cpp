@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
 
@@ -44,14 +45,21 @@ std::int64_t next_attempt(const fs::path& folder) {
 }
 
 std::string to_json(const LaunchRecord& r) {
-  return LaunchJson{{"schema", 1},          {"launch", r.id},
-                    {"attempt", r.attempt}, {"cells", r.cells},
-                    {"host", r.host},       {"slurm_job", r.slurm_job},
-                    {"restart", r.restart}, {"launcher", r.launcher},
-                    {"ranks", r.ranks},     {"end", name_of(r.end)},
-                    {"code", r.code},       {"seconds", r.seconds},
-                    {"log", r.log},         {"last_words", r.last_words}}
-      .dump(1, ' ', false, LaunchJson::error_handler_t::replace);
+  return json_text(LaunchJson{{"schema", 1},
+                              {"launch", r.id},
+                              {"attempt", r.attempt},
+                              {"cells", r.cells},
+                              {"host", r.host},
+                              {"slurm_job", r.slurm_job},
+                              {"restart", r.restart},
+                              {"launcher", r.launcher},
+                              {"ranks", r.ranks},
+                              {"end", name_of(r.end)},
+                              {"code", r.code},
+                              {"seconds", r.seconds},
+                              {"log", r.log},
+                              {"last_words", r.last_words}},
+                   1);
 }
 
 std::optional<LaunchRecord> launch_record(const std::string& json) {

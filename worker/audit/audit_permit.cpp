@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
@@ -30,8 +31,8 @@ std::vector<std::size_t> representatives(Collective& world, const Sweep& sweep,
   for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
     if (structures.erase(sweep.cells[i].structure) > 0) rows.push_back(i);
   }
-  const std::string text = broadcast_text(world, nlohmann::json(rows).dump(), 0);
-  return nlohmann::json::parse(text).get<std::vector<std::size_t>>();
+  const std::string text = broadcast_text(world, json_text(nlohmann::json(rows)), 0);
+  return parse_json(text).get<std::vector<std::size_t>>();
 }
 
 /// Logs the result of an audit that has just finished.

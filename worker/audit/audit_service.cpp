@@ -9,6 +9,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/train/train_options.hpp"
@@ -175,14 +176,14 @@ std::optional<StructureAudit> AuditService::audit(const std::string& structure,
 
 std::string audit(const std::string& request) {
   try {
-    const auto root = nlohmann::ordered_json::parse(request);
+    const auto root = parse_ordered_json(request);
     AuditService service(usable_memory_bytes(1) / 2, root.at("fresh"));
     std::vector<StructureAudit> audits;
     for (const auto& entry : root.at("structures")) {
-      std::vector<CellConfig> cells = {config_from_json(entry.at("config").dump())};
+      std::vector<CellConfig> cells = {config_from_json(json_text(entry.at("config")))};
       if (entry.contains("others")) {
         for (const auto& other : entry.at("others")) {
-          cells.push_back(config_from_json(other.dump()));
+          cells.push_back(config_from_json(json_text(other)));
         }
       }
       std::vector<const CellConfig*> configs;

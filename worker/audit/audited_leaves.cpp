@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/config/family_facts.hpp"
 #include "core/config/resolve/schema_condition.hpp"
 #include "core/config/schema.hpp"
@@ -29,7 +30,7 @@ constexpr ActsWith kActsWith[] = {
     {"model.dropout.attention", "model.attention.implementation", "\"explicit\""}};
 
 ModelOptions options_of_json(const nlohmann::json& leaves) {
-  const CellConfig config = config_from_json(leaves.dump());
+  const CellConfig config = config_from_json(json_text(leaves));
   return model_options({&config});
 }
 
@@ -83,7 +84,7 @@ std::vector<nlohmann::json> other_values(const Leaf& leaf, const nlohmann::json&
 }  // namespace
 
 std::vector<AuditedLeaf> audited_leaves(const CellConfig& config) {
-  const nlohmann::json leaves = nlohmann::json::parse(config.json());
+  const nlohmann::json leaves = parse_json(config.json());
   const ModelOptions o = model_options({&config});
   std::vector<AuditedLeaf> out;
   for (const Leaf& leaf : schema()) {
@@ -93,7 +94,7 @@ std::vector<AuditedLeaf> audited_leaves(const CellConfig& config) {
     if (!SchemaCondition(leaf.read_when).holds(config.lookup())) continue;
     nlohmann::json base = leaves;
     for (const ActsWith& with : kActsWith) {
-      if (with.leaf == leaf.path) base[std::string(with.other)] = nlohmann::json::parse(with.value);
+      if (with.leaf == leaf.path) base[std::string(with.other)] = parse_json(with.value);
     }
     const std::string path(leaf.path);
     AuditedLeaf audited{.path = path};

@@ -12,6 +12,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/output.hpp"
 #include "core/base/scratch_folder.hpp"
 #include "core/data/dataset.hpp"
@@ -49,7 +50,7 @@ void print_times(std::vector<double> milliseconds, bool json, const std::string&
                 {"ms_min", milliseconds.front()},
                 {"ms_max", milliseconds.back()}};
     out.update(more);
-    print(fmt::format("{}\n", out.dump()));
+    print(fmt::format("{}\n", json_text(out)));
     return;
   }
   print(fmt::format("{}: {:.4g} ms per cell-step (median of {}; {:.4g} … {:.4g}; {}{})\n", what,
@@ -136,7 +137,8 @@ int bench_step(const BenchOrder& order) {
     for (std::size_t i = 0; i < names.size(); ++i)
       losses["parts"][names[i]].push_back(done.parts[i]);
   }
-  if (!order.dump.empty()) publish_replace(dump / "losses.json", std::string_view(losses.dump()));
+  if (!order.dump.empty())
+    publish_replace(dump / "losses.json", std::string_view(json_text(losses)));
   const auto next_step = [&] { trainer.step(++step % fused.train.steps + 1); };
   std::vector<double> milliseconds;
   bench.synchronize();

@@ -17,6 +17,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/output.hpp"
 #include "core/train/train_options.hpp"
 #include "models/decode/decoder.hpp"
@@ -101,7 +102,7 @@ int print_rates(const BenchOrder& order, const BenchDevice& bench, const Model& 
                {"speedup", median(rates.ratio)},
                {"speedups", rates.ratio}};
   json.update(more);
-  print(fmt::format("{}\n", order.json ? json.dump() : text));
+  print(fmt::format("{}\n", order.json ? json_text(json) : text));
   return 0;
 }
 

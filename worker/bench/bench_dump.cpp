@@ -7,6 +7,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/stack.h>
 
+#include "core/base/json_text.hpp"
 #include "storage/files/publish.hpp"
 #include "worker/weights/safetensors.hpp"
 
@@ -67,7 +68,7 @@ Json dump_config(const std::vector<CellConfig>& cells, const FusedModel& fused) 
     return out;
   };
   Json leaves = Json::array();
-  for (const CellConfig& c : cells) leaves.push_back(Json::parse(c.json()));
+  for (const CellConfig& c : cells) leaves.push_back(parse_ordered_json(c.json()));
   return {{"family", o.family},
           {"E", o.cells},
           {"d_model", o.width},
@@ -108,7 +109,8 @@ void write_dump(const std::filesystem::path& folder, const std::vector<CellConfi
     inputs.push_back(w.narrow(2, 0, batches.tokens()));
     targets.push_back(w.narrow(2, 1, batches.tokens()));
   }
-  publish_replace(folder / "config.json", std::string_view(dump_config(cells, fused).dump(1)));
+  publish_replace(folder / "config.json",
+                  std::string_view(json_text(dump_config(cells, fused), 1)));
   write_safetensors(folder / "weights.safetensors",
                     named_weights(*fused.arena, fused.arena->values()));
   write_safetensors(folder / "batches.safetensors",

@@ -24,6 +24,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/isa.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/output.hpp"
 #include "core/train/optimizer/adam.hpp"
@@ -124,12 +125,11 @@ class Measurements {
       throw UserError(ExitCode::Usage,
                       "bench kernels: no kernel is called '" + only_ + "', or contains it");
     if (json) {
-      print(Json{{"schema", 1},
-                 {"name", "depthgrid kernels"},
-                 {"processor", cpu_model()},
-                 {"instruction_sets", instruction_sets()},
-                 {"rows", rows_}}
-                .dump() +
+      print(json_text(Json{{"schema", 1},
+                           {"name", "depthgrid kernels"},
+                           {"processor", cpu_model()},
+                           {"instruction_sets", instruction_sets()},
+                           {"rows", rows_}}) +
             '\n');
       return;
     }

@@ -11,6 +11,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/cost_model.hpp"
 #include "sweeps/plan/structure_cost.hpp"
@@ -99,11 +100,11 @@ StructureCost cost_of(const std::string& structure, const CellConfig& config, bo
 std::string describe(const std::string& request) {
   try {
     CostTable costs;
-    const auto root = nlohmann::ordered_json::parse(request);
+    const auto root = parse_ordered_json(request);
     const bool times = root.value("times", true);
     const bool tensors = root.value("tensors", false);
     for (const auto& entry : root.at("structures")) {
-      const CellConfig config = config_from_json(entry.at("config").dump());
+      const CellConfig config = config_from_json(json_text(entry.at("config")));
       use_threads(config);
       const std::string structure = entry.at("structure");
       costs.emplace(structure, cost_of(structure, config, times, tensors));

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
 #include "core/base/output.hpp"
 #include "core/data/corpus.hpp"
@@ -211,15 +212,15 @@ int eval_cell(const EvalOrder& order) {
     Json modes = Json::array();
     for (const ModeRow& row : rows) modes.push_back(row_json(row, order.by_position));
     print(fmt::format(
-        "{}\n", Json{{"schema", 1},
-                     {"cell", stored.cell.id},
-                     {"alias", stored.cell.alias},
-                     {"step", stored.step},
-                     {"data", place},
-                     {"split", fs::is_regular_file(place) && !own ? Json() : Json(order.split)},
-                     {"windows", order.windows > 0 ? Json(order.windows) : Json()},
-                     {"modes", modes}}
-                    .dump()));
+        "{}\n",
+        json_text(Json{{"schema", 1},
+                       {"cell", stored.cell.id},
+                       {"alias", stored.cell.alias},
+                       {"step", stored.step},
+                       {"data", place},
+                       {"split", fs::is_regular_file(place) && !own ? Json() : Json(order.split)},
+                       {"windows", order.windows > 0 ? Json(order.windows) : Json()},
+                       {"modes", modes}})));
     return 0;
   }
   print(fmt::format("{} after {} steps on {}{}\n{}", stored.cell.alias, stored.step, place,

@@ -15,6 +15,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/output.hpp"
 #include "core/cells/cell_rng.hpp"
 #include "core/data/tokenizers/utf8.hpp"
@@ -157,19 +158,18 @@ int generate(const GenerateOrder& order) {
   const double seconds = clock.seconds();
   const std::string text = text_of(made.tokens, *data);
   if (order.json) {
-    print(fmt::format("{}\n", Json{{"schema", 1},
-                                   {"cell", stored.cell.id},
-                                   {"alias", stored.cell.alias},
-                                   {"step", stored.step},
-                                   {"prompt", order.prompt},
-                                   {"prompt_tokens", prompt},
-                                   {"control", order.control},
-                                   {"text", text},
-                                   {"tokens", made.tokens},
-                                   {"window_moves", made.restarts},
-                                   {"cache_bytes", made.cache_bytes},
-                                   {"seconds", seconds}}
-                                  .dump()));
+    print(fmt::format("{}\n", json_text(Json{{"schema", 1},
+                                             {"cell", stored.cell.id},
+                                             {"alias", stored.cell.alias},
+                                             {"step", stored.step},
+                                             {"prompt", order.prompt},
+                                             {"prompt_tokens", prompt},
+                                             {"control", order.control},
+                                             {"text", text},
+                                             {"tokens", made.tokens},
+                                             {"window_moves", made.restarts},
+                                             {"cache_bytes", made.cache_bytes},
+                                             {"seconds", seconds}})));
     return 0;
   }
   print(fmt::format("{}{}{}\n", order.prompt, data->tokenizer ? "" : " ", text));

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -48,7 +50,7 @@ Json json_of(const CheckReport& report) {
 }  // namespace
 
 std::string CheckReport::json() const {
-  return json_of(*this).dump();
+  return json_text(json_of(*this));
 }
 
 }  // namespace depthgrid

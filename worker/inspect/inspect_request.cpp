@@ -13,6 +13,7 @@
 #include <ATen/ops/tensor.h>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -48,7 +49,7 @@ void flatten(const Json& j, std::vector<double>& out) {
   } else if (j.is_number()) {
     out.push_back(j.get<double>());
   } else {
-    expected(fmt::format("numbers, found {}", j.dump()));
+    expected(fmt::format("numbers, found {}", json_text(j)));
   }
 }
 
@@ -92,24 +93,24 @@ at::Tensor token_ids(const Json& j) {
 
 std::int64_t whole(const Json& j, std::int64_t least) {
   if (!j.is_number_integer() || j.get<std::int64_t>() < least) {
-    expected(fmt::format("a whole number of at least {}, found {}", least, j.dump()));
+    expected(fmt::format("a whole number of at least {}, found {}", least, json_text(j)));
   }
   return j.get<std::int64_t>();
 }
 
 double real(const Json& j) {
-  if (!j.is_number()) expected("a number, there is " + j.dump());
+  if (!j.is_number()) expected("a number, there is " + json_text(j));
   return j.get<double>();
 }
 
 bool yes_or_no(const Json& j) {
-  if (!j.is_boolean()) expected("true or false, there is " + j.dump());
+  if (!j.is_boolean()) expected("true or false, there is " + json_text(j));
   return j.get<bool>();
 }
 
 template <typename Words>
 std::size_t word_of(const Json& j, const Words& words) {
-  const std::string word = j.is_string() ? j.get<std::string>() : j.dump();
+  const std::string word = j.is_string() ? j.get<std::string>() : json_text(j);
   const auto at = std::ranges::find(words, word);
   if (at == std::end(words)) {
     throw UserError(ExitCode::Usage,
@@ -215,10 +216,10 @@ std::string_view name_of(CheckKind kind) {
 CheckRequest parse_check_request(std::string_view text) {
   CheckRequest out;
   try {
-    const Json root = Json::parse(text);
+    const Json root = parse_ordered_json(text);
     out.kind = static_cast<CheckKind>(word_of(root.at("what"), kKinds));
     for (const Json& cell : root.at("cells")) {
-      out.cells.push_back({cell.at("alias"), config_from_json(cell.at("config").dump())});
+      out.cells.push_back({cell.at("alias"), config_from_json(json_text(cell.at("config")))});
     }
     if (const Json& from = root.at("from"); !from.is_null()) {
       out.from = CellChoice{from.at("store"), from.at("cell"), from.at("at")};

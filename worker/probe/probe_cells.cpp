@@ -16,6 +16,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
 #include "core/base/output.hpp"
 #include "core/config/probe_sample.hpp"
@@ -94,11 +95,11 @@ std::vector<std::string> choices_at(const ProbeOrder& order, const Store& store,
 /// The leaves by which the probes look.
 std::string settings_json(const CellConfig& leaves) {
   Json out = Json::object();
-  const Json given = Json::parse(leaves.json());
+  const Json given = parse_ordered_json(leaves.json());
   for (const auto& [path, value] : given.items()) {
     if (path.starts_with("probes.")) out[path] = value;
   }
-  return out.dump();
+  return json_text(out);
 }
 
 /// @throws UserError if one of these probes takes more sequences than the probe set has.
@@ -273,7 +274,7 @@ int probe_cells(const ProbeOrder& order) {
     }
   }
   if (order.json) {
-    print(Json{{"schema", 1}, {"cells", cells}, {"problems", problems}}.dump() + "\n");
+    print(json_text(Json{{"schema", 1}, {"cells", cells}, {"problems", problems}}) + "\n");
   } else if (found) {
     print(fmt::format("depthgrid pack {} brings them into sweep.h5\n", order.store));
   } else if (!cells.empty()) {

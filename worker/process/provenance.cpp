@@ -13,6 +13,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/isa.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/version.hpp"
 #include "distributed/device_plugin.hpp"
 #include "distributed/mpi_env.hpp"
@@ -60,7 +61,7 @@ std::string without_user_info(std::string text) {
 
 /// Bytes that are not UTF-8, which a variable or a name may hold, become U+FFFD.
 std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 Json environment() {

@@ -10,6 +10,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
 #include "models/options/model_options.hpp"
 #include "sweeps/queue/failure_streak.hpp"
@@ -47,7 +48,7 @@ void tell_job(Collective& team, const SessionJob& job) {
   if (team.size() < 2) return;
   const nlohmann::json order = {
       {"job", job.id}, {"rows", job.rows}, {"first_step", job.first_step}};
-  broadcast_text(team, order.dump(), 0);
+  broadcast_text(team, json_text(order), 0);
 }
 
 /// Sends the end of the work.
@@ -59,7 +60,7 @@ void tell_end(Collective& team) {
 std::optional<SessionJob> hear_job(Collective& team) {
   const std::string text = broadcast_text(team, "", 0);
   if (text.empty()) return std::nullopt;
-  const auto order = nlohmann::json::parse(text);
+  const auto order = parse_json(text);
   return SessionJob{order.at("job"), order.at("rows").get<std::vector<std::size_t>>(),
                     order.at("first_step")};
 }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/output.hpp"
 #include "core/base/version.hpp"
 #include "storage/files/publish.hpp"
@@ -78,14 +79,13 @@ int export_weights(const ExportOrder& order) {
     layout.write(stored, order.out);
     const std::int64_t parameters = stored.arena->size();
     if (order.json) {
-      print(fmt::format("{}\n", nlohmann::ordered_json{{"schema", 1},
-                                                       {"cell", stored.cell.id},
-                                                       {"alias", stored.cell.alias},
-                                                       {"step", stored.step},
-                                                       {"layout", order.layout},
-                                                       {"parameters", parameters},
-                                                       {"out", order.out}}
-                                    .dump()));
+      print(fmt::format("{}\n", json_text(nlohmann::ordered_json{{"schema", 1},
+                                                                 {"cell", stored.cell.id},
+                                                                 {"alias", stored.cell.alias},
+                                                                 {"step", stored.step},
+                                                                 {"layout", order.layout},
+                                                                 {"parameters", parameters},
+                                                                 {"out", order.out}})));
     } else {
       print(fmt::format("{}: {} parameters of {} after {} steps, layout {}\n", order.out,
                         parameters, stored.cell.alias, stored.step, order.layout));

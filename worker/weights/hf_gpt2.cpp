@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -106,7 +107,7 @@ std::string hf_gpt2_config(const ModelOptions& o, std::size_t e) {
                      {"bos_token_id", end},
                      {"eos_token_id", end},
                      {"torch_dtype", "float32"}};
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::vector<std::string> hf_gpt2_differences(const ModelOptions& o, std::size_t e,
@@ -119,10 +120,11 @@ std::vector<std::string> hf_gpt2_differences(const ModelOptions& o, std::size_t 
   const auto expect = [&](const char* key, const Json& absent, const Json& ours, const char* leaf) {
     const Json theirs = json.value(key, absent);
     if (theirs == ours) return;
-    out.push_back(fmt::format("{}: {} there, {} here ({})", key, theirs.dump(), ours.dump(), leaf));
+    out.push_back(
+        fmt::format("{}: {} there, {} here ({})", key, json_text(theirs), json_text(ours), leaf));
   };
   const Json inner = json.value("n_inner", Json());
-  const std::string activation = json.value("activation_function", Json("gelu_new")).dump();
+  const std::string activation = json_text(json.value("activation_function", Json("gelu_new")));
   expect("n_embd", 768, o.width, "model.d_model");
   expect("n_layer", 12, o.layers, "model.n_layers");
   expect("n_head", 12, o.heads, "model.n_heads");

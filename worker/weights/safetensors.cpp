@@ -12,6 +12,7 @@
 #include <ATen/ops/empty.h>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "storage/files/publish.hpp"
 
 namespace depthgrid {
@@ -75,7 +76,7 @@ SortedJson parse_header(const std::string& text) {
 
 std::uint64_t natural(const SortedJson& value, const std::string& name) {
   if (!value.is_number_unsigned()) {
-    refuse(fmt::format("tensor '{}': {} is not a number of 0 or more", name, value.dump()));
+    refuse(fmt::format("tensor '{}': {} is not a number of 0 or more", name, json_text(value)));
   }
   return value.get<std::uint64_t>();
 }
@@ -208,7 +209,7 @@ void write_safetensors(const std::filesystem::path& file,
                     {"shape", tensor.sizes().vec()},
                     {"data_offsets", {begin, end}}};
   }
-  std::string text = header.dump();
+  std::string text = json_text(header);
   text.resize((text.size() + 7) / 8 * 8, ' ');  // tensors begin at a multiple of eight
   const std::uint64_t length = text.size();
   std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/config/match.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/schema/leaf_value.hpp"
@@ -14,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json plain(const Value& value) {
-  return Json::parse(canonical_json(value));
+  return parse_ordered_json(canonical_json(value));
 }
 
 Json words_schema(const Leaf& leaf) {
@@ -253,7 +254,7 @@ Json leaf_json(const Leaf& leaf) {
 std::string leaves_json(std::span<const std::size_t> rows) {
   Json leaves = Json::array();
   for (const std::size_t row : rows) leaves.push_back(leaf_json(schema()[row]));
-  return Json{{"schema", kSchemaVersion}, {"leaves", leaves}}.dump(1);
+  return json_text(Json{{"schema", kSchemaVersion}, {"leaves", leaves}}, 1);
 }
 
 std::string schema_json() {
@@ -264,7 +265,7 @@ std::string schema_json() {
     keys.push_back(
         {{"name", key.name}, {"type", key.type}, {"default", key.default_text}, {"doc", key.doc}});
   }
-  return Json{{"schema", kSchemaVersion}, {"leaves", leaves}, {"grid", keys}}.dump(1);
+  return json_text(Json{{"schema", kSchemaVersion}, {"leaves", leaves}, {"grid", keys}}, 1);
 }
 
 std::string json_schema() {
@@ -283,13 +284,13 @@ std::string json_schema() {
     grid[std::string(key.name)]["description"] = std::string(key.doc);
   }
   for (auto& [key, content] : grid.items()) properties[key] = content;
-  return Json{{"$schema", "http://json-schema.org/draft-07/schema#"},
-              {"title", "depthgrid sweep file"},
-              {"type", "object"},
-              {"properties", properties},
-              {"additionalProperties", false},
-              {"definitions", definitions}}
-      .dump(1);
+  return json_text(Json{{"$schema", "http://json-schema.org/draft-07/schema#"},
+                        {"title", "depthgrid sweep file"},
+                        {"type", "object"},
+                        {"properties", properties},
+                        {"additionalProperties", false},
+                        {"definitions", definitions}},
+                   1);
 }
 
 }  // namespace depthgrid

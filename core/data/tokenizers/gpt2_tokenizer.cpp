@@ -10,6 +10,7 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/unique_handle.hpp"
 #include "core/data/corpus_search.hpp"
 #include "core/data/tokenizers/tokenizer_kinds.hpp"
@@ -113,7 +114,7 @@ void Gpt2Tokenizer::read(const std::filesystem::path& folder) {
                                  "file and run scripts/fetch_data.sh gpt2-bpe",
                                  encoder_file, why));
   };
-  const auto json = nlohmann::json::parse(encoder, nullptr, false);
+  const auto json = parse_json_or_discard(encoder);
   if (!json.is_object()) throw bad("is not a JSON object");
   std::unordered_map<std::string, std::uint32_t> id_of;
   id_of.reserve(json.size());

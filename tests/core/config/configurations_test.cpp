@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/config/sweep.hpp"
 
 namespace depthgrid {
@@ -55,9 +56,10 @@ TEST(Configurations, EachExpandsToTheCellsThatItsFirstLinesCount) {
   for (const std::string& file : configurations()) {
     SCOPED_TRACE(file);
     ASSERT_TRUE(keys.contains(file)) << "its ids are missing in fusion_keys.json";
-    const Sweep sweep = load_sweep({.file = kSources / file,
-                                    .set = {},
-                                    .matched = matched_from_json(keys.at(file)["match"].dump())});
+    const Sweep sweep =
+        load_sweep({.file = kSources / file,
+                    .set = {},
+                    .matched = matched_from_json(json_text(keys.at(file)["match"]))});
     std::set<std::string> arms;
     for (const CellPlan& cell : sweep.cells) arms.insert(cell.arm);
 

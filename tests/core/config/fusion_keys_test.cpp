@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/config/sweep.hpp"
 
 namespace depthgrid {
@@ -19,10 +20,10 @@ TEST(FusionKeys, OfEveryConfigurationAreTheOldOnes) {
   std::ifstream file_of_keys(DEPTHGRID_SOURCE_DIR "/tests/core/config/fusion_keys.json");
   for (const Json& one : Json::parse(file_of_keys)) {
     const auto file = one["file"].get<std::string>();
-    SCOPED_TRACE(file + " " + one["set"].dump());
+    SCOPED_TRACE(file + " " + json_text(one["set"]));
     const Sweep sweep = load_sweep({.file = DEPTHGRID_SOURCE_DIR "/" + file,
                                     .set = one["set"],
-                                    .matched = matched_from_json(one["match"].dump())});
+                                    .matched = matched_from_json(json_text(one["match"]))});
 
     std::map<std::string, std::string> cells;
     for (const CellPlan& cell : sweep.cells) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/config/resolve/schema_condition.hpp"
 
 namespace depthgrid {
@@ -60,7 +61,7 @@ TEST(Schema, ConditionsOfReadingNameLeavesThatExist) {
 }
 
 TEST(Schema, JsonListsEveryLeaf) {
-  const auto json = nlohmann::json::parse(schema_json());
+  const auto json = parse_json(schema_json());
 
   EXPECT_EQ(json["schema"], 1);
   ASSERT_EQ(json["leaves"].size(), schema().size());
@@ -76,7 +77,7 @@ TEST(Schema, TextListsEveryLeaf) {
 }
 
 TEST(Schema, JsonSchemaKnowsNestedLeavesAndTheGrid) {
-  const auto json = nlohmann::json::parse(json_schema());
+  const auto json = parse_json(json_schema());
   const auto& properties = json["properties"];
 
   EXPECT_EQ(json["$schema"], "http://json-schema.org/draft-07/schema#");

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "sweeps/doctor/doctor_report.hpp"
 #include "sweeps/doctor/gpu_links.hpp"
 #include "sweeps/doctor/machine_checks.hpp"
@@ -234,7 +235,7 @@ TEST(Doctor, TheReportCountsAndTheJsonIsAContract) {
                                          {"b", FindingLevel::Warning, "so so", "do this"}};
   EXPECT_FALSE(has_problem(findings));
   EXPECT_NE(doctor_text(findings).find("2 checks, 1 warnings, 0 problems"), std::string::npos);
-  const auto json = nlohmann::json::parse(doctor_json(findings));
+  const auto json = parse_json(doctor_json(findings));
   EXPECT_EQ(json.at("schema"), 1);
   EXPECT_TRUE(json.at("findings").at(0).at("cure").is_null());
   EXPECT_EQ(json.at("findings").at(1).at("cure"), "do this");

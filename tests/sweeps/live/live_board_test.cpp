@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid::live_board_test {
@@ -66,7 +67,7 @@ TEST(LiveBoard, PassesAStopOnAndLeavesNothing) {
 }
 
 TEST(LiveEvent, RecordsOfJsonProgressCountTheWholeSweep) {
-  const auto step = nlohmann::json::parse(record_json(event(LiveKind::Step, 1, 5), 3, 10));
+  const auto step = parse_json(record_json(event(LiveKind::Step, 1, 5), 3, 10));
   EXPECT_EQ(step["event"], "step");
   EXPECT_EQ(step["rank"], 1);
   EXPECT_EQ(step["cells"], 2);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/base/printable.hpp"
 #include "sweeps/live/live_board.hpp"
 #include "sweeps/live/store_activity.hpp"
@@ -113,7 +114,7 @@ TEST(StoreActivity, AddsTheRatesOfWhatRunsTellAndNotOfTheDead) {
   const SweepNumbers numbers = numbers_now(three_cells(), &store);
   EXPECT_DOUBLE_EQ(numbers.rate, 5);  // of the job's two cells only one still trains
   EXPECT_EQ(numbers.stopping, std::vector<std::string>{"arm,000000000002"});
-  const auto json = nlohmann::json::parse(status_json(three_cells(), &numbers));
+  const auto json = parse_json(status_json(three_cells(), &numbers));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["cell_steps"], (nlohmann::json{{"done", 130}, {"total", 300}}));
   EXPECT_DOUBLE_EQ(json["activity"]["eta_seconds"], 34);

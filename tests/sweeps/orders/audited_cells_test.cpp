@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
+
 namespace depthgrid::testing {
 namespace audited_cells_test {
 
@@ -47,7 +49,7 @@ TEST(AuditedCells, AreOfTheFirstOnesStructure) {
   cells[1].structure = "another";
 
   EXPECT_EQ(audited_cells(cells, cells[0]).size(), 1U);
-  const auto request = nlohmann::json::parse(audit_request(cells, true));
+  const auto request = parse_json(audit_request(cells, true));
   ASSERT_EQ(request.at("structures").size(), 2U);
   EXPECT_TRUE(request.at("fresh"));
   EXPECT_TRUE(request.at("structures")[0].at("others").empty());
@@ -56,7 +58,7 @@ TEST(AuditedCells, AreOfTheFirstOnesStructure) {
 TEST(AuditedCells, AreSentWithTheirStructure) {
   const std::vector<CellPlan> cells = cells_of({{}, {{"model.residual.scale", 0.5}}});
 
-  const auto request = nlohmann::json::parse(audit_request(cells, false));
+  const auto request = parse_json(audit_request(cells, false));
 
   ASSERT_EQ(request.at("structures").size(), 1U);
   const auto& one = request.at("structures")[0];

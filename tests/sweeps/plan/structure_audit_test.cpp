@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "storage/columns/dimensions.hpp"
@@ -53,8 +54,8 @@ TEST(StructureAudit, JsonHoldsEverything) {
 }
 
 TEST(StructureAudit, ASingleStructureStandsAtTheTopToo) {
-  const auto one = nlohmann::json::parse(audits_json({example()}));
-  const auto two = nlohmann::json::parse(audits_json({example(), example()}));
+  const auto one = parse_json(audits_json({example()}));
+  const auto two = parse_json(audits_json({example(), example()}));
 
   EXPECT_EQ(one["schema"], 1);
   EXPECT_EQ(one["checks"], one["structures"][0]["checks"]);

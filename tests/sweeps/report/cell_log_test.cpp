@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/plan_sequence.hpp"
@@ -129,7 +130,7 @@ TEST_F(StoredSweepTest, TheLogTellsAttemptsEventsFailureAndTheEndOfTheWorkersLog
   cell.id = id;
   cell.alias = "the alias";
   cell.status = CellStatus::Failed;
-  const auto log = nlohmann::json::parse(cell_log_json(store, cell, 2));
+  const auto log = parse_json(cell_log_json(store, cell, 2));
   EXPECT_EQ(log["schema"], 1);
   EXPECT_EQ(log["status"], "failed");
   ASSERT_EQ(log["attempts"].size(), 1u);
@@ -168,7 +169,7 @@ TEST_F(StoredSweepTest, ThePlanLeavesOutCellsWithAResultAndPlansFailedOnesAgain)
   const PlanReport report = make_plan_report(sweep_, "store", status, {}, {}, {});
   ASSERT_EQ(report.jobs.size(), 1u);
   EXPECT_EQ(report.jobs[0].cells, (std::vector<std::size_t>{2, 3}));
-  const auto json = nlohmann::json::parse(plan_json(sweep_, report));
+  const auto json = parse_json(plan_json(sweep_, report));
   EXPECT_EQ(json["done"], 2);
   EXPECT_EQ(json["cells"].size(), 4u);
   EXPECT_EQ(json["jobs"][0]["cells"][0], sweep_.cells[2].id);
@@ -186,7 +187,7 @@ TEST_F(StoredSweepTest, ThePlanShowsWhatTheWorkerSaysOfAStructure) {
   cost.time_feature_rank = 6;
   const PlanReport report =
       make_plan_report(sweep_, "store", std::vector<CellStatus>(4), {}, costs, {"a note"});
-  const auto json = nlohmann::json::parse(plan_json(sweep_, report));
+  const auto json = parse_json(plan_json(sweep_, report));
   ASSERT_EQ(json["structures"].size(), 1u);
   EXPECT_EQ(json["structures"][0]["cells"], 2);
   EXPECT_EQ(json["structures"][0]["time_feature_rank"], 6);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "tests/core/config/sweep_files.hpp"
 
 namespace depthgrid {
@@ -74,7 +75,7 @@ TEST(CellSettings, LeaveOutWhatTheCellDoesNotReadUnlessAsked) {
   EXPECT_FALSE(named(settings, 0, "model.modulation.hidden").read);
   EXPECT_EQ(settings_text(settings, 0, false).find("model.modulation.hidden"), std::string::npos);
   EXPECT_NE(settings_text(settings, 0, true).find("model.modulation.hidden"), std::string::npos);
-  const auto json = nlohmann::json::parse(settings_json(settings, 2));
+  const auto json = parse_json(settings_json(settings, 2));
   EXPECT_EQ(json["tag"], "wide");
   EXPECT_EQ(json["leaves"].size(), settings_of(settings, 2).size());
 }
@@ -82,7 +83,7 @@ TEST(CellSettings, LeaveOutWhatTheCellDoesNotReadUnlessAsked) {
 TEST(CellSettings, DifferWhereOneOfTwoCellsReadsAnotherValue) {
   const SweepFiles files;
   const CellSettings settings = settings_with(files);
-  const auto json = nlohmann::json::parse(difference_json(settings, 0, 1));
+  const auto json = parse_json(difference_json(settings, 0, 1));
   EXPECT_EQ(json["same_structure"], false);
   bool layers = false;
   for (const auto& leaf : json["leaves"]) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "storage/plan_sequence.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
@@ -18,7 +19,7 @@ TEST(FailureReport, HoldsTheLastWordsAndTheCommandThatRepeatsTheCell) {
   const Store store = Store::open_or_create(scratch.path() / "store");
   publish_plan(store, sweep);
   const CellId& id = sweep.cells[0].id;
-  const auto json = nlohmann::json::parse(failure_json(
+  const auto json = parse_json(failure_json(
       store, id, {.kind = "crash", .message = "why", .job = "j", .host = "n1", .last_words = "…"}));
   const std::string file = (scratch.path() / "store" / "sweep.yaml").string();
   EXPECT_EQ(json["class"], "crash");
@@ -39,8 +40,8 @@ TEST(FailureReport, NamesTheSweepThatHasTheCellEvenIfItIsNotTheNewest) {
   const Store store = Store::open_or_create(scratch.path() / "store");
   publish_plan(store, sweep);
   publish_plan(store, synthetic_sweep({3e-3}, 1));  // while the first one's cells train
-  const auto json = nlohmann::json::parse(
-      failure_json(store, sweep.cells[0].id, {.kind = "crash", .message = "why"}));
+  const auto json =
+      parse_json(failure_json(store, sweep.cells[0].id, {.kind = "crash", .message = "why"}));
   EXPECT_EQ(json["plan"], 1);
   const std::string repeat = json["repeat"];
   const std::string own = (scratch.path() / "store" / "sweep-1.yaml").string();

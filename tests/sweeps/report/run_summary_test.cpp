@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -43,8 +44,7 @@ TEST_F(RunSummaryTest, CountsTheCellsAndPacksThem) {
 }
 
 TEST_F(RunSummaryTest, TheRecordHasTheSameCounts) {
-  const auto json =
-      nlohmann::json::parse(summary_json(conclude_run(store_, sweep_, "store", false)));
+  const auto json = parse_json(summary_json(conclude_run(store_, sweep_, "store", false)));
 
   EXPECT_EQ(json["event"], "run_end");
   EXPECT_EQ(json["cells_total"], 4);

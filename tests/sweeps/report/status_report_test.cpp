@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
+
 namespace depthgrid {
 namespace status_report_test {
 
@@ -57,7 +59,7 @@ TEST(StatusReport, DamageIsAProblemAndWhatWasMetIsCounted) {
 
   EXPECT_EQ(status_code(listing), ExitCode::Partial);
   EXPECT_NE(status_text(listing).find("result.h5: is missing"), std::string::npos);
-  const auto json = nlohmann::json::parse(status_json(listing));
+  const auto json = parse_json(status_json(listing));
   EXPECT_EQ(json["damages_met"], 2);
   EXPECT_EQ(json["problems"][0]["damaged"], true);
   EXPECT_EQ(damage_lines(listing), std::vector<std::string>{"arm,a: result.h5: is missing"});
@@ -68,7 +70,7 @@ TEST(StatusReport, JsonTellsWhatAProblemIsAndWhere) {
   listing.cells[1].step = 17;
   listing.cells[1].host = "node7";
 
-  const auto json = nlohmann::json::parse(status_json(listing));
+  const auto json = parse_json(status_json(listing));
 
   EXPECT_EQ(json["finished"], true);
   EXPECT_EQ(json["cells"], 2);
@@ -96,7 +98,7 @@ TEST(StatusReport, WithoutAStoreItSaysWhereItLooked) {
   EXPECT_TRUE(
       status_text(listing).starts_with("s: 1 cells, nothing in results/s yet: depthgrid run"))
       << status_text(listing);
-  EXPECT_EQ(nlohmann::json::parse(status_json(listing))["planned"], false);
+  EXPECT_EQ(parse_json(status_json(listing))["planned"], false);
 }
 
 TEST(StatusReport, CellsOfOtherPlansAreCountedApart) {
@@ -111,7 +113,7 @@ TEST(StatusReport, CellsOfOtherPlansAreCountedApart) {
             "pending        0               1\n"
             "cells of other plans stay in the store; depthgrid results --all-plans shows them\n");
   EXPECT_EQ(status_code(listing), ExitCode::Done) << "nobody trains c";
-  const auto json = nlohmann::json::parse(status_json(listing));
+  const auto json = parse_json(status_json(listing));
   EXPECT_EQ(json["cells"], 1);
   EXPECT_EQ(json["counts"]["completed"], 1);
   EXPECT_EQ(json["other_plans"]["completed"], 1);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "sweeps/slurm/submission.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -53,7 +54,7 @@ TEST(QueueReport, CountsTasksAndCellsByStateAndReason) {
   EXPECT_DOUBLE_EQ(found.gpu_seconds.value(), 4 * 3600 + 2 * 1800);
   EXPECT_NE(queue_text(found).find("Priority"), std::string::npos) << queue_text(found);
   EXPECT_NE(queue_text(found).find("5 GPU-hours"), std::string::npos) << queue_text(found);
-  const auto json = nlohmann::json::parse(queue_json(found));
+  const auto json = parse_json(queue_json(found));
   EXPECT_EQ(json["tasks"][1]["tasks"], 1);
   EXPECT_DOUBLE_EQ(json["gpu_hours_allocated"].get<double>(), 5);
 }
@@ -75,7 +76,7 @@ TEST(QueueReport, AControllerThatIsAwayIsAProblemAndNoEmptyQueue) {
       .code = 1, .out = {}, .err = "slurm_load_jobs error: Unable to contact slurm controller"};
   const QueueReport found = queue_report(folder.path(), slurm.run());
   EXPECT_NE(queue_text(found).find("is not known"), std::string::npos);
-  EXPECT_TRUE(nlohmann::json::parse(queue_json(found))["problem"].is_string());
+  EXPECT_TRUE(parse_json(queue_json(found))["problem"].is_string());
 }
 
 TEST(QueueReport, WithoutAccountingNoHoursAreClaimed) {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid::progress_test {
@@ -34,7 +35,7 @@ void train(Progress& progress, const std::string& job, std::size_t row) {
 std::vector<Json> records(const std::string& text) {
   std::vector<Json> out;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) out.push_back(Json::parse(line));
+  for (std::string line; std::getline(lines, line);) out.push_back(parse_json(line));
   return out;
 }
 

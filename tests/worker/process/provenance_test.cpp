@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
+
 namespace depthgrid {
 namespace provenance_test {
 
 nlohmann::json environment_now() {
-  return nlohmann::json::parse(attempt_json({.job = "j", .device = "cpu"})).at("environment");
+  return parse_json(attempt_json({.job = "j", .device = "cpu"})).at("environment");
 }
 
 TEST(Provenance, KeepsNamedVariablesAndNoSecret) {
@@ -30,7 +32,7 @@ TEST(Provenance, KeepsNamedVariablesAndNoSecret) {
   for (const std::string& name : names) unsetenv(name.c_str());
 
   EXPECT_EQ(text.find(canary), std::string::npos) << text;
-  const auto json = nlohmann::json::parse(text);
+  const auto json = parse_json(text);
   EXPECT_EQ(json.at("environment").at("OMP_NUM_THREADS"), "1");
   EXPECT_GT(json.at("start").get<double>(), 1.7e9);
   EXPECT_FALSE(json.at("host").get<std::string>().empty());
@@ -49,7 +51,7 @@ TEST(Provenance, AnyBytesMayBeInAVariable) {
 }
 
 TEST(Provenance, NamesTheLibraries) {
-  const auto versions = nlohmann::json::parse(library_versions_json());
+  const auto versions = parse_json(library_versions_json());
   EXPECT_EQ(versions.at("libtorch"), "2.11.0");
   EXPECT_TRUE(versions.at("hdf5").get<std::string>().starts_with("1."));
   const auto mpi = versions.at("mpi").get<std::string>();
