@@ -17,6 +17,10 @@ std::string json_text(const nlohmann::ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, kReplace);
 }
 
+std::string strict_json_text(const nlohmann::ordered_json& json) {
+  return json.dump();
+}
+
 nlohmann::json parse_json(std::string_view text) {
   return nlohmann::json::parse(text);
 }

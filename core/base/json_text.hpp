@@ -16,6 +16,9 @@ namespace depthgrid {
 std::string json_text(const nlohmann::json& json, int indent = -1);
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 
+/// On one line. @throws nlohmann::json::type_error for bytes that are not UTF-8.
+std::string strict_json_text(const nlohmann::ordered_json& json);
+
 /// @throws nlohmann::json::parse_error if `text` is not JSON.
 nlohmann::json parse_json(std::string_view text);
 nlohmann::ordered_json parse_ordered_json(std::string_view text);

@@ -95,7 +95,7 @@ std::string order_text(const Order& order) {
   Json json = {{"schema", 1}};
   to_json(json, order);
   try {
-    return json_text(json);
+    return strict_json_text(json);
   } catch (const nlohmann::json::type_error&) {
     if constexpr (std::is_same_v<Order, GenerateOrder>) {
       throw UserError(ExitCode::BadData, "--prompt is not UTF-8");

@@ -22,6 +22,7 @@ TEST(JsonText, WhatIsNoJsonIsRefusedOrDiscarded) {
 
 TEST(JsonText, BytesThatAreNotUtf8AreReplaced) {
   EXPECT_EQ(json_text(nlohmann::json("a\xff")), "\"a\xEF\xBF\xBD\"");
+  EXPECT_THROW(strict_json_text("a\xff"), nlohmann::json::type_error);
 }
 
 }  // namespace
