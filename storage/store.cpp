@@ -15,6 +15,7 @@
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
+#include "core/config/text_format.hpp"
 #include "storage/cells/cell_result.hpp"
 #include "storage/files/fs_probe.hpp"
 #include "storage/files/journal.hpp"
@@ -283,11 +284,22 @@ std::optional<std::string> Store::pinned_corpus(const std::string& name) const {
 void Store::pin_corpus(const std::string& name, const std::string& sha256) const {
   auto pinned = pinned_corpus(name);
   if (!pinned) {
-    const json pin = {{"name", name}, {"sha256", sha256}, {"pinned", iso_utc(unix_time())}};
+    const json pin = {{"name", name},
+                      {"sha256", sha256},
+                      {"text_rules", kTextRules},
+                      {"pinned", iso_utc(unix_time())}};
     publish_once(root_ / "corpora" / (name + ".json"), json_text(pin, 2) + "\n");
     pinned = pinned_corpus(name);
   }
   if (pinned != sha256) throw UserError(ExitCode::BadData, corpus_refusal(name, sha256));
+}
+
+int Store::pinned_text_rules(const std::string& name) const {
+  check_name(name);
+  const auto text = read_if_there(root_ / "corpora" / (name + ".json"));
+  const json j = text ? parse_json_or_discard(*text) : json();
+  const json rules = j.is_object() ? j.value("text_rules", json(1)) : json(kTextRules);
+  return rules.is_number_integer() ? rules.get<int>() : 1;
 }
 
 std::string Store::corpus_refusal(const std::string& name, const std::string& sha256) const {

@@ -94,6 +94,9 @@ class Store {
   /// Remembers the SHA-256 (64 hex digits) of a corpus's raw files at first use.
   /// @throws UserError (BadData) with both digests if the store remembers a different one.
   void pin_corpus(const std::string& name, const std::string& sha256) const;
+  /// Rules by which the texts of a pinned corpus became tokens (kTextRules); those of now if none
+  /// is pinned.
+  int pinned_text_rules(const std::string& name) const;
   /// Why pin_corpus() would refuse this digest; empty if it would not. Changes nothing.
   std::string corpus_refusal(const std::string& name, const std::string& sha256) const;
   std::optional<std::string> pinned_corpus(const std::string& name) const;

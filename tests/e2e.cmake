@@ -57,7 +57,7 @@ depthgrid_e2e(fused_alone 3600 slow)
 function(depthgrid_chaos name timeout label)
   add_test(NAME e2e.chaos_${name} COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python
            ${PROJECT_SOURCE_DIR}/tests/e2e/chaos.py ${ARGN} --build ${PROJECT_BINARY_DIR})
-  set_tests_properties(e2e.chaos_${name} PROPERTIES LABELS "e2e;${label}" TIMEOUT ${timeout} RUN_SERIAL ON)
+  set_tests_properties(e2e.chaos_${name} PROPERTIES LABELS "e2e;${label}" TIMEOUT ${timeout})
 endfunction()
 depthgrid_chaos(kill 1200 chaos kill --trials 60)
 depthgrid_chaos(zombie 900 chaos zombie --events 20)
@@ -70,14 +70,9 @@ depthgrid_chaos(zombie_all 7200 slow zombie --events 500 --seed 2)
 depthgrid_chaos(disk_all 1800 slow disk --levels 100)
 depthgrid_chaos(isolation_all 1800 slow isolation --cells 100 --failing 20 --seed 2)
 depthgrid_chaos(detect_all 1800 slow detect --rounds 10)
-# Those that start ranks have the machine to themselves.
-foreach(name IN ITEMS audit bundle display doctor hang orders out_of_memory probes records secrets signals slurm
-                     slurm_matrix slurm_sweep start_cells study1 supervisor teams training)
-  set_tests_properties(e2e.${name} PROPERTIES PROCESSORS 2)
-endforeach()
 # Both pack the build, in one place.
 set_tests_properties(e2e.bundle e2e.gpu_check PROPERTIES RESOURCE_LOCK bundle)
 # One thing of every kind is added to a copy of the sources as CONTRIBUTING.md says, built and run.
 add_test(NAME e2e.extension COMMAND bash ${PROJECT_SOURCE_DIR}/tests/extension/try.sh
          ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
-set_tests_properties(e2e.extension PROPERTIES LABELS e2e TIMEOUT 3600 RUN_SERIAL ON)
+set_tests_properties(e2e.extension PROPERTIES LABELS e2e TIMEOUT 3600)

@@ -9,6 +9,7 @@
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/config/schema.hpp"
+#include "core/config/text_format.hpp"
 #include "core/data/corpus_search.hpp"
 #include "core/data/dataset_card.hpp"
 #include "core/data/self_corpus.hpp"
@@ -23,6 +24,8 @@ std::string data_key(const CellConfig& config) {
   std::string key = canonical_json(config.at("model.vocab_size"));
   for (const Leaf& leaf : schema()) {
     if (!leaf.path.starts_with("data.") || leaf.path == "data.seed") continue;
+    if (leaf.path == "data.format" && config.word(leaf.path) == "auto")
+      continue;  // as before it was
     key += "\n";
     append_canonical_json(key, config.at(leaf.path));
   }
@@ -49,6 +52,27 @@ void keep(const Store& store, const std::string& name, const DataOptions& option
   store.freeze_text(name, dataset_card(data));
 }
 
+/// Why the tokens of `data` are not those that cells of the store were trained on; empty if they
+/// are.
+std::string token_refusal(const Store& store, const std::string& name, const Dataset& data) {
+  const auto card = store.read_text(name);
+  const std::string split = card ? changed_split(*card, data) : std::string();
+  if (split.empty()) return {};
+  const int rules = store.pinned_text_rules(data.corpus);
+  const std::string why =
+      rules != kTextRules
+          ? fmt::format(
+                "this release makes tokens by rules {}, the store was begun under {} "
+                "(docs/store-format.md: Text rules)",
+                kTextRules, rules)
+          : "their tokeniser's files (data.tokenizer_path) have changed";
+  return fmt::format(
+      "corpus {}: the tokens of split '{}' are not those that the cells in {} were "
+      "trained on: {}; finished cells stay as they are: train further ones in "
+      "another store",
+      data.corpus, split, store.root().string(), why);
+}
+
 /// The dataset from what the store keeps. @param why  there are no files, or other ones.
 /// @throws UserError `missing` if the store does not suffice.
 Dataset kept_dataset(const Store& store, const std::string& name, DataOptions options,
@@ -63,6 +87,11 @@ Dataset kept_dataset(const Store& store, const std::string& name, DataOptions op
   return *std::move(data);
 }
 
+/// Every rank opens the corpora of its cells.
+void tell(const std::string& warning) {
+  launcher_rank() == 0 ? log(LogLevel::Warning, warning) : log_quietly(LogLevel::Warning, warning);
+}
+
 /// Losses of a split that is shorter than one window are means over few tokens with little context.
 void tell_of_short_splits(const DataOptions& options, const Dataset& data) {
   for (const Split split : {Split::Dev, Split::Valid, Split::Test}) {
@@ -73,8 +102,7 @@ void tell_of_short_splits(const DataOptions& options, const Dataset& data) {
         "it is evaluated on this short window alone; use a longer text, larger shares of it "
         "(data.{}_fraction) or a smaller data.seq_len",
         options.corpus, name_of(split), size, options.seq_len + 1, name_of(split));
-    // Every rank opens the corpora of its cells.
-    launcher_rank() == 0 ? log(LogLevel::Warning, text) : log_quietly(LogLevel::Warning, text);
+    tell(text);
   }
 }
 
@@ -117,8 +145,16 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
   if (!dataset->test_sha256.empty()) {
     store_.pin_corpus(dataset->corpus + ".test", dataset->test_sha256);
   }
+  const std::string refusal = token_refusal(store_, name, *dataset);
+  if (!refusal.empty()) {
+    const UserError problem(ExitCode::BadData, refusal);
+    if (use_ == Use::Training) throw problem;
+    dataset = std::make_shared<const Dataset>(
+        kept_dataset(store_, name, options, "give other tokens now", problem));
+  }
   keep(store_, name, options, *dataset);
   tell_of_short_splits(options, *dataset);
+  for (const std::string& warning : dataset->warnings) tell(warning);
   open_.emplace(key, dataset);
   return dataset;
 }

@@ -8,6 +8,7 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
+#include "core/config/text_format.hpp"
 #include "core/data/corpus_search.hpp"
 #include "core/data/self_corpus.hpp"
 #include "core/data/text_splits.hpp"
@@ -41,12 +42,17 @@ struct RawText {
   SourceFile source;
 };
 
-RawText read_raw(const std::filesystem::path& file, bool utf8) {
+RawText as_raw(const std::filesystem::path& file, std::string bytes, bool utf8) {
   RawText raw;
-  raw.text = read_corpus_file(file);
-  if (utf8) require_utf8(raw.text, file.string());
+  raw.text = std::move(bytes);
   raw.source = {file, static_cast<std::int64_t>(raw.text.size()), hex(sha256(raw.text))};
+  raw.text.erase(0, raw.text.size() - without_mark(raw.text).size());
+  if (utf8) require_utf8(raw.text, file.string());
   return raw;
+}
+
+RawText read_raw(const std::filesystem::path& file, bool utf8) {
+  return as_raw(file, read_corpus_file(file), utf8);
 }
 
 bool is_blank(std::string_view line) {
@@ -82,10 +88,25 @@ std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
   return text;
 }
 
-/// The text of a user's file; of a JSONL file, its text fields.
-std::string user_text(const RawText& raw, const std::string& text_key) {
-  if (raw.source.path.extension() != ".jsonl") return raw.text;
-  return jsonl_text(raw.text, text_key, raw.source.path.string());
+/// The text of a file that `leaf` names; of JSONL, its text fields. Adds the file to `files`.
+/// @throws UserError (BadData) for contents that are no text, or none.
+std::string user_text(const std::filesystem::path& file, std::string_view leaf,
+                      const DataOptions& options, bool utf8, std::vector<SourceFile>& files) {
+  const auto refuse = [&](const std::string& why) {
+    throw UserError(ExitCode::BadData, fmt::format("{}: {}", leaf, why));
+  };
+  std::string bytes = read_corpus_file(file);
+  const std::string why = unreadable_content(file, options.format, bytes, !utf8);
+  if (!why.empty()) refuse(why);
+  const RawText raw = as_raw(file, std::move(bytes), utf8);
+  files.push_back(raw.source);
+  std::string text = text_format(file, options.format) == TextFormat::Jsonl
+                         ? jsonl_text(raw.text, options.text_key, file.string())
+                         : raw.text;
+  if (options.join_published_2 ? join_published_2(text).empty() : text.empty()) {
+    refuse(fmt::format("'{}' holds no text: a split must have some", file.string()));
+  }
+  return text;
 }
 
 void put(Corpus& corpus, Split split, std::string_view text, bool join) {
@@ -94,7 +115,8 @@ void put(Corpus& corpus, Split split, std::string_view text, bool join) {
 
 /// Cuts `text` into the splits that have no file of their own: train, dev, valid, test, in this
 /// order. Shares refer to the whole text.
-void cut_text(Corpus& corpus, std::string_view text, const DataOptions& options) {
+/// @param has_valid  valid has a file of its own.
+void cut_text(Corpus& corpus, std::string_view text, const DataOptions& options, bool has_valid) {
   const std::string_view whole = text;
   const auto cut_off = [&](Split split, double fraction) {
     const TextCut cut = cut_tail(text, fraction, whole);
@@ -102,7 +124,7 @@ void cut_text(Corpus& corpus, std::string_view text, const DataOptions& options)
     text = cut.head;
   };
   if (options.test.empty()) cut_off(Split::Test, options.test_fraction);
-  if (corpus.text(Split::Valid).empty()) cut_off(Split::Valid, options.valid_fraction);
+  if (!has_valid) cut_off(Split::Valid, options.valid_fraction);
   cut_off(Split::Dev, options.published_split ? 0.0 : options.dev_fraction);
   put(corpus, Split::Train, text, options.join_published_2);
 }
@@ -122,13 +144,13 @@ void read_named(Corpus& corpus, const NamedCorpus& named, const DataOptions& opt
   const RawText train = read_raw(folder / named.train, utf8);
   corpus.files.push_back(train.source);
   if (named.valid.empty()) {
-    cut_text(corpus, train.text, options);
+    cut_text(corpus, train.text, options, false);
     return;
   }
   const RawText valid = read_raw(folder / named.valid, utf8);
   corpus.files.push_back(valid.source);
   put(corpus, Split::Valid, valid.text, options.join_published_2);
-  cut_text(corpus, train.text, options);
+  cut_text(corpus, train.text, options, true);
 }
 
 void read_user_files(Corpus& corpus, const DataOptions& options, bool utf8) {
@@ -138,17 +160,14 @@ void read_user_files(Corpus& corpus, const DataOptions& options, bool utf8) {
   }
   std::string text;
   for (const std::filesystem::path& file : options.paths) {
-    const RawText raw = read_raw(file, utf8);
-    corpus.files.push_back(raw.source);
-    text += user_text(raw, options.text_key);
+    text += user_text(file, "data.path", options, utf8, corpus.files);
     if (!text.empty() && text.back() != '\n') text += '\n';
   }
   if (!options.valid.empty()) {
-    const RawText valid = read_raw(options.valid, utf8);
-    corpus.files.push_back(valid.source);
-    put(corpus, Split::Valid, user_text(valid, options.text_key), options.join_published_2);
+    put(corpus, Split::Valid, user_text(options.valid, "data.valid", options, utf8, corpus.files),
+        options.join_published_2);
   }
-  cut_text(corpus, text, options);
+  cut_text(corpus, text, options, !options.valid.empty());
 }
 
 void read_self(Corpus& corpus, const DataOptions& options, const std::string* frozen) {
@@ -159,7 +178,7 @@ void read_self(Corpus& corpus, const DataOptions& options, const std::string* fr
   }
   require_utf8(*frozen, "the text of corpus 'self'");
   corpus.files.push_back({"self", static_cast<std::int64_t>(frozen->size()), hex(sha256(*frozen))});
-  cut_text(corpus, *frozen, options);
+  cut_text(corpus, *frozen, options, false);
 }
 
 }  // namespace
@@ -204,9 +223,10 @@ Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_te
                                 options.corpus));
   }
   if (!options.test.empty()) {
-    const RawText test = read_raw(options.test, utf8);
-    corpus.test_sha256 = test.source.sha256;
-    put(corpus, Split::Test, user_text(test, options.text_key), options.join_published_2);
+    std::vector<SourceFile> files;
+    put(corpus, Split::Test, user_text(options.test, "data.test", options, utf8, files),
+        options.join_published_2);
+    corpus.test_sha256 = files.front().sha256;
   }
   corpus.sha256 = combined_sha256(corpus.files);
   for (const KnownText& known : kKnownTexts) {

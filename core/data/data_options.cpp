@@ -37,6 +37,7 @@ DataOptions data_options(const CellConfig& config) {
   options.paths = paths(config);
   options.valid = path_or_empty(config, "data.valid");
   options.test = path_or_empty(config, "data.test");
+  options.format = config.word("data.format");
   options.text_key = config.word("data.text_key");
   options.tokenizer = config.word("data.tokenizer");
   options.word_vocab_size = config.integer("data.vocab_size");

@@ -25,6 +25,7 @@ struct DataOptions {
   std::vector<std::filesystem::path> paths;  // empty = search order
   std::filesystem::path valid;               // empty = a share of the text
   std::filesystem::path test;                // empty = no test split
+  std::string format = "auto";               // of the user's own files, see text_format()
   std::string text_key = "text";
   std::string tokenizer = "char256";
   std::int64_t word_vocab_size = 4096;  // V of `word`

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/config/text_format.hpp"
+#include "core/data/equal_splits.hpp"
 #include "core/data/synthetic.hpp"
 #include "core/data/token_cache.hpp"
 #include "core/data/token_file.hpp"
@@ -21,20 +23,28 @@ std::filesystem::path& file_of(Dataset& data, Split split) {
   return data.token_files[static_cast<std::size_t>(split)];
 }
 
-bool is_token_file(const std::filesystem::path& path) {
-  return path.extension() == ".bin";
+/// All of the user's files are tokenised already. Resolving has refused a mixture.
+bool reads_token_files(const DataOptions& options) {
+  return options.corpus.starts_with("file") && !options.paths.empty() &&
+         text_format(options.paths.front(), options.format) == TextFormat::Tokens;
 }
 
-/// Either all or none of the user's files must be tokenised already.
-bool reads_token_files(const DataOptions& options) {
-  if (!options.corpus.starts_with("file")) return false;
-  const auto n = std::count_if(options.paths.begin(), options.paths.end(), is_token_file);
-  if (n != 0 && n != static_cast<std::ptrdiff_t>(options.paths.size())) {
+/// Splits of one kind of file.
+/// @throws UserError (Usage) otherwise.
+void require_one_kind(const DataOptions& options) {
+  const bool tokens = reads_token_files(options);
+  std::vector<std::filesystem::path> files = options.paths;
+  files.push_back(options.valid);
+  files.push_back(options.test);
+  const bool own = options.corpus.starts_with("file");
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].empty() || (!own && i + 1 < files.size())) continue;
+    if ((text_format(files[i], options.format) == TextFormat::Tokens) == tokens) continue;
     throw UserError(ExitCode::Usage,
-                    "data.path: text and tokenised files (.bin) cannot be one corpus; give files "
-                    "of one kind");
+                    fmt::format("'{}': texts and tokenised files (.bin, or data.format: tokens) "
+                                "cannot be splits of one corpus; give files of one kind",
+                                files[i].string()));
   }
-  return n != 0;
 }
 
 void open_synthetic(Dataset& data, const DataOptions& options) {
@@ -159,12 +169,13 @@ void check_lengths(const Dataset& data, const DataOptions& options) {
   }
   for (const Split split : {Split::Dev, Split::Valid, Split::Test}) {
     const std::int64_t size = data.split(split).size();
-    const bool wanted = split == Split::Valid || size > 0;
+    const bool asked = split == Split::Test && (!options.test.empty() || options.test_fraction > 0);
+    const bool wanted = split == Split::Valid || asked || size > 0;
     if (!wanted || size >= 2) continue;
     throw UserError(ExitCode::BadData,
                     fmt::format("corpus {}: the split '{}' has {} tokens; a prediction needs two: "
-                                "use a longer text",
-                                options.corpus, name_of(split), size));
+                                "use a longer text, or a larger share of it (data.{}_fraction)",
+                                options.corpus, name_of(split), size, name_of(split)));
   }
 }
 
@@ -174,6 +185,7 @@ Dataset open_dataset(const DataOptions& options, const std::filesystem::path& ca
                      const std::string* frozen_self_text) {
   Dataset data;
   data.corpus = options.corpus;
+  require_one_kind(options);
   const TokenCache cache(options.cache.empty() ? cache_folder : options.cache);
   if (options.is_synthetic()) {
     open_synthetic(data, options);
@@ -189,6 +201,7 @@ Dataset open_dataset(const DataOptions& options, const std::filesystem::path& ca
     train = train.slice(0, std::min(*options.train_tokens, train.size()));
   }
   check_lengths(data, options);
+  data.warnings = equal_splits(data, options);
   data.tokens_sha256 = data.train().sha256();
   return data;
 }

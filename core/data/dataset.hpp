@@ -29,6 +29,7 @@ struct Dataset {
   std::optional<double> entropy_rate;                // nats per token, of synthetic sources
   std::shared_ptr<const Tokenizer> tokenizer;        // null: synthetic or pre-tokenised
   std::array<std::filesystem::path, 4> token_files;  // of the cache, by Split; empty = none
+  std::vector<std::string> warnings;                 // concern every cell that is trained on it
 
   const TokenStream& split(Split which) const { return streams[static_cast<std::size_t>(which)]; }
   const TokenStream& train() const { return split(Split::Train); }

@@ -94,4 +94,16 @@ std::optional<Dataset> dataset_of_card(const std::string& card, const DataOption
   }
 }
 
+std::string changed_split(const std::string& card, const Dataset& data) {
+  const Json json = parse_json_or_discard(card);
+  if (!json.is_object() || !json.contains("splits")) return {};
+  for (const auto& [name, kept] : json["splits"].items()) {
+    for (const Split split : kSplits) {
+      if (name_of(split) != name || !kept.contains("sha256")) continue;
+      if (kept["sha256"] != data.split(split).sha256()) return name;
+    }
+  }
+  return {};
+}
+
 }  // namespace depthgrid

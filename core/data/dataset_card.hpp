@@ -21,4 +21,7 @@ std::string dataset_card(const Dataset& data);
 std::optional<Dataset> dataset_of_card(const std::string& card, const DataOptions& options,
                                        const std::filesystem::path& folder);
 
+/// The first split of a card whose tokens are not those of `data`; empty if there is none.
+std::string changed_split(const std::string& card, const Dataset& data);
+
 }  // namespace depthgrid

@@ -14,6 +14,7 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/config/text_format.hpp"
 #include "core/data/mapped_file.hpp"
 
 namespace depthgrid {
@@ -42,7 +43,8 @@ Sha256 digest_of(Head head, std::span<const std::byte> ids) {
 
 /// Of a text and its tokeniser.
 Sha256 key_of(std::string_view text, const Tokenizer& tokenizer) {
-  return sha256(hex(sha256(text)) + "\n" + tokenizer.identity());
+  return sha256(
+      fmt::format("{}\n{}\nrules {}", hex(sha256(text)), tokenizer.identity(), kTextRules));
 }
 
 /// Of ids that come from no text of ours.

@@ -7,6 +7,7 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/config/text_format.hpp"
 
 namespace depthgrid {
 namespace {
@@ -31,8 +32,8 @@ std::vector<PinnedTexts> texts_of(const CellConfig& config) {
   return out;
 }
 
-bool is_tokenised(const std::string& file) {
-  return std::filesystem::path(file).extension() == ".bin";
+bool is_tokenised(const std::string& file, const std::string& format) {
+  return text_format(file, format) == TextFormat::Tokens;
 }
 
 }  // namespace
@@ -44,7 +45,9 @@ std::vector<std::string> refused_texts(const Sweep& sweep, const Store& store) {
     if (cell.config.word("data.corpus") != "file" || store.completed(cell.id)) continue;
     for (const PinnedTexts& texts : texts_of(cell.config)) {
       const auto& [name, files] = texts;
-      if (files.empty() || std::ranges::any_of(files, is_tokenised)) continue;
+      const std::string& format = cell.config.word("data.format");
+      const auto tokenised = [&](const std::string& file) { return is_tokenised(file, format); };
+      if (files.empty() || std::ranges::any_of(files, tokenised)) continue;
       if (!seen.insert(texts).second) continue;
       std::string why;
       try {

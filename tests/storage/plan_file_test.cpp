@@ -139,7 +139,7 @@ TEST(ParamColumns, NumbersAndWordsBecomeTextsBesideANumber) {
 
 TEST(PlanFile, ConfigurationsThatNameFilesOrCellsHashAsTheyDidWhenPlanned) {
   const TemporaryFolder folder;
-  const auto text = folder.write("text.txt", "some words of a user");
+  const auto text = folder.write("text.txt", std::string(200, 'a'));
   const auto weights = folder.write("w.safetensors", "weights");
   const auto file = folder.write(
       "sweep.yaml", "data: {corpus: file, tokenizer: byte, path: " + text.string() +

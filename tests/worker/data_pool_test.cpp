@@ -1,10 +1,14 @@
 #include "worker/data_pool.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "core/config/text_format.hpp"
+#include "storage/files/sealed_file.hpp"
 #include "tests/storage/temporary_folder.hpp"
 #include "tests/support/cell_identity.hpp"
 
@@ -53,6 +57,76 @@ TEST(DataPool, ASplitThatIsShorterThanOneWindowIsSaid) {
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("the split 'valid' has"), std::string::npos) << said;
   EXPECT_NE(said.find("fewer than one window of data.seq_len + 1 = 257"), std::string::npos);
+}
+
+/// A text of 400 lines and the leaves of a cell that reads it.
+class OwnText : public ::testing::Test {
+ protected:
+  static std::string lines(int from, int to) {
+    std::string text;
+    for (int i = from; i < to; ++i) text += "line " + std::to_string(i) + " of a text\n";
+    return text;
+  }
+  CellConfig config(ValueMap more = {}) const {
+    more.emplace_back("data.corpus", "file");
+    more.emplace_back("data.path", text_);
+    more.emplace_back("data.seq_len", 16);
+    more.emplace_back("data.tokenizer", "byte");
+    sort_map(more);
+    return make_config(more);
+  }
+  TemporaryFolder folder_;
+  std::string text_ = folder_.write("text.txt", lines(0, 400)).string();
+};
+
+TEST_F(OwnText, SplitsOfEqualTokensAreSaidAndKept) {
+  const Store store = Store::open_or_create(folder_.path() / "s");
+  const auto opened = [&](ValueMap more) { return DataPool(store).open(config(std::move(more))); };
+  EXPECT_TRUE(opened({})->warnings.empty());
+  const auto same = DataPool(Store::open_or_create(folder_.path() / "same"))
+                        .open(config({{"data.valid", text_}, {"data.dev_fraction", 0}}));
+  ASSERT_EQ(same->warnings.size(), 2U);
+  EXPECT_NE(same->warnings[0].find("'train' and 'valid' have the same tokens"), std::string::npos);
+  EXPECT_NE(same->warnings[1].find("data.valid is also trained on"), std::string::npos);
+  const std::string held = folder_.write("held.txt", lines(400, 440)).string();
+  const auto twice = DataPool(Store::open_or_create(folder_.path() / "twice"))
+                         .open(config({{"data.valid", held}, {"data.test", held}}));
+  ASSERT_EQ(twice->warnings.size(), 1U);
+  EXPECT_NE(twice->warnings[0].find("'valid' and 'test'"), std::string::npos);
+}
+
+TEST_F(OwnText, TokensThatAStoreWasNotTrainedOnAreRefused) {
+  const std::filesystem::path root = folder_.path() / "s";
+  const Store store = Store::open_or_create(root);
+  DataPool(store).open(config());
+  // As another release or tokeniser would have made them.
+  for (const auto& entry : std::filesystem::directory_iterator(root / "texts")) {
+    std::string card = read_text_file(entry.path());
+    const std::size_t at = card.find("\"sha256\": \"", card.find("\"train\"")) + 11;
+    card[at] = card[at] == '0' ? '1' : '0';
+    std::filesystem::permissions(entry.path(), std::filesystem::perms::owner_write,
+                                 std::filesystem::perm_options::add);
+    std::ofstream(entry.path(), std::ios::binary) << card;
+  }
+  try {
+    DataPool(store).open(config());
+    FAIL() << "other tokens were accepted";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), ExitCode::BadData);
+    EXPECT_NE(std::string(error.what()).find("the tokens of split 'train' are not those"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(OwnText, AStoreSaysByWhichRulesItsTokensWereMade) {
+  const Store store = Store::open_or_create(folder_.path() / "s");
+  DataPool(store).open(config());
+  EXPECT_EQ(store.pinned_text_rules("file"), kTextRules);
+  EXPECT_EQ(store.pinned_text_rules("other"), kTextRules);
+  const std::string pin = store.pinned_corpus("file").value();
+  folder_.write("s/corpora/old.json", "{\"name\": \"old\", \"sha256\": \"" + pin + "\"}");
+  EXPECT_EQ(store.pinned_text_rules("old"), 1);
 }
 
 }  // namespace data_pool_test

@@ -113,9 +113,11 @@ void SessionRecorder::open_cell(std::size_t e, ClaimedCell& claim, const std::st
   }
   recorder.follow(claim.before);
   if (!started.empty()) recorder.event(first, EventKind::StartWeights, 0, started);
-  for (const std::string& warning : job_.run.warnings) {
-    recorder.event(first, EventKind::Warning, 0, warning);
-  }
+  const auto keep_warnings = [&](const std::vector<std::string>& warnings) {
+    for (const std::string& text : warnings) recorder.event(first, EventKind::Warning, 0, text);
+  };
+  keep_warnings(job_.run.warnings);
+  keep_warnings(job_.data->warnings);
   begin_seam(e, claim.before);
   warn_of_changes(recorder, claim, first, job_.run.sync.ranks(), job_.run.device);
 }

@@ -9,6 +9,7 @@
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
 #include "core/config/state_volume.hpp"
+#include "core/config/text_format.hpp"
 
 namespace depthgrid {
 namespace {
@@ -190,21 +191,44 @@ void check_flow(const Slots& s, const Report& report) {
   }
 }
 
-bool names_jsonl(const Value& path) {
-  if (const auto* list = path.get_if<ValueList>()) return std::ranges::any_of(*list, names_jsonl);
+/// Whether a leaf names a file of that format: a text, a list of them, or null.
+bool names(const Value& path, TextFormat format, const std::string& word) {
+  if (const auto* list = path.get_if<ValueList>()) {
+    return std::ranges::any_of(*list, [&](const Value& one) { return names(one, format, word); });
+  }
   const auto* file = path.get_if<std::string>();
-  return file != nullptr && file->ends_with(".jsonl");
+  return file != nullptr && text_format(*file, word) == format;
+}
+
+/// Ids and texts do not mix: the ids' tokeniser is unknown here.
+void check_formats(const Slots& s, const Report& report) {
+  const LeafRows& row = leaf_rows();
+  const auto& word = *s.values[row.data_format]->get_if<std::string>();
+  const auto any = [&](std::initializer_list<TextFormat> formats) {
+    for (const std::size_t leaf : {row.data_path, row.data_valid, row.data_test}) {
+      if (leaf != row.data_test && !s.is(row.corpus, "file")) continue;
+      for (const TextFormat format : formats) {
+        if (names(*s.values[leaf], format, word)) return true;
+      }
+    }
+    return false;
+  };
+  if (s.origins[row.text_key] != Origin::Default && !any({TextFormat::Jsonl})) {
+    report({row.text_key, row.data_path, row.data_test},
+           "`data.text_key` names a field of JSONL, and no file that this cell reads is JSONL "
+           "(.jsonl, .ndjson or `data.format: jsonl`): remove it");
+  }
+  const bool texts = any({TextFormat::Text, TextFormat::Jsonl}) || !s.is(row.corpus, "file");
+  if (any({TextFormat::Tokens}) && texts) {
+    report({row.data_path, row.data_valid, row.data_test},
+           "tokens (.bin, or `data.format: tokens`) and texts cannot be splits of one corpus: name "
+           "files of one kind in `data.path`, `data.valid` and `data.test`");
+  }
 }
 
 void check_data(const Slots& s, const Report& report) {
   const LeafRows& row = leaf_rows();
-  if (s.origins[row.text_key] != Origin::Default && s.is(row.corpus, "file") &&
-      !s.null(row.data_path) && !names_jsonl(*s.values[row.data_path]) &&
-      !names_jsonl(*s.values[row.data_test])) {
-    report({row.text_key, row.data_path},
-           "`data.text_key` names a field of JSONL, and no file of " + report.shown(row.data_path) +
-               " ends with .jsonl: remove it");
-  }
+  check_formats(s, report);
   if (s.is(row.corpus, "file") && s.null(row.data_path)) {
     report({row.corpus}, "`data.corpus: file` needs `data.path`, the text itself");
   }

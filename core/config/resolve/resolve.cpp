@@ -5,8 +5,10 @@
 
 #include "core/base/digest.hpp"
 #include "core/config/resolve/checks.hpp"
+#include "core/config/resolve/own_files.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
+#include "core/config/text_format.hpp"
 
 namespace depthgrid {
 namespace {
@@ -59,6 +61,7 @@ void Resolver::settle(Slots& slots, Place arm, bool drop) {
   while (drop_unread(slots, drop, &dropped)) deriver_.derive(slots);
   if (!dropped.empty()) diagnostics_.note(arm, "this arm does not read " + dropped + ": dropped");
   find_corpus(slots, arm);
+  check_files(slots, arm);
   find_start(slots, arm);
   check_cell(slots, arm, diagnostics_);
 }
@@ -101,34 +104,44 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
   const std::size_t digest = digest_slot();
   slots.values[digest] = pool_->null();
   if (!slots.is(row.corpus, "file") || slots.null(row.data_path)) return;
-  const PooledValue* path = slots.values[row.data_path];
-  const PooledValue* valid = slots.values[row.data_valid];
-  const auto known = corpora_.find({path, valid});
+  const std::array key = {slots.values[row.data_path], slots.values[row.data_valid],
+                          slots.values[row.data_format]};
+  const auto known = corpora_.find(key);
   if (known != corpora_.end()) {
     slots.values[digest] = known->second;
     return;
   }
-  std::vector<std::filesystem::path> files;
-  if (const auto* list = path->get_if<ValueList>()) {
-    for (const Value& file : *list) files.emplace_back(*file.get_if<std::string>());
-  } else {
-    files.emplace_back(*path->get_if<std::string>());
-  }
-  std::optional<std::string> content = content_of(files, row.data_path, slots, arm);
-  if (const auto* file = valid->get_if<std::string>()) {
-    const auto held_out = content_of({*file}, row.data_valid, slots, arm);
+  std::optional<std::string> content = content_of(row.data_path, slots, arm);
+  if (!slots.null(row.data_valid)) {
+    const auto held_out = content_of(row.data_valid, slots, arm);
     if (content && held_out) content = hex(sha256(*content + "\nvalid " + *held_out));
   }
   const PooledValue* value = content ? pool_->intern(*content) : pool_->null();
-  corpora_.emplace(std::pair(path, valid), value);
+  corpora_.emplace(key, value);
   slots.values[digest] = value;
 }
 
-std::optional<std::string> Resolver::content_of(std::vector<std::filesystem::path> files,
-                                                std::size_t leaf, const Slots& slots, Place arm) {
+void Resolver::check_files(const Slots& slots, Place arm) {
+  const LeafRows& row = leaf_rows();
+  if (!slots.is(row.corpus, "file") && slots.null(row.data_test)) return;
+  const std::array key = {slots.values[row.data_path], slots.values[row.data_valid],
+                          slots.values[row.data_test], slots.values[row.data_format],
+                          slots.values[row.tokenizer], slots.values[row.seq_len],
+                          slots.values[row.corpus]};
+  if (!checked_files_.insert(key).second) return;
+  for (const OwnFileProblem& problem : own_file_problems(slots)) {
+    const Place place = slots.places[problem.leaf];
+    diagnostics_.error(place.file >= 0 ? place : arm, problem.message);
+  }
+}
+
+std::optional<std::string> Resolver::content_of(std::size_t leaf, const Slots& slots, Place arm) {
+  const std::vector<std::string> named = named_files(slots, leaf);
+  std::vector<std::filesystem::path> files(named.begin(), named.end());
   // Tokenised text: its side-car says how to read the ids.
+  const auto& word = *slots.values[leaf_rows().data_format]->get_if<std::string>();
   for (std::size_t i = 0, given = files.size(); i < given; ++i) {
-    if (files[i].extension() == ".bin") {
+    if (text_format(files[i], word) == TextFormat::Tokens) {
       files.push_back(std::filesystem::path(files[i]).replace_extension(".json"));
     }
   }

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <filesystem>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,8 +50,8 @@ class Resolver {
   bool drop_unread(Slots& slots, bool drop, std::string* dropped);
   void find_corpus(Slots& slots, Place arm);
   /// Digest of the files that a leaf names; nothing, and an error, if one cannot be read.
-  std::optional<std::string> content_of(std::vector<std::filesystem::path> files, std::size_t leaf,
-                                        const Slots& slots, Place arm);
+  std::optional<std::string> content_of(std::size_t leaf, const Slots& slots, Place arm);
+  void check_files(const Slots& slots, Place arm);
   void find_start(Slots& slots, Place arm);
   /// False if a leaf of its condition has no trusted value.
   bool certain(std::size_t leaf) const;
@@ -64,8 +65,9 @@ class Resolver {
   Deriver deriver_;
   std::vector<SchemaCondition> read_when_;  // by leaf
   std::map<const PooledValue*, std::vector<PresetLeaf>> presets_;
-  std::map<std::pair<const PooledValue*, const PooledValue*>, const PooledValue*>
-      corpora_;                                              // data.path and data.valid -> digest
+  std::map<std::array<const PooledValue*, 3>, const PooledValue*>
+      corpora_;  // data.path, data.valid, data.format -> digest
+  std::set<std::array<const PooledValue*, 7>> checked_files_;
   std::map<const PooledValue*, const PooledValue*> starts_;  // path -> digest
   std::vector<LeafClass> classes_;                           // by leaf
   std::vector<bool> read_;                                   // by leaf: by a settled cell

@@ -62,6 +62,13 @@ constexpr Leaf text(std::string_view path, std::string_view default_text, std::s
   return make_row(path, kind, "–", default_text, LeafClass::Execution, doc);
 }
 
+/// A text that is part of a cell's identity.
+constexpr Leaf structural(Leaf leaf) {
+  leaf.leaf_class = LeafClass::Structural;
+  leaf.fusion = fusion_of(leaf.leaf_class);
+  return leaf;
+}
+
 /// Its texts are paths.
 constexpr Leaf file_leaf(Leaf leaf) {
   leaf.names_file = true;

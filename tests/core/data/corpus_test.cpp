@@ -164,6 +164,70 @@ TEST(Corpus, JsonlGivesTheNamedField) {
   EXPECT_NE(message.find("'text'"), std::string::npos) << message;
 }
 
+/// A text of the user's own, all of which is trained on but one line for valid.
+DataOptions own_text(const test::TemporaryFolder& folder) {
+  DataOptions options;
+  options.corpus = "file";
+  options.dev_fraction = 0;
+  options.paths = {folder.write("a.txt", lines(0, 100))};
+  return options;
+}
+
+TEST(Corpus, EachFileIsReadInItsOwnFormat) {
+  const test::TemporaryFolder folder;
+  DataOptions options = own_text(folder);
+  options.valid = folder.write("v.NDJSON", "{\"text\": \"held out\"}\n");
+  options.test = folder.write("t.txt", "\xEF\xBB\xBFtest\n");
+  Corpus corpus = read_corpus(options, nullptr, true);
+  EXPECT_EQ(corpus.text(Split::Train), lines(0, 100));
+  EXPECT_EQ(corpus.text(Split::Valid), "held out\n");
+  EXPECT_EQ(corpus.text(Split::Test), "test\n");  // the mark is no text
+  options.valid = folder.write("v.txt", "{\"text\": \"raw\"}\n");
+  options.test.clear();
+  EXPECT_EQ(read_corpus(options, nullptr, true).text(Split::Valid), "{\"text\": \"raw\"}\n");
+  options.format = "jsonl";
+  options.paths = {folder.write("b.txt", "{\"text\": \"b\"}\n")};
+  corpus = read_corpus(options, nullptr, true);
+  EXPECT_EQ(corpus.text(Split::Train), "b\n");
+  EXPECT_EQ(corpus.text(Split::Valid), "raw\n");
+}
+
+TEST(Corpus, ASplitThatIsGivenIsNeverReplacedByAShare) {
+  const test::TemporaryFolder folder;
+  const auto said = [&](const DataOptions& options) {
+    return test::message_of<UserError>([&] { read_corpus(options, nullptr, true); });
+  };
+  for (const char* text : {"", "\xEF\xBB\xBF"}) {
+    DataOptions options = own_text(folder);
+    options.valid = folder.write("v.txt", text);
+    EXPECT_NE(said(options).find("data.valid: '"), std::string::npos) << said(options);
+    options.valid.clear();
+    options.test = folder.write("t.txt", text);
+    EXPECT_NE(said(options).find("data.test: '"), std::string::npos) << said(options);
+  }
+  DataOptions options = own_text(folder);
+  options.valid = folder.write("v.jsonl", "\n\n");
+  EXPECT_NE(said(options).find("holds no text"), std::string::npos) << said(options);
+  options.valid = folder.write("v.txt", "\n \n");
+  options.join_published_2 = true;  // drops blank lines
+  EXPECT_NE(said(options).find("holds no text"), std::string::npos) << said(options);
+}
+
+TEST(Corpus, ContentThatIsNoTextIsRefused) {
+  const test::TemporaryFolder folder;
+  DataOptions options = own_text(folder);
+  options.valid = folder.write("v.txt.gz", "\x1f\x8b\x08 packed");
+  const auto said = [&] {
+    return test::message_of<UserError>([&] { read_corpus(options, nullptr, false); });
+  };
+  EXPECT_NE(said().find("data.valid: '"), std::string::npos) << said();
+  EXPECT_NE(said().find("gzip -dc"), std::string::npos) << said();
+  options.valid = folder.write("v.txt", std::string(100000, 'a') + std::string(1, '\0'));
+  EXPECT_NE(said().find("byte 100000 is 0"), std::string::npos) << said();
+  options.format = "text";
+  EXPECT_EQ(read_corpus(options, nullptr, false).text(Split::Valid).size(), 100001U);
+}
+
 TEST(Corpus, TheUsersTestTextHasItsOwnDigest) {
   const test::TemporaryFolder folder;
   DataOptions options;

@@ -19,8 +19,8 @@ std::string written(const std::filesystem::path& file, const std::string& text) 
 TEST(RefusedTexts, AreThoseThatTheStoreHasPinnedOtherwise) {
   const TemporaryFolder folder;
   const std::string text = written(folder.path() / "a.txt", "first\n");
-  const Sweep sweep =
-      synthetic_sweep({1e-4, 1e-3}, 1, {{"data.corpus", "file"}, {"data.path", text}});
+  const Sweep sweep = synthetic_sweep(
+      {1e-4, 1e-3}, 1, {{"data.corpus", "file"}, {"data.path", text}, {"data.seq_len", 4}});
   const Store store = Store::open_or_create(folder.path() / "s");
   EXPECT_TRUE(refused_texts(sweep, store).empty()) << "nothing is pinned yet";
   store.pin_corpus("file", hex(sha256(std::string_view("first\n"))));
@@ -44,7 +44,8 @@ TEST(RefusedTexts, OfSeveralFilesAreComparedAsTheyArePinned) {
   const std::string train = written(folder.path() / "a.txt", "first\n");
   const std::string valid = written(folder.path() / "b.txt", "valid\n");
   const Sweep sweep = synthetic_sweep(
-      {1e-4}, 1, {{"data.corpus", "file"}, {"data.path", train}, {"data.valid", valid}});
+      {1e-4}, 1,
+      {{"data.corpus", "file"}, {"data.path", train}, {"data.seq_len", 4}, {"data.valid", valid}});
   const Store store = Store::open_or_create(folder.path() / "s");
   const auto digest = [](std::string_view text) { return hex(sha256(text)); };
   store.pin_corpus("file", digest(digest("first\n") + "\n" + digest("valid\n") + "\n"));

@@ -1,0 +1,104 @@
+#include "core/config/resolve/own_files.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "core/config/resolve/slots.hpp"
+#include "core/config/schema.hpp"
+#include "core/config/text_format.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBeginning = 65536;
+
+std::string beginning_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes(kBeginning, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
+}
+
+class FileCheck {
+ public:
+  FileCheck(const Slots& slots, std::vector<OwnFileProblem>& out)
+      : slots_(slots),
+        word_(*slots.values[leaf_rows().data_format]->get_if<std::string>()),
+        any_bytes_(slots.is(leaf_rows().tokenizer, "byte")),
+        out_(out) {}
+
+  /// @param tokens  the least number that the files of the leaf must give together.
+  void operator()(std::size_t leaf, std::int64_t tokens) const {
+    const std::vector<std::string> files = named_files(slots_, leaf);
+    std::int64_t most = 0;  // tokens that they can give
+    for (const std::string& file : files) {
+      std::error_code problem;
+      if (!fs::is_regular_file(file, problem)) {
+        if (leaf == leaf_rows().data_test) {
+          add(leaf, "no file '" + file +
+                        "' (paths are relative to the sweep file, with --set to the working "
+                        "directory)");
+        }
+        return;
+      }
+      const auto bytes = static_cast<std::int64_t>(fs::file_size(file, problem));
+      const bool ids = text_format(file, word_) == TextFormat::Tokens;
+      most += ids ? bytes / 2 : bytes;
+      if (bytes == 0) {
+        add(leaf, "'" + file + "' is empty");
+        return;
+      }
+      const std::string why = unreadable_content(file, word_, beginning_of(file), any_bytes_);
+      if (!why.empty()) {
+        add(leaf, why);
+        return;
+      }
+    }
+    if (files.empty() || most >= tokens) return;
+    add(leaf, "'" + files.front() + "' is too short: at most " + std::to_string(most) +
+                  " tokens, and " + std::to_string(tokens) +
+                  (leaf == leaf_rows().data_path ? " are one window (data.seq_len + 1)"
+                                                 : " are needed for one prediction"));
+  }
+
+ private:
+  void add(std::size_t leaf, const std::string& what) const {
+    out_.push_back({leaf, "`" + std::string(schema()[leaf].path) + "`: " + what});
+  }
+
+  const Slots& slots_;
+  const std::string& word_;
+  bool any_bytes_;
+  std::vector<OwnFileProblem>& out_;
+};
+
+}  // namespace
+
+std::vector<std::string> named_files(const Slots& slots, std::size_t leaf) {
+  const PooledValue& value = *slots.values[leaf];
+  if (const auto* file = value.get_if<std::string>()) return {*file};
+  std::vector<std::string> out;
+  if (const auto* list = value.get_if<ValueList>()) {
+    for (const Value& file : *list) out.push_back(*file.get_if<std::string>());
+  }
+  return out;
+}
+
+std::vector<OwnFileProblem> own_file_problems(const Slots& slots) {
+  const LeafRows& row = leaf_rows();
+  std::vector<OwnFileProblem> out;
+  const FileCheck check(slots, out);
+  if (slots.is(row.corpus, "file")) {
+    check(row.data_path, slots.integer(row.seq_len) + 1);
+    check(row.data_valid, 2);
+  }
+  check(row.data_test, 2);
+  return out;
+}
+
+}  // namespace depthgrid

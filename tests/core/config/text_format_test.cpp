@@ -1,0 +1,128 @@
+#include "core/config/text_format.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sweep_files.hpp"
+
+namespace depthgrid {
+namespace text_format_test {
+
+using std::string_literals::operator""s;
+
+bool says(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(TextFormat, AutoGoesByTheSuffixInAnyCase) {
+  for (const char* name : {"a.jsonl", "a.JSONL", "a.ndjson", "a.NdJson"}) {
+    EXPECT_EQ(text_format(name, "auto"), TextFormat::Jsonl) << name;
+  }
+  for (const char* name : {"a.bin", "a.BIN"}) {
+    EXPECT_EQ(text_format(name, "auto"), TextFormat::Tokens) << name;
+  }
+  for (const char* name : {"a.txt", "a", "jsonl", "a.json", "a.bin.txt"}) {
+    EXPECT_EQ(text_format(name, "auto"), TextFormat::Text) << name;
+  }
+  EXPECT_EQ(text_format("a.txt", "jsonl"), TextFormat::Jsonl);
+  EXPECT_EQ(text_format("a.jsonl", "text"), TextFormat::Text);
+  EXPECT_EQ(text_format("a.ids", "tokens"), TextFormat::Tokens);
+}
+
+TEST(TextFormat, PackedContentIsRefusedWithTheCommand) {
+  const auto why = [](const char* name, const std::string& bytes) {
+    return unreadable_content(name, "auto", bytes, false);
+  };
+  EXPECT_TRUE(says(why("d/a.txt.gz", "\x1f\x8b\x08"), "gzip -dc 'd/a.txt.gz' > 'd/a.txt'"));
+  EXPECT_TRUE(says(why("a.jsonl.GZ", "\x1f\x8b\x08"), "> 'a.jsonl'"));
+  EXPECT_TRUE(says(why("a.txt", "\x1f\x8b\x08"), "gzip -dc 'a.txt' > 'a.txt.utf8'"));
+  EXPECT_TRUE(says(why("it's.zst", "\x28\xb5\x2f\xfdx"), "zstd -dc 'it'\\''s.zst'"));
+  EXPECT_TRUE(says(why("a.xz", "\xfd\x37zXZ\0"s), "xz"));
+  EXPECT_TRUE(says(why("a.bz2", "BZh9"), "bzip2"));
+  EXPECT_TRUE(says(why("a.zip", "PK\x03\x04"), "zip"));
+  EXPECT_TRUE(says(why("a.jsonl", "\x1f\x8b\x08"), "gzip"));
+  EXPECT_TRUE(says(why("a.parquet", "PAR1"), "Parquet"));
+}
+
+TEST(TextFormat, OtherEncodingsAndBinaryContentAreRefused) {
+  const auto why = [](const std::string& bytes, const char* word, bool any_bytes) {
+    return unreadable_content("a.txt", word, bytes, any_bytes);
+  };
+  EXPECT_TRUE(says(why("\xff\xfeh\0"s, "auto", false), "UTF-16"));
+  EXPECT_TRUE(says(why("\xfe\xff\0h"s, "auto", true), "iconv -f UTF-16 -t UTF-8 'a.txt'"));
+  EXPECT_TRUE(says(why("\xff\xfe\0\0h\0\0\0"s, "auto", false), "UTF-32"));
+  EXPECT_TRUE(says(why("h\0e\0"s, "auto", false), "byte 1 is 0"));
+  EXPECT_TRUE(says(why("h\0e\0"s, "text", false), "byte 1 is 0"));
+  EXPECT_EQ(why("h\0e\0"s, "text", true), "");  // a byte-level model may read any bytes
+  EXPECT_EQ(why("\xEF\xBB\xBFplain text\n", "auto", false), "");
+  EXPECT_EQ(why("BZ and PK are words\n", "auto", false), "");
+}
+
+TEST(TextFormat, AJsonValueIsRefusedWithTheWayOut) {
+  const auto why = [](const char* name, const char* word, const std::string& bytes) {
+    return unreadable_content(name, word, bytes, false);
+  };
+  EXPECT_TRUE(says(why("d/a.json", "auto", " [\n{\"text\": 1}]"), "jq -c '.[]' 'd/a.json'"));
+  EXPECT_TRUE(says(why("a.JSON", "auto", "{\"text\": 1}\n"), "`data.format: jsonl`"));
+  EXPECT_TRUE(says(why("a.jsonl", "auto", "\xEF\xBB\xBF[{}]"), "one JSON array"));
+  EXPECT_EQ(why("a.json", "text", "[1]"), "");
+  EXPECT_EQ(why("a.json", "jsonl", "{\"text\": \"a\"}\n"), "");
+  EXPECT_EQ(why("a.txt", "auto", "[1] is a citation"), "");
+}
+
+TEST(TextFormat, AMarkIsNoText) {
+  EXPECT_EQ(without_mark("\xEF\xBB\xBFhi"), "hi");
+  EXPECT_EQ(without_mark("hi"), "hi");
+}
+
+/// What resolving says of a sweep with these data leaves.
+class OwnFiles : public ::testing::Test {
+ protected:
+  std::string data(const std::string& leaves) const {
+    return files_.messages("name: x\ndata: {corpus: file, seq_len: 8, tokenizer: byte, " + leaves +
+                           "}\n");
+  }
+  std::string file(const std::string& name, const std::string& content) const {
+    return files_.write(name, content).string();
+  }
+  SweepFiles files_;
+};
+
+TEST_F(OwnFiles, EmptyAndTooShortOnesAreRefusedAtTheirLine) {
+  const std::string text = file("a.txt", std::string(100, 'a'));
+  const std::string empty = file("empty.txt", "");
+  EXPECT_EQ(data("path: " + text), "");
+  for (const char* leaf : {"valid", "test"}) {
+    const std::string said = data("path: " + text + ", " + leaf + ": " + empty);
+    EXPECT_TRUE(said.starts_with("2:") && says(said, "is empty")) << said;
+    EXPECT_TRUE(says(data("path: " + text + ", " + leaf + ": " + file("one.txt", "a")),
+                     "too short: at most 1 tokens"));
+  }
+  EXPECT_TRUE(says(data("path: [" + text + ", " + empty + "]"), "is empty"));
+  EXPECT_TRUE(says(data("path: " + file("eight.txt", "12345678")), "at most 8 tokens, and 9"));
+  EXPECT_EQ(data("path: " + file("nine.txt", "123456789")), "");
+  EXPECT_TRUE(says(data("path: " + text + ", test: nowhere.txt"), "no file"));
+}
+
+TEST_F(OwnFiles, TheContentDecides) {
+  EXPECT_TRUE(
+      says(data("path: " + file("a.txt.gz", "\x1f\x8b\x08" + std::string(99, 'a'))), "gzip -dc"));
+  EXPECT_TRUE(says(data("path: " + file("a.json", "[" + std::string(99, ' ') + "]")), "jq"));
+  EXPECT_EQ(data("path: " + file("b.json", "[" + std::string(99, ' ') + "]") + ", format: text"),
+            "");
+}
+
+TEST_F(OwnFiles, ATextMayHaveJsonlBesideItButNoTokens) {
+  const std::string text = file("a.txt", std::string(100, 'a'));
+  const std::string lines = file("v.ndjson", "{\"body\": \"aaaa\"}\n");
+  EXPECT_EQ(data("path: " + text + ", valid: " + lines + ", text_key: body"), "");
+  EXPECT_TRUE(says(data("path: " + text + ", text_key: body"), "`data.text_key`"));
+  const std::string ids = file("v.bin", std::string(8, '\1'));
+  file("v.json", "{\"dtype\": \"uint16\", \"vocab_size\": 300}");
+  for (const char* leaf : {"valid", "test"}) {
+    EXPECT_TRUE(says(data("path: " + text + ", " + leaf + ": " + ids), "cannot be splits of one"))
+        << leaf;
+  }
+}
+
+}  // namespace text_format_test
+}  // namespace depthgrid
