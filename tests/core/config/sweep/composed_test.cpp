@@ -142,7 +142,7 @@ TEST_F(Composed, AnOverrideStillWinsOverThePresetOfARow) {
 
 TEST_F(Composed, PathsAreRelativeToTheFileThatGivesThem) {
   files_.write("texts/a.txt", std::string(200, 'a'));
-  files_.write("texts/b.txt", "others\n");
+  files_.write("texts/b.txt", std::string(200, 'b'));
   files_.write("weights/w.safetensors", "weights");
   files_.write("bases/corpus.yaml",
                "data: {corpus: file, tokenizer: byte, path: [../texts/a.txt, ../texts/b.txt]}\n");
