@@ -72,6 +72,14 @@ depthgrid_chaos(isolation_all 1800 slow isolation --cells 100 --failing 20 --see
 depthgrid_chaos(detect_all 1800 slow detect --rounds 10)
 # Both pack the build, in one place.
 set_tests_properties(e2e.bundle e2e.gpu_check PROPERTIES RESOURCE_LOCK bundle)
+# Leaves outside a cell's identity change no figure: a few here, all with the label slow (docs/identity.md).
+function(depthgrid_identity name labels)  # depthgrid_identity(<name> <labels> <option>...)
+  add_test(NAME e2e.${name} COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python -B
+           ${PROJECT_SOURCE_DIR}/tests/e2e/outside_identity.py ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${ARGN})
+  set_tests_properties(e2e.${name} PROPERTIES LABELS "${labels}" TIMEOUT 1800)
+endfunction()
+depthgrid_identity(identity e2e --sample)
+depthgrid_identity(identity_all "e2e;slow")
 # One thing of every kind is added to a copy of the sources as CONTRIBUTING.md says, built and run.
 add_test(NAME e2e.extension COMMAND bash ${PROJECT_SOURCE_DIR}/tests/extension/try.sh
          ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})

@@ -5,19 +5,23 @@ source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 without_audit
 cp "$sources/scripts/gpu_check/large.yaml" .  # little to compute, much to hold
 
-# room_for NAME COMMAND...: sets $room, the address space (in KiB) in which the command trains a small
-# sweep, and a little more.
+# room_for NAME COMMAND...: sets $room, the least address space (in KiB, to 100,000) in which the command trains a
+# small sweep, and a little more.
 room_for() {
-  local name=$1
+  local name=$1 fails=300000 passes=3300000 attempt=0
   shift
-  room=300000
-  for attempt in $(seq 30); do
-    room=$((room + 100000))
-    (ulimit -S -v "$room" && "$@" run "$sweep" "${unaudited[@]}" --set retry.crash=0 \
-      --set retry.backoff=0 --store "$name-$attempt" -q) >out 2>err && break
+  while ((passes - fails > 100000)); do
+    room=$(((fails + passes) / 2))
+    attempt=$((attempt + 1))
+    if (ulimit -S -v "$room" && "$@" run "$sweep" "${unaudited[@]}" --set retry.crash=0 \
+      --set retry.backoff=0 --store "$name-$attempt" -q) >out 2>err; then
+      passes=$room
+    else
+      fails=$room
+    fi
   done
-  [ "$attempt" -lt 30 ] || fail "no limit lets a small sweep pass"
-  room=$((room + 200000))
+  ((passes < 3300000)) || fail "no limit lets a small sweep pass"
+  room=$((passes + 200000))
 }
 
 # Programs under which only the first worker is short of memory: those that it starts are not.

@@ -483,6 +483,28 @@ TEST(CellConfig, AUsersTextIsIdentityByItsBytes) {
                         "`data.valid`: no file"));
 }
 
+TEST(CellConfig, WhatChangesTheTokensOfATextIsIdentity) {
+  const SweepFiles files;
+  const std::string lines =
+      files.write("a.jsonl", longer("{\"text\": \"one\", \"body\": \"two\"}")).string();
+  const auto id = [&](ValueMap more) {
+    more.emplace_back("data.corpus", "file");
+    more.emplace_back("data.path", lines);
+    sort_map(more);
+    return cell_id(make_config(more));
+  };
+  EXPECT_NE(id({{"data.text_key", "body"}}), id({}));
+  EXPECT_EQ(id({{"data.text_key", "text"}}), id({}));  // the default: names of cells stay
+  EXPECT_NE(id({{"data.format", "text"}}), id({}));
+  EXPECT_EQ(id({{"data.format", "auto"}}), id({}));
+  const std::string test = files.write("t.txt", longer("held out")).string();
+  EXPECT_TRUE(complains({{"data.corpus", "file"},
+                         {"data.path", lines},
+                         {"data.test", test},
+                         {"data.test_fraction", 0.1}},
+                        "data.test_fraction"));
+}
+
 TEST(CellConfig, ATokenisedTextIsIdentityTogetherWithItsSideCar) {
   const SweepFiles files;
   const auto id = [&](const std::string& folder, const std::string& side_car) {
