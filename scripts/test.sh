@@ -11,7 +11,7 @@ readonly long_parts='
 headers | ^lint\.headers$ | every header compiled by itself
 sources | ^lint\.sources-alone$ | every source compiled by itself, without optimisation
 fused | ^e2e\.fused_alone$ | fused cells against the same cells alone, at length
-identity | ^e2e\.identity_all$ | every leaf outside a cell's identity, trained with two values
+identity | ^e2e\.identity_all$ | every leaf outside the identity of cells, trained with two values
 slurm | ^e2e\.slurm_(matrix|sweep)$ | a real Slurm: every event, and a whole sweep
 chaos-kill | ^e2e\.chaos_kill_all$ | 1,000 kills at random instants
 chaos-zombie | ^e2e\.chaos_zombie_all$ | 500 processes that wake after their lease has gone

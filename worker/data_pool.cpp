@@ -88,7 +88,7 @@ Dataset kept_dataset(const Store& store, const std::string& name, DataOptions op
 }
 
 /// Every rank opens the corpora of its cells.
-void tell(const std::string& warning) {
+void warn_of(const std::string& warning) {
   launcher_rank() == 0 ? log(LogLevel::Warning, warning) : log_quietly(LogLevel::Warning, warning);
 }
 
@@ -102,7 +102,7 @@ void tell_of_short_splits(const DataOptions& options, const Dataset& data) {
         "it is evaluated on this short window alone; use a longer text, larger shares of it "
         "(data.{}_fraction) or a smaller data.seq_len",
         options.corpus, name_of(split), size, options.seq_len + 1, name_of(split));
-    tell(text);
+    warn_of(text);
   }
 }
 
@@ -154,7 +154,7 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
   }
   keep(store_, name, options, *dataset);
   tell_of_short_splits(options, *dataset);
-  for (const std::string& warning : dataset->warnings) tell(warning);
+  for (const std::string& warning : dataset->warnings) warn_of(warning);
   open_.emplace(key, dataset);
   return dataset;
 }

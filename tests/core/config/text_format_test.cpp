@@ -124,5 +124,20 @@ TEST_F(OwnFiles, ATextMayHaveJsonlBesideItButNoTokens) {
   }
 }
 
+TEST_F(OwnFiles, WhatChangesTheTokensIsIdentity) {
+  const std::string lines =
+      file("a.jsonl", "{\"text\": \"one\", \"body\": \"two\"}\n" + std::string(200, '\n'));
+  const auto id = [&](const std::string& leaves) {
+    return files_.load("name: x\ndata: {corpus: file, path: " + lines + leaves + "}\n").cells[0].id;
+  };
+  EXPECT_NE(id(", text_key: body"), id(""));
+  EXPECT_EQ(id(", text_key: text"), id(""));  // the default: names of cells stay
+  EXPECT_NE(id(", format: text"), id(""));
+  EXPECT_EQ(id(", format: auto"), id(""));
+  const std::string test = file("t.txt", "held out");
+  EXPECT_TRUE(says(data("path: " + lines + ", test: " + test + ", test_fraction: 0.1"),
+                   "`data.test_fraction`"));
+}
+
 }  // namespace text_format_test
 }  // namespace depthgrid

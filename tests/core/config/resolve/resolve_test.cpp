@@ -448,16 +448,13 @@ TEST(CellConfig, WhereTheTextIsGoneTheMessageSaysWhatCanStillBeRead) {
   EXPECT_NE(said.find("is read without it: depthgrid results STORE"), std::string::npos) << said;
 }
 
-/// Long enough for one window.
-std::string longer(const std::string& text) {
-  return text + std::string(200, '.');
-}
+const std::string kWindow(200, '.');  // long enough for one
 
 TEST(CellConfig, AUsersTextIsIdentityByItsBytes) {
   const SweepFiles files;
-  const std::string a = files.write("a.txt", longer("to be or not")).string();
-  const std::string b = files.write("sub/b.txt", longer("to be or not")).string();
-  const std::string c = files.write("c.txt", longer("to be or what")).string();
+  const std::string a = files.write("a.txt", "to be or not" + kWindow).string();
+  const std::string b = files.write("sub/b.txt", "to be or not" + kWindow).string();
+  const std::string c = files.write("c.txt", "to be or what" + kWindow).string();
   const auto id = [](const Value& path) {
     return cell_id(make_config({{"data.corpus", "file"}, {"data.path", path}}));
   };
@@ -481,28 +478,6 @@ TEST(CellConfig, AUsersTextIsIdentityByItsBytes) {
   EXPECT_NE(with_valid(a), with_valid(c));
   EXPECT_TRUE(complains({{"data.corpus", "file"}, {"data.path", a}, {"data.valid", "absent.txt"}},
                         "`data.valid`: no file"));
-}
-
-TEST(CellConfig, WhatChangesTheTokensOfATextIsIdentity) {
-  const SweepFiles files;
-  const std::string lines =
-      files.write("a.jsonl", longer("{\"text\": \"one\", \"body\": \"two\"}")).string();
-  const auto id = [&](ValueMap more) {
-    more.emplace_back("data.corpus", "file");
-    more.emplace_back("data.path", lines);
-    sort_map(more);
-    return cell_id(make_config(more));
-  };
-  EXPECT_NE(id({{"data.text_key", "body"}}), id({}));
-  EXPECT_EQ(id({{"data.text_key", "text"}}), id({}));  // the default: names of cells stay
-  EXPECT_NE(id({{"data.format", "text"}}), id({}));
-  EXPECT_EQ(id({{"data.format", "auto"}}), id({}));
-  const std::string test = files.write("t.txt", longer("held out")).string();
-  EXPECT_TRUE(complains({{"data.corpus", "file"},
-                         {"data.path", lines},
-                         {"data.test", test},
-                         {"data.test_fraction", 0.1}},
-                        "data.test_fraction"));
 }
 
 TEST(CellConfig, ATokenisedTextIsIdentityTogetherWithItsSideCar) {
