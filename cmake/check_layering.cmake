@@ -41,9 +41,9 @@ set(inside_worker model weights eval process bench generate audit inspect sessio
 # Owners of third-party libraries: the headers of each appear in these rooms only.
 set(tensors "core/(cells|depth|probe|data|train)|models|distributed|worker")
 set(owned "(ATen|c10|torch)/" "yaml-cpp/" "mpi\\.h" "nccl\\.h" "cuda[A-Za-z_]*\\.h" "(hdf5|H5[A-Za-z]*)\\.h"
-          "boost/program_options" "boost/math" "openssl/" "spdlog/" "pcre2\\.h")
+          "boost/program_options" "boost/math" "openssl/" "spdlog/")
 set(owners "${tensors}" "core/config" "distributed" "distributed" "distributed" "storage"
-           "cli" "sweeps" "core/base" "core/base" "core/data")
+           "cli" "sweeps" "core/base" "core/base")
 
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 file(GLOB_RECURSE everything RELATIVE "${ROOT}" "${ROOT}/core/*.[hc]pp" "${ROOT}/core/*.cu")

@@ -11,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 packages=(
   g++ cmake ninja-build ccache pkg-config python3 python3-venv git ca-certificates
   openmpi-bin libopenmpi-dev libhdf5-dev hdf5-tools libyaml-cpp-dev libboost-program-options-dev
-  libspdlog-dev libfmt-dev nlohmann-json3-dev libpcre2-dev libssl-dev libgtest-dev xz-utils tmux)
+  libspdlog-dev libfmt-dev nlohmann-json3-dev libssl-dev libgtest-dev xz-utils tmux)
 # A private Slurm for the tests of submissions (scripts/slurm/lab.sh); a machine that has one keeps it.
 command -v sbatch >/dev/null || packages+=(slurm-wlm munge)
 

@@ -1,37 +1,25 @@
 #include <array>
 #include <filesystem>
-#include <limits>
 #include <unordered_map>
 
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <pcre2.h>
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
-#include "core/base/unique_handle.hpp"
 #include "core/data/corpus_search.hpp"
+#include "core/data/tokenizers/byte_pairs.hpp"
+#include "core/data/tokenizers/gpt2_pieces.hpp"
 #include "core/data/tokenizers/tokenizer_kinds.hpp"
 #include "core/data/tokenizers/utf8.hpp"
 
 namespace depthgrid {
 namespace {
 
-/// The published pattern, verbatim.
-constexpr std::string_view kPattern =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
 /// Longer pieces are rare and would only fill the cache.
 constexpr std::size_t kCachedBytes = 64;
 constexpr std::size_t kCachedPieces = 1U << 20U;
-
-std::string pcre2_message(int code) {
-  std::array<PCRE2_UCHAR, 256> text{};
-  pcre2_get_error_message(code, text.data(), text.size());
-  return reinterpret_cast<const char*>(text.data());
-}
 
 /// The printable character that stands for each byte in the published files.
 ///
@@ -47,24 +35,10 @@ std::array<std::uint32_t, 256> byte_characters() {
   return character;
 }
 
-std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
-  return (std::uint64_t{left} << 32U) | right;
-}
-
-template <class T, void (*kFree)(T*)>
-struct Pcre2Traits {
-  using Handle = T*;
-  static constexpr Handle null() noexcept { return nullptr; }
-  static void release(Handle h) noexcept { kFree(h); }
-};
-
 class Gpt2Tokenizer final : public Tokenizer {
  public:
   /// @param folder  holds encoder.json and vocab.bpe.
-  explicit Gpt2Tokenizer(const std::filesystem::path& folder) {
-    read(folder);
-    compile();
-  }
+  explicit Gpt2Tokenizer(const std::filesystem::path& folder) { read(folder); }
 
   std::string identity() const override { return identity_; }
   std::int64_t vocab_size() const override { return static_cast<std::int64_t>(bytes_of_.size()); }
@@ -77,10 +51,6 @@ class Gpt2Tokenizer final : public Tokenizer {
       return std::hash<std::string_view>{}(text);
     }
   };
-  struct Merge {
-    std::uint32_t rank;
-    std::uint32_t id;
-  };
   using Ids = std::vector<std::uint32_t>;
 
   void append(std::uint32_t id, std::string& text) const override { text += bytes_of_[id]; }
@@ -88,16 +58,13 @@ class Gpt2Tokenizer final : public Tokenizer {
   void read(const std::filesystem::path& folder);
   void read_merges(const std::string& text, const std::string& place,
                    const std::unordered_map<std::string, std::uint32_t>& id_of);
-  void compile();
   void merge(std::string_view piece, Ids& out) const;
   void merge_cached(std::string_view piece, Ids& out) const;
 
   std::string identity_;
   std::array<std::uint32_t, 256> byte_id_{};
-  std::unordered_map<std::uint64_t, Merge> merges_;
+  BytePairs merges_;
   std::vector<std::string> bytes_of_;  // of each id
-  UniqueHandle<Pcre2Traits<pcre2_code, pcre2_code_free>> pattern_;
-  UniqueHandle<Pcre2Traits<pcre2_match_data, pcre2_match_data_free>> match_;
   mutable std::unordered_map<std::string, Ids, TextHash, std::equal_to<>> cache_;
 };
 
@@ -152,7 +119,6 @@ void Gpt2Tokenizer::read(const std::filesystem::path& folder) {
 void Gpt2Tokenizer::read_merges(const std::string& text, const std::string& place,
                                 const std::unordered_map<std::string, std::uint32_t>& id_of) {
   merges_.reserve(id_of.size());
-  std::uint32_t rank = 0;
   std::size_t line_number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -172,48 +138,15 @@ void Gpt2Tokenizer::read_merges(const std::string& text, const std::string& plac
                                   "delete the files and run scripts/fetch_data.sh gpt2-bpe",
                                   place, line_number, line));
     }
-    merges_.emplace(pair_key(a->second, b->second), Merge{rank++, both->second});
+    merges_.add(a->second, b->second, both->second);
   }
-}
-
-void Gpt2Tokenizer::compile() {
-  int code = 0;
-  PCRE2_SIZE offset = 0;
-  pattern_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(kPattern.data()), kPattern.size(),
-                               PCRE2_UTF | PCRE2_UCP, &code, &offset, nullptr));
-  if (!pattern_) throw BackendError("PCRE2", "pcre2_compile", code, pcre2_message(code));
-  // Without JIT (a hardened kernel may forbid it) the matches are the same, only slower.
-  pcre2_jit_compile(pattern_.get(), PCRE2_JIT_COMPLETE);
-  match_.reset(pcre2_match_data_create_from_pattern(pattern_.get(), nullptr));
 }
 
 void Gpt2Tokenizer::merge(std::string_view piece, Ids& out) const {
-  constexpr Merge kNone{std::numeric_limits<std::uint32_t>::max(), 0};
-  std::vector<std::uint32_t> ids;
+  Ids ids;
   ids.reserve(piece.size());
   for (const char c : piece) ids.push_back(byte_id_[static_cast<unsigned char>(c)]);
-  // What merging id i with its right neighbour would give; looked up once per new pair.
-  std::vector<Merge> next(ids.size(), kNone);
-  const auto look_up = [&](std::size_t i) {
-    if (i + 1 >= ids.size()) return kNone;
-    const auto found = merges_.find(pair_key(ids[i], ids[i + 1]));
-    return found == merges_.end() ? kNone : found->second;
-  };
-  for (std::size_t i = 0; i < ids.size(); ++i) next[i] = look_up(i);
-  while (ids.size() > 1) {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i + 1 < ids.size(); ++i) {
-      if (next[i].rank < next[best].rank) best = i;
-    }
-    if (next[best].rank == kNone.rank) break;
-    // One occurrence at a time, leftmost first: a pair created by a merge has a higher rank, so
-    // this equals merging all occurrences at once.
-    ids[best] = next[best].id;
-    ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(best) + 1);
-    next.erase(next.begin() + static_cast<std::ptrdiff_t>(best) + 1);
-    next[best] = look_up(best);
-    if (best > 0) next[best - 1] = look_up(best - 1);
-  }
+  merges_.merge(ids);
   out.insert(out.end(), ids.begin(), ids.end());
 }
 
@@ -233,16 +166,12 @@ void Gpt2Tokenizer::merge_cached(std::string_view piece, Ids& out) const {
 }
 
 std::vector<std::uint32_t> Gpt2Tokenizer::encode(std::string_view text) const {
-  require_utf8(text, "gpt2");  // so the matcher need not check
-  const auto* const subject = reinterpret_cast<PCRE2_SPTR>(text.data());
-  const PCRE2_SIZE* const range = pcre2_get_ovector_pointer(match_.get());
+  require_utf8(text, "gpt2");
   Ids ids;
-  for (std::size_t at = 0; at < text.size(); at = range[1]) {
-    const int code = pcre2_match(pattern_.get(), subject, text.size(), at, PCRE2_NO_UTF_CHECK,
-                                 match_.get(), nullptr);
-    if (code < 0) throw BackendError("PCRE2", "pcre2_match", code, pcre2_message(code));
-    if (range[0] != at) throw Error("gpt2: the pattern left out a character");
-    merge_cached(text.substr(at, range[1] - at), ids);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = gpt2_piece_end(text, at);
+    merge_cached(text.substr(at, end - at), ids);
+    at = end;
   }
   return ids;
 }

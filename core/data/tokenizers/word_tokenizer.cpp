@@ -5,19 +5,23 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/data/tokenizers/tokenizer_kinds.hpp"
+#include "core/data/tokenizers/utf8.hpp"
 
 namespace depthgrid {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\n\v\f\r";
-
 template <class Use>
 void each_word(std::string_view text, const Use& use) {
-  for (std::size_t at = text.find_first_not_of(kBlanks); at != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
-    use(text.substr(at, end - at));
-    at = text.find_first_not_of(kBlanks, end);
+  std::size_t begin = 0;  // of the word that is being read
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t before = at;
+    const std::int32_t code = next_code_point(text, at);
+    if (code < 0) throw Error("word: the text is not UTF-8");
+    if (!is_white_space(code)) continue;
+    if (before > begin) use(text.substr(begin, before - begin));
+    begin = at;
   }
+  if (begin < text.size()) use(text.substr(begin));
 }
 
 class WordTokenizer final : public Tokenizer {

@@ -84,6 +84,20 @@ TEST(Gpt2Tokenizer, EveryByteAndEveryScriptComesBack) {
             "gpt2: id 260 is not below 260");
 }
 
+TEST(Gpt2Tokenizer, ALongPieceWithoutBlanksIsMergedAsAShortOne) {
+  const test::TemporaryFolder folder;
+  write_small(folder, kMerges);
+  const auto tokenizer = made(folder.path());
+  constexpr std::size_t kTimes = 300'000;
+  std::string text;
+  Ids expected;
+  for (std::size_t i = 0; i < kTimes; ++i) {
+    text += "aabcaaab";
+    expected.insert(expected.end(), {'a', 257, 258, 256});
+  }
+  EXPECT_EQ(tokenizer->encode(text), expected);
+}
+
 TEST(Gpt2Tokenizer, DamagedFilesAreNamed) {
   const test::TemporaryFolder folder;
   write_small(folder, "#version: 0.2\na b\nq z\n");
@@ -103,7 +117,7 @@ TEST(Gpt2Tokenizer, MissingFilesSayHowToGetThem) {
   EXPECT_NE(message.find("scripts/fetch_data.sh gpt2-bpe"), std::string::npos) << message;
 }
 
-class PublishedGpt2 : public testing::Test {
+class PublishedGpt2 : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto folder = test::corpus_at_hand("gpt2-bpe", {"encoder.json", "vocab.bpe"});

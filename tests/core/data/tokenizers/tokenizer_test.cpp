@@ -52,6 +52,28 @@ TEST(Tokenizer, WordKeepsTheMostFrequentAndBreaksTiesByBytes) {
   EXPECT_EQ(tokenizer->decode(Ids{1, 0, 2}), "the <unk> cat");
 }
 
+/// What separates words separates them in str.split() of Python, too.
+TEST(Tokenizer, WordSeparatesAtEveryKindOfWhiteSpace) {
+  for (const char* const space : {" ", "\t", "\v", "\x1C", "\x1F", "\u0085", "\u00A0", "\u1680",
+                                  "\u2003", "\u2028", "\u202F", "\u205F", "\u3000", " \u00A0\n"}) {
+    const std::string text = std::string("a") + space + "b" + space;
+    EXPECT_EQ(made("word", text, 8)->vocabulary(), (std::vector<std::string>{"a", "b"})) << text;
+    EXPECT_EQ(made("word", "a b", 8)->encode(space + text), (Ids{1, 2})) << text;
+  }
+  for (const char* const no_space : {"\u180E", "\u200B", "\u2060", "\uFEFF"}) {
+    const std::string word = std::string("a") + no_space + "b";
+    EXPECT_EQ(made("word", word, 8)->vocabulary(), (std::vector<std::string>{word}));
+  }
+  EXPECT_THROW(made("word", "a\xFF", 8), Error);
+}
+
+/// A word, or a text, of any length takes the time of its length.
+TEST(Tokenizer, LongTextsWithoutBlanksAreOneWord) {
+  const std::string run(3'000'000, 'x');
+  EXPECT_EQ(made("word", run, 4)->encode(run), (Ids{1}));
+  EXPECT_EQ(made("char", run)->encode(run).size(), run.size());
+}
+
 TEST(Tokenizer, AnUnknownKindIsAnErrorThatListsTheKnown) {
   const std::string message = test::message_of<UserError>([] { made("bpe"); });
   EXPECT_NE(message.find("'bpe'"), std::string::npos);
