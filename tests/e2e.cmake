@@ -52,6 +52,10 @@ set_tests_properties(e2e.slurm e2e.slurm_matrix e2e.slurm_sweep PROPERTIES SKIP_
 depthgrid_e2e(bundle 1200)
 depthgrid_e2e(gpu_check 900)
 depthgrid_e2e(fused_alone 3600 slow)
+# What users read, whole: tests/golden/messages.
+add_test(NAME e2e.messages COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python
+         ${PROJECT_SOURCE_DIR}/tests/e2e/messages.py --build ${PROJECT_BINARY_DIR})
+set_tests_properties(e2e.messages PROPERTIES LABELS e2e TIMEOUT 900 PROCESSORS 2)
 # chaos.py: a share of each mode here, whole counts (docs/reliability.md) with the label slow. Times are measured.
 # depthgrid_chaos(<name> <timeout in s> <label> <word of chaos.py>...)
 function(depthgrid_chaos name timeout label)
