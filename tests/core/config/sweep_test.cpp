@@ -85,13 +85,17 @@ TEST(Sweep, MessagesShowTheLineAndACaret) {
     FAIL();
   } catch (const SweepErrors& errors) {
     EXPECT_EQ(errors.code(), ExitCode::Usage);
-    EXPECT_EQ(std::string(errors.what()),
-              (files.folder() / "sweep.yaml").string() +
-                  ":2:13: `model.n_layers`: expected an int (1…1024), found '2.5': it has a "
-                  "fraction\n"
-                  "  2 |   n_layers: 2.5\n"
-                  "    |             ^\n"
-                  "1 error");
+    const std::string said = errors.what();
+    EXPECT_TRUE(
+        said.starts_with((files.folder() / "sweep.yaml").string() + ":2:13: `model.n_layers`: "))
+        << said;
+    EXPECT_NE(said.find("'2.5'"), std::string::npos) << said;
+    EXPECT_TRUE(
+        said.ends_with("\n"
+                       "  2 |   n_layers: 2.5\n"
+                       "    |             ^\n"
+                       "1 error"))
+        << said;
   }
 }
 
@@ -129,7 +133,7 @@ TEST(Sweep, ProblemsOfABaseCarryItsName) {
   EXPECT_NE(problems[0].message.find("no file"), std::string::npos);
   EXPECT_TRUE(problems[1].file.ends_with("b.yaml"));
   EXPECT_EQ(problems[1].line, 1);
-  EXPECT_NE(problems[2].message.find("belongs in the sweep file"), std::string::npos);
+  EXPECT_NE(problems[2].message.find("`parameters`"), std::string::npos);
 }
 
 TEST(Sweep, BasesInACircleAreRefused) {
@@ -137,8 +141,7 @@ TEST(Sweep, BasesInACircleAreRefused) {
   files.write("a.yaml", "base: b.yaml\n");
   files.write("b.yaml", "base: a.yaml\n");
 
-  EXPECT_NE(files.messages("base: a.yaml\n").find("cycle: a.yaml -> b.yaml -> a.yaml"),
-            std::string::npos);
+  EXPECT_NE(files.messages("base: a.yaml\n").find("a.yaml -> b.yaml -> a.yaml"), std::string::npos);
   EXPECT_NE(files.messages("base: sweep.yaml\n").find("cycle"), std::string::npos);
 }
 
@@ -152,16 +155,14 @@ TEST(Sweep, ALeafOfTheRunNeedsOneReaderOnly) {
                 .load("data: {path: x}\nparameters: {data.corpus: [wikitext-2, synthetic:copy]}\n")
                 .cells.size(),
             2U);
-  EXPECT_NE(SweepFiles()
-                .messages("data: {path: x, corpus: synthetic:copy}\n")
-                .find("`data.path` is read with"),
+  EXPECT_NE(SweepFiles().messages("data: {path: x, corpus: synthetic:copy}\n").find("`data.path`"),
             std::string::npos);
 }
 
 TEST(Sweep, AMetricMustBeEvaluated) {
   const SweepFiles files;
 
-  EXPECT_NE(files.messages("metric: {name: eval_loss.test}\n").find("needs test in `eval.splits`"),
+  EXPECT_NE(files.messages("metric: {name: eval_loss.test}\n").find("`eval.splits`"),
             std::string::npos);
   EXPECT_EQ(files.load("metric: {name: train_loss_last50, goal: maximize}\n").goal, "maximize");
 }
@@ -194,8 +195,7 @@ TEST(Sweep, TooManyCellsAreRefusedBeforeTheyExist) {
       load_sweep({path, {}, true});
       FAIL();
     } catch (const SweepErrors& errors) {
-      EXPECT_NE(std::string(errors.what()).find("more than `max_cells` (1,000,000)"),
-                std::string::npos);
+      EXPECT_NE(std::string(errors.what()).find("`max_cells` (1,000,000)"), std::string::npos);
     }
   }
 }
@@ -204,7 +204,7 @@ TEST(Sweep, MoreThanTenThousandCellsAskForYes) {
   const SweepFiles files;
   const std::string text = "parameters: {train.lr: {linspace: [0.1, 1, 10001]}}\n";
 
-  EXPECT_NE(files.messages(text).find("more than 10,000 need --yes"), std::string::npos);
+  EXPECT_NE(files.messages(text).find("--yes"), std::string::npos);
   EXPECT_EQ(files.load(text, {}, true).cells.size(), 10001U);
   EXPECT_NE(files.messages(text + "max_cells: 500\n").find("`max_cells` (500)"), std::string::npos);
 }

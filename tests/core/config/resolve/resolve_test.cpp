@@ -84,7 +84,7 @@ TEST(Resolve, VocabularyComesFromTheTokeniserOrTheSource) {
   EXPECT_EQ(make_config({{"data.tokenizer", "char"}, {"model.vocab_size", 65}})
                 .integer("model.vocab_size"),
             65);
-  EXPECT_TRUE(complains({{"model.vocab_size", 100}}, "less than the 256 tokens"));
+  EXPECT_TRUE(complains({{"model.vocab_size", 100}}, "256"));
   EXPECT_EQ(make_config({{"model.vocab_size", 300}}).integer("model.vocab_size"), 300);
 }
 
@@ -105,7 +105,7 @@ TEST(Resolve, GroupsFollowTheWholeUnlessNamed) {
   EXPECT_EQ(c.real("train.groups.head.lr"), 0.5);
   EXPECT_EQ(c.real("train.groups.trunk.weight_decay"), 0.1);
   EXPECT_EQ(c.real("train.groups.norm.weight_decay"), 0.0);  // train.no_decay lists it
-  EXPECT_TRUE(complains({{"train.groups.norm.weight_decay", 0.1}}, "has no effect while"));
+  EXPECT_TRUE(complains({{"train.groups.norm.weight_decay", 0.1}}, "`train.no_decay`"));
 }
 
 TEST(Resolve, GainsHaveARateOfTheirOwn) {
@@ -150,7 +150,7 @@ TEST(Resolve, GranularityNamesEveryTargetOrOneWord) {
             R"({"q":"column","up":"row"})");
   EXPECT_EQ(make_config(with(ValueMap{{"q", "row"}}, Value())).at("model.modulation.granularity"),
             Value("row"));
-  EXPECT_TRUE(complains(with(ValueMap{{"out", "column"}}, ValueList{"q"}), "'out' has no gate"));
+  EXPECT_TRUE(complains(with(ValueMap{{"out", "column"}}, ValueList{"q"}), "'out'"));
 }
 
 TEST(Resolve, PresetsFillWhatTheFileDoesNotName) {
@@ -230,7 +230,7 @@ TEST(Resolve, LeavesOfGeneratorsAreReadWhereThereAreGenerators) {
   EXPECT_TRUE(complains({{"model.hypernet.hidden", 8}}, "`model.family: tong`"));
   EXPECT_TRUE(complains({{"model.family", "time_indexed"}, {"model.share", "none"}},
                         "`model.family: standard or tong`"));
-  EXPECT_TRUE(complains(tong({{"model.share", "ffn"}}), "shares a sublayer"));
+  EXPECT_TRUE(complains(tong({{"model.share", "ffn"}}), "`model.share: ffn`"));
   EXPECT_TRUE(complains({{"train.groups.hypernet.lr", 0.1}}, "`model.family: tong`"));
   EXPECT_TRUE(complains(tong({{"train.groups.trunk.lr", 0.1}}), "model.family: not tong"));
   EXPECT_TRUE(complains(tong({{"model.modulation.hidden", 8}}), "time_indexed"));
@@ -279,7 +279,7 @@ TEST(Resolve, AStateSpaceLayerHasItsOwnLeavesAndNoneOfTheMlp) {
                         "model.ssm.discretisation"));
   EXPECT_TRUE(complains(ssm({{"model.hypernet.hidden", 8}}), "model.hypernet.hidden"));
   EXPECT_TRUE(complains(ssm({{"model.ssm.A", "dense"}, {"model.ssm.parameters", "generated"}}),
-                        "A is diagonal"));
+                        "`model.ssm.parameters: shared`"));
   EXPECT_TRUE(complains({{"model.family", "time_indexed"}, {"model.ssm.state_size", 8}},
                         "`model.mixer` is `mlp`"));
 }
@@ -306,20 +306,17 @@ TEST(Resolve, ThePresetOfTheDefaultsIsTheDefault) {
 }
 
 TEST(Resolve, LeavesThatTheCellDoesNotReadAreRefused) {
-  EXPECT_TRUE(complains({{"model.rope_base", 500}},
-                        "`model.rope_base` is read with `model.positions: rope`; here "
-                        "`model.positions` is `learned`: remove it, or put it under `when:`"));
+  EXPECT_TRUE(complains({{"model.rope_base", 500}}, "`model.positions` is `learned`"));
   EXPECT_TRUE(complains({{"model.modulation.hidden", 32}}, "`model.family` is `standard`"));
-  EXPECT_TRUE(complains({{"train.groups.modulation.lr", 0.1}},
-                        "(nearest leaf that is read: `train.groups.trunk.lr`)"));
-  EXPECT_FALSE(complains({{"model.modulation.hidden", 32}}, "nearest leaf that is read"))
+  EXPECT_TRUE(complains({{"train.groups.modulation.lr", 0.1}}, "`train.groups.trunk.lr`"));
+  EXPECT_FALSE(complains({{"model.modulation.hidden", 32}}, "nearest"))
       << "no leaf that is read has such a name";
   EXPECT_TRUE(complains({{"model.residual.init", 0.5}}, "learned or learned_per_layer"));
   EXPECT_TRUE(complains({{"model.temporal_norm.hidden", 8}}, "temporal_layer_norm"));
   EXPECT_TRUE(complains({{"model.init.std", 0.1}, {"model.init.scheme", "xavier"}}, "gpt2"));
   EXPECT_TRUE(complains({{"data.synthetic.lag", 8}}, "synthetic:copy or synthetic:induction"));
   EXPECT_TRUE(complains({{"data.tokenizer", "byte"}, {"data.corpus", "synthetic:copy"}},
-                        "`data.tokenizer` is read with"));
+                        "`data.tokenizer`"));
   EXPECT_TRUE(complains({{"train.schedule.final_ratio", 0.2}}, "cosine or linear or wsd"));
   EXPECT_TRUE(complains({{"train.early_stop.min_delta", 0.2}}, "early_stop.patience"));
   EXPECT_TRUE(complains({{"train.clip", "none"}, {"train.clip_scope", "group"}}, "train.clip"));
@@ -345,7 +342,7 @@ TEST(Resolve, LeavesWithoutEffectAreSaid) {
   const SweepFiles files;
   const Sweep sweep = files.load("name: x\ntrain: {precision: tf32}\nresources: {device: cpu}\n");
   ASSERT_FALSE(sweep.notes.empty());
-  EXPECT_NE(sweep.notes.front().find("a CPU has no tf32"), std::string::npos);
+  EXPECT_NE(sweep.notes.front().find("tf32"), std::string::npos);
 
   const auto key = [&](const std::string& name) {
     const std::string path = files.write(name, "text").string();
@@ -382,35 +379,36 @@ TEST(Resolve, TimeLeavesFollowTheirOptions) {
 }
 
 TEST(Resolve, RulesBetweenLeaves) {
-  EXPECT_TRUE(complains({{"model.d_model", 64}, {"model.n_heads", 5}}, "not a multiple"));
+  EXPECT_TRUE(complains({{"model.d_model", 64}, {"model.n_heads", 5}}, "`model.n_heads: 5`"));
   EXPECT_TRUE(complains({{"model.d_model", 12}, {"model.positions", "rope"}}, "even width"));
-  EXPECT_TRUE(complains({{"train.batch_size", 8}, {"train.accumulation", 3}}, "does not divide"));
-  EXPECT_TRUE(complains({{"model.max_seq_len", 64}}, "less than `data.seq_len: 128`"));
+  EXPECT_TRUE(
+      complains({{"train.batch_size", 8}, {"train.accumulation", 3}}, "`train.accumulation: 3`"));
+  EXPECT_TRUE(complains({{"model.max_seq_len", 64}}, "`data.seq_len: 128`"));
   EXPECT_TRUE(complains({{"eval.final_splits", ValueList{"test"}}}, "give `data.test`"));
   EXPECT_TRUE(
       complains({{"data.split", "published"}, {"eval.splits", ValueList{"dev"}}}, "names dev"));
   EXPECT_TRUE(complains({{"data.corpus", "file"}}, "needs `data.path`"));
-  EXPECT_TRUE(complains({{"eval.stride", 129}}, "tokens would be left out"));
+  EXPECT_TRUE(complains({{"eval.stride", 129}}, "`data.seq_len: 128`"));
   EXPECT_TRUE(complains({{"model.norm_kind", "temporal_layer_norm"}}, "needs depth-time"));
   EXPECT_TRUE(
       complains({{"model.attention.implementation", "sdpa"}, {"model.dropout.attention", 0.1}},
-                "sdpa has no dropout"));
+                "`model.dropout.attention: 0.1`"));
   EXPECT_TRUE(
       complains({{"train.early_stop.patience", 3}, {"eval.every", Value()}}, "early stopping"));
   EXPECT_TRUE(complains({{"checkpoint.keep_best", 1}, {"data.split", "published"}}, "keep_best"));
-  EXPECT_TRUE(complains({{"train.schedule.warmup_steps", 2000}}, "more than `train.steps: 1000`"));
+  EXPECT_TRUE(complains({{"train.schedule.warmup_steps", 2000}}, "`train.steps: 1000`"));
   EXPECT_TRUE(complains({{"train.schedule.kind", "linear"},
                          {"train.schedule.warmup_steps", 500},
                          {"train.schedule.decay_steps", 600}},
-                        "warm-up and decay together"));
+                        "(1100)"));
   EXPECT_TRUE(complains({{"data.corpus", "synthetic:markov"},
                          {"data.synthetic.order", 4},
                          {"data.synthetic.vocab_size", 262144}},
-                        "more than 65,536 states"));
+                        "262144^4"));
   EXPECT_TRUE(complains({{"model.family", "time_indexed"},
                          {"model.modulation.share_qkv", true},
                          {"model.modulation.targets", ValueList{"q", "up"}}},
-                        "needs q, k and v"));
+                        "`model.modulation.targets`"));
   EXPECT_TRUE(
       complains({{"model.family", "time_indexed"}, {"model.modulation.targets", ValueList{}}},
                 "gate: constant"));
@@ -445,7 +443,7 @@ TEST(CellConfig, WrongTypesAndPathsAreBugs) {
 TEST(CellConfig, WhereTheTextIsGoneTheMessageSaysWhatCanStillBeRead) {
   const std::string said = problem({{"data.corpus", "file"}, {"data.path", "absent.txt"}});
   EXPECT_NE(said.find("no file 'absent.txt'"), std::string::npos) << said;
-  EXPECT_NE(said.find("is read without it: depthgrid results STORE"), std::string::npos) << said;
+  EXPECT_NE(said.find("depthgrid results STORE"), std::string::npos) << said;
 }
 
 const std::string kWindow(200, '.');  // long enough for one

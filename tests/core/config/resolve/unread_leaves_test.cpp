@@ -15,9 +15,8 @@ TEST(UnreadLeaves, ObservationsThatNoCellReadsAreNoted) {
   EXPECT_EQ(off.cells.size(), 1u);
   ASSERT_EQ(off.notes.size(), 1u);
   EXPECT_NE(off.notes.front().find("3:"), std::string::npos) << off.notes.front();
-  EXPECT_NE(off.notes.front().find("`probes.gates.bins` is read with"), std::string::npos);
-  EXPECT_NE(off.notes.front().find("`probes.gates.schedule` is `off`: it has no effect"),
-            std::string::npos);
+  EXPECT_NE(off.notes.front().find("`probes.gates.bins`"), std::string::npos);
+  EXPECT_NE(off.notes.front().find("`probes.gates.schedule` is `off`"), std::string::npos);
   const Sweep mixed = files.load(
       "name: x\nparameters: {model.family: [standard, time_indexed]}\nprobes: {gates: {bins: "
       "8}}\n");

@@ -134,10 +134,9 @@ TEST_F(Composed, AnOverrideStillWinsOverThePresetOfARow) {
   expect_the_same(sweep);
 
   EXPECT_NE(sweep.yaml.find("overrides: [model.n_layers]"), std::string::npos) << sweep.yaml;
-  EXPECT_NE(files_.messages("overrides: [model.n_layer]\n").find("did you mean 'model.n_layers'"),
+  EXPECT_NE(files_.messages("overrides: [model.n_layer]\n").find("'model.n_layers'"),
             std::string::npos);
-  EXPECT_NE(files_.messages("overrides: model.n_layers\n").find("expected a list"),
-            std::string::npos);
+  EXPECT_NE(files_.messages("overrides: model.n_layers\n").find("`overrides`"), std::string::npos);
 }
 
 TEST_F(Composed, PathsAreRelativeToTheFileThatGivesThem) {

@@ -33,10 +33,10 @@ std::string problems(const std::vector<std::string>& settings) {
 TEST(Observation, AllProblemsAreSaidAtOnce) {
   const std::string text = problems({"train.lr=1", "probes.lyapunov.exponent=4",
                                      "probes.lyapunov.exponents=400", "probes.gates.bins"});
-  EXPECT_NE(text.find("`train.lr` belongs to the training"), std::string::npos) << text;
-  EXPECT_NE(text.find("did you mean 'probes.lyapunov.exponents'"), std::string::npos) << text;
+  EXPECT_NE(text.find("`train.lr`"), std::string::npos) << text;
+  EXPECT_NE(text.find("'probes.lyapunov.exponents'"), std::string::npos) << text;
   EXPECT_NE(text.find("64"), std::string::npos) << text;
-  EXPECT_NE(text.find("expected key=value"), std::string::npos) << text;
+  EXPECT_NE(text.find("key=value"), std::string::npos) << text;
   EXPECT_NE(text.find("4 errors"), std::string::npos) << text;
 }
 
