@@ -40,10 +40,12 @@ TEST(Dispatch, AVerbGetsTheWordsBehindIt) {
 
 TEST(Dispatch, AnUnknownVerbIsToldWithTheNearestAndTheUsage) {
   const std::string said = problem_of({"pant"});
-  EXPECT_TRUE(said.starts_with("unknown verb 'pant' (did you mean 'paint'?)\n\n")) << said;
+  EXPECT_NE(said.find("'pant'"), std::string::npos) << said;
+  EXPECT_NE(said.find("'paint'"), std::string::npos) << said;
   EXPECT_TRUE(said.ends_with(usage(kTwo))) << said;
-  EXPECT_TRUE(problem_of({"xyzzyx"}).starts_with("unknown verb 'xyzzyx'\n\n"));
-  EXPECT_TRUE(problem_of({}).starts_with("a verb is missing\n\n"));
+  EXPECT_NE(problem_of({"xyzzyx"}).find("'xyzzyx'"), std::string::npos);
+  EXPECT_EQ(problem_of({"xyzzyx"}).find("'paint'"), std::string::npos);
+  EXPECT_TRUE(problem_of({}).ends_with(usage(kTwo)));
 }
 
 TEST(Dispatch, WhatAVerbThrowsGoesOn) {

@@ -37,7 +37,7 @@ says out '--set train.lr=1e-3'
 expect 0 "$depthgrid" diff hidden=4,s0 hidden=8,s0 "$tiny" --json
 check 'j["leaves"] == [{"leaf": "model.modulation.hidden", "a": 4, "b": 8, "read_by": "both"}]'
 expect 2 "$depthgrid" show hidden=4 "$tiny"
-says err "beginning of several cells"
+says err "'hidden=4'"
 expect 0 "$depthgrid" schema model.modulation.hidden --json
 check 'len(j["leaves"]) == 1 and j["leaves"][0]["path"] == "model.modulation.hidden"'
 expect 0 "$depthgrid" schema train.schedule
@@ -60,11 +60,11 @@ if grep -q $'\x1b' out; then fail "NO_COLOR is not honoured"; fi
 expect 3 "$depthgrid" status "$tiny"
 if grep -q $'\x1b' out; then fail "a file got colours"; fi
 expect 2 "$depthgrid" status "$tiny" --log-level loud
-says err "expected debug, info, warning or error"
+says err "'loud'"
 
 for verb in status results pack; do
   expect 2 "$depthgrid" "$verb" nowhere --set train.lr=1
-  says err "--set and --yes are about a sweep file"
+  says err "--set and --yes"
   expect 66 "$depthgrid" "$verb" nowhere
   says err "nowhere"
   expect 2 "$depthgrid" "$verb"

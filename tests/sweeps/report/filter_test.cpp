@@ -85,9 +85,7 @@ TEST(Filter, AndBindsTighterThanOr) {
 TEST(Filter, ALastComponentIsEnoughWhereItIsUnique) {
   EXPECT_TRUE(matches("depth = 12"));
   EXPECT_TRUE(matches("valid < 3"));
-  EXPECT_NE(
-      error_of("gate = token").find("'gate' is ambiguous: write one of model.gate, other.gate"),
-      std::string::npos);
+  EXPECT_NE(error_of("gate = token").find("model.gate, other.gate"), std::string::npos);
 }
 
 TEST(Filter, AMissingValueMatchesOnlyNull) {
@@ -103,14 +101,19 @@ TEST(Filter, AMissingValueMatchesOnlyNull) {
 }
 
 TEST(Filter, MarksTheFaultWithACaret) {
-  EXPECT_EQ(error_of("seed = 3 and depht > 6"),
-            "filter:14: unknown name 'depht'; did you mean model.depth?\n"
-            "  seed = 3 and depht > 6\n"
-            "               ^");
-  EXPECT_NE(error_of("loss = 1").find("did you mean train_loss or eval_loss.valid?"),
-            std::string::npos);
-  EXPECT_NE(error_of("frobnicate = 1").find("here are: alias, status, seed"), std::string::npos);
-  EXPECT_EQ(error_of("(seed = 3"), "filter:1: this parenthesis is not closed\n  (seed = 3\n  ^");
+  const std::string said = error_of("seed = 3 and depht > 6");
+  EXPECT_TRUE(said.starts_with("filter:14: ")) << said;
+  EXPECT_NE(said.find("'depht'"), std::string::npos) << said;
+  EXPECT_NE(said.find("model.depth?"), std::string::npos) << said;
+  EXPECT_TRUE(
+      said.ends_with("\n"
+                     "  seed = 3 and depht > 6\n"
+                     "               ^"))
+      << said;
+  EXPECT_NE(error_of("loss = 1").find("train_loss or eval_loss.valid"), std::string::npos);
+  EXPECT_NE(error_of("frobnicate = 1").find("alias, status, seed"), std::string::npos);
+  EXPECT_TRUE(error_of("(seed = 3").starts_with("filter:1: "));
+  EXPECT_TRUE(error_of("(seed = 3").ends_with("\n  (seed = 3\n  ^"));
 }
 
 TEST(Filter, RefusesWhatIsNoCondition) {
@@ -132,10 +135,13 @@ TEST(ResolveName, OfManyNamesOnlyTheNearestAreSaid) {
     }
     return "";
   };
-  EXPECT_EQ(said("kknmo"),
-            "unknown name 'kknmo'; the nearest of 26 are eval.kkkk, eval.mmmm, eval.nnnn "
-            "(depthgrid schema lists all)");
-  EXPECT_TRUE(said("eval").starts_with("unknown name 'eval'; the nearest of 26 are "));
+  const std::string near = said("kknmo");
+  for (const char* part :
+       {"'kknmo'", " 26 ", "eval.kkkk, eval.mmmm, eval.nnnn", "depthgrid schema"}) {
+    EXPECT_NE(near.find(part), std::string::npos) << near;
+  }
+  EXPECT_EQ(near.find("eval.aaaa"), std::string::npos) << near;
+  EXPECT_NE(said("eval").find(" 26 "), std::string::npos) << said("eval");
 }
 
 }  // namespace filter_test
