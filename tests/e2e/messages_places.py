@@ -17,7 +17,7 @@ audit: {AUDITS}
 parameters:
   train.lr: [1e-3, 3e-3]
 """
-TEXT = "The quick brown fox jumps over the lazy dog.\n" * 40
+TEXT = "".join(f"The {i}th quick brown fox jumps over {i * i} lazy dogs.\n" for i in range(40))
 SMALL = pathlib.Path("results/small")
 _once = threading.Lock()
 
