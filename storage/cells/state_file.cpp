@@ -1,6 +1,8 @@
 #include "storage/cells/state_file.hpp"
 
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -85,14 +87,40 @@ std::int64_t infinities(std::span<const std::byte> halves) {
   return out;
 }
 
+/// The value of a binary16. Source: IEEE 754-2019, 3.4.
+float single_of(std::uint16_t half) {
+  const std::uint32_t sign = (half & 0x8000U) << 16U, exponent = (half >> 10U) & 0x1fU;
+  const std::uint32_t fraction = half & 0x3ffU;
+  constexpr std::uint32_t kBias = 127 - 15, kHighest = 0x1f;
+  if (exponent == 0) {
+    const float value = std::ldexp(static_cast<float>(fraction), -24);
+    return sign != 0 ? -value : value;
+  }
+  const std::uint32_t wide = exponent == kHighest ? 0xffU : exponent + kBias;
+  return std::bit_cast<float>(sign | wide << 23U | fraction << 13U);
+}
+
+/// Binary16 in the bytes of binary32. The file's filters make nothing of the zeros behind.
+std::vector<std::byte> widened(std::span<const std::byte> halves) {
+  std::vector<std::byte> out(2 * halves.size());
+  for (std::size_t at = 0; at + 2 <= halves.size(); at += 2) {
+    std::uint16_t half = 0;
+    std::memcpy(&half, halves.data() + at, 2);
+    const float value = single_of(half);
+    std::memcpy(out.data() + 2 * at, &value, 4);
+  }
+  return out;
+}
+
 VariableColumn state_column(const StateFileInput& in) {
   VariableColumn out;
   out.name = "state";
   out.dims = {"depth_edge", "sequence_sample", "token_position", "channel_sample"};
-  out.type = in.half ? DataType::Float16 : DataType::Float32;
+  out.type = DataType::Float32;  // also of rounded states: the netCDF library has no binary16
   out.item_bytes = bytes_of(out.type);
   out.attributes = {{"units", std::string("1")},
                     {"long_name", std::string("states before, between and after the depth steps")},
+                    {"significant_bits", in.half ? std::int64_t{11} : std::int64_t{24}},
                     {"beyond_f16", in.half ? infinities(in.states) : 0}};
   return out;
 }
@@ -102,7 +130,7 @@ void write(TableWriter& writer, const StateFileInput& in, const std::string& sel
   const auto ids = static_cast<std::int64_t>(in.token_ids.size());
   const std::int64_t tokens = in.sequences > 0 ? ids / in.sequences : 0;
   const VariableColumn states = state_column(in);
-  const std::size_t depth_bytes = in.token_ids.size() * in.channels.size() * states.item_bytes;
+  const std::size_t depth_bytes = in.token_ids.size() * in.channels.size() * (in.half ? 2U : 4U);
   if (tokens * in.sequences != ids || depth_bytes == 0 ||
       in.states.size() != depth_bytes * in.edge_times.size()) {
     throw Error(
@@ -130,8 +158,9 @@ void write(TableWriter& writer, const StateFileInput& in, const std::string& sel
   const std::size_t column = writer.declare(states, 1);
   for (std::int64_t edge = 0; edge < edges; ++edge) {
     const auto first = static_cast<std::size_t>(edge) * depth_bytes;
-    writer.write_chunk(column, edge,
-                       encode_chunk(in.states.subspan(first, depth_bytes), states.item_bytes));
+    const std::span<const std::byte> given = in.states.subspan(first, depth_bytes);
+    const std::vector<std::byte> wide = in.half ? widened(given) : std::vector<std::byte>();
+    writer.write_chunk(column, edge, encode_chunk(in.half ? wide : given, states.item_bytes));
   }
 }
 

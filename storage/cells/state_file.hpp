@@ -15,7 +15,7 @@ namespace depthgrid {
 struct StateFileInput {
   CellId cell;
   std::int64_t step = 0;                    // optimiser steps done
-  bool half = true;                         // the states are binary16, else binary32
+  bool half = true;                         // the states are binary16, else binary32 as in the file
   std::int64_t sequences = 0;               // n, the first ones of the probe set
   std::span<const double> edge_times;       // (L + 1) depth-times
   std::span<const std::int64_t> channels;   // (k) which ones they are

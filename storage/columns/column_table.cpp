@@ -13,7 +13,6 @@ namespace depthgrid {
 namespace {
 
 constexpr std::size_t kTextStep = 8;
-constexpr std::uint16_t kHalfNaN = 0x7e00;  // of binary16
 
 template <class T>
 void append_item(std::vector<std::byte>& bytes, T item) {
@@ -51,7 +50,6 @@ void append_number(std::vector<std::byte>& bytes, DataType type, double value) {
       return append_item(bytes, static_cast<float>(value));
     case DataType::Float64:
       return append_item(bytes, value);
-    case DataType::Float16:
     case DataType::Text:
       break;
   }
@@ -112,6 +110,12 @@ std::string VariableColumn::text(std::size_t item) const {
   if (type != DataType::Text) return {};
   const auto* first = reinterpret_cast<const char*>(bytes.data()) + item * item_bytes;
   return {first, strnlen(first, item_bytes)};
+}
+
+std::vector<std::string> VariableColumn::texts() const {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < items(); ++i) out.push_back(text(i));
+  return out;
 }
 
 const VariableColumn* ColumnTable::find(std::string_view name) const {
@@ -191,11 +195,7 @@ void describe(VariableColumn& column) {
 std::vector<std::byte> fill_item(DataType type, std::size_t item_bytes) {
   if (type == DataType::Text) return std::vector<std::byte>(item_bytes);
   std::vector<std::byte> out;
-  if (type == DataType::Float16) {
-    append_item(out, kHalfNaN);
-  } else {
-    append_number(out, type, kNaN);
-  }
+  append_number(out, type, kNaN);
   return out;
 }
 

@@ -19,7 +19,7 @@ using AttributeValue = std::variant<std::int64_t, double, std::string, std::vect
 /// Attributes by name, in the order of the file.
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 
-/// One variable in memory, with the same bytes as in the file.
+/// One variable in memory: numbers with the same bytes as in the file, texts padded to one width.
 struct VariableColumn {
   std::string name;
   std::vector<std::string> dims;
@@ -34,6 +34,8 @@ struct VariableColumn {
   std::int64_t integer(std::size_t item) const;
   /// Item of a Text column, without padding.
   std::string text(std::size_t item) const;
+  /// All of them.
+  std::vector<std::string> texts() const;
 };
 
 /// A group of variables over shared axes: the root group of one HDF5 file.

@@ -55,12 +55,12 @@ constexpr auto kDimensions = std::to_array<Dimension>({
 }  // namespace
 
 std::string_view name_of(DataType type) noexcept {
-  constexpr std::array<std::string_view, 7> kNames = {"i1", "i4", "i8", "f2", "f4", "f8", "S"};
+  constexpr std::array<std::string_view, 6> kNames = {"i1", "i4", "i8", "f4", "f8", "S"};
   return kNames[static_cast<std::size_t>(type)];
 }
 
 std::size_t bytes_of(DataType type) noexcept {
-  constexpr std::array<std::size_t, 7> kBytes = {1, 4, 8, 2, 4, 8, 0};
+  constexpr std::array<std::size_t, 6> kBytes = {1, 4, 8, 4, 8, 0};
   return kBytes[static_cast<std::size_t>(type)];
 }
 

@@ -8,11 +8,11 @@
 
 namespace depthgrid {
 
-/// Type of a column in the file: i1 i4 i8 f2 f4 f8, or fixed-length UTF-8. Numbers of Float16 are
-/// only written, from bytes.
-enum class DataType : std::uint8_t { Int8, Int32, Int64, Float16, Float32, Float64, Text };
+/// Type of a column in the file: i1 i4 i8 f4 f8, or UTF-8 of variable length. Only types that the
+/// netCDF library reads: numbers of two bytes it does not (docs/store-format.md, Readers).
+enum class DataType : std::uint8_t { Int8, Int32, Int64, Float32, Float64, Text };
 
-/// NumPy's spelling: "i1", "i4", "i8", "f2", "f4", "f8" or "S".
+/// NumPy's spelling: "i1", "i4", "i8", "f4", "f8" or "S".
 std::string_view name_of(DataType type) noexcept;
 
 /// Bytes per number; 0 for Text, whose width is a property of the column.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <hdf5.h>
 
@@ -18,8 +19,7 @@ namespace fs = std::filesystem;
 DataType data_type(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
   const std::size_t size = H5Tget_size(type);
-  if (kind == H5T_STRING && H5Tis_variable_str(type) == 0) return DataType::Text;
-  if (kind == H5T_FLOAT && size == 2) return DataType::Float16;
+  if (kind == H5T_STRING) return DataType::Text;
   if (kind == H5T_FLOAT && size == 4) return DataType::Float32;
   if (kind == H5T_FLOAT && size == 8) return DataType::Float64;
   if (kind == H5T_INTEGER && size == 1) return DataType::Int8;
@@ -62,7 +62,7 @@ struct TableReader::Impl {
     const std::vector<hsize_t> extents = h5_extents(set.get());
     ColumnShape out;
     out.type = data_type(type.get());
-    out.item_bytes = H5Tget_size(type.get());
+    out.item_bytes = out.type == DataType::Text ? 0 : H5Tget_size(type.get());
     out.extents.assign(extents.begin(), extents.end());
     return out;
   }
@@ -70,7 +70,6 @@ struct TableReader::Impl {
   /// Type of the numbers in memory: that of the file, in this machine's byte order.
   static H5Type memory_type(const H5Dataset& set) {
     const H5Type type(h5_check(H5Dget_type(set.get()), "H5Dget_type"));
-    if (H5Tget_class(type.get()) == H5T_STRING) return h5_string_type(H5Tget_size(type.get()));
     return H5Type(h5_check(H5Tget_native_type(type.get(), H5T_DIR_ASCEND), "H5Tget_native_type"));
   }
 };
@@ -120,16 +119,20 @@ VariableColumn TableReader::read(const std::string& name) const {
   return impl_->guarded(name, [&] {
     const H5Dataset set = impl_->open(name);
     const ColumnShape shape = Impl::shape_of(set);
+    std::vector<std::string> dims = axes_of_column(name);
+    const Variable* v = find_variable(name);
+    if (dims.size() != shape.extents.size() || (v != nullptr && v->type != shape.type)) {
+      throw Error("has other axes or another type than this version of depthgrid writes");
+    }
+    if (shape.type == DataType::Text) {
+      return text_column(name, std::move(dims), h5_read_texts(set.get()));
+    }
     VariableColumn out{.name = name,
-                       .dims = axes_of_column(name),
+                       .dims = std::move(dims),
                        .type = shape.type,
                        .item_bytes = shape.item_bytes,
                        .bytes = {},
                        .attributes = {}};
-    const Variable* v = find_variable(name);
-    if (out.dims.size() != shape.extents.size() || (v != nullptr && v->type != shape.type)) {
-      throw Error("has other axes or another type than this version of depthgrid writes");
-    }
     std::size_t items = 1;
     for (const std::int64_t extent : shape.extents) items *= static_cast<std::size_t>(extent);
     out.bytes.resize(items * out.item_bytes);
@@ -145,6 +148,7 @@ std::vector<std::byte> TableReader::read_rows(const std::string& name, std::int6
   return impl_->guarded(name, [&] {
     const H5Dataset set = impl_->open(name);
     const ColumnShape shape = Impl::shape_of(set);
+    if (shape.type == DataType::Text) throw Error("texts are read whole");
     std::vector<hsize_t> start(shape.extents.size(), 0);
     std::vector<hsize_t> extents(shape.extents.begin(), shape.extents.end());
     start[0] = static_cast<hsize_t>(first);

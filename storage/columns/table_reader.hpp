@@ -19,12 +19,13 @@ enum class SealCheck : std::uint8_t { Whole, BlockOnly };
 /// Shape of a column in the file.
 struct ColumnShape {
   DataType type = DataType::Float64;
-  std::size_t item_bytes = 8;
+  std::size_t item_bytes = 8;  // 0: of texts, whose width is known once they are read
   std::vector<std::int64_t> extents;
   std::int64_t chunk_rows = 0;  // 0: contiguous
 };
 
-/// Reads columns of a sealed file that TableWriter wrote, as bytes.
+/// Reads columns of a sealed file that TableWriter wrote, as bytes. Texts of fixed length, as older
+/// versions wrote them, are read like those of variable length.
 ///
 /// The axes of a column follow from the table of variables, so no dimension scale is resolved: a
 /// file of one cell is read in about a millisecond.
@@ -45,7 +46,7 @@ class TableReader {
   ColumnShape shape(const std::string& name) const;
   /// A whole column with its axes, without attributes.
   VariableColumn read(const std::string& name) const;
-  /// Rows [first, first + count) of the first axis, as in the file.
+  /// Rows [first, first + count) of the first axis of numbers, as in the file.
   std::vector<std::byte> read_rows(const std::string& name, std::int64_t first,
                                    std::int64_t count) const;
   /// The stored (filtered) bytes of the chunk that starts at `first_row`; nothing if the chunk was

@@ -23,20 +23,12 @@ namespace fs = std::filesystem;
 constexpr std::size_t kChunkBytes = std::size_t{512} << 10;
 constexpr unsigned kDeflateLevel = 4;
 
-/// Makes binary16 of binary32: sign, 5 bits of exponent, 10 of mantissa. NumPy reads it as f2.
-void make_half(const H5Type& type) {
-  h5_check(H5Tset_fields(type.get(), 15, 10, 5, 0, 10), "H5Tset_fields");
-  h5_check(H5Tset_size(type.get(), 2), "H5Tset_size");
-  h5_check(H5Tset_ebias(type.get(), 15), "H5Tset_ebias");
-}
-
-H5Type file_type(DataType type, std::size_t item_bytes) {
-  if (type == DataType::Text) return h5_string_type(item_bytes);
-  const std::array<hid_t, 6> types = {H5T_STD_I8LE,   H5T_STD_I32LE,  H5T_STD_I64LE,
-                                      H5T_IEEE_F32LE, H5T_IEEE_F32LE, H5T_IEEE_F64LE};
-  H5Type out(h5_check(H5Tcopy(types[static_cast<std::size_t>(type)]), "H5Tcopy"));
-  if (type == DataType::Float16) make_half(out);
-  return out;
+/// Types that every reader of netCDF-4 knows too.
+H5Type file_type(DataType type) {
+  if (type == DataType::Text) return h5_text_type();
+  const std::array<hid_t, 5> types = {H5T_STD_I8LE, H5T_STD_I32LE, H5T_STD_I64LE, H5T_IEEE_F32LE,
+                                      H5T_IEEE_F64LE};
+  return H5Type(h5_check(H5Tcopy(types[static_cast<std::size_t>(type)]), "H5Tcopy"));
 }
 
 void put_attribute(hid_t owner, const std::string& name, const AttributeValue& value) {
@@ -44,7 +36,7 @@ void put_attribute(hid_t owner, const std::string& name, const AttributeValue& v
 }
 
 bool is_float(DataType type) {
-  return type == DataType::Float16 || type == DataType::Float32 || type == DataType::Float64;
+  return type == DataType::Float32 || type == DataType::Float64;
 }
 
 }  // namespace
@@ -73,13 +65,16 @@ struct TableWriter::Impl {
     return out;
   }
 
-  /// A dataset with its fill value and attributes, chunked when chunk_rows > 0.
+  /// A dataset with its fill value and attributes, chunked when chunk_rows > 0. Texts need no fill
+  /// value: HDF5's own is the empty text.
   H5Dataset make(const VariableColumn& column, const std::vector<hsize_t>& shape,
                  std::int64_t chunk_rows) {
     const H5Props props(h5_check(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate"));
-    const H5Type type = file_type(column.type, column.item_bytes);
+    const H5Type type = file_type(column.type);
     const std::vector<std::byte> fill = fill_item(column.type, column.item_bytes);
-    h5_check(H5Pset_fill_value(props.get(), type.get(), fill.data()), "H5Pset_fill_value");
+    if (column.type != DataType::Text) {
+      h5_check(H5Pset_fill_value(props.get(), type.get(), fill.data()), "H5Pset_fill_value");
+    }
     h5_check(H5Pset_obj_track_times(props.get(), false), "H5Pset_obj_track_times");
     if (chunk_rows > 0) {
       std::vector<hsize_t> chunk = shape;
@@ -96,7 +91,6 @@ struct TableWriter::Impl {
                            "H5Dcreate2"));
     for (const auto& [name, value] : column.attributes) put_attribute(set.get(), name, value);
     if (is_float(column.type)) h5_put(set.get(), "_FillValue", type, fill.data());
-    if (column.type == DataType::Text) h5_put(set.get(), "_Encoding", std::string("utf-8"));
     return set;
   }
 
@@ -108,7 +102,8 @@ struct TableWriter::Impl {
   }
 
   static void write(const H5Dataset& set, const VariableColumn& column) {
-    const H5Type type = file_type(column.type, column.item_bytes);
+    if (column.type == DataType::Text) return h5_write_texts(set.get(), column.texts());
+    const H5Type type = file_type(column.type);
     h5_check(H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, column.bytes.data()),
              "H5Dwrite");
   }
@@ -157,7 +152,9 @@ void TableWriter::column(const VariableColumn& column) {
     throw Error("column '" + column.name + "' has " + std::to_string(column.items()) +
                 " values, its axes require " + std::to_string(items));
   }
-  const bool filtered = column.dims.size() > 1 && column.bytes.size() >= kFilteredFrom;
+  // Filters would see the references of texts only.
+  const bool filtered = column.type != DataType::Text && column.dims.size() > 1 &&
+                        column.bytes.size() >= kFilteredFrom;
   const auto rows = static_cast<std::int64_t>(shape.empty() ? 1 : shape[0]);
   H5Dataset set = impl_->make(
       column, shape,
@@ -168,6 +165,9 @@ void TableWriter::column(const VariableColumn& column) {
 }
 
 std::size_t TableWriter::declare(const VariableColumn& column, std::int64_t chunk_rows) {
+  if (column.type == DataType::Text) {
+    throw Error("column '" + column.name + "': texts are written whole");
+  }
   H5Dataset set = impl_->make(column, impl_->shape(column.dims), chunk_rows);
   impl_->attach(set, column.dims);
   impl_->declared.push_back(std::move(set));

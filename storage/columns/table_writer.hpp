@@ -21,8 +21,8 @@ inline constexpr std::int64_t kMostChunkRows = 128;
 std::int64_t chunk_rows(std::size_t row_bytes, std::int64_t rows);
 
 /// Writes tables as sealed HDF5 files that xarray, h5py, pandas and h5dump open directly:
-/// everything in the root group, dimension scales attached to every axis, fixed-length UTF-8, V18
-/// format.
+/// everything in the root group, dimension scales attached to every axis, V18 format. They are
+/// files of netCDF-4 too: of its types are numbers and texts (UTF-8 of variable length).
 ///
 /// Columns are passed as bytes (column_table.hpp), whole or in chunks that are already filtered.
 /// Small files are built in shared memory, large ones beside the target; the destructor removes an
@@ -41,10 +41,11 @@ class TableWriter {
   /// Writes a coordinate column and creates the axis of its name. Must precede columns that use it.
   void axis(const VariableColumn& coordinate);
 
-  /// Writes a whole column: contiguous if it is over `cell` alone, else chunked from 64 KiB up.
+  /// Writes a whole column: contiguous if it is over `cell` alone or of texts, else chunked from
+  /// 64 KiB up.
   void column(const VariableColumn& column);
 
-  /// Declares a column whose numbers are written later.
+  /// Declares a column whose numbers are written later. @throws Error for a column of texts.
   /// @param column      without bytes.
   /// @param chunk_rows  rows of the first axis in one chunk; 0: contiguous.
   /// @return the index of the column for write_chunk() and write_whole().

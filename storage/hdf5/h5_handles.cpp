@@ -1,6 +1,7 @@
 #include "storage/hdf5/h5_handles.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/base/error.hpp"
 
@@ -24,6 +25,45 @@ auto with_attribute(hid_t owner, const std::string& name, Read read)
   const H5Attr attribute(h5_check(H5Aopen(owner, name.c_str(), H5P_DEFAULT), "H5Aopen"));
   const H5Type type(h5_check(H5Aget_type(attribute.get()), "H5Aget_type"));
   return read(attribute.get(), type.get());
+}
+
+std::size_t items_of(const H5Space& space) {
+  const hssize_t items = H5Sget_simple_extent_npoints(space.get());
+  h5_check(items < 0 ? -1 : 0, "H5Sget_simple_extent_npoints");
+  return static_cast<std::size_t>(items);
+}
+
+/// Texts of variable length, which HDF5 allocates while it reads; gives them back.
+class ReadTexts {
+ public:
+  explicit ReadTexts(hid_t dataset)
+      : space_(h5_check(H5Dget_space(dataset), "H5Dget_space")), items_(items_of(space_), nullptr) {
+    h5_check(H5Dread(dataset, type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, items_.data()),
+             "H5Dread");
+  }
+  ~ReadTexts() { H5Dvlen_reclaim(type_.get(), space_.get(), H5P_DEFAULT, items_.data()); }
+  ReadTexts(const ReadTexts&) = delete;
+  ReadTexts& operator=(const ReadTexts&) = delete;
+
+  const std::vector<char*>& items() const { return items_; }  // the empty text is a null pointer
+
+ private:
+  H5Type type_ = h5_text_type();
+  H5Space space_;
+  std::vector<char*> items_;
+};
+
+std::vector<std::string> read_fixed_texts(hid_t dataset, std::size_t width) {
+  const H5Space space(h5_check(H5Dget_space(dataset), "H5Dget_space"));
+  std::vector<char> bytes(items_of(space) * width);
+  h5_check(
+      H5Dread(dataset, h5_string_type(width).get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()),
+      "H5Dread");
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < bytes.size(); at += width) {
+    out.emplace_back(bytes.data() + at, strnlen(bytes.data() + at, width));
+  }
+  return out;
 }
 
 }  // namespace
@@ -68,6 +108,33 @@ H5Type h5_string_type(std::size_t length) {
   h5_check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "H5Tset_strpad");
   h5_check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "H5Tset_cset");
   return type;
+}
+
+H5Type h5_text_type() {
+  H5Type type(h5_check(H5Tcopy(H5T_C_S1), "H5Tcopy"));
+  h5_check(H5Tset_size(type.get(), H5T_VARIABLE), "H5Tset_size");
+  h5_check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "H5Tset_cset");
+  return type;
+}
+
+void h5_write_texts(hid_t dataset, const std::vector<std::string>& texts) {
+  std::vector<const char*> items;
+  items.reserve(texts.size());
+  for (const std::string& text : texts) items.push_back(text.c_str());
+  h5_check(H5Dwrite(dataset, h5_text_type().get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, items.data()),
+           "H5Dwrite");
+}
+
+std::vector<std::string> h5_read_texts(hid_t dataset) {
+  const H5Type type(h5_check(H5Dget_type(dataset), "H5Dget_type"));
+  if (h5_check(H5Tis_variable_str(type.get()), "H5Tis_variable_str") == 0) {
+    return read_fixed_texts(dataset, H5Tget_size(type.get()));
+  }
+  const ReadTexts read(dataset);
+  std::vector<std::string> out;
+  out.reserve(read.items().size());
+  for (const char* text : read.items()) out.emplace_back(text == nullptr ? "" : text);
+  return out;
 }
 
 void h5_put(hid_t owner, const std::string& name, const std::string& text) {

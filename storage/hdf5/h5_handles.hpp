@@ -47,8 +47,18 @@ H5Props h5_file_access();
 /// no times.
 void h5_keep_order(const H5Props& creation);
 
-/// A fixed-length UTF-8 string type, null-padded; a length of 0 becomes 1.
+/// A fixed-length UTF-8 string type, null-padded; a length of 0 becomes 1. For attributes only: the
+/// netCDF library takes them as character strings of its own, but data sets of them break its heap.
 H5Type h5_string_type(std::size_t length);
+
+/// UTF-8 of variable length, the type of all texts in data sets: netCDF's NC_STRING.
+H5Type h5_text_type();
+
+/// Writes the whole of a data set of h5_text_type(). @param texts  as many as it has items.
+void h5_write_texts(hid_t dataset, const std::vector<std::string>& texts);
+
+/// All texts of a data set, row-major; also of one of fixed length, as older versions wrote them.
+std::vector<std::string> h5_read_texts(hid_t dataset);
 
 /// Attributes of an object: scalars, fixed-length UTF-8 of any length, lists of small integers.
 /// @throws BackendError.

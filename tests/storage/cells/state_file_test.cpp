@@ -101,6 +101,8 @@ TEST(StateFile, HalvesAreReadAsTheirNumbers) {
     EXPECT_NE(data.find(part), std::string::npos) << part << data;
   }
   EXPECT_NE(dumped("-a state/beyond_f16 " + file).find("(0): 2"), std::string::npos);
+  EXPECT_NE(dumped("-a state/significant_bits " + file).find("(0): 11"), std::string::npos);
+  EXPECT_NE(dumped("-H -d state " + file).find("H5T_IEEE_F32LE"), std::string::npos);
 }
 
 TEST(StateFile, SaysWhoseStatesTheyAreAndWhere) {
