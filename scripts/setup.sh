@@ -10,7 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 packages=(
   g++ cmake ninja-build ccache pkg-config python3 python3-venv git ca-certificates
-  openmpi-bin libopenmpi-dev libhdf5-dev hdf5-tools libyaml-cpp-dev libboost-program-options-dev
+  openmpi-bin libopenmpi-dev libhdf5-dev hdf5-tools netcdf-bin libyaml-cpp-dev libboost-program-options-dev
   libspdlog-dev libfmt-dev nlohmann-json3-dev libssl-dev libgtest-dev xz-utils tmux)
 # A private Slurm for the tests of submissions (scripts/slurm/lab.sh); a machine that has one keeps it.
 command -v sbatch >/dev/null || packages+=(slurm-wlm munge)
@@ -80,7 +80,7 @@ else
   install torch "LibTorch 2.11.0 with CUDA 13.0 libraries (4.7 GB on disk)" \
     "no network to the package index, or less than 8 GB of free disk" requirements.txt
 fi
-install dev "clang-format, clang-tidy and shellcheck" "no network to the package index" requirements-dev.txt
+install dev "clang-format, clang-tidy, shellcheck and netCDF4" "no network to the package index" requirements-dev.txt
 install analysis "packages for reading results in Python" "no network to the package index" \
   requirements-analysis.txt
 

@@ -30,6 +30,8 @@ depthgrid_e2e(records 1200)
 depthgrid_e2e(own_text 900)
 depthgrid_e2e(tutorial 1200)
 depthgrid_e2e(readers 1200)
+depthgrid_e2e(readers_all 2400 slow)
+set_tests_properties(e2e.readers_all PROPERTIES SKIP_RETURN_CODE 77)  # no network
 depthgrid_e2e(secrets 900)
 depthgrid_e2e(signals 1200)
 depthgrid_e2e(orders 1200)

@@ -28,7 +28,7 @@ struct ColumnShape {
 /// versions wrote them, are read like those of variable length.
 ///
 /// The axes of a column follow from the table of variables, so no dimension scale is resolved: a
-/// file of one cell is read in about a millisecond.
+/// file of one cell is read in one or two milliseconds.
 /// @throws StorageError: NoInput if there is no file; BadData if the seal is broken, HDF5 reports
 ///         an error, or the axes or the type of a variable differ from the table.
 class TableReader {

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Tries readers of netCDF on HDF5 files, each in a process of its own, as they may die, and compares what each has
 found with what h5py finds: names, axes, types, every number, every text, attributes.
 

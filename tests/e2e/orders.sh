@@ -41,8 +41,9 @@ import sys
 import h5py
 
 a, b = (h5py.File(f"{store}/sweep.h5") for store in sys.argv[1:3])
-names = [n.decode().strip("\0") for n in a["cell_alias"][()]]
-same = lambda v, row: a[v][row].tobytes() == b[v][row].tobytes()
+names = [n.decode() for n in a["cell_alias"][()]]
+bits = lambda value: value if isinstance(value, bytes) else value.tobytes()
+same = lambda v, row: bits(a[v][row]) == bits(b[v][row])
 differ = [n for row, n in enumerate(names) if not all(
     same(v, row) for v in ("train_loss", "train_grad_norm", "eval_loss", "final_loss", "weights_sha256"))]
 print(f"{sys.argv[1]} and {sys.argv[2]}: {len(names) - len(differ)} of {len(names)} cells are equal")

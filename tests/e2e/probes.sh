@@ -141,12 +141,13 @@ for row, cell in enumerate(c.decode() for c in sweep["cell"][()]):
         norm = sweep["trajectory_norm_mean"][row, steps.index(step), :, 0]
         with h5py.File(file) as look:
             state = look["state"]
-            assert state.shape == (np.isfinite(norm).sum(), 2, 16, 5) and state.dtype == np.float16, state
+            assert state.shape == (np.isfinite(norm).sum(), 2, 16, 5) and state.dtype == np.float32, state
             assert [d[0].name for d in state.dims] == axes and state.chunks == (1, 2, 16, 5), state.chunks
             owner = look.attrs["cell"]
             owner = owner.decode() if isinstance(owner, bytes) else str(owner)
             assert owner == cell and look.attrs["step"] == step, (owner, look.attrs["step"])
             assert np.isfinite(state[()]).all() and state.attrs["beyond_f16"] == 0
+            assert (state[()].astype("f2") == state[()]).all() and state.attrs["significant_bits"] == 11
             assert look["depth_edge_time"][0] == 0 and look["depth_edge_time"][-1] == 1
             assert (look["state_token"][()] >= 0).all() and (look["state_token"][()] < 16).all()
             channels.add(tuple(look["channel_sample"][()].tolist()))

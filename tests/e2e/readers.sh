@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Python opens what two runs have packed: xarray, h5py and pandas read it, xarray joins both, and the statistics of
-# `results --by arm` are those that NumPy finds.
+# `results --by arm` are those that NumPy finds. Readers of netCDF read every file that a page tells a user to open.
+# A store with the types of former versions is read and packed as before.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh" "$@"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 python=$sources/.venv/bin/python
@@ -13,12 +14,53 @@ YAML
 printf '%s\n' 'name: rates' 'base: base.yaml' 'train: {steps: 20}' 'seeds: 3' \
   'parameters: {train.lr: [1e-3, 1e-2]}' >rates.yaml
 printf '%s\n' 'name: models' 'base: base.yaml' 'train: {steps: 30}' 'parameters: {model.n_layers: [1, 2]}' \
-  'include: [{model.family: time_indexed, model.modulation.hidden: 4, tag: modulated}]' >models.yaml
+  'include: [{model.family: time_indexed, model.modulation.hidden: 4, tag: modulated}]' \
+  'description: "h_mod, Δt = ½"' 'probes: {trajectory: {state_sequences: 1, schedule: {at: [0, 30]}}}' >models.yaml
 for name in rates models; do expect 0 "$depthgrid" run "$name.yaml" --store "$name" -q; done
 
 "$python" "$sources/tests/storage/read_sweep.py" rates/sweep.h5 6 final_loss param_train_lr || fail "rates"
 "$python" "$sources/tests/storage/read_sweep.py" models/sweep.h5 3 param_model_modulation_hidden || fail "models"
 "$python" -W error::FutureWarning "$sources/tests/storage/read_sweep.py" --concat rates/sweep.h5 models/sweep.h5 || fail "both"
+
+# The netCDF library, 4.10 in the wheel and 4.9 in Debian's ncdump; R and Octave where they are.
+netcdf() { "$python" "$sources/tests/e2e/netcdf.py" --need netCDF4,xarray "$@"; }
+expect 0 "$depthgrid" probe models --at final --set probes.trajectory.state_sequences=2
+expect 0 "$depthgrid" pack models
+files_of() { ls "$1"/sweep.h5 "$1"/plan.h5 "$1"/cells/*/*/result.h5 "$1"/cells/*/*/probe-1.h5 "$1"/cells/*/*/states-*.h5; }
+modulated=$("$python" -c 'import h5py; print(h5py.File("models/sweep.h5")["cell"][2].decode())')
+mapfile -t files < <(files_of models | grep -e "^models/[a-z]*.h5" -e "$modulated")
+[ "${#files[@]}" = 7 ] || fail "not the files of a cell and of its sweep: ${files[*]}"
+netcdf "${files[@]}" rates/sweep.h5 || fail "a reader of netCDF does not read what a page tells to open"
+
+# Files of a former version: the same results, and the same sweep.h5 but for the digests of files.
+expect 0 "$depthgrid" results models --json
+cp out results.json
+cp models/sweep.h5 packed.h5
+mapfile -t files < <(files_of models)
+"$python" "$sources/tests/e2e/old_types.py" "${files[@]}" || fail "the types of a former version"
+same_as_packed() {
+  "$python" - <<'PY' || fail "$1"
+import h5py
+import numpy as np
+
+old, new = h5py.File("packed.h5"), h5py.File("models/sweep.h5")
+assert list(old) == list(new)
+for name in old:
+    if not name.endswith("_sha256") or name in ("weights_sha256", "tokens_sha256", "probe_set_sha256"):
+        assert old[name].dtype == new[name].dtype, name
+        np.testing.assert_array_equal(old[name][()], new[name][()], err_msg=name)
+PY
+}
+expect 0 "$depthgrid" results models --json
+cmp out results.json || fail "results of files with the types of a former version"
+rm models/sweep.h5
+expect 0 "$depthgrid" pack models
+same_as_packed "results with the types of a former version are packed otherwise"
+"$python" "$sources/tests/e2e/old_types.py" models/sweep.h5 || fail "the types of a former version"
+rm models/cells/*/"$modulated"/result.h5
+"$depthgrid" pack models >out 2>err || true # it says what is missing
+says err "is kept as it was packed before"
+same_as_packed "rows with the types of a former version are kept otherwise"
 
 expect 0 "$depthgrid" results rates --by arm --json
 "$python" - <<'PY' || fail "the statistics of the arms are not those of the file"

@@ -53,7 +53,7 @@ constexpr Leaf kProbes[] = {
              "all"),
          kStatesOn),
     read(word("probes.trajectory.state_dtype", "f16 f32", "f16", Observation,
-              "type in which they are stored"),
+              "precision to which they are rounded"),
          kStatesOn),
     read(integer("probes.trajectory.max_bytes", 0, 1e15, "bytes", "67108864", Observation,
                  "that raw states may take per cell, before compression; more is refused"),
