@@ -99,6 +99,13 @@ std::int64_t CellAxes::width(const Variable& v, std::size_t first) {
   return out;
 }
 
+std::vector<RowAxis> CellAxes::axes(const Variable& v, std::size_t first) const {
+  const std::vector<std::string> names = axes_of(v);
+  std::vector<RowAxis> out;
+  for (std::size_t i = first; i < names.size(); ++i) out.push_back(axes_.at(names[i]).row);
+  return out;
+}
+
 std::int64_t CellAxes::used(const std::string& axis) const {
   const auto at = axes_.find(axis);
   return at == axes_.end() || !at->second.used ? 0 : at->second.row.length;

@@ -27,6 +27,9 @@ class CellAxes {
   /// unknown.
   std::int64_t width(const Variable& v, std::size_t first);
 
+  /// The axes of `v` from the `first` on, as they were given or followed from counts.
+  std::vector<RowAxis> axes(const Variable& v, std::size_t first) const;
+
   /// Length of an axis that some variable uses; 0 if none does.
   std::int64_t used(const std::string& axis) const;
 

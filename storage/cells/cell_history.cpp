@@ -10,6 +10,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
+#include "storage/cells/cell_axes.hpp"
+#include "storage/cells/row_layout.hpp"
 
 namespace depthgrid {
 namespace {
@@ -32,7 +34,7 @@ struct Span {
   std::int64_t count = 0;
 };
 
-/// Columns that both layouts have, with equal counts.
+/// Columns that both layouts have, with equal counts. One without a name was left out.
 std::vector<Span> common_columns(const RowKind& from, const RowKind& to,
                                  std::string_view without = "") {
   std::vector<Span> spans;
@@ -40,7 +42,8 @@ std::vector<Span> common_columns(const RowKind& from, const RowKind& to,
   for (const RowColumn& c : from.columns) {
     std::int64_t target = 0;
     for (const RowColumn& t : to.columns) {
-      if (t == c && t.variable != without) spans.push_back({at, target, c.count});
+      if (t == c && !t.variable.empty() && t.variable != without)
+        spans.push_back({at, target, c.count});
       target += t.count;
     }
     at += c.count;
@@ -61,9 +64,8 @@ RowKind union_of(const std::vector<Part>& parts) {
   RowKind kind = *parts.back().kind;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     for (const RowColumn& c : part->kind->columns) {
-      if (std::ranges::find(kind.columns, c.variable, &RowColumn::variable) == kind.columns.end()) {
-        kind.columns.push_back(c);
-      }
+      const auto known = std::ranges::find(kind.columns, c.variable, &RowColumn::variable);
+      if (!c.variable.empty() && known == kind.columns.end()) kind.columns.push_back(c);
     }
   }
   return kind;
@@ -195,6 +197,67 @@ std::map<std::int64_t, JournalContents> read_all(const fs::path& cell_dir, CellH
   return journals;
 }
 
+/// The axes along which the numbers of the columns of one attempt lie, by variable.
+std::map<std::string, std::vector<RowAxis>> column_axes(const JournalHeader& header) {
+  std::map<std::string, std::vector<RowAxis>> out;
+  CellAxes axes;
+  const auto unless_wrong = [](const auto& work) {
+    try {
+      work();
+    } catch (const Error&) {  // whoever puts the numbers into columns says so
+    }
+  };
+  for (const RowAxis& axis : header.axes) unless_wrong([&] { axes.give(axis); });
+  for (const RowKind& kind : header.kinds) {
+    for (const RowColumn& column : kind.columns) {
+      const Variable* v = find_variable(column.variable);
+      if (v == nullptr) continue;
+      unless_wrong([&] {
+        const std::size_t first = axis_of_kind(kind.name).empty() ? 1 : 2;
+        axes.shape(*v, first, column.count);
+        out[column.variable] = axes.axes(*v, first);
+      });
+    }
+  }
+  return out;
+}
+
+/// Probes may look by other leaves after a resume, along axes of other lengths or labels. All
+/// columns of a cell share their axes, those of the newest attempt: of older attempts, columns
+/// along other ones are left out, by taking away their names.
+class CommonAxes {
+ public:
+  void keep(JournalHeader& header) {
+    const auto axes = column_axes(header);
+    for (RowKind& kind : header.kinds) {
+      for (RowColumn& column : kind.columns) {
+        const auto own = axes.find(column.variable);
+        if (own == axes.end()) continue;
+        if (std::ranges::all_of(own->second, [&](const RowAxis& a) { return fits(a); })) {
+          for (const RowAxis& axis : own->second) known_.try_emplace(axis.name, axis);
+        } else {
+          column.variable.clear();
+        }
+      }
+    }
+    for (const RowAxis& axis : header.axes) {
+      const bool told = std::ranges::find(told_, axis.name, &RowAxis::name) != told_.end();
+      if (!told && fits(axis)) told_.push_back(axis);
+    }
+  }
+
+  std::vector<RowAxis> told() && { return std::move(told_); }
+
+ private:
+  bool fits(const RowAxis& axis) const {
+    const auto at = known_.find(axis.name);
+    return at == known_.end() || at->second == axis;
+  }
+
+  std::map<std::string, RowAxis> known_;
+  std::vector<RowAxis> told_;
+};
+
 }  // namespace
 
 std::vector<double> MergedRows::column(std::string_view variable) const {
@@ -234,13 +297,17 @@ std::int64_t covered_steps(const CellHistory& history) {
 
 CellHistory read_history(const fs::path& cell_dir) {
   CellHistory history;
-  const std::map<std::int64_t, JournalContents> journals = read_all(cell_dir, history);
+  std::map<std::int64_t, JournalContents> journals = read_all(cell_dir, history);
+  CommonAxes axes;
+  for (auto newest = journals.rbegin(); newest != journals.rend(); ++newest) {
+    axes.keep(newest->second.header);
+  }
+  history.axes = std::move(axes).told();
   std::vector<std::string> names;  // kinds in the order in which they first appear
   std::map<std::string, std::vector<Part>> parts;
   for (const auto& [generation, journal] : journals) {
     history.attempts.push_back(record_of(generation, journal));
     history.events.insert(history.events.end(), journal.events.begin(), journal.events.end());
-    if (!journal.header.axes.empty()) history.axes = journal.header.axes;
     for (std::size_t k = 0; k < journal.rows.size(); ++k) {
       const RowKind& kind = journal.header.kinds[k];
       std::vector<Part>& of_kind = parts[kind.name];

@@ -24,7 +24,8 @@ struct AttemptRecord {
 
 /// Rows of one kind from all attempts, by ascending step, each from the newest attempt that has it.
 struct MergedRows {
-  RowKind kind;  // columns of the newest attempt, then those that only older ones had
+  /// Columns of the newest attempt, then those that only older ones had, along the same axes.
+  RowKind kind;
   RowTable rows;
   /// Values of one column over all rows, (rows, count). @throws Error for an unknown variable.
   std::vector<double> column(std::string_view variable) const;
@@ -34,7 +35,7 @@ struct MergedRows {
 struct CellHistory {
   std::vector<AttemptRecord> attempts;  // ascending generation
   std::vector<MergedRows> kinds;
-  std::vector<RowAxis> axes;           // of the newest attempt that names them
+  std::vector<RowAxis> axes;           // of the newest attempt, then those that only older ones had
   std::vector<JournalEvent> events;    // ascending generation, then as written
   std::int64_t replayed_steps = 0;     // training rows that a later attempt computed again
   std::int64_t replay_mismatches = 0;  // of these, not bitwise equal
@@ -49,7 +50,9 @@ struct CellHistory {
 /// Reads and merges every `journal-*` of a cell. Rows of older attempts are compared bit for bit,
 /// including NaN, with those of the next newer attempt that has the same step, except for
 /// train_wall_time, a clock; the kind "cell" (no axis) is not compared. A cell without journals
-/// gives an empty history. Of a damaged journal the records before the damage are read.
+/// gives an empty history. Of a damaged journal the records before the damage are read. A column
+/// along axes of other lengths or labels than those of newer attempts (probes may look by other
+/// leaves after a resume) is left out of the older attempt's rows.
 /// @param cell_dir  its name is the cell's id, which the journals name too.
 CellHistory read_history(const std::filesystem::path& cell_dir);
 

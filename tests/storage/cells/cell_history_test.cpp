@@ -1,5 +1,6 @@
 #include "storage/cells/cell_history.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -133,6 +134,33 @@ TEST(CellHistory, KeepsWhatATornJournalStillTells) {
   EXPECT_TRUE(history.attempts[1].torn);
   EXPECT_EQ(history.attempts[1].generation, 2);
   EXPECT_EQ(history.find("train")->rows.steps, Integers{1});
+}
+
+// As many numbers do not make the same ones: probes may look by other leaves after a resume.
+TEST(CellHistory, LooksOfAnAttemptAlongOtherLabelsAreNotThoseOfTheNewest) {
+  TemporaryFolder folder;
+  const std::vector<RowKind> kinds = {
+      {"probe", {{"lyapunov_exponent", 1}, {"lyapunov_log_det", 1}}}};
+  const auto probed = [&](std::int64_t generation, const std::string& variant) {
+    return Journal(folder.path() / generation_name("journal", generation),
+                   {.generation = generation,
+                    .kinds = kinds,
+                    .attempt_json = "{}",
+                    .axes = {{"exponent", 1, {}, {}}, {"lyapunov_variant", 1, {variant}, {}}}});
+  };
+  probed(1, "raw").append(0, 4, Numbers{1, 10});
+  probed(2, "relative").append(0, 8, Numbers{2, 20});
+
+  const CellHistory history = read_history(folder.path());
+
+  const auto variant =
+      std::ranges::find(history.axes, std::string("lyapunov_variant"), &RowAxis::name);
+  ASSERT_NE(variant, history.axes.end());
+  EXPECT_EQ(variant->labels, std::vector<std::string>{"relative"});
+  const Numbers exponents = history.find("probe")->column("lyapunov_exponent");
+  EXPECT_TRUE(std::isnan(exponents[0])) << "a raw exponent under another name";
+  EXPECT_EQ(exponents[1], 2);
+  EXPECT_EQ(history.find("probe")->column("lyapunov_log_det"), (Numbers{10, 20}));
 }
 
 TEST(CellHistory, OfACellWithoutAttemptsIsEmpty) {
