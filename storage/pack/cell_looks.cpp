@@ -1,6 +1,7 @@
 #include "storage/pack/cell_looks.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,16 +15,24 @@ bool is_axis(const VariableColumn& column) {
   return column.dims.size() == 1 && column.dims[0] == column.name;
 }
 
-/// A merge of the tables of one cell.
-class Looks {
+/// A merge of the tables of one cell: its own, and later ones that go over it.
+class CellTables {
  public:
-  Looks(const ColumnTable& own, std::span<const ColumnTable> looks) : own_(own), looks_(looks) {
+  CellTables(const ColumnTable& own, std::span<const ColumnTable> later)
+      : own_(own), later_(later) {
     axes_.add(own);
-    for (const ColumnTable& look : looks) axes_.add(look);
+    for (const ColumnTable& table : later) axes_.add(table);
     axes_.finish();
     out_.sizes = own.sizes;
-    for (const ColumnTable& look : looks) out_.sizes.insert(look.sizes.begin(), look.sizes.end());
+    for (const ColumnTable& table : later) {
+      out_.sizes.insert(table.sizes.begin(), table.sizes.end());
+    }
     for (const auto& [axis, size] : axes_.sizes()) out_.sizes[axis] = size;
+    // Files of other versions may have fewer labels, or more.
+    for (auto& [axis, size] : out_.sizes) {
+      const std::size_t labels = labels_of(dimension(axis)).size();
+      if (labels > 0) size = static_cast<std::int64_t>(labels);
+    }
     out_.attributes = own.attributes;
   }
 
@@ -32,10 +41,11 @@ class Looks {
     for (const VariableColumn& column : own_.columns) {
       if (!is_axis(column)) out_.columns.push_back(fitted(column));
     }
-    for (const ColumnTable& look : looks_) {
-      for (const VariableColumn& column : look.columns) {
-        if (column.dims.size() < 2 || out_.find(column.name) != nullptr) continue;
-        out_.columns.push_back(fitted(column));
+    for (const ColumnTable& table : later_) {
+      for (const VariableColumn& column : table.columns) {
+        if (!is_axis(column) && out_.find(column.name) == nullptr) {
+          out_.columns.push_back(fitted(column));
+        }
       }
     }
     return std::move(out_);
@@ -47,22 +57,23 @@ class Looks {
     const auto add = [this](const ColumnTable& table) {
       for (const VariableColumn& column : table.columns) {
         if (!is_axis(column) || out_.find(column.name) != nullptr) continue;
-        const bool padded = dimension(column.name).kind == AxisKind::Padded;
-        out_.columns.push_back(
-            padded ? coordinate(dimension(column.name), out_.sizes.find(column.name)->second)
-                   : column);
+        const Dimension& axis = dimension(column.name);
+        const bool plain = axis.kind == AxisKind::Padded || axis.kind == AxisKind::Fixed;
+        out_.columns.push_back(plain ? coordinate(axis, out_.sizes.find(column.name)->second)
+                                     : column);
       }
     };
     add(own_);
-    for (const ColumnTable& look : looks_) add(look);
+    for (const ColumnTable& table : later_) add(table);
   }
 
-  /// A column with the lengths of all tables, and the looks at it.
+  /// A column with the lengths of all tables, and what they have of it.
   VariableColumn fitted(const VariableColumn& column) const {
     const Variable* variable = find_variable(column.name);
     if (variable == nullptr || column.dims.front() != "cell") return column;
-    if (column.name == "n_probes") {
-      const double looks = static_cast<double>(out_.sizes.find("probe_step")->second);
+    const auto steps = out_.sizes.find("probe_step");
+    if (column.name == "n_probes" && steps != out_.sizes.end()) {
+      const double looks = static_cast<double>(steps->second);
       VariableColumn count = number_column(column.name, column.dims, column.type, {&looks, 1});
       count.attributes = column.attributes;
       return count;
@@ -70,9 +81,9 @@ class Looks {
     if (column.dims.size() < 2) return column;
     VariableColumn out = absent_column(*variable, column.item_bytes, out_.items(column.dims));
     place(own_, out);
-    for (const ColumnTable& look : looks_) {
-      forget_steps_of(look, out);
-      place(look, out);
+    for (const ColumnTable& table : later_) {
+      forget_steps_of(table, out);
+      place(table, out);
     }
     return out;
   }
@@ -97,13 +108,13 @@ class Looks {
     if (column == nullptr) return;
     std::vector<AxisFit> fits;
     for (std::size_t i = 1; i < to.dims.size(); ++i) {
-      fits.push_back(axes_.fit(from, to.dims[i], out_.sizes.find(to.dims[i])->second));
+      fits.push_back(axes_.fit(from, to.dims[i], length_of(out_.sizes, to.dims[i])));
     }
     place_items(column->bytes, column->item_bytes, to.bytes, to.item_bytes, fits);
   }
 
   const ColumnTable& own_;
-  std::span<const ColumnTable> looks_;
+  std::span<const ColumnTable> later_;
   PackAxes axes_;
   ColumnTable out_;
 };
@@ -111,7 +122,24 @@ class Looks {
 }  // namespace
 
 ColumnTable with_looks(const ColumnTable& own, std::span<const ColumnTable> looks) {
-  return looks.empty() ? own : Looks(own, looks).merged();
+  return looks.empty() ? own : CellTables(own, looks).merged();
+}
+
+ColumnTable with_facts(const ColumnTable& own, const ColumnTable& snapshot) {
+  ColumnTable more;
+  std::set<std::string> axes;
+  for (const VariableColumn& column : snapshot.columns) {
+    if (is_axis(column) || column.dims.front() != "cell" || own.find(column.name) != nullptr) {
+      continue;
+    }
+    axes.insert(column.dims.begin(), column.dims.end());
+    more.columns.push_back(column);
+  }
+  for (const VariableColumn& column : snapshot.columns) {
+    if (is_axis(column) && axes.contains(column.name)) more.columns.push_back(column);
+  }
+  for (const std::string& axis : axes) more.sizes[axis] = length_of(snapshot.sizes, axis);
+  return more.columns.empty() ? own : CellTables(own, {&more, 1}).merged();
 }
 
 }  // namespace depthgrid

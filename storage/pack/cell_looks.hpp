@@ -12,4 +12,9 @@ namespace depthgrid {
 /// @param looks  series over probe_step with their axes; later ones go first.
 ColumnTable with_looks(const ColumnTable& own, std::span<const ColumnTable> looks);
 
+/// The numbers of an unfinished cell with those that only its newest snapshot has (parameters,
+/// verdicts, costs so far), with all axes that these need.
+/// @param snapshot  variables that are no series; what the cell has itself is not taken from it.
+ColumnTable with_facts(const ColumnTable& own, const ColumnTable& snapshot);
+
 }  // namespace depthgrid

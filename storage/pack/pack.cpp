@@ -330,7 +330,7 @@ class Packer {
   ColumnTable records_;
   ColumnTable previous_;  // axes of the packed file before
   PackAxes axes_;
-  std::map<std::string, std::int64_t, std::less<>> sizes_;
+  AxisSizes sizes_;
   std::set<std::string> names_;
   PackInput input_;
 };

@@ -127,8 +127,14 @@ std::vector<std::int64_t> PackAxes::positions(const VariableColumn& own) const {
   return out;
 }
 
+std::int64_t length_of(const AxisSizes& sizes, const std::string& axis) {
+  const auto at = sizes.find(axis);
+  if (at == sizes.end()) throw Error("axis '" + axis + "' has no length");
+  return at->second;
+}
+
 AxisFit PackAxes::fit(const ColumnTable& source, const std::string& axis, std::int64_t all) const {
-  AxisFit out{.own = source.sizes.find(axis)->second, .all = all, .positions = {}};
+  AxisFit out{.own = length_of(source.sizes, axis), .all = all, .positions = {}};
   const AxisKind kind = dimension(axis).kind;  // labels may differ in their order alone
   if (kind == AxisKind::Labelled || (kind == AxisKind::Joined && out.own != out.all)) {
     out.positions = positions(*source.find(axis));
@@ -149,7 +155,8 @@ void place_items(std::span<const std::byte> from, std::size_t from_item, std::sp
   const std::size_t from_step =
       from.size() / static_cast<std::size_t>(std::max<std::int64_t>(1, axis.own));
   const std::size_t to_step = to.size() / static_cast<std::size_t>(axis.all);
-  for (std::int64_t i = 0; i < axis.own; ++i) {
+  const std::int64_t count = axis.positions.empty() ? std::min(axis.own, axis.all) : axis.own;
+  for (std::int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(
         axis.positions.empty() ? i : axis.positions[static_cast<std::size_t>(i)]);
     place_items(from.subspan(static_cast<std::size_t>(i) * from_step, from_step), from_item,

@@ -29,7 +29,7 @@ std::vector<AxisFit> fits_of(const PackInput& input, const ColumnTable& source,
                              const std::vector<std::string>& dims) {
   std::vector<AxisFit> out;
   for (std::size_t i = 1; i < dims.size(); ++i) {
-    out.push_back(input.axes.fit(source, dims[i], input.sizes.find(dims[i])->second));
+    out.push_back(input.axes.fit(source, dims[i], length_of(input.sizes, dims[i])));
   }
   return out;
 }
@@ -37,7 +37,7 @@ std::vector<AxisFit> fits_of(const PackInput& input, const ColumnTable& source,
 std::size_t inner_items(const PackInput& input, const std::vector<std::string>& dims) {
   std::size_t out = 1;
   for (std::size_t i = 1; i < dims.size(); ++i) {
-    out *= static_cast<std::size_t>(input.sizes.find(dims[i])->second);
+    out *= static_cast<std::size_t>(length_of(input.sizes, dims[i]));
   }
   return out;
 }
@@ -113,7 +113,7 @@ bool SeriesPacker::same_shape_before(const Series& series) const {
   const ColumnShape shape = input_.sources.previous->shape(column.name);
   if (shape.type != column.type || shape.chunk_rows != series.chunk_rows) return false;
   for (std::size_t i = 0; i < column.dims.size(); ++i) {
-    if (shape.extents.at(i) != input_.sizes.find(column.dims[i])->second) return false;
+    if (shape.extents.at(i) != length_of(input_.sizes, column.dims[i])) return false;
   }
   return true;  // a union of steps or labels that has not grown holds the same ones
 }

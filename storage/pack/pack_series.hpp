@@ -21,7 +21,7 @@ struct PackInput {
   const PackSources& sources;
   const ColumnTable& previous;  // axes of the previous packed file; empty if it is not used
   const PackAxes& axes;
-  const std::map<std::string, std::int64_t, std::less<>>& sizes;  // of every axis
+  const AxisSizes& sizes;  // of every axis
 };
 
 /// True if some cell's numbers come from the previous packed file.

@@ -50,6 +50,21 @@ ColumnTable read_columns(const TableReader& reader, Wanted wanted) {
   return out;
 }
 
+/// The same of a cell's file. @throws StorageError (BadData) also if a variable, wanted or not, is
+/// there without the coordinate of one of its axes.
+template <class Wanted>
+ColumnTable read_cell_columns(const TableReader& reader, const fs::path& file, Wanted wanted) {
+  ColumnTable out = read_columns(reader, wanted);
+  for (const std::string& name : reader.names()) {
+    if (is_identity(name) || find_variable(name) == nullptr) continue;
+    for (const std::string& axis : axes_of_column(name)) {
+      if (out.sizes.contains(axis)) continue;
+      throw StorageError(file, "'" + name + "' lacks its axis " + axis, ExitCode::BadData);
+    }
+  }
+  return out;
+}
+
 /// The previous packed file, unless it is damaged or its version or cells differ.
 std::optional<TableReader> open_previous(const Store& store, const StoredPlan& plan,
                                          PackSources& sources) {
@@ -93,20 +108,24 @@ void add_facts_of_snapshot(const fs::path& folder, const StoredCell& cell, Colum
   const fs::path file = folder / "metrics.h5";
   if (!something_at(file)) return;
   const TableReader reader = open_cell_file(file, cell.id, cell.changed);
-  const ColumnTable snapshot = read_columns(reader, [](const std::vector<std::string>& dims) {
-    return dims[0] == "cell" && !is_series(dims);
-  });
-  for (const VariableColumn& column : snapshot.columns) {
-    const bool axis = snapshot.sizes.contains(column.name);
-    const AxisKind kind = axis ? dimension(column.name).kind : AxisKind::Cell;
-    const bool labelled = kind == AxisKind::Labelled && !is_record_axis(column.name);
-    if (kind == AxisKind::Padded) {
-      auto& size = table.sizes[column.name];
-      size = std::max(size, static_cast<std::int64_t>(column.items()));
-    } else if ((!axis || labelled) && table.find(column.name) == nullptr) {
-      if (labelled) table.sizes[column.name] = static_cast<std::int64_t>(column.items());
-      table.columns.push_back(column);
-    }
+  const auto fact = [](const auto& dims) { return dims[0] == "cell" && !is_series(dims); };
+  table = with_facts(table, read_cell_columns(reader, file, fact));
+}
+
+/// The cell's numbers from its journals; none of them where they do not fit together (those of a
+/// later version may have variables that this one does not know): one cell must not cost the
+/// others.
+ColumnTable numbers_of(const CellFileInput& input, const fs::path& folder, PackSources& out) {
+  try {
+    return cell_records(input);
+  } catch (const Error& error) {
+    out.problems.push_back(folder.string() + ": its journals cannot be packed (" + error.what() +
+                           "); what they hold is left out");
+    return cell_records({.plan = input.plan,
+                         .sweep = input.sweep,
+                         .history = CellHistory(),
+                         .status = input.status,
+                         .facts = {}});
   }
 }
 
@@ -118,8 +137,8 @@ void add_looks(const Store& store, const StoredCell& cell, CellSource& source, P
   for (const fs::path& file : look_files(store.cell_path(cell.id))) {
     try {
       const TableReader reader = open_cell_file(file, cell.id, cell.changed);
-      looks.push_back(read_columns(
-          reader, [](const auto& dims) { return dims.size() > 1 && dims[1] == "probe_step"; }));
+      const auto look = [](const auto& dims) { return dims.size() > 1 && dims[1] == "probe_step"; };
+      looks.push_back(read_cell_columns(reader, file, look));
       settings += (settings.empty() ? "" : ", ") + look_settings(file, reader);
       read.push_back(file);
     } catch (const StorageError& error) {
@@ -146,8 +165,9 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
     out.problems.emplace_back(error.what());
   }
   ColumnTable& table = out.cells[row].table;
-  table = cell_records(
-      {.plan = cell, .sweep = plan, .history = history, .status = status, .facts = {}});
+  table =
+      numbers_of({.plan = cell, .sweep = plan, .history = history, .status = status, .facts = {}},
+                 folder, out);
   try {
     add_facts_of_snapshot(folder, cell, table);
   } catch (const StorageError& error) {
@@ -163,15 +183,15 @@ std::string instead(const std::string& kept) {
 
 /// Everything of a result; its series only if there are looks to put over them.
 void read_result(const Store& store, const StoredCell& cell, CellSource& source, PackSources& out) {
-  const TableReader reader =
-      open_cell_file(store.cell_path(cell.id) / "result.h5", cell.id, cell.changed);
+  const fs::path file = store.cell_path(cell.id) / "result.h5";
+  const TableReader reader = open_cell_file(file, cell.id, cell.changed);
   if (!look_files(store.cell_path(cell.id)).empty()) {
-    source.table = read_columns(reader, [](const auto&) { return true; });
+    source.table = read_cell_columns(reader, file, [](const auto&) { return true; });
     add_looks(store, cell, source, out);
     source.kind = CellSource::Kind::Whole;
   } else {
     source.table =
-        read_columns(reader, [](const std::vector<std::string>& dims) { return !is_series(dims); });
+        read_cell_columns(reader, file, [](const auto& dims) { return !is_series(dims); });
     std::ranges::copy_if(reader.names(), std::back_inserter(source.series),
                          [](const std::string& name) { return is_series(axes_of_column(name)); });
   }

@@ -241,6 +241,32 @@ expect 66 "$depthgrid" probe lost --cell "$first" --probe gates
 says err "no intact checkpoint of step 40"
 h5dump -H -d /lyapunov_exponent none/sweep.h5 | grep -q "( 10, [0-9]*, 1, 3 )" || fail "the third exponent is not packed"
 
+# A cell that has not ended is looked at and packed like any other, by hand and at the end of the run that goes on:
+# what only its snapshot knows (verdicts of the audit, parameters) has axes that its journals lack.
+cp -r none unended
+rm unended/sweep.h5
+mv "unended/cells/${first:0:2}/$first/result.h5" "unended/cells/${first:0:2}/$first/metrics.h5"
+expect 0 "$depthgrid" probe unended --cell "$first" --probe trajectory,lyapunov --at 40 --set probes.lyapunov.exponents=4
+has_row() { # has_row STATUS: of the first cell
+  "$sources/.venv/bin/python" - "$1" <<'PY' || fail "the row of a cell that was looked at before it ended"
+import sys
+import h5py
+import numpy as np
+
+sweep = h5py.File("unended/sweep.h5")
+step = sweep["probe_step"][()].tolist().index(40)
+assert sweep["cell_status"][0] == int(sys.argv[1]), sweep["cell_status"][0]
+assert (sweep["audit_verdict"][0] >= 0).sum() == (sweep["audit_verdict"][1] >= 0).sum() > 5
+assert np.isfinite(sweep["lyapunov_exponent"][0, step, 0]).sum() == 4
+assert np.isfinite(sweep["trajectory_norm_mean"][0, step]).any()
+assert np.isfinite(sweep["train_loss"][0]).all() and sweep["n_parameters"][0] > 0
+PY
+}
+expect 0 "$depthgrid" pack unended
+has_row 0
+run unended "${none[@]}" --set checkpoint.keep_final=true --set 'checkpoint.keep_at=[20]'
+has_row 2
+
 # What is no schedule is refused in its line, with what one looks like.
 for wrong in '{every: 0}' '{often: 3}' 'sometimes' '{at: [-1]}'; do
   expect 2 "$depthgrid" validate probed.yaml --set "probes.gates.schedule=$wrong"
