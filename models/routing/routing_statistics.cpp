@@ -10,6 +10,7 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/sort.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
 
 #include "core/base/nan.hpp"
 #include "models/blocks/activation.hpp"
@@ -36,20 +37,41 @@ at::Tensor share(const at::Tensor& mask) {
   return flat(mask).mean(1);
 }
 
+/// (E) 0, or NaN for a cell of which a number is not finite: comparisons with these would count.
+at::Tensor unless_finite(const at::Tensor& x) {
+  return (flat(x) * 0).sum(1);
+}
+
+/// A denominator: what is divided by 0 is undefined.
+at::Tensor not_zero(const at::Tensor& x) {
+  return x.masked_fill(x.eq(0), kNaN);
+}
+
+/// (E) mean of those of (E, n) that are defined; NaN if none is.
+at::Tensor mean_of_defined(const at::Tensor& x) {
+  const at::Tensor undefined = x.isnan();
+  const at::Tensor count = undefined.logical_not().to(at::kDouble).sum(1);
+  return x.masked_fill(undefined, 0).sum(1) / not_zero(count);
+}
+
 /// Fraction of the tokens in `among` that are in `of`, too.
 at::Tensor share_of(const at::Tensor& of, const at::Tensor& among) {
   return flat(of.logical_and(among)).sum(1) / flat(among).sum(1);
 }
 
 /// Area under the ROC curve: probability that an executed token's logit exceeds a skipped one's.
+/// 1/2 for logits that are all equal; NaN where all tokens are executed, or none.
 at::Tensor area(const LayerRouting& r) {
   const at::Tensor order =
       std::get<1>(at::sort(flat(r.logits), /*stable=*/true, 1, /*descending=*/false));
   const at::Tensor rank = at::empty_like(order).scatter_(
       1, order, at::arange(1, order.size(1) + 1, order.options()).expand(order.sizes()));
   const at::Tensor yes = flat(r.target);
-  const at::Tensor n = yes.sum(1), rest = (1 - yes).sum(1);
-  return ((rank.to(at::kDouble) * yes).sum(1) - n * (n + 1) / 2) / (n * rest);
+  const at::Tensor n = yes.sum(1), rest = (1 - yes).sum(1), pairs = not_zero(n * rest);
+  const at::Tensor above = (rank.to(at::kDouble) * yes).sum(1) - n * (n + 1) / 2;
+  const at::Tensor logits = flat(r.logits);
+  const at::Tensor constant = logits.amax(1).eq(logits.amin(1));
+  return at::where(constant, pairs / 2, above) / pairs + unless_finite(r.logits);
 }
 
 at::Tensor decided(const LayerRouting& r) {
@@ -57,25 +79,26 @@ at::Tensor decided(const LayerRouting& r) {
 }
 
 at::Tensor accuracy(const LayerRouting& r) {
-  return share(decided(r).eq(r.target));
+  return share(decided(r).eq(r.target)) + unless_finite(r.logits);
 }
 
 at::Tensor precision(const LayerRouting& r) {
-  return share_of(r.target, decided(r));
+  return share_of(r.target, decided(r)) + unless_finite(r.logits);
 }
 
 at::Tensor recall(const LayerRouting& r) {
-  return share_of(decided(r), r.target);
+  return share_of(decided(r), r.target) + unless_finite(r.logits);
 }
 
 at::Tensor cross_entropy(const LayerRouting& r) {
   return (softplus(flat(r.logits)) - flat(r.logits) * flat(r.target)).mean(1);
 }
 
-/// Entropy of the teacher's selection rate.
+/// Entropy of the teacher's selection rate; NaN where it selects all tokens, or none.
 at::Tensor base_entropy(const LayerRouting& r) {
-  const at::Tensor p = share(r.target).clamp(1e-12, 1 - 1e-12);
-  return -(p * p.log() + (1 - p) * (1 - p).log());
+  const at::Tensor n = flat(r.target).sum(1), rest = flat(r.target.logical_not()).sum(1);
+  const at::Tensor p = n / (n + rest);
+  return -(p * p.log() + (1 - p) * (1 - p).log()).masked_fill((n * rest).eq(0), kNaN);
 }
 
 at::Tensor relative_entropy(const LayerRouting& r) {
@@ -85,7 +108,7 @@ at::Tensor relative_entropy(const LayerRouting& r) {
 /// F1: of precision and recall.
 at::Tensor harmonic_mean(const LayerRouting& r) {
   const at::Tensor both = flat(decided(r).logical_and(r.target)).sum(1);
-  return 2 * both / (flat(decided(r)).sum(1) + flat(r.target).sum(1));
+  return 2 * both / (flat(decided(r)).sum(1) + flat(r.target).sum(1)) + unless_finite(r.logits);
 }
 
 at::Tensor probability(const LayerRouting& r) {
@@ -100,33 +123,35 @@ at::Tensor calibration_error(const LayerRouting& r) {
     const at::Tensor in = (p * 10).floor().clamp_max(9).eq(bin).to(at::kDouble);
     sum = sum + ((p - yes) * in).sum(1).abs();
   }
-  return sum / static_cast<double>(p.size(1));
+  return sum / static_cast<double>(p.size(1)) + unless_finite(r.logits);
 }
 
 /// Fraction of the teacher's tokens selected by a TopK of the same size on another score.
 at::Tensor overlap(const LayerRouting& r, const at::Tensor& score) {
   const at::Tensor counts = r.target.select(1, 0).sum(-1).to(at::kCPU);
   const std::int64_t* k = counts.const_data_ptr<std::int64_t>();
-  return share_of(top_k_mask(score, {k, k + counts.numel()}), r.target);
+  return share_of(top_k_mask(score, {k, k + counts.numel()}), r.target) + unless_finite(score);
 }
 
 at::Tensor top_k_recall(const LayerRouting& r) {
   return overlap(r, r.logits);
 }
 
-/// (E, B, 1) the lowest score that is selected for its rank.
+/// (E, B, 1) the lowest score that is selected for its rank; NaN where none is.
 at::Tensor lowest_selected(const LayerRouting& r) {
   const double far = std::numeric_limits<double>::infinity();
   at::Tensor in = r.score.to(at::kDouble).masked_fill(r.target.logical_not(), far);
-  if (r.first) in = in.narrow(-1, 1, in.size(-1) - 1);
-  return in.amin(-1, /*keepdim=*/true);
+  if (r.first) in.select(-1, 0).fill_(far);
+  const at::Tensor lowest = in.amin(-1, /*keepdim=*/true);
+  return lowest.masked_fill(lowest.eq(far), kNaN);
 }
 
-/// Score of rank k minus that of rank k + 1, averaged over sequences.
+/// Score of rank k minus that of rank k + 1, averaged over the sequences that have both.
 at::Tensor score_gap(const LayerRouting& r) {
   const double far = std::numeric_limits<double>::infinity();
   const at::Tensor high = r.score.to(at::kDouble).masked_fill(r.target, -far).amax(-1);
-  return (lowest_selected(r).squeeze(-1) - high).mean(1);
+  return mean_of_defined(lowest_selected(r).squeeze(-1) - high.masked_fill(high.eq(-far), kNaN)) +
+         unless_finite(r.score);
 }
 
 /// Share of expected events in softplus(a) + softplus(b), over selected tokens.
@@ -148,14 +173,17 @@ at::Tensor previous_error(const LayerRouting& r) {
 
 at::Tensor cosine(const LayerRouting& r) {
   const at::Tensor a = r.residual.to(at::kDouble), b = r.predicted.to(at::kDouble);
-  const at::Tensor size = (a.pow(2).sum(-1) * b.pow(2).sum(-1)).sqrt().clamp_min(1e-30);
-  return flat((a * b).sum(-1) / size).mean(1);
+  const at::Tensor size = (a.pow(2).sum(-1) * b.pow(2).sum(-1)).sqrt();
+  return mean_of_defined(flat((a * b).sum(-1) / not_zero(size))) + unless_finite(size);
 }
 
-/// Tokens that are as good as the worst selected one, but come later in their sequence.
+/// Tokens that are as good as the worst selected one, but come later in their sequence; NaN where
+/// none is selected.
 at::Tensor ties(const LayerRouting& r) {
-  const at::Tensor as_good = r.score.to(at::kDouble).eq(lowest_selected(r));
-  return flat(as_good.logical_and(r.target.logical_not())).sum(1);
+  const at::Tensor lowest = lowest_selected(r);
+  const at::Tensor as_good = r.score.to(at::kDouble).eq(lowest);
+  const at::Tensor count = flat(as_good.logical_and(r.target.logical_not())).sum(1);
+  return count.masked_fill(lowest.isnan().flatten(1).all(1), kNaN) + unless_finite(r.score);
 }
 
 /// (E, bins) share of the numbers, all in [0, 1], in each of equal bins; 1 is in the last.
@@ -174,7 +202,7 @@ at::Tensor reliability(const LayerRouting& r) {
   const at::Tensor target = r.target.flatten(1);
   std::vector<at::Tensor> out;
   for (std::int64_t i = 0; i < kReliabilityBins; ++i) out.push_back(share_of(target, bin.eq(i)));
-  return at::stack(out, 1);
+  return at::stack(out, 1) + unless_finite(r.logits).unsqueeze(1);
 }
 
 /// (E, deciles) share of the tokens of each tenth of the positions that are in the mask. Token t of
@@ -211,6 +239,11 @@ at::Tensor spread_of(const LayerRouting& r) {
 }
 
 template <at::Tensor GateSignals::* Part>
+at::Tensor share_above_zero(const LayerRouting& r) {
+  return share((r.signals.*Part).gt(0)) + unless_finite(r.signals.*Part);
+}
+
+template <at::Tensor GateSignals::* Part>
 at::Tensor lowest_of(const LayerRouting& r) {
   return flat(r.signals.*Part).amin(1);
 }
@@ -236,11 +269,14 @@ constexpr Row kTdtRows[] = {
     {"tdt_d_ch_std", spread_of<&GateSignals::d_ch>},
     {"tdt_ma_mean", mean_of<&GateSignals::ma>},
     {"tdt_predicted_share",
-     [](const LayerRouting& r) { return share(r.signals.d_ch.lt(r.signals.d_st)); }},
+     [](const LayerRouting& r) {
+       return share(r.signals.d_ch.lt(r.signals.d_st)) + unless_finite(r.signals.d_ch) +
+              unless_finite(r.signals.d_st);
+     }},
     {"tdt_ce_mean", mean_of<&GateSignals::ce>},
     {"tdt_cu_mean", mean_of<&GateSignals::cu>},
-    {"tdt_ce_positive", [](const LayerRouting& r) { return share(r.signals.ce.gt(0)); }},
-    {"tdt_cu_positive", [](const LayerRouting& r) { return share(r.signals.cu.gt(0)); }},
+    {"tdt_ce_positive", share_above_zero<&GateSignals::ce>},
+    {"tdt_cu_positive", share_above_zero<&GateSignals::cu>},
     {"tdt_s_ce_mean", mean_of<&GateSignals::s_ce>},
     {"tdt_s_ce_std", spread_of<&GateSignals::s_ce>},
     {"tdt_s_ce_min", lowest_of<&GateSignals::s_ce>},
@@ -258,7 +294,10 @@ constexpr Row kTdtRows[] = {
      kGateBins},
     {"tdt_ce_share", expected_share},
     {"tdt_ce_dominant",
-     [](const LayerRouting& r) { return share_of(r.signals.s_ce.gt(r.signals.s_cu), r.target); }},
+     [](const LayerRouting& r) {
+       return share_of(r.signals.s_ce.gt(r.signals.s_cu), r.target) +
+              unless_finite(r.signals.s_ce) + unless_finite(r.signals.s_cu);
+     }},
     {"tdt_overlap_s_ce", [](const LayerRouting& r) { return overlap(r, r.signals.s_ce); }},
     {"tdt_overlap_s_cu", [](const LayerRouting& r) { return overlap(r, r.signals.s_cu); }},
     {"tdt_overlap_d_st", [](const LayerRouting& r) { return overlap(r, r.signals.d_st); }},
@@ -275,7 +314,7 @@ constexpr Row kTdtRows[] = {
     {"tpn_mse_previous", previous_error},
     {"tpn_skill",
      [](const LayerRouting& r) {
-       return 1 - flat(r.signals.d_ch).mean(1) / flat(r.signals.d_st).mean(1);
+       return 1 - flat(r.signals.d_ch).mean(1) / not_zero(flat(r.signals.d_st).mean(1));
      }},
     {"tpn_cosine", cosine},
     {"router_bce", cross_entropy},

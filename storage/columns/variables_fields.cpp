@@ -51,7 +51,7 @@ constexpr Variable kFieldVariables[] = {
             "core/probe/state_space_layers.hpp"),
     ssm_row("ssm_spectral_radius", kSsmSteps, "spectral radius of the discrete transition",
             kSsmTransitions),
-    ssm_row("ssm_memory_horizon", kSsmSteps, "tokens until the slowest state falls to 1/e",
+    ssm_row("ssm_memory_horizon", kSsmSteps, "tokens until the slowest state falls to 1/e; NaN = it never does",
             kSsmTransitions),
     ssm_row("ssm_eigenvalue_real", kSsmStates, "eigenvalues of the discrete transition, real part",
             kSsmTransitions),

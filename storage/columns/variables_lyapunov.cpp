@@ -26,7 +26,7 @@ constexpr Variable kLyapunovVariables[] = {
     exponents_row("lyapunov_exponent_error", kOfExponents,
                   "convergence error of the subspace iteration", kFiniteTime),
     exponents_row("lyapunov_exponent_bound", kOfExponents,
-                  "distance within which some exponent lies, by the residual; infinite = unknown",
+                  "distance within which some exponent lies, by the residual; NaN = unknown",
                   kFiniteTime),
     exponents_row("lyapunov_log_stretch", kOfExponents, "ln of the singular value over all depth",
                   kFiniteTime),

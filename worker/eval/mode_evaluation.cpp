@@ -27,11 +27,13 @@ std::vector<DeclaredMode> configured_modes(const CellConfig& config, const Model
 }
 
 std::vector<double> executed_shares(const ExecutedCount& count, std::int64_t cell) {
+  if (!count.executed.defined()) return {};
   const at::Tensor row = (count.executed[cell] / static_cast<double>(count.tokens)).contiguous();
   return {row.const_data_ptr<double>(), row.const_data_ptr<double>() + row.numel()};
 }
 
 double dynamic_share(const RoutingOptions& o, const std::vector<double>& shares) {
+  if (shares.empty() || o.layers.empty()) return kNaN;
   double sum = 0;
   for (const std::int64_t layer : o.layers) sum += shares[static_cast<std::size_t>(layer)];
   return sum / static_cast<double>(o.layers.size());
@@ -148,8 +150,9 @@ std::optional<ModeResults> ModeEvaluation::evaluate(bool final,
     for (std::size_t e = 0; e < cells; ++e) {
       const std::size_t at = e * width + place;
       out.loss[at] = results[e].loss;
-      const std::vector<double> shares = executed_shares(executed, static_cast<std::int64_t>(e));
+      std::vector<double> shares = executed_shares(executed, static_cast<std::int64_t>(e));
       out.executed[at] = dynamic_share(o.routing, shares);
+      shares.resize(layers, kNaN);
       for (const std::int64_t dynamic : o.routing.layers) {
         const auto layer = static_cast<std::size_t>(dynamic);
         out.rate[(e * layers + layer) * width + place] = shares[layer];

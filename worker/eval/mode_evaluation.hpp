@@ -24,10 +24,10 @@ struct ModeResults {
 /// whose layers execute every token.
 std::vector<DeclaredMode> configured_modes(const CellConfig& config, const Model& model);
 
-/// Share of the tokens seen that each layer of a cell executed. @return (L)
+/// Share of the tokens seen that each layer of a cell executed. @return (L); empty if none was seen
 std::vector<double> executed_shares(const ExecutedCount& count, std::int64_t cell);
 
-/// Mean of executed_shares() over the dynamic layers.
+/// Mean of executed_shares() over the dynamic layers; NaN without shares, or without such layers.
 double dynamic_share(const RoutingOptions& o, const std::vector<double>& shares);
 
 /// Evaluates the execution modes of one structure. Does nothing for families whose layers execute

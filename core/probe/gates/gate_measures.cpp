@@ -29,6 +29,10 @@ double mean_of(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
+bool constant(std::span<const double> values) {
+  return std::ranges::all_of(values, [&](double v) { return v == values.front(); });
+}
+
 double variance_about(std::span<const double> values, double mean) {
   double sum = 0;
   for (const double v : values) sum += (v - mean) * (v - mean);
@@ -52,7 +56,7 @@ GateSummary gate_summary(const at::Tensor& gates, const GateRange& range) {
       return v < range.low + kSaturated * width || v > range.high - kSaturated * width;
     });
     const double share = static_cast<double>(saturated) / static_cast<double>(values.size());
-    out.saturation.push_back(known && !std::isnan(width) ? share : kNaN);
+    out.saturation.push_back(known && width > 0 ? share : kNaN);
   }
   return out;
 }
@@ -73,9 +77,10 @@ std::vector<double> gate_histogram(const at::Tensor& gates, const GateRange& ran
   std::vector<double> out;
   for (std::int64_t i = 0; i < gates.size(0); ++i) {
     const auto values = row(gates, i);
-    std::vector<double> shares(n, finite(values) ? 0 : kNaN);
+    const bool known = finite(values) && range.high > range.low;
+    std::vector<double> shares(n, known ? 0 : kNaN);
     for (const double v : values) {
-      if (!std::isfinite(v)) break;
+      if (!known) break;
       const double place = std::clamp((v - range.low) * scale, 0.0, static_cast<double>(bins - 1));
       shares[static_cast<std::size_t>(place)] += 1.0 / static_cast<double>(values.size());
     }
@@ -90,6 +95,11 @@ double depth_variance_share(const at::Tensor& gates) {
     if (finite(row(gates, i))) depths.push_back(row(gates, i));
   }
   if (depths.empty()) return kNaN;
+  // Not by the variance of all: the mean of equal numbers is rounded, and leaves one.
+  const bool same = std::ranges::all_of(depths, [&](const auto& depth) {
+    return constant(depth) && depth.front() == depths.front().front();
+  });
+  if (same) return kNaN;
   const std::size_t m = depths.front().size();
   std::vector<double> all;
   double over_depth = 0;

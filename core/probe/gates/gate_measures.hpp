@@ -24,7 +24,7 @@ GateSummary gate_summary(const at::Tensor& gates, const GateRange& range);
 /// Centres of `bins` equal bins of the range.
 std::vector<double> histogram_centres(const GateRange& range, std::int64_t bins);
 
-/// Share of the factors in each bin, at each depth: (n, bins) row-major.
+/// Share of the factors in each bin, at each depth: (n, bins) row-major; NaN without range.
 std::vector<double> gate_histogram(const at::Tensor& gates, const GateRange& range,
                                    std::int64_t bins);
 

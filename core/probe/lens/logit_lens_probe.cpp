@@ -10,6 +10,8 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "core/base/nan.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -59,6 +61,9 @@ void LogitLensProbe::look(std::int64_t /*step*/, RecordSink& out) {
     }
   }
   const auto tokens = static_cast<double>(set.sequences() * set.tokens());
+  // Logits that are not finite have no largest one; their loss is NaN.
+  const at::Tensor unknown = loss.isnan().logical_or(loss.narrow(1, edges - 1, 1).isnan());
+  agreement.masked_fill_(unknown, kNaN);
   for (std::int64_t e = 0; e < cells; ++e) {
     out.write(loss_, static_cast<std::size_t>(e), row(loss / tokens, e));
     out.write(agreement_, static_cast<std::size_t>(e), row(agreement / tokens, e));

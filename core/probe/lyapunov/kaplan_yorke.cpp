@@ -9,7 +9,9 @@
 namespace depthgrid {
 
 double kaplan_yorke(std::vector<double> exponents, std::int64_t dimension) {
-  if (std::ranges::any_of(exponents, [](double v) { return std::isnan(v); })) return kNaN;
+  // An exponent of minus infinity is that of a direction that disappears.
+  const auto unknown = [](double v) { return std::isnan(v) || (std::isinf(v) && v > 0); };
+  if (std::ranges::any_of(exponents, unknown)) return kNaN;
   std::ranges::sort(exponents, std::greater{});
   double sum = 0;
   for (std::size_t j = 0; j < exponents.size(); ++j) {

@@ -208,9 +208,13 @@ void LyapunovProbe::write_steps(std::int64_t cell, const at::Tensor& times,
   if (options_.tong) put(kTong, cell, SequenceMoments(found.tong[cell]).mean, out);
 }
 
+/// A direction that is not stretched at all (ln 0), a depth of no length and a bound that says
+/// nothing have no number.
 void LyapunovProbe::put(Series series, std::int64_t cell, std::span<const double> values,
                         RecordSink& out) const {
-  out.write(series_[series], static_cast<std::size_t>(cell), values);
+  std::vector<double> numbers(values.size());
+  std::ranges::transform(values, numbers.begin(), if_finite);
+  out.write(series_[series], static_cast<std::size_t>(cell), numbers);
 }
 
 }  // namespace depthgrid

@@ -35,6 +35,11 @@ FixedSolve fixed(const SolverProblem& p, SolverMethod method) {
   return {n, n, [&p](std::int64_t steps) { return p.euler(p.start, steps); }};
 }
 
+/// Of an error; NaN over nothing: a state that is 0, or did not move.
+double relative(double error, double size) {
+  return size > 0 ? error / size : kNaN;
+}
+
 double order_of(double coarse, double fine, double state) {
   const bool measured = coarse > kRounding * state && fine > kRounding * state;
   return measured ? std::log2(coarse / fine) : kNaN;
@@ -82,7 +87,7 @@ std::vector<MethodRun> compare_solvers(const SolverProblem& p, const at::Tensor&
     const std::vector<double> error = errors(one.end);
     const std::vector<double> ends = cell_norms(one.end);
     for (std::size_t e = 0; e < error.size(); ++e) {
-      MethodResult r{error[e] / state[e], error[e] / moved[e],
+      MethodResult r{relative(error[e], state[e]), relative(error[e], moved[e]),
                      halved.empty() ? kNaN : order_of(error[e], halved[e], state[e]), costs[e]};
       if (!std::isfinite(ends[e])) r.cost.status = SolveStatus::NonFinite;
       if (r.cost.status != SolveStatus::Done) r.of_state = r.of_displacement = r.order = kNaN;

@@ -32,7 +32,7 @@ struct SolverProblem {
   std::int64_t steps = 1;  // m
 };
 
-/// One method on one cell. Norms are Frobenius norms over the batch.
+/// One method on one cell. Norms are Frobenius norms over the batch; NaN over a norm of 0.
 struct MethodResult {
   double of_state = 0;         // ‖H − H*‖/‖H*‖
   double of_displacement = 0;  // ‖H − H*‖/‖H* − H(0)‖

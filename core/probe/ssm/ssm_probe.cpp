@@ -11,6 +11,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "core/probe/ssm/transitions.hpp"
 
 namespace depthgrid {
@@ -40,7 +41,8 @@ void SsmProbe::look(std::int64_t /*step*/, RecordSink& out) {
   const at::Tensor radius = spectral_radius(layers.transition);
   if (discretised_) write(kDelta, layers.delta, out);
   write(kRadius, radius, out);
-  write(kHorizon, memory_horizon(radius), out);
+  const at::Tensor horizon = memory_horizon(radius);
+  write(kHorizon, horizon.masked_fill(horizon.isinf(), kNaN), out);  // it never falls
   write(kReal, at::real(eigenvalues), out);
   write(kImag, at::imag(eigenvalues), out);
   write(kNorm, state_norms(), out);

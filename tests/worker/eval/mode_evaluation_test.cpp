@@ -101,5 +101,13 @@ TEST(ModeEvaluation, OtherWindowsThanThoseOfTheDefaultEvaluationGetAPassOfTheirO
   EXPECT_NE(own.loss.at(label_index(kEvalModeNames, "student_calibrated")), s.loss);
 }
 
+TEST(ModeEvaluation, SharesOfNoTokensAreUnknown) {
+  RoutingOptions o;
+  o.layers = {1, 2};
+  EXPECT_TRUE(executed_shares({}, 0).empty());
+  EXPECT_TRUE(std::isnan(dynamic_share(o, {})));
+  EXPECT_TRUE(std::isnan(dynamic_share({}, {.5, .5})));
+}
+
 }  // namespace mode_evaluation_test
 }  // namespace depthgrid
