@@ -24,6 +24,11 @@ if(EXISTS ${DEPTHGRID_CLANG_FORMAT})  # requirements-dev.txt is optional for tho
   depthgrid_lint(format CLANG_FORMAT=${DEPTHGRID_CLANG_FORMAT})
 endif()
 
+# The planted faults still apply, and each test has its row in the table of docs/testing.md.
+add_test(NAME lint.mutants COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python -B
+         ${PROJECT_SOURCE_DIR}/tests/mutants/run.py --text --build ${PROJECT_BINARY_DIR})
+set_tests_properties(lint.mutants PROPERTIES LABELS lint TIMEOUT 120)
+
 # Every public header compiles alone. Ninja keeps one log a folder, so nothing else builds meanwhile.
 add_test(NAME lint.headers COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR}
          --target all_verify_interface_header_sets)
