@@ -8,6 +8,9 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "sweeps/report/arms_report.hpp"
+#include "sweeps/report/bits_per_byte.hpp"
+#include "sweeps/report/evaluation_basis.hpp"
+#include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
@@ -46,10 +49,15 @@ std::vector<std::string> column_words(const CommandLine& line) {
 /// What the text output says below the table.
 std::string footnotes(const Listing& listing, const std::vector<std::size_t>& cells,
                       const std::vector<std::string>& names) {
-  std::string text = losses_note(listing, names);
-  if (listing.eval_windows != "disjoint") {
+  std::string text = losses_note(listing, cells, names) + bits_per_byte_note(listing, cells, names);
+  if (!listing.matched.empty()) {
+    text +=
+        "cost_flops_token: operations of a forward pass; cost_wall_time: measured seconds "
+        "of a cell's training and evaluations (docs/comparing.md)\n";
+  }
+  if (const std::string windows = eval_windows(listing, cells); windows != "disjoint") {
     text += "evaluated on sliding windows" +
-            std::string(listing.eval_windows == "mixed" ? " in some cells" : "") +
+            std::string(windows == "mixed" ? " in some cells" : "") +
             " (eval.stride is less than data.seq_len)\n";
   }
   if (cells.size() < listing.cells.size()) {
@@ -71,7 +79,7 @@ std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, R
   bool starred = false;
   for (const std::size_t row : cells) starred = starred || listing.baseline[row];
   if (starred && std::ranges::find(titles, "alias") != titles.end()) text += "* baseline\n";
-  return text + footnotes(listing, cells, titles);
+  return text + footnotes(listing, cells, titles) + evaluations_note(listing, cells, titles);
 }
 
 std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, ResultsForm form,

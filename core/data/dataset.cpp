@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/config/text_format.hpp"
 #include "core/data/equal_splits.hpp"
+#include "core/data/kept_text.hpp"
 #include "core/data/synthetic.hpp"
 #include "core/data/token_cache.hpp"
 #include "core/data/token_file.hpp"
@@ -201,8 +202,9 @@ Dataset open_dataset(const DataOptions& options, const std::filesystem::path& ca
     train = train.slice(0, std::min(*options.train_tokens, train.size()));
   }
   check_lengths(data, options);
+  describe_splits(data, options.tokenizer);
   data.warnings = equal_splits(data, options);
-  data.tokens_sha256 = data.train().sha256();
+  data.tokens_sha256 = data.split_sha256[static_cast<std::size_t>(Split::Train)];
   return data;
 }
 

@@ -24,7 +24,8 @@ struct Dataset {
   std::string corpus_sha256;           // of the raw files; synthetic: empty (identity by name)
   std::string test_sha256;             // of the user's test text, else empty
   std::string tokens_sha256;           // of the training ids as used
-  std::string variant;                 // known variant of the text, may be empty
+  std::array<std::string, 4> split_sha256{};  // of the ids of each split; empty = no such split
+  std::string variant;                        // known variant of the text, may be empty
   std::vector<SourceFile> files;
   std::optional<double> entropy_rate;                // nats per token, of synthetic sources
   std::shared_ptr<const Tokenizer> tokenizer;        // null: synthetic or pre-tokenised

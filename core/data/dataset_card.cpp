@@ -4,6 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
+#include "core/data/kept_text.hpp"
 #include "core/data/token_cache.hpp"
 
 namespace depthgrid {
@@ -45,7 +46,16 @@ std::optional<Dataset> read_card(const Json& card, const DataOptions& options,
     const auto size = kept.at("tokens").get<std::int64_t>();
     if (!tokens || tokens->size() < size) return std::nullopt;
     data.streams[at] = tokens->slice(0, size);
-    if (data.streams[at].sha256() != kept.at("sha256")) return std::nullopt;
+    if (kept.value("bytes", std::int64_t{1}) == 0) {
+      data.streams[at] = data.streams[at].without_bytes();
+    }
+  }
+  describe_splits(data, options.tokenizer);
+  for (const auto& [split, kept] : card.at("splits").items()) {
+    const std::size_t at = label_index(kSplitNames, split);
+    if (at < data.split_sha256.size() && data.split_sha256[at] != kept.at("sha256")) {
+      return std::nullopt;
+    }
   }
   return data;
 }
@@ -58,8 +68,10 @@ std::string dataset_card(const Dataset& data) {
     const std::filesystem::path& file = data.token_files[static_cast<std::size_t>(split)];
     const TokenStream& tokens = data.split(split);
     if (file.empty() || tokens.empty()) continue;
-    splits[std::string(name_of(split))] = {
-        {"file", file.filename().string()}, {"tokens", tokens.size()}, {"sha256", tokens.sha256()}};
+    splits[std::string(name_of(split))] = {{"file", file.filename().string()},
+                                           {"tokens", tokens.size()},
+                                           {"bytes", tokens.bytes()},
+                                           {"sha256", tokens.sha256()}};
   }
   Json files = Json::array();
   for (const SourceFile& file : data.files) {

@@ -29,10 +29,7 @@ std::vector<OwnFile> held_out_files(const Dataset& data, const DataOptions& opti
 std::vector<std::string> equal_splits(const Dataset& data, const DataOptions& options) {
   std::vector<std::string> out;
   constexpr std::array kSplits = {Split::Train, Split::Dev, Split::Valid, Split::Test};
-  std::array<std::string, 4> digests;
-  for (std::size_t i = 0; i < kSplits.size(); ++i) {
-    if (!data.split(kSplits[i]).empty()) digests[i] = data.split(kSplits[i]).sha256();
-  }
+  const std::array<std::string, 4>& digests = data.split_sha256;
   for (std::size_t later = 1; later < kSplits.size(); ++later) {
     for (std::size_t i = 0; i < later; ++i) {
       if (digests[later].empty() || digests[later] != digests[i]) continue;

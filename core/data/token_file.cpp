@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
 #include "core/data/corpus_search.hpp"
+#include "core/data/kept_text.hpp"
 #include "core/data/mapped_file.hpp"
 
 namespace depthgrid {
@@ -55,6 +56,9 @@ TokenFile read_token_file(const std::filesystem::path& bin) {
   if (file.tokens.max_id() >= file.vocab_size) {
     throw bad(bin, fmt::format("id {} is not below its vocab_size {}", file.tokens.max_id(),
                                file.vocab_size));
+  }
+  if (!file.tokenizer.empty() && !keeps_text(file.tokenizer, file.tokens)) {
+    file.tokens = file.tokens.without_bytes();
   }
   file.source = {bin, bytes, hex(sha256(file.tokens.sha256() + hex(sha256(text))))};
   return file;

@@ -14,7 +14,7 @@ namespace depthgrid {
 ///
 /// The side-car has `dtype` ("uint16" or "uint32") and `vocab_size`; optionally `tokenizer` (must
 /// be the sweep's), `tokens` (checked against the file's size) and `bytes` (UTF-8 bytes of the
-/// text, for bits per byte).
+/// text, for bits per byte; not used if the named tokeniser does not keep them).
 struct TokenFile {
   TokenStream tokens;
   std::int64_t vocab_size = 0;

@@ -66,6 +66,18 @@ TokenStream TokenStream::slice(std::int64_t begin, std::int64_t end) const {
   return part;
 }
 
+TokenStream TokenStream::without_bytes() const {
+  TokenStream same = *this;
+  same.bytes_ = 0;
+  return same;
+}
+
+bool TokenStream::holds(std::uint32_t id) const noexcept {
+  if (width_ == 2 && id > 0xFFFF) return false;
+  return with_ids(tokens_, width_,
+                  [&](const auto* ids) { return std::find(ids, ids + size_, id) != ids + size_; });
+}
+
 std::int64_t TokenStream::max_id() const noexcept {
   if (size_ == 0) return -1;
   return with_ids(tokens_, width_, [&](const auto* ids) -> std::int64_t {

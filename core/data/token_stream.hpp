@@ -30,8 +30,12 @@ class TokenStream {
   bool empty() const noexcept { return size_ == 0; }
   int width() const noexcept { return width_; }
 
-  /// UTF-8 bytes of the text, 0 = unknown (synthetic).
+  /// UTF-8 bytes of the text; 0 = unknown (synthetic), or the ids do not keep them
+  /// (core/data/kept_text.hpp).
   std::int64_t bytes() const noexcept { return bytes_; }
+
+  /// The same ids with no word of bytes.
+  TokenStream without_bytes() const;
 
   /// UTF-8 bytes per token, 0 = unknown. Bits per byte = nats per token / (this * ln 2).
   double bytes_per_token() const noexcept;
@@ -43,6 +47,9 @@ class TokenStream {
 
   /// Ids [begin, end); bytes() in proportion, rounded. @throws Error if any is out of range.
   TokenStream slice(std::int64_t begin, std::int64_t end) const;
+
+  /// Whether any of the ids is this one.
+  bool holds(std::uint32_t id) const noexcept;
 
   /// Greatest id, -1 for an empty stream.
   std::int64_t max_id() const noexcept;

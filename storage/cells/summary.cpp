@@ -32,8 +32,16 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 5> kLastStep = {
     "train_loss", "train_loss_total", "train_grad_norm", "train_tokens", "train_wall_time"};
 
+/// Facts about the figures of a cell that are none themselves: CellSummary::facts.
+constexpr std::array<std::string_view, 3> kFacts = {"split_digest", "split_bytes",
+                                                    "eval_mode_noncausal"};
+
+bool is_fact(const Variable& v) {
+  return std::ranges::find(kFacts, v.name) != kFacts.end();
+}
+
 bool is_metric(const Variable& v) {
-  if (v.type == DataType::Text) return false;
+  if (v.type == DataType::Text || is_fact(v)) return false;
   if (v.dims == "cell, step") return std::ranges::find(kLastStep, v.name) != kLastStep.end();
   if (v.dims == "cell, eval_step" || v.dims == "cell, eval_step, split") return true;
   if (v.dims == "cell, eval_step, eval_mode" || v.dims == "cell, eval_mode") {
@@ -82,11 +90,11 @@ std::optional<std::size_t> last_on_axis(const ColumnTable& table, const std::str
   return std::nullopt;
 }
 
-/// The columns that cell_metrics() reads.
-std::vector<std::string> metric_variables() {
+/// The columns of metrics and facts.
+std::vector<std::string> summary_variables() {
   std::vector<std::string> out;
   for (const Variable& v : variables()) {
-    if (is_metric(v)) out.emplace_back(v.name);
+    if (is_metric(v) || is_fact(v)) out.emplace_back(v.name);
   }
   return out;
 }
@@ -94,13 +102,15 @@ std::vector<std::string> metric_variables() {
 /// Numbers of one cell by variable of the table, with the split after a dot. For a series over
 /// `step` that of the last step made, for one over `eval_step` of the last evaluation. Absent
 /// numbers (NaN, -1) are left out.
-/// @param table  with the coordinate of each step axis; `cell` may have any length.
-std::map<std::string, double> cell_metrics(const ColumnTable& table, std::size_t row) {
+/// @param table   with the coordinate of each step axis; `cell` may have any length.
+/// @param wanted  is_metric or is_fact.
+std::map<std::string, double> cell_numbers(const ColumnTable& table, std::size_t row,
+                                           bool (*wanted)(const Variable&)) {
   std::map<std::string, double> out;
   const std::optional<std::size_t> step = last_on_axis(table, "step", row);
   const std::optional<std::size_t> evaluation = last_on_axis(table, "eval_step", row);
   for (const Variable& v : variables()) {
-    const VariableColumn* column = is_metric(v) ? table.find(v.name) : nullptr;
+    const VariableColumn* column = wanted(v) ? table.find(v.name) : nullptr;
     if (column == nullptr) continue;
     const std::span<const std::string_view> labels = labels_of(dimension(axes_of(v).back()));
     const std::size_t width = std::max<std::size_t>(1, labels.size());
@@ -157,7 +167,7 @@ CellSummary named(const StoredPlan& plan, const StoredCell& cell) {
 
 /// The columns that summaries need and the file has.
 ColumnTable read_summary_columns(const TableReader& reader) {
-  std::vector<std::string> names = metric_variables();
+  std::vector<std::string> names = summary_variables();
   for (const char* name :
        {"step", "eval_step", "cell_status", "stopped_at", "n_steps", "n_parameters", "attempt_cell",
         "attempt_host", "result_sha256", "event_cell", "event_kind"}) {
@@ -209,7 +219,8 @@ void fill(CellSummary& out, const ColumnTable& table, std::size_t row,
           const std::map<CellId, Attempts>& attempts) {
   out.step = last_step(table, row);
   out.parameters = std::max<std::int64_t>(0, cell_integer(table, "n_parameters", row, 0));
-  out.metrics = cell_metrics(table, row);
+  out.metrics = cell_numbers(table, row, is_metric);
+  out.facts = cell_numbers(table, row, is_fact);
   if (const auto at = attempts.find(out.id); at != attempts.end()) {
     out.attempts = at->second.count;
     out.host = at->second.host;
@@ -326,7 +337,7 @@ void fill_from_journals(CellSummary& out, const Store& store, const StoredPlan& 
   const ColumnTable table = cell_records(
       {.plan = cell, .sweep = plan, .history = history, .status = state.status, .facts = {}});
   std::map<CellId, double> seconds_per_step;
-  const std::map<std::string, double> metrics = cell_metrics(table, 0);
+  const std::map<std::string, double> metrics = cell_numbers(table, 0, is_metric);
   const auto wall = metrics.find("train_wall_time");
   const std::int64_t made = last_step(table, 0);
   if (wall != metrics.end() && made > 0) {

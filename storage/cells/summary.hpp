@@ -30,6 +30,9 @@ struct CellSummary {
   /// evaluation), "final_loss.valid" (whole split, last weights), "train_loss_last50".
   /// Numbers that were not recorded are absent, never NaN.
   std::map<std::string, double> metrics;
+  /// What the metrics are of, named likewise: "split_digest.valid", "split_bytes.valid",
+  /// "eval_mode_noncausal.dense". Results of releases that did not record these have none.
+  std::map<std::string, double> facts;
   int attempts = 0;
   AttemptCost cost;     // of all attempts that are recorded
   std::string problem;  // of failed cells: the reason, one line

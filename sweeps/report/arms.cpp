@@ -12,7 +12,11 @@
 namespace depthgrid {
 namespace {
 
-using ValueBySeed = std::map<std::int64_t, double>;
+struct SeedValue {
+  std::size_t row;  // of the listing
+  double value;
+};
+using ValueBySeed = std::map<std::int64_t, SeedValue>;
 
 /// The arm that the text names.
 std::string named_arm(const Listing& listing, std::string_view text) {
@@ -38,41 +42,75 @@ std::string own_baseline(const Listing& listing) {
   return {};
 }
 
-/// Values of a metric in the completed cells of an arm.
+/// A metric in the completed cells of an arm, by seed; of cells with one seed, the first counts.
 ValueBySeed values_by_seed(const Listing& listing, const ArmResults& arm, const std::string& name) {
   ValueBySeed out;
   for (const std::size_t row : arm.cells) {
     const CellSummary& cell = listing.cells[row];
     const auto at = cell.metrics.find(name);
     if (cell.status != CellStatus::Completed || at == cell.metrics.end()) continue;
-    if (!std::isnan(at->second)) out.emplace(cell.seed, at->second);
+    if (!std::isnan(at->second)) out.emplace(cell.seed, SeedValue{row, at->second});
   }
   return out;
 }
 
 std::vector<double> values_of(const ValueBySeed& by_seed) {
   std::vector<double> out;
-  for (const auto& [seed, value] : by_seed) out.push_back(value);
+  for (const auto& [seed, one] : by_seed) out.push_back(one.value);
   return out;
 }
 
-/// The difference of two arms in one metric; nothing if there is nothing to subtract.
-std::optional<MeanDifference> difference_of(const ValueBySeed& mine, const ValueBySeed& theirs,
-                                            bool same_seeds) {
-  if (mine.empty() || theirs.empty()) return std::nullopt;
-  if (!same_seeds) return welch_difference(values_of(mine), values_of(theirs));
-  std::vector<double> a, b;
-  for (const auto& [seed, value] : mine) {
-    const auto other = theirs.find(seed);
-    if (other == theirs.end()) continue;
-    a.push_back(value);
-    b.push_back(other->second);
+/// Why arms without a common seed cannot be compared: every cell must have the basis of the first.
+BasisMismatch mismatch_of_all(const EvaluationBasis& basis, const ValueBySeed& mine,
+                              const ValueBySeed& theirs) {
+  const std::size_t first = theirs.begin()->second.row;
+  for (const auto& [seed, one] : mine) {
+    if (auto found = basis.mismatch(one.row, first)) return found;
   }
-  if (a.empty()) return std::nullopt;
-  return paired_difference(a, b);
+  for (const auto& [seed, other] : theirs) {
+    if (auto found = basis.mismatch(other.row, first)) return found;
+  }
+  return {};
 }
 
-/// Names of the metrics that completed cells recorded, and the sweep's own.
+/// Sets the difference of two arms in one metric, or why there is none.
+void compare(const EvaluationBasis& basis, const ValueBySeed& mine, const ValueBySeed& theirs,
+             ArmMetric& out) {
+  if (mine.empty() || theirs.empty()) return;
+  std::vector<double> a, b;
+  for (const auto& [seed, one] : mine) {
+    const auto other = theirs.find(seed);
+    if (other == theirs.end()) {
+      out.left_out.push_back(seed);
+      continue;
+    }
+    if (auto found = basis.mismatch(one.row, other->second.row)) {
+      out.left_out.clear();
+      out.pairs.clear();
+      out.refused = std::move(found);
+      return;
+    }
+    out.pairs.push_back(seed);
+    a.push_back(one.value);
+    b.push_back(other->second.value);
+  }
+  if (out.pairs.empty()) {
+    out.left_out.clear();
+    out.refused = mismatch_of_all(basis, mine, theirs);
+    if (out.refused) return;
+    out.difference = welch_difference(values_of(mine), values_of(theirs));
+    out.baseline = summary_of(values_of(theirs));
+    return;
+  }
+  for (const auto& [seed, other] : theirs) {
+    if (!mine.contains(seed)) out.baseline_left_out.push_back(seed);
+  }
+  out.difference = paired_difference(a, b);
+  out.sample = summary_of(a);
+  out.baseline = summary_of(b);
+}
+
+/// Names of the metrics that completed cells recorded or had to lack, and the sweep's own.
 std::set<std::string> recorded_metrics(const Listing& listing,
                                        const std::vector<std::size_t>& cells) {
   std::set<std::string> out;
@@ -80,6 +118,8 @@ std::set<std::string> recorded_metrics(const Listing& listing,
   for (const std::size_t row : cells) {
     if (listing.cells[row].status != CellStatus::Completed) continue;
     for (const auto& [name, value] : listing.cells[row].metrics) out.insert(name);
+    if (row >= listing.withheld.size()) continue;
+    out.insert(listing.withheld[row].begin(), listing.withheld[row].end());
   }
   return out;
 }
@@ -105,18 +145,23 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
     arm.seeds.push_back(cell.seed);
     ++arm.counts[static_cast<std::size_t>(cell.status)];
   }
-  for (ArmResults& arm : out.arms) std::ranges::sort(arm.seeds);
+  for (ArmResults& arm : out.arms) {
+    std::ranges::sort(arm.seeds);
+    for (std::size_t i = 1; i < arm.seeds.size(); ++i) {
+      arm.repeated += arm.seeds[i] == arm.seeds[i - 1] ? 1 : 0;
+    }
+  }
   const auto reference = std::ranges::find(out.arms, true, &ArmResults::baseline);
   out.baseline_selected = reference != out.arms.end();
   for (const std::string& name : recorded_metrics(listing, rows)) {
+    const EvaluationBasis basis(listing, name);
     const ValueBySeed theirs =
         out.baseline_selected ? values_by_seed(listing, *reference, name) : ValueBySeed{};
     for (ArmResults& arm : out.arms) {
       const ValueBySeed mine = values_by_seed(listing, arm, name);
       ArmMetric& metric = arm.metrics[name];
-      metric.sample = summary_of(values_of(mine));
-      if (arm.baseline || !out.baseline_selected) continue;
-      metric.difference = difference_of(mine, theirs, arm.seeds == reference->seeds);
+      metric.sample = metric.all = summary_of(values_of(mine));
+      if (!arm.baseline) compare(basis, mine, theirs, metric);
     }
   }
   return out;

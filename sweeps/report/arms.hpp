@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/listing.hpp"
 #include "sweeps/report/statistics.hpp"
 
@@ -15,8 +16,15 @@ namespace depthgrid {
 
 /// One metric of an arm over its seeds.
 struct ArmMetric {
+  /// What is shown: of the seeds whose difference is shown beside it, else of all.
   SampleSummary sample;
+  SampleSummary all;                         // of every completed cell
   std::optional<MeanDifference> difference;  // this arm − baseline; absent for the baseline itself
+  SampleSummary baseline;           // with a difference: the baseline's cells that it is of
+  std::vector<std::int64_t> pairs;  // seeds of a paired difference
+  /// Seeds that completed in one of the two arms only, in this one or in the baseline: no pair.
+  std::vector<std::int64_t> left_out, baseline_left_out;
+  BasisMismatch refused;  // why there is no difference, if figures are not of one evaluation
 };
 
 /// The cells of a sweep that differ only in their seeds.
@@ -25,6 +33,7 @@ struct ArmResults {
   bool baseline = false;
   std::vector<std::size_t> cells;  // rows of the listing
   std::vector<std::int64_t> seeds;
+  std::size_t repeated = 0;  // cells with the seed of another one of the arm, which counts alone
   std::array<std::size_t, 7> counts{};  // cells by CellStatus
   /// Of completed cells only: a diverged or unfinished cell has numbers of an earlier step. Every
   /// arm has the same names, those that any completed cell recorded and the sweep's own metric.
@@ -44,9 +53,11 @@ struct ArmComparison {
 
 /// Groups cells by arm and compares each arm with the baseline, metric by metric.
 ///
-/// Two arms with the same seeds are paired by seed: they share initial weights and batches where
-/// their structures do (common random numbers), so much of the seeds' effect cancels. A pair needs
-/// both cells completed. Arms with other seeds are compared as independent samples.
+/// Arms are paired by the seeds that completed in both: such cells share initial weights and
+/// batches where their structures do (common random numbers), so much of the seeds' effect cancels.
+/// Other seeds are left out of the difference and of the means beside it. Arms without a common
+/// seed are compared as independent samples. Where figures are not of one evaluation
+/// (evaluation_basis.hpp), there is no difference.
 /// @param cells     rows of the listing that take part.
 /// @param baseline  an arm, a tag, or the beginning of exactly one of them; empty: the sweep's own.
 /// @throws UserError (Usage) if no arm or more than one is meant.

@@ -1,14 +1,17 @@
 #include "sweeps/report/arms_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/grouped.hpp"
 #include "core/base/json_text.hpp"
+#include "sweeps/report/arms_notes.hpp"
+#include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/filter.hpp"
 #include "sweeps/report/results_query.hpp"
 
@@ -55,29 +58,53 @@ std::string interval_text(const MeanDifference& d) {
                      d.kind == DifferenceKind::Welch ? " w" : "");
 }
 
-/// "1 diverged, 2 pending"; empty if no cell is missing.
-std::string missing_text(const std::array<std::size_t, 7>& counts) {
-  std::vector<std::string> parts;
-  for (const CellStatus status : kEveryStatus) {
-    const std::size_t n = counts[static_cast<std::size_t>(status)];
-    if (status != CellStatus::Completed && n > 0) {
-      parts.push_back(fmt::format("{} {}", n, depthgrid::name_of(status)));
-    }
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
+/// What arms of a sweep with `match:` cost, beside what they were made equal in.
+constexpr std::array kCostMetrics = {"cost_flops_token", "cost_wall_time"};
+
+std::string cost_text(const ArmResults& arm, const char* name) {
+  const auto at = arm.metrics.find(name);
+  return at == arm.metrics.end() ? "-" : short_number(at->second.all.mean);
 }
 
 Json number_json(double number) {
   return std::isnan(number) ? Json() : Json(number);
 }
 
-Json difference_json(const MeanDifference& d) {
+Json sample_json(const SampleSummary& sample) {
+  return {{"n", sample.n}, {"mean", number_json(sample.mean)}, {"sd", number_json(sample.sd)}};
+}
+
+Json difference_json(const ArmMetric& metric) {
+  if (!metric.difference) return {};
+  const MeanDifference& d = *metric.difference;
   return {{"kind", name_of(d.kind)},
           {"n", d.n},
           {"value", d.value},
           {"low", number_json(d.low)},
           {"high", number_json(d.high)},
-          {"degrees", number_json(d.degrees)}};
+          {"degrees", number_json(d.degrees)},
+          {"baseline", sample_json(metric.baseline)},
+          {"seeds", metric.pairs},
+          {"left_out", {{"arm", metric.left_out}, {"baseline", metric.baseline_left_out}}}};
+}
+
+Json refusal_json(const BasisMismatch& refused) {
+  if (!refused) return {};
+  Json differs = Json::array();
+  for (const auto& [name, mine, theirs] : refused.differences) {
+    differs.push_back({{"what", name},
+                       {"arm", parse_ordered_json(canonical_json(mine))},
+                       {"baseline", parse_ordered_json(canonical_json(theirs))}});
+  }
+  return {{"differs", differs}, {"advice", refused.advice.empty() ? Json() : Json(refused.advice)}};
+}
+
+/// Trainable parameters, the same in all cells of an arm; null while none has said so.
+Json arm_parameters(const Listing& listing, const ArmResults& arm) {
+  for (const std::size_t row : arm.cells) {
+    if (const auto n = listing.cells[row].parameters; n > 0) return n;
+  }
+  return {};
 }
 
 Json arm_json(const Listing& listing, const ArmResults& arm,
@@ -89,11 +116,10 @@ Json arm_json(const Listing& listing, const ArmResults& arm,
   Json numbers = Json::object();
   for (const std::string& name : metrics) {
     const ArmMetric& metric = arm.metrics.at(name);
-    numbers[name] = {
-        {"n", metric.sample.n},
-        {"mean", number_json(metric.sample.mean)},
-        {"sd", number_json(metric.sample.sd)},
-        {"difference", metric.difference ? difference_json(*metric.difference) : Json()}};
+    Json& json = numbers[name] = sample_json(metric.sample);
+    json["difference"] = difference_json(metric);
+    json["all"] = sample_json(metric.all);
+    json["refused"] = refusal_json(metric.refused);
   }
   ValueMap overrides = listing.cells[arm.cells.front()].overrides;
   std::erase_if(overrides, [](const auto& entry) { return entry.first == "seed"; });
@@ -103,71 +129,15 @@ Json arm_json(const Listing& listing, const ArmResults& arm,
           {"cells", arm.cells.size()},
           {"counts", counts},
           {"seeds", arm.seeds},
+          {"parameters", arm_parameters(listing, arm)},
           {"overrides", parse_ordered_json(canonical_json(overrides))},
           {"metrics", numbers}};
 }
 
-/// Texts of the cells that are compared; none where the listing does not say.
-std::set<std::string> texts_of(const Listing& listing, const ArmComparison& comparison) {
-  std::set<std::string> out;
+std::vector<std::size_t> compared_cells(const ArmComparison& comparison) {
+  std::vector<std::size_t> out;
   for (const ArmResults& arm : comparison.arms) {
-    for (const std::size_t row : arm.cells) {
-      if (row < listing.texts.size()) out.insert(listing.texts[row]);
-    }
-  }
-  return out;
-}
-
-/// The lines below the table.
-std::string explanation(const Listing& listing, const ArmComparison& comparison,
-                        const std::vector<std::string>& metrics) {
-  std::array<std::size_t, 7> counts{};
-  std::size_t cells = 0, missing = 0;
-  bool paired = false, welch = false;
-  for (const ArmResults& arm : comparison.arms) {
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += arm.counts[i];
-    cells += arm.cells.size();
-    missing += arm.missing();
-    for (const std::string& name : metrics) {
-      const auto& difference = arm.metrics.at(name).difference;
-      if (!difference) continue;
-      (difference->kind == DifferenceKind::Paired ? paired : welch) = true;
-    }
-  }
-  std::string out;
-  if (!listing.planned) out += store_text(listing) + "\n";
-  if (comparison.baseline.empty()) {
-    out += "this sweep has no baseline: --baseline ARM compares with one\n";
-  } else if (!comparison.baseline_selected) {
-    out += fmt::format("no differences: the filter leaves no cell of the baseline {}\n",
-                       comparison.baseline);
-  } else {
-    out += "* baseline\n";
-  }
-  out += "mean ± standard deviation over the n seeds whose cells completed\n";
-  if (paired || welch) {
-    out += fmt::format("difference of means, arm − baseline, with its {:.0f} % t interval{}{}\n",
-                       100 * kConfidence, paired ? "; paired by seed" : "",
-                       welch ? (paired ? ", or with other seeds Welch's (w)"
-                                       : "; other seeds than the baseline's: Welch's (w)")
-                             : "");
-    if (comparison.arms.size() > 2) {
-      out += "each interval holds for itself; of many arms, some differ by chance\n";
-    }
-  }
-  if (const auto texts = texts_of(listing, comparison); texts.size() > 1) {
-    out += fmt::format(
-        "these arms are of different texts or tokenisers, so their losses cannot be "
-        "compared: {}\n",
-        fmt::join(texts, "; "));
-  }
-  const auto is_old = [](const ArmResults& arm) { return arm.arm.find('@') != arm.arm.npos; };
-  if (std::ranges::any_of(comparison.arms, is_old)) {
-    out += "ARM@N: as it was in plan N of the store, before its configuration was changed\n";
-  }
-  if (missing > 0) {
-    out += fmt::format("{} of {} cells are not in the means: {}\n", missing, cells,
-                       missing_text(counts));
+    out.insert(out.end(), arm.cells.begin(), arm.cells.end());
   }
   return out;
 }
@@ -208,14 +178,21 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
   const bool tags =
       any([](const ArmResults& arm) { return !arm.tag.empty() && arm.tag != arm.arm; });
   const bool lacking = any([](const ArmResults& arm) { return arm.missing() > 0; });
+  const bool partial = leaves_seeds_out(comparison, metrics);
+  const bool matched = !listing.matched.empty();
   Table table{{{"arm"}}, {}};
   if (tags) table.columns.push_back({"tag"});
   table.columns.push_back({"cells", Align::Right});
   if (lacking) table.columns.push_back({"missing"});
+  if (matched) {
+    table.columns.push_back({"parameters", Align::Right});
+    for (const char* cost : kCostMetrics) table.columns.push_back({cost, Align::Right});
+  }
   for (const std::string& name : metrics) {
     table.columns.push_back({name, Align::Right});
     table.columns.push_back({"n", Align::Right});
     if (!comparison.baseline_selected) continue;
+    if (partial) table.columns.push_back({"baseline", Align::Right});
     table.columns.push_back({"difference", Align::Right});
     table.columns.push_back({fmt::format("{:.0f} % interval", 100 * kConfidence)});
   }
@@ -224,25 +201,48 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
     if (tags) line.push_back(arm.tag);
     line.push_back(std::to_string(arm.cells.size()));
     if (lacking) line.push_back(missing_text(arm.counts));
+    if (matched) {
+      const Json parameters = arm_parameters(listing, arm);
+      line.push_back(parameters.is_null() ? "-" : grouped(parameters.get<std::int64_t>()));
+      for (const char* cost : kCostMetrics) line.push_back(cost_text(arm, cost));
+    }
     for (const std::string& name : metrics) {
       const ArmMetric& metric = arm.metrics.at(name);
       line.push_back(mean_text(metric.sample));
       line.push_back(std::to_string(metric.sample.n));
       if (!comparison.baseline_selected) continue;
       const auto& d = metric.difference;
-      line.push_back(d ? difference_text(*d) : "");
+      if (partial) line.push_back(d ? mean_text(metric.baseline) : "");
+      line.push_back(d ? difference_text(*d) : metric.refused ? "refused" : "");
       line.push_back(d ? interval_text(*d) : "");
     }
     table.rows.push_back(std::move(line));
   }
-  return text_of(table, colour) + explanation(listing, comparison, metrics);
+  return text_of(table, colour) + arms_notes(listing, comparison, metrics);
 }
 
 Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::string>& metrics) {
   Table table;
-  for (const char* title :
-       {"arm", "tag", "baseline", "cells", "completed", "missing", "metric", "n", "mean", "sd",
-        "difference", "low", "high", "degrees", "pairs", "kind"}) {
+  for (const char* title : {"arm",
+                            "tag",
+                            "baseline",
+                            "cells",
+                            "completed",
+                            "missing",
+                            "metric",
+                            "n",
+                            "mean",
+                            "sd",
+                            "difference",
+                            "low",
+                            "high",
+                            "degrees",
+                            "pairs",
+                            "kind",
+                            "baseline_mean",
+                            "left_out",
+                            "baseline_left_out",
+                            "refused"}) {
     table.columns.push_back({title});
   }
   const auto number = [](double x) { return std::isnan(x) ? std::string() : shortest(x); };
@@ -251,13 +251,26 @@ Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::str
       const ArmMetric& metric = arm.metrics.at(name);
       const MeanDifference d = metric.difference.value_or(MeanDifference{});
       const bool pairs = metric.difference && d.kind == DifferenceKind::Paired;
-      table.rows.push_back(
-          {arm.arm, arm.tag, arm.baseline ? "true" : "false", std::to_string(arm.cells.size()),
-           std::to_string(arm.count(CellStatus::Completed)), missing_text(arm.counts), name,
-           std::to_string(metric.sample.n), number(metric.sample.mean), number(metric.sample.sd),
-           number(d.value), number(d.low), number(d.high), number(d.degrees),
-           pairs ? std::to_string(d.n) : "",
-           metric.difference ? std::string(name_of(d.kind)) : ""});
+      table.rows.push_back({arm.arm,
+                            arm.tag,
+                            arm.baseline ? "true" : "false",
+                            std::to_string(arm.cells.size()),
+                            std::to_string(arm.count(CellStatus::Completed)),
+                            missing_text(arm.counts),
+                            name,
+                            std::to_string(metric.sample.n),
+                            number(metric.sample.mean),
+                            number(metric.sample.sd),
+                            number(d.value),
+                            number(d.low),
+                            number(d.high),
+                            number(d.degrees),
+                            pairs ? std::to_string(d.n) : "",
+                            metric.difference ? std::string(name_of(d.kind)) : "",
+                            number(metric.baseline.mean),
+                            fmt::format("{}", fmt::join(metric.left_out, " ")),
+                            fmt::format("{}", fmt::join(metric.baseline_left_out, " ")),
+                            metric.refused.text()});
     }
   }
   return table;
@@ -274,7 +287,7 @@ std::string arms_json(const Listing& listing, const ArmComparison& comparison,
                   {"planned", listing.planned},
                   {"metric", listing.metric},
                   {"goal", listing.goal},
-                  {"eval_windows", listing.eval_windows},
+                  {"eval_windows", eval_windows(listing, compared_cells(comparison))},
                   {"by", "arm"},
                   {"baseline", comparison.baseline.empty() ? Json() : Json(comparison.baseline)},
                   {"confidence", kConfidence},

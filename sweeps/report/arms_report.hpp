@@ -18,8 +18,9 @@ std::vector<std::string> arm_metrics(const ArmComparison& comparison,
 void sort_arms(ArmComparison& comparison, const std::string& sort);
 
 /// For people: one row per arm; of each metric the mean ± standard deviation over seeds, the number
-/// of seeds, the difference to the baseline and its interval. Below it, what the columns mean and
-/// how many cells the means lack.
+/// of seeds, the difference to the baseline and its interval; where a difference leaves seeds out,
+/// the baseline's mean over the same seeds. In a sweep with `match:` also parameters, operations
+/// and time. Below it, what the columns mean (arms_notes.hpp).
 std::string arms_text(const Listing& listing, const ArmComparison& comparison,
                       const std::vector<std::string>& metrics, Colour colour = Colour::No);
 

@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "core/config/match.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/cells/summary.hpp"
 #include "storage/store.hpp"
+#include "sweeps/report/evaluation_leaves.hpp"
 
 namespace depthgrid {
 
@@ -17,16 +19,12 @@ struct Listing {
   bool planned = true;  // the store holds this plan; false: no run has begun there
   std::string metric;
   std::string goal;  // minimize or maximize
-  /// How evaluation divides a split: into "disjoint" windows, into overlapping "sliding" ones
-  /// (eval.stride less than data.seq_len: more context, lower losses), or "mixed" if cells differ.
-  std::string eval_windows = "disjoint";
-  /// What eval_loss.valid and final_loss.valid are the mean of: "64 windows", or "the whole split",
-  /// also where it has fewer windows than that.
-  std::string periodic_windows, final_windows;
   std::vector<CellSummary> cells;
   std::vector<bool> baseline;  // one flag per cell
-  /// What each cell's losses are of: "wikitext-2 char256", with the digest of a user's own file.
-  std::vector<std::string> texts;
+  EvaluationLeaves leaves;     // what each cell's figures are of
+  /// Figures per byte that each cell has none of because its tokens lose bytes, by name.
+  std::vector<std::vector<std::string>> withheld;
+  std::vector<MatchedWidth> matched;      // by `match:`
   std::size_t not_shown = 0;              // cells that keep_plan() has removed
   std::vector<std::string> plan_damages;  // see StoredPlan::damages
 };

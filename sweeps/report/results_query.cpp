@@ -10,6 +10,8 @@
 
 #include "core/base/grouped.hpp"
 #include "core/base/json_text.hpp"
+#include "sweeps/report/bits_per_byte.hpp"
+#include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/filter.hpp"
 
 namespace depthgrid {
@@ -83,6 +85,8 @@ std::vector<std::string> main_columns(const Listing& listing) {
   };
   if (std::ranges::any_of(listing.cells, tagged)) out.emplace_back("tag");
   out.insert(out.end(), {"status", "step", "parameters"});
+  // Arms that are equal in one thing are rarely so in another.
+  if (!listing.matched.empty()) out.insert(out.end(), {"cost_flops_token", "cost_wall_time"});
   const std::vector<std::string> metrics = shown_metrics(listing);
   out.insert(out.end(), metrics.begin(), metrics.end());
   return out;
@@ -109,6 +113,7 @@ std::vector<std::string> query_names(const Listing& listing) {
     for (const auto& [path, value] : cell.overrides) leaves.insert(path);
     for (const auto& [name, value] : cell.metrics) metrics.insert(name);
   }
+  for (const std::string& name : withheld_names(listing)) metrics.insert(name);
   leaves.erase("seed");  // a column that every cell has
   std::vector<std::string> names;
   for (const FixedColumn& column : kFixed) names.emplace_back(column.name);
@@ -198,15 +203,6 @@ Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& 
   return table;
 }
 
-std::string losses_note(const Listing& listing, const std::vector<std::string>& names) {
-  const auto shown_of = [&names](std::string_view stem) {
-    return std::ranges::any_of(names, [stem](const auto& name) { return name.starts_with(stem); });
-  };
-  if (!shown_of("eval_loss.") || !shown_of("final_loss.")) return {};
-  return "final_loss: the last weights on " + listing.final_windows +
-         "; eval_loss: the last periodic evaluation, on " + listing.periodic_windows + "\n";
-}
-
 std::string results_json(const Listing& listing, const std::vector<std::size_t>& cells,
                          const std::vector<std::string>& columns) {
   Json rows = Json::array();
@@ -227,7 +223,9 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
                     {"status", name_of(cell.status)},
                     {"step", cell.step},
                     {"parameters", cell.parameters > 0 ? Json(cell.parameters) : Json()},
-                    {"metrics", metrics}});
+                    {"metrics", metrics},
+                    {"withheld",
+                     row < listing.withheld.size() ? Json(listing.withheld[row]) : Json::array()}});
   }
   return json_text(Json{{"schema", 1},
                         {"sweep", listing.sweep},
@@ -235,7 +233,7 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
                         {"planned", listing.planned},
                         {"metric", listing.metric},
                         {"goal", listing.goal},
-                        {"eval_windows", listing.eval_windows},
+                        {"eval_windows", eval_windows(listing, cells)},
                         {"not_shown", listing.not_shown},
                         {"cells", rows}},
                    2) +

@@ -33,8 +33,8 @@ bool sorts_before(const Value& a, const Value& b, bool down);
 std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery& query);
 
 /// For people: the columns asked for; else cell, alias (a star marks the baseline), arm, tag (if
-/// one says more than the arm), status, step, parameters and the main metrics, the sweep's own
-/// first.
+/// one says more than the arm), status, step, parameters (with `match:` also operations and time)
+/// and the main metrics, the sweep's own first.
 Table results_table(const Listing& listing, const std::vector<std::size_t>& cells,
                     const std::vector<std::string>& columns = {});
 
@@ -43,11 +43,9 @@ Table results_table(const Listing& listing, const std::vector<std::size_t>& cell
 Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& cells,
                         const std::vector<std::string>& columns = {});
 
-/// How eval_loss and final_loss differ, for an output that shows both; else empty.
-std::string losses_note(const Listing& listing, const std::vector<std::string>& names);
-
 /// {"schema": 1, "sweep", "store", "planned", "metric", "goal", "eval_windows", "cells": [{id,
-/// alias, arm, tag, seed, baseline, overrides, status, step, parameters, metrics}]}; docs/cli.md.
+/// alias, arm, tag, seed, baseline, overrides, status, step, parameters, metrics, withheld}]};
+/// docs/cli.md.
 /// @param columns  if any, other metrics are left out.
 std::string results_json(const Listing& listing, const std::vector<std::size_t>& cells,
                          const std::vector<std::string>& columns = {});

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Python opens what two runs have packed: xarray, h5py and pandas read it, xarray joins both, and the statistics of
-# `results --by arm` are those that NumPy finds. Readers of netCDF read every file that a page tells a user to open.
-# A store with the types of former versions is read and packed as before.
+# `results --by arm` are those that NumPy finds, and are of what can be compared. Readers of netCDF read every file that
+# a page tells a user to open. A store with the types of former versions is read and packed as before.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh" "$@"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 python=$sources/.venv/bin/python
@@ -89,4 +89,61 @@ expect 0 "$depthgrid" results models --by arm --filter "tag = mod*" --csv
 [ "$(grep -c '^modulated,modulated,false,1,1,,final_loss.valid,1,' out)" = 1 ] || fail "one arm was asked for"
 expect 2 "$depthgrid" results models --baseline modulated
 says err '--by arm'
+
+# Arms of other text, tokens or windows are not subtracted, on the same weights neither; bits per byte are where tokens
+# keep every byte. Seeds pair where both arms have them.
+for i in $(seq 2000); do printf 'caf\303\251 %d of \346\210\246\n' "$i"; done >text.txt
+cat >compared.yaml <<'YAML'
+name: compared
+model: {family: standard, d_model: 16, n_layers: 1, n_heads: 2, vocab_size: 300}
+data: {corpus: file, path: text.txt, seq_len: 16, tokenizer: byte, test_fraction: 0.1}
+train: {batch_size: 4, steps: 4}
+eval: {every: 2, windows: 8, final_splits: [valid, test]}
+seeds: 2
+method: list
+include:
+  - {tag: base}
+  - {tag: dev, data.dev_fraction: 0.1}
+  - {tag: few, eval.final_windows: 8}
+  - {tag: valid, data.valid_fraction: 0.05}
+  - {tag: char, data.tokenizer: char}
+  - {tag: char256, data.tokenizer: char256}
+  - {tag: word, data.tokenizer: word, data.vocab_size: 64}
+YAML
+expect 0 "$depthgrid" run compared.yaml --store compared -q
+expect 0 "$depthgrid" run compared.yaml --store compared -q --set seeds=3 --only 'tag != base'
+expect 0 "$depthgrid" results compared --by arm --json
+"$python" - <<'PY' || fail "comparisons across evaluations"
+import json
+
+arms = {arm["tag"]: arm["metrics"] for arm in json.load(open("out"))["arms"]}
+def refused(tag, metric):
+    of = arms[tag][metric]
+    assert (of["difference"] is None) == (of["refused"] is not None), (tag, metric, of)
+    return of["refused"] and [d["what"] for d in of["refused"]["differs"]]
+assert refused("dev", "final_loss.valid") is None, "its valid split is the same"
+assert refused("few", "final_loss.valid") == ["eval.final_windows"]
+assert refused("few", "eval_loss.valid") is None
+assert refused("valid", "final_loss.valid") == ["data.valid_fraction"]
+assert refused("valid", "final_loss.test") is None
+assert refused("char", "final_loss.valid") == ["data.tokenizer"]
+assert refused("char", "final_bits_per_byte.valid") is None
+assert refused("char", "eval_bits_per_byte.valid") == ["data.tokenizer"], "eight windows of each"
+for lossy in ("char256", "word"):
+    assert arms[lossy]["final_bits_per_byte.valid"]["all"]["n"] == 0, lossy
+of = arms["dev"]["final_loss.valid"]
+pairs = of["difference"]
+assert pairs["kind"] == "paired" and pairs["n"] == of["n"] == 2 and of["all"]["n"] == 3
+assert pairs["left_out"] == {"arm": [2], "baseline": []} and pairs["seeds"] == [0, 1]
+assert abs(of["mean"] - pairs["baseline"]["mean"] - pairs["value"]) < 1e-12
+PY
+expect 0 "$depthgrid" results compared --by arm
+says out 'refused'
+says out 'dev: pairs of seeds 0, 1; left out, as completed in one of the two only: 2'
+expect 0 "$depthgrid" results compared --by arm --filter 'status = completed' --json
+check 'all(a["metrics"]["final_loss.valid"]["difference"]["n"] == 2 for a in j["arms"] if a["tag"] == "dev")'
+expect 0 "$depthgrid" results compared --columns alias,final_bits_per_byte.valid
+says out 'no bits per byte of 6 cells: tokens of char256, word do not keep every byte'
+expect 0 "$depthgrid" eval compared --cell word,s0
+says out 'no bits per byte: tokens of word do not keep every byte'
 echo "readers: ok"

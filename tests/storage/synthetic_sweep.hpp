@@ -104,6 +104,8 @@ inline CellFacts synthetic_facts() {
   out.set("residual_scale", std::vector<double>{0.5, 0.5});
   out.set("cost_wall_time", 12.5);
   out.set("tokens_sha256", std::string_view("feed"));
+  out.set("split_digest", std::vector<double>{-1, -1, 281474976710655, -1});
+  out.set("split_bytes", std::vector<double>{-1, -1, 4096, -1});
   out.library_versions = R"({"libtorch":"2.11.0"})";
   return out;
 }

@@ -17,6 +17,7 @@
 #include "core/base/nan.hpp"
 #include "core/base/output.hpp"
 #include "core/data/corpus.hpp"
+#include "core/data/kept_text.hpp"
 #include "core/data/tokenizers/utf8.hpp"
 #include "worker/data_pool.hpp"
 #include "worker/eval/eval_plan.hpp"
@@ -77,7 +78,10 @@ TokenStream other_stream(const EvalOrder& order, const StoredModel& stored, cons
   }
   const std::string text = text_of(order, stored.config, data.tokenizer->needs_utf8());
   const std::vector<std::uint32_t> ids = data.tokenizer->encode(text);
-  return TokenStream::from_ids(ids, data.vocab_size, static_cast<std::int64_t>(text.size()));
+  const auto stream =
+      TokenStream::from_ids(ids, data.vocab_size, static_cast<std::int64_t>(text.size()));
+  const bool kept = keeps_text(stored.config.word("data.tokenizer"), stream);
+  return kept ? stream : stream.without_bytes();
 }
 
 template <typename Words>
@@ -223,9 +227,13 @@ int eval_cell(const EvalOrder& order) {
                        {"modes", modes}})));
     return 0;
   }
-  print(fmt::format("{} after {} steps on {}{}\n{}", stored.cell.alias, stored.step, place,
-                    fs::is_regular_file(place) && !own ? "" : ", " + order.split,
-                    table(rows, order.by_position)));
+  const std::string& tokenizer = stored.config.word("data.tokenizer");
+  const bool lost = data->tokenizer && stream.bytes() == 0;
+  print(fmt::format(
+      "{} after {} steps on {}{}\n{}{}", stored.cell.alias, stored.step, place,
+      fs::is_regular_file(place) && !own ? "" : ", " + order.split, table(rows, order.by_position),
+      lost ? "no bits per byte: tokens of " + tokenizer + " do not keep every byte of this text\n"
+           : ""));
   return 0;
 }
 

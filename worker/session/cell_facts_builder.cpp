@@ -71,6 +71,21 @@ void set_declarations(CellFacts& facts, const FusedModel& fused) {
   facts.set("eval_mode_noncausal", flags);
 }
 
+/// What the figures of each split are of: the first twelve digits of the digest of its ids, which a
+/// float holds exactly, and the bytes of its text, where the ids keep these.
+void set_splits(CellFacts& facts, const Dataset& data) {
+  std::vector<double> digests, bytes;
+  for (std::size_t s = 0; s < data.streams.size(); ++s) {
+    const std::string& digest = data.split_sha256[s];
+    digests.push_back(
+        digest.empty() ? -1 : static_cast<double>(std::stoll(digest.substr(0, 12), nullptr, 16)));
+    const std::int64_t kept = data.streams[s].bytes();
+    bytes.push_back(kept > 0 ? static_cast<double>(kept) : -1);
+  }
+  facts.set("split_digest", digests);
+  facts.set("split_bytes", bytes);
+}
+
 void set_predictions(CellFacts& facts, const RunContext& run, const CellPlan& cell,
                      std::int64_t parameters) {
   const StructureCost& cost = run.costs.at(cell.structure);
@@ -139,6 +154,7 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
                                          run.sweep.run.flag("train.deterministic") ? "on" : "off",
                                          run.threads, run.sync.ranks())));
   facts.set("tokens_sha256", std::string_view(data.tokens_sha256));
+  set_splits(facts, data);
   facts.set("probe_set_sha256", std::string_view(probe_set_digest(cell.config, data)));
   if (!data.variant.empty()) facts.set("corpus_variant", std::string_view(data.variant));
   facts.set("data_order_digest",

@@ -47,6 +47,15 @@ TEST_F(Summary, MetricsAreNamedByVariableAndSplit) {
   EXPECT_FALSE(cell.metrics.contains("eval_loss.train")) << "an absent number has no entry";
 }
 
+TEST_F(Summary, WhatMetricsAreOfStandsBesideThem) {
+  finish_cell(store_, plan_, 1, 12);
+  const CellSummary cell = summarise(store_, plan_)[1];
+  const std::map<std::string, double> expected = {{"split_bytes.valid", 4096},
+                                                  {"split_digest.valid", 281474976710655.0}};
+  EXPECT_EQ(cell.facts, expected) << "48 bits are exact";
+  EXPECT_FALSE(cell.metrics.contains("split_bytes.valid"));
+}
+
 TEST_F(Summary, IsTheSameFromThePackedFile) {
   finish_cell(store_, plan_, 0, 20);
   finish_cell(store_, plan_, 1, 12, CellStatus::Diverged);
@@ -60,6 +69,7 @@ TEST_F(Summary, IsTheSameFromThePackedFile) {
 
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(after[i].metrics, before[i].metrics);
+    EXPECT_EQ(after[i].facts, before[i].facts);
     EXPECT_EQ(after[i].step, before[i].step);
     EXPECT_EQ(after[i].status, before[i].status);
     EXPECT_EQ(after[i].parameters, before[i].parameters);

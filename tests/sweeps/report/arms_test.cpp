@@ -4,8 +4,10 @@
 #include <numeric>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "sweeps/report/arms_report.hpp"
 
 namespace depthgrid {
@@ -132,33 +134,155 @@ TEST(ArmsReport, TheTableHasMeanSpreadAndTheDifferenceToTheBaseline) {
   cells.add("one", 0, 2.5).add("none", 0, kNaN, CellStatus::Pending);
   EXPECT_EQ(
       arms_text(cells.listing, cells.compare(), {"final_loss.valid"}),
-      "arm     tag    cells  missing    final_loss.valid  n  difference  95 % interval\n"
+      "arm     tag    cells  missing    final_loss.valid  n         baseline  difference  95 % "
+      "interval\n"
       "base *             4              2.3876 ± 0.0011  4\n"
-      "big     large      4              2.3817 ± 0.0022  4     -0.0059  [-0.0081, -0.0037]\n"
-      "one                1                       2.5000  1     +0.1124  -\n"
+      "big     large      4              2.3817 ± 0.0022  4  2.3876 ± 0.0011     -0.0059  "
+      "[-0.0081, -0.0037]\n"
+      "one                1                       2.5000  1           2.3874     +0.1126  -\n"
       "none               1  1 pending                 -  0\n"
       "* baseline\n"
-      "mean ± standard deviation over the n seeds whose cells completed\n"
-      "difference of means, arm − baseline, with its 95 % t interval; paired by seed, or with "
-      "other seeds Welch's (w)\n"
+      "mean ± standard deviation over the n seeds whose cells completed; beside a difference, in "
+      "both arms: `baseline` is its mean over the same seeds\n"
+      "difference of means, arm − baseline, with its 95 % t interval; paired by seed\n"
       "each interval holds for itself; of many arms, some differ by chance\n"
+      "one: pairs of seed 0; left out, as completed in one of the two only: 1, 2, 3 (of base)\n"
       "1 of 10 cells are not in the means: 1 pending\n");
 }
 
-TEST(ArmsReport, SaysThatLossesOfDifferentTextsCannotBeCompared) {
+/// Arms of three seeds each whose leaves differ as given; the first is the baseline.
+Cells evaluated(const ValueMap& base, const ValueMap& big) {
+  Cells out;
+  for (int s = 0; s < 3; ++s) out.add("base", s, 1.0 + s);
+  for (int s = 0; s < 3; ++s) out.add("big", s, 1.5 + s);
+  out.listing.leaves = {{base, big}, {0, 0, 0, 1, 1, 1}};
+  return out;
+}
+
+TEST(ArmsReport, RefusesADifferenceOfOtherEvaluations) {
+  const Cells cells =
+      evaluated({{"eval.final_windows", Value()}}, {{"eval.final_windows", Value(16)}});
+  const ArmComparison comparison = cells.compare();
+  const ArmMetric& metric = loss_of(comparison, 1);
+  EXPECT_FALSE(metric.difference);
+  EXPECT_EQ(metric.refused.text(), "eval.final_windows is 16, there null");
+  EXPECT_EQ(metric.sample.n, 3U) << "without a difference, all seeds are shown";
+  const std::string text = arms_text(cells.listing, comparison, {"final_loss.valid"});
+  EXPECT_NE(text.find("refused"), std::string::npos) << text;
+  EXPECT_NE(text.find("no difference for big: final_loss.valid is not of the same evaluation as "
+                      "the baseline's: eval.final_windows is 16, there null\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("paired by seed"), std::string::npos) << text;
+  EXPECT_TRUE(comparison.arms[1].metrics.at("train_loss").difference) << "of training batches";
+  const auto json = parse_json(arms_json(cells.listing, comparison, {"final_loss.valid"}));
+  const auto& of = json["arms"][1]["metrics"]["final_loss.valid"];
+  EXPECT_TRUE(of["difference"].is_null());
+  EXPECT_EQ(of["refused"]["differs"].dump(),
+            R"([{"arm":16,"baseline":null,"what":"eval.final_windows"}])");
+  const std::string csv = csv_of(arms_csv_table(comparison, {"final_loss.valid"}));
+  EXPECT_NE(csv.find("\"eval.final_windows is 16, there null\""), std::string::npos) << csv;
+}
+
+TEST(ArmsReport, RefusesArmsWithoutACommonSeedLikewise) {
+  Cells cells = evaluated({{"data.tokenizer", Value("byte")}}, {{"data.tokenizer", Value("gpt2")}});
+  for (int s = 0; s < 3; ++s) cells.listing.cells[s].seed = 10 + s;
+  const ArmMetric metric = loss_of(cells.compare(), 1);
+  EXPECT_FALSE(metric.difference);
+  EXPECT_EQ(metric.refused.text(), "data.tokenizer is gpt2, there byte");
+  EXPECT_NE(metric.refused.advice.find("final_bits_per_byte.valid"), std::string::npos);
+}
+
+TEST(Arms, ArePairedOnTheSeedsThatBothCompleted) {
   Cells cells;
-  cells.add("base", 0, 1.0).add("base", 1, 1.1).add("base@1", 0, 2.0).add("base@1", 1, 2.2);
-  const auto text = [&cells] {
-    return arms_text(cells.listing, cells.compare(), {"final_loss.valid"});
-  };
-  cells.listing.texts = {"self char256", "self char256", "self char256", "self char256"};
-  EXPECT_EQ(text().find("different texts"), std::string::npos);
-  EXPECT_NE(text().find("ARM@N: as it was in plan N of the store"), std::string::npos);
-  cells.listing.texts[2] = cells.listing.texts[3] = "wikitext-2 char256";
-  EXPECT_NE(
-      text().find("these arms are of different texts or tokenisers, so their losses cannot be "
-                  "compared: self char256; wikitext-2 char256"),
-      std::string::npos);
+  for (int s = 0; s < 4; ++s) cells.add("base", s, 1.0 + s);
+  cells.add("big", 1, 2.1).add("big", 2, 3.3).add("big", 7, 9.0);
+  cells.add("big", 3, 0.5, CellStatus::Diverged).add("big", 0, kNaN, CellStatus::Pending);
+  const ArmComparison comparison = cells.compare();
+  const ArmMetric& metric = loss_of(comparison, 1);
+  ASSERT_TRUE(metric.difference);
+  EXPECT_EQ(metric.difference->kind, DifferenceKind::Paired);
+  EXPECT_EQ(metric.difference->n, 2U);
+  EXPECT_NEAR(metric.difference->value, 0.2, 1e-12);
+  EXPECT_EQ(metric.pairs, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(metric.left_out, std::vector<std::int64_t>{7});
+  EXPECT_EQ(metric.baseline_left_out, (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(metric.sample.n, 2U);
+  EXPECT_NEAR(metric.sample.mean, 2.7, 1e-12);
+  EXPECT_NEAR(metric.baseline.mean, 2.5, 1e-12);
+  EXPECT_NEAR(metric.sample.mean - metric.baseline.mean, metric.difference->value, 1e-12)
+      << "what is shown beside a difference is of the same cells";
+  EXPECT_EQ(metric.all.n, 3U);
+  EXPECT_EQ(
+      arms_text(cells.listing, comparison, {"final_loss.valid"}),
+      "arm     tag    cells  missing                final_loss.valid  n     baseline  "
+      "difference  95 % interval\n"
+      "base *             4                                2.5 ± 1.3  4\n"
+      "big     large      5  1 diverged, 1 pending       2.70 ± 0.85  2  2.50 ± 0.71  "
+      "     +0.20  [-1.1, +1.5]\n"
+      "* baseline\n"
+      "mean ± standard deviation over the n seeds whose cells completed; beside a difference, "
+      "in both arms: `baseline` is its mean over the same seeds\n"
+      "difference of means, arm − baseline, with its 95 % t interval; paired by seed\n"
+      "big: pairs of seeds 1, 2; left out, as completed in one of the two only: 7, 0, 3 (of "
+      "base)\n"
+      "2 of 9 cells are not in the means: 1 diverged, 1 pending\n");
+}
+
+TEST(Arms, AFilterThatDropsACellOfOneArmLeavesThePairs) {
+  Cells cells = three_arms();
+  cells.listing.cells[6].status = CellStatus::Failed;
+  const auto whole = loss_of(cells.compare(), 1).difference.value();
+  const auto filtered =  // as by status = completed
+      compare_arms(cells.listing, {0, 1, 2, 3, 4, 5, 7});
+  const auto part = loss_of(filtered, 1).difference.value();
+  EXPECT_EQ(part.kind, DifferenceKind::Paired);
+  EXPECT_EQ(part.n, 3U);
+  EXPECT_EQ(part.low, whole.low);
+  EXPECT_EQ(part.high, whole.high);
+}
+
+TEST(Arms, OfTwoCellsWithOneSeedTheFirstCountsAndThatIsSaid) {
+  Cells cells;
+  cells.add("base", 0, 1.0).add("base", 1, 2.0).add("base", 1, 9.0);
+  cells.add("big", 0, 1.5).add("big", 1, 2.5);
+  const ArmComparison comparison = cells.compare();
+  EXPECT_NEAR(loss_of(comparison, 0).sample.mean, 1.5, 1e-12);
+  EXPECT_EQ(loss_of(comparison, 1).difference->n, 2U);
+  EXPECT_NE(arms_text(cells.listing, comparison, {"final_loss.valid"})
+                .find("1 cell of a seed that its arm has already: the first counts\n"),
+            std::string::npos);
+}
+
+TEST(ArmsReport, OfMatchedArmsShowsWhatElseTheyCost) {
+  Cells cells;
+  cells.add("base", 0, 2).add("big", 0, 1);
+  MatchedWidth width;
+  width.arm = "big";
+  width.reference = "base";
+  width.leaf = "model.d_ff";
+  width.value = 120;
+  width.wanted = 1000;
+  width.achieved = 1010;
+  width.tolerance = 0.04;
+  cells.listing.matched = {width};
+  for (CellSummary& cell : cells.listing.cells) {
+    cell.parameters = cell.arm == "big" ? 1010 : 1000;
+    cell.metrics["cost_flops_token"] = cell.arm == "big" ? 3280 : 2000;
+    cell.metrics["cost_wall_time"] = cell.arm == "big" ? 21 : 12.5;
+  }
+  EXPECT_EQ(arms_text(cells.listing, cells.compare(), {"final_loss.valid"}),
+            "arm     tag    cells  parameters  cost_flops_token  cost_wall_time  final_loss.valid  "
+            "n  difference  95 % interval\n"
+            "base *             1       1,000         2000.0000         12.5000            2.0000  "
+            "1\n"
+            "big     large      1       1,010         3280.0000         21.0000            1.0000  "
+            "1     -1.0000  -\n"
+            "* baseline\n"
+            "mean ± standard deviation over the n seeds whose cells completed\n"
+            "difference of means, arm − baseline, with its 95 % t interval; paired by seed\n"
+            "match: big has model.d_ff = 120: 1,010 parameters, +1 % of 1,000 of base (allowed: 4 "
+            "%)\n");
 }
 
 TEST(ArmsReport, SortsByMeanWithMissingOnesLast) {
@@ -178,9 +302,10 @@ TEST(ArmsReport, CsvHasARowForEachArmAndMetric) {
   cells.add("base", 0, 2).add("base", 1, 4).add("big", 0, 1).add("big", 1, 3);
   EXPECT_EQ(csv_of(arms_csv_table(cells.compare(), {"final_loss.valid"})),
             "arm,tag,baseline,cells,completed,missing,metric,n,mean,sd,difference,low,high,degrees,"
-            "pairs,kind\n"
-            "base,,true,2,2,,final_loss.valid,2,3,1.4142135623730951,,,,,,\n"
-            "big,large,false,2,2,,final_loss.valid,2,2,1.4142135623730951,-1,-1,-1,1,2,paired\n");
+            "pairs,kind,baseline_mean,left_out,baseline_left_out,refused\n"
+            "base,,true,2,2,,final_loss.valid,2,3,1.4142135623730951,,,,,,,,,,\n"
+            "big,large,false,2,2,,final_loss.valid,2,2,1.4142135623730951,-1,-1,-1,1,2,paired,3,,,"
+            "\n");
 }
 
 TEST(ArmsReport, JsonIsTheDocumentedContract) {
@@ -215,6 +340,7 @@ TEST(ArmsReport, JsonIsTheDocumentedContract) {
       "seeds": [
         0
       ],
+      "parameters": null,
       "overrides": {
         "model.d_model": 32
       },
@@ -223,7 +349,13 @@ TEST(ArmsReport, JsonIsTheDocumentedContract) {
           "n": 1,
           "mean": 2.0,
           "sd": null,
-          "difference": null
+          "difference": null,
+          "all": {
+            "n": 1,
+            "mean": 2.0,
+            "sd": null
+          },
+          "refused": null
         }
       }
     },
@@ -245,22 +377,43 @@ TEST(ArmsReport, JsonIsTheDocumentedContract) {
         0,
         1
       ],
+      "parameters": null,
       "overrides": {
         "model.d_model": 64
       },
       "metrics": {
         "final_loss.valid": {
-          "n": 2,
-          "mean": 2.0,
-          "sd": 1.4142135623730951,
+          "n": 1,
+          "mean": 1.0,
+          "sd": null,
           "difference": {
-            "kind": "welch",
+            "kind": "paired",
             "n": 1,
-            "value": 0.0,
+            "value": -1.0,
             "low": null,
             "high": null,
-            "degrees": null
-          }
+            "degrees": null,
+            "baseline": {
+              "n": 1,
+              "mean": 2.0,
+              "sd": null
+            },
+            "seeds": [
+              0
+            ],
+            "left_out": {
+              "arm": [
+                1
+              ],
+              "baseline": []
+            }
+          },
+          "all": {
+            "n": 2,
+            "mean": 2.0,
+            "sd": 1.4142135623730951
+          },
+          "refused": null
         }
       }
     }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "storage/plan_file.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/plan/plan_report.hpp"
+#include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/listing.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -61,11 +63,16 @@ TEST_F(StoredSweepTest, TheStoreAndTheSweepFileListTheSameCells) {
 }
 
 TEST_F(StoredSweepTest, TheListingSaysHowEvaluationCutsASplit) {
-  EXPECT_EQ(list_store(make_store(), "store").eval_windows, "disjoint");
+  const auto said = [](const Listing& listing) {
+    std::vector<std::size_t> rows(listing.cells.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    return eval_windows(listing, rows);
+  };
+  EXPECT_EQ(said(list_store(make_store(), "store")), "disjoint");
   const auto windows_with = [&](const char* stride) {
     const Sweep sweep =
         load_sweep({folder_.path() / "s.yaml", {std::string("eval.stride=") + stride}, false});
-    return list_sweep(sweep, "store").eval_windows;
+    return said(list_sweep(sweep, "store"));
   };
   EXPECT_EQ(windows_with("128"), "disjoint");
   EXPECT_EQ(windows_with("32"), "sliding");

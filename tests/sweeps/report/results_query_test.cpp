@@ -116,14 +116,16 @@ TEST(ResultsQuery, TheTableMarksTheBaselineAndPutsTheSweepsMetricFirst) {
             "         -\n");
 }
 
-TEST(ResultsQuery, ANoteTellsTheTwoLossesApartWhereBothAreShown) {
+TEST(ResultsQuery, WithMatchedArmsTheTableShowsWhatTheyCost) {
   Listing listing = four_cells();
-  listing.periodic_windows = "64 windows";
-  listing.final_windows = "the whole split";
-  EXPECT_EQ(losses_note(listing, {"final_loss.valid", "eval_loss.valid"}),
-            "final_loss: the last weights on the whole split; eval_loss: the last periodic "
-            "evaluation, on 64 windows\n");
-  EXPECT_EQ(losses_note(listing, {"final_loss.valid", "train_loss"}), "");
+  listing.matched.emplace_back();
+  listing.cells[0].metrics["cost_flops_token"] = 39936;
+  listing.cells[0].metrics["cost_wall_time"] = 12.5;
+  EXPECT_EQ(text_of(results_table(listing, {0})),
+            "cell          alias           arm        tag  status     step  parameters  "
+            "cost_flops_token  cost_wall_time  eval_loss.valid  train_loss\n"
+            "aaaaaaaaaaaa  hidden=32,s0 *  hidden=32       completed   100     715,840  "
+            "      39936.0000         12.5000           2.5000      2.2500\n");
 }
 
 TEST(ResultsQuery, CsvHoldsEveryLeafAndMetric) {
@@ -163,7 +165,8 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
       "metrics": {
         "eval_loss.valid": 2.125,
         "train_loss": 2.0
-      }
+      },
+      "withheld": []
     },
     {
       "id": "dddddddddddd",
@@ -179,7 +182,8 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
       "status": "pending",
       "step": 0,
       "parameters": null,
-      "metrics": {}
+      "metrics": {},
+      "withheld": []
     }
   ]
 }

@@ -1,0 +1,226 @@
+#include "sweeps/report/evaluation_basis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/config/axis_labels.hpp"
+#include "sweeps/report/bits_per_byte.hpp"
+#include "sweeps/report/evaluation_leaves.hpp"
+#include "sweeps/report/evaluation_windows.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Which evaluation gives a metric; the first row whose stem fits counts.
+struct MetricRow {
+  std::string_view stem;
+  unsigned bits;
+};
+constexpr std::array kMetricRows = {
+    MetricRow{"train_loss", seen::kTraining},
+    MetricRow{"eval_loss_published", seen::kLooks},  // its 80 windows are drawn anew each time
+    MetricRow{"eval_loss_mode.", seen::kModes},
+    MetricRow{"eval_executed_share.", seen::kModes},
+    MetricRow{"eval_mismatch_gap", seen::kModes},
+    MetricRow{"eval_", seen::kPeriodic},
+    MetricRow{"best_", seen::kPeriodic | seen::kLooks},  // of more looks, the lowest is lower
+    MetricRow{"final_", seen::kFinal},
+};
+
+std::optional<double> number_in(const std::map<std::string, double>& numbers,
+                                const std::string& name) {
+  const auto at = numbers.find(name);
+  return at == numbers.end() ? std::nullopt : std::optional(at->second);
+}
+
+/// A digest as it is written elsewhere: twelve hexadecimal digits.
+Value digest_value(double digest) {
+  return Value(fmt::format("{:012x}", static_cast<std::int64_t>(digest)));
+}
+
+}  // namespace
+
+std::string BasisMismatch::text() const {
+  constexpr std::size_t kMost = 3;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kMost, differences.size()); ++i) {
+    const auto& [name, mine, theirs] = differences[i];
+    out += fmt::format("{}{} is {}, there {}", i > 0 ? "; " : "", name, plain_text(mine),
+                       plain_text(theirs));
+  }
+  if (differences.size() > kMost) out += fmt::format("; and {} more", differences.size() - kMost);
+  return out;
+}
+
+EvaluationBasis::EvaluationBasis(const Listing& listing, std::string_view metric)
+    : listing_(listing), per_byte_(is_per_byte(metric)) {
+  const auto fits = [metric](const MetricRow& row) { return metric.starts_with(row.stem); };
+  const auto* const row = std::ranges::find_if(kMetricRows, fits);
+  if (row == kMetricRows.end()) return;
+  bits_ = row->bits;
+  by_looks_ = metric.starts_with("eval_loss_published");
+  const std::string label(metric.substr(std::min(metric.find('.') + 1, metric.size())));
+  const bool of_split = label_index(kSplitNames, label) < kSplitNames.size();
+  split_ = of_split ? label : bits_ == seen::kTraining ? "train" : "valid";
+  digest_ = "split_digest." + split_;
+  bytes_ = "split_bytes." + split_;
+  if (!of_split && metric.find('.') != metric.npos) noncausal_ = "eval_mode_noncausal." + label;
+  if ((bits_ & (seen::kFinal | seen::kPeriodic | seen::kModes)) != 0) {
+    counted_ = ((bits_ & seen::kFinal) != 0 ? "final_tokens." : "eval_tokens.") + split_;
+  }
+}
+
+/// False only where both cells have the fact, and it differs.
+bool EvaluationBasis::same_facts(std::size_t mine, std::size_t theirs,
+                                 const std::string& fact) const {
+  const auto one = number_in(listing_.cells[mine].facts, fact);
+  const auto other = number_in(listing_.cells[theirs].facts, fact);
+  return !one || !other || *one == *other;
+}
+
+/// Leaves with any of these bits, of both cells, whose values differ.
+/// @param tokens  whether those count that make tokens of a text.
+void EvaluationBasis::add_leaves(std::size_t mine, std::size_t theirs, unsigned bits, bool tokens,
+                                 BasisMismatch& out) const {
+  const EvaluationLeaves& leaves = listing_.leaves;
+  if (leaves.same(mine, theirs)) return;
+  std::set<std::string> paths;
+  for (const std::size_t row : {mine, theirs}) {
+    for (const auto& [path, value] : leaves.sets.at(leaves.of_cell[row])) paths.insert(path);
+  }
+  for (const std::string& path : paths) {
+    if ((seen_by(path) & bits) == 0 || (!tokens && makes_tokens(path))) continue;
+    const Value* const one = leaves.find(mine, path);
+    const Value* const other = leaves.find(theirs, path);
+    const Value unread("not read");
+    const Value& a = one == nullptr ? unread : *one;
+    const Value& b = other == nullptr ? unread : *other;
+    if (a != b) out.differences.push_back({path, a, b});
+  }
+  // What one cell does not read follows from something that both do.
+  const auto by_both = [&](const BasisDifference& one) {
+    return leaves.find(mine, one.name) != nullptr && leaves.find(theirs, one.name) != nullptr;
+  };
+  if (std::ranges::none_of(out.differences, by_both)) return;
+  std::erase_if(out.differences, [&](const BasisDifference& one) { return !by_both(one); });
+}
+
+/// Numbers of windows are compared by what was seen: of a split with fewer, any more are the same.
+void EvaluationBasis::add_windows(std::size_t mine, std::size_t theirs, BasisMismatch& out) const {
+  BasisMismatch leaves;
+  add_leaves(mine, theirs, bits_, true, leaves);
+  const WindowsOf which = (bits_ & seen::kFinal) != 0   ? WindowsOf::Final
+                          : (bits_ & seen::kModes) != 0 ? WindowsOf::Modes
+                                                        : WindowsOf::Periodic;
+  for (BasisDifference& one : leaves.differences) {
+    const bool as_many =
+        one.name.ends_with("windows") && windows_seen(listing_, mine, which, counted_) ==
+                                             windows_seen(listing_, theirs, which, counted_);
+    if (!as_many) out.differences.push_back(std::move(one));
+  }
+  if (by_looks_ && listing_.cells[mine].step != listing_.cells[theirs].step) {
+    out.differences.push_back(
+        {"step", Value(listing_.cells[mine].step), Value(listing_.cells[theirs].step)});
+  }
+  if (!noncausal_.empty() && !same_facts(mine, theirs, noncausal_)) {
+    out.differences.push_back({noncausal_, Value(listing_.cells[mine].facts.at(noncausal_)),
+                               Value(listing_.cells[theirs].facts.at(noncausal_))});
+  }
+}
+
+/// The text and its tokens. Bits per byte may be of other tokens of the same text, if all of it was
+/// evaluated: parts of a split are other parts for longer tokens.
+/// @return whether the tokens are others, and that is no mismatch.
+bool EvaluationBasis::add_text(std::size_t mine, std::size_t theirs, BasisMismatch& out) const {
+  const auto& facts = listing_.cells[mine].facts;
+  const auto& other = listing_.cells[theirs].facts;
+  const bool told = facts.contains(digest_) && other.contains(digest_);
+  if (told && same_facts(mine, theirs, digest_)) return false;  // whatever made these tokens
+  const auto at = label_index(kSplitNames, split_);
+  const unsigned text = (1U << at) & seen::kTexts;
+  BasisMismatch all, of_text;
+  add_leaves(mine, theirs, text, true, all);
+  if (told && all.differences.empty()) {
+    all.differences.push_back({"the digest of " + split_ + "'s tokens",
+                               digest_value(facts.at(digest_)), digest_value(other.at(digest_))});
+  }
+  if (all.differences.empty()) return false;
+  add_leaves(mine, theirs, text, false, of_text);
+  const bool only_tokens = of_text.differences.empty() && same_facts(mine, theirs, bytes_) &&
+                           std::ranges::any_of(all.differences, [](const BasisDifference& one) {
+                             return makes_tokens(one.name);
+                           });
+  if (only_tokens && per_byte_) {
+    const WindowsOf which = (bits_ & seen::kFinal) != 0 ? WindowsOf::Final : WindowsOf::Periodic;
+    const bool whole = windows_seen(listing_, mine, which, counted_) == 0 &&
+                       windows_seen(listing_, theirs, which, counted_) == 0;
+    if (whole) return true;
+    out.advice = fmt::format(
+        "some windows of a split are other parts of it for other tokens: compare the whole split, "
+        "{}: null",
+        which == WindowsOf::Final ? "eval.final_windows" : "final_bits_per_byte, eval.windows");
+  } else if (only_tokens) {
+    out.advice = fmt::format(
+        "a token is not the same amount of text: compare final_bits_per_byte.{}, of tokens that "
+        "keep every byte",
+        split_);
+  }
+  std::ranges::move(all.differences, std::back_inserter(out.differences));
+  return false;
+}
+
+BasisMismatch EvaluationBasis::mismatch(std::size_t mine, std::size_t theirs) const {
+  BasisMismatch out;
+  if (bits_ == 0 || mine == theirs) return out;
+  const bool other_tokens = add_text(mine, theirs, out);
+  add_windows(mine, theirs, out);
+  const bool counted = (bits_ & (seen::kFinal | seen::kPeriodic)) != 0;  // of modes, nothing is
+  if (out || !counted || other_tokens) return out;
+  const auto one = number_in(listing_.cells[mine].metrics, counted_);
+  const auto other = number_in(listing_.cells[theirs].metrics, counted_);
+  if (one && other && *one != *other)
+    out.differences.push_back({counted_, Value(*one), Value(*other)});
+  return out;
+}
+
+std::string evaluations_note(const Listing& listing, const std::vector<std::size_t>& cells,
+                             const std::vector<std::string>& names) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> lines;  // what differs, in which
+  for (const std::string& name : names) {
+    const EvaluationBasis basis(listing, name);
+    std::optional<std::size_t> first;
+    for (const std::size_t row : cells) {
+      if (!listing.cells[row].metrics.contains(name)) continue;
+      if (!first) first = row;
+      const BasisMismatch found = basis.mismatch(row, *first);
+      if (!found) continue;
+      const auto& [what, mine, theirs] = found.differences.front();
+      const std::string text =
+          fmt::format("{} is {} or {}", what, plain_text(theirs), plain_text(mine));
+      const auto known =
+          std::ranges::find(lines, text, [](const auto& line) { return line.first; });
+      if (known == lines.end()) {
+        lines.push_back({text, {name}});
+      } else {
+        known->second.push_back(name);
+      }
+      break;
+    }
+  }
+  std::string out;
+  for (const auto& [text, metrics] : lines) {
+    out += fmt::format("cells are not of one evaluation, so do not compare their {}: {}\n",
+                       fmt::join(metrics, ", "), text);
+  }
+  return out;
+}
+
+}  // namespace depthgrid

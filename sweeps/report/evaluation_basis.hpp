@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sweeps/report/listing.hpp"
+
+namespace depthgrid {
+
+/// In what the evaluations behind two figures differ.
+struct BasisDifference {
+  std::string name;  // a leaf, or a fact of the results
+  Value mine, theirs;
+};
+
+/// Why two figures cannot be subtracted; empty if they can.
+struct BasisMismatch {
+  std::vector<BasisDifference> differences;
+  std::string advice;  // what to do, if there is something
+
+  explicit operator bool() const { return !differences.empty(); }
+  /// "eval.final_windows is 16, there null; data.join is …": at most three of them.
+  std::string text() const;
+};
+
+/// What the figures of one metric are measured on, cell by cell: the same text as the same tokens,
+/// in the same windows. A difference of two figures says something about two models only if all
+/// this is equal.
+///
+/// Facts count where both results have them (the digest of the split's tokens, how many were
+/// predicted, whether a mode sees the future), else the leaves of the plan. Metrics that are no
+/// evaluations (costs, counts) have no basis: all of them can be compared.
+class EvaluationBasis {
+ public:
+  EvaluationBasis(const Listing& listing, std::string_view metric);
+
+  BasisMismatch mismatch(std::size_t mine, std::size_t theirs) const;
+
+ private:
+  bool same_facts(std::size_t mine, std::size_t theirs, const std::string& fact) const;
+  void add_windows(std::size_t mine, std::size_t theirs, BasisMismatch& out) const;
+  bool add_text(std::size_t mine, std::size_t theirs, BasisMismatch& out) const;
+  void add_leaves(std::size_t mine, std::size_t theirs, unsigned bits, bool tokens,
+                  BasisMismatch& out) const;
+
+  const Listing& listing_;
+  unsigned bits_ = 0;  // of sweeps/report/evaluation_leaves.hpp; 0: no evaluation
+  bool per_byte_ = false, by_looks_ = false;
+  std::string split_, counted_, digest_, bytes_, noncausal_;  // names of facts and metrics
+};
+
+/// Says below a list of cells which of the shown metrics are not of one evaluation in all of them,
+/// and the first thing that differs; else empty.
+std::string evaluations_note(const Listing& listing, const std::vector<std::size_t>& cells,
+                             const std::vector<std::string>& names);
+
+}  // namespace depthgrid
