@@ -52,7 +52,8 @@ std::vector<double> bytes_per_token(const char* tokenizer, const std::string& li
   for (int i = 0; i < 99; ++i) text += line;
   DataOptions options;
   options.corpus = "file";
-  options.paths = {folder.write("text.txt", text + last)};
+  for (int i = 0; i < 4; ++i) text += last;  // valid is a part of these
+  options.paths = {folder.write("text.txt", text)};
   options.tokenizer = tokenizer;
   options.word_vocab_size = 8;
   options.seq_len = 16;

@@ -395,12 +395,12 @@ class Packed {
       ASSERT_TRUE(file.has(name)) << name;
       const VariableColumn found = file.read(name);
       const std::size_t width = found.items() / cells_.size();
-      std::size_t present = 0;
+      const auto is_there = [](double number) { return !std::isnan(number) && number != -1; };
+      std::ptrdiff_t present = 0;
       for (std::size_t i = row * width; i < (row + 1) * width; ++i) {
-        const double number = found.number(i);
-        present += !std::isnan(number) && number != -1 ? 1U : 0U;
+        present += is_there(found.number(i)) ? 1 : 0;
       }
-      const auto known = static_cast<std::size_t>(numbers_of(v, 1, kOwn));
+      const auto known = std::ranges::count_if(numbers, is_there);
       if (cells_[row].state->facts || axes_of(v).size() > 1) {
         EXPECT_EQ(present, cells_[row].state->facts ? known : 0) << name;
       }
