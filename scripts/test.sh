@@ -13,6 +13,7 @@ sources | ^lint\.sources-alone$ | every source compiled by itself, without optim
 fused | ^e2e\.fused_alone$ | fused cells against the same cells alone, at length
 identity | ^e2e\.identity_all$ | every leaf outside the identity of cells, trained with two values
 slurm | ^e2e\.slurm_(matrix|sweep)$ | a real Slurm: every event, and a whole sweep
+readers | ^e2e\.readers_all$ | every HDF5 file with other builds of the netCDF library
 chaos-kill | ^e2e\.chaos_kill_all$ | 1,000 kills at random instants
 chaos-zombie | ^e2e\.chaos_zombie_all$ | 500 processes that wake after their lease has gone
 chaos-disk | ^e2e\.chaos_disk_all$ | 100 levels of a full disk
