@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "storage/former_values.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/budget.hpp"
@@ -18,6 +19,7 @@ void refuse_over_budget(const Sweep& sweep, const fs::path& folder) {
   std::vector<bool> wanted(sweep.cells.size(), true);
   if (Store::is_at(folder)) {
     const Store store = Store::open(folder);
+    disregard_former(store, sweep);
     for (std::size_t row = 0; row < wanted.size(); ++row) {
       wanted[row] = !store.completed(sweep.cells[row].id);
     }

@@ -8,6 +8,7 @@
 #include "core/base/isa.hpp"
 #include "core/base/machine.hpp"
 #include "storage/cells/summary.hpp"
+#include "storage/former_values.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/describe_cache.hpp"
@@ -22,11 +23,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Notes on what `run` will not accept in this store.
+/// Notes on what `run` will not accept in this store, and what of it does not count.
 void add_refusals(const Sweep& sweep, const fs::path& folder, std::vector<std::string>& notes) {
   if (!Store::is_at(folder)) return;
-  for (const std::string& why : refused_texts(sweep, Store::open(folder))) {
+  const Store store = Store::open(folder);
+  for (const std::string& why : refused_texts(sweep, store)) {
     notes.push_back("depthgrid run will refuse to begin: " + why);
+  }
+  for (std::string& why : disregard_former(store, sweep)) {
+    notes.push_back(std::move(why) + "; depthgrid run trains it again");
   }
 }
 
@@ -36,6 +41,7 @@ std::vector<CellStatus> status_of(const Sweep& sweep, const fs::path& folder) {
   std::map<CellId, CellStatus> known;
   if (Store::is_at(folder)) {
     const Store store = Store::open(folder);
+    disregard_former(store, sweep);
     if (has_plan(store)) {
       for (const CellSummary& cell : summarise(store, read_plan(store))) {
         const bool again = is_result(cell.status) && !store.completed(cell.id);

@@ -19,6 +19,7 @@
 #include "core/config/text_form.hpp"
 #include "storage/files/lease_keeper.hpp"
 #include "storage/files/publish.hpp"
+#include "storage/former_values.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/describe_cache.hpp"
@@ -176,6 +177,7 @@ int submit_verb(const Arguments& arguments) {
   const Store store = nothing ? Store::open_or_create(nothing->path())
                       : looks ? Store::open(folder)
                               : Store::open_or_create(folder);
+  disregard_former(store, sweep);  // tasks train these cells again, and say so
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
   std::optional<Lease> lock;
   if (!looks) {

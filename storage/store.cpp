@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::string_view kStoreFormat = "depthgrid-store";
-constexpr int kStoreVersion = 1;
+constexpr int kStoreVersion = 2;  // 1: of release 0.1, read as well
 constexpr mode_t kUmask = 027;
 constexpr std::size_t kIdDigits = 12;
 constexpr std::size_t kLongestName = 64;
@@ -95,7 +95,7 @@ bool describes_store(const fs::path& file) {
                        ExitCode::BadData);
   }
   const auto is_text = [&](const char* name) { return j.contains(name) && j[name].is_string(); };
-  return version == kStoreVersion && is_text("uuid") && is_text("created");
+  return version.is_number_integer() && version >= 1 && is_text("uuid") && is_text("created");
 }
 
 std::string fresh_identity() {
@@ -190,7 +190,19 @@ Store Store::open_or_create(const fs::path& root) {
   for (const char* folder : {"cells", "corpora", "texts"}) make_folders(root / folder);
   for (const char* folder : {"", "corpora", "texts"}) remove_dead_scratch(root / folder);
   clear_damaged_plan(root);
-  return open(root);
+  Store store = open(root);
+  store.upgrade();
+  return store;
+}
+
+void Store::upgrade() const {
+  const fs::path file = root_ / "STORE.json";
+  json j = parse_json_or_discard(read_text_file(file));
+  if (!j.is_object() || j.value("version", json()) == kStoreVersion) return;
+  j["version"] = kStoreVersion;
+  publish_replace(file, json_text(j, 2) + "\n");
+  log(LogLevel::Info, fmt::format("{}: store format {} from now on; releases before 0.2 refuse it",
+                                  file.string(), kStoreVersion));
 }
 
 Store Store::open(const fs::path& root) {
@@ -236,6 +248,10 @@ bool Store::completed(const CellId& id) const {
 
 ResultState Store::result(const CellId& id) const {
   return checks_->state(cell_path(id) / "result.h5", id);
+}
+
+void Store::disregard_result(const CellId& id, std::string why) const {
+  checks_->disregard(id, std::move(why));
 }
 
 void Store::publish_failure(const CellId& id, std::int64_t generation, CellStatus status,
@@ -300,6 +316,18 @@ int Store::pinned_text_rules(const std::string& name) const {
   const json j = text ? parse_json_or_discard(*text) : json();
   const json rules = j.is_object() ? j.value("text_rules", json(1)) : json(kTextRules);
   return rules.is_number_integer() ? rules.get<int>() : 1;
+}
+
+std::map<std::string, int> Store::older_text_rules() const {
+  std::map<std::string, int> out;
+  std::error_code absent;
+  for (fs::directory_iterator it(root_ / "corpora", absent), end; !absent && it != end;
+       it.increment(absent)) {
+    const std::string name = it->path().stem().string();
+    if (it->path().extension() != ".json" || is_set_aside(it->path())) continue;
+    if (const int rules = pinned_text_rules(name); rules < kTextRules) out[name] = rules;
+  }
+  return out;
 }
 
 std::string Store::corpus_refusal(const std::string& name, const std::string& sha256) const {

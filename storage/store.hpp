@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +24,7 @@ struct ResultState {
   enum class Kind : std::uint8_t {
     Absent,
     Sound,       // sealed, whole and this cell's
-    Damaged,     // can never be read
+    Damaged,     // can never be read, or does not count
     Unreachable  // not readable now: permissions, an I/O error
   };
   Kind kind = Kind::Absent;
@@ -42,7 +43,8 @@ class Store {
 
   /// Creates the folder and STORE.json if absent, after testing what its filesystem can do. For who
   /// is about to plan a sweep there: a damaged STORE.json or plan is set aside, to be written anew.
-  /// Sets the process's umask to 027.
+  /// A store of an earlier format becomes one of this, see upgrade(). Sets the process's umask to
+  /// 027.
   /// @throws StorageError (CantCreate) naming the missing capability or the unsafe permission;
   ///         BadData if STORE.json is of a later format.
   static Store open_or_create(const std::filesystem::path& root);
@@ -50,6 +52,11 @@ class Store {
   /// @throws StorageError: NoInput if there is no store, BadData if STORE.json is damaged or of a
   ///         later format.
   static Store open(const std::filesystem::path& root);
+
+  /// Before anything is written that a release of an earlier format cannot read: from then on such
+  /// a release refuses the store with a sentence. Does nothing to a store of this format.
+  /// @throws StorageError (CantCreate).
+  void upgrade() const;
 
   const std::filesystem::path& root() const { return root_; }
 
@@ -83,6 +90,8 @@ class Store {
   bool completed(const CellId& id) const;
   /// What stands in the place of the result, and why it cannot be used.
   ResultState result(const CellId& id) const;
+  /// For this object and its copies the cell has no result. @param why  as ResultState::problem.
+  void disregard_result(const CellId& id, std::string why) const;
 
   /// failed-<generation>.json. @param status  Failed, Oom or Cancelled. @param json  an object.
   void publish_failure(const CellId& id, std::int64_t generation, CellStatus status,
@@ -97,6 +106,9 @@ class Store {
   /// Rules by which the texts of a pinned corpus became tokens (kTextRules); those of now if none
   /// is pinned.
   int pinned_text_rules(const std::string& name) const;
+  /// The pinned corpora whose texts became tokens by the rules of an earlier release, with the
+  /// number of these.
+  std::map<std::string, int> older_text_rules() const;
   /// Why pin_corpus() would refuse this digest; empty if it would not. Changes nothing.
   std::string corpus_refusal(const std::string& name, const std::string& sha256) const;
   std::optional<std::string> pinned_corpus(const std::string& name) const;

@@ -23,6 +23,7 @@ depthgrid_e2e(resume 1200)
 depthgrid_e2e(attempts 900)
 depthgrid_e2e(damage 900)
 depthgrid_e2e(grow 1200)
+depthgrid_e2e(old_stores 900)
 depthgrid_e2e(teams 1200)
 depthgrid_e2e(display 1200)
 set_tests_properties(e2e.display PROPERTIES SKIP_RETURN_CODE 77)  # no tmux
@@ -57,7 +58,7 @@ depthgrid_e2e(fused_alone 3600 slow)
 # What users read, whole: tests/golden/messages.
 add_test(NAME e2e.messages COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python
          ${PROJECT_SOURCE_DIR}/tests/e2e/messages.py --build ${PROJECT_BINARY_DIR})
-set_tests_properties(e2e.messages PROPERTIES LABELS e2e TIMEOUT 900 PROCESSORS 2)
+set_tests_properties(e2e.messages PROPERTIES LABELS e2e TIMEOUT 900)
 # chaos.py: a share of each mode here, whole counts (docs/reliability.md) with the label slow. Times are measured.
 # depthgrid_chaos(<name> <timeout in s> <label> <word of chaos.py>...)
 function(depthgrid_chaos name timeout label)

@@ -92,6 +92,8 @@ ResultState ResultChecks::state(const fs::path& file, const CellId& id) {
   if (before == Stamp()) return {};
   {
     const std::lock_guard lock(mutex_);
+    const auto none = disregarded_.find(id);
+    if (none != disregarded_.end()) return {ResultState::Kind::Damaged, none->second};
     const auto known = sound_.find(id);
     if (known != sound_.end() && known->second == before) return {ResultState::Kind::Sound, ""};
   }
@@ -103,6 +105,11 @@ ResultState ResultChecks::state(const fs::path& file, const CellId& id) {
   const bool settled = unix_time() - static_cast<double>(before.changed) * 1e-9 > kSettled;
   if (out.kind == ResultState::Kind::Sound && settled) sound_[id] = before;
   return out;
+}
+
+void ResultChecks::disregard(const CellId& id, std::string why) {
+  const std::lock_guard lock(mutex_);
+  disregarded_.insert_or_assign(id, std::move(why));
 }
 
 }  // namespace depthgrid

@@ -35,6 +35,9 @@ class ResultChecks {
 
   ResultState state(const std::filesystem::path& file, const CellId& id);
 
+  /// From now on, what has the name of the cell's result is none, whatever it is.
+  void disregard(const CellId& id, std::string why);
+
  private:
   struct Stamp {
     std::uint64_t device = 0, inode = 0;
@@ -50,6 +53,7 @@ class ResultChecks {
 
   std::mutex mutex_;
   std::map<CellId, Stamp> sound_;
+  std::map<CellId, std::string> disregarded_;
 };
 
 }  // namespace depthgrid

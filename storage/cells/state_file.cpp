@@ -139,7 +139,7 @@ void write(TableWriter& writer, const StateFileInput& in, const std::string& sel
                     in.states.size(), edges, ids, in.sequences, in.channels.size()));
   }
   writer.attributes({{"format", std::string("depthgrid-states")},
-                     {"format_version", std::string("1.0")},
+                     {"format_version", std::string("2.0")},
                      {"cell", in.cell},
                      {"step", in.step},
                      {kSelection, selection},

@@ -21,6 +21,7 @@
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/variables.hpp"
 #include "storage/files/set_aside.hpp"
+#include "storage/former_values.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 
 namespace depthgrid {
@@ -370,8 +371,12 @@ std::string barrier(const fs::path& folder) {
 }
 
 void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, const StoredCell& cell,
-              const PackedSummary& packed) {
+              const PackedSummary& packed, const FormerValues& former) {
   const fs::path folder = store.cell_path(cell.id);
+  if (const std::string why = former.of(cell.id); !why.empty()) {
+    row.damage = why + "; " + command_of(store, row) + " trains the cell again";
+    return;  // pending, without numbers
+  }
   if (const std::string barred = barrier(folder); !barred.empty()) {
     const StorageError problem(folder, barred, ExitCode::NoInput);
     if (!packed.fill(row, "")) throw problem;
@@ -390,7 +395,7 @@ void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, cons
       found.damage = error.what();
     }
   }
-  if (fill_from_kept_row(row, store, packed, found, result)) return;
+  if (!former.doubtful(cell.id) && fill_from_kept_row(row, store, packed, found, result)) return;
   fill_from_journals(row, store, plan, cell, found.state);
   if (found.damage.empty()) return;
   row.damage = found.damage + "; " + command_of(store, row) + " trains the cell again";
@@ -400,12 +405,13 @@ void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, cons
 
 std::vector<CellSummary> summarise(const Store& store, const StoredPlan& plan) {
   const PackedSummary packed(store);
+  const FormerValues former(store, plan);
   std::vector<CellSummary> out;
   out.reserve(plan.cells.size());
   for (const StoredCell& cell : plan.cells) {
     CellSummary& row = out.emplace_back(named(plan, cell));
     try {
-      fill_row(row, store, plan, cell, packed);
+      fill_row(row, store, plan, cell, packed, former);
     } catch (const StorageError& error) {
       row.status = CellStatus::Failed;
       row.problem = error.what();

@@ -1,6 +1,7 @@
 #include "storage/columns/param_columns.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "core/base/nan.hpp"
@@ -190,8 +191,8 @@ std::string coordinate_names(std::span<const VariableColumn> identity) {
 }
 
 bool readable_version(const std::optional<std::string>& version) {
-  const std::string_view own = kFormatVersion.substr(0, kFormatVersion.find('.') + 1);
-  return version && version->starts_with(own);
+  const int major = version ? std::atoi(version->c_str()) : 0;
+  return major >= 1 && major <= std::atoi(kFormatVersion.data());
 }
 
 Attributes sweep_attributes(const StoredPlan& plan, const std::string& format) {

@@ -361,6 +361,7 @@ std::string rows_to_lose(const StoredPlan& plan, const std::filesystem::path& pa
 
 PackReport pack(const Store& store) {
   const StoredPlan plan = read_plan(store);
+  store.upgrade();
   remove_dead_scratch(store.root());
   PackReport out;
   out.file = store.packed_file();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/base/digest.hpp"
@@ -17,6 +18,7 @@
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
 #include "storage/files/set_aside.hpp"
+#include "storage/former_values.hpp"
 #include "storage/pack/cell_looks.hpp"
 #include "storage/pack/state_index.hpp"
 
@@ -112,20 +114,29 @@ void add_facts_of_snapshot(const fs::path& folder, const StoredCell& cell, Colum
   table = with_facts(table, read_cell_columns(reader, file, fact));
 }
 
+ColumnTable without_numbers(const StoredPlan& plan, std::size_t row, CellStatus status) {
+  return cell_records({.plan = plan.cells[row],
+                       .sweep = plan,
+                       .history = CellHistory(),
+                       .status = status,
+                       .facts = {}});
+}
+
 /// The cell's numbers from its journals; none of them where they do not fit together (those of a
 /// later version may have variables that this one does not know): one cell must not cost the
 /// others.
-ColumnTable numbers_of(const CellFileInput& input, const fs::path& folder, PackSources& out) {
+ColumnTable numbers_of(const StoredPlan& plan, std::size_t row, const CellHistory& history,
+                       CellStatus status, const fs::path& folder, PackSources& out) {
   try {
-    return cell_records(input);
+    return cell_records({.plan = plan.cells[row],
+                         .sweep = plan,
+                         .history = history,
+                         .status = status,
+                         .facts = {}});
   } catch (const Error& error) {
     out.problems.push_back(folder.string() + ": its journals cannot be packed (" + error.what() +
                            "); what they hold is left out");
-    return cell_records({.plan = input.plan,
-                         .sweep = input.sweep,
-                         .history = CellHistory(),
-                         .status = input.status,
-                         .facts = {}});
+    return without_numbers(plan, row, status);
   }
 }
 
@@ -165,9 +176,7 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
     out.problems.emplace_back(error.what());
   }
   ColumnTable& table = out.cells[row].table;
-  table =
-      numbers_of({.plan = cell, .sweep = plan, .history = history, .status = status, .facts = {}},
-                 folder, out);
+  table = numbers_of(plan, row, history, status, folder, out);
   try {
     add_facts_of_snapshot(folder, cell, table);
   } catch (const StorageError& error) {
@@ -253,10 +262,20 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   out.settled = view.settled;
   out.states = std::move(view.states);
   out.cells.resize(plan.cells.size());
-  const auto kept = [&](std::size_t i) { return packed ? packed->text(i) : std::string(); };
+  const FormerValues former(store, plan);
+  const auto kept = [&](std::size_t i) {
+    const bool usable = packed && !former.doubtful(plan.cells[i].id);
+    return usable ? packed->text(i) : std::string();
+  };
+  std::set<std::size_t> foreign;  // cells whose records are not theirs
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     const CellOutcome& found = view.cells[i];
     CellSource& source = out.cells[i];
+    if (const std::string why = former.of(plan.cells[i].id); !why.empty()) {
+      out.problems.push_back(why);
+      foreign.insert(i);
+      continue;
+    }
     if (!found.damage.empty()) {
       out.problems.push_back(found.damage + instead(kept(i)));
     } else if (!found.seal && !kept(i).empty() && found.state.status != CellStatus::Running) {
@@ -290,7 +309,9 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
         }
       }
     }
-    if (source.kind == CellSource::Kind::Whole) {
+    if (foreign.contains(i)) {
+      source.table = without_numbers(plan, i, CellStatus::Pending);
+    } else if (source.kind == CellSource::Kind::Whole) {
       const CellOutcome found =
           view.cells[i].seal ? unfinished_outcome(store, plan.cells[i].id) : view.cells[i];
       build_unfinished(store, plan, i, found.state.status, out);

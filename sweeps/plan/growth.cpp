@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "storage/cells/cell_state.hpp"
+#include "storage/former_values.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 
@@ -17,6 +18,7 @@ Growth growth_of(const Sweep& sweep, const std::filesystem::path& folder) {
     return out;
   }
   const Store store = Store::open(folder);
+  disregard_former(store, sweep);
   std::set<CellId> ours;
   for (const CellPlan& cell : sweep.cells) {
     ours.insert(cell.id);

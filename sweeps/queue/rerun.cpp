@@ -22,9 +22,7 @@ bool stays(const fs::path& file) {
 
 }  // namespace
 
-std::optional<fs::path> set_result_aside(const Store& store, const CellId& id,
-                                         LeaseKeeper& leases) {
-  if (!store.completed(id)) return std::nullopt;
+fs::path set_records_aside(const Store& store, const CellId& id, LeaseKeeper& leases) {
   const fs::path folder = store.cell_dir(id);
   const auto lease = leases.try_acquire(folder);
   if (!lease) {
@@ -45,13 +43,19 @@ std::optional<fs::path> set_result_aside(const Store& store, const CellId& id,
       files.push_back(entry.path());
     }
   }
-  files.push_back(folder / "result.h5");
+  if (something_at(folder / "result.h5")) files.push_back(folder / "result.h5");
   for (const fs::path& file : files) {
     std::error_code problem;
     fs::rename(file, earlier / file.filename(), problem);
     if (problem) throw_errno(file, "cannot move it to " + earlier.string(), problem.value());
   }
   return earlier;
+}
+
+std::optional<fs::path> set_result_aside(const Store& store, const CellId& id,
+                                         LeaseKeeper& leases) {
+  if (!store.completed(id)) return std::nullopt;
+  return set_records_aside(store, id, leases);
 }
 
 }  // namespace depthgrid

@@ -9,11 +9,15 @@
 
 namespace depthgrid {
 
-/// Makes a cell that is done one that was never tried: its result, records and checkpoints go to
-/// the folder `earlier-N` in its own, N = 1, 2, …; claims stay, so numbers of attempts go on. Rows
-/// that `pack` has copied stay in sweep.h5 until the new result is packed.
-/// @return  that folder; nothing if the cell has no result: then a run trains it anyway.
+/// Makes a cell one that was never tried: its result, records and checkpoints go to the folder
+/// `earlier-N` in its own, N = 1, 2, …; claims stay, so numbers of attempts go on.
+/// @return  that folder.
 /// @throws  UserError (TempFail) if another process has the cell; StorageError.
+std::filesystem::path set_records_aside(const Store& store, const CellId& id, LeaseKeeper& leases);
+
+/// The same for a cell that is done. Rows that `pack` has copied stay in sweep.h5 until the new
+/// result is packed.
+/// @return  nothing if the cell has no result: then a run trains it anyway.
 std::optional<std::filesystem::path> set_result_aside(const Store& store, const CellId& id,
                                                       LeaseKeeper& leases);
 

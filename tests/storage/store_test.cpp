@@ -72,6 +72,20 @@ TEST(Store, OfManyCreatorsHasOneIdentity) {
   }
 }
 
+TEST(Store, OfAnEarlierFormatIsReadAndBecomesOneOfThisBeforeItIsWritten) {
+  TemporaryFolder folder;
+  const auto root = folder.path() / "s";
+  Store::open_or_create(root);
+  const std::string now = read_text_file(root / "STORE.json");
+  std::string then = now;
+  then.replace(then.find("\"version\": 2"), 12, "\"version\": 1");
+  publish_replace(root / "STORE.json", then);
+  Store::open(root);
+  EXPECT_EQ(read_text_file(root / "STORE.json"), then) << "who reads changes nothing";
+  Store::open_or_create(root);
+  EXPECT_EQ(read_text_file(root / "STORE.json"), now) << "the same store";
+}
+
 TEST(Store, ThatIsAbsentDamagedOrNewerIsRefusedByCode) {
   TemporaryFolder folder;
   const auto root = folder.path() / "s";
@@ -80,7 +94,7 @@ TEST(Store, ThatIsAbsentDamagedOrNewerIsRefusedByCode) {
 
   for (const char* text :
        {"", "{", "{}", R"({"format": "other", "version": 1})",
-        R"({"format": "depthgrid-store", "version": 2, "uuid": "", "created": ""})"}) {
+        R"({"format": "depthgrid-store", "version": 3, "uuid": "", "created": ""})"}) {
     publish_replace(root / "STORE.json", text);
     EXPECT_EQ(code_of([&] { Store::open(root); }), ExitCode::BadData) << text;
   }

@@ -257,6 +257,7 @@ int probe_cells(const ProbeOrder& order) {
   with_observations(CellConfig(), order.set);  // refused once, not for each cell
   const Store store = Store::open(order.store);
   const StoredPlan plan = read_plan(store);
+  store.upgrade();
   CellProbing probing(order, store, plan);
   Json cells = Json::array(), problems = Json::array();
   ExitCode code = ExitCode::Done;

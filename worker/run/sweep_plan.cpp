@@ -13,6 +13,7 @@
 #include "distributed/agree.hpp"
 #include "models/options/model_options.hpp"
 #include "storage/files/set_aside.hpp"
+#include "storage/former_values.hpp"
 #include "storage/plan_repair.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/plan/growth.hpp"
@@ -102,10 +103,19 @@ void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep,
 
 void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
                  Progress& progress) {
-  if (order.rerun.empty()) return;
+  if (!order.cell.empty() || !order.board.empty()) return;  // prepared by who started it
   agree_on_first(world, [&] {
     LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
+    const FormerValues former(store, sweep);
     for (const CellPlan& cell : sweep.cells) {
+      if (!order.cells.empty() && std::ranges::find(order.cells, cell.id) == order.cells.end()) {
+        continue;
+      }
+      if (const std::string why = former.of(cell.id); !why.empty()) {
+        const std::filesystem::path earlier = set_records_aside(store, cell.id, leases);
+        progress.say(fmt::format("{}: {}; its files are in {} now, it is trained again", cell.alias,
+                                 why, earlier.filename().string()));
+      }
       if (std::ranges::find(order.rerun, cell.id) == order.rerun.end()) continue;
       const auto earlier = set_result_aside(store, cell.id, leases);
       progress.say(earlier ? fmt::format("{}: its files are in {} now; it is trained again",

@@ -29,7 +29,8 @@ Store opened_store(const RunOrder& order, Collective& world);
 void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
                    Progress& progress);
 
-/// Puts the results of the cells that an order names away, so that they are trained again; by the
+/// Puts the results of the cells that an order names away, so that they are trained again, and
+/// whatever was recorded of a cell with other values than it has now (former_values.hpp); by the
 /// first rank. Collective over `world`. @throws UserError like set_result_aside(), on every rank.
 void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
                  Progress& progress);

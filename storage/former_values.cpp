@@ -1,0 +1,140 @@
+#include "storage/former_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/config/resolve/schema_condition.hpp"
+#include "core/config/schema.hpp"
+#include "storage/columns/table_reader.hpp"
+#include "storage/files/set_aside.hpp"
+#include "storage/plan_sequence.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 1> kBecameIdentity = {"data.text_key"};
+
+/// Of files that release 0.1 wrote.
+bool is_former(const TableReader& file) {
+  return file.text_attribute("format_version").value_or("1").starts_with("1");
+}
+
+bool has_former_plan(const Store& store) {
+  return std::ranges::any_of(plan_numbers(store), [&store](std::int64_t number) {
+    try {
+      return is_former(TableReader(store.plan_file(number), SealCheck::BlockOnly));
+    } catch (const StorageError&) {  // a damaged plan is reported by who reads the store
+      return false;
+    }
+  });
+}
+
+const Value* value_of(const StoredPlan& plan, const StoredCell& cell, std::string_view leaf) {
+  const Value* shared = find_key(plan.constant, leaf);
+  return shared != nullptr ? shared : find_key(cell.varying, leaf);
+}
+
+bool is_read(const StoredPlan& plan, const StoredCell& cell, std::string_view leaf) {
+  const CellConfig config = resolved_config(plan, cell);
+  return SchemaCondition(schema()[find_leaf(leaf)].read_when).holds(config.lookup());
+}
+
+/// The value with which the newest records of a cell were made; nothing if they do not say.
+std::optional<Value> recorded_value(const fs::path& folder, std::string_view leaf) {
+  for (const char* name : {"result.h5", "metrics.h5"}) {
+    if (!something_at(folder / name)) continue;
+    try {
+      const TableReader file(folder / name);
+      const Value config = value_from_json(file.required_text("config"));
+      const auto* leaves = config.get_if<ValueMap>();
+      const Value* value = leaves == nullptr ? nullptr : find_key(*leaves, leaf);
+      if (value != nullptr) return *value;
+    } catch (const StorageError&) {  // who reads it for its numbers says so
+      continue;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Whether a cell has journals, and none were set aside for this very reason.
+bool has_first_journals(const fs::path& folder) {
+  bool journals = false, earlier = false;
+  std::error_code absent;
+  for (fs::directory_iterator it(folder, absent), end; !absent && it != end; it.increment(absent)) {
+    const std::string name = it->path().filename().string();
+    journals = journals || name.starts_with("journal-");
+    earlier = earlier || name.starts_with("earlier-");
+  }
+  return journals && !earlier;
+}
+
+}  // namespace
+
+FormerValues::FormerValues(const Store& store, const StoredPlan& plan) : store_(store) {
+  std::map<CellId, const StoredCell*> ours;
+  for (const std::int64_t number : plan_numbers(store)) {
+    std::optional<StoredPlan> former;
+    try {
+      if (!is_former(TableReader(store.plan_file(number), SealCheck::BlockOnly))) continue;
+      former = read_plan_file(store.plan_file(number), number);
+    } catch (const StorageError&) {  // a damaged plan is reported by who reads the store
+      continue;
+    }
+    if (ours.empty()) {
+      for (const StoredCell& cell : plan.cells) ours.emplace(cell.id, &cell);
+    }
+    for (const StoredCell& cell : former->cells) {
+      const auto asked = ours.find(cell.id);
+      if (asked == ours.end()) continue;
+      for (const std::string_view leaf : kBecameIdentity) {
+        const Value* then = value_of(*former, cell, leaf);
+        const Value* now = value_of(plan, *asked->second, leaf);
+        if (then == nullptr || now == nullptr || *then == *now) continue;
+        if (is_read(plan, *asked->second, leaf)) {
+          doubtful_.emplace(cell.id, Asked{std::string(leaf), *now});
+        }
+      }
+    }
+  }
+}
+
+FormerValues::FormerValues(const Store& store, const Sweep& sweep)
+    : FormerValues(store, has_former_plan(store) ? stored_plan(sweep) : StoredPlan()) {}
+
+std::string FormerValues::of(const CellId& id) const {
+  const auto asked = doubtful_.find(id);
+  if (asked == doubtful_.end()) return {};
+  const auto& [leaf, now] = asked->second;
+  const fs::path folder = store_.cell_path(id);
+  const std::optional<Value> then = recorded_value(folder, leaf);
+  if (then == now || (!then && !has_first_journals(folder))) return {};
+  return fmt::format(
+      "{}: what was recorded there does not count: it was trained {}, not with {}; since 0.2 {} is "
+      "part of what a cell is",
+      folder.string(),
+      then ? fmt::format("with {}: {}", leaf, plain_text(*then))
+           : fmt::format("under plans with different values of {}", leaf),
+      plain_text(now), leaf);
+}
+
+std::vector<std::string> disregard_former(const Store& store, const Sweep& sweep) {
+  const FormerValues former(store, sweep);
+  std::vector<std::string> out;
+  for (const CellPlan& cell : sweep.cells) {
+    std::string why = former.of(cell.id);
+    if (why.empty()) continue;
+    out.push_back(cell.alias + ": " + why);
+    store.disregard_result(cell.id, std::move(why));
+  }
+  return out;
+}
+
+}  // namespace depthgrid
