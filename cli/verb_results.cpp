@@ -60,6 +60,7 @@ std::string footnotes(const Listing& listing, const std::vector<std::size_t>& ce
             std::string(windows == "mixed" ? " in some cells" : "") +
             " (eval.stride is less than data.seq_len)\n";
   }
+  text += older_rules_note(listing);
   if (cells.size() < listing.cells.size()) {
     text += fmt::format("{} of {} cells\n", cells.size(), listing.cells.size());
   }

@@ -8,8 +8,7 @@
 namespace depthgrid {
 
 /// Number of the rules by which text becomes tokens; in the key of cached tokens and in what a
-/// store pins. 1: until 0.1. 2: a byte order mark is no token, .ndjson and suffixes in capitals are
-/// JSONL.
+/// store pins; docs/store-format.md, "Text rules", says what each changed.
 inline constexpr int kTextRules = 2;
 
 /// How a user's file holds its text.

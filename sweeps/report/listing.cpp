@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/config/text_format.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/report/bits_per_byte.hpp"
 
@@ -60,7 +61,9 @@ std::string other_plans_text(const Listing& listing) {
 
 Listing list_store(const Store& store, const std::string& name, const Sweep* sweep) {
   const StoredPlan plan = sweep == nullptr ? read_plan(store) : read_plan(store, *sweep);
-  return heading(plan, name, summarise(store, plan));
+  Listing listing = heading(plan, name, summarise(store, plan));
+  listing.older_rules = store.older_text_rules();
+  return listing;
 }
 
 Listing list_plan(const StoredPlan& plan, const std::string& store) {
@@ -96,6 +99,17 @@ bool is_result(CellStatus status) {
 bool is_failure(CellStatus status) {
   return status == CellStatus::Failed || status == CellStatus::Oom ||
          status == CellStatus::Cancelled;
+}
+
+std::string older_rules_note(const Listing& listing) {
+  std::string out;
+  for (const auto& [corpus, rules] : listing.older_rules) {
+    out += fmt::format(
+        "tokens of '{}' are by text rules {} of an earlier release; those of this one have the "
+        "number {} (docs/store-format.md, Text rules)\n",
+        corpus, rules, kTextRules);
+  }
+  return out;
 }
 
 std::int64_t damages_met(const Listing& listing) {

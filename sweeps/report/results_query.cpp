@@ -234,6 +234,7 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
                         {"metric", listing.metric},
                         {"goal", listing.goal},
                         {"eval_windows", eval_windows(listing, cells)},
+                        {"older_text_rules", listing.older_rules},
                         {"not_shown", listing.not_shown},
                         {"cells", rows}},
                    2) +

@@ -319,6 +319,7 @@ TEST(ArmsReport, JsonIsTheDocumentedContract) {
   "metric": "final_loss.valid",
   "goal": "minimize",
   "eval_windows": "disjoint",
+  "older_text_rules": {},
   "by": "arm",
   "baseline": "base",
   "confidence": 0.95,

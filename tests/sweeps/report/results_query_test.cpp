@@ -146,6 +146,7 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
   "metric": "eval_loss.valid",
   "goal": "minimize",
   "eval_windows": "disjoint",
+  "older_text_rules": {},
   "not_shown": 0,
   "cells": [
     {
