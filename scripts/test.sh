@@ -11,6 +11,7 @@ readonly long_parts='
 headers | ^lint\.headers$ | every header compiled by itself
 sources | ^lint\.sources-alone$ | every source compiled by itself, without optimisation
 fused | ^e2e\.fused_alone$ | fused cells against the same cells alone, at length
+audit | ^worker\.audit\.audit_families_all$ | every option of every family passes every check of the audit
 identity | ^e2e\.identity_all$ | every leaf outside the identity of cells, trained with two values
 slurm | ^e2e\.slurm_(matrix|sweep)$ | a real Slurm: every event, and a whole sweep
 readers | ^e2e\.readers_all$ | every HDF5 file with other builds of the netCDF library
@@ -19,6 +20,7 @@ chaos-zombie | ^e2e\.chaos_zombie_all$ | 500 processes that wake after their lea
 chaos-disk | ^e2e\.chaos_disk_all$ | 100 levels of a full disk
 chaos-isolation | ^e2e\.chaos_isolation_all$ | 100 cells of which 20 fail
 chaos-detect | ^e2e\.chaos_detect_all$ | how soon each kind of fault is noticed
+chaos-preempt | ^e2e\.chaos_preempt_all$ | a run, a supervisor and a team, preempted 40 times each
 '
 rows() { sed -n 's/^\([a-z-]*\) | \([^ ]*\) | \(.*\)/\1\t\2\t\3/p' <<<"$long_parts"; }
 # shellcheck disable=SC2329,SC2317  # parts call them
