@@ -75,7 +75,7 @@ done
 [ "$(sort -u sessions | wc -l)" = 6 ] || fail "launchers share folders: $(cat sessions)"
 while read -r folder; do [ ! -e "$folder" ] || fail "$folder is left"; done <sessions
 
-options=(--set train.steps=1000 --set checkpoint.every=50)
+options=(--set train.steps=300 --set checkpoint.every=50)
 ranks 2 straight --set resources.ranks_per_job=2
 mpirun -np 2 "$depthgrid" run "$sweep" "${options[@]}" --set resources.ranks_per_job=2 --store killed -q >/dev/null 2>&1 &
 launcher=$!
