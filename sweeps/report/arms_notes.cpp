@@ -181,7 +181,7 @@ std::string arms_notes(const Listing& listing, const ArmComparison& comparison,
   if (std::ranges::any_of(comparison.arms, is_old)) {
     out += "ARM@N: as it was in plan N of the store, before its configuration was changed\n";
   }
-  out += missing_notes(comparison) + matched_notes(listing, comparison) + older_rules_note(listing);
+  out += missing_notes(comparison) + matched_notes(listing, comparison);
   return out;
 }
 

@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 # The audit would need memory before a cell does, and is not what is tried here.
 without_audit
-cp "$sources/scripts/gpu_check/large.yaml" .  # little to compute, much to hold
+{ cat "$sources/scripts/gpu_check/large.yaml"; echo "probes: {trajectory: {schedule: off}, gradients: {schedule: off}, logit_lens: {schedule: off}, attention: {schedule: off}, weights: {schedule: off}}"; } >large.yaml  # little to compute, much to hold
 
 # room_for NAME COMMAND...: sets $room, the least address space (in KiB, to 100,000) in which the command trains a
 # small sweep, and a little more.

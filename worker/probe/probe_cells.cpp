@@ -164,6 +164,7 @@ class CellProbing {
       if (std::ranges::find(out.probes, name) == out.probes.end()) out.without.push_back(name);
     }
     if (out.variables > 0) {
+      store_.upgrade();
       out.file = publish_looks(store_.cell_path(id),
                                {.plan = *cell,
                                 .sweep = plan_,
@@ -257,7 +258,6 @@ int probe_cells(const ProbeOrder& order) {
   with_observations(CellConfig(), order.set);  // refused once, not for each cell
   const Store store = Store::open(order.store);
   const StoredPlan plan = read_plan(store);
-  store.upgrade();
   CellProbing probing(order, store, plan);
   Json cells = Json::array(), problems = Json::array();
   ExitCode code = ExitCode::Done;
