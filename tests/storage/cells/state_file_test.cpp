@@ -1,8 +1,6 @@
 #include "storage/cells/state_file.hpp"
 
-#include <array>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <numeric>
 #include <string>
@@ -13,6 +11,7 @@
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
 #include "storage/files/sealed_file.hpp"
+#include "tests/storage/h5dump.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -54,18 +53,6 @@ struct Look {
   StateFileInput input;
 };
 
-/// The trusted reader: HDF5's own tool, not ours.
-std::string dumped(const std::string& arguments) {
-  FILE* pipe = popen(("h5dump " + arguments + " 2>&1").c_str(), "r");
-  std::string out;
-  std::array<char, 4096> piece{};
-  while (const std::size_t n = fread(piece.data(), 1, piece.size(), pipe)) {
-    out.append(piece.data(), n);
-  }
-  EXPECT_EQ(pclose(pipe), 0) << out;
-  return out;
-}
-
 void put_halves(Look& look, const std::vector<std::uint16_t>& halves) {
   for (std::size_t i = 0; i < halves.size(); ++i) {
     look.bytes[2 * i] = static_cast<std::byte>(halves[i] & 0xffU);
@@ -83,7 +70,7 @@ TEST(StateFile, OfTheStudysSizeTakes917504BytesAndItsHead) {
   EXPECT_GE(fs::file_size(file), 917504U) << "random bytes do not compress";
   EXPECT_LE(fs::file_size(file), 917504U + 32768U);
   EXPECT_NO_THROW(verify_sealed_file(file));
-  const std::string head = dumped("-p -H -d state " + file.string());
+  const std::string head = h5dump("-p -H -d state " + file.string());
   for (const char* part : {"H5T_IEEE_F32LE", "( 7, 1, 128, 256 )", "CHUNKED ( 1, 1, 128, 256 )",
                            "SHUFFLE", "DEFLATE", "DIMENSION_LIST"}) {
     EXPECT_NE(head.find(part), std::string::npos) << part << head;
@@ -96,13 +83,13 @@ TEST(StateFile, HalvesAreReadAsTheirNumbers) {
   put_halves(look, {0x3c00, 0xc000, 0x7bff, 0x0001, 0x3555, 0x8000, 0x7c00, 0xfc00});
   const std::string file = publish_states(folder.path(), look.input).string();
 
-  const std::string data = dumped("-y -d state " + file);
+  const std::string data = h5dump("-y -d state " + file);
   for (const char* part : {"1, -2", "65504, 5.96046e-08", "0.333252, -0", "inf, -inf"}) {
     EXPECT_NE(data.find(part), std::string::npos) << part << data;
   }
-  EXPECT_NE(dumped("-a state/beyond_f16 " + file).find("(0): 2"), std::string::npos);
-  EXPECT_NE(dumped("-a state/significant_bits " + file).find("(0): 11"), std::string::npos);
-  EXPECT_NE(dumped("-H -d state " + file).find("H5T_IEEE_F32LE"), std::string::npos);
+  EXPECT_NE(h5dump("-a state/beyond_f16 " + file).find("(0): 2"), std::string::npos);
+  EXPECT_NE(h5dump("-a state/significant_bits " + file).find("(0): 11"), std::string::npos);
+  EXPECT_NE(h5dump("-H -d state " + file).find("H5T_IEEE_F32LE"), std::string::npos);
 }
 
 TEST(StateFile, SaysWhoseStatesTheyAreAndWhere) {
@@ -112,13 +99,13 @@ TEST(StateFile, SaysWhoseStatesTheyAreAndWhere) {
   look.input.channels = look.channels;
   const std::string file = publish_states(folder.path(), look.input).string();
 
-  EXPECT_NE(dumped("-a cell " + file).find("0123456789ab"), std::string::npos);
-  EXPECT_NE(dumped("-a step " + file).find("(0): 40"), std::string::npos);
-  EXPECT_NE(dumped("-a code_version " + file).find("\"" + std::string(code_version()) + "\""),
+  EXPECT_NE(h5dump("-a cell " + file).find("0123456789ab"), std::string::npos);
+  EXPECT_NE(h5dump("-a step " + file).find("(0): 40"), std::string::npos);
+  EXPECT_NE(h5dump("-a code_version " + file).find("\"" + std::string(code_version()) + "\""),
             std::string::npos);
-  EXPECT_NE(dumped("-y -d channel_sample " + file).find("5, 9"), std::string::npos);
-  EXPECT_NE(dumped("-y -d depth_edge_time " + file).find("0, 0.5, 1"), std::string::npos);
-  EXPECT_NE(dumped("-y -d state_token " + file).find("104, 105, 106, 107"), std::string::npos);
+  EXPECT_NE(h5dump("-y -d channel_sample " + file).find("5, 9"), std::string::npos);
+  EXPECT_NE(h5dump("-y -d depth_edge_time " + file).find("0, 0.5, 1"), std::string::npos);
+  EXPECT_NE(h5dump("-y -d state_token " + file).find("104, 105, 106, 107"), std::string::npos);
 }
 
 TEST(StateFile, TheSameStatesGiveTheSameBytesAndAFileThatIsThereStays) {

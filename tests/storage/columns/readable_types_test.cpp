@@ -1,5 +1,3 @@
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -13,6 +11,7 @@
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/pack/pack.hpp"
+#include "tests/storage/h5dump.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -25,17 +24,6 @@ namespace fs = std::filesystem;
 /// overrun its heap, and so do numbers of two bytes that have a fill value.
 const std::set<std::string> kReadable = {"H5T_STD_I8LE",   "H5T_STD_I32LE",  "H5T_STD_I64LE",
                                          "H5T_IEEE_F32LE", "H5T_IEEE_F64LE", "H5T_STRING"};
-
-std::string h5dump(const std::string& arguments) {
-  FILE* pipe = popen(("h5dump " + arguments + " 2>&1").c_str(), "r");
-  std::string out;
-  std::array<char, 4096> piece{};
-  while (const std::size_t n = fread(piece.data(), 1, piece.size(), pipe)) {
-    out.append(piece.data(), n);
-  }
-  EXPECT_EQ(pclose(pipe), 0) << out;
-  return out;
-}
 
 /// What follows `word` in its line, once for each time that it occurs.
 std::vector<std::string> after(const std::string& text, const std::string& word) {
@@ -100,13 +88,7 @@ TEST(ReadableTypes, AreThoseOfEveryFileThatAUserOpens) {
   RowTable rows;
   rows.width = 2;
   rows.add(10, std::vector<double>{1, 2});
-  publish_looks(done, {.plan = plan.cells[0],
-                       .sweep = plan,
-                       .layout = layout,
-                       .rows = rows,
-                       .probes = "lyapunov",
-                       .settings = "{}",
-                       .command = "depthgrid probe"});
+  publish_synthetic_looks(store, plan, 0, layout, rows);
   const fs::path rounded = keep_states(done, plan.cells[0].id, 5, true);
   const fs::path whole = keep_states(done, plan.cells[0].id, 10, false);
   pack(store);

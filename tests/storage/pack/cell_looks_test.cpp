@@ -31,13 +31,7 @@ void look(const Store& store, const StoredPlan& plan, std::size_t row,
     }
     rows.add(step, numbers);
   }
-  publish_looks(store.cell_path(plan.cells[row].id), {.plan = plan.cells[row],
-                                                      .sweep = plan,
-                                                      .layout = layout,
-                                                      .rows = rows,
-                                                      .probes = "lyapunov",
-                                                      .settings = "{}",
-                                                      .command = "depthgrid probe"});
+  publish_synthetic_looks(store, plan, row, layout, rows);
 }
 
 class CellLooks : public testing::Test {

@@ -175,13 +175,7 @@ struct Place {
       rows.add(step, std::vector<double>(static_cast<std::size_t>(rows.width),
                                          static_cast<double>(step)));
     }
-    publish_looks(folder(), {.plan = plan.cells[row],
-                             .sweep = plan,
-                             .layout = layout,
-                             .rows = rows,
-                             .probes = "all",
-                             .settings = "{}",
-                             .command = "depthgrid probe"});
+    publish_synthetic_looks(store, plan, row, layout, rows, "all");
   }
   void damages(const std::string& name) const {
     std::fstream file(folder() / name, std::ios::in | std::ios::out | std::ios::binary);

@@ -16,13 +16,7 @@ void look(const Store& store, const StoredPlan& plan, std::size_t row) {
   RowTable rows;
   rows.width = static_cast<std::int64_t>(slot.count);
   rows.add(5, std::vector<double>{-1.5});
-  publish_looks(store.cell_path(plan.cells[row].id), {.plan = plan.cells[row],
-                                                      .sweep = plan,
-                                                      .layout = layout,
-                                                      .rows = rows,
-                                                      .probes = "lyapunov",
-                                                      .settings = "{}",
-                                                      .command = "depthgrid probe"});
+  publish_synthetic_looks(store, plan, row, layout, rows);
 }
 
 TEST(MissingLooks, AreThoseOfFinishedCellsThatNobodyHasMade) {
