@@ -27,14 +27,17 @@ bool is_former(const TableReader& file) {
   return file.text_attribute("format_version").value_or("1").starts_with("1");
 }
 
-bool has_former_plan(const Store& store) {
-  return std::ranges::any_of(plan_numbers(store), [&store](std::int64_t number) {
+/// Numbers of the plans that release 0.1 has written.
+std::vector<std::int64_t> former_plans(const Store& store) {
+  std::vector<std::int64_t> out = plan_numbers(store);
+  std::erase_if(out, [&store](std::int64_t number) {
     try {
-      return is_former(TableReader(store.plan_file(number), SealCheck::BlockOnly));
+      return !is_former(TableReader(store.plan_file(number), SealCheck::BlockOnly));
     } catch (const StorageError&) {  // a damaged plan is reported by who reads the store
-      return false;
+      return true;
     }
   });
+  return out;
 }
 
 const Value* value_of(const StoredPlan& plan, const StoredCell& cell, std::string_view leaf) {
@@ -78,18 +81,16 @@ bool has_first_journals(const fs::path& folder) {
 
 }  // namespace
 
-FormerValues::FormerValues(const Store& store, const StoredPlan& plan) : store_(store) {
+void FormerValues::compare(const std::vector<std::int64_t>& numbers, const StoredPlan& plan) {
+  if (numbers.empty()) return;
   std::map<CellId, const StoredCell*> ours;
-  for (const std::int64_t number : plan_numbers(store)) {
+  for (const StoredCell& cell : plan.cells) ours.emplace(cell.id, &cell);
+  for (const std::int64_t number : numbers) {
     std::optional<StoredPlan> former;
     try {
-      if (!is_former(TableReader(store.plan_file(number), SealCheck::BlockOnly))) continue;
-      former = read_plan_file(store.plan_file(number), number);
-    } catch (const StorageError&) {  // a damaged plan is reported by who reads the store
+      former = read_plan_file(store_.plan_file(number), number);
+    } catch (const StorageError&) {  // as above
       continue;
-    }
-    if (ours.empty()) {
-      for (const StoredCell& cell : plan.cells) ours.emplace(cell.id, &cell);
     }
     for (const StoredCell& cell : former->cells) {
       const auto asked = ours.find(cell.id);
@@ -106,8 +107,14 @@ FormerValues::FormerValues(const Store& store, const StoredPlan& plan) : store_(
   }
 }
 
-FormerValues::FormerValues(const Store& store, const Sweep& sweep)
-    : FormerValues(store, has_former_plan(store) ? stored_plan(sweep) : StoredPlan()) {}
+FormerValues::FormerValues(const Store& store, const StoredPlan& plan) : store_(store) {
+  compare(former_plans(store), plan);
+}
+
+FormerValues::FormerValues(const Store& store, const Sweep& sweep) : store_(store) {
+  const std::vector<std::int64_t> former = former_plans(store);
+  if (!former.empty()) compare(former, stored_plan(sweep));
+}
 
 std::string FormerValues::of(const CellId& id) const {
   const auto asked = doubtful_.find(id);

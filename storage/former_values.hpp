@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ class FormerValues {
     std::string leaf;
     Value value;
   };
+  /// @param numbers  of plans of release 0.1.
+  void compare(const std::vector<std::int64_t>& numbers, const StoredPlan& plan);
+
   const Store& store_;
   std::map<CellId, Asked> doubtful_;  // cells of which an earlier plan had another value
 };

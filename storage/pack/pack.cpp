@@ -361,7 +361,6 @@ std::string rows_to_lose(const StoredPlan& plan, const std::filesystem::path& pa
 
 PackReport pack(const Store& store) {
   const StoredPlan plan = read_plan(store);
-  store.upgrade();
   remove_dead_scratch(store.root());
   PackReport out;
   out.file = store.packed_file();
@@ -387,6 +386,7 @@ PackReport pack(const Store& store) {
       return out;
     }
     if (sources.damaged_previous && something_at(out.file)) set_aside(out.file);
+    store.upgrade();
     Packer(store, plan, sources).write();
     out.written = true;
     // While we wrote, another process may have packed a newer view, which ours has replaced. Each

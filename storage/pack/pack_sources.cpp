@@ -114,12 +114,10 @@ void add_facts_of_snapshot(const fs::path& folder, const StoredCell& cell, Colum
   table = with_facts(table, read_cell_columns(reader, file, fact));
 }
 
-ColumnTable without_numbers(const StoredPlan& plan, std::size_t row, CellStatus status) {
-  return cell_records({.plan = plan.cells[row],
-                       .sweep = plan,
-                       .history = CellHistory(),
-                       .status = status,
-                       .facts = {}});
+ColumnTable records_of(const StoredPlan& plan, std::size_t row, const CellHistory& history,
+                       CellStatus status) {
+  return cell_records(
+      {.plan = plan.cells[row], .sweep = plan, .history = history, .status = status, .facts = {}});
 }
 
 /// The cell's numbers from its journals; none of them where they do not fit together (those of a
@@ -128,15 +126,11 @@ ColumnTable without_numbers(const StoredPlan& plan, std::size_t row, CellStatus 
 ColumnTable numbers_of(const StoredPlan& plan, std::size_t row, const CellHistory& history,
                        CellStatus status, const fs::path& folder, PackSources& out) {
   try {
-    return cell_records({.plan = plan.cells[row],
-                         .sweep = plan,
-                         .history = history,
-                         .status = status,
-                         .facts = {}});
+    return records_of(plan, row, history, status);
   } catch (const Error& error) {
     out.problems.push_back(folder.string() + ": its journals cannot be packed (" + error.what() +
                            "); what they hold is left out");
-    return without_numbers(plan, row, status);
+    return records_of(plan, row, CellHistory(), status);
   }
 }
 
@@ -310,7 +304,7 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
       }
     }
     if (foreign.contains(i)) {
-      source.table = without_numbers(plan, i, CellStatus::Pending);
+      source.table = records_of(plan, i, CellHistory(), CellStatus::Pending);
     } else if (source.kind == CellSource::Kind::Whole) {
       const CellOutcome found =
           view.cells[i].seal ? unfinished_outcome(store, plan.cells[i].id) : view.cells[i];
