@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/subprocess.hpp"
@@ -13,19 +12,18 @@
 #include "core/data/corpus_search.hpp"
 #include "core/data/dataset_card.hpp"
 #include "core/data/self_corpus.hpp"
+#include "worker/data_cards.hpp"
 
 namespace depthgrid {
 namespace {
 
 constexpr std::array kGpt2Files = {"encoder.json", "vocab.bpe"};
 
-/// Everything that decides the tokens of a cell.
+/// All that a dataset is made of.
 std::string data_key(const CellConfig& config) {
   std::string key = canonical_json(config.at("model.vocab_size"));
   for (const Leaf& leaf : schema()) {
     if (!leaf.path.starts_with("data.") || leaf.path == "data.seed") continue;
-    if (leaf.path == "data.format" && config.word(leaf.path) == "auto")
-      continue;  // as before it was
     key += "\n";
     append_canonical_json(key, config.at(leaf.path));
   }
@@ -40,7 +38,7 @@ std::optional<std::string> kept_self(const Store& store, const DataOptions& opti
                            load_self_text(options.paths.empty() ? "" : options.paths.front()));
 }
 
-/// Keeps in the store what evaluation and generation need of `data`.
+/// Keeps in the store, under the name of its card, what evaluation and generation need of `data`.
 void keep(const Store& store, const std::string& name, const DataOptions& options,
           const Dataset& data) {
   if (options.is_synthetic() || store.read_text(name)) return;
@@ -54,9 +52,12 @@ void keep(const Store& store, const std::string& name, const DataOptions& option
 
 /// Why the tokens of `data` are not those that cells of the store were trained on; empty if they
 /// are.
-std::string token_refusal(const Store& store, const std::string& name, const Dataset& data) {
-  const auto card = store.read_text(name);
-  const std::string split = card ? changed_split(*card, data) : std::string();
+std::string token_refusal(const Store& store, const std::vector<std::string>& cards,
+                          const Dataset& data) {
+  std::string split;
+  for (const std::string& card : cards) {
+    if (split.empty()) split = changed_split(card, data);
+  }
   if (split.empty()) return {};
   const int rules = store.pinned_text_rules(data.corpus);
   const std::string why =
@@ -75,16 +76,18 @@ std::string token_refusal(const Store& store, const std::string& name, const Dat
 
 /// The dataset from what the store keeps. @param why  there are no files, or other ones.
 /// @throws UserError `missing` if the store does not suffice.
-Dataset kept_dataset(const Store& store, const std::string& name, DataOptions options,
+Dataset kept_dataset(const Store& store, const std::vector<std::string>& cards, DataOptions options,
                      std::string_view why, const UserError& missing) {
   if (options.tokenizer == "gpt2") options.tokenizer_path = store.root() / "texts";
   const auto folder = options.cache.empty() ? store.root() / "tokens" : options.cache;
-  const auto card = store.read_text(name);
-  auto data = card ? dataset_of_card(*card, options, folder) : std::nullopt;
-  if (!data) throw missing;
-  log(LogLevel::Info, fmt::format("corpus {}: its files {}; its tokens are read from {}",
-                                  options.corpus, why, folder.string()));
-  return *std::move(data);
+  for (const std::string& card : cards) {
+    auto data = dataset_of_card(card, options, folder);
+    if (!data) continue;
+    log(LogLevel::Info, fmt::format("corpus {}: its files {}; its tokens are read from {}",
+                                    options.corpus, why, folder.string()));
+    return *std::move(data);
+  }
+  throw missing;
 }
 
 /// Every rank opens the corpora of its cells.
@@ -121,7 +124,7 @@ bool DataPool::changed(const Dataset& data) const {
 std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
   const std::string key = data_key(config);
   if (const auto at = open_.find(key); at != open_.end()) return at->second;
-  const std::string name = "data-" + hex(sha256(key)).substr(0, 16);
+  const std::vector<std::string> cards = data_cards(store_, config);
   const DataOptions options = data_options(config);
   std::shared_ptr<const Dataset> dataset;
   try {
@@ -131,7 +134,7 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
   } catch (const UserError& problem) {
     if (problem.code() != ExitCode::NoInput) throw;
     dataset = std::make_shared<const Dataset>(
-        kept_dataset(store_, name, options, "or those of its tokeniser are not there", problem));
+        kept_dataset(store_, cards, options, "or those of its tokeniser are not there", problem));
   }
   if (use_ == Use::Reading && changed(*dataset)) {
     const UserError problem(ExitCode::BadData,
@@ -139,20 +142,20 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
                                 " has changed since this store was begun, and the store does not "
                                 "hold its tokens: restore its files");
     dataset = std::make_shared<const Dataset>(
-        kept_dataset(store_, name, options, "have changed since the store was begun", problem));
+        kept_dataset(store_, cards, options, "have changed since the store was begun", problem));
   }
   if (!dataset->corpus_sha256.empty()) store_.pin_corpus(dataset->corpus, dataset->corpus_sha256);
   if (!dataset->test_sha256.empty()) {
     store_.pin_corpus(dataset->corpus + ".test", dataset->test_sha256);
   }
-  const std::string refusal = token_refusal(store_, name, *dataset);
+  const std::string refusal = token_refusal(store_, cards, *dataset);
   if (!refusal.empty()) {
     const UserError problem(ExitCode::BadData, refusal);
     if (use_ == Use::Training) throw problem;
     dataset = std::make_shared<const Dataset>(
-        kept_dataset(store_, name, options, "give other tokens now", problem));
+        kept_dataset(store_, cards, options, "give other tokens now", problem));
   }
-  keep(store_, name, options, *dataset);
+  keep(store_, data_card_name(config), options, *dataset);
   tell_of_short_splits(options, *dataset);
   for (const std::string& warning : dataset->warnings) warn_of(warning);
   open_.emplace(key, dataset);

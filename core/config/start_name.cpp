@@ -70,9 +70,16 @@ std::vector<fs::path> start_files(const fs::path& path) {
 }
 
 std::string files_digest(const std::vector<fs::path>& files) {
-  std::string digests;
-  for (const fs::path& file : files) digests += hex(sha256_file(file));
-  return files.size() == 1 ? digests : hex(sha256(std::string_view(digests)));
+  std::vector<std::string> digests;
+  for (const fs::path& file : files) digests.push_back(hex(sha256_file(file)));
+  return joined_digest(digests);
+}
+
+std::string joined_digest(const std::vector<std::string>& digests) {
+  if (digests.size() == 1) return digests.front();
+  std::string all;
+  for (const std::string& digest : digests) all += digest;
+  return hex(sha256(std::string_view(all)));
 }
 
 }  // namespace depthgrid

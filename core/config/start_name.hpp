@@ -44,5 +44,7 @@ std::vector<std::filesystem::path> start_files(const std::filesystem::path& path
 
 /// SHA-256 over the digests of files (one file: its own), 64 hexadecimal digits.
 std::string files_digest(const std::vector<std::filesystem::path>& files);
+/// The same of their digests.
+std::string joined_digest(const std::vector<std::string>& digests);
 
 }  // namespace depthgrid

@@ -1,6 +1,9 @@
 #include "core/config/text_format.hpp"
 
 #include <algorithm>
+#include <fstream>
+
+#include "core/base/digest.hpp"
 
 namespace depthgrid {
 namespace {
@@ -85,6 +88,35 @@ TextFormat text_format(const fs::path& file, std::string_view word) {
   const std::string suffix = lower_suffix(file);
   if (suffix == ".jsonl" || suffix == ".ndjson") return TextFormat::Jsonl;
   return suffix == ".bin" ? TextFormat::Tokens : TextFormat::Text;
+}
+
+std::string_view read_as(const fs::path& file, std::string_view word, std::string_view beginning) {
+  if (word != "auto") return {};
+  const std::string_view text = without_mark(beginning.substr(0, kBeginning));
+  const std::size_t at = text.find_first_not_of(" \t\r\n");
+  const bool brace = at != std::string_view::npos && text[at] == '{';
+  const TextFormat suggested = text.find('\0') != std::string_view::npos ? TextFormat::Tokens
+                               : brace                                   ? TextFormat::Jsonl
+                                                                         : TextFormat::Text;
+  const TextFormat format = text_format(file, word);
+  if (format == suggested) return {};
+  return format == TextFormat::Text ? "text" : format == TextFormat::Jsonl ? "jsonl" : "tokens";
+}
+
+std::string beginning_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes(kBeginning, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
+}
+
+std::string text_digest(const std::string& sha256_of_file, std::string_view as) {
+  return as.empty() ? sha256_of_file : hex(sha256(sha256_of_file + "\nread as " + std::string(as)));
+}
+
+std::string text_digest_of(const fs::path& file, std::string_view word) {
+  return text_digest(hex(sha256_file(file)), read_as(file, word, beginning_of(file)));
 }
 
 std::string_view without_mark(std::string_view text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -21,6 +22,24 @@ enum class TextFormat : std::uint8_t {
 /// The format that `data.format` (auto, text, jsonl or tokens) says of a file. auto goes by the
 /// suffix, in any case: .jsonl and .ndjson are JSONL, .bin is tokens, everything else text.
 TextFormat text_format(const std::filesystem::path& file, std::string_view word);
+
+/// The name of the format that `auto` reads a file in by its suffix, where its contents alone
+/// suggest another: JSONL begins with a brace, tokens have bytes that are 0. Else empty, as for
+/// every other word, which is itself part of a cell's identity. So equal bytes that are read in
+/// different formats are different texts, and a cell that reads a file as what it looks like has
+/// the name that it has had since release 0.1.
+/// @param beginning  of the file: its first kBeginning bytes, or all.
+std::string_view read_as(const std::filesystem::path& file, std::string_view word,
+                         std::string_view beginning);
+inline constexpr std::size_t kBeginning = 65536;
+
+/// The first kBeginning bytes of a file, or all; empty if it cannot be read.
+std::string beginning_of(const std::filesystem::path& file);
+
+/// What identifies a text: the SHA-256 of its file, and of how it is read. @param as  of read_as().
+std::string text_digest(const std::string& sha256, std::string_view as);
+/// The same of a file. @throws UserError (NoInput) if it cannot be read.
+std::string text_digest_of(const std::filesystem::path& file, std::string_view word);
 
 /// Why a file with these contents cannot be read in the format that `word` says of it, and what to
 /// do: it is compressed, UTF-16, binary, or one JSON value. Empty = it can. Magic numbers: those of

@@ -98,8 +98,10 @@ std::string user_text(const std::filesystem::path& file, std::string_view leaf,
   std::string bytes = read_corpus_file(file);
   const std::string why = unreadable_content(file, options.format, bytes, !utf8);
   if (!why.empty()) refuse(why);
+  const std::string as(read_as(file, options.format, bytes));
   const RawText raw = as_raw(file, std::move(bytes), utf8);
   files.push_back(raw.source);
+  files.back().read_as = as;
   std::string text = text_format(file, options.format) == TextFormat::Jsonl
                          ? jsonl_text(raw.text, options.text_key, file.string())
                          : raw.text;
@@ -200,7 +202,7 @@ std::string join_published_2(std::string_view text) {
 
 std::string combined_sha256(const std::vector<SourceFile>& files) {
   std::vector<std::string> digests;
-  for (const SourceFile& file : files) digests.push_back(file.sha256);
+  for (const SourceFile& file : files) digests.push_back(text_digest(file.sha256, file.read_as));
   return digest_of_all(digests);
 }
 
@@ -226,7 +228,7 @@ Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_te
     std::vector<SourceFile> files;
     put(corpus, Split::Test, user_text(options.test, "data.test", options, utf8, files),
         options.join_published_2);
-    corpus.test_sha256 = files.front().sha256;
+    corpus.test_sha256 = combined_sha256(files);
   }
   corpus.sha256 = combined_sha256(corpus.files);
   for (const KnownText& known : kKnownTexts) {

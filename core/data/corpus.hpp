@@ -17,6 +17,7 @@ struct SourceFile {
   std::filesystem::path path;
   std::int64_t bytes = 0;
   std::string sha256;
+  std::string read_as = {};  // see text_format.hpp
 };
 
 /// The texts of a corpus, cut into splits and joined as `data.join` says.
@@ -46,7 +47,7 @@ Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_te
 /// newline and one more newline in between.
 std::string join_published_2(std::string_view text);
 
-/// digest_of_all() of several files.
+/// digest_of_all() of the text_digest() of each file.
 std::string combined_sha256(const std::vector<SourceFile>& files);
 
 }  // namespace depthgrid

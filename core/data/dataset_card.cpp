@@ -109,6 +109,8 @@ std::optional<Dataset> dataset_of_card(const std::string& card, const DataOption
 std::string changed_split(const std::string& card, const Dataset& data) {
   const Json json = parse_json_or_discard(card);
   if (!json.is_object() || !json.contains("splits")) return {};
+  // Of tokenised files the card has no file for the training ids, but their digest.
+  if (json.value("tokens_sha256", data.tokens_sha256) != data.tokens_sha256) return "train";
   for (const auto& [name, kept] : json["splits"].items()) {
     for (const Split split : kSplits) {
       if (name_of(split) != name || !kept.contains("sha256")) continue;

@@ -26,6 +26,7 @@ EvalBatch EvalBatches::batch(std::int64_t i) const {
   const std::int64_t n = begins_[static_cast<std::size_t>(i) + 1] - first;
   const std::int64_t seq_len = windows_.seq_len;
   EvalBatch batch;
+  batch.first = first;
   batch.length = windows_.lengths[static_cast<std::size_t>(first)];
   batch.tokens = at::zeros({n, seq_len + 1}, at::TensorOptions().dtype(at::kLong));
   batch.mask = at::zeros({n, seq_len}, at::TensorOptions().dtype(at::kFloat));

@@ -15,6 +15,7 @@ struct EvalBatch {
   at::Tensor tokens;        // (n, T + 1) int64, zeros after a partial window's end
   at::Tensor mask;          // (n, T) float32: 1 where the prediction counts
   std::int64_t length = 0;  // positions in use, the same for all rows: T, or fewer
+  std::int64_t first = 0;   // number of its first window
 };
 
 /// Groups evaluation windows into batches of equal length; a partial window is a separate batch.

@@ -76,7 +76,7 @@ std::vector<EvalResult> evaluate(LanguageModel& model, std::int64_t cells,
     const EvalBatch batch = batches.batch(b);
     const LanguageModel::Scores scores =
         model.score({.windows = batch.tokens.narrow(1, 0, batch.length + 1).unsqueeze(0),
-                     .first_row = b * batch_size});
+                     .first_row = batch.first});
     const at::Tensor loss = scores.loss.cpu().contiguous();
     const at::Tensor correct = scores.correct.cpu().contiguous();
     const at::Tensor mask = batch.mask.contiguous();

@@ -52,7 +52,7 @@ std::vector<std::string> refused_texts(const Sweep& sweep, const Store& store) {
       std::string why;
       try {
         std::vector<std::string> digests;
-        for (const std::string& file : files) digests.push_back(hex(sha256_file(file)));
+        for (const std::string& file : files) digests.push_back(text_digest_of(file, format));
         why = store.corpus_refusal(name, digest_of_all(digests));
       } catch (const UserError& problem) {  // of the pin, or an unreadable file
         why = problem.what();

@@ -69,8 +69,11 @@ class OwnText : public ::testing::Test {
   }
   CellConfig config(ValueMap more = {}) const {
     more.emplace_back("data.corpus", "file");
-    more.emplace_back("data.path", text_);
-    more.emplace_back("data.seq_len", 16);
+    const auto unless_given = [&more](const char* leaf, Value value) {
+      if (find_key(more, leaf) == nullptr) more.emplace_back(leaf, std::move(value));
+    };
+    unless_given("data.path", text_);
+    unless_given("data.seq_len", 16);
     more.emplace_back("data.tokenizer", "byte");
     sort_map(more);
     return make_config(more);
@@ -95,6 +98,15 @@ TEST_F(OwnText, SplitsOfEqualTokensAreSaidAndKept) {
   EXPECT_NE(twice->warnings[0].find("'valid' and 'test'"), std::string::npos);
 }
 
+TEST_F(OwnText, ATestTextInAnotherFormatIsAnotherText) {
+  const std::string lines = "{\"text\": \"held out words\"}\n{\"text\": \"and more\"}\n";
+  const std::string jsonl = folder_.write("test.jsonl", lines).string();
+  const std::string text = folder_.write("test.txt", lines).string();
+  const Store store = Store::open_or_create(folder_.path() / "s");
+  DataPool(store).open(config({{"data.test", jsonl}}));
+  EXPECT_THROW(DataPool(store).open(config({{"data.test", text}})), UserError);
+}
+
 TEST_F(OwnText, TokensThatAStoreWasNotTrainedOnAreRefused) {
   const std::filesystem::path root = folder_.path() / "s";
   const Store store = Store::open_or_create(root);
@@ -108,15 +120,27 @@ TEST_F(OwnText, TokensThatAStoreWasNotTrainedOnAreRefused) {
                                  std::filesystem::perm_options::add);
     std::ofstream(entry.path(), std::ios::binary) << card;
   }
-  try {
-    DataPool(store).open(config());
-    FAIL() << "other tokens were accepted";
-  } catch (const UserError& error) {
-    EXPECT_EQ(error.code(), ExitCode::BadData);
-    EXPECT_NE(std::string(error.what()).find("the tokens of split 'train' are not those"),
-              std::string::npos)
-        << error.what();
+  // Wherever the files are, and whatever windows are drawn from them.
+  const std::string moved = folder_.write("moved.txt", lines(0, 400)).string();
+  const std::vector<ValueMap> asked = {{},
+                                       {{"data.path", moved}},
+                                       {{"data.seq_len", 8}},
+                                       {{"data.sampler", "epoch"}},
+                                       {{"data.cache", (folder_.path() / "cache").string()}},
+                                       {{"data.first_step", 3}},
+                                       {{"model.vocab_size", 300}}};
+  for (const ValueMap& more : asked) {
+    try {
+      DataPool(store).open(config(more));
+      FAIL() << "other tokens were accepted with " << canonical_json(Value(more));
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.code(), ExitCode::BadData);
+      EXPECT_NE(std::string(error.what()).find("the tokens of split 'train' are not those"),
+                std::string::npos)
+          << error.what();
+    }
   }
+  DataPool(store).open(config({{"data.dev_fraction", 0.1}}));  // other splits: other cells
 }
 
 TEST_F(OwnText, AStoreSaysByWhichRulesItsTokensWereMade) {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "core/config/resolve/slots.hpp"
@@ -13,16 +12,6 @@ namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kBeginning = 65536;
-
-std::string beginning_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes(kBeginning, '\0');
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  return bytes;
-}
 
 class FileCheck {
  public:

@@ -160,7 +160,12 @@ std::optional<std::string> Resolver::content_of(std::size_t leaf, const Slots& s
     return std::nullopt;
   }
   try {
-    return files_digest(files);
+    std::vector<std::string> digests;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      digests.push_back(i < named.size() ? text_digest_of(files[i], word)
+                                         : hex(sha256_file(files[i])));
+    }
+    return joined_digest(digests);
   } catch (const UserError& unreadable) {
     diagnostics_.error(place, name + unreadable.what());
     return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/digest.hpp"
 #include "sweep_files.hpp"
 
 namespace depthgrid {
@@ -122,6 +123,33 @@ TEST_F(OwnFiles, ATextMayHaveJsonlBesideItButNoTokens) {
     EXPECT_TRUE(says(data("path: " + text + ", " + leaf + ": " + ids), "cannot be splits of one"))
         << leaf;
   }
+}
+
+TEST_F(OwnFiles, EqualBytesThatAreReadInOtherFormatsAreOtherTexts) {
+  const std::string lines = "{\"text\": \"one\"}\n" + std::string(200, '\n');
+  const std::string plain = "a text of one line" + std::string(200, '.') + "\n";
+  const auto id = [&](const std::string& leaves) {
+    return files_.load("name: x\ndata: {corpus: file, seq_len: 8, " + leaves + "}\n").cells[0].id;
+  };
+  const auto path = [&](const char* name, const std::string& bytes) {
+    return "path: " + file(name, bytes);
+  };
+  const std::string jsonl = id(path("a.jsonl", lines));
+  EXPECT_EQ(id(path("a.NDJSON", lines)), jsonl);
+  EXPECT_NE(id(path("a.txt", lines)), jsonl);
+  EXPECT_EQ(id(path("b.txt", "\xEF\xBB\xBF" + lines)), id(path("c", "\xEF\xBB\xBF" + lines)));
+  EXPECT_EQ(id(path("p.txt", plain)), id(path("q.md", plain)));
+  const auto valid = [&](const char* name) {
+    return id(path("p.txt", plain) + ", valid: " + file(name, lines));
+  };
+  EXPECT_NE(valid("v.jsonl"), valid("v.txt"));
+  // Bytes that their format suggests name a text as its plain digest does, as they always have.
+  EXPECT_EQ(text_digest_of(file("a.jsonl", lines), "auto"), hex(sha256(std::string_view(lines))));
+  EXPECT_EQ(text_digest_of(file("p.txt", plain), "auto"), hex(sha256(std::string_view(plain))));
+  EXPECT_EQ(text_digest_of(file("a.txt", lines), "text"), hex(sha256(std::string_view(lines))));
+  EXPECT_NE(text_digest_of(file("a.txt", lines), "auto"), hex(sha256(std::string_view(lines))));
+  EXPECT_EQ(read_as("ids.bin", "auto", std::string_view("\x01\x00", 2)), "");
+  EXPECT_EQ(read_as("ids.bin", "auto", "\x01\x01"), "tokens");
 }
 
 TEST_F(OwnFiles, WhatChangesTheTokensIsIdentity) {

@@ -1,0 +1,102 @@
+#include "worker/data_cards.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+#include "core/config/schema.hpp"
+#include "storage/plan_sequence.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Leaves of `data` in the identity of a cell that say which windows of its tokens are read.
+constexpr std::array<std::string_view, 4> kWindows = {"data.seq_len", "data.sampler",
+                                                      "data.first_step", "data.seed"};
+
+std::string name_of_key(const std::string& key) {
+  return "data-" + hex(sha256(key)).substr(0, 16);
+}
+
+/// The name until format 2.0: of all leaves of `data`.
+std::string former_name(const CellConfig& config) {
+  std::string key = canonical_json(config.at("model.vocab_size"));
+  for (const Leaf& leaf : schema()) {
+    if (!leaf.path.starts_with("data.") || leaf.path == "data.seed") continue;
+    if (leaf.path == "data.format" && config.word(leaf.path) == "auto") continue;  // as before it
+    key += "\n";
+    append_canonical_json(key, config.at(leaf.path));
+  }
+  return name_of_key(key);
+}
+
+/// What of a cell of a plan decides its names.
+std::string differing_data(const StoredCell& cell) {
+  ValueMap out;
+  for (const auto& [path, value] : cell.varying) {
+    if (path.starts_with("data.") || path == "model.vocab_size") out.emplace_back(path, value);
+  }
+  return canonical_json(Value(out));
+}
+
+bool has_cards(const Store& store) {
+  std::error_code absent;
+  for (std::filesystem::directory_iterator it(store.root() / "texts", absent), end;
+       !absent && it != end; it.increment(absent)) {
+    if (it->path().filename().string().starts_with("data-")) return true;
+  }
+  return false;
+}
+
+/// Former names of the cards of tokens whose cards now have this name.
+std::set<std::string> former_names(const Store& store, const std::string& name) {
+  std::set<std::string> out;
+  for (const std::int64_t number : plan_numbers(store)) {
+    try {
+      const StoredPlan plan = read_plan_file(store.plan_file(number), number);
+      std::set<std::string> seen;
+      for (const StoredCell& cell : plan.cells) {
+        if (!seen.insert(differing_data(cell)).second) continue;
+        const CellConfig config = resolved_config(plan, cell);
+        if (data_card_name(config) == name) out.insert(former_name(config));
+      }
+    } catch (
+        const UserError&) {  // a plan that is damaged, or of another release: as if it were gone
+      continue;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string data_card_name(const CellConfig& config) {
+  ValueMap leaves;
+  for (const auto& [path, value] : config.changed()) {
+    const bool windows = std::ranges::find(kWindows, path) != kWindows.end();
+    if (path.starts_with("data.") && !windows) leaves.emplace_back(path, value);
+  }
+  // Its place is no part of the identity, and its content is pinned; that there is one decides.
+  if (!config.null("data.test")) leaves.emplace_back("data.test", true);
+  sort_map(leaves);
+  return name_of_key(canonical_json(Value(leaves)));
+}
+
+std::vector<std::string> data_cards(const Store& store, const CellConfig& config) {
+  const std::string name = data_card_name(config);
+  std::vector<std::string> out;
+  if (auto card = store.read_text(name)) out.push_back(*std::move(card));
+  if (!out.empty() || !has_cards(store)) return out;
+  for (const std::string& former : former_names(store, name)) {
+    if (auto card = store.read_text(former)) out.push_back(*std::move(card));
+  }
+  return out;
+}
+
+}  // namespace depthgrid
