@@ -33,6 +33,9 @@ void add_refusals(const Sweep& sweep, const fs::path& folder, std::vector<std::s
   for (std::string& why : disregard_former(store, sweep)) {
     notes.push_back(std::move(why) + "; depthgrid run trains it again");
   }
+  if (std::string note = former_names_note(store, sweep); !note.empty()) {
+    notes.push_back(std::move(note));
+  }
 }
 
 /// Status of the cells in the store, if there is one. A cell whose result is damaged is pending,

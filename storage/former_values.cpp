@@ -7,8 +7,11 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/config/identity.hpp"
 #include "core/config/resolve/schema_condition.hpp"
 #include "core/config/schema.hpp"
 #include "storage/columns/table_reader.hpp"
@@ -130,6 +133,35 @@ std::string FormerValues::of(const CellId& id) const {
       then ? fmt::format("with {}: {}", leaf, plain_text(*then))
            : fmt::format("under plans with different values of {}", leaf),
       plain_text(now), leaf);
+}
+
+std::string former_names_note(const Store& store, const Sweep& sweep) {
+  std::size_t results = 0;
+  std::string first;
+  for (const CellPlan& cell : sweep.cells) {
+    ValueMap leaves = cell.config.changed();
+    for (const std::string_view leaf : kBecameIdentity) {
+      const Value* value = find_key(leaves, leaf);
+      if (value == nullptr) continue;
+      const Value wanted = *value;
+      std::erase_if(leaves, [leaf](const auto& entry) { return entry.first == leaf; });
+      const CellId former = hex(sha256(identity_text(leaves)), 12);
+      const fs::path folder = store.cell_path(former);
+      if (!something_at(folder / "result.h5") || store.completed(cell.id)) continue;
+      if (recorded_value(folder, leaf) != wanted) continue;
+      ++results;
+      if (first.empty()) first = fmt::format("{}: {}, now {}", cell.alias, former, cell.id);
+    }
+  }
+  if (results == 0) return {};
+  return fmt::format(
+      "{} result{} of release 0.1 that {} trained with these leaves {} another name here, since {} "
+      "{} part of what a cell is now ({}{}): depthgrid results {} --all-plans lists {}, depthgrid "
+      "run trains the cell{} anew",
+      results, results == 1 ? "" : "s", results == 1 ? "was" : "were",
+      results == 1 ? "has" : "have", fmt::join(kBecameIdentity, ", "),
+      kBecameIdentity.size() == 1 ? "is" : "are", first, results == 1 ? "" : ", ...",
+      store.root().string(), results == 1 ? "it" : "them", results == 1 ? "" : "s");
 }
 
 std::vector<std::string> disregard_former(const Store& store, const Sweep& sweep) {

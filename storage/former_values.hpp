@@ -42,6 +42,10 @@ class FormerValues {
   std::map<CellId, Asked> doubtful_;  // cells of which an earlier plan had another value
 };
 
+/// Says of results that release 0.1 made with the very values of this sweep, under ids without
+/// these leaves, that the cells have other ids now and are trained anew; empty if there are none.
+std::string former_names_note(const Store& store, const Sweep& sweep);
+
 /// Makes the store disregard results that do not count for this sweep, for who only asks what is
 /// left to do: a run moves them away. @return  the reasons, one for each cell.
 std::vector<std::string> disregard_former(const Store& store, const Sweep& sweep);

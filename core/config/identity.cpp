@@ -81,6 +81,10 @@ std::string identity_text(const Slots& slots) {
   return out + ending();
 }
 
+std::string identity_text(const ValueMap& changed) {
+  return "{\"leaves\":" + canonical_json(Value(changed)) + ending().substr(1);
+}
+
 std::string structure_key(const Slots& slots) {
   std::string out = "{\"leaves\":{";
   for (const IdentityLeaf& leaf : identity_leaves()) {

@@ -16,6 +16,9 @@ class ValuePool;
 /// cell's id.
 std::string identity_text(const Slots& slots);
 
+/// The same of these leaves: those of CellConfig::changed().
+std::string identity_text(const ValueMap& changed);
+
 /// Fusion key, 16 hex digits: of each leaf that differs from its default what the schema's column
 /// `fusion` says: Structural and Observation leaves as they are, the alternative of PerCell*
 /// ones. Cells of equal key can be trained as one batched model.

@@ -104,11 +104,31 @@ expect 0 "$depthgrid" run -q other.yaml --store both
 expect 0 "$depthgrid" results both --json
 check 'all(c["status"] == "completed" for c in j["cells"] if c["in_plan"])'
 # With the key that it was trained with, a cell has another id now; what 0.1 trained stays in the list.
+tar -xJf "$sources/tests/golden/stores_0_1/stores.tar.xz" key
+expect 0 "$depthgrid" plan key.yaml --store key
+says out "1 result of release 0.1 that was trained with these leaves has another name here, since data.text_key"
 expect 0 "$depthgrid" run -q key.yaml --store key
 expect 0 "$depthgrid" results key --all-plans --json
 check 'len(j["cells"]) == 4 and sum(c["in_plan"] for c in j["cells"]) == 2'
 
-# 4. A later format is refused with a sentence, as 0.1 refuses this one.
+# 4. Tokens that 0.1 made otherwise are refused, wherever the text is now and whatever is drawn from it.
+mkdir former
+tar -xJf "$sources/tests/golden/stores_0_1/stores.tar.xz" -C former text
+python3 - former/text/texts/data-* <<'PY'
+import json, os, sys
+card = json.load(open(sys.argv[1]))
+card["splits"]["train"]["sha256"] = card["tokens_sha256"] = "0" * 64
+os.chmod(sys.argv[1], 0o644)
+json.dump(card, open(sys.argv[1], "w"))
+PY
+mv posts.jsonl moved.jsonl
+for set in data.seq_len=16 data.seq_len=8 data.sampler=epoch data.cache=tokens; do
+  expect 65 "$depthgrid" run -q text.yaml --store former/text --set data.path=moved.jsonl --set "$set" --set seeds=3
+  says err "are not those that the cells"
+done
+mv moved.jsonl posts.jsonl
+
+# 5. A later format is refused with a sentence, as 0.1 refuses this one.
 sed -i 's/"version": 2/"version": 3/' text/STORE.json
 expect 65 "$depthgrid" results text
 says err "use a newer release"

@@ -107,6 +107,7 @@ void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, c
   agree_on_first(world, [&] {
     LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
     const FormerValues former(store, sweep);
+    if (const std::string note = former_names_note(store, sweep); !note.empty()) progress.say(note);
     for (const CellPlan& cell : sweep.cells) {
       if (!order.cells.empty() && std::ranges::find(order.cells, cell.id) == order.cells.end()) {
         continue;

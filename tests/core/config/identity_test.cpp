@@ -35,6 +35,13 @@ TEST(Identity, ADefaultWrittenOutChangesNothing) {
   }
 }
 
+TEST(Identity, TheChangedLeavesAreWhatIsHashed) {
+  for (const ValueMap& leaves :
+       {ValueMap(), ValueMap{{"model.family", "mod"}, {"seed", 3}, {"train.lr", 1e-4}}}) {
+    EXPECT_EQ(hex(sha256(identity_text(make_config(leaves).changed())), 12), id(leaves));
+  }
+}
+
 TEST(Identity, AValueEqualToItsDerivationChangesNothing) {
   EXPECT_EQ(id({{"model.d_ff", 1024}}), id({}));
   EXPECT_EQ(id({{"model.d_model", 64}, {"model.d_ff", 256}}), id({{"model.d_model", 64}}));
