@@ -11,6 +11,7 @@
 #include "sweeps/report/bits_per_byte.hpp"
 #include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
+#include "sweeps/report/provenance_notes.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
@@ -60,7 +61,7 @@ std::string footnotes(const Listing& listing, const std::vector<std::size_t>& ce
             std::string(windows == "mixed" ? " in some cells" : "") +
             " (eval.stride is less than data.seq_len)\n";
   }
-  text += older_rules_note(listing);
+  text += provenance_notes(listing, cells);
   if (cells.size() < listing.cells.size()) {
     text += fmt::format("{} of {} cells\n", cells.size(), listing.cells.size());
   }

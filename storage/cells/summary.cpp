@@ -34,8 +34,8 @@ constexpr std::array<std::string_view, 5> kLastStep = {
     "train_loss", "train_loss_total", "train_grad_norm", "train_tokens", "train_wall_time"};
 
 /// Facts about the figures of a cell that are none themselves: CellSummary::facts.
-constexpr std::array<std::string_view, 3> kFacts = {"split_digest", "split_bytes",
-                                                    "eval_mode_noncausal"};
+constexpr std::array<std::string_view, 4> kFacts = {"split_digest", "split_bytes",
+                                                    "eval_mode_noncausal", "text_rules"};
 
 bool is_fact(const Variable& v) {
   return std::ranges::find(kFacts, v.name) != kFacts.end();
@@ -171,7 +171,7 @@ ColumnTable read_summary_columns(const TableReader& reader) {
   std::vector<std::string> names = summary_variables();
   for (const char* name :
        {"step", "eval_step", "cell_status", "stopped_at", "n_steps", "n_parameters", "attempt_cell",
-        "attempt_host", "result_sha256", "event_cell", "event_kind"}) {
+        "attempt_host", "result_sha256", "event_cell", "event_kind", "precision_settings"}) {
     names.emplace_back(name);
   }
   for (const char* name : kAttemptCostColumns) {
@@ -222,6 +222,8 @@ void fill(CellSummary& out, const ColumnTable& table, std::size_t row,
   out.parameters = std::max<std::int64_t>(0, cell_integer(table, "n_parameters", row, 0));
   out.metrics = cell_numbers(table, row, is_metric);
   out.facts = cell_numbers(table, row, is_fact);
+  const VariableColumn* settings = table.find("precision_settings");
+  if (settings != nullptr && settings->items() > row) out.settings = settings->text(row);
   if (const auto at = attempts.find(out.id); at != attempts.end()) {
     out.attempts = at->second.count;
     out.host = at->second.host;

@@ -31,8 +31,11 @@ struct CellSummary {
   /// Numbers that were not recorded are absent, never NaN.
   std::map<std::string, double> metrics;
   /// What the metrics are of, named likewise: "split_digest.valid", "split_bytes.valid",
-  /// "eval_mode_noncausal.dense". Results of releases that did not record these have none.
+  /// "eval_mode_noncausal.dense", "text_rules". Results of releases that did not record these have
+  /// none.
   std::map<std::string, double> facts;
+  /// How its numbers were computed: variable precision_settings; empty = not recorded.
+  std::string settings;
   int attempts = 0;
   AttemptCost cost;     // of all attempts that are recorded
   std::string problem;  // of failed cells: the reason, one line

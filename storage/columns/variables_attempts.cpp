@@ -80,14 +80,18 @@ constexpr Variable kAttemptsVariables[] = {
      "pack", "storage/cells/look_file.hpp"},
     {"tokens_sha256", "cell", Text, "1", "digest of the training tokens", "start",
      "core/data/dataset.hpp"},
+    {"text_rules", "cell", Int32, "1",
+     "number of the rules by which the texts became tokens; -1 = synthetic, or before 0.2", "start",
+     "core/config/text_format.hpp"},
     {"probe_set_sha256", "cell", Text, "1",
      "digest of the windows of the probe set, ids as little-endian int64", "start",
      "worker/session/probe_tokens.hpp"},
     {"corpus_variant", "cell", Text, "1",
      "which of the texts published under the corpus's name it is; empty = unknown", "start",
      "core/data/corpus.hpp"},
-    {"precision_settings", "cell", Text, "1", "dtype, TF32, determinism, threads, NCCL algorithm",
-     "start", "docs/configuration.md, Training"},
+    {"precision_settings", "cell", Text, "1",
+     "dtype or TF32, then determinism, threads, ranks and kind of device as key=value", "start",
+     "docs/configuration.md, Training"},
 };
 
 std::span<const Variable> attempt_variables() {

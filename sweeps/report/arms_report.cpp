@@ -13,6 +13,7 @@
 #include "sweeps/report/arms_notes.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/filter.hpp"
+#include "sweeps/report/provenance_notes.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
@@ -280,6 +281,7 @@ std::string arms_json(const Listing& listing, const ArmComparison& comparison,
                       const std::vector<std::string>& metrics) {
   Json arms = Json::array();
   for (const ArmResults& arm : comparison.arms) arms.push_back(arm_json(listing, arm, metrics));
+  const std::vector<std::size_t> shown = compared_cells(comparison);
   return json_text(
              Json{{"schema", 1},
                   {"sweep", listing.sweep},
@@ -287,8 +289,9 @@ std::string arms_json(const Listing& listing, const ArmComparison& comparison,
                   {"planned", listing.planned},
                   {"metric", listing.metric},
                   {"goal", listing.goal},
-                  {"eval_windows", eval_windows(listing, compared_cells(comparison))},
-                  {"older_text_rules", listing.older_rules},
+                  {"eval_windows", eval_windows(listing, shown)},
+                  {"older_text_rules", older_text_rules(listing, shown)},
+                  {"mixed_settings", mixed_settings(listing, shown)},
                   {"by", "arm"},
                   {"baseline", comparison.baseline.empty() ? Json() : Json(comparison.baseline)},
                   {"confidence", kConfidence},

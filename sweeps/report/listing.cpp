@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "core/config/text_format.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/report/bits_per_byte.hpp"
 
@@ -99,17 +98,6 @@ bool is_result(CellStatus status) {
 bool is_failure(CellStatus status) {
   return status == CellStatus::Failed || status == CellStatus::Oom ||
          status == CellStatus::Cancelled;
-}
-
-std::string older_rules_note(const Listing& listing) {
-  std::string out;
-  for (const auto& [corpus, rules] : listing.older_rules) {
-    out += fmt::format(
-        "tokens of '{}' are by text rules {} of an earlier release; those of this one have the "
-        "number {} (docs/store-format.md, Text rules)\n",
-        corpus, rules, kTextRules);
-  }
-  return out;
 }
 
 std::int64_t damages_met(const Listing& listing) {

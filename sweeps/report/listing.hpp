@@ -28,8 +28,7 @@ struct Listing {
   std::vector<MatchedWidth> matched;      // by `match:`
   std::size_t not_shown = 0;              // cells that keep_plan() has removed
   std::vector<std::string> plan_damages;  // see StoredPlan::damages
-  /// Corpora whose texts became tokens by the rules of an earlier release:
-  /// Store::older_text_rules().
+  /// Corpora of which the store began with tokens by the rules of an earlier release.
   std::map<std::string, int> older_rules;
 };
 
@@ -56,9 +55,6 @@ std::string store_text(const Listing& listing);
 bool is_result(CellStatus status);
 /// True for failed, oom and cancelled.
 bool is_failure(CellStatus status);
-
-/// Says below an output which texts became tokens by older rules; else empty.
-std::string older_rules_note(const Listing& listing);
 
 /// Damaged files that the attempts of all cells have met, and the sentence that says so.
 std::int64_t damages_met(const Listing& listing);

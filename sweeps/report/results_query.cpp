@@ -13,6 +13,7 @@
 #include "sweeps/report/bits_per_byte.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/filter.hpp"
+#include "sweeps/report/provenance_notes.hpp"
 
 namespace depthgrid {
 namespace {
@@ -223,6 +224,7 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
                     {"status", name_of(cell.status)},
                     {"step", cell.step},
                     {"parameters", cell.parameters > 0 ? Json(cell.parameters) : Json()},
+                    {"settings", cell.settings.empty() ? Json() : Json(cell.settings)},
                     {"metrics", metrics},
                     {"withheld",
                      row < listing.withheld.size() ? Json(listing.withheld[row]) : Json::array()}});
@@ -234,7 +236,8 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
                         {"metric", listing.metric},
                         {"goal", listing.goal},
                         {"eval_windows", eval_windows(listing, cells)},
-                        {"older_text_rules", listing.older_rules},
+                        {"older_text_rules", older_text_rules(listing, cells)},
+                        {"mixed_settings", mixed_settings(listing, cells)},
                         {"not_shown", listing.not_shown},
                         {"cells", rows}},
                    2) +

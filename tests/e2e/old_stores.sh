@@ -38,7 +38,7 @@ for store in text key; do
 done
 # Tokens follow the rules of 0.1, and the list says so.
 expect 0 "$depthgrid" results text
-says out "text rules 1 of an earlier release"
+says out "2 cells of 'file' were trained on tokens by text rules 1 of an earlier release"
 
 # 2. Resumed, grown, packed. The half-trained cell goes on where it was.
 seal() { sha256sum text/cells/*/*/result.h5; }

@@ -9,6 +9,7 @@
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/start_name.hpp"
+#include "core/config/text_format.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/cost_model.hpp"
 #include "models/layer_parameters.hpp"
@@ -150,10 +151,12 @@ CellFacts static_facts(const RunContext& run, const CellPlan& cell, const FusedM
                                  : tf32                                   ? "tf32"
                                                                           : "fp32";
   facts.set("precision_settings",
-            std::string_view(fmt::format("{} deterministic={} threads={} ranks={}", dtype,
+            std::string_view(fmt::format("{} deterministic={} threads={} ranks={} device={}", dtype,
                                          run.sweep.run.flag("train.deterministic") ? "on" : "off",
-                                         run.threads, run.sync.ranks())));
+                                         run.threads, run.sync.ranks(),
+                                         o.device.is_cpu() ? "cpu" : "cuda")));
   facts.set("tokens_sha256", std::string_view(data.tokens_sha256));
+  if (data.tokenizer) facts.set("text_rules", static_cast<double>(kTextRules));
   set_splits(facts, data);
   facts.set("probe_set_sha256", std::string_view(probe_set_digest(cell.config, data)));
   if (!data.variant.empty()) facts.set("corpus_variant", std::string_view(data.variant));

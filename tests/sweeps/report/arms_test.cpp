@@ -320,6 +320,7 @@ TEST(ArmsReport, JsonIsTheDocumentedContract) {
   "goal": "minimize",
   "eval_windows": "disjoint",
   "older_text_rules": {},
+  "mixed_settings": {},
   "by": "arm",
   "baseline": "base",
   "confidence": 0.95,

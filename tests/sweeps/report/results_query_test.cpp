@@ -147,6 +147,7 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
   "goal": "minimize",
   "eval_windows": "disjoint",
   "older_text_rules": {},
+  "mixed_settings": {},
   "not_shown": 0,
   "cells": [
     {
@@ -163,6 +164,7 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
       "status": "completed",
       "step": 100,
       "parameters": 715840,
+      "settings": null,
       "metrics": {
         "eval_loss.valid": 2.125,
         "train_loss": 2.0
@@ -183,6 +185,7 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
       "status": "pending",
       "step": 0,
       "parameters": null,
+      "settings": null,
       "metrics": {},
       "withheld": []
     }
