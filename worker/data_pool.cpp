@@ -95,20 +95,6 @@ void warn_of(const std::string& warning) {
   launcher_rank() == 0 ? log(LogLevel::Warning, warning) : log_quietly(LogLevel::Warning, warning);
 }
 
-/// Losses of a split that is shorter than one window are means over few tokens with little context.
-void tell_of_short_splits(const DataOptions& options, const Dataset& data) {
-  for (const Split split : {Split::Dev, Split::Valid, Split::Test}) {
-    const std::int64_t size = data.split(split).size();
-    if (size == 0 || size > options.seq_len) continue;
-    const std::string text = fmt::format(
-        "corpus {}: the split '{}' has {} tokens, fewer than one window of data.seq_len + 1 = {}: "
-        "it is evaluated on this short window alone; use a longer text, larger shares of it "
-        "(data.{}_fraction) or a smaller data.seq_len",
-        options.corpus, name_of(split), size, options.seq_len + 1, name_of(split));
-    warn_of(text);
-  }
-}
-
 }  // namespace
 
 bool DataPool::changed(const Dataset& data) const {
@@ -156,7 +142,6 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
         kept_dataset(store_, cards, options, "give other tokens now", problem));
   }
   keep(store_, data_card_name(config), options, *dataset);
-  tell_of_short_splits(options, *dataset);
   for (const std::string& warning : dataset->warnings) warn_of(warning);
   open_.emplace(key, dataset);
   return dataset;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/digest.hpp"
+#include "core/base/json_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -79,6 +82,13 @@ std::string json_problem(const fs::path& file, std::string_view text) {
          "`data.format: text`";
 }
 
+constexpr std::string_view kBlanks = " \t\n\v\f\r";
+
+void add_text(TextContents& to, std::string_view text) {
+  to.bytes += static_cast<std::int64_t>(text.size());
+  to.blank = to.blank && text.find_first_not_of(kBlanks) == std::string_view::npos;
+}
+
 }  // namespace
 
 TextFormat text_format(const fs::path& file, std::string_view word) {
@@ -117,6 +127,39 @@ std::string text_digest(const std::string& sha256_of_file, std::string_view as) 
 
 std::string text_digest_of(const fs::path& file, std::string_view word) {
   return text_digest(hex(sha256_file(file)), read_as(file, word, beginning_of(file)));
+}
+
+TextContents text_contents(const fs::path& file, std::string_view word, std::string_view bytes,
+                           const std::string& text_key) {
+  TextContents out;
+  const std::string_view text = without_mark(bytes);
+  if (text_format(file, word) != TextFormat::Jsonl) {
+    add_text(out, text);
+    return out;
+  }
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    ++number;
+    const std::size_t first = line.find_first_not_of(kBlanks);
+    if (first == std::string_view::npos) continue;
+    const auto record = parse_json_or_discard(line);
+    const auto field = record.is_object() ? record.find(text_key) : record.end();
+    if (record.is_object() && field != record.end() && field->is_string()) {
+      add_text(out, field->get_ref<const std::string&>() + "\n");
+    } else if (static_cast<unsigned char>(line[first]) < 0x80 && out.problem.empty()) {
+      out.problem = record_problem(file.string(), number, text_key);
+    }
+  }
+  return out;
+}
+
+std::string record_problem(const std::string& file, std::size_t number,
+                           const std::string& text_key) {
+  return file + ":" + std::to_string(number) + ": expected a JSON object with a text field '" +
+         text_key + "' (data.text_key names the field)";
 }
 
 std::string_view without_mark(std::string_view text) {

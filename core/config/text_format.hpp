@@ -51,6 +51,20 @@ std::string text_digest_of(const std::filesystem::path& file, std::string_view w
 std::string unreadable_content(const std::filesystem::path& file, std::string_view word,
                                std::string_view bytes, bool any_bytes);
 
+/// What a user's whole file holds as a text, as far as that can be told without a tokeniser.
+struct TextContents {
+  std::int64_t bytes = 0;  // of the text, which has no more tokens than these
+  bool blank = true;       // nothing but ASCII's white space
+  std::string problem;     // of a line that is no record; empty = none
+};
+/// @param bytes     all of the file. @param text_key  field of JSONL that holds the text.
+TextContents text_contents(const std::filesystem::path& file, std::string_view word,
+                           std::string_view bytes, const std::string& text_key);
+
+/// Why line `number` of a JSONL file is no record with a text.
+std::string record_problem(const std::string& file, std::size_t number,
+                           const std::string& text_key);
+
 /// `text` without UTF-8's byte order mark.
 std::string_view without_mark(std::string_view text);
 

@@ -77,10 +77,7 @@ std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
     const auto record = parse_json_or_discard(line);
     const auto field = record.is_object() ? record.find(text_key) : record.end();
     if (!record.is_object() || field == record.end() || !field->is_string()) {
-      throw UserError(ExitCode::BadData,
-                      fmt::format("{}:{}: expected a JSON object with a text field '{}' "
-                                  "(data.text_key names the field)",
-                                  place, number, text_key));
+      throw UserError(ExitCode::BadData, record_problem(place, number, text_key));
     }
     text += field->get_ref<const std::string&>();
     text += '\n';
@@ -105,7 +102,7 @@ std::string user_text(const std::filesystem::path& file, std::string_view leaf,
   std::string text = text_format(file, options.format) == TextFormat::Jsonl
                          ? jsonl_text(raw.text, options.text_key, file.string())
                          : raw.text;
-  if (options.join_published_2 ? join_published_2(text).empty() : text.empty()) {
+  if (is_blank(text)) {
     refuse(fmt::format("'{}' holds no text: a split must have some", file.string()));
   }
   return text;
@@ -229,6 +226,7 @@ Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_te
     put(corpus, Split::Test, user_text(options.test, "data.test", options, utf8, files),
         options.join_published_2);
     corpus.test_sha256 = combined_sha256(files);
+    corpus.test = files.front();
   }
   corpus.sha256 = combined_sha256(corpus.files);
   for (const KnownText& known : kKnownTexts) {

@@ -26,6 +26,7 @@ struct Corpus {
   std::vector<SourceFile> files;     // in the order read, the test text excluded
   std::string sha256;                // of the raw files, see combined_sha256()
   std::string test_sha256;           // of the user's test text, empty if there is none
+  SourceFile test;                   // that text's file
   std::string variant;               // known variant of the text by its digest, may be empty
 
   const std::string& text(Split split) const { return texts[static_cast<std::size_t>(split)]; }

@@ -7,8 +7,8 @@
 
 #include "core/base/error.hpp"
 #include "core/config/text_format.hpp"
-#include "core/data/equal_splits.hpp"
 #include "core/data/kept_text.hpp"
+#include "core/data/split_warnings.hpp"
 #include "core/data/synthetic.hpp"
 #include "core/data/token_cache.hpp"
 #include "core/data/token_file.hpp"
@@ -116,6 +116,7 @@ void open_token_files(Dataset& data, const DataOptions& options, const TokenCach
     const TokenFile test = read_own(options.test, options);
     data.vocab_size = std::max(data.vocab_size, test.vocab_size);
     data.test_sha256 = test.source.sha256;
+    data.test_file = test.source;
     stream_of(data, Split::Test) = cache.keep(test.tokens);
   }
   for (const Split split : {Split::Dev, Split::Valid, Split::Test}) {
@@ -130,6 +131,7 @@ void open_texts(Dataset& data, const DataOptions& options, const TokenCache& cac
   data.files = corpus.files;
   data.corpus_sha256 = corpus.sha256;
   data.test_sha256 = corpus.test_sha256;
+  data.test_file = corpus.test;
   data.variant = corpus.variant;
   data.tokenizer =
       make_tokenizer({options.tokenizer, options.word_vocab_size, options.tokenizer_path},
@@ -203,7 +205,7 @@ Dataset open_dataset(const DataOptions& options, const std::filesystem::path& ca
   }
   check_lengths(data, options);
   describe_splits(data, options.tokenizer);
-  data.warnings = equal_splits(data, options);
+  data.warnings = split_warnings(data, options);
   data.tokens_sha256 = data.split_sha256[static_cast<std::size_t>(Split::Train)];
   return data;
 }

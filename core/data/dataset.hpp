@@ -27,6 +27,7 @@ struct Dataset {
   std::array<std::string, 4> split_sha256{};  // of the ids of each split; empty = no such split
   std::string variant;                        // known variant of the text, may be empty
   std::vector<SourceFile> files;
+  SourceFile test_file;                              // of the user's test text
   std::optional<double> entropy_rate;                // nats per token, of synthetic sources
   std::shared_ptr<const Tokenizer> tokenizer;        // null: synthetic or pre-tokenised
   std::array<std::filesystem::path, 4> token_files;  // of the cache, by Split; empty = none

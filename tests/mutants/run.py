@@ -254,7 +254,12 @@ def main():
     results = json.loads(kept.read_text()) if kept.exists() else {}
     code = 0
     for row in chosen:
-        found = results[row["name"]] = run(copy, row, args.tests)
+        try:
+            found = results[row["name"]] = run(copy, row, args.tests)
+        except ValueError as problem:  # the sources have changed since the table was written
+            print(f"{row['name']}: {problem}", flush=True)
+            code = 1
+            continue
         kept.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
         seen = bool(found["failed"])
         code = code if found["built"] and (seen or not row["expect"]) else 1

@@ -18,7 +18,9 @@ class FileCheck {
   FileCheck(const Slots& slots, std::vector<OwnFileProblem>& out)
       : slots_(slots),
         word_(*slots.values[leaf_rows().data_format]->get_if<std::string>()),
+        text_key_(*slots.values[leaf_rows().text_key]->get_if<std::string>()),
         any_bytes_(slots.is(leaf_rows().tokenizer, "byte")),
+        joined_(slots.is(leaf_rows().join, "published_2")),
         out_(out) {}
 
   /// @param tokens  the least number that the files of the leaf must give together.
@@ -36,18 +38,22 @@ class FileCheck {
         return;
       }
       const auto bytes = static_cast<std::int64_t>(fs::file_size(file, problem));
-      const bool ids = text_format(file, word_) == TextFormat::Tokens;
-      most += ids ? bytes / 2 : bytes;
-      if (bytes == 0) {
-        add(leaf, "'" + file + "' is empty");
-        return;
-      }
-      const std::string why = unreadable_content(file, word_, beginning_of(file), any_bytes_);
-      if (!why.empty()) {
-        add(leaf, why);
-        return;
+      const std::string beginning = beginning_of(file);
+      const std::string why = bytes == 0 ? "'" + file + "' is empty"
+                                         : unreadable_content(file, word_, beginning, any_bytes_);
+      if (!why.empty()) return add(leaf, why);
+      if (text_format(file, word_) == TextFormat::Tokens) {
+        most += bytes / 2;
+      } else if (static_cast<std::size_t>(bytes) > beginning.size()) {
+        most += bytes;
+      } else {
+        const TextContents all = text_contents(file, word_, beginning, text_key_);
+        if (!all.problem.empty()) return add(leaf, all.problem);
+        if (all.blank) return add(leaf, "'" + file + "' holds no text");
+        most += all.bytes;
       }
     }
+    if (joined_) most *= 2;  // a line of one byte gets another
     if (files.empty() || most >= tokens) return;
     add(leaf, "'" + files.front() + "' is too short: at most " + std::to_string(most) +
                   " tokens, and " + std::to_string(tokens) +
@@ -62,7 +68,9 @@ class FileCheck {
 
   const Slots& slots_;
   const std::string& word_;
+  const std::string& text_key_;
   bool any_bytes_;
+  bool joined_;
   std::vector<OwnFileProblem>& out_;
 };
 

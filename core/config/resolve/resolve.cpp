@@ -124,10 +124,10 @@ void Resolver::find_corpus(Slots& slots, Place arm) {
 void Resolver::check_files(const Slots& slots, Place arm) {
   const LeafRows& row = leaf_rows();
   if (!slots.is(row.corpus, "file") && slots.null(row.data_test)) return;
-  const std::array key = {slots.values[row.data_path], slots.values[row.data_valid],
-                          slots.values[row.data_test], slots.values[row.data_format],
-                          slots.values[row.tokenizer], slots.values[row.seq_len],
-                          slots.values[row.corpus]};
+  const std::array key = {
+      slots.values[row.data_path],   slots.values[row.data_valid], slots.values[row.data_test],
+      slots.values[row.data_format], slots.values[row.tokenizer],  slots.values[row.seq_len],
+      slots.values[row.corpus],      slots.values[row.text_key],   slots.values[row.join]};
   if (!checked_files_.insert(key).second) return;
   for (const OwnFileProblem& problem : own_file_problems(slots)) {
     const Place place = slots.places[problem.leaf];

@@ -67,7 +67,7 @@ class Resolver {
   std::map<const PooledValue*, std::vector<PresetLeaf>> presets_;
   std::map<std::array<const PooledValue*, 3>, const PooledValue*>
       corpora_;  // data.path, data.valid, data.format -> digest
-  std::set<std::array<const PooledValue*, 7>> checked_files_;
+  std::set<std::array<const PooledValue*, 9>> checked_files_;
   std::map<const PooledValue*, const PooledValue*> starts_;  // path -> digest
   std::vector<LeafClass> classes_;                           // by leaf
   std::vector<bool> read_;                                   // by leaf: by a settled cell

@@ -59,6 +59,7 @@ struct LeafRows {
   std::size_t data_path = leaf_index("data.path");
   std::size_t data_format = leaf_index("data.format");
   std::size_t text_key = leaf_index("data.text_key");
+  std::size_t join = leaf_index("data.join");
   std::size_t precision = leaf_index("train.precision");
   std::size_t device = leaf_index("resources.device");
   std::size_t data_valid = leaf_index("data.valid");

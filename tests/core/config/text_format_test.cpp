@@ -104,6 +104,30 @@ TEST_F(OwnFiles, EmptyAndTooShortOnesAreRefusedAtTheirLine) {
   EXPECT_TRUE(says(data("path: " + text + ", test: nowhere.txt"), "no file"));
 }
 
+TEST_F(OwnFiles, ATextOfNothingButBlanksIsRefusedAtItsLine) {
+  const std::string text = file("text.txt", std::string(100, 'a'));
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::pair<const char*, std::string> blank[] = {
+      {"mark.txt", mark},
+      {"lines.txt", "\n\n\n\n"},
+      {"marked.txt", mark + "\n"},
+      {"lines.jsonl", "\n \n\n\n"},
+      {"none.jsonl", "{\"text\": \"\"}\n{\"text\": \" \"}\n"}};
+  for (const auto& [name, content] : blank) {
+    for (const char* leaf : {"valid", "test"}) {
+      const std::string said = data("path: " + text + ", " + leaf + ": " + file(name, content));
+      EXPECT_TRUE(says(said, "holds no text") && said.starts_with("2:")) << name << ": " << said;
+    }
+    EXPECT_TRUE(says(data("path: " + file(name, content)), "holds no text")) << name;
+  }
+  EXPECT_TRUE(says(data("path: " + text + ", valid: " + file("a.jsonl", "{\"text\": \"\"}\n")),
+                   "holds no text"));
+  const std::string wrong = file("wrong.jsonl", "{\"text\": \"one\"}\n\n{\"txt\": \"two\"}\n");
+  EXPECT_TRUE(says(data("path: " + text + ", valid: " + wrong), "wrong.jsonl:3: expected a JSON"));
+  const std::string few = file("few.jsonl", "{\"text\": \"aaaa\", \"more\": \"aaaaaaaaa\"}\n");
+  EXPECT_TRUE(says(data("path: " + few), "too short: at most 5 tokens, and 9"));
+}
+
 TEST_F(OwnFiles, TheContentDecides) {
   EXPECT_TRUE(
       says(data("path: " + file("a.txt.gz", "\x1f\x8b\x08" + std::string(99, 'a'))), "gzip -dc"));
@@ -126,7 +150,7 @@ TEST_F(OwnFiles, ATextMayHaveJsonlBesideItButNoTokens) {
 }
 
 TEST_F(OwnFiles, EqualBytesThatAreReadInOtherFormatsAreOtherTexts) {
-  const std::string lines = "{\"text\": \"one\"}\n" + std::string(200, '\n');
+  const std::string lines = "{\"text\": \"one of some length\"}\n" + std::string(200, '\n');
   const std::string plain = "a text of one line" + std::string(200, '.') + "\n";
   const auto id = [&](const std::string& leaves) {
     return files_.load("name: x\ndata: {corpus: file, seq_len: 8, " + leaves + "}\n").cells[0].id;
@@ -154,7 +178,8 @@ TEST_F(OwnFiles, EqualBytesThatAreReadInOtherFormatsAreOtherTexts) {
 
 TEST_F(OwnFiles, WhatChangesTheTokensIsIdentity) {
   const std::string lines =
-      file("a.jsonl", "{\"text\": \"one\", \"body\": \"two\"}\n" + std::string(200, '\n'));
+      file("a.jsonl", "{\"text\": \"" + std::string(200, 'a') + "\", \"body\": \"" +
+                          std::string(200, 'b') + "\"}\n");
   const auto id = [&](const std::string& leaves) {
     return files_.load("name: x\ndata: {corpus: file, path: " + lines + leaves + "}\n").cells[0].id;
   };

@@ -29,6 +29,9 @@ TEST(EvalBatches, APartialWindowStandsAloneAndIsPadded) {
   EXPECT_EQ(batches.batch(1).tokens.size(0), 1);
   const EvalBatch last = batches.batch(2);
   EXPECT_EQ(last.length, 3);
+  // Draws of an evaluation belong to the window, whatever the size of batches.
+  EXPECT_EQ(batches.batch(1).first, 3);
+  EXPECT_EQ(last.first, 4);
   EXPECT_TRUE(at::equal(last.tokens, at::tensor({20, 21, 22, 23, 0, 0}, at::kLong).view({1, 6})));
   EXPECT_TRUE(at::equal(last.mask, at::tensor({1, 1, 1, 0, 0}, at::kFloat).view({1, 5})));
   EXPECT_THROW(batches.batch(3), Error);

@@ -88,6 +88,8 @@ TEST(ModeEvaluation, TheModeOfTheDefaultEvaluationKeepsItsBitsWithoutAPassOfItsO
 
   EXPECT_LT(s.asked, batches) << "it was evaluated again";
   EXPECT_EQ(own.loss.at(label_index(kEvalModeNames, "student_calibrated")), s.loss);
+  EXPECT_EQ(own.mismatch.at(0), s.loss - own.loss.at(label_index(kEvalModeNames, "teacher_topk")));
+  EXPECT_NE(own.mismatch.at(0), 0);
 }
 
 TEST(ModeEvaluation, OtherWindowsThanThoseOfTheDefaultEvaluationGetAPassOfTheirOwn) {

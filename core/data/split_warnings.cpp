@@ -1,4 +1,4 @@
-#include "core/data/equal_splits.hpp"
+#include "core/data/split_warnings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,14 +20,12 @@ std::vector<OwnFile> held_out_files(const Dataset& data, const DataOptions& opti
   if (!options.valid.empty() && data.files.size() > options.paths.size()) {
     out.push_back({"data.valid", data.files.back().sha256});
   }
-  if (!data.test_sha256.empty()) out.push_back({"data.test", data.test_sha256});
+  if (!data.test_file.sha256.empty()) out.push_back({"data.test", data.test_file.sha256});
   return out;
 }
 
-}  // namespace
-
-std::vector<std::string> equal_splits(const Dataset& data, const DataOptions& options) {
-  std::vector<std::string> out;
+void add_equal_splits(const Dataset& data, const DataOptions& options,
+                      std::vector<std::string>& out) {
   constexpr std::array kSplits = {Split::Train, Split::Dev, Split::Valid, Split::Test};
   const std::array<std::string, 4>& digests = data.split_sha256;
   for (std::size_t later = 1; later < kSplits.size(); ++later) {
@@ -39,7 +37,7 @@ std::vector<std::string> equal_splits(const Dataset& data, const DataOptions& op
           data.corpus, name_of(kSplits[i]), name_of(kSplits[later]), digests[i].substr(0, 12)));
     }
   }
-  if (options.is_synthetic()) return out;
+  if (options.is_synthetic()) return;
   for (const OwnFile& own : held_out_files(data, options)) {
     const std::size_t own_texts = options.corpus.starts_with("file") ? options.paths.size() : 1;
     const std::size_t trained = std::min(own_texts, data.files.size());
@@ -51,6 +49,28 @@ std::vector<std::string> equal_splits(const Dataset& data, const DataOptions& op
           data.corpus, own.leaf, data.files[i].path.string(), own.sha256.substr(0, 12)));
     }
   }
+}
+
+/// Losses of a split that is shorter than one window are means over few tokens with little context.
+void add_short_splits(const Dataset& data, const DataOptions& options,
+                      std::vector<std::string>& out) {
+  for (const Split split : {Split::Dev, Split::Valid, Split::Test}) {
+    const std::int64_t size = data.split(split).size();
+    if (size == 0 || size > options.seq_len) continue;
+    out.push_back(fmt::format(
+        "corpus {}: the split '{}' has {} tokens, fewer than one window of data.seq_len + 1 = {}: "
+        "it is evaluated on this short window alone; use a longer text, larger shares of it "
+        "(data.{}_fraction) or a smaller data.seq_len",
+        options.corpus, name_of(split), size, options.seq_len + 1, name_of(split)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> split_warnings(const Dataset& data, const DataOptions& options) {
+  std::vector<std::string> out;
+  add_equal_splits(data, options, out);
+  add_short_splits(data, options, out);
   return out;
 }
 
