@@ -43,11 +43,6 @@ std::vector<std::int64_t> former_plans(const Store& store) {
   return out;
 }
 
-const Value* value_of(const StoredPlan& plan, const StoredCell& cell, std::string_view leaf) {
-  const Value* shared = find_key(plan.constant, leaf);
-  return shared != nullptr ? shared : find_key(cell.varying, leaf);
-}
-
 bool is_read(const StoredPlan& plan, const StoredCell& cell, std::string_view leaf) {
   const CellConfig config = resolved_config(plan, cell);
   return SchemaCondition(schema()[find_leaf(leaf)].read_when).holds(config.lookup());
@@ -99,8 +94,8 @@ void FormerValues::compare(const std::vector<std::int64_t>& numbers, const Store
       const auto asked = ours.find(cell.id);
       if (asked == ours.end()) continue;
       for (const std::string_view leaf : kBecameIdentity) {
-        const Value* then = value_of(*former, cell, leaf);
-        const Value* now = value_of(plan, *asked->second, leaf);
+        const Value* then = leaf_of(*former, cell, leaf);
+        const Value* now = leaf_of(plan, *asked->second, leaf);
         if (then == nullptr || now == nullptr || *then == *now) continue;
         if (is_read(plan, *asked->second, leaf)) {
           doubtful_.emplace(cell.id, Asked{std::string(leaf), *now});

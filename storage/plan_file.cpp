@@ -130,6 +130,11 @@ ColumnTable plan_table(const StoredPlan& plan) {
 
 }  // namespace
 
+const Value* leaf_of(const StoredPlan& plan, const StoredCell& cell, std::string_view leaf) {
+  const Value* shared = find_key(plan.constant, leaf);
+  return shared != nullptr ? shared : find_key(cell.varying, leaf);
+}
+
 std::string resolved_json(const StoredPlan& plan, const StoredCell& cell) {
   ValueMap all = plan.constant;
   all.insert(all.end(), cell.varying.begin(), cell.varying.end());

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/cell.hpp"
@@ -50,6 +51,9 @@ struct StoredPlan {
 inline bool in_newest_plan(const StoredPlan& plan, const StoredCell& cell) {
   return cell.generation == plan.generation;
 }
+
+/// The value of a leaf in a cell; null pointer if its plan does not have the leaf.
+const Value* leaf_of(const StoredPlan& plan, const StoredCell& cell, std::string_view leaf);
 
 /// All resolved leaves of one cell as canonical JSON: CellConfig::json() of the cell planned.
 std::string resolved_json(const StoredPlan& plan, const StoredCell& cell);

@@ -7,6 +7,7 @@
 #include "core/base/nan.hpp"
 #include "core/base/version.hpp"
 #include "storage/cells/attempt_columns.hpp"
+#include "storage/cells/former_bits.hpp"
 #include "storage/cells/mask_churn.hpp"
 #include "storage/cells/row_layout.hpp"
 #include "storage/columns/param_columns.hpp"
@@ -198,6 +199,7 @@ ColumnTable cell_records(const CellFileInput& in) {
   cell.set_default("diverged_at", -1);
   cell.finish(in.facts.texts);
   add_attempt_columns(out, in.plan.id, in.history, in.status);
+  if (tells_kept_bytes(out)) withhold_former_bits(out, in.sweep, in.plan);
   return out;
 }
 

@@ -158,8 +158,7 @@ CellSummary named(const StoredPlan& plan, const StoredCell& cell) {
   out.tag = cell.tag;
   out.seed = cell.seed;
   out.overrides = cell.overrides;
-  const Value* steps = find_key(cell.varying, "train.steps");
-  if (steps == nullptr) steps = find_key(plan.constant, "train.steps");
+  const Value* steps = leaf_of(plan, cell, "train.steps");
   if (steps != nullptr && steps->is_number()) {
     out.steps = static_cast<std::int64_t>(steps->number());
   }

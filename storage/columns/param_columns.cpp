@@ -84,8 +84,7 @@ class LeafColumn {
     static const Value kAbsent;
     if (const Value* set = find_key(cell.overrides, leaf_)) return *set;
     if (leaf_ != kFamily) return kAbsent;  // every cell reads its family
-    const Value* family = find_key(cell.varying, leaf_);
-    if (family == nullptr) family = find_key(plan_.constant, leaf_);
+    const Value* family = leaf_of(plan_, cell, leaf_);
     return family == nullptr ? kAbsent : *family;
   }
 

@@ -12,6 +12,7 @@
 #include "storage/cells/cell_history.hpp"
 #include "storage/cells/cell_result.hpp"
 #include "storage/cells/cell_state.hpp"
+#include "storage/cells/former_bits.hpp"
 #include "storage/cells/look_file.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/variables.hpp"
@@ -176,6 +177,7 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
   } catch (const StorageError& error) {
     out.problems.emplace_back(error.what());
   }
+  withhold_former_bits(table, plan, cell);
   add_looks(store, cell, out.cells[row], out);
 }
 
@@ -184,12 +186,20 @@ std::string instead(const std::string& kept) {
   return kept.empty() ? "; its journals are used" : "; its row is kept as it was packed before";
 }
 
-/// Everything of a result; its series only if there are looks to put over them.
-void read_result(const Store& store, const StoredCell& cell, CellSource& source, PackSources& out) {
+bool of_former_release(const TableReader& file) {
+  return file.text_attribute("format_version").value_or("1").starts_with("1");
+}
+
+/// Everything of a result; its series only if something changes in them: looks are put over them,
+/// or they have figures that are withheld.
+void read_result(const Store& store, const StoredPlan& plan, const StoredCell& cell,
+                 CellSource& source, PackSources& out) {
   const fs::path file = store.cell_path(cell.id) / "result.h5";
   const TableReader reader = open_cell_file(file, cell.id, cell.changed);
-  if (!look_files(store.cell_path(cell.id)).empty()) {
+  const bool former = of_former_release(reader) && may_have_former_bits(plan, cell);
+  if (former || !look_files(store.cell_path(cell.id)).empty()) {
     source.table = read_cell_columns(reader, file, [](const auto&) { return true; });
+    if (former) withhold_former_bits(source.table, plan, cell);
     add_looks(store, cell, source, out);
     source.kind = CellSource::Kind::Whole;
   } else {
@@ -261,6 +271,8 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
     const bool usable = packed && !former.doubtful(plan.cells[i].id);
     return usable ? packed->text(i) : std::string();
   };
+  // Rows of release 0.1 may have figures that are withheld now.
+  const bool written_formerly = out.previous && of_former_release(*out.previous);
   std::set<std::size_t> foreign;  // cells whose records are not theirs
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     const CellOutcome& found = view.cells[i];
@@ -280,16 +292,20 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
     source.seal = found.seal ? hex(found.seal->digest) : kept(i);
     const std::string kept_looks = packed_looks ? packed_looks->text(i) : std::string();
     // Without its result, a row stays as it was packed.
-    const bool same = source.seal == kept(i) && (!found.seal || view.looks[i] == kept_looks);
+    const bool same = source.seal == kept(i) &&
+                      (!found.seal || (view.looks[i] == kept_looks && !written_formerly));
     source.kind = same ? CellSource::Kind::Packed : CellSource::Kind::File;
     if (same) source.looks = kept_looks;
   }
-  if (out.previous && out.previous->text_attribute("source_digest") == out.digest) return out;
+  if (out.previous && !written_formerly &&
+      out.previous->text_attribute("source_digest") == out.digest) {
+    return out;
+  }
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     CellSource& source = out.cells[i];
     if (source.kind == CellSource::Kind::File) {
       try {
-        read_result(store, plan.cells[i], source, out);
+        read_result(store, plan, plan.cells[i], source, out);
         remove_dead_scratch(
             store.cell_path(plan.cells[i].id));  // of an owner killed at the very end
         continue;

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numbers>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/config/axis_labels.hpp"
+#include "storage/cells/former_bits.hpp"
 
 namespace depthgrid {
 namespace {
@@ -19,27 +18,6 @@ constexpr std::array<std::string_view, 2> kStems = {"eval_", "final_"};
 std::string tokenizer_of(const Listing& listing, std::size_t row) {
   const Value* word = listing.leaves.find(row, "data.tokenizer");
   return word == nullptr ? std::string() : plain_text(*word);
-}
-
-/// Whether the ids come from the user's own token files, whose side-car has said how many bytes
-/// they stand for, or else there would be no figure.
-bool reads_bin(const Listing& listing, std::size_t row) {
-  const Value* path = listing.leaves.find(row, "data.path");
-  if (path == nullptr) return false;
-  const auto* list = path->get_if<ValueList>();
-  return plain_text(list != nullptr && !list->empty() ? list->front() : *path).ends_with(".bin");
-}
-
-/// For a result that does not say whether its tokens keep the text: whether its tokeniser does, or
-/// its figures are of a text with one byte for each token.
-bool kept_by_all_that_is_known(const Listing& listing, std::size_t row, double loss, double bits) {
-  const std::string tokenizer = tokenizer_of(listing, row);
-  if (tokenizer.empty() || tokenizer == "byte" || tokenizer == "gpt2") return true;
-  if (tokenizer != "char256") return false;
-  if (reads_bin(listing, row)) return true;  // the default of the leaf, which says nothing there
-  constexpr double kRounding = 5e-7;         // of two float32
-  const double bytes_per_token = loss / (bits * std::numbers::ln2);
-  return std::abs(bytes_per_token - 1) < kRounding;
 }
 
 }  // namespace
@@ -59,10 +37,12 @@ void withhold_bits_per_byte(Listing& listing) {
         const auto bits = cell.metrics.find(name);
         if (loss == cell.metrics.end() || tokenizer_of(listing, row).empty()) continue;
         const bool told = cell.facts.contains(fmt::format("split_digest.{}", split));
-        const bool kept =
-            bits != cell.metrics.end() &&
-            (told ? cell.facts.contains(fmt::format("split_bytes.{}", split))
-                  : kept_by_all_that_is_known(listing, row, loss->second, bits->second));
+        const bool kept = bits != cell.metrics.end() &&
+                          (told ? cell.facts.contains(fmt::format("split_bytes.{}", split))
+                                : former_tokens_keep_bytes(
+                                      tokenizer_of(listing, row),
+                                      former_tokenised(listing.leaves.find(row, "data.path")),
+                                      loss->second, bits->second));
         if (kept) continue;
         if (bits != cell.metrics.end()) cell.metrics.erase(bits);
         listing.withheld[row].push_back(name);
