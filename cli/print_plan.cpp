@@ -92,6 +92,9 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
     notes.push_back(std::string("costs are unknown: ") + e.what());
   }
   add_refusals(sweep, store, notes);
+  if (std::string note = other_looks_text(sweep, store); !note.empty()) {
+    notes.push_back(std::move(note));
+  }
   for (const MissingLooks& missing : missing_looks(sweep, costs, store)) {
     notes.push_back(missing_looks_text(missing, sweep, store));
   }

@@ -66,6 +66,17 @@ ColumnTable look_table(const LookFileInput& in) {
   return out;
 }
 
+std::set<std::string> probes_of(const TableReader& file) {
+  std::set<std::string> out;
+  for (const std::string& name : file.names()) {
+    const Variable* variable = find_variable(name);
+    if (variable != nullptr && variable->dims.starts_with("cell, probe_step")) {
+      out.emplace(variable->schedule);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 fs::path publish_looks(const fs::path& cell_dir, const LookFileInput& input) {
@@ -93,36 +104,75 @@ std::set<std::string> recorded_probes(const fs::path& cell_dir) {
   std::set<std::string> out;
   for (const fs::path& file : files) {
     try {
-      const TableReader reader(file, SealCheck::BlockOnly);
-      for (const std::string& name : reader.names()) {
-        const Variable* variable = find_variable(name);
-        if (variable != nullptr && variable->dims.starts_with("cell, probe_step")) {
-          out.emplace(variable->schedule);
-        }
-      }
+      out.merge(probes_of(TableReader(file, SealCheck::BlockOnly)));
     } catch (const StorageError&) {  // whoever needs its numbers says so
     }
   }
   return out;
 }
 
-std::string look_settings(const fs::path& file, const TableReader& contents) {
+ValueMap probe_leaves(const StoredPlan& plan, const StoredCell& cell) {
+  ValueMap out;
+  for (const ValueMap* leaves : {&plan.constant, &cell.varying}) {
+    for (const auto& entry : *leaves) {
+      if (entry.first.starts_with("probes.")) out.push_back(entry);
+    }
+  }
+  sort_map(out);
+  return out;
+}
+
+std::string look_settings(const fs::path& file, const TableReader& contents,
+                          const ValueMap& planned) {
   using Json = nlohmann::ordered_json;
-  const auto object = [&](const char* attribute) {
-    return parse_ordered_json(contents.text_attribute(attribute).value_or("{}"));
-  };
-  const Json own = object("config"), given = object("probe_settings");
+  const bool own = file.filename() == "result.h5";
+  const std::string used =
+      contents.text_attribute(own ? "config" : "probe_settings").value_or("{}");
+  const std::string asked = canonical_json(Value(planned));
+  // Its leaves are in the same form and order: those of probes stand side by side.
+  const bool same = used.find(asked.substr(1, asked.size() - 2)) != used.npos;
+  if (own && (same || !contents.has("probe_step"))) return {};
+  const Json given = parse_ordered_json(used), wanted = parse_ordered_json(asked);
   Json set = Json::object();
   for (const auto& [leaf, value] : given.items()) {
-    if (!own.contains(leaf) || own[leaf] != value) set[leaf] = value;
+    if (leaf.starts_with("probes.") && wanted.contains(leaf) && wanted[leaf] != value) {
+      set[leaf] = value;
+    }
+  }
+  if (own && set.empty()) return {};
+  std::string probes;
+  for (const std::string& name : own ? probes_of(contents) : std::set<std::string>()) {
+    probes += (probes.empty() ? "" : " ") + name;
   }
   Json steps = Json::array();
   const VariableColumn at = contents.read("probe_step");
   for (std::size_t i = 0; i < at.items(); ++i) steps.push_back(at.integer(i));
   return json_text(Json{{"file", file.filename().string()},
-                        {"probes", contents.text_attribute("probes").value_or("")},
+                        {"probes", own ? probes : contents.text_attribute("probes").value_or("")},
                         {"steps", std::move(steps)},
                         {"set", std::move(set)}});
+}
+
+std::string other_look(const fs::path& cell_dir, const ValueMap& planned) {
+  std::vector<fs::path> files = {cell_dir / "result.h5"};
+  std::ranges::copy(look_files(cell_dir), std::back_inserter(files));
+  std::string out;
+  for (const fs::path& file : files) {
+    const TableReader reader(file, SealCheck::BlockOnly);
+    const std::string settings = look_settings(file, reader, planned);
+    if (settings.empty()) return {};
+    out.clear();
+    const nlohmann::ordered_json looked = parse_ordered_json(settings);
+    for (const auto& [leaf, value] : looked.at("set").items()) {
+      if (leaf.ends_with(".schedule")) continue;
+      const Value* wanted = find_key(planned, leaf);
+      if (wanted == nullptr || !out.empty()) continue;
+      const std::string was = value.is_string() ? value.get<std::string>() : value.dump();
+      out = leaf + " was " + was + ", not " + plain_text(*wanted);
+    }
+    if (out.empty()) return {};
+  }
+  return out;
 }
 
 std::string looks_digest(const std::vector<fs::path>& files) {

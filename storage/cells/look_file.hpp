@@ -38,9 +38,20 @@ std::vector<std::filesystem::path> look_files(const std::filesystem::path& cell_
 /// cannot be read has none.
 std::set<std::string> recorded_probes(const std::filesystem::path& cell_dir);
 
-/// How a file of looks came to be, as a JSON object: its name, probes, steps, and in "set" the
-/// leaves `probes.*` that differ from the cell's own.
-std::string look_settings(const std::filesystem::path& file, const TableReader& contents);
+/// Leaves `probes.*` of a cell in a plan.
+ValueMap probe_leaves(const StoredPlan& plan, const StoredCell& cell);
+
+/// How a file of looks, or a result, came to its looks, as a JSON object: its name, probes, steps,
+/// and in "set" the leaves `probes.*` that differ from those of the plan.
+/// @param planned  of probe_leaves(). @return  empty for a result by the very leaves of the plan.
+std::string look_settings(const std::filesystem::path& file, const TableReader& contents,
+                          const ValueMap& planned);
+
+/// The first leaf other than a schedule in which the looks of a finished cell, and none of its
+/// files of looks, differ from the plan: "probes.set.split was dev, not valid"; empty if there is
+/// none.
+/// @throws StorageError if its result cannot be read.
+std::string other_look(const std::filesystem::path& cell_dir, const ValueMap& planned);
 
 /// Digest of the seals of files of looks, hex; empty for none. Of each only the seal is read.
 std::string looks_digest(const std::vector<std::filesystem::path>& files);

@@ -75,8 +75,9 @@ constexpr Variable kAttemptsVariables[] = {
      "digest of the seals of the cell's probe-N.h5 that are in its row; empty = none", "pack",
      "storage/cells/look_file.hpp"},
     {"look_settings", "cell", Text, "1",
-     "JSON array, one object for each probe-N.h5 in the row: file, probes, steps, and set, the "
-     "leaves probes.* that differ from the cell's own; empty = none",
+     "JSON array, one object for each probe-N.h5 in the row, and for a result whose looks were by "
+     "other leaves than the plan's: file, probes, steps, and set, the leaves probes.* that differ "
+     "from those of the plan; empty = none",
      "pack", "storage/cells/look_file.hpp"},
     {"tokens_sha256", "cell", Text, "1", "digest of the training tokens", "start",
      "core/data/dataset.hpp"},

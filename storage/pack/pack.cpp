@@ -255,7 +255,8 @@ class Packer {
                              {"history", now + " depthgrid pack (" + code + ")"},
                              {"n_cells_planned", static_cast<std::int64_t>(plan_.cells.size())},
                              {"n_cells_packed", static_cast<std::int64_t>(results)},
-                             {"source_digest", sources_.digest}};
+                             {"source_digest", sources_.digest},
+                             {"probe_leaves", probe_leaves_digest(plan_)}};
     out.insert(out.end(), more.begin(), more.end());
     return out;
   }

@@ -135,24 +135,26 @@ ColumnTable numbers_of(const StoredPlan& plan, std::size_t row, const CellHistor
   }
 }
 
-/// Puts the looks at stored weights over the cell's numbers. Damaged files are left out, and said.
-void add_looks(const Store& store, const StoredCell& cell, CellSource& source, PackSources& out) {
+/// Puts the looks at stored weights over the cell's numbers, and says by which leaves there were
+/// looks. Damaged files are left out, and said.
+/// @param settings  look_settings() of its result.
+void add_looks(const Store& store, const StoredCell& cell, const ValueMap& planned,
+               std::string settings, CellSource& source, PackSources& out) {
   std::vector<fs::path> read;
   std::vector<ColumnTable> looks;
-  std::string settings;
   for (const fs::path& file : look_files(store.cell_path(cell.id))) {
     try {
       const TableReader reader = open_cell_file(file, cell.id, cell.changed);
       const auto look = [](const auto& dims) { return dims.size() > 1 && dims[1] == "probe_step"; };
       looks.push_back(read_cell_columns(reader, file, look));
-      settings += (settings.empty() ? "" : ", ") + look_settings(file, reader);
+      settings += (settings.empty() ? "" : ", ") + look_settings(file, reader, planned);
       read.push_back(file);
     } catch (const StorageError& error) {
       out.problems.push_back(error.what() + std::string("; its looks are left out"));
     }
   }
   source.table = with_looks(source.table, looks);
-  if (!read.empty()) {
+  if (!settings.empty()) {
     const std::string all = "[" + settings + "]";
     source.table.columns.push_back(text_column("look_settings", {"cell"}, {&all, 1}));
   }
@@ -178,7 +180,7 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
     out.problems.emplace_back(error.what());
   }
   withhold_former_bits(table, plan, cell);
-  add_looks(store, cell, out.cells[row], out);
+  add_looks(store, cell, probe_leaves(plan, cell), "", out.cells[row], out);
 }
 
 /// What is packed in the place of a damaged result.
@@ -197,16 +199,22 @@ void read_result(const Store& store, const StoredPlan& plan, const StoredCell& c
   const fs::path file = store.cell_path(cell.id) / "result.h5";
   const TableReader reader = open_cell_file(file, cell.id, cell.changed);
   const bool former = of_former_release(reader) && may_have_former_bits(plan, cell);
+  const ValueMap planned = probe_leaves(plan, cell);
+  const std::string settings = look_settings(file, reader, planned);
   if (former || !look_files(store.cell_path(cell.id)).empty()) {
     source.table = read_cell_columns(reader, file, [](const auto&) { return true; });
     if (former) withhold_former_bits(source.table, plan, cell);
-    add_looks(store, cell, source, out);
+    add_looks(store, cell, planned, settings, source, out);
     source.kind = CellSource::Kind::Whole;
   } else {
     source.table =
         read_cell_columns(reader, file, [](const auto& dims) { return !is_series(dims); });
     std::ranges::copy_if(reader.names(), std::back_inserter(source.series),
                          [](const std::string& name) { return is_series(axes_of_column(name)); });
+    if (!settings.empty()) {
+      const std::string all = "[" + settings + "]";
+      source.table.columns.push_back(text_column("look_settings", {"cell"}, {&all, 1}));
+    }
   }
   if (out.library_versions.empty()) {
     out.library_versions = reader.text_attribute("library_versions").value_or("");
@@ -247,6 +255,17 @@ CellsView view_of(const Store& store, const StoredPlan& plan) {
 
 }  // namespace
 
+std::string probe_leaves_digest(const StoredPlan& plan) {
+  StoredPlan shared;
+  shared.constant = plan.constant;
+  std::string all = canonical_json(Value(probe_leaves(shared, {}))) + "\n";
+  for (const StoredCell& cell : plan.cells) {
+    const ValueMap own = probe_leaves({}, cell);
+    if (!own.empty()) all += cell.id + canonical_json(Value(own)) + "\n";
+  }
+  return hex(sha256(all));
+}
+
 bool is_series(const std::vector<std::string>& dims) {
   return dims.size() > 1 && dims[0] == "cell" && dimension(dims[1]).kind == AxisKind::Joined;
 }
@@ -271,8 +290,11 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
     const bool usable = packed && !former.doubtful(plan.cells[i].id);
     return usable ? packed->text(i) : std::string();
   };
-  // Rows of release 0.1 may have figures that are withheld now.
-  const bool written_formerly = out.previous && of_former_release(*out.previous);
+  // Rows of release 0.1 may have figures that are withheld now; others say in what the leaves of
+  // their looks differ from those of the plan then.
+  const bool read_again =
+      out.previous && (of_former_release(*out.previous) ||
+                       out.previous->text_attribute("probe_leaves") != probe_leaves_digest(plan));
   std::set<std::size_t> foreign;  // cells whose records are not theirs
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     const CellOutcome& found = view.cells[i];
@@ -292,13 +314,12 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
     source.seal = found.seal ? hex(found.seal->digest) : kept(i);
     const std::string kept_looks = packed_looks ? packed_looks->text(i) : std::string();
     // Without its result, a row stays as it was packed.
-    const bool same = source.seal == kept(i) &&
-                      (!found.seal || (view.looks[i] == kept_looks && !written_formerly));
+    const bool same =
+        source.seal == kept(i) && (!found.seal || (view.looks[i] == kept_looks && !read_again));
     source.kind = same ? CellSource::Kind::Packed : CellSource::Kind::File;
     if (same) source.looks = kept_looks;
   }
-  if (out.previous && !written_formerly &&
-      out.previous->text_attribute("source_digest") == out.digest) {
+  if (out.previous && !read_again && out.previous->text_attribute("source_digest") == out.digest) {
     return out;
   }
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {

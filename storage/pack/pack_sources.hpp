@@ -48,6 +48,9 @@ bool is_series(const std::vector<std::string>& dims);
 /// packed file are not read; the others only if the digest has changed.
 PackSources gather_sources(const Store& store, const StoredPlan& plan);
 
+/// Changes when a leaf `probes.*` of a cell does.
+std::string probe_leaves_digest(const StoredPlan& plan);
+
 /// Changes when a cell gets a result or another state, and with the records of cells that are not
 /// running. Records of running cells do not count: they change all the time.
 std::string settled_digest(const Store& store, const StoredPlan& plan);

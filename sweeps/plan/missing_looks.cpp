@@ -49,6 +49,32 @@ std::string missing_looks_text(const MissingLooks& missing, const Sweep& sweep,
       shell_word(folder.string()), missing.probe);
 }
 
+std::string other_looks_text(const Sweep& sweep, const std::filesystem::path& folder) {
+  if (!Store::is_at(folder)) return {};
+  const Store store = Store::open(folder);
+  const StoredPlan plan = stored_plan(sweep);
+  std::size_t cells = 0;
+  std::string first;
+  for (const StoredCell& cell : plan.cells) {
+    if (!store.completed(cell.id)) continue;
+    try {
+      const std::string leaf = other_look(store.cell_path(cell.id), probe_leaves(plan, cell));
+      if (leaf.empty()) continue;
+      ++cells;
+      if (first.empty()) first = cell.alias + ": " + leaf;
+    } catch (const StorageError&) {  // whoever needs its numbers says so
+    }
+  }
+  if (cells == 0) return {};
+  return fmt::format(
+      "probes looked at {} finished cell{} by other leaves than the file's ({}{}): sweep.h5 says "
+      "so "
+      "in look_settings; `depthgrid probe {}` looks at their stored checkpoints by the file's, "
+      "`run "
+      "--rerun CELL` trains again",
+      cells, cells == 1 ? "" : "s", first, cells == 1 ? "" : "; …", shell_word(folder.string()));
+}
+
 std::vector<std::string> blind_probes(const Sweep& sweep, const CostTable& costs) {
   constexpr std::string_view kFirst = "probes.", kLast = ".schedule";
   const auto asked = [](const CellConfig& config, std::size_t leaf) {

@@ -26,6 +26,11 @@ std::vector<MissingLooks> missing_looks(const Sweep& sweep, const CostTable& cos
 std::string missing_looks_text(const MissingLooks& missing, const Sweep& sweep,
                                const std::filesystem::path& folder);
 
+/// Says of finished cells that their probes looked by other leaves `probes.*` than the sweep has
+/// now (another split, say): those leaves change no id, so `run` does not train them again. Empty
+/// if there are none.
+std::string other_looks_text(const Sweep& sweep, const std::filesystem::path& folder);
+
 /// A line for each probe whose schedule the file gives, other than its default, but for which no
 /// cell has anything to look at. Structures without costs, or without times, say nothing.
 std::vector<std::string> blind_probes(const Sweep& sweep, const CostTable& costs);

@@ -54,6 +54,23 @@ assert list(flag) == [1] * 8 + [0] * 5, flag
 assert (loss[:, 2] < 3).all() and file["plan_generation"][0] == 4 and set(file["plan_generation"][8:]) == {3}
 assert file.attrs["n_cells_packed"] == 13
 PY
+# Other leaves of a probe make no other cells: plan and sweep.h5 say by which their figures are.
+expect 0 "$depthgrid" plan "$sweep" --set seeds=1 --set probes.set.split=train --store s
+says out "probes looked at 2 finished cells by other leaves than the file's"
+says out "probes.set.split was "
+cp -r s probed
+expect 0 "$depthgrid" run -q "$sweep" --set seeds=1 --set probes.set.split=train --store probed
+"$sources/.venv/bin/python" - <<'PY' || fail "sweep.h5 does not say by which leaves probes looked"
+import h5py, json
+def told(store):
+    file = h5py.File(store + "/sweep.h5")
+    texts = file["look_settings"].asstr()[()] if "look_settings" in file else [""] * file["cell"].shape[0]
+    return [(bool(flag), json.loads(text or "[]")) for flag, text in zip(file["in_newest_plan"][()], texts)]
+assert not any(looks for _, looks in told("s")), told("s")
+for ours, looks in told("probed"):
+    assert bool(looks) == ours, (ours, looks)
+    assert not ours or looks[0]["file"] == "result.h5" and list(looks[0]["set"]) == ["probes.set.split"], looks
+PY
 # A file shows its own cells, wherever they were planned; ids and aliases of the others work as before.
 expect 0 "$depthgrid" status "$sweep" --set seeds=1 --store s --json
 check 'j["cells"] == 2 and j["counts"]["completed"] == 2 and j["other_plans"]["completed"] == 11'
