@@ -73,6 +73,14 @@ BasisMismatch mismatch_of_all(const EvaluationBasis& basis, const ValueBySeed& m
   return {};
 }
 
+/// Why the figures of one arm have no mean: each must have the basis of the first.
+BasisMismatch mismatch_within(const EvaluationBasis& basis, const ValueBySeed& values) {
+  for (const auto& [seed, one] : values) {
+    if (auto found = basis.mismatch(one.row, values.begin()->second.row)) return found;
+  }
+  return {};
+}
+
 /// Sets the difference of two arms in one metric, or why there is none.
 void compare(const EvaluationBasis& basis, const ValueBySeed& mine, const ValueBySeed& theirs,
              ArmMetric& out) {
@@ -155,11 +163,14 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
   out.baseline_selected = reference != out.arms.end();
   for (const std::string& name : recorded_metrics(listing, rows)) {
     const EvaluationBasis basis(listing, name);
-    const ValueBySeed theirs =
+    ValueBySeed theirs =
         out.baseline_selected ? values_by_seed(listing, *reference, name) : ValueBySeed{};
+    if (mismatch_within(basis, theirs)) theirs.clear();
     for (ArmResults& arm : out.arms) {
       const ValueBySeed mine = values_by_seed(listing, arm, name);
       ArmMetric& metric = arm.metrics[name];
+      metric.mixed = mismatch_within(basis, mine);
+      if (metric.mixed) continue;
       metric.sample = metric.all = summary_of(values_of(mine));
       if (!arm.baseline) compare(basis, mine, theirs, metric);
     }

@@ -25,6 +25,7 @@ struct ArmMetric {
   /// Seeds that completed in one of the two arms only, in this one or in the baseline: no pair.
   std::vector<std::int64_t> left_out, baseline_left_out;
   BasisMismatch refused;  // why there is no difference, if figures are not of one evaluation
+  BasisMismatch mixed;    // why there is no mean: the arm's own figures are not of one evaluation
 };
 
 /// The cells of a sweep that differ only in their seeds.

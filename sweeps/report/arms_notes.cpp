@@ -64,17 +64,22 @@ std::string refusal_text(const BasisMismatch& refused, const std::string& metric
 /// Which seeds differences are of, and which differences there are none of.
 std::string comparison_notes(const ArmComparison& comparison,
                              const std::vector<std::string>& metrics) {
-  LinesByText pairs, refusals;
+  LinesByText pairs, refusals, mixtures;
   for (const std::string& name : metrics) {
     for (const ArmResults& arm : comparison.arms) {
       const ArmMetric& metric = arm.metrics.at(name);
+      if (metric.mixed) {
+        mixtures.add(
+            fmt::format("{} is not of one evaluation in all seeds: {}", name, metric.mixed.text()),
+            arm.arm);
+      }
       if (metric.refused) refusals.add(refusal_text(metric.refused, name), arm.arm);
       if (metric.left_out.empty() && metric.baseline_left_out.empty()) continue;
       const std::string of = metrics.size() > 1 ? " in " + name : "";
       pairs.add(pairs_text(metric, comparison.baseline), arm.arm + of);
     }
   }
-  return pairs.text("") + refusals.text("no difference for ");
+  return pairs.text("") + refusals.text("no difference for ") + mixtures.text("no mean for ");
 }
 
 /// What the means, and the differences beside them, are of.

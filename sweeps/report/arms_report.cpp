@@ -120,7 +120,7 @@ Json arm_json(const Listing& listing, const ArmResults& arm,
     Json& json = numbers[name] = sample_json(metric.sample);
     json["difference"] = difference_json(metric);
     json["all"] = sample_json(metric.all);
-    json["refused"] = refusal_json(metric.refused);
+    json["refused"] = refusal_json(metric.mixed ? metric.mixed : metric.refused);
   }
   ValueMap overrides = listing.cells[arm.cells.front()].overrides;
   std::erase_if(overrides, [](const auto& entry) { return entry.first == "seed"; });
@@ -214,7 +214,7 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
       if (!comparison.baseline_selected) continue;
       const auto& d = metric.difference;
       if (partial) line.push_back(d ? mean_text(metric.baseline) : "");
-      line.push_back(d ? difference_text(*d) : metric.refused ? "refused" : "");
+      line.push_back(d ? difference_text(*d) : metric.refused || metric.mixed ? "refused" : "");
       line.push_back(d ? interval_text(*d) : "");
     }
     table.rows.push_back(std::move(line));
@@ -271,7 +271,7 @@ Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::str
                             number(metric.baseline.mean),
                             fmt::format("{}", fmt::join(metric.left_out, " ")),
                             fmt::format("{}", fmt::join(metric.baseline_left_out, " ")),
-                            metric.refused.text()});
+                            (metric.mixed ? metric.mixed : metric.refused).text()});
     }
   }
   return table;

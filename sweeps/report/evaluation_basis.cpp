@@ -113,6 +113,13 @@ void EvaluationBasis::add_leaves(std::size_t mine, std::size_t theirs, unsigned 
   std::erase_if(out.differences, [&](const BasisDifference& one) { return !by_both(one); });
 }
 
+/// Whether both evaluations are known to have had as many predictions.
+bool EvaluationBasis::counted_alike(std::size_t mine, std::size_t theirs) const {
+  const auto one = number_in(listing_.cells[mine].metrics, counted_);
+  const auto other = number_in(listing_.cells[theirs].metrics, counted_);
+  return one && other && *one == *other;
+}
+
 /// Numbers of windows are compared by what was seen: of a split with fewer, any more are the same.
 void EvaluationBasis::add_windows(std::size_t mine, std::size_t theirs, BasisMismatch& out) const {
   BasisMismatch leaves;
@@ -121,9 +128,11 @@ void EvaluationBasis::add_windows(std::size_t mine, std::size_t theirs, BasisMis
                           : (bits_ & seen::kModes) != 0 ? WindowsOf::Modes
                                                         : WindowsOf::Periodic;
   for (BasisDifference& one : leaves.differences) {
-    const bool as_many =
-        one.name.ends_with("windows") && windows_seen(listing_, mine, which, counted_) ==
-                                             windows_seen(listing_, theirs, which, counted_);
+    const double ours = windows_seen(listing_, mine, which, counted_);
+    const double others = windows_seen(listing_, theirs, which, counted_);
+    // As many tokens as in the whole split are the whole split.
+    const bool whole = (ours == 0 || others == 0) && counted_alike(mine, theirs);
+    const bool as_many = one.name.ends_with("windows") && (ours == others || whole);
     if (!as_many) out.differences.push_back(std::move(one));
   }
   if (by_looks_ && listing_.cells[mine].step != listing_.cells[theirs].step) {
@@ -166,12 +175,16 @@ bool EvaluationBasis::add_text(std::size_t mine, std::size_t theirs, BasisMismat
     out.advice = fmt::format(
         "some windows of a split are other parts of it for other tokens: compare the whole split, "
         "{}: null",
-        which == WindowsOf::Final ? "eval.final_windows" : "final_bits_per_byte, eval.windows");
+        which == WindowsOf::Final ? "eval.final_windows" : "eval.windows");
   } else if (only_tokens) {
-    out.advice = fmt::format(
-        "a token is not the same amount of text: compare final_bits_per_byte.{}, of tokens that "
-        "keep every byte",
-        split_);
+    const std::string bits = "final_bits_per_byte." + split_;
+    const bool both = listing_.cells[mine].metrics.contains(bits) &&
+                      listing_.cells[theirs].metrics.contains(bits);
+    out.advice = "a token is not the same amount of text: ";
+    out.advice += both
+                      ? "compare " + bits
+                      : "bits per byte of a held-out split, of tokens that keep every byte, can be "
+                        "compared; not both of these cells have them";
   }
   std::ranges::move(all.differences, std::back_inserter(out.differences));
   return false;

@@ -41,6 +41,7 @@ class EvaluationBasis {
 
  private:
   bool same_facts(std::size_t mine, std::size_t theirs, const std::string& fact) const;
+  bool counted_alike(std::size_t mine, std::size_t theirs) const;
   void add_windows(std::size_t mine, std::size_t theirs, BasisMismatch& out) const;
   bool add_text(std::size_t mine, std::size_t theirs, BasisMismatch& out) const;
   void add_leaves(std::size_t mine, std::size_t theirs, unsigned bits, bool tokens,

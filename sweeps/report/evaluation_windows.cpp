@@ -37,7 +37,7 @@ std::string windows_of_figure(const Listing& listing, const std::vector<std::siz
   const std::set<double>& numbers = seen.empty() ? asked : seen;
   if (numbers.size() > 1) return "numbers of windows that differ between cells";
   if (numbers.empty() || *numbers.begin() == 0) return "the whole split";
-  return shortest(*numbers.begin()) + " windows";
+  return shortest(*numbers.begin()) + (*numbers.begin() == 1 ? " window" : " windows");
 }
 
 /// The same of all shown names with this stem: once if it is one text, else split by split.

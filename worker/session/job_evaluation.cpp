@@ -89,7 +89,8 @@ std::optional<FinalResults> JobEvaluation::final() {
 
 std::optional<double> JobEvaluation::unsound(std::size_t e, const FinalResults& results) const {
   const double bound = job_.fused.train.diverged_above[e];
-  const auto sound = [&](double loss) { return std::isfinite(loss) && loss <= bound; };
+  // Of a finite loss above 709 the perplexity is not finite.
+  const auto sound = [&](double loss) { return std::isfinite(std::exp(loss)) && loss <= bound; };
   for (const std::vector<EvalResult>& split : results.splits) {
     if (!split.empty() && split[e].tokens > 0 && !sound(split[e].loss)) return split[e].loss;
   }

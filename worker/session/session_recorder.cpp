@@ -1,6 +1,7 @@
 #include "worker/session/session_recorder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <span>
@@ -282,10 +283,13 @@ void SessionRecorder::finish_cell(std::size_t e, CellStatus status,
 
 void SessionRecorder::end_diverged(std::size_t e, double loss, std::string_view of) {
   const double bound = job_.fused.train.diverged_above[e];
-  cells_[e].event(made_[e], EventKind::Diverged, loss,
-                  loss > bound ? fmt::format("{}loss {:.6g} is above train.diverged_above = {:.6g}",
-                                             of, loss, bound)
-                               : fmt::format("{}loss or gradient is not finite", of));
+  const std::string why =
+      loss > bound
+          ? fmt::format("{}loss {:.6g} is above train.diverged_above = {:.6g}", of, loss, bound)
+      : std::isfinite(loss) && !std::isfinite(std::exp(loss))
+          ? fmt::format("{}loss {:.6g} has no finite perplexity", of, loss)
+          : fmt::format("{}loss or gradient is not finite", of);
+  cells_[e].event(made_[e], EventKind::Diverged, loss, why);
   finish_cell(e, CellStatus::Diverged,
               [&](CellFacts& facts) { facts.set("diverged_at", static_cast<double>(made_[e])); });
   job_.run.progress.cell_diverged(job_.job.rows[e], made_[e]);

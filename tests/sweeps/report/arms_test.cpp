@@ -184,13 +184,30 @@ TEST(ArmsReport, RefusesADifferenceOfOtherEvaluations) {
   EXPECT_NE(csv.find("\"eval.final_windows is 16, there null\""), std::string::npos) << csv;
 }
 
+TEST(ArmsReport, AnArmOfSeveralEvaluationsHasNoMean) {
+  Cells cells = three_arms();
+  for (CellSummary& cell : cells.listing.cells) cell.facts["split_digest.valid"] = 0xabc;
+  cells.listing.cells[6].facts["split_digest.valid"] = 0xabd;  // of arm big
+  ArmComparison comparison = cells.compare();
+  EXPECT_EQ(loss_of(comparison, 0).sample.n, 4U);
+  EXPECT_EQ(loss_of(comparison, 1).sample.n, 0U);
+  EXPECT_FALSE(loss_of(comparison, 1).difference);
+  const std::string text = arms_text(cells.listing, comparison, {"final_loss.valid"});
+  EXPECT_NE(text.find("no mean for big: final_loss.valid is not of one evaluation in all seeds: "),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(comparison.arms[1].metrics.at("train_loss").sample.n, 4U) << "of training batches";
+  comparison = cells.compare("big");  // nor is anything compared with it
+  EXPECT_FALSE(loss_of(comparison, 0).difference);
+}
+
 TEST(ArmsReport, RefusesArmsWithoutACommonSeedLikewise) {
   Cells cells = evaluated({{"data.tokenizer", Value("byte")}}, {{"data.tokenizer", Value("gpt2")}});
   for (int s = 0; s < 3; ++s) cells.listing.cells[s].seed = 10 + s;
   const ArmMetric metric = loss_of(cells.compare(), 1);
   EXPECT_FALSE(metric.difference);
   EXPECT_EQ(metric.refused.text(), "data.tokenizer is gpt2, there byte");
-  EXPECT_NE(metric.refused.advice.find("final_bits_per_byte.valid"), std::string::npos);
+  EXPECT_NE(metric.refused.advice.find("bits per byte"), std::string::npos);
 }
 
 TEST(Arms, ArePairedOnTheSeedsThatBothCompleted) {

@@ -198,7 +198,11 @@ TEST(EvaluationBasis, MoreWindowsThanThereAreAreAllOfThem) {
   for (CellSummary& cell : listing.cells) cell.metrics["final_tokens.valid"] = 40 * 128;
   EXPECT_FALSE(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0));
   for (CellSummary& cell : listing.cells) cell.metrics["final_tokens.valid"] = 100 * 128;
+  EXPECT_FALSE(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0)) << "exactly as many";
+  listing.cells[0].metrics["final_tokens.valid"] = 101 * 128;
   EXPECT_TRUE(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0));
+  listing.cells[0].metrics.clear();
+  EXPECT_TRUE(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0)) << "not known";
 }
 
 TEST(EvaluationBasis, ModesHaveTheirOwnNumberOfWindows) {
@@ -242,6 +246,9 @@ TEST(EvaluationBasis, AcrossTokenisersBitsPerByteOfTheWholeSplitAreCompared) {
     return EvaluationBasis(listing, metric).mismatch(1, 0);
   };
   EXPECT_FALSE(of("final_bits_per_byte.valid")) << "on the whole split, by default";
+  EXPECT_EQ(of("final_loss.valid").advice.find("final_bits_per_byte"), std::string::npos);
+  EXPECT_NE(of("train_loss").advice.find("not both of these cells have them"), std::string::npos);
+  for (CellSummary& cell : listing.cells) cell.metrics["final_bits_per_byte.valid"] = 2;
   EXPECT_EQ(of("final_loss.valid").text(), "data.tokenizer is gpt2, there byte");
   EXPECT_NE(of("final_loss.valid").advice.find("compare final_bits_per_byte.valid"),
             std::string::npos);
