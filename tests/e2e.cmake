@@ -86,6 +86,10 @@ function(depthgrid_identity name labels)  # depthgrid_identity(<name> <labels> <
            ${PROJECT_SOURCE_DIR}/tests/e2e/outside_identity.py ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${ARGN})
   set_tests_properties(e2e.${name} PROPERTIES LABELS "${labels}" TIMEOUT 1800)
 endfunction()
+# Members of JSON answers, by name and type, against tests/golden/json_members.txt.
+add_test(NAME e2e.json_members COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python -B
+         ${PROJECT_SOURCE_DIR}/tests/e2e/json_members.py --build ${PROJECT_BINARY_DIR})
+set_tests_properties(e2e.json_members PROPERTIES LABELS e2e TIMEOUT 600)
 depthgrid_identity(identity e2e --sample)
 depthgrid_identity(identity_all "e2e;slow")
 # One thing of every kind is added to a copy of the sources as CONTRIBUTING.md says, built and run.

@@ -138,7 +138,17 @@ terminal send-keys -t w C-c
 until_shown 'failed, stopped: the'
 ! grep -q '^State:.*T' "/proc/$worker/status" 2>/dev/null || fail "the worker is still stopped"
 
-# --- in the background of a terminal that lets only its foreground job write ---------------------------
+# --- in the background: lines, and no display over what the user types ---------------------------------
+terminal send-keys -t w "clear; ${run[*]} --set train.steps=300 --store aside &" Enter
+for _ in $(seq 300); do
+  terminal capture-pane -p -t w >pane
+  ! grep -q '^\[[#.]*\] ' pane || fail "a run in the background draws"
+  [ "$(find aside -name result.h5 2>/dev/null | wc -l)" -eq 4 ] && break
+  sleep 0.1
+done
+[ "$(find aside -name result.h5 | wc -l)" -eq 4 ] || fail "a run in the background does not end"
+
+# --- the same where the terminal lets only its foreground job write -------------------------------------
 terminal send-keys -t w "clear; stty tostop; ${run[*]} --set train.steps=300 --store behind &" Enter
 for _ in $(seq 300); do
   [ "$(find behind -name result.h5 2>/dev/null | wc -l)" -eq 4 ] && break
