@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs the tests, as many at once as there are cores. The summary of the tests comes last, then
+# Sets up, builds and runs the tests, one more at once than there are cores. The summary of the tests comes last, then
 # the seconds of each part.
 #   scripts/test.sh [CTEST ARGUMENTS]        the tests of every change: scripts/test.sh -R storage
 #   scripts/test.sh --all [PART...]          the long ones, part by part (none named: every part, after those of
@@ -12,6 +12,8 @@ headers | ^lint\.headers$ | every header compiled by itself
 sources | ^lint\.sources-alone$ | every source compiled by itself, without optimisation
 fused | ^e2e\.fused_alone$ | fused cells against the same cells alone, at length
 audit | ^worker\.audit\.audit_families_all$ | every option of every family passes every check of the audit
+extension | ^e2e\.extension_all$ | one thing of every kind added to a copy of the sources, built and run
+kernels | ^models\.kernels_(avx2|base)$ | the models with kernels and LibTorch held to lower instruction sets
 identity | ^e2e\.identity_all$ | every leaf outside the identity of cells, trained with two values
 slurm | ^e2e\.slurm_(matrix|sweep)$ | a real Slurm: every event, and a whole sweep
 readers | ^e2e\.readers_all$ | every HDF5 file with other builds of the netCDF library
@@ -33,8 +35,10 @@ check_format() {
 # shellcheck disable=SC2329,SC2317
 run_tests() {  # run_tests PRESET [CTEST ARGUMENTS]
   mpi_environment
-  say "== running the tests, $(cores) at once (set-up and build took $(elapsed "$script_start"))"
-  PATH=$venv/bin:$PATH ctest --preset "$1" -j "$(cores)" "${@:2}"
+  # One more than there are cores: many tests wait for a lease, a signal or a queue.
+  local at_once=$(($(cores) + 1))
+  say "== running the tests, $at_once at once (set-up and build took $(elapsed "$script_start"))"
+  PATH=$venv/bin:$PATH ctest --preset "$1" -j "$at_once" "${@:2}"
 }
 run_long_part() {  # run_long_part NAME: one row of the table, recorded
   local name tests what start outcome=passed
