@@ -120,6 +120,8 @@ print_parts() { printf '%s\n' "${parts[@]}"; }
 mpi_environment() {
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+  # Ranks beside other tests: one that waits lets others compute, wherever there is room.
+  export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
   export OMP_NUM_THREADS=1
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs the tests, one more at once than there are cores. The summary of the tests comes last, then
+# Sets up, builds and runs the tests, as many at once as there are cores. The summary of the tests comes last, then
 # the seconds of each part.
 #   scripts/test.sh [CTEST ARGUMENTS]        the tests of every change: scripts/test.sh -R storage
 #   scripts/test.sh --all [PART...]          the long ones, part by part (none named: every part, after those of
@@ -35,10 +35,8 @@ check_format() {
 # shellcheck disable=SC2329,SC2317
 run_tests() {  # run_tests PRESET [CTEST ARGUMENTS]
   mpi_environment
-  # One more than there are cores: many tests wait for a lease, a signal or a queue.
-  local at_once=$(($(cores) + 1))
-  say "== running the tests, $at_once at once (set-up and build took $(elapsed "$script_start"))"
-  PATH=$venv/bin:$PATH ctest --preset "$1" -j "$at_once" "${@:2}"
+  say "== running the tests, $(cores) at once (set-up and build took $(elapsed "$script_start"))"
+  PATH=$venv/bin:$PATH ctest --preset "$1" -j "$(cores)" "${@:2}"
 }
 run_long_part() {  # run_long_part NAME: one row of the table, recorded
   local name tests what start outcome=passed

@@ -4,7 +4,8 @@
 run.py [NAME...]          each mutant of the tables beside this file: applied, built, its tests run
 run.py --list             the mutants, what each breaks and which tests are expected to see it
 run.py --check [NAME...]  that each applies at one place, compiles, and names tests that there are; builds and runs nothing
-run.py --text [NAME...]   the same without the compiler, and that every test has a row in parts.toml: `lint.mutants`
+run.py --text [NAME...]   the same without the compiler, and that every test has a row in parts.toml and docs/testing.md:
+                          `lint.mutants`
 
 A mutant is a row of a table here: the text `find`, which stands once in `path`, becomes `replace`; `breaks` says what no
 longer holds then. Run are the tests that are expected to fail (`expect`) and those beside which it shows what one of
@@ -149,7 +150,7 @@ def run(copy, row, regex):
         "built": built,
         **by,
         "not_there": sorted(set(tests) - set(found)) if built and not regex else [],
-        "says": {n: first_words(found[n][2]) for n in by["failed"]},
+        "says": {n: first_words(found[n][2]).replace(str(copy.src) + "/", "") for n in by["failed"]},
         "seconds": round(time.monotonic() - began),
         "of": subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True,
                              text=True).stdout.strip(),
@@ -210,7 +211,9 @@ def check(chosen, build, compiles):
     # Where there is neither nvcc nor Slurm some tests are not there, or are skipped: that is no problem of the table.
     there = set(table.tests_of(build)) | {"lint.kernels", "lint.format"}
     table.members(there)
-    problems = 0
+    stale = [] if compiles else table.page_problems(build)
+    print("\n".join(stale), end="\n" if stale else "", flush=True)
+    problems = len(stale)
     for row in chosen:
         try:
             mutated(row, (ROOT / row["path"]).read_text())

@@ -4,7 +4,8 @@
 table.py [BUILD]          prints it in Markdown; seconds are those of the last run of each test (LastTest.log, else the mean
                           of CTestCostData.txt) in BUILD, by default build/release
 table.py --write [BUILD]  puts it into docs/testing.md
-table.py --check [BUILD]  that every test of the build belongs to exactly one part of parts.toml, and each part has a test
+table.py --check [BUILD]  that every test of the build belongs to exactly one part of parts.toml, that each part has a test,
+                          and that the page has each part with the place where it runs
 
 What was seen comes from results.json of run.py (`--results FILE`, by default tests/mutants/results.json): a planted fault
 counts for a part if the tests of no other part among those that were run failed.
@@ -115,6 +116,28 @@ def label_of(part):
     return f"`{text}`"
 
 
+def places_of(names, labels):
+    """Where the tests of a part run, as the page has it."""
+    return " / ".join(sorted({where(name, labels[name]) for name in names}))
+
+
+def page_problems(build):
+    """Parts of which docs/testing.md says nothing, or another place than that where they run."""
+    labels, page = tests_of(build), {}
+    for line in PAGE.read_text().splitlines():
+        if line.startswith("| `"):
+            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+            page[cells[0]] = cells[3]
+    out = []
+    for part, names in zip(parts(), members(labels)):
+        label, places = label_of(part), places_of(names, labels)
+        if names and label not in page:
+            out.append(f"{PAGE.name} has no row for {label}")
+        elif names and page[label] != places:
+            out.append(f"{PAGE.name}: {label} runs in {places}, not in {page[label]}")
+    return [problem + ": tests/mutants/table.py --write" for problem in out]
+
+
 def table(build, results):
     tests, seconds = tests_of(build), seconds_in(build)
     alone, unseen = seen_alone(results)
@@ -128,7 +151,7 @@ def table(build, results):
         # A test that has not been run has no seconds: its part is marked.
         time = f"{sum(known):.0f}{'' if len(known) == len(names) else ' +'}" if known else "–"
         faults = ", ".join(f"`{name}`" for name in alone.get(i, [])) or "–"
-        places = " / ".join(sorted({where(n, tests[n]) for n in names}))
+        places = places_of(names, tests)
         rows.append((sum(known), f"| {label_of(part)} | {len(names)} | {time} | {places} | {part['detects']} | {faults} |"))
     out += [row for _, row in sorted(rows, key=lambda r: -r[0])]
     gate = sum(seconds.get(n, 0) for n, labels in tests.items() if where(n, labels) == "gate")
@@ -147,8 +170,9 @@ def main():
     parser.add_argument("--results", type=Path, default=HERE / "results.json")
     args = parser.parse_args()
     if args.check:
-        members(tests_of(args.build))
-        return 0
+        problems = page_problems(args.build)
+        print("\n".join(problems), end="\n" if problems else "")
+        return 1 if problems else 0
     results = json.loads(args.results.read_text()) if args.results.exists() else {}
     text = table(args.build, results)
     if not args.write:
