@@ -14,6 +14,8 @@
 #include "core/config/identity.hpp"
 #include "core/config/resolve/schema_condition.hpp"
 #include "core/config/schema.hpp"
+#include "core/config/start_name.hpp"
+#include "core/config/text_format.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/plan_sequence.hpp"
@@ -77,6 +79,42 @@ bool has_first_journals(const fs::path& folder) {
   return journals && !earlier;
 }
 
+std::vector<fs::path> files_in(const CellConfig& config, std::string_view leaf) {
+  if (config.null(leaf)) return {};
+  if (config.is_word(leaf)) return {config.word(leaf)};
+  const std::vector<std::string> names = config.words(leaf);
+  return {names.begin(), names.end()};
+}
+
+/// What release 0.1 had in a cell's name for a user's own text: the digest of the bytes, however
+/// they are read. @param now  what there is now. @param known  of files that were read before.
+Value former_corpus(const CellConfig& config, const Value& now,
+                    std::map<std::string, std::string>& known) {
+  const auto* text = now.get_if<std::string>();
+  if (text == nullptr || !text->starts_with("file:")) return now;
+  const auto [at, fresh] = known.emplace(
+      canonical_json(config.at("data.path")) + canonical_json(config.at("data.valid")), *text);
+  if (!fresh) return Value(at->second);
+  bool marked = false;
+  std::string content;
+  try {
+    for (const char* leaf : {"data.path", "data.valid"}) {
+      std::vector<fs::path> files = files_in(config, leaf);
+      if (files.empty()) continue;
+      for (const fs::path& file : files) {
+        marked = marked || !read_as(file, "auto", beginning_of(file)).empty();
+        if (text_format(file, "auto") == TextFormat::Tokens) return now;
+      }
+      const std::string digest = files_digest(files);
+      content = content.empty() ? digest : hex(sha256(content + "\nvalid " + digest));
+    }
+  } catch (const UserError&) {  // a file is not there
+    return now;
+  }
+  if (marked && config.word("data.format") == "auto") at->second = "file:" + content;
+  return Value(at->second);
+}
+
 }  // namespace
 
 void FormerValues::compare(const std::vector<std::int64_t>& numbers, const StoredPlan& plan) {
@@ -133,30 +171,36 @@ std::string FormerValues::of(const CellId& id) const {
 std::string former_names_note(const Store& store, const Sweep& sweep) {
   std::size_t results = 0;
   std::string first;
+  std::map<std::string, std::string> corpora;  // digests of bytes by what names them
   for (const CellPlan& cell : sweep.cells) {
+    if (store.completed(cell.id)) continue;
     ValueMap leaves = cell.config.changed();
-    for (const std::string_view leaf : kBecameIdentity) {
-      const Value* value = find_key(leaves, leaf);
-      if (value == nullptr) continue;
-      const Value wanted = *value;
-      std::erase_if(leaves, [leaf](const auto& entry) { return entry.first == leaf; });
-      const CellId former = hex(sha256(identity_text(leaves)), 12);
-      const fs::path folder = store.cell_path(former);
-      if (!something_at(folder / "result.h5") || store.completed(cell.id)) continue;
-      if (recorded_value(folder, leaf) != wanted) continue;
-      ++results;
-      if (first.empty()) first = fmt::format("{}: {}, now {}", cell.alias, former, cell.id);
+    const ValueMap now = leaves;
+    for (auto& [path, value] : leaves) {
+      if (path == "data.corpus") value = former_corpus(cell.config, value, corpora);
     }
+    std::erase_if(leaves, [](const auto& entry) {
+      return std::ranges::find(kBecameIdentity, entry.first) != kBecameIdentity.end();
+    });
+    if (leaves == now) continue;
+    const CellId former = hex(sha256(identity_text(leaves)), 12);
+    const fs::path folder = store.cell_path(former);
+    const bool same = std::ranges::all_of(kBecameIdentity, [&](std::string_view leaf) {
+      const std::optional<Value> then = recorded_value(folder, leaf);
+      return !then || *then == cell.config.at(leaf);
+    });
+    if (!same || (!something_at(folder / "result.h5") && !has_first_journals(folder))) continue;
+    ++results;
+    if (first.empty()) first = fmt::format("{}: {}, now {}", cell.alias, former, cell.id);
   }
   if (results == 0) return {};
   return fmt::format(
-      "{} result{} of release 0.1 that {} trained with these leaves {} another name here, since {} "
-      "{} part of what a cell is now ({}{}): depthgrid results {} --all-plans lists {}, depthgrid "
-      "run trains the cell{} anew",
-      results, results == 1 ? "" : "s", results == 1 ? "was" : "were",
-      results == 1 ? "has" : "have", fmt::join(kBecameIdentity, ", "),
-      kBecameIdentity.size() == 1 ? "is" : "are", first, results == 1 ? "" : ", ...",
-      store.root().string(), results == 1 ? "it" : "them", results == 1 ? "" : "s");
+      "{} cell{} that release 0.1 has trained with these leaves {} another name here, since {} and "
+      "the format of a text are part of what a cell is ({}{}): depthgrid results {} --all-plans "
+      "lists {}, depthgrid run trains {} anew",
+      results, results == 1 ? "" : "s", results == 1 ? "has" : "have",
+      fmt::join(kBecameIdentity, ", "), first, results == 1 ? "" : ", ...", store.root().string(),
+      results == 1 ? "it" : "them", results == 1 ? "it" : "them");
 }
 
 std::vector<std::string> disregard_former(const Store& store, const Sweep& sweep) {

@@ -42,8 +42,9 @@ class FormerValues {
   std::map<CellId, Asked> doubtful_;  // cells of which an earlier plan had another value
 };
 
-/// Says of results that release 0.1 made with the very values of this sweep, under ids without
-/// these leaves, that the cells have other ids now and are trained anew; empty if there are none.
+/// Says of cells that release 0.1 trained with the very values of this sweep, under ids without
+/// these leaves or the format of a text, that they have other ids now and are trained anew; empty
+/// if there are none.
 std::string former_names_note(const Store& store, const Sweep& sweep);
 
 /// Makes the store disregard results that do not count for this sweep, for who only asks what is

@@ -120,12 +120,20 @@ StoredPlan united(std::vector<StoredPlan> plans) {
   for (std::size_t i = 1; i < plans.size(); ++i) {
     const auto newer = arms_of(out.cells);
     const auto here = arms_of(plans[i].cells);
+    std::map<std::string, std::string> renamed;
     for (StoredCell& cell : plans[i].cells) {
       const auto other = newer.find(cell.arm);
-      if (other != newer.end() && !same_arm(here.at(cell.arm), other->second)) rename(cell);
+      if (other != newer.end() && !same_arm(here.at(cell.arm), other->second)) {
+        const std::string before = cell.arm;
+        rename(cell);
+        renamed.emplace(before, cell.arm);
+      }
       out.cells.push_back(std::move(cell));
     }
     for (MatchedWidth& width : plans[i].matched) {
+      for (std::string* arm : {&width.arm, &width.reference}) {
+        if (const auto now = renamed.find(*arm); now != renamed.end()) *arm = now->second;
+      }
       const bool known = std::ranges::any_of(out.matched, [&width](const MatchedWidth& w) {
         return std::tie(w.arm, w.on, w.leaf, w.value) ==
                std::tie(width.arm, width.on, width.leaf, width.value);

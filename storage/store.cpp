@@ -297,17 +297,18 @@ std::optional<std::string> Store::pinned_corpus(const std::string& name) const {
   return j["sha256"].get<std::string>();
 }
 
-void Store::pin_corpus(const std::string& name, const std::string& sha256) const {
-  auto pinned = pinned_corpus(name);
-  if (!pinned) {
+void Store::pin_corpus(const std::string& name, const std::string& sha256,
+                       const std::string& bytes) const {
+  if (!pinned_corpus(name)) {
     const json pin = {{"name", name},
                       {"sha256", sha256},
                       {"text_rules", kTextRules},
                       {"pinned", iso_utc(unix_time())}};
     publish_once(root_ / "corpora" / (name + ".json"), json_text(pin, 2) + "\n");
-    pinned = pinned_corpus(name);
   }
-  if (pinned != sha256) throw UserError(ExitCode::BadData, corpus_refusal(name, sha256));
+  if (const std::string why = corpus_refusal(name, sha256, bytes); !why.empty()) {
+    throw UserError(ExitCode::BadData, why);
+  }
 }
 
 int Store::pinned_text_rules(const std::string& name) const {
@@ -330,9 +331,11 @@ std::map<std::string, int> Store::older_text_rules() const {
   return out;
 }
 
-std::string Store::corpus_refusal(const std::string& name, const std::string& sha256) const {
+std::string Store::corpus_refusal(const std::string& name, const std::string& sha256,
+                                  const std::string& bytes) const {
   const auto pinned = pinned_corpus(name);
   if (!pinned || pinned == sha256) return {};
+  if (pinned == bytes && pinned_text_rules(name) < kTextRules) return {};  // as 0.1 pinned them
   std::error_code unread;
   const bool trained = !fs::is_empty(root_ / "cells", unread) || unread;
   const std::string file = (root_ / "corpora" / (name + ".json")).string();

@@ -101,8 +101,11 @@ class Store {
   std::optional<StoredFailure> newest_failure(const CellId& id) const;
 
   /// Remembers the SHA-256 (64 hex digits) of a corpus's raw files at first use.
+  /// @param bytes  the digest by which release 0.1 would have pinned the same files, where that is
+  ///               another one; empty = the same.
   /// @throws UserError (BadData) with both digests if the store remembers a different one.
-  void pin_corpus(const std::string& name, const std::string& sha256) const;
+  void pin_corpus(const std::string& name, const std::string& sha256,
+                  const std::string& bytes = {}) const;
   /// Rules by which the texts of a pinned corpus became tokens (kTextRules); those of now if none
   /// is pinned.
   int pinned_text_rules(const std::string& name) const;
@@ -110,7 +113,8 @@ class Store {
   /// number of these.
   std::map<std::string, int> older_text_rules() const;
   /// Why pin_corpus() would refuse this digest; empty if it would not. Changes nothing.
-  std::string corpus_refusal(const std::string& name, const std::string& sha256) const;
+  std::string corpus_refusal(const std::string& name, const std::string& sha256,
+                             const std::string& bytes = {}) const;
   std::optional<std::string> pinned_corpus(const std::string& name) const;
 
   /// Keeps `text` under `name` for good unless one is already kept. @return  the kept text.

@@ -54,24 +54,21 @@ bool has_cards(const Store& store) {
   return false;
 }
 
-/// Former names of the cards of tokens whose cards now have this name.
-std::set<std::string> former_names(const Store& store, const std::string& name) {
-  std::set<std::string> out;
+/// Calls `take` with one cell of each plan for each set of leaves that decides names of cards.
+template <class Take>
+void each_planned_data(const Store& store, Take take) {
   for (const std::int64_t number : plan_numbers(store)) {
     try {
       const StoredPlan plan = read_plan_file(store.plan_file(number), number);
       std::set<std::string> seen;
       for (const StoredCell& cell : plan.cells) {
-        if (!seen.insert(differing_data(cell)).second) continue;
-        const CellConfig config = resolved_config(plan, cell);
-        if (data_card_name(config) == name) out.insert(former_name(config));
+        if (seen.insert(differing_data(cell)).second) take(resolved_config(plan, cell));
       }
     } catch (
         const UserError&) {  // a plan that is damaged, or of another release: as if it were gone
       continue;
     }
   }
-  return out;
 }
 
 }  // namespace
@@ -93,9 +90,30 @@ std::vector<std::string> data_cards(const Store& store, const CellConfig& config
   std::vector<std::string> out;
   if (auto card = store.read_text(name)) out.push_back(*std::move(card));
   if (!out.empty() || !has_cards(store)) return out;
-  for (const std::string& former : former_names(store, name)) {
-    if (auto card = store.read_text(former)) out.push_back(*std::move(card));
+  std::set<std::string> former;
+  each_planned_data(store, [&](const CellConfig& planned) {
+    if (data_card_name(planned) == name) former.insert(former_name(planned));
+  });
+  for (const std::string& one : former) {
+    if (auto card = store.read_text(one)) out.push_back(*std::move(card));
   }
+  return out;
+}
+
+std::vector<OtherCard> other_data_cards(const Store& store, const CellConfig& config) {
+  std::vector<OtherCard> out;
+  if (!has_cards(store)) return out;
+  std::set<std::string> seen = {data_card_name(config)};
+  each_planned_data(store, [&](const CellConfig& planned) {
+    if (planned.word("data.corpus") != config.word("data.corpus")) return;
+    const std::string name = data_card_name(planned);
+    if (seen.contains(name)) return;
+    auto card = store.read_text(name);
+    if (!card) card = store.read_text(former_name(planned));
+    if (!card) return;
+    seen.insert(name);
+    out.push_back({planned, *std::move(card)});
+  });
   return out;
 }
 

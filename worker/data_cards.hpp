@@ -18,4 +18,13 @@ std::string data_card_name(const CellConfig& config);
 /// files are and how windows are drawn: cards under such names are found by the store's plans.
 std::vector<std::string> data_cards(const Store& store, const CellConfig& config);
 
+/// Tokens of the same corpus that a store keeps for other leaves of `data`: a cell that was planned
+/// with them, and their card.
+struct OtherCard {
+  CellConfig config;
+  std::string card;
+};
+/// One for each name of a card other than that of `config`, found by the store's plans.
+std::vector<OtherCard> other_data_cards(const Store& store, const CellConfig& config);
+
 }  // namespace depthgrid

@@ -50,16 +50,10 @@ void keep(const Store& store, const std::string& name, const DataOptions& option
   store.freeze_text(name, dataset_card(data));
 }
 
-/// Why the tokens of `data` are not those that cells of the store were trained on; empty if they
-/// are.
-std::string token_refusal(const Store& store, const std::vector<std::string>& cards,
-                          const Dataset& data) {
-  std::string split;
-  for (const std::string& card : cards) {
-    if (split.empty()) split = changed_split(card, data);
-  }
-  if (split.empty()) return {};
-  const int rules = store.pinned_text_rules(data.corpus);
+/// Why a store whose cells were trained on other tokens in this split refuses those that are made
+/// now.
+std::string refusal_of(const Store& store, const std::string& corpus, const std::string& split) {
+  const int rules = store.pinned_text_rules(corpus);
   const std::string why =
       rules != kTextRules
           ? fmt::format(
@@ -71,7 +65,42 @@ std::string token_refusal(const Store& store, const std::vector<std::string>& ca
       "corpus {}: the tokens of split '{}' are not those that the cells in {} were "
       "trained on: {}; finished cells stay as they are: train further ones in "
       "another store",
-      data.corpus, split, store.root().string(), why);
+      corpus, split, store.root().string(), why);
+}
+
+/// Why the tokens of `data` are not those that cells of the store were trained on; empty if they
+/// are.
+std::string token_refusal(const Store& store, const std::vector<std::string>& cards,
+                          const Dataset& data) {
+  std::string split;
+  for (const std::string& card : cards) {
+    if (split.empty()) split = changed_split(card, data);
+  }
+  return split.empty() ? std::string() : refusal_of(store, data.corpus, split);
+}
+
+/// The same where the store has no card for these leaves of `data`: whether what it has for others
+/// would be made of the corpus now as it was then.
+std::string other_token_refusal(const Store& store, const CellConfig& config,
+                                const std::string* self) {
+  const DataOptions mine = data_options(config);
+  if (mine.is_synthetic()) return {};
+  for (const OtherCard& other : other_data_cards(store, config)) {
+    DataOptions options = data_options(other.config);
+    options.paths = mine.paths;
+    if (!options.valid.empty() && !mine.valid.empty()) options.valid = mine.valid;
+    if (!options.test.empty() && !mine.test.empty()) options.test = mine.test;
+    options.tokenizer_path = mine.tokenizer_path;
+    options.cache = mine.cache;
+    try {
+      const Dataset data = open_dataset(options, store.root() / "tokens", self);
+      const std::string split = changed_split(other.card, data);
+      if (!split.empty()) return refusal_of(store, data.corpus, split);
+    } catch (const UserError&) {  // its files are not there, or cannot be read now
+      continue;
+    }
+  }
+  return {};
 }
 
 /// The dataset from what the store keeps. @param why  there are no files, or other ones.
@@ -98,13 +127,12 @@ void warn_of(const std::string& warning) {
 }  // namespace
 
 bool DataPool::changed(const Dataset& data) const {
-  const auto differs = [this](const std::string& name, const std::string& sha256) {
-    if (sha256.empty()) return false;  // of a synthetic source
-    const auto pinned = store_.pinned_corpus(name);
-    return pinned && *pinned != sha256;
+  const auto differs = [this](const std::string& name, const std::string& sha256,
+                              const std::string& bytes) {
+    return !sha256.empty() && !store_.corpus_refusal(name, sha256, bytes).empty();
   };
-  return differs(data.corpus, data.corpus_sha256) ||
-         differs(data.corpus + ".test", data.test_sha256);
+  return differs(data.corpus, data.corpus_sha256, combined_bytes(data.files)) ||
+         differs(data.corpus + ".test", data.test_sha256, data.test_file.sha256);
 }
 
 std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
@@ -113,8 +141,9 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
   const std::vector<std::string> cards = data_cards(store_, config);
   const DataOptions options = data_options(config);
   std::shared_ptr<const Dataset> dataset;
+  std::optional<std::string> self;
   try {
-    const std::optional<std::string> self = kept_self(store_, options);
+    self = kept_self(store_, options);
     dataset = std::make_shared<const Dataset>(
         open_dataset(options, store_.root() / "tokens", self ? &*self : nullptr));
   } catch (const UserError& problem) {
@@ -130,11 +159,16 @@ std::shared_ptr<const Dataset> DataPool::open(const CellConfig& config) {
     dataset = std::make_shared<const Dataset>(
         kept_dataset(store_, cards, options, "have changed since the store was begun", problem));
   }
-  if (!dataset->corpus_sha256.empty()) store_.pin_corpus(dataset->corpus, dataset->corpus_sha256);
-  if (!dataset->test_sha256.empty()) {
-    store_.pin_corpus(dataset->corpus + ".test", dataset->test_sha256);
+  if (!dataset->corpus_sha256.empty()) {
+    store_.pin_corpus(dataset->corpus, dataset->corpus_sha256, combined_bytes(dataset->files));
   }
-  const std::string refusal = token_refusal(store_, cards, *dataset);
+  if (!dataset->test_sha256.empty()) {
+    store_.pin_corpus(dataset->corpus + ".test", dataset->test_sha256, dataset->test_file.sha256);
+  }
+  std::string refusal = token_refusal(store_, cards, *dataset);
+  if (cards.empty() && use_ == Use::Training) {
+    refusal = other_token_refusal(store_, config, self ? &*self : nullptr);
+  }
   if (!refusal.empty()) {
     const UserError problem(ExitCode::BadData, refusal);
     if (use_ == Use::Training) throw problem;

@@ -46,13 +46,19 @@ RawText as_raw(const std::filesystem::path& file, std::string bytes, bool utf8) 
   RawText raw;
   raw.text = std::move(bytes);
   raw.source = {file, static_cast<std::int64_t>(raw.text.size()), hex(sha256(raw.text))};
-  raw.text.erase(0, raw.text.size() - without_mark(raw.text).size());
+  const std::size_t mark = raw.text.size() - without_mark(raw.text).size();
+  raw.text.erase(0, mark);
+  if (mark > 0) raw.source.text_sha256 = hex(sha256(raw.text));
   if (utf8) require_utf8(raw.text, file.string());
   return raw;
 }
 
+/// A file of a named corpus. @throws UserError (BadData) for contents that are no text.
 RawText read_raw(const std::filesystem::path& file, bool utf8) {
-  return as_raw(file, read_corpus_file(file), utf8);
+  std::string bytes = read_corpus_file(file);
+  const std::string why = unreadable_content(file, "auto", bytes, false);
+  if (!why.empty()) throw UserError(ExitCode::BadData, "data.path: " + why);
+  return as_raw(file, std::move(bytes), utf8);
 }
 
 bool is_blank(std::string_view line) {
@@ -81,29 +87,6 @@ std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
     }
     text += field->get_ref<const std::string&>();
     text += '\n';
-  }
-  return text;
-}
-
-/// The text of a file that `leaf` names; of JSONL, its text fields. Adds the file to `files`.
-/// @throws UserError (BadData) for contents that are no text, or none.
-std::string user_text(const std::filesystem::path& file, std::string_view leaf,
-                      const DataOptions& options, bool utf8, std::vector<SourceFile>& files) {
-  const auto refuse = [&](const std::string& why) {
-    throw UserError(ExitCode::BadData, fmt::format("{}: {}", leaf, why));
-  };
-  std::string bytes = read_corpus_file(file);
-  const std::string why = unreadable_content(file, options.format, bytes, !utf8);
-  if (!why.empty()) refuse(why);
-  const std::string as(read_as(file, options.format, bytes));
-  const RawText raw = as_raw(file, std::move(bytes), utf8);
-  files.push_back(raw.source);
-  files.back().read_as = as;
-  std::string text = text_format(file, options.format) == TextFormat::Jsonl
-                         ? jsonl_text(raw.text, options.text_key, file.string())
-                         : raw.text;
-  if (is_blank(text)) {
-    refuse(fmt::format("'{}' holds no text: a split must have some", file.string()));
   }
   return text;
 }
@@ -182,6 +165,30 @@ void read_self(Corpus& corpus, const DataOptions& options, const std::string* fr
 
 }  // namespace
 
+std::string user_text(const std::filesystem::path& file, std::string_view leaf,
+                      const DataOptions& options, bool utf8, std::vector<SourceFile>& files) {
+  const auto refuse = [&](const std::string& why) {
+    throw UserError(ExitCode::BadData, fmt::format("{}: {}", leaf, why));
+  };
+  if (text_format(file, options.format) == TextFormat::Tokens) {
+    refuse("'" + file.string() + "' is tokenised: a text is needed here");
+  }
+  std::string bytes = read_corpus_file(file);
+  const std::string why = unreadable_content(file, options.format, bytes, !utf8);
+  if (!why.empty()) refuse(why);
+  const std::string as(read_as(file, options.format, bytes));
+  const RawText raw = as_raw(file, std::move(bytes), utf8);
+  files.push_back(raw.source);
+  files.back().read_as = as;
+  std::string text = text_format(file, options.format) == TextFormat::Jsonl
+                         ? jsonl_text(raw.text, options.text_key, file.string())
+                         : raw.text;
+  if (is_blank(text)) {
+    refuse(fmt::format("'{}' holds no text: a split must have some", file.string()));
+  }
+  return text;
+}
+
 std::string join_published_2(std::string_view text) {
   std::string joined;
   joined.reserve(text.size() + text.size() / 16);
@@ -200,6 +207,12 @@ std::string join_published_2(std::string_view text) {
 std::string combined_sha256(const std::vector<SourceFile>& files) {
   std::vector<std::string> digests;
   for (const SourceFile& file : files) digests.push_back(text_digest(file.sha256, file.read_as));
+  return digest_of_all(digests);
+}
+
+std::string combined_bytes(const std::vector<SourceFile>& files) {
+  std::vector<std::string> digests;
+  for (const SourceFile& file : files) digests.push_back(file.sha256);
   return digest_of_all(digests);
 }
 

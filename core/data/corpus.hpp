@@ -17,7 +17,8 @@ struct SourceFile {
   std::filesystem::path path;
   std::int64_t bytes = 0;
   std::string sha256;
-  std::string read_as = {};  // see text_format.hpp
+  std::string read_as = {};      // see text_format.hpp
+  std::string text_sha256 = {};  // without a byte order mark; empty = as sha256
 };
 
 /// The texts of a corpus, cut into splits and joined as `data.join` says.
@@ -44,11 +45,21 @@ struct Corpus {
 ///         for an unknown corpus.
 Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_text, bool utf8);
 
+/// The text of a file that `leaf` names; of JSONL, its text fields (options.text_key). Adds the
+/// file to `files`.
+/// @throws UserError (NoInput) for a missing file, (BadData) for contents that are no text, or
+/// none,
+///         or tokenised.
+std::string user_text(const std::filesystem::path& file, std::string_view leaf,
+                      const DataOptions& options, bool utf8, std::vector<SourceFile>& files);
+
 /// Lines of `text` as the second study joins them: blank lines dropped, the others with their
 /// newline and one more newline in between.
 std::string join_published_2(std::string_view text);
 
 /// digest_of_all() of the text_digest() of each file.
 std::string combined_sha256(const std::vector<SourceFile>& files);
+/// The same of their bytes alone, as stores were pinned until format 2.0.
+std::string combined_bytes(const std::vector<SourceFile>& files);
 
 }  // namespace depthgrid

@@ -174,6 +174,16 @@ void check_lengths(const Dataset& data, const DataOptions& options) {
     const std::int64_t size = data.split(split).size();
     const bool asked = split == Split::Test && (!options.test.empty() || options.test_fraction > 0);
     const bool wanted = split == Split::Valid || asked || size > 0;
+    const std::filesystem::path own = split == Split::Valid  ? options.valid
+                                      : split == Split::Test ? options.test
+                                                             : "";
+    if (!own.empty() && size < options.seq_len + 1) {
+      throw UserError(ExitCode::BadData,
+                      fmt::format("data.{}: '{}' has {} tokens, too few for one window of "
+                                  "data.seq_len + 1 = {}; use a longer text or a smaller "
+                                  "data.seq_len",
+                                  name_of(split), own.string(), size, options.seq_len + 1));
+    }
     if (!wanted || size >= 2) continue;
     throw UserError(ExitCode::BadData,
                     fmt::format("corpus {}: the split '{}' has {} tokens; a prediction needs two: "

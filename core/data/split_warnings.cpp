@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -10,17 +9,25 @@ namespace depthgrid {
 namespace {
 
 struct OwnFile {
-  std::string_view leaf;
+  std::string leaf;
   std::string sha256;
 };
 
-/// Digests of the files of valid and test, where the user named some.
+/// Of a text, whether or not its file begins with a byte order mark.
+const std::string& digest_of_text(const SourceFile& file) {
+  return file.text_sha256.empty() ? file.sha256 : file.text_sha256;
+}
+
+/// Digests of the files of valid and test, where there are such.
 std::vector<OwnFile> held_out_files(const Dataset& data, const DataOptions& options) {
   std::vector<OwnFile> out;
-  if (!options.valid.empty() && data.files.size() > options.paths.size()) {
-    out.push_back({"data.valid", data.files.back().sha256});
+  const bool own = options.corpus.starts_with("file");
+  if (own && !options.valid.empty() && data.files.size() > options.paths.size()) {
+    out.push_back({"data.valid", digest_of_text(data.files.back())});
+  } else if (!own && data.files.size() > 1) {
+    out.push_back({data.files.back().path.filename().string(), digest_of_text(data.files.back())});
   }
-  if (!data.test_file.sha256.empty()) out.push_back({"data.test", data.test_file.sha256});
+  if (!data.test_file.sha256.empty()) out.push_back({"data.test", digest_of_text(data.test_file)});
   return out;
 }
 
@@ -42,7 +49,7 @@ void add_equal_splits(const Dataset& data, const DataOptions& options,
     const std::size_t own_texts = options.corpus.starts_with("file") ? options.paths.size() : 1;
     const std::size_t trained = std::min(own_texts, data.files.size());
     for (std::size_t i = 0; i < trained; ++i) {
-      if (data.files[i].sha256 != own.sha256) continue;
+      if (digest_of_text(data.files[i]) != own.sha256) continue;
       out.push_back(fmt::format(
           "corpus {}: {} is also trained on: its file has the contents of "
           "'{}' (SHA-256 {})",

@@ -164,9 +164,11 @@ std::string other_look(const fs::path& cell_dir, const ValueMap& planned) {
     out.clear();
     const nlohmann::ordered_json looked = parse_ordered_json(settings);
     for (const auto& [leaf, value] : looked.at("set").items()) {
-      if (leaf.ends_with(".schedule")) continue;
       const Value* wanted = find_key(planned, leaf);
       if (wanted == nullptr || !out.empty()) continue;
+      // What is off has no looks, and what was off is said elsewhere: missing_looks().
+      const bool off = value == "off" || plain_text(*wanted) == "off";
+      if (leaf.ends_with(".schedule") && off) continue;
       const std::string was = value.is_string() ? value.get<std::string>() : value.dump();
       out = leaf + " was " + was + ", not " + plain_text(*wanted);
     }

@@ -47,7 +47,7 @@ ValueMap probe_leaves(const StoredPlan& plan, const StoredCell& cell);
 std::string look_settings(const std::filesystem::path& file, const TableReader& contents,
                           const ValueMap& planned);
 
-/// The first leaf other than a schedule in which the looks of a finished cell, and none of its
+/// The first leaf in which the looks of a finished cell, and none of its
 /// files of looks, differ from the plan: "probes.set.split was dev, not valid"; empty if there is
 /// none.
 /// @throws StorageError if its result cannot be read.

@@ -27,8 +27,8 @@ std::string missing_looks_text(const MissingLooks& missing, const Sweep& sweep,
                                const std::filesystem::path& folder);
 
 /// Says of finished cells that their probes looked by other leaves `probes.*` than the sweep has
-/// now (another split, say): those leaves change no id, so `run` does not train them again. Empty
-/// if there are none.
+/// now (another split or schedule, say): those leaves change no id, so `run` does not train them
+/// again. Empty if there are none.
 std::string other_looks_text(const Sweep& sweep, const std::filesystem::path& folder);
 
 /// A line for each probe whose schedule the file gives, other than its default, but for which no

@@ -51,9 +51,12 @@ std::vector<std::string> refused_texts(const Sweep& sweep, const Store& store) {
       if (!seen.insert(texts).second) continue;
       std::string why;
       try {
-        std::vector<std::string> digests;
-        for (const std::string& file : files) digests.push_back(text_digest_of(file, format));
-        why = store.corpus_refusal(name, digest_of_all(digests));
+        std::vector<std::string> digests, bytes;
+        for (const std::string& file : files) {
+          bytes.push_back(hex(sha256_file(file)));
+          digests.push_back(text_digest(bytes.back(), read_as(file, format, beginning_of(file))));
+        }
+        why = store.corpus_refusal(name, digest_of_all(digests), digest_of_all(bytes));
       } catch (const UserError& problem) {  // of the pin, or an unreadable file
         why = problem.what();
       }

@@ -60,25 +60,23 @@ std::vector<double> values_of(const ValueBySeed& by_seed) {
   return out;
 }
 
-/// Why arms without a common seed cannot be compared: every cell must have the basis of the first.
-BasisMismatch mismatch_of_all(const EvaluationBasis& basis, const ValueBySeed& mine,
-                              const ValueBySeed& theirs) {
-  const std::size_t first = theirs.begin()->second.row;
-  for (const auto& [seed, one] : mine) {
-    if (auto found = basis.mismatch(one.row, first)) return found;
-  }
-  for (const auto& [seed, other] : theirs) {
-    if (auto found = basis.mismatch(other.row, first)) return found;
-  }
-  return {};
+void add_rows(const ValueBySeed& values, std::vector<std::size_t>& to) {
+  for (const auto& [seed, one] : values) to.push_back(one.row);
 }
 
-/// Why the figures of one arm have no mean: each must have the basis of the first.
+/// Why arms without a common seed cannot be compared: all cells must have one basis.
+BasisMismatch mismatch_of_all(const EvaluationBasis& basis, const ValueBySeed& mine,
+                              const ValueBySeed& theirs) {
+  std::vector<std::size_t> rows;
+  add_rows(theirs, rows);
+  add_rows(mine, rows);
+  auto found = basis.mismatch_among(rows);
+  return found ? std::move(found->second) : BasisMismatch();
+}
+
+/// Why the figures of one arm have no mean.
 BasisMismatch mismatch_within(const EvaluationBasis& basis, const ValueBySeed& values) {
-  for (const auto& [seed, one] : values) {
-    if (auto found = basis.mismatch(one.row, values.begin()->second.row)) return found;
-  }
-  return {};
+  return mismatch_of_all(basis, {}, values);
 }
 
 /// Sets the difference of two arms in one metric, or why there is none.

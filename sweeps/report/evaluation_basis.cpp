@@ -154,7 +154,13 @@ bool EvaluationBasis::add_text(std::size_t mine, std::size_t theirs, BasisMismat
   const bool told = facts.contains(digest_) && other.contains(digest_);
   if (told && same_facts(mine, theirs, digest_)) return false;  // whatever made these tokens
   const auto at = label_index(kSplitNames, split_);
-  const unsigned text = (1U << at) & seen::kTexts;
+  unsigned text = (1U << at) & seen::kTexts;
+  // The vocabulary is that of the training text: what changes it changes all tokens.
+  const auto of_training = [&](std::size_t row) {
+    const Value* word = listing_.leaves.find(row, "data.tokenizer");
+    return word != nullptr && (plain_text(*word) == "char" || plain_text(*word) == "word");
+  };
+  if (!told && (of_training(mine) || of_training(theirs))) text |= seen::kTrainText;
   BasisMismatch all, of_text;
   add_leaves(mine, theirs, text, true, all);
   if (told && all.differences.empty()) {
@@ -190,6 +196,22 @@ bool EvaluationBasis::add_text(std::size_t mine, std::size_t theirs, BasisMismat
   return false;
 }
 
+std::optional<std::pair<std::size_t, BasisMismatch>> EvaluationBasis::mismatch_among(
+    const std::vector<std::size_t>& rows) const {
+  std::vector<std::size_t> with;  // the first, and the first that says what its tokens are
+  for (const std::size_t row : rows) {
+    for (const std::size_t other : with) {
+      if (BasisMismatch found = mismatch(row, other)) return std::pair(other, std::move(found));
+    }
+    const bool told = listing_.cells[row].facts.contains(digest_);
+    if (with.empty() ||
+        (with.size() == 1 && told && !listing_.cells[with.front()].facts.contains(digest_))) {
+      with.push_back(row);
+    }
+  }
+  return std::nullopt;
+}
+
 BasisMismatch EvaluationBasis::mismatch(std::size_t mine, std::size_t theirs) const {
   BasisMismatch out;
   if (bits_ == 0 || mine == theirs) return out;
@@ -208,24 +230,20 @@ std::string evaluations_note(const Listing& listing, const std::vector<std::size
                              const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::vector<std::string>>> lines;  // what differs, in which
   for (const std::string& name : names) {
-    const EvaluationBasis basis(listing, name);
-    std::optional<std::size_t> first;
+    std::vector<std::size_t> rows;
     for (const std::size_t row : cells) {
-      if (!listing.cells[row].metrics.contains(name)) continue;
-      if (!first) first = row;
-      const BasisMismatch found = basis.mismatch(row, *first);
-      if (!found) continue;
-      const auto& [what, mine, theirs] = found.differences.front();
-      const std::string text =
-          fmt::format("{} is {} or {}", what, plain_text(theirs), plain_text(mine));
-      const auto known =
-          std::ranges::find(lines, text, [](const auto& line) { return line.first; });
-      if (known == lines.end()) {
-        lines.push_back({text, {name}});
-      } else {
-        known->second.push_back(name);
-      }
-      break;
+      if (listing.cells[row].metrics.contains(name)) rows.push_back(row);
+    }
+    const auto found = EvaluationBasis(listing, name).mismatch_among(rows);
+    if (!found) continue;
+    const auto& [what, mine, theirs] = found->second.differences.front();
+    const std::string text =
+        fmt::format("{} is {} or {}", what, plain_text(theirs), plain_text(mine));
+    const auto known = std::ranges::find(lines, text, [](const auto& line) { return line.first; });
+    if (known == lines.end()) {
+      lines.push_back({text, {name}});
+    } else {
+      known->second.push_back(name);
     }
   }
   std::string out;

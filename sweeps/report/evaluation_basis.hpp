@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sweeps/report/listing.hpp"
@@ -38,6 +40,12 @@ class EvaluationBasis {
   EvaluationBasis(const Listing& listing, std::string_view metric);
 
   BasisMismatch mismatch(std::size_t mine, std::size_t theirs) const;
+
+  /// The first of these rows whose figure is not of the same evaluation as one before it, as that
+  /// one and the mismatch; nothing if all are of one. Each is compared with the first row, and with
+  /// the first that says what its tokens are (results of release 0.1 do not).
+  std::optional<std::pair<std::size_t, BasisMismatch>> mismatch_among(
+      const std::vector<std::size_t>& rows) const;
 
  private:
   bool same_facts(std::size_t mine, std::size_t theirs, const std::string& fact) const;

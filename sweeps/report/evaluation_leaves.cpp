@@ -64,18 +64,23 @@ ValueMap leaves_of_data(const ValueMap& leaves) {
   return out;
 }
 
-/// All of them in a cell, without those that it does not read: their values say nothing.
+/// All of them in a cell, without those that it does not read: their values say nothing. Leaves
+/// that its plan lacks, of a release that had none, have their defaults.
 /// @param varying  leaves_of_data() of those that differ between cells.
 ValueMap read_leaves(const StoredPlan& plan, const StoredCell& cell, const ValueMap& varying) {
   ValueMap leaves = leaves_of_data(plan.constant);
   leaves.insert(leaves.end(), varying.begin(), varying.end());
   try {
     const CellConfig config = resolved_config(plan, cell);
-    std::erase_if(leaves, [&config](const auto& entry) {
-      const std::size_t row = find_leaf(entry.first);
-      return row < schema().size() &&
-             !SchemaCondition(schema()[row].read_when).holds(config.lookup());
-    });
+    std::erase_if(leaves,
+                  [](const auto& entry) { return find_leaf(entry.first) < schema().size(); });
+    for (const Leaf& leaf : schema()) {
+      const bool counts = (leaf.path.starts_with("data.") && leaf.path != "data.seed") ||
+                          leaf.path.starts_with("eval.");
+      if (counts && SchemaCondition(leaf.read_when).holds(config.lookup())) {
+        leaves.emplace_back(std::string(leaf.path), config.at(leaf.path));
+      }
+    }
   } catch (const UserError&) {
     // a plan of another release: as it is written
   }

@@ -123,7 +123,7 @@ check 'all(c["status"] == "completed" for c in j["cells"] if c["in_plan"])'
 # With the key that it was trained with, a cell has another id now; what 0.1 trained stays in the list.
 tar -xJf "$sources/tests/golden/stores_0_1/stores.tar.xz" key
 expect 0 "$depthgrid" plan key.yaml --store key
-says out "1 result of release 0.1 that was trained with these leaves has another name here, since data.text_key"
+says out "1 cell that release 0.1 has trained with these leaves has another name here, since data.text_key"
 expect 0 "$depthgrid" run -q key.yaml --store key
 expect 0 "$depthgrid" results key --all-plans --json
 check 'len(j["cells"]) == 4 and sum(c["in_plan"] for c in j["cells"]) == 2'

@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/config/text_format.hpp"
 #include "storage/files/sealed_file.hpp"
+#include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 #include "tests/support/cell_identity.hpp"
 
@@ -78,6 +79,17 @@ class OwnText : public ::testing::Test {
     sort_map(more);
     return make_config(more);
   }
+  /// Makes the store's cards those of other tokens, as another release or tokeniser would have.
+  static void damage_cards(const std::filesystem::path& root) {
+    for (const auto& entry : std::filesystem::directory_iterator(root / "texts")) {
+      std::string card = read_text_file(entry.path());
+      const std::size_t at = card.find("\"sha256\": \"", card.find("\"train\"")) + 11;
+      card[at] = card[at] == '0' ? '1' : '0';
+      std::filesystem::permissions(entry.path(), std::filesystem::perms::owner_write,
+                                   std::filesystem::perm_options::add);
+      std::ofstream(entry.path(), std::ios::binary) << card;
+    }
+  }
   TemporaryFolder folder_;
   std::string text_ = folder_.write("text.txt", lines(0, 400)).string();
 };
@@ -111,15 +123,7 @@ TEST_F(OwnText, TokensThatAStoreWasNotTrainedOnAreRefused) {
   const std::filesystem::path root = folder_.path() / "s";
   const Store store = Store::open_or_create(root);
   DataPool(store).open(config());
-  // As another release or tokeniser would have made them.
-  for (const auto& entry : std::filesystem::directory_iterator(root / "texts")) {
-    std::string card = read_text_file(entry.path());
-    const std::size_t at = card.find("\"sha256\": \"", card.find("\"train\"")) + 11;
-    card[at] = card[at] == '0' ? '1' : '0';
-    std::filesystem::permissions(entry.path(), std::filesystem::perms::owner_write,
-                                 std::filesystem::perm_options::add);
-    std::ofstream(entry.path(), std::ios::binary) << card;
-  }
+  damage_cards(root);
   // Wherever the files are, and whatever windows are drawn from them.
   const std::string moved = folder_.write("moved.txt", lines(0, 400)).string();
   const std::vector<ValueMap> asked = {{},
@@ -140,7 +144,22 @@ TEST_F(OwnText, TokensThatAStoreWasNotTrainedOnAreRefused) {
           << error.what();
     }
   }
-  DataPool(store).open(config({{"data.dev_fraction", 0.1}}));  // other splits: other cells
+}
+
+TEST_F(OwnText, OtherLeavesOfTheSameCorpusDoNotHideThatItsTokensHaveChanged) {
+  const std::filesystem::path root = folder_.path() / "s";
+  const Store store = Store::open_or_create(root);
+  Sweep sweep = synthetic_sweep({1e-3});
+  sweep.cells[0].config = config();
+  sweep.cells[0].id = cell_id(sweep.cells[0].config);
+  publish_plan(store, sweep);
+  DataPool(store).open(config());
+  DataPool(store).open(config({{"data.dev_fraction", 0.1}}));  // other splits of the same tokens
+  damage_cards(root);
+  for (const ValueMap& more :
+       {ValueMap{{"data.dev_fraction", 0.2}}, ValueMap{{"data.train_tokens", 900}}}) {
+    EXPECT_THROW(DataPool(store).open(config(more)), UserError) << canonical_json(Value(more));
+  }
 }
 
 TEST_F(OwnText, AStoreSaysByWhichRulesItsTokensWereMade) {

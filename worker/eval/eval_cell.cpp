@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <vector>
@@ -18,7 +17,6 @@
 #include "core/base/output.hpp"
 #include "core/data/corpus.hpp"
 #include "core/data/kept_text.hpp"
-#include "core/data/tokenizers/utf8.hpp"
 #include "worker/data_pool.hpp"
 #include "worker/eval/eval_plan.hpp"
 #include "worker/eval/mode_evaluation.hpp"
@@ -58,15 +56,15 @@ std::string text_of(const EvalOrder& order, const CellConfig& config, bool utf8)
     options.test.clear();
     return read_corpus(options, nullptr, utf8).text(split_of(order.split));
   }
-  std::ifstream in(order.data, std::ios::binary);
-  if (!fs::is_regular_file(order.data) || !in) {
+  if (!fs::is_regular_file(order.data)) {
     throw UserError(ExitCode::NoInput,
                     fmt::format("--data {}: there is no such file, and the corpora are {}",
                                 order.data, fmt::join(kCorpora, ", ")));
   }
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (utf8) require_utf8(text, order.data);
-  return text;
+  DataOptions options = data_options(config);
+  options.format = "auto";
+  std::vector<SourceFile> files;
+  return user_text(order.data, "--data", options, utf8, files);
 }
 
 /// Tokens of another text, made by the cell's tokeniser.

@@ -1,5 +1,6 @@
 #include "worker/session/job_evaluation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -49,6 +50,7 @@ void JobEvaluation::evaluate(std::int64_t step) {
     if (!job_.running(e)) continue;
     recorder_.cell(e).eval_row(step, {results, published, modes, e});
     if (modes) recorder_.cell(e).put(*modes, e);
+    periodic_[e] = unsound_in(e, results, modes);
     evaluated.push_back(e);
   }
   seconds_ = clock.seconds();
@@ -83,21 +85,34 @@ std::optional<FinalResults> JobEvaluation::final() {
     const CellStatus status = job_.status(e);
     if (status != CellStatus::Diverged && status != CellStatus::Cancelled) evaluated.push_back(e);
   }
+  // A process that goes on after the last periodic evaluation has not seen it.
+  const auto seen = [this](std::size_t e) { return periodic_.contains(e); };
+  if (!std::ranges::all_of(evaluated, seen)) {
+    const SplitResults again = plan_.periodic(*job_.fused.language);
+    for (const std::size_t e : evaluated) periodic_.emplace(e, unsound_in(e, again, {}));
+  }
   recorder_.charge(&CellClock::eval, clock.seconds(), evaluated);
   return out;
 }
 
 std::optional<double> JobEvaluation::unsound(std::size_t e, const FinalResults& results) const {
+  if (const auto found = unsound_in(e, results.splits, results.modes)) return found;
+  const auto periodic = periodic_.find(e);
+  return periodic == periodic_.end() ? std::nullopt : periodic->second;
+}
+
+std::optional<double> JobEvaluation::unsound_in(std::size_t e, const SplitResults& splits,
+                                                const std::optional<ModeResults>& modes) const {
   const double bound = job_.fused.train.diverged_above[e];
   // Of a finite loss above 709 the perplexity is not finite.
   const auto sound = [&](double loss) { return std::isfinite(std::exp(loss)) && loss <= bound; };
-  for (const std::vector<EvalResult>& split : results.splits) {
+  for (const std::vector<EvalResult>& split : splits) {
     if (!split.empty() && split[e].tokens > 0 && !sound(split[e].loss)) return split[e].loss;
   }
-  if (!results.modes) return std::nullopt;
-  const std::vector<double>& loss = results.modes->loss;
-  const std::size_t modes = loss.size() / recorder_.size();
-  for (std::size_t m = e * modes; m < (e + 1) * modes; ++m) {
+  if (!modes) return std::nullopt;
+  const std::vector<double>& loss = modes->loss;
+  const std::size_t each = loss.size() / recorder_.size();
+  for (std::size_t m = e * each; m < (e + 1) * each; ++m) {
     if (!std::isnan(loss[m]) && !sound(loss[m])) return loss[m];  // NaN: not evaluated
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "storage/cells/cell_file.hpp"
@@ -39,7 +40,8 @@ class JobEvaluation final : public SessionService {
   std::optional<FinalResults> final();
 
   /// The first loss of cell e, of a split or a mode, for which a training step would have ended it
-  /// as diverged: one that is not finite, or above train.diverged_above.
+  /// as diverged: one that is not finite, or above train.diverged_above. Those of its last periodic
+  /// evaluation count, too: where nothing is evaluated in full, they are its last figures.
   std::optional<double> unsound(std::size_t e, const FinalResults& results) const;
 
   /// The variables final_* of cell e.
@@ -48,6 +50,9 @@ class JobEvaluation final : public SessionService {
  private:
   void keep_rows();
   void evaluate(std::int64_t step);
+  /// The same of one evaluation.
+  std::optional<double> unsound_in(std::size_t e, const SplitResults& splits,
+                                   const std::optional<ModeResults>& modes) const;
 
   TrainedJob& job_;
   EarlyStop& early_stop_;
@@ -56,6 +61,8 @@ class JobEvaluation final : public SessionService {
   ModeEvaluation modes_;
   std::int64_t made_ = 0;  // evaluations, including those of earlier attempts
   double seconds_ = 0;     // that the last one took
+  /// unsound_in() of each cell's last periodic evaluation; by cell, none before its first here.
+  std::map<std::size_t, std::optional<double>> periodic_;
 };
 
 }  // namespace depthgrid

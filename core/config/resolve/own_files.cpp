@@ -56,9 +56,7 @@ class FileCheck {
     if (joined_) most *= 2;  // a line of one byte gets another
     if (files.empty() || most >= tokens) return;
     add(leaf, "'" + files.front() + "' is too short: at most " + std::to_string(most) +
-                  " tokens, and " + std::to_string(tokens) +
-                  (leaf == leaf_rows().data_path ? " are one window (data.seq_len + 1)"
-                                                 : " are needed for one prediction"));
+                  " tokens, and " + std::to_string(tokens) + " are one window (data.seq_len + 1)");
   }
 
  private:
@@ -90,11 +88,12 @@ std::vector<OwnFileProblem> own_file_problems(const Slots& slots) {
   const LeafRows& row = leaf_rows();
   std::vector<OwnFileProblem> out;
   const FileCheck check(slots, out);
+  const std::int64_t window = slots.integer(row.seq_len) + 1;
   if (slots.is(row.corpus, "file")) {
-    check(row.data_path, slots.integer(row.seq_len) + 1);
-    check(row.data_valid, 2);
+    check(row.data_path, window);
+    check(row.data_valid, window);
   }
-  check(row.data_test, 2);
+  check(row.data_test, window);
   return out;
 }
 

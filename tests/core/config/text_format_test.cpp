@@ -138,7 +138,7 @@ TEST_F(OwnFiles, TheContentDecides) {
 
 TEST_F(OwnFiles, ATextMayHaveJsonlBesideItButNoTokens) {
   const std::string text = file("a.txt", std::string(100, 'a'));
-  const std::string lines = file("v.ndjson", "{\"body\": \"aaaa\"}\n");
+  const std::string lines = file("v.ndjson", "{\"body\": \"aaaaaaaaa\"}\n");
   EXPECT_EQ(data("path: " + text + ", valid: " + lines + ", text_key: body"), "");
   EXPECT_TRUE(says(data("path: " + text + ", text_key: body"), "`data.text_key`"));
   const std::string ids = file("v.bin", std::string(8, '\1'));

@@ -193,6 +193,26 @@ TEST(EvaluationBasis, OtherTokensMatterThoughNoLeafDiffers) {
             "eval_tokens.valid is 8000, there 8192");
 }
 
+TEST(EvaluationBasis, OfAVocabularyOfTheTrainingTextTheTokensOfEverySplitDependOnIt) {
+  Listing listing = evaluated_arms(
+      {{{"data.corpus", "self"}, {"data.tokenizer", "word"}},
+       {{"data.corpus", "self"}, {"data.tokenizer", "word"}, {"data.dev_fraction", 0.4}}});
+  EXPECT_EQ(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0).text(),
+            "data.dev_fraction is 0.4, there 0.02");
+  for (CellSummary& cell : listing.cells) cell.facts["split_digest.valid"] = 0xabc;
+  EXPECT_FALSE(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0)) << "the same tokens";
+}
+
+TEST(EvaluationsNote, ACellThatDoesNotSayItsTokensHidesNoDifference) {
+  Listing listing = evaluated_arms({{}, {{"train.lr", 0.5}}, {{"train.lr", 0.25}}});
+  for (CellSummary& cell : listing.cells) cell.metrics = {{"final_loss.valid", 2.0}};
+  listing.cells[1].facts["split_digest.valid"] = 0xabc;  // the first is of release 0.1
+  listing.cells[2].facts["split_digest.valid"] = 0xabd;
+  EXPECT_EQ(evaluations_note(listing, {0, 1, 2}, {"final_loss.valid"}),
+            "cells are not of one evaluation, so do not compare their final_loss.valid: the digest "
+            "of valid's tokens is 000000000abc or 000000000abd\n");
+}
+
 TEST(EvaluationBasis, MoreWindowsThanThereAreAreAllOfThem) {
   Listing listing = evaluated_arms({{}, {{"eval.final_windows", 100}}});
   for (CellSummary& cell : listing.cells) cell.metrics["final_tokens.valid"] = 40 * 128;

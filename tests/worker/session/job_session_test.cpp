@@ -198,6 +198,16 @@ TEST(JobSession, AFinalLossIsJudgedAsThoseOfTraining) {
   }
 }
 
+TEST(JobSession, WithoutAFinalEvaluationTheLastPeriodicOneIsJudged) {
+  SmallRun small({.rates = "[1e-3, 1e3]",
+                  .set = {"train.steps=1", "train.clip=none", "eval.final_splits=[]"}});
+  ASSERT_EQ(train(small, small.claim()), SessionEnd::Done);
+
+  const TableReader sound(small.folder(0) / "result.h5"), bad(small.folder(1) / "result.h5");
+  EXPECT_EQ(sound.read("cell_status").integer(0), static_cast<std::int64_t>(CellStatus::Completed));
+  EXPECT_EQ(bad.read("cell_status").integer(0), static_cast<std::int64_t>(CellStatus::Diverged));
+}
+
 TEST(JobSession, ACellWithoutProgressStopsEarly) {
   // A rate of zero: no evaluation after the first is better.
   SmallRun small({.rates = "[0, 1e-3]",
