@@ -21,9 +21,9 @@ YAML
 all=(--set 'probes.trajectory.schedule={every: 10}' --set 'probes.trajectory.token_classes=[all, first, frequent, rare]'
   --set probes.trajectory.state_sequences=2 --set probes.trajectory.state_channels=5
   --set 'probes.gates.schedule={at: [0, 7, "50 %"]}' --set 'probes.logit_lens.schedule={log_spaced: 4}'
-  --set 'probes.gradients.schedule={every: 15}' --set 'probes.lyapunov.schedule={every: 20}' --set probes.lyapunov.exponents=2 --set probes.lyapunov.sequences=2
+  --set 'probes.gradients.schedule={every: 15}' --set 'probes.lyapunov.schedule={at: [20, 40]}' --set probes.lyapunov.exponents=2 --set probes.lyapunov.sequences=2
   --set 'probes.attention.schedule={every: 20}' --set 'probes.weights.schedule={at: [20]}'
-  --set 'probes.solver.schedule={every: 20}' --set probes.solver.rtol=1e-3 --set probes.solver.max_steps=300 --set 'probes.ssm.schedule={every: 20}')
+  --set 'probes.solver.schedule={at: [20, 40]}' --set probes.solver.rtol=1e-3 --set probes.solver.max_steps=300 --set 'probes.ssm.schedule={every: 20}')
 none=()
 for probe in trajectory gates routing gradients logit_lens lyapunov attention weights solver ssm; do none+=(--set "probes.$probe.schedule=off"); done
 run() { # run STORE OPTION...
