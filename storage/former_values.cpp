@@ -27,17 +27,12 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 1> kBecameIdentity = {"data.text_key"};
 
-/// Of files that release 0.1 wrote.
-bool is_former(const TableReader& file) {
-  return file.text_attribute("format_version").value_or("1").starts_with("1");
-}
-
 /// Numbers of the plans that release 0.1 has written.
 std::vector<std::int64_t> former_plans(const Store& store) {
   std::vector<std::int64_t> out = plan_numbers(store);
   std::erase_if(out, [&store](std::int64_t number) {
     try {
-      return !is_former(TableReader(store.plan_file(number), SealCheck::BlockOnly));
+      return !of_former_release(TableReader(store.plan_file(number), SealCheck::BlockOnly));
     } catch (const StorageError&) {  // a damaged plan is reported by who reads the store
       return true;
     }
@@ -79,43 +74,38 @@ bool has_first_journals(const fs::path& folder) {
   return journals && !earlier;
 }
 
-std::vector<fs::path> files_in(const CellConfig& config, std::string_view leaf) {
-  if (config.null(leaf)) return {};
-  if (config.is_word(leaf)) return {config.word(leaf)};
-  const std::vector<std::string> names = config.words(leaf);
-  return {names.begin(), names.end()};
+bool is_marked(const std::string& file) {
+  return !read_as(file, "auto", beginning_of(file)).empty();
 }
 
 /// What release 0.1 had in a cell's name for a user's own text: the digest of the bytes, however
-/// they are read. @param now  what there is now. @param known  of files that were read before.
-Value former_corpus(const CellConfig& config, const Value& now,
-                    std::map<std::string, std::string>& known) {
-  const auto* text = now.get_if<std::string>();
-  if (text == nullptr || !text->starts_with("file:")) return now;
-  const auto [at, fresh] = known.emplace(
-      canonical_json(config.at("data.path")) + canonical_json(config.at("data.valid")), *text);
-  if (!fresh) return Value(at->second);
-  bool marked = false;
-  std::string content;
+/// they are read. Token files, whose side-cars count, are left as they are.
+/// @param now  what there is now.
+Value former_corpus(const CellConfig& config, const Value& now) {
+  const std::vector<std::string> train = config.names("data.path");
+  const std::vector<std::string> valid = config.names("data.valid");
+  const auto tokenised = [](const std::string& file) {
+    return text_format(file, "auto") == TextFormat::Tokens;
+  };
+  if (config.word("data.corpus") != "file" || config.word("data.format") != "auto") return now;
+  if (std::ranges::any_of(train, tokenised)) return now;
+  if (std::ranges::none_of(train, is_marked) && std::ranges::none_of(valid, is_marked)) return now;
   try {
-    for (const char* leaf : {"data.path", "data.valid"}) {
-      std::vector<fs::path> files = files_in(config, leaf);
-      if (files.empty()) continue;
-      for (const fs::path& file : files) {
-        marked = marked || !read_as(file, "auto", beginning_of(file)).empty();
-        if (text_format(file, "auto") == TextFormat::Tokens) return now;
-      }
-      const std::string digest = files_digest(files);
-      content = content.empty() ? digest : hex(sha256(content + "\nvalid " + digest));
+    std::string content = files_digest({train.begin(), train.end()});
+    if (!valid.empty()) {
+      content = hex(sha256(content + "\nvalid " + files_digest({valid.begin(), valid.end()})));
     }
+    return Value("file:" + content);
   } catch (const UserError&) {  // a file is not there
     return now;
   }
-  if (marked && config.word("data.format") == "auto") at->second = "file:" + content;
-  return Value(at->second);
 }
 
 }  // namespace
+
+bool of_former_release(const TableReader& file) {
+  return file.text_attribute("format_version").value_or("1").starts_with("1");
+}
 
 void FormerValues::compare(const std::vector<std::int64_t>& numbers, const StoredPlan& plan) {
   if (numbers.empty()) return;
@@ -169,15 +159,23 @@ std::string FormerValues::of(const CellId& id) const {
 }
 
 std::string former_names_note(const Store& store, const Sweep& sweep) {
+  if (former_plans(store).empty()) return {};
   std::size_t results = 0;
   std::string first;
-  std::map<std::string, std::string> corpora;  // digests of bytes by what names them
+  std::map<std::string, Value> corpora;  // by what names the files
   for (const CellPlan& cell : sweep.cells) {
     if (store.completed(cell.id)) continue;
-    ValueMap leaves = cell.config.changed();
+    const CellConfig& config = cell.config;
+    ValueMap leaves = config.changed();
     const ValueMap now = leaves;
     for (auto& [path, value] : leaves) {
-      if (path == "data.corpus") value = former_corpus(cell.config, value, corpora);
+      if (path != "data.corpus") continue;
+      const auto [at, fresh] =
+          corpora.emplace(canonical_json(config.at("data.path")) +
+                              canonical_json(config.at("data.valid")) + config.word("data.format"),
+                          value);
+      if (fresh) at->second = former_corpus(config, value);
+      value = at->second;
     }
     std::erase_if(leaves, [](const auto& entry) {
       return std::ranges::find(kBecameIdentity, entry.first) != kBecameIdentity.end();
@@ -187,7 +185,7 @@ std::string former_names_note(const Store& store, const Sweep& sweep) {
     const fs::path folder = store.cell_path(former);
     const bool same = std::ranges::all_of(kBecameIdentity, [&](std::string_view leaf) {
       const std::optional<Value> then = recorded_value(folder, leaf);
-      return !then || *then == cell.config.at(leaf);
+      return !then || *then == config.at(leaf);
     });
     if (!same || (!something_at(folder / "result.h5") && !has_first_journals(folder))) continue;
     ++results;

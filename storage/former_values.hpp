@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "storage/columns/table_reader.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
 
 namespace depthgrid {
+
+/// Whether release 0.1 wrote the file.
+bool of_former_release(const TableReader& file);
 
 /// Leaves that release 0.1 left out of the identity of a cell, though they change what it is
 /// trained on: two of its plans could ask for other values under one id. Records that were made

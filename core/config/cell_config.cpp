@@ -85,6 +85,11 @@ bool CellConfig::is_word(std::string_view path) const {
   return at(path).get_if<std::string>() != nullptr;
 }
 
+std::vector<std::string> CellConfig::names(std::string_view path) const {
+  if (null(path)) return {};
+  return is_word(path) ? std::vector<std::string>{word(path)} : words(path);
+}
+
 std::vector<std::string> CellConfig::words(std::string_view path) const {
   std::vector<std::string> out;
   for (const Value& item : typed<ValueList>(*this, path, "a list")) out.push_back(plain_text(item));

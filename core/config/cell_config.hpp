@@ -35,6 +35,8 @@ class CellConfig {
   const std::string& word(std::string_view path) const;
   bool is_word(std::string_view path) const;
   std::vector<std::string> words(std::string_view path) const;
+  /// Of a leaf that is null, one word, or a list of them: none, one, or all.
+  std::vector<std::string> names(std::string_view path) const;
 
   /// Leaves that differ from the schema's (derived) default, as hashed by the id. Seeds are
   /// resolved (model.seed, data.seed); `data.corpus: file` is "file:<SHA-256 of the bytes>".

@@ -137,29 +137,36 @@ TextContents text_contents(const fs::path& file, std::string_view word, std::str
     add_text(out, text);
     return out;
   }
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    at = end + 1;
-    ++number;
+  // What does not begin as ASCII is no record either, but may be blank to who knows Unicode.
+  const auto passed_over = [](std::string_view line) {
     const std::size_t first = line.find_first_not_of(kBlanks);
-    if (first == std::string_view::npos) continue;
-    const auto record = parse_json_or_discard(line);
-    const auto field = record.is_object() ? record.find(text_key) : record.end();
-    if (record.is_object() && field != record.end() && field->is_string()) {
-      add_text(out, field->get_ref<const std::string&>() + "\n");
-    } else if (static_cast<unsigned char>(line[first]) < 0x80 && out.problem.empty()) {
-      out.problem = record_problem(file.string(), number, text_key);
-    }
-  }
+    return first == std::string_view::npos || static_cast<unsigned char>(line[first]) >= 0x80;
+  };
+  out.problem = each_record(text, text_key, file.string(), passed_over,
+                            [&out](const std::string& record) { add_text(out, record + "\n"); });
   return out;
 }
 
-std::string record_problem(const std::string& file, std::size_t number,
-                           const std::string& text_key) {
-  return file + ":" + std::to_string(number) + ": expected a JSON object with a text field '" +
-         text_key + "' (data.text_key names the field)";
+std::string each_record(std::string_view jsonl, const std::string& text_key,
+                        const std::string& place,
+                        const std::function<bool(std::string_view line)>& blank,
+                        const std::function<void(const std::string& text)>& take) {
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < jsonl.size();) {
+    const std::size_t end = std::min(jsonl.find('\n', at), jsonl.size());
+    const std::string_view line = jsonl.substr(at, end - at);
+    at = end + 1;
+    ++number;
+    if (blank(line)) continue;
+    const auto record = parse_json_or_discard(line);
+    const auto field = record.is_object() ? record.find(text_key) : record.end();
+    if (!record.is_object() || field == record.end() || !field->is_string()) {
+      return place + ":" + std::to_string(number) + ": expected a JSON object with a text field '" +
+             text_key + "' (data.text_key names the field)";
+    }
+    take(field->get_ref<const std::string&>());
+  }
+  return {};
 }
 
 std::string_view without_mark(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -61,9 +62,13 @@ struct TextContents {
 TextContents text_contents(const std::filesystem::path& file, std::string_view word,
                            std::string_view bytes, const std::string& text_key);
 
-/// Why line `number` of a JSONL file is no record with a text.
-std::string record_problem(const std::string& file, std::size_t number,
-                           const std::string& text_key);
+/// Calls `take` with the text of each record of a JSONL text, in the order of lines.
+/// @param blank  whether a line is passed over. @param place  names the text in the problem.
+/// @return  why a line is no record with a text, where it ends; empty if all are.
+std::string each_record(std::string_view jsonl, const std::string& text_key,
+                        const std::string& place,
+                        const std::function<bool(std::string_view line)>& blank,
+                        const std::function<void(const std::string& text)>& take);
 
 /// `text` without UTF-8's byte order mark.
 std::string_view without_mark(std::string_view text);

@@ -3,11 +3,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
-#include "core/base/json_text.hpp"
 #include "core/config/text_format.hpp"
 #include "core/data/corpus_search.hpp"
 #include "core/data/self_corpus.hpp"
@@ -73,21 +71,9 @@ bool is_blank(std::string_view line) {
 std::string jsonl_text(std::string_view jsonl, const std::string& text_key,
                        const std::string& place) {
   std::string text;
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < jsonl.size();) {
-    const std::size_t end = std::min(jsonl.find('\n', at), jsonl.size());
-    const std::string_view line = jsonl.substr(at, end - at);
-    at = end + 1;
-    ++number;
-    if (is_blank(line)) continue;
-    const auto record = parse_json_or_discard(line);
-    const auto field = record.is_object() ? record.find(text_key) : record.end();
-    if (!record.is_object() || field == record.end() || !field->is_string()) {
-      throw UserError(ExitCode::BadData, record_problem(place, number, text_key));
-    }
-    text += field->get_ref<const std::string&>();
-    text += '\n';
-  }
+  const std::string problem = each_record(jsonl, text_key, place, is_blank,
+                                          [&text](const std::string& one) { text += one + "\n"; });
+  if (!problem.empty()) throw UserError(ExitCode::BadData, problem);
   return text;
 }
 
@@ -163,6 +149,13 @@ void read_self(Corpus& corpus, const DataOptions& options, const std::string* fr
   cut_text(corpus, *frozen, options, false);
 }
 
+template <class Digest>
+std::string combined(const std::vector<SourceFile>& files, Digest digest) {
+  std::vector<std::string> digests;
+  for (const SourceFile& file : files) digests.push_back(digest(file));
+  return digest_of_all(digests);
+}
+
 }  // namespace
 
 std::string user_text(const std::filesystem::path& file, std::string_view leaf,
@@ -205,15 +198,12 @@ std::string join_published_2(std::string_view text) {
 }
 
 std::string combined_sha256(const std::vector<SourceFile>& files) {
-  std::vector<std::string> digests;
-  for (const SourceFile& file : files) digests.push_back(text_digest(file.sha256, file.read_as));
-  return digest_of_all(digests);
+  return combined(files,
+                  [](const SourceFile& file) { return text_digest(file.sha256, file.read_as); });
 }
 
 std::string combined_bytes(const std::vector<SourceFile>& files) {
-  std::vector<std::string> digests;
-  for (const SourceFile& file : files) digests.push_back(file.sha256);
-  return digest_of_all(digests);
+  return combined(files, [](const SourceFile& file) { return file.sha256; });
 }
 
 Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_text, bool utf8) {

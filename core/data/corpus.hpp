@@ -47,9 +47,10 @@ Corpus read_corpus(const DataOptions& options, const std::string* frozen_self_te
 
 /// The text of a file that `leaf` names; of JSONL, its text fields (options.text_key). Adds the
 /// file to `files`.
-/// @throws UserError (NoInput) for a missing file, (BadData) for contents that are no text, or
-/// none,
-///         or tokenised.
+/// @param utf8  check that it is UTF-8.
+/// @throws UserError (NoInput) for a missing file, (BadData) for contents that are no text, blank
+/// or
+///         tokenised.
 std::string user_text(const std::filesystem::path& file, std::string_view leaf,
                       const DataOptions& options, bool utf8, std::vector<SourceFile>& files);
 

@@ -9,13 +9,6 @@ std::filesystem::path path_or_empty(const CellConfig& config, std::string_view l
   return config.null(leaf) ? std::filesystem::path() : std::filesystem::path(config.word(leaf));
 }
 
-std::vector<std::filesystem::path> paths(const CellConfig& config) {
-  if (config.null("data.path")) return {};
-  if (config.is_word("data.path")) return {config.word("data.path")};
-  const std::vector<std::string> words = config.words("data.path");
-  return {words.begin(), words.end()};
-}
-
 SyntheticOptions synthetic_options(const CellConfig& config) {
   SyntheticOptions options;
   options.order = config.integer("data.synthetic.order");
@@ -34,7 +27,8 @@ SyntheticOptions synthetic_options(const CellConfig& config) {
 DataOptions data_options(const CellConfig& config) {
   DataOptions options;
   options.corpus = config.word("data.corpus");
-  options.paths = paths(config);
+  const std::vector<std::string> names = config.names("data.path");
+  options.paths.assign(names.begin(), names.end());
   options.valid = path_or_empty(config, "data.valid");
   options.test = path_or_empty(config, "data.test");
   options.format = config.word("data.format");

@@ -77,6 +77,13 @@ std::set<std::string> probes_of(const TableReader& file) {
   return out;
 }
 
+ValueMap of_probes(const ValueMap& leaves) {
+  ValueMap out;
+  std::ranges::copy_if(leaves, std::back_inserter(out),
+                       [](const auto& entry) { return entry.first.starts_with("probes."); });
+  return out;
+}
+
 }  // namespace
 
 fs::path publish_looks(const fs::path& cell_dir, const LookFileInput& input) {
@@ -112,14 +119,19 @@ std::set<std::string> recorded_probes(const fs::path& cell_dir) {
 }
 
 ValueMap probe_leaves(const StoredPlan& plan, const StoredCell& cell) {
-  ValueMap out;
-  for (const ValueMap* leaves : {&plan.constant, &cell.varying}) {
-    for (const auto& entry : *leaves) {
-      if (entry.first.starts_with("probes.")) out.push_back(entry);
-    }
-  }
+  ValueMap out = of_probes(plan.constant);
+  std::ranges::move(of_probes(cell.varying), std::back_inserter(out));
   sort_map(out);
   return out;
+}
+
+std::string probe_leaves_digest(const StoredPlan& plan) {
+  std::string all = canonical_json(Value(of_probes(plan.constant))) + "\n";
+  for (const StoredCell& cell : plan.cells) {
+    const ValueMap own = of_probes(cell.varying);
+    if (!own.empty()) all += cell.id + canonical_json(Value(own)) + "\n";
+  }
+  return hex(sha256(all));
 }
 
 std::string look_settings(const fs::path& file, const TableReader& contents,

@@ -40,6 +40,8 @@ std::set<std::string> recorded_probes(const std::filesystem::path& cell_dir);
 
 /// Leaves `probes.*` of a cell in a plan.
 ValueMap probe_leaves(const StoredPlan& plan, const StoredCell& cell);
+/// Changes when such a leaf of a cell does.
+std::string probe_leaves_digest(const StoredPlan& plan);
 
 /// How a file of looks, or a result, came to its looks, as a JSON object: its name, probes, steps,
 /// and in "set" the leaves `probes.*` that differ from those of the plan.
@@ -47,9 +49,8 @@ ValueMap probe_leaves(const StoredPlan& plan, const StoredCell& cell);
 std::string look_settings(const std::filesystem::path& file, const TableReader& contents,
                           const ValueMap& planned);
 
-/// The first leaf in which the looks of a finished cell, and none of its
-/// files of looks, differ from the plan: "probes.set.split was dev, not valid"; empty if there is
-/// none.
+/// The first leaf in which the looks of a finished cell, and of all its files of looks, differ from
+/// the plan: "probes.set.split was dev, not valid"; empty if there is none.
 /// @throws StorageError if its result cannot be read.
 std::string other_look(const std::filesystem::path& cell_dir, const ValueMap& planned);
 

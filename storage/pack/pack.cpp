@@ -256,7 +256,7 @@ class Packer {
                              {"n_cells_planned", static_cast<std::int64_t>(plan_.cells.size())},
                              {"n_cells_packed", static_cast<std::int64_t>(results)},
                              {"source_digest", sources_.digest},
-                             {"probe_leaves", probe_leaves_digest(plan_)}};
+                             {"probe_leaves", sources_.probe_leaves}};
     out.insert(out.end(), more.begin(), more.end());
     return out;
   }

@@ -135,6 +135,13 @@ ColumnTable numbers_of(const StoredPlan& plan, std::size_t row, const CellHistor
   }
 }
 
+/// By which leaves there were looks. @param settings  of look_settings(), separated by commas.
+void add_settings(const std::string& settings, CellSource& source) {
+  if (settings.empty()) return;
+  const std::string all = "[" + settings + "]";
+  source.table.columns.push_back(text_column("look_settings", {"cell"}, {&all, 1}));
+}
+
 /// Puts the looks at stored weights over the cell's numbers, and says by which leaves there were
 /// looks. Damaged files are left out, and said.
 /// @param settings  look_settings() of its result.
@@ -154,10 +161,7 @@ void add_looks(const Store& store, const StoredCell& cell, const ValueMap& plann
     }
   }
   source.table = with_looks(source.table, looks);
-  if (!settings.empty()) {
-    const std::string all = "[" + settings + "]";
-    source.table.columns.push_back(text_column("look_settings", {"cell"}, {&all, 1}));
-  }
+  add_settings(settings, source);
   source.looks = looks_digest(read);
 }
 
@@ -188,10 +192,6 @@ std::string instead(const std::string& kept) {
   return kept.empty() ? "; its journals are used" : "; its row is kept as it was packed before";
 }
 
-bool of_former_release(const TableReader& file) {
-  return file.text_attribute("format_version").value_or("1").starts_with("1");
-}
-
 /// Everything of a result; its series only if something changes in them: looks are put over them,
 /// or they have figures that are withheld.
 void read_result(const Store& store, const StoredPlan& plan, const StoredCell& cell,
@@ -211,10 +211,7 @@ void read_result(const Store& store, const StoredPlan& plan, const StoredCell& c
         read_cell_columns(reader, file, [](const auto& dims) { return !is_series(dims); });
     std::ranges::copy_if(reader.names(), std::back_inserter(source.series),
                          [](const std::string& name) { return is_series(axes_of_column(name)); });
-    if (!settings.empty()) {
-      const std::string all = "[" + settings + "]";
-      source.table.columns.push_back(text_column("look_settings", {"cell"}, {&all, 1}));
-    }
+    add_settings(settings, source);
   }
   if (out.library_versions.empty()) {
     out.library_versions = reader.text_attribute("library_versions").value_or("");
@@ -255,17 +252,6 @@ CellsView view_of(const Store& store, const StoredPlan& plan) {
 
 }  // namespace
 
-std::string probe_leaves_digest(const StoredPlan& plan) {
-  StoredPlan shared;
-  shared.constant = plan.constant;
-  std::string all = canonical_json(Value(probe_leaves(shared, {}))) + "\n";
-  for (const StoredCell& cell : plan.cells) {
-    const ValueMap own = probe_leaves({}, cell);
-    if (!own.empty()) all += cell.id + canonical_json(Value(own)) + "\n";
-  }
-  return hex(sha256(all));
-}
-
 bool is_series(const std::vector<std::string>& dims) {
   return dims.size() > 1 && dims[0] == "cell" && dimension(dims[1]).kind == AxisKind::Joined;
 }
@@ -284,6 +270,7 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   out.digest = view.digest;
   out.settled = view.settled;
   out.states = std::move(view.states);
+  out.probe_leaves = probe_leaves_digest(plan);
   out.cells.resize(plan.cells.size());
   const FormerValues former(store, plan);
   const auto kept = [&](std::size_t i) {
@@ -294,7 +281,7 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   // their looks differ from those of the plan then.
   const bool read_again =
       out.previous && (of_former_release(*out.previous) ||
-                       out.previous->text_attribute("probe_leaves") != probe_leaves_digest(plan));
+                       out.previous->text_attribute("probe_leaves") != out.probe_leaves);
   std::set<std::size_t> foreign;  // cells whose records are not theirs
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     const CellOutcome& found = view.cells[i];

@@ -36,6 +36,7 @@ struct PackSources {
   /// Changes when anything that goes into the packed file does.
   std::string digest;
   std::string settled;           // settled_digest() of the same view
+  std::string probe_leaves;      // probe_leaves_digest() of the plan
   std::string library_versions;  // of a cell file
   std::vector<std::string> problems;
   bool damaged_previous = false;  // something that is no packed file has its name
@@ -47,9 +48,6 @@ bool is_series(const std::vector<std::string>& dims);
 /// Looks at every cell of the plan: the seal of its result, or its journals. Cells already in the
 /// packed file are not read; the others only if the digest has changed.
 PackSources gather_sources(const Store& store, const StoredPlan& plan);
-
-/// Changes when a leaf `probes.*` of a cell does.
-std::string probe_leaves_digest(const StoredPlan& plan);
 
 /// Changes when a cell gets a result or another state, and with the records of cells that are not
 /// running. Records of running cells do not count: they change all the time.

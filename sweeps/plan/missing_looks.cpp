@@ -9,9 +9,25 @@
 #include "core/base/printable.hpp"
 #include "core/config/schema.hpp"
 #include "storage/cells/look_file.hpp"
+#include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// Whether every plan of the store has the leaves `probes.*` of this one: then so has every result.
+bool all_plans_probe_alike(const Store& store, const StoredPlan& plan) {
+  const std::string ours = probe_leaves_digest(plan);
+  return std::ranges::all_of(plan_numbers(store), [&](std::int64_t number) {
+    try {
+      return probe_leaves_digest(read_plan_file(store.plan_file(number), number)) == ours;
+    } catch (const StorageError&) {  // a damaged plan: who needs it says so
+      return false;
+    }
+  });
+}
+
+}  // namespace
 
 std::vector<MissingLooks> missing_looks(const Sweep& sweep, const CostTable& costs,
                                         const std::filesystem::path& folder) {
@@ -53,6 +69,7 @@ std::string other_looks_text(const Sweep& sweep, const std::filesystem::path& fo
   if (!Store::is_at(folder)) return {};
   const Store store = Store::open(folder);
   const StoredPlan plan = stored_plan(sweep);
+  if (all_plans_probe_alike(store, plan)) return {};
   std::size_t cells = 0;
   std::string first;
   for (const StoredCell& cell : plan.cells) {

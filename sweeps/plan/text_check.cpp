@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
@@ -12,24 +13,14 @@
 namespace depthgrid {
 namespace {
 
-/// Files of one leaf: a name, a list of names, or null.
-void add_files(std::vector<std::string>& out, const CellConfig& config, const char* leaf) {
-  if (config.null(leaf)) return;
-  const std::vector<std::string> names =
-      config.is_word(leaf) ? std::vector<std::string>{config.word(leaf)} : config.words(leaf);
-  out.insert(out.end(), names.begin(), names.end());
-}
-
 /// A name under which a store pins texts, and their files.
 using PinnedTexts = std::pair<std::string, std::vector<std::string>>;
 
 std::vector<PinnedTexts> texts_of(const CellConfig& config) {
-  std::vector<PinnedTexts> out = {{config.word("data.corpus"), {}}};
-  add_files(out[0].second, config, "data.path");
-  add_files(out[0].second, config, "data.valid");
-  out.push_back({out[0].first + ".test", {}});
-  add_files(out[1].second, config, "data.test");
-  return out;
+  const std::string& corpus = config.word("data.corpus");
+  std::vector<std::string> files = config.names("data.path");
+  std::ranges::move(config.names("data.valid"), std::back_inserter(files));
+  return {{corpus, std::move(files)}, {corpus + ".test", config.names("data.test")}};
 }
 
 bool is_tokenised(const std::string& file, const std::string& format) {

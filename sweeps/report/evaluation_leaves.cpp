@@ -52,14 +52,17 @@ constexpr std::array kSeen = {
     SeenRow{"eval.batch_size", 0},
 };
 
+/// Seeds, of which every cell has its own, do not.
+bool may_count(std::string_view path) {
+  return (path.starts_with("data.") && path != "data.seed") || path.starts_with("eval.");
+}
+
 /// Those of these leaves that may count, and the one on which it depends whether they are read.
-/// Seeds, of which every cell has its own, are not among them.
 ValueMap leaves_of_data(const ValueMap& leaves) {
   ValueMap out;
   for (const auto& entry : leaves) {
     const std::string& path = entry.first;
-    const bool data = path.starts_with("data.") && path != "data.seed";
-    if (data || path.starts_with("eval.") || path == "model.family") out.push_back(entry);
+    if (may_count(path) || path == "model.family") out.push_back(entry);
   }
   return out;
 }
@@ -75,9 +78,7 @@ ValueMap read_leaves(const StoredPlan& plan, const StoredCell& cell, const Value
     std::erase_if(leaves,
                   [](const auto& entry) { return find_leaf(entry.first) < schema().size(); });
     for (const Leaf& leaf : schema()) {
-      const bool counts = (leaf.path.starts_with("data.") && leaf.path != "data.seed") ||
-                          leaf.path.starts_with("eval.");
-      if (counts && SchemaCondition(leaf.read_when).holds(config.lookup())) {
+      if (may_count(leaf.path) && SchemaCondition(leaf.read_when).holds(config.lookup())) {
         leaves.emplace_back(std::string(leaf.path), config.at(leaf.path));
       }
     }
