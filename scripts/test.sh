@@ -36,7 +36,7 @@ check_format() {
 run_tests() {  # run_tests PRESET [CTEST ARGUMENTS]
   mpi_environment
   say "== running the tests, $(cores) at once (set-up and build took $(elapsed "$script_start"))"
-  PATH=$venv/bin:$PATH ctest --preset "$1" -j "$(cores)" "${@:2}"
+  PATH=$venv/bin:$PATH ctest --preset "$1" -j $((2 * $(cores) + 1)) "${@:2}"  # tests/CMakeLists.txt
 }
 run_long_part() {  # run_long_part NAME: one row of the table, recorded
   local name tests what start outcome=passed

@@ -51,19 +51,30 @@ RawText as_raw(const std::filesystem::path& file, std::string bytes, bool utf8) 
   return raw;
 }
 
-/// A file of a named corpus. @throws UserError (BadData) for contents that are no text.
-RawText read_raw(const std::filesystem::path& file, bool utf8) {
-  std::string bytes = read_corpus_file(file);
-  const std::string why = unreadable_content(file, "auto", bytes, false);
-  if (!why.empty()) throw UserError(ExitCode::BadData, "data.path: " + why);
-  return as_raw(file, std::move(bytes), utf8);
-}
-
 bool is_blank(std::string_view line) {
   for (std::size_t at = 0; at < line.size();) {
     if (!is_white_space(next_code_point(line, at))) return false;  // not UTF-8: not blank
   }
   return true;
+}
+
+[[noreturn]] void refuse(std::string_view leaf, const std::string& why) {
+  throw UserError(ExitCode::BadData, fmt::format("{}: {}", leaf, why));
+}
+
+void refuse_blank(std::string_view leaf, const std::filesystem::path& file, std::string_view text) {
+  if (!is_blank(text)) return;
+  refuse(leaf, fmt::format("'{}' holds no text: a split must have some", file.string()));
+}
+
+/// A file of a named corpus. @throws UserError (BadData) for contents that are no text, or none.
+RawText read_raw(const std::filesystem::path& file, bool utf8) {
+  std::string bytes = read_corpus_file(file);
+  const std::string why = unreadable_content(file, "auto", bytes, false);
+  if (!why.empty()) refuse("data.path", why);
+  RawText raw = as_raw(file, std::move(bytes), utf8);
+  refuse_blank("data.path", file, raw.text);
+  return raw;
 }
 
 /// The `text_key` field of every line of a JSONL text, each followed by a newline.
@@ -160,15 +171,12 @@ std::string combined(const std::vector<SourceFile>& files, Digest digest) {
 
 std::string user_text(const std::filesystem::path& file, std::string_view leaf,
                       const DataOptions& options, bool utf8, std::vector<SourceFile>& files) {
-  const auto refuse = [&](const std::string& why) {
-    throw UserError(ExitCode::BadData, fmt::format("{}: {}", leaf, why));
-  };
   if (text_format(file, options.format) == TextFormat::Tokens) {
-    refuse("'" + file.string() + "' is tokenised: a text is needed here");
+    refuse(leaf, "'" + file.string() + "' is tokenised: a text is needed here");
   }
   std::string bytes = read_corpus_file(file);
   const std::string why = unreadable_content(file, options.format, bytes, !utf8);
-  if (!why.empty()) refuse(why);
+  if (!why.empty()) refuse(leaf, why);
   const std::string as(read_as(file, options.format, bytes));
   const RawText raw = as_raw(file, std::move(bytes), utf8);
   files.push_back(raw.source);
@@ -176,9 +184,7 @@ std::string user_text(const std::filesystem::path& file, std::string_view leaf,
   std::string text = text_format(file, options.format) == TextFormat::Jsonl
                          ? jsonl_text(raw.text, options.text_key, file.string())
                          : raw.text;
-  if (is_blank(text)) {
-    refuse(fmt::format("'{}' holds no text: a split must have some", file.string()));
-  }
+  refuse_blank(leaf, file, text);
   return text;
 }
 

@@ -78,6 +78,13 @@ import netCDF4
 data = netCDF4.Dataset("text/sweep.h5")
 assert data["final_loss"].shape[0] == 4 and len(set(data["cell"][:])) == 4
 PY
+"$python" - <<'PY' || fail "sweep.h5 does not tell the tokens of 0.1 from those of this release"
+import h5py
+file = h5py.File("text/sweep.h5")
+rules = dict(zip(file["cell"].asstr()[()].tolist(), file["text_rules"][()].tolist()))
+assert rules.pop("918324752f12") == -1, "trained by 0.1, which had no number"
+assert set(rules.values()) == {2}, rules
+PY
 expect 0 "$depthgrid" run -q text.yaml --store text --set seeds=2
 expect 0 "$depthgrid" pack text
 says out "already up to date"
@@ -143,6 +150,11 @@ for set in data.seq_len=16 data.seq_len=8 data.sampler=epoch data.cache=tokens; 
   expect 65 "$depthgrid" run -q text.yaml --store former/text --set data.path=moved.jsonl --set "$set" --set seeds=3
   says err "are not those that the cells"
 done
+# What was trained stays, and is marked.
+expect 0 "$depthgrid" results former/text
+says out "trained on tokens by text rules 1 of an earlier release"
+expect 0 "$depthgrid" results former/text --json
+equal_cells text.json out || fail "a refusal has changed what was finished"
 mv moved.jsonl posts.jsonl
 
 # 5. A later format is refused with a sentence, as 0.1 refuses this one.

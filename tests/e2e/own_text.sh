@@ -65,3 +65,33 @@ says err 'its files or those of its tokeniser are not there'
 for file in results/byte/tokens/*.tokens; do truncate -s 70 "$file"; done
 expect 66 "$depthgrid" eval results/byte --cell baseline,s0
 says err 'text.txt'
+cd ..
+
+# What is refused for its packing says a command that makes a text of it, and what was packed is trained on and
+# evaluated as the text itself is.
+mv elsewhere/other-name.txt text.txt
+cp text.txt packed.txt && gzip packed.txt
+expect 2 "$depthgrid" validate byte.yaml --set data.path=packed.txt.gz
+command=$(sed -n 's/.*run  \(gzip .*\)  and name .*/\1/p' err | head -1)
+[ -n "$command" ] || fail "no command is named for a packed text"
+bash -c "$command" || fail "the command that the message names does not work: $command"
+expect 0 "$depthgrid" run byte.yaml -q --store unpacked --set data.path=packed.txt
+losses() {
+  "$depthgrid" results "$1" --json | python3 -c 'import json, sys
+cell = json.load(sys.stdin)["cells"][0]
+print(cell["status"], sorted((k, v) for k, v in cell["metrics"].items() if "loss" in k))'
+}
+[ "$(losses unpacked)" = "$(losses elsewhere/results/byte)" ] || fail "unpacked: other numbers than of the text"
+
+# Another text is read by `eval` as training reads it.
+printf 'the %s small fox\n' 1 2 3 4 5 >plain.txt
+printf '\357\273\277' | cat - plain.txt >marked.txt
+sed 's/.*/{"text": "&"}/' plain.txt >records.NDJSON
+gzip -k plain.txt
+for file in plain.txt marked.txt records.NDJSON; do
+  expect 0 "$depthgrid" eval elsewhere/results/byte --cell baseline,s0 --data "$file" --json
+  python3 -c 'import json, sys; print(json.load(sys.stdin)["modes"])' <out >"$file.modes"
+  cmp -s plain.txt.modes "$file.modes" || fail "$file: other numbers than of the text in it"
+done
+expect 65 "$depthgrid" eval elsewhere/results/byte --cell baseline,s0 --data plain.txt.gz
+says err "gzip -dc"

@@ -4,6 +4,17 @@
 
 expect 0 "$depthgrid" --version
 says out "depthgrid 0."
+# One release everywhere, and the pages that every user looks for are named on the first one.
+release=$(sed -n 's/^depthgrid \([0-9.]*\).*/\1/p' out)
+grep -qx "version: $release" "$sources/CITATION.cff" || fail "CITATION.cff is not of release $release"
+[ "$(sed -n 's/^## //p' "$sources/CHANGELOG.md" | head -1)" = "$release" ] || fail "CHANGELOG.md does not begin with $release"
+for page in LICENSE CITATION.cff CHANGELOG.md AGENTS.md; do
+  [ -s "$sources/$page" ] && grep -q "$page" "$sources/README.md" || fail "README.md does not name $page"
+done
+# AGENTS.md has every exit code.
+for code in $(sed -n 's/^ *[A-Za-z]* = \([0-9]*\),\?\( .*\)\?$/\1/p' "$sources/core/base/exit_code.hpp"); do
+  grep -Eq "^\| ([0-9]+, )*$code(, [0-9]+)* \|" "$sources/AGENTS.md" || fail "AGENTS.md does not explain exit code $code"
+done
 
 ldd "$depthgrid" >"$scratch/libraries"
 if grep -E 'libtorch|libc10|libmpi|libcuda|libnccl' "$scratch/libraries"; then

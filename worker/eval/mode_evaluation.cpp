@@ -95,6 +95,12 @@ bool ModeEvaluation::is_default(const DeclaredMode& mode) const {
   return mode.mode == ExecutionMode::Student && mode.decider.value_or(own) == own;
 }
 
+bool ModeEvaluation::evaluates(std::size_t mode) const {
+  return std::ranges::any_of(modes_, [mode](const DeclaredMode& m) {
+    return label_index(kEvalModeNames, m.name) == mode;
+  });
+}
+
 SplitDone ModeEvaluation::listener(bool final) {
   if (!active() || std::ranges::none_of(modes_, [&](const auto& m) { return is_default(m); })) {
     return {};

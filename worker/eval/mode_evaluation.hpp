@@ -41,6 +41,9 @@ class ModeEvaluation {
 
   bool active() const noexcept { return !modes_.empty(); }
 
+  /// Whether a mode is evaluated: of others, ModeResults has NaN. @param mode  of kEvalModeNames.
+  bool evaluates(std::size_t mode) const;
+
   /// Calibrates thresholds on held-out text (dev, or train without a dev split) and applies them to
   /// the model's default evaluation. Call it before every evaluation.
   /// @param final  use as many tokens as configured; else no more than in a periodic evaluation.

@@ -35,27 +35,33 @@ void JobEvaluation::keep_rows() {
   }
 }
 
+JobEvaluation::Periodic JobEvaluation::periodic(std::int64_t index) {
+  modes_.calibrate(false);
+  Periodic out;
+  out.splits = plan_.periodic(*job_.fused.language, modes_.listener(false));
+  if (modes_.active()) out.modes = modes_.evaluate(false, {});
+  out.published = plan_.published(*job_.fused.language, index);
+  return out;
+}
+
 void JobEvaluation::evaluate(std::int64_t step) {
   keep_rows();
   const Stopwatch clock;
   job_.run.progress.phase("evaluating");
   const InPhase phase(job_.run.watchdog, WorkPhase::Evaluation);
-  modes_.calibrate(false);
-  const SplitResults results = plan_.periodic(*job_.fused.language, modes_.listener(false));
-  const std::optional<ModeResults> modes =
-      modes_.active() ? modes_.evaluate(false, {}) : std::nullopt;
-  const auto published = plan_.published(*job_.fused.language, made_++);
+  const Periodic now = periodic(made_++);
   std::vector<std::size_t> evaluated;
   for (std::size_t e = 0; e < recorder_.size(); ++e) {
     if (!job_.running(e)) continue;
-    recorder_.cell(e).eval_row(step, {results, published, modes, e});
-    if (modes) recorder_.cell(e).put(*modes, e);
-    periodic_[e] = unsound_in(e, results, modes);
+    recorder_.cell(e).eval_row(step, {now.splits, now.published, now.modes, e});
+    if (now.modes) recorder_.cell(e).put(*now.modes, e);
+    unsound_[e] = unsound_in(e, now);
     evaluated.push_back(e);
   }
   seconds_ = clock.seconds();
   recorder_.charge(&CellClock::eval, seconds_, evaluated);
-  for (const std::size_t e : early_stop_.see(step, results[static_cast<std::size_t>(Split::Dev)])) {
+  for (const std::size_t e :
+       early_stop_.see(step, now.splits[static_cast<std::size_t>(Split::Dev)])) {
     if (step == job_.job.first_step) continue;  // already recorded
     const LowestLoss& lowest = early_stop_.lowest(e);
     recorder_.cell(e).event(step, EventKind::EarlyStop, lowest.margin_below,
@@ -68,6 +74,17 @@ std::optional<FinalResults> JobEvaluation::final() {
   const InPhase phase(job_.run.watchdog, WorkPhase::Evaluation);
   keep_rows();
   const Stopwatch clock;
+  std::vector<std::size_t> evaluated;
+  for (std::size_t e = 0; e < recorder_.size(); ++e) {
+    const CellStatus status = job_.status(e);
+    if (status != CellStatus::Diverged && status != CellStatus::Cancelled) evaluated.push_back(e);
+  }
+  // A process that goes on after the last periodic evaluation has not seen it.
+  const auto seen = [this](std::size_t e) { return unsound_.contains(e); };
+  if (due(job_.steps()) && !std::ranges::all_of(evaluated, seen)) {
+    const Periodic again = periodic(made_ - 1);
+    for (const std::size_t e : evaluated) unsound_.emplace(e, unsound_in(e, again));
+  }
   modes_.calibrate(true);
   const auto stopped = [this] {  // asked between batches
     job_.run.watchdog.beat();
@@ -80,42 +97,36 @@ std::optional<FinalResults> JobEvaluation::final() {
     out.modes = modes_.evaluate(true, stopped);
     if (!out.modes) return std::nullopt;
   }
-  std::vector<std::size_t> evaluated;
-  for (std::size_t e = 0; e < recorder_.size(); ++e) {
-    const CellStatus status = job_.status(e);
-    if (status != CellStatus::Diverged && status != CellStatus::Cancelled) evaluated.push_back(e);
-  }
-  // A process that goes on after the last periodic evaluation has not seen it.
-  const auto seen = [this](std::size_t e) { return periodic_.contains(e); };
-  if (!std::ranges::all_of(evaluated, seen)) {
-    const SplitResults again = plan_.periodic(*job_.fused.language);
-    for (const std::size_t e : evaluated) periodic_.emplace(e, unsound_in(e, again, {}));
-  }
   recorder_.charge(&CellClock::eval, clock.seconds(), evaluated);
   return out;
 }
 
 std::optional<double> JobEvaluation::unsound(std::size_t e, const FinalResults& results) const {
   if (const auto found = unsound_in(e, results.splits, results.modes)) return found;
-  const auto periodic = periodic_.find(e);
-  return periodic == periodic_.end() ? std::nullopt : periodic->second;
+  const auto periodic = unsound_.find(e);
+  return periodic == unsound_.end() ? std::nullopt : periodic->second;
+}
+
+std::optional<double> JobEvaluation::unsound_in(std::size_t e, const Periodic& periodic) const {
+  if (const auto found = unsound_in(e, periodic.splits, periodic.modes)) return found;
+  if (!periodic.published || sound(e, (*periodic.published)[e])) return std::nullopt;
+  return (*periodic.published)[e];
 }
 
 std::optional<double> JobEvaluation::unsound_in(std::size_t e, const SplitResults& splits,
                                                 const std::optional<ModeResults>& modes) const {
-  const double bound = job_.fused.train.diverged_above[e];
-  // Of a finite loss above 709 the perplexity is not finite.
-  const auto sound = [&](double loss) { return std::isfinite(std::exp(loss)) && loss <= bound; };
   for (const std::vector<EvalResult>& split : splits) {
-    if (!split.empty() && split[e].tokens > 0 && !sound(split[e].loss)) return split[e].loss;
+    if (!split.empty() && split[e].tokens > 0 && !sound(e, split[e].loss)) return split[e].loss;
   }
-  if (!modes) return std::nullopt;
-  const std::vector<double>& loss = modes->loss;
-  const std::size_t each = loss.size() / recorder_.size();
-  for (std::size_t m = e * each; m < (e + 1) * each; ++m) {
-    if (!std::isnan(loss[m]) && !sound(loss[m])) return loss[m];  // NaN: not evaluated
+  for (std::size_t m = 0; modes && m < kEvalModeNames.size(); ++m) {
+    const double loss = modes->loss[e * kEvalModeNames.size() + m];
+    if (modes_.evaluates(m) && !sound(e, loss)) return loss;
   }
   return std::nullopt;
+}
+
+bool JobEvaluation::sound(std::size_t e, double loss) const {
+  return std::isfinite(std::exp(loss)) && loss <= job_.fused.train.diverged_above[e];
 }
 
 void JobEvaluation::set_final(CellFacts& facts, std::size_t e, const FinalResults& results) const {

@@ -39,20 +39,33 @@ class JobEvaluation final : public SessionService {
   /// The evaluation after the last step. @return nothing if a signal arrived.
   std::optional<FinalResults> final();
 
-  /// The first loss of cell e, of a split or a mode, for which a training step would have ended it
-  /// as diverged: one that is not finite, or above train.diverged_above. Those of its last periodic
-  /// evaluation count, too: where nothing is evaluated in full, they are its last figures.
+  /// The first loss of cell e, of a split, a mode or the published protocol, for which a training
+  /// step would have ended it as diverged: one that is not finite, or above train.diverged_above.
+  /// Those of its last periodic evaluation count, too: where nothing is evaluated in full, they are
+  /// its last figures.
   std::optional<double> unsound(std::size_t e, const FinalResults& results) const;
 
   /// The variables final_* of cell e.
   void set_final(CellFacts& facts, std::size_t e, const FinalResults& results) const;
 
  private:
+  /// One evaluation in the course of training.
+  struct Periodic {
+    SplitResults splits;
+    std::optional<ModeResults> modes;
+    std::optional<std::vector<double>> published;  // (E)
+  };
+
   void keep_rows();
   void evaluate(std::int64_t step);
-  /// The same of one evaluation.
+  /// @param index  of the evaluation, which draws the windows of the published protocol.
+  Periodic periodic(std::int64_t index);
+  /// unsound() of one evaluation.
   std::optional<double> unsound_in(std::size_t e, const SplitResults& splits,
                                    const std::optional<ModeResults>& modes) const;
+  std::optional<double> unsound_in(std::size_t e, const Periodic& periodic) const;
+  /// Of a finite loss above 709 the perplexity is not finite.
+  bool sound(std::size_t e, double loss) const;
 
   TrainedJob& job_;
   EarlyStop& early_stop_;
@@ -61,8 +74,8 @@ class JobEvaluation final : public SessionService {
   ModeEvaluation modes_;
   std::int64_t made_ = 0;  // evaluations, including those of earlier attempts
   double seconds_ = 0;     // that the last one took
-  /// unsound_in() of each cell's last periodic evaluation; by cell, none before its first here.
-  std::map<std::size_t, std::optional<double>> periodic_;
+  /// Of each cell's last periodic evaluation; by cell, none before its first here.
+  std::map<std::size_t, std::optional<double>> unsound_;
 };
 
 }  // namespace depthgrid

@@ -213,6 +213,20 @@ TEST(Corpus, ASplitThatIsGivenIsNeverReplacedByAShare) {
   EXPECT_NE(said(options).find("holds no text"), std::string::npos) << said(options);
 }
 
+TEST(Corpus, AFileOfANamedOneHoldsSomeText) {
+  const test::TemporaryFolder folder;
+  DataOptions options;
+  options.corpus = "wikitext-2";
+  options.paths = {folder.path()};
+  folder.write("train.txt", lines(0, 100));
+  for (const char* text : {"", "\n \n"}) {
+    folder.write("valid.txt", text);
+    const std::string said =
+        test::message_of<UserError>([&] { read_corpus(options, nullptr, true); });
+    EXPECT_NE(said.find("valid.txt' holds no text"), std::string::npos) << said;
+  }
+}
+
 TEST(Corpus, ContentThatIsNoTextIsRefused) {
   const test::TemporaryFolder folder;
   DataOptions options = own_text(folder);

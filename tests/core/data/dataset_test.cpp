@@ -94,6 +94,21 @@ TEST_F(OwnText, TooShortForOneWindowIsOneClearError) {
   EXPECT_NE(message.find("961"), std::string::npos) << message;
 }
 
+TEST_F(OwnText, ASplitOfItsOwnWithTooFewTokensIsNamed) {
+  options_.tokenizer = "word";
+  options_.model_vocab_size = 4096;
+  options_.seq_len = 16;
+  const std::string sixteen_words = "a b c d e f g h i j k l m n o p";
+  for (const auto& [leaf, file] :
+       {std::pair("data.valid", &options_.valid), std::pair("data.test", &options_.test)}) {
+    *file = folder_.write("own.txt", sixteen_words);
+    const std::string said = test::message_of<UserError>([&] { open_dataset(options_); });
+    EXPECT_NE(said.find(leaf), std::string::npos) << said;
+    EXPECT_NE(said.find("own.txt' has 16 tokens"), std::string::npos) << said;
+    file->clear();
+  }
+}
+
 TEST_F(OwnText, WithoutNewlinesIsCutAllTheSame) {
   options_.paths = {folder_.write("one_line.txt", std::string(500, 'x'))};
   const Dataset data = open_dataset(options_);

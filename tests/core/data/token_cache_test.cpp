@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/digest.hpp"
+#include "core/config/text_format.hpp"
 #include "data_test_support.hpp"
 
 namespace depthgrid {
@@ -46,6 +48,14 @@ TEST(TokenCache, TextAndTokeniserNameTheFile) {
   EXPECT_NE(cache.file_of("a", bytes), cache.file_of("b", bytes));
   EXPECT_NE(cache.file_of("a", bytes), cache.file_of("a", characters));
   EXPECT_EQ(cache.file_of("a", bytes), cache.file_of("a", bytes));
+}
+
+// Tokens by former rules are not found.
+TEST(TokenCache, TheNumberOfTheTextRulesNamesTheFile) {
+  const CountingTokenizer tokenizer;
+  const std::string named = hex(sha256("a")) + "\ncounting\nrules " + std::to_string(kTextRules);
+  EXPECT_EQ(TokenCache("/tokens").file_of("a", tokenizer).filename(),
+            hex(sha256(named)) + ".tokens");
 }
 
 TEST(TokenCache, DamagedAndShortFilesAreWrittenAgain) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/base/clock.hpp"
@@ -180,32 +181,24 @@ TEST(JobSession, ADivergedCellEndsAndItsNeighbourGoesOn) {
 }
 
 // The last step has no step after it that would notice.
-TEST(JobSession, AFinalLossIsJudgedAsThoseOfTraining) {
-  for (const char* rates : {"[1e-3, 1e3]", "[1e-3, 1e30]"}) {
-    SmallRun small({.rates = rates, .set = {"train.steps=1", "train.clip=none"}});
-    ASSERT_EQ(train(small, small.claim()), SessionEnd::Done);
-
-    const TableReader sound(small.folder(0) / "result.h5"), bad(small.folder(1) / "result.h5");
-    const auto status = [](const TableReader& result) {
-      return static_cast<CellStatus>(result.read("cell_status").integer(0));
-    };
-    EXPECT_EQ(status(sound), CellStatus::Completed);
-    EXPECT_LT(sound.read("final_loss").number(2), 1000);
-    EXPECT_EQ(status(bad), CellStatus::Diverged) << rates;
-    EXPECT_EQ(bad.read("diverged_at").integer(0), 1) << rates;
-    EXPECT_THROW(bad.read("final_loss"), Error) << "no figure that was not judged";
-    EXPECT_EQ(small.events(1, EventKind::Diverged), 1U) << rates;
-  }
-}
-
-TEST(JobSession, WithoutAFinalEvaluationTheLastPeriodicOneIsJudged) {
-  SmallRun small({.rates = "[1e-3, 1e3]",
-                  .set = {"train.steps=1", "train.clip=none", "eval.final_splits=[]"}});
+TEST(JobSession, WhatIsSaidOfATextIsKeptWithTheCell) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "text.txt";
+  std::ofstream text(file);
+  for (int i = 0; i < 400; ++i) text << "line " << i << '\n';
+  text.close();
+  SmallRun small({.data = fmt::format("{{corpus: file, path: {0}, valid: {0}, dev_fraction: 0, "
+                                      "seq_len: 8}}",
+                                      file.string())});
   ASSERT_EQ(train(small, small.claim()), SessionEnd::Done);
 
-  const TableReader sound(small.folder(0) / "result.h5"), bad(small.folder(1) / "result.h5");
-  EXPECT_EQ(sound.read("cell_status").integer(0), static_cast<std::int64_t>(CellStatus::Completed));
-  EXPECT_EQ(bad.read("cell_status").integer(0), static_cast<std::int64_t>(CellStatus::Diverged));
+  for (const std::size_t row : {0U, 1U}) {
+    EXPECT_GE(small.events(row, EventKind::Warning), 2U);
+    const VariableColumn said = TableReader(small.folder(row) / "result.h5").read("event_message");
+    std::string all;
+    for (std::size_t i = 0; i < said.items(); ++i) all += said.text(i);
+    EXPECT_NE(all.find("'train' and 'valid' have the same tokens"), std::string::npos) << all;
+  }
 }
 
 TEST(JobSession, ACellWithoutProgressStopsEarly) {

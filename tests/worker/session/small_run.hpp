@@ -32,11 +32,13 @@ class SmallRun {
     std::string rates = "[1e-3, 3e-3]";  // of the two cells
     std::vector<std::string> set = {};   // "leaf=value"
     std::filesystem::path folder = {};   // of the store, if it outlives this
+    std::string data =
+        "{corpus: synthetic:markov, synthetic: {vocab_size: 16, tokens: 20000}, seq_len: 8}";
   };
 
   explicit SmallRun(const Options& options)
       : folder_(options.folder.empty() ? scratch_.path() : options.folder),
-        order{.file = write(folder_, options.rates),
+        order{.file = write(folder_, options),
               .store = (folder_ / "store").string(),
               .set = options.set,
               .progress = "quiet"},
@@ -85,19 +87,17 @@ class SmallRun {
   std::filesystem::path folder_;
   std::unique_ptr<Collective> world_ = make_self_collective();
 
-  static std::string write(const std::filesystem::path& folder, const std::string& rates) {
+  static std::string write(const std::filesystem::path& folder, const Options& options) {
     const std::filesystem::path file = folder / "sweep.yaml";
-    std::ofstream(file) << R"(name: small
+    std::ofstream(file) << "data: " << options.data << R"(
+name: small
 model: {family: standard, d_model: 16, n_layers: 2, n_heads: 2}
-data:
-  corpus: synthetic:markov
-  synthetic: {vocab_size: 16, tokens: 20000}
-  seq_len: 8
 train: {steps: 6, batch_size: 2}
 eval: {every: 3, windows: 8, final_windows: 8}
 checkpoint: {every: 4}
 parameters:
-  train.lr: )" << rates << '\n';
+  train.lr: )" << options.rates
+                        << '\n';
     return file.string();
   }
   Store planned() const {
