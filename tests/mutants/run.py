@@ -4,12 +4,14 @@
 run.py [NAME...]          each mutant of the tables beside this file: applied, built, its tests run
 run.py --list             the mutants, what each breaks and which tests are expected to see it
 run.py --check [NAME...]  that each applies at one place, compiles, and names tests that there are; builds and runs nothing
+run.py --whole [NAME...]  also the longer tests where a short one has seen it
 run.py --text [NAME...]   the same without the compiler, and that every test has a row in parts.toml and docs/testing.md:
                           `lint.mutants`
 
 A mutant is a row of a table here: the text `find`, which stands once in `path`, becomes `replace`; `breaks` says what no
 longer holds then. Run are the tests that are expected to fail (`expect`) and those beside which it shows what one of
-them alone sees (`also`); --tests REGEX runs others. `alone = false`: the file does not compile by itself, which is the
+them alone sees (`also`); --tests REGEX runs others. Where a test of a few seconds has seen it, no longer one sees it
+alone: these are left out, and kept as `left_out`. `alone = false`: the file does not compile by itself, which is the
 fault; `read_by`: of an .inc, a source that reads it. The copy and its build stay in build/mutants, so that the next
 mutant costs the compilation of what it touches. What was found is kept there in results.json; table.py prints it.
 Exit code 1: a mutant was seen by none of the tests that were expected to, or does not build.
@@ -32,6 +34,7 @@ import table
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+SHORT = 15  # seconds
 # By the beginning of a test's name, what must be built for it.
 PROGRAMS = [
     ("storage.extension.", "extension_test"),
@@ -133,22 +136,33 @@ def first_words(said):
     return said[-1].strip()[:160] if said else ""
 
 
-def run(copy, row, regex):
+def exactly(tests):
+    return "^(" + "|".join(re.escape(t) for t in tests) + ")$"
+
+
+def run(copy, row, regex, whole):
     tests = row["expect"] + row["also"]
-    wanted = regex or "^(" + "|".join(re.escape(t) for t in tests) + ")$"
+    seconds = table.seconds_in(ROOT / "build/release")
+    long = [] if whole or regex else [t for t in tests if seconds.get(t, SHORT) >= SHORT]
+    short = [t for t in tests if t not in long]
     source = copy.src / row["path"]
     whole = source.read_text()
     source.write_text(mutated(row, whole))
     began = time.monotonic()
     try:
         built = copy.make(targets_of(tests))
-        found = copy.test(wanted) if built else {}
+        found = copy.test(regex or exactly(short)) if built and (regex or short) else {}
+        if any(f[0] == "failed" for f in found.values()):
+            tests = short
+        elif built and long:
+            found |= copy.test(exactly(long))
     finally:
         source.write_text(whole)
     by = {outcome: sorted(n for n, f in found.items() if f[0] == outcome) for outcome in ("failed", "passed", "skipped")}
     return {
         "built": built,
         **by,
+        "left_out": sorted(set(row["expect"] + row["also"]) - set(tests)),
         "not_there": sorted(set(tests) - set(found)) if built and not regex else [],
         "says": {n: first_words(found[n][2]).replace(str(copy.src) + "/", "") for n in by["failed"]},
         "seconds": round(time.monotonic() - began),
@@ -231,11 +245,12 @@ def check(chosen, build, compiles):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="run.py [--list | --check | --text] [--tests REGEX] [--folder DIR] [--build DIR] [NAME...]")
+    parser = argparse.ArgumentParser(usage="run.py [--list | --check | --text] [--whole] [--tests REGEX] [--folder DIR] [--build DIR] [NAME...]")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--text", action="store_true")
+    parser.add_argument("--whole", action="store_true")
     parser.add_argument("--tests", default="", help="run the tests that match in place of those of the table")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/mutants", help="of the copy and of results.json")
     parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="--check, --text: whose commands and tests")
@@ -258,7 +273,7 @@ def main():
     code = 0
     for row in chosen:
         try:
-            found = results[row["name"]] = run(copy, row, args.tests)
+            found = results[row["name"]] = run(copy, row, args.tests, args.whole)
         except ValueError as problem:  # the sources have changed since the table was written
             print(f"{row['name']}: {problem}", flush=True)
             code = 1
