@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -52,9 +53,16 @@ std::string footnotes(const Listing& listing, const std::vector<std::size_t>& ce
                       const std::vector<std::string>& names) {
   std::string text = losses_note(listing, cells, names) + bits_per_byte_note(listing, cells, names);
   if (!listing.matched.empty()) {
+    const bool skips = cost_metrics(listing).size() > 2;
+    text += "cost_flops_token: operations of a forward pass";
+    if (skips) {
+      text +=
+          " that skips nothing, …_executed: of what its layers execute when it is evaluated; "
+          "cost_flops_total: of the training";
+    }
     text +=
-        "cost_flops_token: operations of a forward pass; cost_wall_time: measured seconds "
-        "of a cell's training and evaluations (docs/comparing.md)\n";
+        "; cost_wall_time: measured seconds of a cell's training and evaluations "
+        "(docs/comparing.md)\n";
   }
   if (const std::string windows = eval_windows(listing, cells); windows != "disjoint") {
     text += "evaluated on sliding windows" +
@@ -72,7 +80,12 @@ std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, R
   const std::vector<std::size_t> cells = select_cells(listing, query);
   const auto columns = resolve_columns(query.columns, query_names(listing));
   if (form == ResultsForm::Json) return results_json(listing, cells, columns);
-  if (form == ResultsForm::Csv) return csv_of(results_csv_table(listing, cells, columns));
+  if (form == ResultsForm::Csv) {
+    const auto names = columns.empty() ? query_names(listing) : columns;
+    std::istringstream lines(evaluations_note(listing, cells, names));
+    for (std::string text; std::getline(lines, text);) log(LogLevel::Warning, text);
+    return csv_of(results_csv_table(listing, cells, columns));
+  }
   const Table table = results_table(listing, cells, columns);
   std::vector<std::string> titles;
   for (const TableColumn& column : table.columns) titles.push_back(column.title);

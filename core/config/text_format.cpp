@@ -35,6 +35,14 @@ struct Magic {
   std::string_view bytes, what, command, suffix;
 };
 constexpr Magic kMagics[] = {
+    {"\x04\x22\x4d\x18"sv, "is compressed by lz4", "lz4 -dc", ".lz4"},
+    {"7z\xbc\xaf\x27\x1c"sv, "is a 7z archive", "7z x -so", ".7z"},
+    {"\x5d\x00\x00"sv, "is compressed by lzma", "lzma -dc", ".lzma"},
+    {"\x1f\x9d"sv, "is compressed by compress", "gzip -dc", ".z"},
+    {"\x80\x04\x95"sv, "is a pickle of Python", "", ""},
+    {"\x80\x05\x95"sv, "is a pickle of Python", "", ""},
+    {"SQLite format 3\0"sv, "is a database of SQLite", "", ""},
+    {"ARROW1"sv, "is an Arrow table", "", ""},
     {"\x1f\x8b"sv, "is compressed by gzip", "gzip -dc", ".gz"},
     {"\x28\xb5\x2f\xfd"sv, "is compressed by zstd", "zstd -dc", ".zst"},
     {"\xfd\x37zXZ\x00"sv, "is compressed by xz", "xz -dc", ".xz"},
@@ -50,36 +58,100 @@ constexpr Magic kMagics[] = {
     {"%PDF-"sv, "is a PDF", "", ""},
 };
 
+/// A name beside `wanted` that no file has: the output of a command overwrites nothing.
+std::string unused(fs::path wanted) {
+  const fs::path stem = fs::path(wanted).replace_extension();
+  std::error_code unreadable;
+  for (int n = 2; fs::exists(wanted, unreadable); ++n) {
+    wanted = stem.string() + "-" + std::to_string(n) + wanted.extension().string();
+  }
+  return wanted.string();
+}
+
 /// Where the output of a command may go: the name without the suffix of what the file is packed
 /// with.
 std::string unpacked_name(const fs::path& file, std::string_view suffix) {
   const bool named = !suffix.empty() && lower_suffix(file) == suffix;
   fs::path out = named ? fs::path(file).replace_extension() : fs::path(file.string() + ".utf8");
   if (out.extension().empty()) out += ".txt";
-  return out.string();
+  return unused(out);
+}
+
+std::string with_command(const std::string& what, std::string_view command, const fs::path& file,
+                         const std::string& out) {
+  return what + ": run  " + std::string(command) + " " + quoted(file.string()) + " > " +
+         quoted(out) + "  and name " + out;
+}
+
+/// Whether the name says an archive of tar, packed or not.
+bool is_named_tar(const fs::path& file) {
+  constexpr std::string_view kOneWord[] = {".tar", ".tgz", ".tbz2", ".txz", ".tzst"};
+  return std::ranges::find(kOneWord, lower_suffix(file)) != std::end(kOneWord) ||
+         lower_suffix(fs::path(file).replace_extension()) == ".tar";
+}
+
+/// tar finds out by itself how an archive is packed.
+std::string tar_problem(const fs::path& file) {
+  fs::path stem = fs::path(file).replace_extension();
+  if (lower_suffix(stem) == ".tar") stem.replace_extension();
+  return with_command("'" + file.string() + "' is an archive of tar", "tar -xOf", file,
+                      unused(stem += ".txt"));
 }
 
 std::string advice(const fs::path& file, const Magic& magic) {
   const std::string what = "'" + file.string() + "' " + std::string(magic.what);
   if (magic.command.empty()) return what + ": write its text into a .txt or .jsonl file first";
-  const std::string out = unpacked_name(file, magic.suffix);
-  return what + ": run  " + std::string(magic.command) + " " + quoted(file.string()) + " > " +
-         quoted(out) + "  and name " + out;
+  return with_command(what, magic.command, file, unpacked_name(file, magic.suffix));
 }
 
-/// A .json file is one value, or the records of JSONL under another name.
+/// Of content with a zero byte. Every second byte of Latin text in UTF-16 is 0.
+std::string binary_problem(const fs::path& file, std::string_view bytes, bool any_bytes) {
+  constexpr std::string_view kTar = "ustar";
+  constexpr std::size_t kPlaceInTar = 257;
+  if (bytes.size() > kPlaceInTar && bytes.substr(kPlaceInTar).starts_with(kTar)) {
+    return tar_problem(file);
+  }
+  std::size_t zeros[2] = {};
+  const std::size_t looked = std::min(bytes.size(), kBeginning);
+  for (std::size_t i = 0; i < looked; ++i) zeros[i % 2] += bytes[i] == '\0' ? 1 : 0;
+  const std::size_t most = std::max(zeros[0], zeros[1]), least = std::min(zeros[0], zeros[1]);
+  const std::string what = "'" + file.string() + "' is ";
+  if (most * 8 > looked && least * 8 < most) {
+    const std::string from = zeros[1] > zeros[0] ? "UTF-16LE" : "UTF-16BE";
+    return with_command(what + "UTF-16 without a mark", "iconv -f " + from + " -t UTF-8", file,
+                        unpacked_name(file, ""));
+  }
+  return what + "binary (byte " + std::to_string(bytes.find('\0')) +
+         " is 0): name a text in UTF-8" +
+         (any_bytes ? ", or take its bytes as they are by `data.format: text`" : "");
+}
+
+/// A .json file, or a text that begins like one, is one value, or the records of JSONL under
+/// another name.
 std::string json_problem(const fs::path& file, std::string_view text) {
   const std::size_t at = text.find_first_not_of(" \t\r\n");
   const bool array = at != std::string_view::npos && text[at] == '[';
-  const std::string name = file.string();
-  const std::string lines = fs::path(file).replace_extension(".jsonl").string();
+  const std::string name = "'" + file.string() + "'";
+  const std::string lines = unused(fs::path(file).replace_extension(".jsonl"));
   if (array) {
-    return "'" + name + "' is one JSON array: write its objects one a line,  jq -c '.[]' " +
-           quoted(name) + " > " + quoted(lines) + "  and name " + lines;
+    return with_command(name + " is one JSON array, not one object a line", "jq -c '.[]'", file,
+                        lines);
   }
-  return "'" + name +
-         "' may be text or one JSON object a line: say which by `data.format: jsonl` or "
-         "`data.format: text`";
+  return name +
+         " may be text or one JSON object a line: say which by `data.format: jsonl` or "
+         "`data.format: text`, or, where others are not, by its suffix .jsonl";
+}
+
+/// Whether a text is JSON: its first line that is not blank is an object, or begins an array of
+/// them.
+bool begins_as_json(std::string_view text) {
+  const std::size_t at = text.find_first_not_of(" \t\r\n");
+  if (at == std::string_view::npos) return false;
+  const std::string_view line = text.substr(at, text.find_first_of("\r\n", at) - at);
+  if (line.starts_with('{')) return parse_json_or_discard(line).is_object();
+  if (!line.starts_with('[')) return false;
+  const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1);
+  return next != std::string_view::npos && text[next] == '{' && text.find('"', next) != text.npos;
 }
 
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
@@ -96,7 +168,8 @@ TextFormat text_format(const fs::path& file, std::string_view word) {
   if (word == "tokens") return TextFormat::Tokens;
   if (word == "text") return TextFormat::Text;
   const std::string suffix = lower_suffix(file);
-  if (suffix == ".jsonl" || suffix == ".ndjson") return TextFormat::Jsonl;
+  constexpr std::string_view kJsonl[] = {".jsonl", ".ndjson", ".jsonlines", ".ldjson"};
+  if (std::ranges::find(kJsonl, suffix) != std::end(kJsonl)) return TextFormat::Jsonl;
   return suffix == ".bin" ? TextFormat::Tokens : TextFormat::Text;
 }
 
@@ -179,19 +252,15 @@ std::string unreadable_content(const fs::path& file, std::string_view word, std:
   const TextFormat format = text_format(file, word);
   if (format == TextFormat::Tokens || (word == "text" && any_bytes)) return {};
   for (const Magic& magic : kMagics) {
-    if (bytes.starts_with(magic.bytes)) return advice(file, magic);
+    if (!bytes.starts_with(magic.bytes)) continue;
+    return !magic.command.empty() && is_named_tar(file) ? tar_problem(file) : advice(file, magic);
   }
-  if (const std::size_t at = bytes.find('\0'); at != std::string_view::npos) {
-    const std::string way = any_bytes ? ", or take its bytes as they are by `data.format: text`"
-                                      : "; `data.tokenizer: byte` with `data.format: text` takes "
-                                        "any bytes";
-    return "'" + file.string() + "' is binary (byte " + std::to_string(at) +
-           " is 0), or UTF-16 without a mark: name a text in UTF-8, such as that of  iconv -f "
-           "UTF-16LE -t UTF-8 " +
-           quoted(file.string()) + way;
-  }
+  if (bytes.find('\0') != std::string_view::npos) return binary_problem(file, bytes, any_bytes);
   const std::string_view text = without_mark(bytes);
-  if (word == "auto" && lower_suffix(file) == ".json") return json_problem(file, text);
+  if (word == "auto" && format == TextFormat::Text &&
+      (lower_suffix(file) == ".json" || begins_as_json(text))) {
+    return json_problem(file, text);
+  }
   if (format == TextFormat::Jsonl) {
     const std::size_t at = text.find_first_not_of(" \t\r\n");
     if (at != std::string_view::npos && text[at] == '[') return json_problem(file, text);

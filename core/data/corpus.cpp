@@ -181,9 +181,11 @@ std::string user_text(const std::filesystem::path& file, std::string_view leaf,
   const RawText raw = as_raw(file, std::move(bytes), utf8);
   files.push_back(raw.source);
   files.back().read_as = as;
-  std::string text = text_format(file, options.format) == TextFormat::Jsonl
-                         ? jsonl_text(raw.text, options.text_key, file.string())
-                         : raw.text;
+  std::string text = raw.text;
+  if (text_format(file, options.format) == TextFormat::Jsonl) {
+    text = jsonl_text(raw.text, options.text_key, file.string());
+    files.back().text_sha256 = hex(sha256(text));
+  }
   refuse_blank(leaf, file, text);
   return text;
 }

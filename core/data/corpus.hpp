@@ -18,7 +18,7 @@ struct SourceFile {
   std::int64_t bytes = 0;
   std::string sha256;
   std::string read_as = {};      // see text_format.hpp
-  std::string text_sha256 = {};  // without a byte order mark; empty = as sha256
+  std::string text_sha256 = {};  // of the text in it; empty = as sha256
 };
 
 /// The texts of a corpus, cut into splits and joined as `data.join` says.

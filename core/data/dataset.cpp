@@ -68,6 +68,11 @@ TokenFile read_own(const std::filesystem::path& path, const DataOptions& options
                                 "{}; make them equal",
                                 path.string(), file.tokenizer, options.tokenizer));
   }
+  // Ids of nobody's word are of the sweep's, where that is not the default of all sweeps.
+  const bool declared = options.tokenizer != TokenizerOptions().kind;
+  if (file.tokenizer.empty() && declared && !keeps_text(options.tokenizer, file.tokens)) {
+    file.tokens = file.tokens.with_bytes(0);
+  }
   return file;
 }
 
@@ -212,6 +217,9 @@ Dataset open_dataset(const DataOptions& options, const std::filesystem::path& ca
   if (options.train_tokens) {
     TokenStream& train = stream_of(data, Split::Train);
     train = train.slice(0, std::min(*options.train_tokens, train.size()));
+    if (data.tokenizer && keeps_text(options.tokenizer, train)) {
+      train = train.with_bytes(bytes_of(*data.tokenizer, train));
+    }
   }
   check_lengths(data, options);
   describe_splits(data, options.tokenizer);

@@ -46,8 +46,8 @@ std::optional<Dataset> read_card(const Json& card, const DataOptions& options,
     const auto size = kept.at("tokens").get<std::int64_t>();
     if (!tokens || tokens->size() < size) return std::nullopt;
     data.streams[at] = tokens->slice(0, size);
-    if (kept.value("bytes", std::int64_t{1}) == 0) {
-      data.streams[at] = data.streams[at].without_bytes();
+    if (kept.contains("bytes")) {
+      data.streams[at] = data.streams[at].with_bytes(kept.at("bytes").get<std::int64_t>());
     }
   }
   describe_splits(data, options.tokenizer);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "core/data/dataset.hpp"
 
@@ -33,11 +34,24 @@ bool keeps_text(std::string_view tokenizer, const TokenStream& ids) {
   return row->vague == Vague::None || !ids.holds(row->id);
 }
 
+std::int64_t bytes_of(const Tokenizer& tokenizer, const TokenStream& ids) {
+  constexpr std::int64_t kAtOnce = 65536;
+  std::int64_t bytes = 0;
+  std::vector<std::int64_t> stored;
+  for (std::int64_t first = 0; first < ids.size(); first += kAtOnce) {
+    stored.resize(static_cast<std::size_t>(std::min(kAtOnce, ids.size() - first)));
+    ids.copy(first, stored);
+    const std::vector<std::uint32_t> part(stored.begin(), stored.end());
+    bytes += static_cast<std::int64_t>(tokenizer.decode(part).size());
+  }
+  return bytes;
+}
+
 void describe_splits(Dataset& data, std::string_view tokenizer) {
   for (std::size_t s = 0; s < data.streams.size(); ++s) {
     TokenStream& ids = data.streams[s];
     if (ids.empty()) continue;
-    if (data.tokenizer && ids.bytes() > 0 && !keeps_text(tokenizer, ids)) ids = ids.without_bytes();
+    if (data.tokenizer && ids.bytes() > 0 && !keeps_text(tokenizer, ids)) ids = ids.with_bytes(0);
     data.split_sha256[s] = ids.sha256();
   }
 }

@@ -13,7 +13,7 @@ struct OwnFile {
   std::string sha256;
 };
 
-/// Of a text, whether or not its file begins with a byte order mark.
+/// Of a text, in whatever format its file is.
 const std::string& digest_of_text(const SourceFile& file) {
   return file.text_sha256.empty() ? file.sha256 : file.text_sha256;
 }
@@ -45,6 +45,17 @@ void add_equal_splits(const Dataset& data, const DataOptions& options,
     }
   }
   if (options.is_synthetic()) return;
+  const std::size_t parts = std::min(options.paths.size(), data.files.size());
+  for (std::size_t later = 1; options.corpus.starts_with("file") && later < parts; ++later) {
+    for (std::size_t i = 0; i < later; ++i) {
+      if (digest_of_text(data.files[later]) != digest_of_text(data.files[i])) continue;
+      out.push_back(fmt::format(
+          "corpus {}: '{}' and '{}' of data.path have the same contents (SHA-256 {}): a split that "
+          "is cut from one is trained on in the other",
+          data.corpus, data.files[i].path.string(), data.files[later].path.string(),
+          digest_of_text(data.files[i]).substr(0, 12)));
+    }
+  }
   for (const OwnFile& own : held_out_files(data, options)) {
     const std::size_t own_texts = options.corpus.starts_with("file") ? options.paths.size() : 1;
     const std::size_t trained = std::min(own_texts, data.files.size());

@@ -58,7 +58,7 @@ TokenFile read_token_file(const std::filesystem::path& bin) {
                                file.vocab_size));
   }
   if (!file.tokenizer.empty() && !keeps_text(file.tokenizer, file.tokens)) {
-    file.tokens = file.tokens.without_bytes();
+    file.tokens = file.tokens.with_bytes(0);
   }
   file.source = {bin, bytes, hex(sha256(file.tokens.sha256() + hex(sha256(text))))};
   return file;

@@ -1,7 +1,6 @@
 #include "core/data/token_stream.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "core/base/digest.hpp"
@@ -62,13 +61,14 @@ TokenStream TokenStream::slice(std::int64_t begin, std::int64_t end) const {
   TokenStream part = *this;
   part.tokens_ = tokens_ + begin * width_;
   part.size_ = end - begin;
-  part.bytes_ = std::llround(bytes_per_token() * static_cast<double>(part.size_));
+  // One byte each: so is every part. Otherwise nobody knows which tokens are the long ones.
+  if (part.size_ != size_) part.bytes_ = bytes_ == size_ ? part.size_ : 0;
   return part;
 }
 
-TokenStream TokenStream::without_bytes() const {
+TokenStream TokenStream::with_bytes(std::int64_t bytes) const {
   TokenStream same = *this;
-  same.bytes_ = 0;
+  same.bytes_ = bytes;
   return same;
 }
 

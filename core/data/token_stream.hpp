@@ -34,8 +34,8 @@ class TokenStream {
   /// (core/data/kept_text.hpp).
   std::int64_t bytes() const noexcept { return bytes_; }
 
-  /// The same ids with no word of bytes.
-  TokenStream without_bytes() const;
+  /// The same ids, of a text of so many bytes; 0 = unknown.
+  TokenStream with_bytes(std::int64_t bytes) const;
 
   /// UTF-8 bytes per token, 0 = unknown. Bits per byte = nats per token / (this * ln 2).
   double bytes_per_token() const noexcept;
@@ -45,7 +45,8 @@ class TokenStream {
   /// Copies ids [first, first + out.size()). @throws Error if any is out of range.
   void copy(std::int64_t first, std::span<std::int64_t> out) const;
 
-  /// Ids [begin, end); bytes() in proportion, rounded. @throws Error if any is out of range.
+  /// Ids [begin, end); their bytes() are unknown, unless these are all ids or all have one byte.
+  /// @throws Error if any is out of range.
   TokenStream slice(std::int64_t begin, std::int64_t end) const;
 
   /// Whether any of the ids is this one.

@@ -59,12 +59,20 @@ std::string interval_text(const MeanDifference& d) {
                      d.kind == DifferenceKind::Welch ? " w" : "");
 }
 
-/// What arms of a sweep with `match:` cost, beside what they were made equal in.
-constexpr std::array kCostMetrics = {"cost_flops_token", "cost_wall_time"};
-
-std::string cost_text(const ArmResults& arm, const char* name) {
+/// Of the cells whose figures are shown beside it; where none has completed, operations are those
+/// of any cell.
+std::string cost_text(const Listing& listing, const ArmResults& arm, const std::string& name) {
   const auto at = arm.metrics.find(name);
-  return at == arm.metrics.end() ? "-" : short_number(at->second.all.mean);
+  if (at != arm.metrics.end() && !std::isnan(at->second.sample.mean)) {
+    return short_number(at->second.sample.mean);
+  }
+  for (const std::size_t row : arm.cells) {
+    const auto& metrics = listing.cells[row].metrics;
+    if (name.starts_with("cost_flops_token") && metrics.contains(name)) {
+      return short_number(metrics.at(name));
+    }
+  }
+  return "-";
 }
 
 Json number_json(double number) {
@@ -181,13 +189,14 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
   const bool lacking = any([](const ArmResults& arm) { return arm.missing() > 0; });
   const bool partial = leaves_seeds_out(comparison, metrics);
   const bool matched = !listing.matched.empty();
+  const std::vector<std::string> costs = cost_metrics(listing);
   Table table{{{"arm"}}, {}};
   if (tags) table.columns.push_back({"tag"});
   table.columns.push_back({"cells", Align::Right});
   if (lacking) table.columns.push_back({"missing"});
   if (matched) {
     table.columns.push_back({"parameters", Align::Right});
-    for (const char* cost : kCostMetrics) table.columns.push_back({cost, Align::Right});
+    for (const std::string& cost : costs) table.columns.push_back({cost, Align::Right});
   }
   for (const std::string& name : metrics) {
     table.columns.push_back({name, Align::Right});
@@ -205,7 +214,7 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
     if (matched) {
       const Json parameters = arm_parameters(listing, arm);
       line.push_back(parameters.is_null() ? "-" : grouped(parameters.get<std::int64_t>()));
-      for (const char* cost : kCostMetrics) line.push_back(cost_text(arm, cost));
+      for (const std::string& cost : costs) line.push_back(cost_text(listing, arm, cost));
     }
     for (const std::string& name : metrics) {
       const ArmMetric& metric = arm.metrics.at(name);

@@ -60,6 +60,7 @@ std::vector<std::string> withheld_names(const Listing& listing) {
 std::string bits_per_byte_note(const Listing& listing, const std::vector<std::size_t>& cells,
                                const std::vector<std::string>& names) {
   std::set<std::string> tokenizers;
+  bool files = false;  // of tokens
   std::size_t lacking = 0;
   for (const std::size_t row : cells) {
     if (row >= listing.withheld.size()) continue;
@@ -69,14 +70,21 @@ std::string bits_per_byte_note(const Listing& listing, const std::vector<std::si
         })) {
       continue;
     }
-    tokenizers.insert(tokenizer_of(listing, row));
+    if (former_tokenised(listing.leaves.find(row, "data.path"))) {
+      files = true;
+    } else {
+      tokenizers.insert(tokenizer_of(listing, row));
+    }
     ++lacking;
   }
   if (lacking == 0) return {};
+  std::string whose = fmt::format("{}", fmt::join(tokenizers, ", "));
+  if (files)
+    whose += std::string(whose.empty() ? "" : ", ") + "a file that does not say their bytes";
   return fmt::format(
       "no bits per byte of {} cell{}: tokens of {} do not keep every byte of this text, or are not "
       "known to (docs/comparing.md)\n",
-      lacking, lacking == 1 ? "" : "s", fmt::join(tokenizers, ", "));
+      lacking, lacking == 1 ? "" : "s", whose);
 }
 
 }  // namespace depthgrid

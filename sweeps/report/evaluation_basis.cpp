@@ -86,6 +86,11 @@ bool EvaluationBasis::same_facts(std::size_t mine, std::size_t theirs,
   return !one || !other || *one == *other;
 }
 
+/// Whether a cell trains on tokens that are chosen among all of the sequence, later ones included.
+bool EvaluationBasis::looks_ahead(std::size_t row) const {
+  return number_in(listing_.cells[row].facts, "eval_mode_noncausal.teacher_topk").value_or(0) > 0;
+}
+
 /// Leaves with any of these bits, of both cells, whose values differ.
 /// @param tokens  whether those count that make tokens of a text.
 void EvaluationBasis::add_leaves(std::size_t mine, std::size_t theirs, unsigned bits, bool tokens,
@@ -138,6 +143,12 @@ void EvaluationBasis::add_windows(std::size_t mine, std::size_t theirs, BasisMis
   if (by_looks_ && listing_.cells[mine].step != listing_.cells[theirs].step) {
     out.differences.push_back(
         {"step", Value(listing_.cells[mine].step), Value(listing_.cells[theirs].step)});
+  }
+  if ((bits_ & seen::kTraining) != 0 && looks_ahead(mine) != looks_ahead(theirs)) {
+    const auto word = [this](std::size_t row) {
+      return Value(looks_ahead(row) ? "of tokens chosen over the whole sequence" : "causal");
+    };
+    out.differences.push_back({"the training pass", word(mine), word(theirs)});
   }
   if (!noncausal_.empty() && !same_facts(mine, theirs, noncausal_)) {
     out.differences.push_back({noncausal_, Value(listing_.cells[mine].facts.at(noncausal_)),
@@ -226,30 +237,56 @@ BasisMismatch EvaluationBasis::mismatch(std::size_t mine, std::size_t theirs) co
   return out;
 }
 
-std::string evaluations_note(const Listing& listing, const std::vector<std::size_t>& cells,
-                             const std::vector<std::string>& names) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> lines;  // what differs, in which
+std::string EvaluationBasis::key() const {
+  return fmt::format("{} {} {} {} {} {}", bits_, per_byte_, by_looks_, split_, counted_,
+                     noncausal_);
+}
+
+std::vector<MixedMetrics> mixed_metrics(const Listing& listing,
+                                        const std::vector<std::size_t>& cells,
+                                        const std::vector<std::string>& names) {
+  std::map<std::string, std::vector<std::string>> alike;  // by key
+  std::vector<std::string> keys;                          // in the order of the names
   for (const std::string& name : names) {
+    const std::string key = EvaluationBasis(listing, name).key();
+    if (alike[key].empty()) keys.push_back(key);
+    alike[key].push_back(name);
+  }
+  std::vector<MixedMetrics> out;
+  for (const std::string& key : keys) {
+    const std::vector<std::string>& metrics = alike[key];
     std::vector<std::size_t> rows;
     for (const std::size_t row : cells) {
-      if (listing.cells[row].metrics.contains(name)) rows.push_back(row);
+      const auto has = [&](const std::string& name) {
+        return listing.cells[row].metrics.contains(name);
+      };
+      if (std::ranges::any_of(metrics, has)) rows.push_back(row);
     }
-    const auto found = EvaluationBasis(listing, name).mismatch_among(rows);
+    auto found = EvaluationBasis(listing, metrics.front()).mismatch_among(rows);
     if (!found) continue;
-    const auto& [what, mine, theirs] = found->second.differences.front();
-    const std::string text =
-        fmt::format("{} is {} or {}", what, plain_text(theirs), plain_text(mine));
-    const auto known = std::ranges::find(lines, text, [](const auto& line) { return line.first; });
-    if (known == lines.end()) {
-      lines.push_back({text, {name}});
+    BasisDifference& first = found->second.differences.front();
+    const auto same = [&first](const MixedMetrics& one) {
+      const BasisDifference& d = one.difference;
+      return d.name == first.name && d.mine == first.mine && d.theirs == first.theirs;
+    };
+    const auto known = std::ranges::find_if(out, same);
+    if (known == out.end()) {
+      out.push_back({metrics, std::move(first)});
     } else {
-      known->second.push_back(name);
+      known->metrics.insert(known->metrics.end(), metrics.begin(), metrics.end());
     }
   }
+  return out;
+}
+
+std::string evaluations_note(const Listing& listing, const std::vector<std::size_t>& cells,
+                             const std::vector<std::string>& names) {
   std::string out;
-  for (const auto& [text, metrics] : lines) {
-    out += fmt::format("cells are not of one evaluation, so do not compare their {}: {}\n",
-                       fmt::join(metrics, ", "), text);
+  for (const auto& [metrics, difference] : mixed_metrics(listing, cells, names)) {
+    out +=
+        fmt::format("cells are not of one evaluation, so do not compare their {}: {} is {} or {}\n",
+                    fmt::join(metrics, ", "), difference.name, plain_text(difference.theirs),
+                    plain_text(difference.mine));
   }
   return out;
 }

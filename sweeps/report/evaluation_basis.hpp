@@ -41,6 +41,9 @@ class EvaluationBasis {
 
   BasisMismatch mismatch(std::size_t mine, std::size_t theirs) const;
 
+  /// Metrics with equal keys are of one evaluation in each cell: what holds for one holds for all.
+  std::string key() const;
+
   /// The first of these rows whose figure is not of the same evaluation as one before it, as that
   /// one and the mismatch; nothing if all are of one. Each is compared with the first row, and with
   /// the first that says what its tokens are (results of release 0.1 do not).
@@ -48,6 +51,7 @@ class EvaluationBasis {
       const std::vector<std::size_t>& rows) const;
 
  private:
+  bool looks_ahead(std::size_t row) const;
   bool same_facts(std::size_t mine, std::size_t theirs, const std::string& fact) const;
   bool counted_alike(std::size_t mine, std::size_t theirs) const;
   void add_windows(std::size_t mine, std::size_t theirs, BasisMismatch& out) const;
@@ -61,8 +65,18 @@ class EvaluationBasis {
   std::string split_, counted_, digest_, bytes_, noncausal_;  // names of facts and metrics
 };
 
-/// Says below a list of cells which of the shown metrics are not of one evaluation in all of them,
-/// and the first thing that differs; else empty.
+/// Metrics that are not of one evaluation in all cells that have them, and the first thing that
+/// differs.
+struct MixedMetrics {
+  std::vector<std::string> metrics;
+  BasisDifference difference;
+};
+/// @param names  metrics, and other columns, which are passed over.
+std::vector<MixedMetrics> mixed_metrics(const Listing& listing,
+                                        const std::vector<std::size_t>& cells,
+                                        const std::vector<std::string>& names);
+
+/// mixed_metrics(), a line each, for below a list of cells; else empty.
 std::string evaluations_note(const Listing& listing, const std::vector<std::size_t>& cells,
                              const std::vector<std::string>& names);
 

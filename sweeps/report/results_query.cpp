@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "core/base/grouped.hpp"
 #include "core/base/json_text.hpp"
 #include "sweeps/report/bits_per_byte.hpp"
+#include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/filter.hpp"
 #include "sweeps/report/provenance_notes.hpp"
@@ -78,6 +80,21 @@ std::vector<std::string> shown_metrics(const Listing& listing) {
   return shown;
 }
 
+}  // namespace
+
+std::vector<std::string> cost_metrics(const Listing& listing) {
+  const bool skips = std::ranges::any_of(listing.cells, [](const CellSummary& cell) {
+    const auto all = cell.metrics.find("cost_flops_token");
+    const auto executed = cell.metrics.find("cost_flops_token_executed");
+    return all != cell.metrics.end() && executed != cell.metrics.end() &&
+           all->second != executed->second;
+  });
+  if (!skips) return {"cost_flops_token", "cost_wall_time"};
+  return {"cost_flops_token", "cost_flops_token_executed", "cost_flops_total", "cost_wall_time"};
+}
+
+namespace {
+
 /// Columns of the text output if none are asked for.
 std::vector<std::string> main_columns(const Listing& listing) {
   std::vector<std::string> out = {"id", "alias", "arm"};
@@ -87,7 +104,7 @@ std::vector<std::string> main_columns(const Listing& listing) {
   if (std::ranges::any_of(listing.cells, tagged)) out.emplace_back("tag");
   out.insert(out.end(), {"status", "step", "parameters"});
   // Arms that are equal in one thing are rarely so in another.
-  if (!listing.matched.empty()) out.insert(out.end(), {"cost_flops_token", "cost_wall_time"});
+  if (!listing.matched.empty()) std::ranges::copy(cost_metrics(listing), std::back_inserter(out));
   const std::vector<std::string> metrics = shown_metrics(listing);
   out.insert(out.end(), metrics.begin(), metrics.end());
   return out;
@@ -229,6 +246,15 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
                     {"withheld",
                      row < listing.withheld.size() ? Json(listing.withheld[row]) : Json::array()}});
   }
+  Json mixed = Json::array();
+  for (const auto& [metrics, difference] :
+       mixed_metrics(listing, cells, columns.empty() ? query_names(listing) : columns)) {
+    mixed.push_back({{"metrics", metrics},
+                     {"what", difference.name},
+                     {"values",
+                      {parse_ordered_json(canonical_json(difference.theirs)),
+                       parse_ordered_json(canonical_json(difference.mine))}}});
+  }
   return json_text(Json{{"schema", 1},
                         {"sweep", listing.sweep},
                         {"store", listing.store},
@@ -238,6 +264,7 @@ std::string results_json(const Listing& listing, const std::vector<std::size_t>&
                         {"eval_windows", eval_windows(listing, cells)},
                         {"older_text_rules", older_text_rules(listing, cells)},
                         {"mixed_settings", mixed_settings(listing, cells)},
+                        {"not_comparable", mixed},
                         {"not_shown", listing.not_shown},
                         {"cells", rows}},
                    2) +

@@ -20,6 +20,11 @@ struct ResultsQuery {
 /// parameters, attempts, the leaves that vary, and the metrics of any cell (or the sweep's own).
 std::vector<std::string> query_names(const Listing& listing);
 
+/// What arms of a sweep with `match:` cost, beside what they were made equal in: operations of a
+/// forward pass for each token, where some cells skip tokens also of what they execute, and of the
+/// training, which executes more than that; and seconds.
+std::vector<std::string> cost_metrics(const Listing& listing);
+
 /// Full names for words as users write them, in their order, each once: a name, the end of one, or
 /// a pattern with * and ? that fits some. @throws UserError (Usage) for a word that fits none.
 std::vector<std::string> resolve_columns(const std::vector<std::string>& words,
@@ -43,7 +48,7 @@ Table results_table(const Listing& listing, const std::vector<std::size_t>& cell
 Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& cells,
                         const std::vector<std::string>& columns = {});
 
-/// {"schema": 1, "sweep", "store", "planned", "metric", "goal", "eval_windows", "cells": [{id,
+/// {"schema": 1, "sweep", "store", "planned", "metric", "goal", "eval_windows", …, "cells": [{id,
 /// alias, arm, tag, seed, baseline, overrides, status, step, parameters, metrics, withheld}]};
 /// docs/cli.md.
 /// @param columns  if any, other metrics are left out.

@@ -94,4 +94,14 @@ for file in plain.txt marked.txt records.NDJSON; do
   cmp -s plain.txt.modes "$file.modes" || fail "$file: other numbers than of the text in it"
 done
 expect 65 "$depthgrid" eval elsewhere/results/byte --cell baseline,s0 --data plain.txt.gz
+cp records.NDJSON records.txt  # by the cell's own word, where it says one
+expect 65 "$depthgrid" eval elsewhere/results/byte --cell baseline,s0 --data records.txt
+says err "data.format: jsonl"
+for i in $(seq 1 40); do cat records.txt; done >many.txt
+expect 0 "$depthgrid" run byte.yaml -q --store said --set data.path=many.txt --set data.format=jsonl
+expect 0 "$depthgrid" eval said --cell baseline,s0 --data records.txt --json
+cp out one.json
+expect 0 "$depthgrid" eval said --cell baseline,s0 --data records.NDJSON --json
+cmp -s <(grep -v '"data"' out) <(grep -v '"data"' one.json) || fail "the cell's data.format was not heeded"
+expect 65 "$depthgrid" eval elsewhere/results/byte --cell baseline,s0 --data plain.txt.gz
 says err "gzip -dc"

@@ -110,13 +110,29 @@ TEST_F(OwnText, SplitsOfEqualTokensAreSaidAndKept) {
   EXPECT_NE(twice->warnings[0].find("'valid' and 'test'"), std::string::npos);
 }
 
-TEST_F(OwnText, ATestTextInAnotherFormatIsAnotherText) {
+TEST_F(OwnText, RecordsUnderANameOfTextAreRefused) {
   const std::string lines = "{\"text\": \"held out words\"}\n{\"text\": \"and more\"}\n";
   const std::string jsonl = folder_.write("test.jsonl", lines).string();
   const std::string text = folder_.write("test.txt", lines).string();
   const Store store = Store::open_or_create(folder_.path() / "s");
   DataPool(store).open(config({{"data.test", jsonl}}));
   EXPECT_THROW(DataPool(store).open(config({{"data.test", text}})), UserError);
+}
+
+TEST_F(OwnText, TheTextOfAnotherFileInAnotherFormatIsSaidToBeTrainedOn) {
+  std::string records;
+  for (int i = 0; i < 400; ++i)
+    records += "{\"text\": \"line " + std::to_string(i) + " of a text\"}\n";
+  const std::string same = folder_.write("same.jsonl", records).string();
+  const std::string text = folder_.write("same.txt", lines(0, 400)).string();
+  const auto warned = DataPool(Store::open_or_create(folder_.path() / "s"))
+                          .open(config({{"data.path", text}, {"data.valid", same}}));
+  ASSERT_FALSE(warned->warnings.empty());
+  EXPECT_NE(warned->warnings.back().find("data.valid is also trained on"), std::string::npos);
+  const auto twice = DataPool(Store::open_or_create(folder_.path() / "t"))
+                         .open(config({{"data.path", ValueList{Value(text), Value(same)}}}));
+  ASSERT_FALSE(twice->warnings.empty());
+  EXPECT_NE(twice->warnings.back().find("have the same contents"), std::string::npos);
 }
 
 TEST_F(OwnText, TokensThatAStoreWasNotTrainedOnAreRefused) {

@@ -62,7 +62,7 @@ std::string text_of(const EvalOrder& order, const CellConfig& config, bool utf8)
                                 order.data, fmt::join(kCorpora, ", ")));
   }
   DataOptions options = data_options(config);
-  options.format = "auto";
+  if (options.format == "tokens") options.format = "auto";
   std::vector<SourceFile> files;
   return user_text(order.data, "--data", options, utf8, files);
 }
@@ -79,7 +79,7 @@ TokenStream other_stream(const EvalOrder& order, const StoredModel& stored, cons
   const auto stream =
       TokenStream::from_ids(ids, data.vocab_size, static_cast<std::int64_t>(text.size()));
   const bool kept = keeps_text(stored.config.word("data.tokenizer"), stream);
-  return kept ? stream : stream.without_bytes();
+  return kept ? stream : stream.with_bytes(0);
 }
 
 template <typename Words>

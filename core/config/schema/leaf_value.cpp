@@ -184,9 +184,8 @@ std::optional<Value> number_value(const Leaf& leaf, const YamlNode& node,
 
 std::optional<Value> word_list(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
   if (node.kind != YamlNode::Kind::List) {
-    return mismatch(leaf, node,
-                    node.kind == YamlNode::Kind::Scalar ? "write [" + node.text + "]" : "",
-                    diagnostics);
+    const bool known = contains(split_words(leaf.words), node.text);
+    return mismatch(leaf, node, known ? "write [" + node.text + "]" : "", diagnostics);
   }
   std::vector<std::string> found;
   for (const auto& item : node.items) {

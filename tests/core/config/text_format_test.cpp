@@ -18,6 +18,9 @@ TEST(TextFormat, AutoGoesByTheSuffixInAnyCase) {
   for (const char* name : {"a.jsonl", "a.JSONL", "a.ndjson", "a.NdJson"}) {
     EXPECT_EQ(text_format(name, "auto"), TextFormat::Jsonl) << name;
   }
+  for (const char* name : {"a.jsonlines", "a.ldjson"}) {
+    EXPECT_EQ(text_format(name, "auto"), TextFormat::Jsonl) << name;
+  }
   for (const char* name : {"a.bin", "a.BIN"}) {
     EXPECT_EQ(text_format(name, "auto"), TextFormat::Tokens) << name;
   }
@@ -51,8 +54,10 @@ TEST(TextFormat, OtherEncodingsAndBinaryContentAreRefused) {
   EXPECT_TRUE(says(why("\xff\xfeh\0"s, "auto", false), "UTF-16"));
   EXPECT_TRUE(says(why("\xfe\xff\0h"s, "auto", true), "iconv -f UTF-16 -t UTF-8 'a.txt'"));
   EXPECT_TRUE(says(why("\xff\xfe\0\0h\0\0\0"s, "auto", false), "UTF-32"));
-  EXPECT_TRUE(says(why("h\0e\0"s, "auto", false), "byte 1 is 0"));
-  EXPECT_TRUE(says(why("h\0e\0"s, "text", false), "byte 1 is 0"));
+  EXPECT_TRUE(says(why("h\0e\0"s, "auto", false), "iconv -f UTF-16LE -t UTF-8 'a.txt'"));
+  EXPECT_TRUE(says(why("\0h\0e"s, "text", false), "iconv -f UTF-16BE -t UTF-8 'a.txt'"));
+  EXPECT_TRUE(says(why("h\0\0\0\1\2"s, "auto", false), "byte 1 is 0"));
+  EXPECT_FALSE(says(why("h\0\0\0\1\2"s, "auto", false), "iconv"));
   EXPECT_EQ(why("h\0e\0"s, "text", true), "");  // a byte-level model may read any bytes
   EXPECT_EQ(why("\xEF\xBB\xBFplain text\n", "auto", false), "");
   EXPECT_EQ(why("BZ and PK are words\n", "auto", false), "");
@@ -68,6 +73,45 @@ TEST(TextFormat, AJsonValueIsRefusedWithTheWayOut) {
   EXPECT_EQ(why("a.json", "text", "[1]"), "");
   EXPECT_EQ(why("a.json", "jsonl", "{\"text\": \"a\"}\n"), "");
   EXPECT_EQ(why("a.txt", "auto", "[1] is a citation"), "");
+}
+
+TEST(TextFormat, ATextThatIsJsonIsRefusedLikewise) {
+  const auto why = [](const std::string& bytes) {
+    return unreadable_content("a.txt", "auto", bytes, false);
+  };
+  EXPECT_TRUE(says(why("\n{\"text\": \"one\"}\n{\"text\": \"two\"}\n"), "`data.format: jsonl`"));
+  EXPECT_TRUE(says(why("[{\"text\": \"one\"}]"), "one JSON array"));
+  EXPECT_TRUE(says(why("[\n  {\n \"text\": \"one\"}]"), "one JSON array"));
+  for (const char* text : {"{braces} in a text\n", "[{not json}]\n", "[1, 2]\n", "{\n", "["}) {
+    EXPECT_EQ(why(text), "") << text;
+  }
+}
+
+TEST(TextFormat, ArchivesAreUnpackedToTheirTexts) {
+  const auto why = [](const char* name, const std::string& bytes) {
+    return unreadable_content(name, "auto", bytes, true);
+  };
+  const std::string tar = std::string(257, '\0') + "ustar" + std::string(250, '\0');
+  EXPECT_TRUE(says(why("d/a.tar", tar), "tar -xOf 'd/a.tar' > 'd/a.txt'"));
+  EXPECT_TRUE(says(why("a", tar), "tar -xOf 'a' > 'a.txt'"));
+  for (const char* name : {"a.tar.gz", "a.tgz", "a.TGZ"}) {
+    EXPECT_TRUE(says(why(name, "\x1f\x8b\x08"), "tar -xOf '" + std::string(name) + "' > 'a.txt'"));
+  }
+  EXPECT_TRUE(says(why("a.lz4", "\x04\x22\x4d\x18"), "lz4 -dc"));
+  EXPECT_TRUE(says(why("a.pkl", "\x80\x04\x95"), "pickle"));
+}
+
+TEST(TextFormat, ACommandOverwritesNothing) {
+  const SweepFiles files;
+  const auto why = [](const std::filesystem::path& file, const char* bytes) {
+    return unreadable_content(file, "auto", bytes, false);
+  };
+  const std::filesystem::path lines = files.write("a.jsonl", "[{}]");
+  EXPECT_TRUE(says(why(lines, "[{}]"), "a-2.jsonl'  and name"));
+  files.write("a-2.jsonl", "");
+  EXPECT_TRUE(says(why(lines, "[{}]"), "a-3.jsonl'  and name"));
+  files.write("b.txt", "");
+  EXPECT_TRUE(says(why(lines.parent_path() / "b.txt.gz", "\x1f\x8b\x08"), "b-2.txt'  and name"));
 }
 
 TEST(TextFormat, AMarkIsNoText) {
@@ -151,6 +195,7 @@ TEST_F(OwnFiles, ATextMayHaveJsonlBesideItButNoTokens) {
 
 TEST_F(OwnFiles, EqualBytesThatAreReadInOtherFormatsAreOtherTexts) {
   const std::string lines = "{\"text\": \"one of some length\"}\n" + std::string(200, '\n');
+  const std::string braces = "{a text in braces}" + std::string(200, '.') + "\n";
   const std::string plain = "a text of one line" + std::string(200, '.') + "\n";
   const auto id = [&](const std::string& leaves) {
     return files_.load("name: x\ndata: {corpus: file, seq_len: 8, " + leaves + "}\n").cells[0].id;
@@ -158,20 +203,21 @@ TEST_F(OwnFiles, EqualBytesThatAreReadInOtherFormatsAreOtherTexts) {
   const auto path = [&](const char* name, const std::string& bytes) {
     return "path: " + file(name, bytes);
   };
-  const std::string jsonl = id(path("a.jsonl", lines));
-  EXPECT_EQ(id(path("a.NDJSON", lines)), jsonl);
-  EXPECT_NE(id(path("a.txt", lines)), jsonl);
-  EXPECT_EQ(id(path("b.txt", "\xEF\xBB\xBF" + lines)), id(path("c", "\xEF\xBB\xBF" + lines)));
+  const auto sha = [](std::string_view bytes) { return hex(sha256(bytes)); };
+  EXPECT_EQ(id(path("a.NDJSON", lines)), id(path("a.jsonl", lines)));
+  EXPECT_EQ(id(path("b.txt", "\xEF\xBB\xBF" + braces)), id(path("c", "\xEF\xBB\xBF" + braces)));
   EXPECT_EQ(id(path("p.txt", plain)), id(path("q.md", plain)));
-  const auto valid = [&](const char* name) {
-    return id(path("p.txt", plain) + ", valid: " + file(name, lines));
-  };
-  EXPECT_NE(valid("v.jsonl"), valid("v.txt"));
+  // Under a name of text, records are refused.
+  for (const char* leaf : {"valid", "test"}) {
+    const std::string said = data(path("p.txt", plain) + ", " + leaf + ": " + file("v.txt", lines));
+    EXPECT_TRUE(said.starts_with("2:") && says(said, "one JSON object a line")) << said;
+  }
+  EXPECT_TRUE(says(data(path("a.txt", lines)), "`data.format: jsonl`"));
   // Bytes that their format suggests name a text as its plain digest does, as they always have.
-  EXPECT_EQ(text_digest_of(file("a.jsonl", lines), "auto"), hex(sha256(std::string_view(lines))));
-  EXPECT_EQ(text_digest_of(file("p.txt", plain), "auto"), hex(sha256(std::string_view(plain))));
-  EXPECT_EQ(text_digest_of(file("a.txt", lines), "text"), hex(sha256(std::string_view(lines))));
-  EXPECT_NE(text_digest_of(file("a.txt", lines), "auto"), hex(sha256(std::string_view(lines))));
+  EXPECT_EQ(text_digest_of(file("a.jsonl", lines), "auto"), sha(lines));
+  EXPECT_EQ(text_digest_of(file("p.txt", plain), "auto"), sha(plain));
+  EXPECT_EQ(text_digest_of(file("a.txt", lines), "text"), sha(lines));
+  EXPECT_NE(text_digest_of(file("b.txt", braces), "auto"), sha(braces));
   EXPECT_EQ(read_as("ids.bin", "auto", std::string_view("\x01\x00", 2)), "");
   EXPECT_EQ(read_as("ids.bin", "auto", "\x01\x01"), "tokens");
 }

@@ -184,6 +184,8 @@ TEST(Corpus, EachFileIsReadInItsOwnFormat) {
   EXPECT_EQ(corpus.text(Split::Test), "test\n");  // the mark is no text
   options.valid = folder.write("v.txt", "{\"text\": \"raw\"}\n");
   options.test.clear();
+  EXPECT_THROW(read_corpus(options, nullptr, true), UserError) << "records, or a text?";
+  options.format = "text";
   EXPECT_EQ(read_corpus(options, nullptr, true).text(Split::Valid), "{\"text\": \"raw\"}\n");
   options.format = "jsonl";
   options.paths = {folder.write("b.txt", "{\"text\": \"b\"}\n")};

@@ -89,18 +89,24 @@ TEST(KeptText, ATokenFilesBytesCountUnlessItsTokeniserLosesThem) {
   options.corpus = "file";
   options.seq_len = 16;
   options.paths = {folder.write("a.bin", ids)};
+  options.valid = folder.write("v.bin", ids);
   options.model_vocab_size = 50;
   const auto bytes = [&](const char* tokenizer, const std::string& more) {
     options.tokenizer = tokenizer;
     folder.write("a.json", R"({"dtype": "uint16", "vocab_size": 50)" + more + "}");
+    folder.write("v.json", R"({"dtype": "uint16", "vocab_size": 50)" + more + "}");
     return open_dataset(options).valid().bytes();
   };
   EXPECT_EQ(bytes("char256", ""), 0) << "not said";
-  EXPECT_EQ(bytes("char256", R"(, "bytes": 4000)"), 80);
-  EXPECT_EQ(bytes("gpt2", R"(, "bytes": 4000, "tokenizer": "gpt2")"), 80);
+  EXPECT_EQ(bytes("char256", R"(, "bytes": 4000)"), 4000);
+  EXPECT_EQ(bytes("gpt2", R"(, "bytes": 4000, "tokenizer": "gpt2")"), 4000);
   EXPECT_EQ(bytes("word", R"(, "bytes": 4000, "tokenizer": "word")"), 0);
   EXPECT_EQ(bytes("char", R"(, "bytes": 4000, "tokenizer": "char")"), 0) << "it has ids of 0";
-  EXPECT_EQ(bytes("char256", R"(, "bytes": 4000, "tokenizer": "char256")"), 80);
+  EXPECT_EQ(bytes("char256", R"(, "bytes": 4000, "tokenizer": "char256")"), 4000);
+  EXPECT_EQ(bytes("word", R"(, "bytes": 4000)"), 0) << "the sweep says whose ids they are";
+  options.valid.clear();
+  EXPECT_EQ(bytes("char256", R"(, "bytes": 4000)"), 0) << "a share";
+  EXPECT_EQ(bytes("char256", R"(, "bytes": 1000)"), 20) << "a share, of ids of one byte each";
 }
 
 }  // namespace kept_text_test

@@ -302,6 +302,16 @@ TEST(ArmsReport, OfMatchedArmsShowsWhatElseTheyCost) {
             "%)\n");
 }
 
+TEST(ArmsReport, OperationsOfAnArmAreThoseOfAnyOfItsCells) {
+  Cells cells;
+  cells.add("base", 0, 2).add("big", 0, kNaN, CellStatus::Diverged);
+  cells.listing.matched.emplace_back();
+  for (CellSummary& cell : cells.listing.cells) cell.metrics["cost_flops_token"] = 3280;
+  const std::string text = arms_text(cells.listing, cells.compare(), {"final_loss.valid"});
+  const std::size_t arm = text.find("\nbig");
+  EXPECT_NE(text.find("3280.0000", arm), std::string::npos) << text;
+}
+
 TEST(ArmsReport, SortsByMeanWithMissingOnesLast) {
   Cells cells = three_arms();
   cells.add("none", 0, kNaN, CellStatus::Pending);

@@ -251,6 +251,34 @@ TEST(EvaluationsNote, NamesWhatCellsThatAreListedDifferIn) {
   EXPECT_EQ(evaluations_note(listing, {0, 1, 2}, names), "") << "it has no figure";
 }
 
+TEST(MixedMetrics, HaveEachDifferenceOnceWithAllItsMetrics) {
+  Listing listing = evaluated_arms({{}, {}, {{"eval.final_windows", 16}}});
+  for (CellSummary& cell : listing.cells) {
+    cell.metrics = {{"eval_loss.valid", 2.0},
+                    {"final_loss.valid", 2.0},
+                    {"final_perplexity.valid", 7.0},
+                    {"cost_wall_time", 9}};
+  }
+  const auto found = mixed_metrics(
+      listing, {0, 1, 2},
+      {"id", "cost_wall_time", "eval_loss.valid", "final_loss.valid", "final_perplexity.valid"});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].metrics,
+            (std::vector<std::string>{"final_loss.valid", "final_perplexity.valid"}));
+  EXPECT_EQ(found[0].difference.name, "eval.final_windows");
+  EXPECT_TRUE(mixed_metrics(listing, {0, 1}, {"final_loss.valid"}).empty());
+}
+
+TEST(EvaluationBasis, ATrainingLossThatLooksAheadIsNotComparedWithACausalOne) {
+  Listing listing = evaluated_arms({{}, {{"train.lr", 0.5}}});
+  listing.cells[1].facts["eval_mode_noncausal.teacher_topk"] = 1;
+  EXPECT_EQ(EvaluationBasis(listing, "train_loss_last50").mismatch(1, 0).text(),
+            "the training pass is of tokens chosen over the whole sequence, there causal");
+  EXPECT_FALSE(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0));
+  listing.cells[0].facts["eval_mode_noncausal.teacher_topk"] = 1;
+  EXPECT_FALSE(EvaluationBasis(listing, "train_loss").mismatch(1, 0));
+}
+
 TEST(EvaluationBasis, AModeThatSeesTheFutureIsNotComparedWithOneThatDoesNot) {
   Listing listing = evaluated_arms({{}, {{"train.lr", 0.5}}});
   listing.cells[0].facts["eval_mode_noncausal.topk"] = 0;

@@ -1,9 +1,12 @@
 #include "sweeps/report/results_query.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "sweeps/report/status_report.hpp"
+#include "tests/sweeps/report/evaluated_arms.hpp"
 
 namespace depthgrid {
 namespace results_query_test {
@@ -128,6 +131,28 @@ TEST(ResultsQuery, WithMatchedArmsTheTableShowsWhatTheyCost) {
             "      39936.0000         12.5000           2.5000      2.2500\n");
 }
 
+TEST(ResultsQuery, WhereCellsSkipTokensTheirCostsAreOfWhatIsExecutedToo) {
+  Listing listing = four_cells();
+  listing.matched.emplace_back();
+  for (CellSummary& cell : listing.cells) {
+    cell.metrics["cost_flops_token"] = cell.metrics["cost_flops_token_executed"] = 36864;
+  }
+  EXPECT_EQ(cost_metrics(listing),
+            (std::vector<std::string>{"cost_flops_token", "cost_wall_time"}));
+  listing.cells[2].metrics["cost_flops_token_executed"] = 30000;
+  EXPECT_EQ(cost_metrics(listing),
+            (std::vector<std::string>{"cost_flops_token", "cost_flops_token_executed",
+                                      "cost_flops_total", "cost_wall_time"}));
+}
+
+TEST(ResultsQuery, JsonNamesWhatIsNotOfOneEvaluation) {
+  Listing listing = evaluated_arms({{}, {{"eval.final_windows", 16}}});
+  for (CellSummary& cell : listing.cells) cell.metrics = {{"final_loss.valid", 2.0}};
+  const auto json = parse_ordered_json(results_json(listing, {0, 1}));
+  EXPECT_EQ(json["not_comparable"].dump(),
+            R"([{"metrics":["final_loss.valid"],"what":"eval.final_windows","values":[null,16]}])");
+}
+
 TEST(ResultsQuery, CsvHoldsEveryLeafAndMetric) {
   EXPECT_EQ(csv_of(results_csv_table(four_cells(), {1, 3})),
             "id,alias,arm,tag,seed,baseline,status,step,parameters,attempts,in_plan,plan,"
@@ -148,6 +173,7 @@ TEST(ResultsQuery, JsonIsTheDocumentedContract) {
   "eval_windows": "disjoint",
   "older_text_rules": {},
   "mixed_settings": {},
+  "not_comparable": [],
   "not_shown": 0,
   "cells": [
     {

@@ -100,6 +100,7 @@ TEST(LeafValue, ListsOfWordsAreSets) {
   EXPECT_TRUE(refused("model.modulation.targets", "[q, q]", "twice"));
   EXPECT_TRUE(refused("model.modulation.targets", "[q, ups]", "'up'"));
   EXPECT_TRUE(refused("model.modulation.targets", "q", "write [q]"));
+  EXPECT_FALSE(refused("model.modulation.targets", "everything", "write [everything]"));
 }
 
 TEST(LeafValue, GranularityIsAWordOrAMapOfTargets) {
