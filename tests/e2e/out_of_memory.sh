@@ -31,6 +31,7 @@ cp "$build/depthgrid-worker" programs/real-worker
 cat >programs/depthgrid-worker <<W
 #!/usr/bin/env bash
 if mkdir "$scratch/\$LIMIT_ONCE" 2>/dev/null; then ulimit -S -v "\$ROOM"; else ulimit -S -v unlimited; fi
+case \$* in *'"cell":"'[0-9a-f]*) [ -z "\${FRESH_DIES:-}" ] || kill -9 \$\$ ;; esac
 exec "$scratch/programs/real-worker" "\$@"
 W
 chmod +x programs/depthgrid-worker
@@ -60,6 +61,12 @@ for launcher in "" "mpirun -np 1"; do
   facts fresh >all
   [ "$(sort -u all)" = "('oom', 2) ('oom', 1) ('done', 1) failure warning" ] || fail "attempts are not as expected: $(cat all)"
 done
+
+# A fresh process that the system kills for its memory was out of memory, too.
+rm -rf limited
+FRESH_DIES=1 ROOM=$alone LIMIT_ONCE=limited expect 4 programs/depthgrid run large.yaml "${unaudited[@]}" --store killed -q
+expect 4 "$depthgrid" status killed --json
+check 'j["counts"]["oom"] == 2'
 
 # Short of memory for ever: every cell ends as oom, and says how much it had taken.
 code=0

@@ -33,6 +33,16 @@ begun ranks
 kill -USR1 "$run" # mpirun passes it on to its ranks
 ends 75 "$run" "USR1 to mpirun"
 
+# A worker whose parent was killed stops, with a checkpoint: the same command goes on.
+"${long[@]}" --store orphan -q 2>/dev/null &
+run=$!
+begun orphan
+worker=$(pgrep -P "$run" -f depthgrid-worker) || fail "there is no worker"
+kill -9 "$run"
+ends 137 "$run" "a run that was killed"
+for _ in $(seq 600); do kill -0 "$worker" 2>/dev/null || break; sleep 0.05; done
+! kill -0 "$worker" 2>/dev/null || { kill -9 "$worker"; fail "the worker of a killed run trains on"; }
+
 # A second INT does not wait for the step, which is long enough here that its end cannot be meant: a single
 # INT shows how long. (A script's background children ignore INT by default.)
 without_audit

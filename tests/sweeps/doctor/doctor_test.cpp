@@ -235,6 +235,7 @@ TEST(Doctor, TheReportCountsAndTheJsonIsAContract) {
                                          {"b", FindingLevel::Warning, "so so", "do this"}};
   EXPECT_FALSE(has_problem(findings));
   EXPECT_NE(doctor_text(findings).find("2 checks, 1 warnings, 0 problems"), std::string::npos);
+  EXPECT_NE(doctor_text(findings).find("do this"), std::string::npos);
   const auto json = parse_json(doctor_json(findings));
   EXPECT_EQ(json.at("schema"), 1);
   EXPECT_TRUE(json.at("findings").at(0).at("cure").is_null());

@@ -3,6 +3,7 @@
 
 #include <set>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -106,6 +107,20 @@ TEST_F(Queue, NeverGivesACellTwice) {
 
   held.clear();  // and give the cells back
   EXPECT_EQ(first.next(claim), State::Claimed);
+}
+
+TEST_F(Queue, DoesNotGiveACellThatWasFinishedBetweenTheLookAndTheClaim) {
+  bool finishes = false;
+  LeaseKeeper leases({.now = [&] {  // asked while a lease is taken
+    if (std::exchange(finishes, false)) complete(0);
+    return std::chrono::steady_clock::now();
+  }});
+  JobQueue jobs = queue({job_of({0})}, leases);
+  finishes = true;
+  std::optional<Claim> claim;
+  EXPECT_NE(jobs.next(claim), State::Claimed);
+  EXPECT_FALSE(finishes) << "it was finished while the lease was taken";
+  EXPECT_EQ(jobs.next(claim), State::Finished);
 }
 
 TEST_F(Queue, TakesOverFromAnOwnerWhoseHeartStoodStill) {

@@ -286,6 +286,24 @@ TEST(LyapunovProbe, LooksAtNoMoreSequencesAtOnceThanAPassOfTrainingHas) {
   EXPECT_NEAR(exponents[1], exponents[2], 1e-12);
 }
 
+// As many as their directions leave room for, whatever the number of cells, which would change
+// bits.
+TEST(LyapunovProbe, LooksAtAsManySequencesAtOnceWithMoreCells) {
+  constexpr std::int64_t kLong = 64, kWide = 64;  // 4096 entries, 4 MB of directions a sequence
+  LyapunovOptions o;
+  o.subspace.exponents = 124;
+  o.subspace.oversampling = 4;
+  o.subspace.iterations = 1;
+  o.sequences = o.batch = 5;
+  for (const std::vector<std::uint64_t>& seeds : {std::vector<std::uint64_t>{3}, {3, 4}}) {
+    const auto cells = static_cast<std::int64_t>(seeds.size());
+    const CountingSubject subject(CausalToy(kLayers, kWide, seeds),
+                                  seeded({5, kLong, kWide}, seeds, 1), equal_times(cells, 1));
+    look_at(subject, o);
+    EXPECT_EQ(subject.most, 4) << cells << " cells";
+  }
+}
+
 TEST(LyapunovProbe, ASubjectWithoutWeightsHasNoCopyInFloat64) {
   LyapunovOptions o;
   o.wide = true;
