@@ -96,7 +96,8 @@ def supervisor_of(task):
             variables = (folder / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        ours = {f"SLURM_ARRAY_JOB_ID={array}".encode(), f"SLURM_ARRAY_TASK_ID={index}".encode()} <= set(variables)
+        ours = {f"SLURM_ARRAY_JOB_ID={array}".encode(), f"SLURM_ARRAY_TASK_ID={index}".encode(),
+                f"SLURM_CONF={os.environ['SLURM_CONF']}".encode()} <= set(variables)
         if ours and len(words) > 1 and words[0].endswith(b"/depthgrid") and words[1] == b"supervise":
             return int(folder.name)
     return None
