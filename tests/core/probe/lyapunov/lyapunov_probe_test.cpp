@@ -286,21 +286,32 @@ TEST(LyapunovProbe, LooksAtNoMoreSequencesAtOnceThanAPassOfTrainingHas) {
   EXPECT_NEAR(exponents[1], exponents[2], 1e-12);
 }
 
+/// Ends a look when the first sequences begin; start() is asked once before, for a shape.
+class BeginningSubject final : public ToySubject {
+ public:
+  using ToySubject::ToySubject;
+  at::Tensor start(std::int64_t first, std::int64_t count) const override {
+    at_once = count;
+    if (asked++ > 0) throw Error("begun");
+    return ToySubject::start(first, count);
+  }
+  mutable std::int64_t at_once = 0, asked = 0;
+};
+
 // As many as their directions leave room for, whatever the number of cells, which would change
 // bits.
 TEST(LyapunovProbe, LooksAtAsManySequencesAtOnceWithMoreCells) {
-  constexpr std::int64_t kLong = 64, kWide = 64;  // 4096 entries, 4 MB of directions a sequence
+  constexpr std::int64_t kLong = 64, kWide = 64;  // 4 MB of directions for a sequence
   LyapunovOptions o;
   o.subspace.exponents = 124;
   o.subspace.oversampling = 4;
-  o.subspace.iterations = 1;
   o.sequences = o.batch = 5;
   for (const std::vector<std::uint64_t>& seeds : {std::vector<std::uint64_t>{3}, {3, 4}}) {
     const auto cells = static_cast<std::int64_t>(seeds.size());
-    const CountingSubject subject(CausalToy(kLayers, kWide, seeds),
-                                  seeded({5, kLong, kWide}, seeds, 1), equal_times(cells, 1));
-    look_at(subject, o);
-    EXPECT_EQ(subject.most, 4) << cells << " cells";
+    const BeginningSubject subject(CausalToy(kLayers, kWide, seeds),
+                                   seeded({5, kLong, kWide}, seeds, 1), equal_times(cells, 1));
+    EXPECT_THROW(look_at(subject, o), Error);
+    EXPECT_EQ(subject.at_once, 4) << cells << " cells";
   }
 }
 
