@@ -92,7 +92,8 @@ def make(place, folder, runner):
     elif place == "a folder without the worker":
         with_a_file(folder, runner)
         (folder / "bin").mkdir()
-        shutil.copy(runner.build / "depthgrid", folder / "bin/depthgrid")
+        # By a process: a file that this one writes is busy for whoever another thread has just started.
+        subprocess.run(["cp", runner.build / "depthgrid", folder / "bin/depthgrid"], check=True)
     else:
         shutil.copytree(finished_store(runner), folder, dirs_exist_ok=True)
         CHANGES[place](folder)

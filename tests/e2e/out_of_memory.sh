@@ -64,7 +64,7 @@ done
 
 # A fresh process that the system kills for its memory was out of memory, too.
 rm -rf limited
-FRESH_DIES=1 ROOM=$alone LIMIT_ONCE=limited expect 4 programs/depthgrid run large.yaml "${unaudited[@]}" --store killed -q
+FRESH_DIES=1 ROOM=$alone LIMIT_ONCE=limited expect 4 timeout 300 programs/depthgrid run large.yaml "${unaudited[@]}" --store killed -q
 expect 4 "$depthgrid" status killed --json
 check 'j["counts"]["oom"] == 2'
 

@@ -129,7 +129,11 @@ def targets_of(tests):
 
 
 def first_words(said):
-    """The line that says what is wrong, if one looks like that."""
+    """The line that says what is wrong, if one looks like that; of GoogleTest's, the test and its first place."""
+    tests = [m[1] for line in said if (m := re.match(r"\[  FAILED  \] (\S+) \(", line))]
+    places = [line.strip() for line in said if re.search(r"\.cpp:\d+: Failure", line)]
+    if tests:
+        return " at ".join(tests[:1] + places[:1]).replace("../", "")
     for line in said:
         if re.search(r"Failure|FAIL|fail|rror|differ|expected|Expected", line):
             return line.strip()[:160]
