@@ -126,11 +126,15 @@ std::string binary_problem(const fs::path& file, std::string_view bytes, bool an
          (any_bytes ? ", or take its bytes as they are by `data.format: text`" : "");
 }
 
+/// A text from its first character that is not blank.
+std::string_view from_first(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+}
+
 /// A .json file, or a text that begins like one, is one value, or the records of JSONL under
 /// another name.
 std::string json_problem(const fs::path& file, std::string_view text) {
-  const std::size_t at = text.find_first_not_of(" \t\r\n");
-  const bool array = at != std::string_view::npos && text[at] == '[';
+  const bool array = from_first(text).starts_with('[');
   const std::string name = "'" + file.string() + "'";
   const std::string lines = unused(fs::path(file).replace_extension(".jsonl"));
   if (array) {
@@ -145,13 +149,13 @@ std::string json_problem(const fs::path& file, std::string_view text) {
 /// Whether a text is JSON: its first line that is not blank is an object, or begins an array of
 /// them.
 bool begins_as_json(std::string_view text) {
-  const std::size_t at = text.find_first_not_of(" \t\r\n");
-  if (at == std::string_view::npos) return false;
-  const std::string_view line = text.substr(at, text.find_first_of("\r\n", at) - at);
-  if (line.starts_with('{')) return parse_json_or_discard(line).is_object();
-  if (!line.starts_with('[')) return false;
-  const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1);
-  return next != std::string_view::npos && text[next] == '{' && text.find('"', next) != text.npos;
+  text = from_first(text);
+  if (text.starts_with('{')) {
+    return parse_json_or_discard(text.substr(0, text.find_first_of("\r\n"))).is_object();
+  }
+  if (!text.starts_with('[')) return false;
+  const std::string_view item = from_first(text.substr(1));
+  return item.starts_with('{') && item.find('"') != item.npos;
 }
 
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
@@ -176,8 +180,7 @@ TextFormat text_format(const fs::path& file, std::string_view word) {
 std::string_view read_as(const fs::path& file, std::string_view word, std::string_view beginning) {
   if (word != "auto") return {};
   const std::string_view text = without_mark(beginning.substr(0, kBeginning));
-  const std::size_t at = text.find_first_not_of(" \t\r\n");
-  const bool brace = at != std::string_view::npos && text[at] == '{';
+  const bool brace = from_first(text).starts_with('{');
   const TextFormat suggested = text.find('\0') != std::string_view::npos ? TextFormat::Tokens
                                : brace                                   ? TextFormat::Jsonl
                                                                          : TextFormat::Text;
@@ -261,9 +264,8 @@ std::string unreadable_content(const fs::path& file, std::string_view word, std:
       (lower_suffix(file) == ".json" || begins_as_json(text))) {
     return json_problem(file, text);
   }
-  if (format == TextFormat::Jsonl) {
-    const std::size_t at = text.find_first_not_of(" \t\r\n");
-    if (at != std::string_view::npos && text[at] == '[') return json_problem(file, text);
+  if (format == TextFormat::Jsonl && from_first(text).starts_with('[')) {
+    return json_problem(file, text);
   }
   return {};
 }

@@ -2,9 +2,9 @@
 """Plants faults, one at a time, into a copy of the sources, and tells which tests see them.
 
 run.py [NAME...]          each mutant of the tables beside this file: applied, built, its tests run
+run.py --whole [NAME...]  also the longer tests where a short one has seen it
 run.py --list             the mutants, what each breaks and which tests are expected to see it
 run.py --check [NAME...]  that each applies at one place, compiles, and names tests that there are; builds and runs nothing
-run.py --whole [NAME...]  also the longer tests where a short one has seen it
 run.py --text [NAME...]   the same without the compiler, and that every test has a row in parts.toml and docs/testing.md:
                           `lint.mutants`
 
