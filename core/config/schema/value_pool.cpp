@@ -16,8 +16,12 @@ const PooledValue* ValuePool::intern(Value value) {
     if (found != integers_.end()) return found->second;
   }
   std::string json = canonical_json(value);
-  // An integer and a real may have the same text, but are different values.
-  std::string key = std::to_string(value.data.index()) + json;
+  // An integer and a real may have the same text, but are different values, in lists, too.
+  std::string key = std::to_string(value.data.index());
+  if (const auto* list = value.get_if<ValueList>()) {
+    for (const Value& one : *list) key += std::to_string(one.data.index());
+  }
+  key += json;
   const auto found = index_.find(key);
   if (found != index_.end()) return found->second;
   PooledValue& kept = values_.emplace_back();

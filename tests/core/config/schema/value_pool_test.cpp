@@ -22,6 +22,7 @@ TEST(ValuePool, EqualTextsOfDifferentTypesAreDifferentValues) {
   EXPECT_EQ(integer->json, real->json);
   EXPECT_NE(integer, real);
   EXPECT_NE(pool.intern("1"), integer);
+  EXPECT_NE(pool.intern(ValueList{0, 1}), pool.intern(ValueList{0.0, 1.0}));
   EXPECT_NE(pool.intern("null"), pool.null());
 }
 
