@@ -48,6 +48,11 @@ constexpr std::string_view name_of(ParameterGroup group) noexcept {
   return kParameterGroupNames[static_cast<std::size_t>(group)];
 }
 
+/// Attributes that a sentence has by a rule (core/data/labels): words of `model.control.names` with
+/// `train.task: control`.
+inline constexpr std::array<std::string_view, 5> kRuleAttributeNames = {"long", "digits", "passive",
+                                                                        "quote", "comma"};
+
 /// Part of a corpus: axis `split`.
 enum class Split : std::uint8_t { Train, Dev, Valid, Test };
 inline constexpr std::array<std::string_view, 4> kSplitNames = {"train", "dev", "valid", "test"};

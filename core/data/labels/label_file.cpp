@@ -1,0 +1,178 @@
+#include "core/data/labels/label_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/data/labels/json_records.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::array<std::string_view, 3> kDocumentMembers{"text", "u", "spans"};
+constexpr std::array<std::string_view, 3> kSpanMembers{"begin", "end", "u"};
+constexpr ScoreRange kLabelRange{-1, 1};
+
+/// What reading one line needs beside it.
+struct LabelLine {
+  const std::vector<std::string>& names;
+  RecordMistakes& mistakes;
+};
+
+bool cuts_a_character(std::string_view text, std::int64_t at) {
+  const auto byte = static_cast<std::size_t>(at);
+  return byte < text.size() && (static_cast<unsigned char>(text[byte]) & 0xC0U) == 0x80U;
+}
+
+/// A member that is a place in `text`; nothing, and a mistake, if it is none.
+std::optional<std::int64_t> offset_in(std::string_view text, const nlohmann::json& span,
+                                      const std::string& member, const std::string& where,
+                                      RecordMistakes& mistakes) {
+  const auto found = span.find(member);
+  if (found == span.end()) {
+    mistakes.add(where, fmt::format("no member '{}': expected a number of bytes", member));
+    return std::nullopt;
+  }
+  const std::string place = where + "." + member;
+  if (!found->is_number_integer()) {  // of either sign
+    mistakes.add(place, fmt::format("{} is no whole number of bytes", shown_value(*found)));
+    return std::nullopt;
+  }
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const bool huge = found->is_number_unsigned() &&
+                    found->get<std::uint64_t>() > static_cast<std::uint64_t>(kMost);
+  const std::int64_t at = huge ? kMost : found->get<std::int64_t>();
+  if (at < 0 || at > static_cast<std::int64_t>(text.size())) {
+    mistakes.add(place, fmt::format("{} is outside of the text, which has {} bytes",
+                                    shown_value(*found), text.size()));
+    return std::nullopt;
+  }
+  if (cuts_a_character(text, at)) {
+    mistakes.add(place, fmt::format("byte {} is inside a character: offsets count bytes of the "
+                                    "text in UTF-8, not characters",
+                                    at));
+    return std::nullopt;
+  }
+  return at;
+}
+
+std::optional<LabelledSpan> span_of_record(std::string_view text, const nlohmann::json& given,
+                                           const std::string& where, const LabelLine& line) {
+  if (!given.is_object()) {
+    line.mistakes.add(where, fmt::format("{} is no object with {}", shown_value(given),
+                                         fmt::join(kSpanMembers, ", ")));
+    return std::nullopt;
+  }
+  refuse_other_members(given, kSpanMembers, where, line.mistakes);
+  LabelledSpan out;
+  const auto u = given.find("u");
+  if (u == given.end()) {
+    line.mistakes.add(where, "no member 'u': expected the labels of the span by name");
+  } else {
+    out.u = named_numbers(*u, line.names, kLabelRange, where + ".u", line.mistakes);
+  }
+  const auto begin = offset_in(text, given, "begin", where, line.mistakes);
+  const auto end = offset_in(text, given, "end", where, line.mistakes);
+  if (!begin || !end) return std::nullopt;
+  if (*begin >= *end) {
+    line.mistakes.add(where, fmt::format("begin {} is not before end {}", *begin, *end));
+    return std::nullopt;
+  }
+  out.begin = *begin;
+  out.end = *end;
+  return out;
+}
+
+/// Adds a mistake for each span that begins before another one ends. @param spans  sorted.
+void refuse_overlap(const std::vector<LabelledSpan>& spans, const std::string& where,
+                    RecordMistakes& mistakes) {
+  std::size_t last = 0;  // of those before, the one that ends last
+  for (std::size_t i = 1; i < spans.size(); ++i) {
+    if (spans[i].begin < spans[last].end) {
+      mistakes.add(where,
+                   fmt::format("spans [{}, {}) and [{}, {}) overlap: a byte has one label",
+                               spans[last].begin, spans[last].end, spans[i].begin, spans[i].end));
+    }
+    if (spans[i].end > spans[last].end) last = i;
+  }
+}
+
+void add_spans(LabelledDocument& document, const nlohmann::json& spans, const std::string& where,
+               const LabelLine& line) {
+  if (!spans.is_array()) {
+    line.mistakes.add(where + ": spans", fmt::format("{} is no list of spans", shown_value(spans)));
+    return;
+  }
+  std::vector<LabelledSpan> read;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const std::string place = fmt::format("{}: spans[{}]", where, i);
+    auto span = span_of_record(document.text, spans[i], place, line);
+    if (span) read.push_back(std::move(*span));
+  }
+  std::ranges::sort(read, {}, &LabelledSpan::begin);
+  refuse_overlap(read, where, line.mistakes);
+  document.spans = std::move(read);
+}
+
+LabelledDocument document_of_record(const nlohmann::json& record, const std::string& where,
+                                    const LabelLine& line) {
+  LabelledDocument out;
+  refuse_other_members(record, kDocumentMembers, where, line.mistakes);
+  const auto text = record.find("text");
+  if (text == record.end()) {
+    line.mistakes.add(where, "no member 'text': expected the document's text");
+    return out;  // it is no document: what else is wrong with it says nothing
+  }
+  if (!text->is_string() || text->get_ref<const std::string&>().empty()) {
+    line.mistakes.add(where + ": text",
+                      fmt::format("{} is no text of a document", shown_value(*text)));
+    return out;
+  }
+  out.text = text->get<std::string>();
+  const auto u = record.find("u"), spans = record.find("spans");
+  if (u != record.end() && spans != record.end()) {
+    line.mistakes.add(where, "both 'u', of the whole text, and 'spans', of its parts: keep one");
+  }
+  if (spans != record.end()) add_spans(out, *spans, where, line);
+  if (u != record.end()) {
+    const auto size = static_cast<std::int64_t>(out.text.size());
+    out.spans.push_back(
+        {0, size, named_numbers(*u, line.names, kLabelRange, where + ": u", line.mistakes)});
+  }
+  return out;
+}
+
+}  // namespace
+
+LabelFile read_label_file(const std::filesystem::path& file,
+                          const std::vector<std::string>& names) {
+  LabelFile out;
+  out.sha256 = read_json_records(
+      file, [&](const std::string& where, const nlohmann::json& record, RecordMistakes& mistakes) {
+        out.documents.push_back(document_of_record(record, where, {names, mistakes}));
+      });
+  return out;
+}
+
+LabelledText joined(std::span<const LabelledDocument> documents) {
+  LabelledText out;
+  for (const LabelledDocument& document : documents) {
+    const auto before = static_cast<std::int64_t>(out.text.size());
+    for (LabelledSpan span : document.spans) {
+      span.begin += before;
+      span.end += before;
+      out.spans.push_back(std::move(span));
+    }
+    out.text += document.text;
+    if (!out.text.empty() && out.text.back() != '\n') out.text += '\n';
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,126 @@
+#include "core/data/labels/attribute_rules.hpp"
+
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/source_folder.hpp"
+
+namespace depthgrid {
+namespace attribute_rules_test {
+
+double score(std::string_view rule, std::string_view text) {
+  return find_rule(rule)->score(sentence(text));
+}
+
+bool has_label(std::string_view text) {
+  return labelled(sentence(text));
+}
+
+TEST(AttributeRules, WordsAreWhatWhiteSpaceSeparates) {
+  using Words = std::vector<std::string_view>;
+  EXPECT_EQ(sentence(" a  bb\u00A0c\u3000.\n").words, (Words{"a", "bb", "c", "."}));
+  EXPECT_EQ(sentence("x\xFFy").words, (Words{"x\xFFy"}));
+  EXPECT_TRUE(sentence(" \n").words.empty());
+  EXPECT_EQ(sentence(" a ").text, " a ");
+}
+
+TEST(AttributeRules, ShortSentencesAndHeadingsHaveNoLabel) {
+  EXPECT_TRUE(has_label(" a b c d . "));
+  EXPECT_FALSE(has_label(" a b c . "));
+  EXPECT_FALSE(has_label(" = A heading of six words = \n"));
+  EXPECT_TRUE(has_label(" =a is no heading . "));
+  EXPECT_FALSE(has_label("\n"));
+}
+
+TEST(AttributeRules, LengthCountsTheTerminator) {
+  EXPECT_EQ(score("long", "a b c d . "), 5);
+  EXPECT_EQ(score("long", ""), 0);
+}
+
+TEST(AttributeRules, DigitsAreAShareOfTheWords) {
+  EXPECT_EQ(score("digits", "in 1999 and mp3 , x ."), 2.0 / 7);
+  EXPECT_EQ(score("digits", "\u0661 \u00B2 is no ASCII digit"), 0);
+  EXPECT_EQ(score("digits", ""), 0);
+}
+
+TEST(AttributeRules, APassiveIsABeFormWithAParticipleWithinTwoWords) {
+  EXPECT_EQ(score("passive", "it was built ."), 1);
+  EXPECT_EQ(score("passive", "It WAS not Built ."), 1) << "in any case";
+  EXPECT_EQ(score("passive", "it was not yet built ."), 0) << "the third word";
+  EXPECT_EQ(score("passive", "they are called , and were told ."), 2);
+  EXPECT_EQ(score("passive", "it is named founded ."), 1) << "counted once";
+  EXPECT_EQ(score("passive", "has been seen , was"), 1);
+  EXPECT_EQ(score("passive", "being is seen"), 2) << "of both forms the second word";
+  EXPECT_EQ(score("passive", "wasp buildings made known"), 0) << "whole words";
+  EXPECT_EQ(score("passive", "it was a bed ."), 1) << "as the rule says";
+  EXPECT_EQ(score("passive", ""), 0);
+}
+
+TEST(AttributeRules, QuotesAndCommas) {
+  EXPECT_EQ(score("quote", "he said \" yes \" ."), 1);
+  EXPECT_EQ(score("quote", "he said \u201cyes\u201d ."), 0);
+  EXPECT_EQ(score("comma", "one , two @,@ 3,4,5 ."), 3.0 / 6);
+  EXPECT_EQ(score("comma", ""), 0);
+}
+
+TEST(AttributeRules, AreFoundByName) {
+  ASSERT_EQ(attribute_rules().size(), 5U);
+  EXPECT_EQ(rule_names(), "long, digits, passive, quote, comma");
+  for (const AttributeRule& rule : attribute_rules()) {
+    EXPECT_EQ(find_rule(rule.name), &rule);
+    EXPECT_FALSE(rule.meaning.empty());
+  }
+  EXPECT_EQ(find_rule("sentiment"), nullptr);
+  EXPECT_FALSE(find_rule("long")->threshold.has_value());
+  EXPECT_EQ(find_rule("digits")->threshold, 0.05);
+  EXPECT_EQ(name_of(find_rule("comma")->kind), "ordinal");
+  EXPECT_EQ(name_of(find_rule("passive")->kind), "binary");
+}
+
+/// A line of tests/golden/sentence_rules.tsv, whose numbers were not made by this program.
+struct GoldenRow {
+  double words, digit_words, passive, quote, commas;
+  std::string text;
+};
+
+std::vector<GoldenRow> golden_rows() {
+  std::vector<GoldenRow> rows;
+  std::ifstream file(testing::source_folder() / "tests/golden/sentence_rules.tsv");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("# ") || line.empty()) continue;
+    GoldenRow& row = rows.emplace_back();
+    std::istringstream fields(line);
+    fields >> row.words >> row.digit_words >> row.passive >> row.quote >> row.commas;
+    EXPECT_TRUE(fields.good()) << line;
+    fields.ignore();  // the tabulator before the sentence
+    std::getline(fields, row.text);
+  }
+  return rows;
+}
+
+TEST(AttributeRules, GiveTheScoresOfEveryGoldenSentence) {
+  const std::vector<GoldenRow> rows = golden_rows();
+  EXPECT_GE(rows.size(), 260U);
+  std::array<std::size_t, 4> positive{};
+  for (const GoldenRow& row : rows) {
+    EXPECT_EQ(score("long", row.text), row.words) << row.text;
+    EXPECT_EQ(score("digits", row.text), row.digit_words / row.words) << row.text;
+    EXPECT_EQ(score("passive", row.text), row.passive) << row.text;
+    EXPECT_EQ(score("quote", row.text), row.quote) << row.text;
+    EXPECT_EQ(score("comma", row.text), row.commas / row.words) << row.text;
+    const std::array<double, 4> counts = {row.digit_words, row.passive, row.quote, row.commas};
+    for (std::size_t i = 0; i < counts.size(); ++i) positive[i] += counts[i] > 0 ? 1 : 0;
+  }
+  for (const std::size_t some : positive) {
+    EXPECT_GT(some, 0U) << "each rule is tried with";
+    EXPECT_LT(some, rows.size()) << "and without";
+  }
+}
+
+}  // namespace attribute_rules_test
+}  // namespace depthgrid
