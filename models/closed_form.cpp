@@ -114,6 +114,31 @@ std::int64_t generated_map(const ModelOptions& o, std::int64_t in, std::int64_t 
   return chain(o.time.features(), widths) + (h.hidden + 1) * in * out + (bias ? biases : 0);
 }
 
+/// The maps of a control signal into the field of a flow.
+std::int64_t field_control(const ModelOptions& o) {
+  const ControlOptions& control = o.control;
+  if (!control.in_flow) return 0;
+  const bool rows = o.flow.field == FieldKind::Mlp;
+  const std::int64_t first_maps = rows ? o.flow.hidden : 3 * o.width + o.flow.hidden;
+  switch (control.injection) {
+    case Injection::Additive:
+      return affine(control.axes, o.width, control.bias);
+    case Injection::Film:
+      return 2 * control.axes * (rows ? o.flow.hidden : 2 * o.width);
+    case Injection::Concat:
+      return control.axes * first_maps;
+  }
+  return 0;
+}
+
+/// Those into discrete layers, or the vectors of a prefix.
+std::int64_t stream_control(const ModelOptions& o) {
+  const ControlOptions& control = o.control;
+  const auto places =
+      static_cast<std::int64_t>(control.layers.size()) + (control.as_prefix ? 1 : 0);
+  return places * control.axes * o.width;
+}
+
 }  // namespace
 
 std::int64_t standard_parameters(const ModelOptions& o) {
@@ -167,17 +192,16 @@ std::int64_t hybrid_ode_parameters(const ModelOptions& o) {
   const std::int64_t time = flow.time_embedding ? chain(1, {o.width, o.width}) : 0;
   const std::int64_t own = time + (flow.alpha_learned ? 1 : 0);
   if (flow.field == FieldKind::Mlp) {
-    return standard_parameters(rest) + own + chain(o.width + flow.control, {flow.hidden, o.width});
+    return standard_parameters(rest) + own + field_control(o) +
+           chain(o.width, {flow.hidden, o.width});
   }
   const std::int64_t maps =
       affine(o.width, flow.hidden, o.mlp_bias) + affine(flow.hidden, o.width, o.mlp_bias);
-  const std::int64_t control =
-      flow.control > 0 ? affine(flow.control, o.width, flow.control_bias) : 0;
   ModelOptions inner = o;
   inner.hidden = flow.hidden;
   inner.activation = flow.activation;
   const std::int64_t gates = flow.field == FieldKind::TimeIndexed ? weight_gates(inner) : 0;
-  return standard_parameters(rest) + block + maps + own + control + gates;
+  return standard_parameters(rest) + block + maps + own + field_control(o) + gates;
 }
 
 std::optional<std::int64_t> closed_form_parameters(const ModelOptions& o) {
@@ -185,7 +209,7 @@ std::optional<std::int64_t> closed_form_parameters(const ModelOptions& o) {
   if (row == families().end() || row->parameters == nullptr) return std::nullopt;
   const std::int64_t tables = o.positions == Positions::Learned ? o.max_tokens * o.width : 0;
   const std::int64_t ends = (o.tie_embeddings ? 1 : 2) * o.vocabulary * o.width;
-  return row->parameters(o) + tables + ends + norm(o, o.final_norm);
+  return row->parameters(o) + tables + ends + norm(o, o.final_norm) + stream_control(o);
 }
 
 }  // namespace depthgrid

@@ -58,19 +58,25 @@ class Scaled final : public VectorField {
  public:
   /// @param speed  (E). @param held  (E) the depth-time that a cell's field has at all times, or
   /// NaN.
-  Scaled(const VectorField& field, at::Tensor speed, at::Tensor held, bool limit)
-      : field_(field), speed_(std::move(speed)), held_(std::move(held)), limit_(limit) {}
+  /// @param own  the signal of every token.
+  Scaled(const VectorField& field, at::Tensor speed, at::Tensor held, bool limit, Control own)
+      : field_(field),
+        speed_(std::move(speed)),
+        held_(std::move(held)),
+        limit_(limit),
+        own_(std::move(own)) {}
 
-  FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override {
+  FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control&) const override {
     const at::Tensor h = limit_ ? at::zeros_like(speed_) : speed_ * at.h;
     const at::Tensor t = at::where(held_.isnan(), at.t, held_);
-    return {per_cell(speed_, x) * field_.evaluate(x, {t, h, 0, at.stage}, u).dx, {}};
+    return {per_cell(speed_, x) * field_.evaluate(x, {t, h, 0, at.stage}, own_).dx, {}};
   }
 
  private:
   const VectorField& field_;
   at::Tensor speed_, held_;
   bool limit_;
+  Control own_;
 };
 
 }  // namespace
@@ -89,7 +95,7 @@ ContinuousModel::ContinuousModel(const Model& model, const Arena& arena, const P
   const at::NoGradGuard no_grad;
   const ModelOptions& o = model_.options();
   if (continuous_steps(o) == 0) throw Error("no part of this depth discretises a field");
-  segments_ = model_.family().segments(context_);
+  segments_ = model_.segments(context_);
   const auto wide = at::TensorOptions(at::kDouble).device(o.device);
   at::Tensor speed = at::full({o.cells}, 1.0, wide), held = at::full({o.cells}, kNaN, wide);
   shift_ = at::full({o.cells}, 0.0, wide);
@@ -110,8 +116,8 @@ ContinuousModel::ContinuousModel(const Model& model, const Arena& arena, const P
     shift_ = at::tensor(right, at::kDouble).to(o.device);
     held = at::tensor(times, at::kDouble).to(o.device);
   }
-  euler_ = std::make_unique<Scaled>(*field, speed, held, false);
-  limit_ = std::make_unique<Scaled>(*field, speed, held, true);
+  euler_ = std::make_unique<Scaled>(*field, speed, held, false, model_.control({}));
+  limit_ = std::make_unique<Scaled>(*field, speed, held, true, model_.control({}));
 }
 
 std::int64_t ContinuousModel::steps() const {
@@ -122,7 +128,7 @@ at::Tensor ContinuousModel::advance(const at::Tensor& x, std::size_t from, std::
   at::Tensor state = x;
   for (std::size_t i = from; i < to; ++i) {
     const DepthSegment& segment = segments_[i];
-    state = segment.method->solve(*segment.field, segment.grid, state, {}, {}, 0);
+    state = segment.method->solve(*segment.field, segment.grid, state, model_.control({}), {}, 0);
   }
   return state;
 }

@@ -1,8 +1,12 @@
 #include "models/model.hpp"
 
 #include <string>
+#include <utility>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
 
 #include "core/base/error.hpp"
 #include "models/blocks/block_field.hpp"
@@ -19,6 +23,15 @@ at::Tensor table(ParameterSource& source, const ModelOptions& o, const std::stri
                            .shape = {rows, o.width},
                            .group = ParameterGroup::Embedding,
                            .init = table_init(o)});
+}
+
+/// The signal of passes that are not given one.
+Control constant_control(const ModelOptions& o) {
+  const ControlOptions& c = o.control;
+  if (c.constant.empty()) return {};
+  std::vector<double> all;
+  for (const std::vector<double>& u : c.constant) all.insert(all.end(), u.begin(), u.end());
+  return {at::tensor(all, at::kFloat).to(o.device).view({o.cells, 1, 1, c.axes})};
 }
 
 }  // namespace
@@ -44,6 +57,13 @@ Model::Model(ParameterSource& source, ModelOptions options, const FamilyBuilder&
                                .bias = false,
                                .group = ParameterGroup::Head});
   }
+  layer_control_ = LayerControl(source, o);
+  if (o.control.as_prefix) {
+    prefix_ = source.parameter({.name = "prefix.weight",
+                                .shape = {o.control.axes, o.width},
+                                .group = ParameterGroup::Control});
+  }
+  own_control_ = constant_control(o);
 }
 
 at::Tensor Model::embed(const at::Tensor& tokens, std::int64_t first) const {
@@ -58,13 +78,59 @@ at::Tensor Model::embed(const at::Tensor& tokens, std::int64_t first) const {
   return x + position_.narrow(1, first, tokens.size(2)).unsqueeze(1);
 }
 
-at::Tensor Model::states(const at::Tensor& tokens, const ForwardContext& context) const {
-  at::Tensor x = embed(tokens);
-  for (const DepthSegment& segment : family_->segments(context)) {
-    x = segment.method->solve(*segment.field, segment.grid, x, context.control, context.watch,
-                              context.step);
+std::vector<DepthSegment> Model::segments(const ForwardContext& context) const {
+  std::vector<DepthSegment> out = family_->segments(context);
+  for (DepthSegment& segment : out) segment.field = layer_control_.over(std::move(segment.field));
+  return out;
+}
+
+at::Tensor Model::through(const at::Tensor& x, const ForwardContext& context,
+                          const Control& u) const {
+  at::Tensor state = x;
+  for (const DepthSegment& segment : segments(context)) {
+    state =
+        segment.method->solve(*segment.field, segment.grid, state, u, context.watch, context.step);
   }
-  return x;
+  return state;
+}
+
+at::Tensor Model::states(const at::Tensor& tokens, const ForwardContext& context) const {
+  const at::Tensor x = embed(tokens);
+  const Control& u = control(context.control);
+  const at::Tensor plain = through(x, context, u);
+  const at::Tensor before = prefix(u, x.size(1));
+  if (!before.defined()) return plain;
+  ForwardContext behind = context;  // what watches a pass sees the text alone
+  behind.watch = {};
+  behind.state_space = nullptr;
+  behind.attention = nullptr;
+  const at::Tensor moved = through(at::cat({before.to(x.scalar_type()), x}, 2), behind, u)
+                               .narrow(2, before.size(2), x.size(2));
+  const at::Tensor steered = u.u.narrow(2, 0, 1).ne(0).any(3, /*keepdim=*/true);
+  return at::where(steered, moved, plain);
+}
+
+at::Tensor Model::prefix(const Control& u, std::int64_t rows) const {
+  if (!prefix_.defined() || !u.u.defined()) return {};
+  if (u.u.dim() != 4 || u.u.size(3) != options_.control.axes ||
+      (u.u.size(2) != 1 && u.u.stride(2) != 0)) {
+    throw ShapeError("the signal of a prefix is (E, B, 1, " +
+                     std::to_string(options_.control.axes) + "), one for a whole sequence");
+  }
+  const at::Tensor each = u.u.select(2, 0).unsqueeze(-1).to(prefix_.options());  // (E, B, c, 1)
+  return (each * prefix_.unsqueeze(1)).expand({-1, rows, -1, -1});
+}
+
+std::vector<DeadParameter> Model::dead_parameters() const {
+  std::vector<DeadParameter> out = family_->dead_parameters();
+  if (options_.control.axes == 0 || options_.control.trained()) return out;
+  ParameterLayout layout;
+  Model(layout, options_);
+  for (const ParameterSlot& slot : layout.slots()) {
+    if (slot.spec.group != ParameterGroup::Control) continue;
+    out.push_back({slot.spec.name, "text is trained without a control signal"});
+  }
+  return out;
 }
 
 at::Tensor Model::normed(const at::Tensor& states) const {

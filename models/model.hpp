@@ -1,10 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include "core/train/optimizer/parameter_layout.hpp"
+#include "models/blocks/layer_control.hpp"
 #include "models/blocks/temporal_norm.hpp"
 #include "models/context/forward_context.hpp"
 #include "models/family.hpp"
@@ -26,8 +29,27 @@ class Model {
   /// @return        (E, B, T, V) float32.
   at::Tensor logits(const at::Tensor& tokens, const ForwardContext& context) const;
 
-  /// States before the readout norm. @return (E, B, T, C) float32
+  /// States before the readout norm, under the context's control signal or else the model's own.
+  /// @return (E, B, T, C) float32
   at::Tensor states(const at::Tensor& tokens, const ForwardContext& context) const;
+
+  /// The family's segments with the control signal's impulses. @param context  must outlive them.
+  std::vector<DepthSegment> segments(const ForwardContext& context) const;
+
+  /// `given`, or the signal of passes that are not given one: (E, 1, 1, c), undefined without one.
+  const Control& control(const Control& given) const {
+    return given.u.defined() ? given : own_control_;
+  }
+
+  /// Vectors that stand before the text under this signal: (E, B, c, C); undefined if the signal
+  /// enters elsewhere. @param u  one for all tokens. @throws ShapeError otherwise.
+  at::Tensor prefix(const Control& u, std::int64_t rows) const;
+
+  /// One step of a discrete layer begins so: see LayerControl::enter().
+  const LayerControl& layer_control() const noexcept { return layer_control_; }
+
+  /// Parameters without gradient in training on text, and why.
+  std::vector<DeadParameter> dead_parameters() const;
 
   /// Input of the first depth step. @param first  position of the first token.
   /// @return (E, B, T, C). @throws ShapeError beyond the table of learned positions.
@@ -50,6 +72,11 @@ class Model {
   NormWeights final_norm_;
   TemporalNorm temporal_final_;
   AffineMap head_;  // C -> V, undefined when tied
+  LayerControl layer_control_;
+  at::Tensor prefix_;  // (E, c, C), or undefined
+  Control own_control_;
+
+  at::Tensor through(const at::Tensor& x, const ForwardContext& context, const Control& u) const;
 };
 
 }  // namespace depthgrid

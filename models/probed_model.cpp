@@ -35,18 +35,20 @@ class ModelTrack final : public DepthTrack {
   /// @param attention  see ForwardContext; outlives this.
   ModelTrack(const Model& model, TrackPath path,
              const std::function<void(const at::Tensor&)>* attention = nullptr)
-      : context_{.composed = path == TrackPath::Composed,
+      : control_(model.control({})),
+        context_{.composed = path == TrackPath::Composed,
                  .execution = Execution{.mode = ExecutionMode::Dense},
                  .attention = attention} {
     const at::NoGradGuard no_grad;
-    segments_ = model.family().segments(context_);
+    segments_ = model.segments(context_);
   }
 
   at::Tensor advance(const at::Tensor& x, std::int64_t from, std::int64_t to) const override {
-    return depthgrid::advance(segments_, x, from, to);
+    return depthgrid::advance(segments_, x, from, to, control_);
   }
 
  private:
+  Control control_;
   ForwardContext context_;
   std::vector<DepthSegment> segments_;
 };

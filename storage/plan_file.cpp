@@ -19,6 +19,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPlanFormat = "depthgrid-plan";
 
+Value as_real(const Value& value) {
+  const auto* whole = value.get_if<std::int64_t>();
+  return whole == nullptr ? value : Value(static_cast<double>(*whole));
+}
+
 /// JSON writes 1.0 as 1: a leaf that holds reals gets them back.
 ValueMap typed(const Value& json) {
   const auto* map = json.get_if<ValueMap>();
@@ -26,9 +31,11 @@ ValueMap typed(const Value& json) {
   ValueMap out = *map;
   for (auto& [leaf, value] : out) {
     const std::size_t row = find_leaf(leaf);
-    const auto* whole = value.get_if<std::int64_t>();
-    if (whole != nullptr && row < schema().size() && schema()[row].kind == ValueKind::Real) {
-      value = Value(static_cast<double>(*whole));
+    if (row >= schema().size()) continue;
+    const ValueKind kind = schema()[row].kind;
+    if (kind == ValueKind::Real) value = as_real(value);
+    if (auto* list = std::get_if<ValueList>(&value.data); list && kind == ValueKind::RealList) {
+      for (Value& one : *list) one = as_real(one);
     }
   }
   return out;

@@ -19,17 +19,6 @@ namespace {
 
 constexpr std::array kGpt2Files = {"encoder.json", "vocab.bpe"};
 
-/// All that a dataset is made of.
-std::string data_key(const CellConfig& config) {
-  std::string key = canonical_json(config.at("model.vocab_size"));
-  for (const Leaf& leaf : schema()) {
-    if (!leaf.path.starts_with("data.") || leaf.path == "data.seed") continue;
-    key += "\n";
-    append_canonical_json(key, config.at(leaf.path));
-  }
-  return key;
-}
-
 /// The text of `self` as the store keeps it; nothing for other corpora.
 std::optional<std::string> kept_self(const Store& store, const DataOptions& options) {
   if (options.corpus != "self") return std::nullopt;
@@ -125,6 +114,16 @@ void warn_of(const std::string& warning) {
 }
 
 }  // namespace
+
+std::string data_key(const CellConfig& config) {
+  std::string key = canonical_json(config.at("model.vocab_size"));
+  for (const Leaf& leaf : schema()) {
+    if (!leaf.path.starts_with("data.") || leaf.path == "data.seed") continue;
+    key += "\n";
+    append_canonical_json(key, config.at(leaf.path));
+  }
+  return key;
+}
 
 bool DataPool::changed(const Dataset& data) const {
   const auto differs = [this](const std::string& name, const std::string& sha256,

@@ -12,6 +12,9 @@
 
 namespace depthgrid {
 
+/// All that a dataset is made of: equal keys, one dataset.
+std::string data_key(const CellConfig& config);
+
 /// The corpora of a sweep, each opened once; cells with equal `data.*` leaves share one.
 ///
 /// Opening pins the digest of a corpus's files in the store, and freezes the text of `self`, so

@@ -104,6 +104,8 @@ std::string structure_key(const Slots& slots) {
       case FusionPart::Alternative:
         if (value->get_if<std::string>() != nullptr) {
           append(out, leaf, value->json);
+        } else if (value->get_if<ValueList>() != nullptr) {
+          append(out, leaf, "\"on\"");
         } else if (row.words.empty() && value->number() != 0) {
           append(out, leaf, "\"on\"");
         }

@@ -22,8 +22,9 @@ struct SchemaTable {
   std::vector<SchemaSection> sections;  // of `leaves`
 
   SchemaTable() {
-    for (const auto part : {model_sections(), flow_sections(), routing_sections(), data_sections(),
-                            train_sections(), run_sections(), probe_sections()}) {
+    for (const auto part :
+         {model_sections(), flow_sections(), control_sections(), routing_sections(),
+          data_sections(), train_sections(), run_sections(), probe_sections()}) {
       sections.insert(sections.end(), part.begin(), part.end());
     }
     for (const SchemaSection& section : sections) {
@@ -45,8 +46,8 @@ const SchemaTable& table() {
   return all;
 }
 
-/// Defaults are null, a scalar, a list of words or one key with a scalar: too simple to need a YAML
-/// parser.
+/// Defaults are null, a scalar, a list of words or numbers or one key with a scalar: too simple to
+/// need a YAML parser.
 YamlNode default_node(std::string_view text) {
   if (text == "null") return {};
   if (text.front() == '{') {
@@ -60,7 +61,9 @@ YamlNode default_node(std::string_view text) {
   YamlNode node = {.kind = YamlNode::Kind::List};
   std::string words(text.substr(1, text.size() - 2));
   std::erase(words, ',');
-  for (const auto& one : split_words(words)) node.items.push_back(node_of(Value(one), Place()));
+  for (const auto& one : split_words(words)) {
+    node.items.push_back({.kind = YamlNode::Kind::Scalar, .text = one});
+  }
   return node;
 }
 
@@ -89,7 +92,8 @@ std::string Leaf::type() const {
                                          "list of layers",
                                          "range of layers [a, b]",
                                          "word, or map from target to word",
-                                         "schedule"};
+                                         "schedule",
+                                         "list of numbers"};
   const std::string name(kNames[static_cast<std::size_t>(kind)]);
   if (words.empty() || kind == ValueKind::Schedule) return name;
   if (kind == ValueKind::LayerList) return "word or " + name;
@@ -98,8 +102,10 @@ std::string Leaf::type() const {
 
 std::string Leaf::range() const {
   std::string out;
-  if (kind == ValueKind::Int || kind == ValueKind::Real) {
-    if (max == kUnlimited) {
+  if (kind == ValueKind::Int || kind == ValueKind::Real || kind == ValueKind::RealList) {
+    if (max == kUnlimited && min == -kUnlimited) {
+      out = "";
+    } else if (max == kUnlimited) {
       out = (open_min ? "> " : "≥ ") + bound(kind, min);
     } else {
       out = bound(kind, min) + "…" + bound(kind, max);

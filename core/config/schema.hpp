@@ -46,14 +46,15 @@ enum class ValueKind : std::uint8_t {
   LayerList,   // one of `words`, or a list of layers (integers)
   LayerRange,  // [a, b]: the layers a to b − 1
   TargetMap,   // one of `words`, or a map from a modulation target to one of them
-  Schedule     // one of `words`, {every: n}, {log_spaced: n} or {at: [steps or percentages]}
+  Schedule,    // one of `words`, {every: n}, {log_spaced: n} or {at: [steps or percentages]}
+  RealList     // numbers, each between min and max
 };
 
 /// One row of the table of leaves. All texts are literals.
 struct Leaf {
   std::string_view path;  // dotted, "train.lr"
   ValueKind kind;
-  double min, max;          // of Int and Real
+  double min, max;          // of Int, Real and each of a RealList
   bool open_min, open_max;  // the bound itself is excluded
   std::string_view words;   // alternatives, separated by blanks; also beside a number ("auto off")
   bool nullable;            // null is allowed: the derived default

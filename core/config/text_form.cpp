@@ -8,6 +8,7 @@ namespace depthgrid {
 namespace {
 
 constexpr std::size_t kLongestWord = 256;
+constexpr std::size_t kLongestName = 32;
 
 bool is_time(std::string_view text) {
   const auto seconds = seconds_of(text);
@@ -19,7 +20,14 @@ bool is_size(std::string_view text) {
   return size && *size > 0;
 }
 
+bool is_axis_name(std::string_view text) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  return text.size() <= kLongestName && text.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
 constexpr TextForm kForms[] = {
+    {"model.control.names", is_axis_name, "at most 32 letters, digits, _ and -"},
     {"slurm.", is_plain_word, "letters, digits and . _ - , : @ = & ( ) / alone"},
     {"resources.time", is_time, "a time as sbatch reads it: 4:00:00, 2-12:00:00 or minutes"},
     {"resources.max_cell_time", is_time,

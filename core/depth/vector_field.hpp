@@ -54,6 +54,13 @@ class VectorField {
   virtual FieldValue evaluate(const at::Tensor& x, const DepthPoint& at,
                               const Control& u) const = 0;
 
+  /// The state as a step begins, before the field acts: a signal that enters a layer's input moves
+  /// it. Unless overridden, the state itself.
+  virtual at::Tensor enter(const at::Tensor& x, const DepthPoint& /*at*/,
+                           const Control& /*u*/) const {
+    return x;
+  }
+
   /// True if dx depends on at.h, as in a sequential block: such a field is meaningful only under
   /// Euler's method.
   virtual bool depends_on_h() const { return false; }

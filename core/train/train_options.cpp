@@ -41,7 +41,12 @@ ClipScope clip_scope(const CellConfig& c) {
   if (word == "group") return ClipScope::Group;
   const FamilyFacts& family = facts_of(c.word("model.family"));
   // The router of a family that predicts weighs what a block adds: it belongs to the model.
-  return family.teaches ? ClipScope::apart({Tpn, Scalars, Router}) : ClipScope::apart({Predictor});
+  const bool labelled = c.word("train.task") == "control";
+  if (family.teaches) {
+    return labelled ? ClipScope::apart({Tpn, Scalars, Router, Control})
+                    : ClipScope::apart({Tpn, Scalars, Router});
+  }
+  return labelled ? ClipScope::apart({Predictor, Control}) : ClipScope::apart({Predictor});
 }
 
 Precision precision(const std::string& word) {

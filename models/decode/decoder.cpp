@@ -27,13 +27,18 @@ class CachedField final : public VectorField {
  public:
   CachedField(const ModelOptions& o, const std::vector<DecodeBlock>& blocks,
               const Execution& execution, std::int64_t first, std::vector<DecodeState>& states,
-              RotaryAngles angles)
+              RotaryAngles angles, const LayerControl& control)
       : options_(o),
         blocks_(blocks),
         execution_(execution),
         first_(first),
         states_(states),
-        angles_(std::move(angles)) {}
+        angles_(std::move(angles)),
+        control_(control) {}
+
+  at::Tensor enter(const at::Tensor& x, const DepthPoint& at, const Control& u) const override {
+    return control_.enter(x, at.step, u);
+  }
 
   FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override {
     const ModelOptions& o = options_;
@@ -63,6 +68,7 @@ class CachedField final : public VectorField {
   std::int64_t first_;
   std::vector<DecodeState>& states_;
   RotaryAngles angles_;
+  const LayerControl& control_;
 };
 
 }  // namespace
@@ -70,7 +76,7 @@ class CachedField final : public VectorField {
 Decoder::Decoder(const Model& model, std::optional<Execution> execution, Control control)
     : model_(model),
       execution_(execution.value_or(Execution{.mode = model.options().routing.own_mode()})),
-      control_(std::move(control)) {
+      control_(model.control(control)) {
   const at::NoGradGuard no_grad;
   grid_ = model.family().grid({});
   blocks_ = model.family().blocks(grid_);
@@ -83,6 +89,12 @@ Decoder::Decoder(const Model& model, std::optional<Execution> execution, Control
   if (!blocks_.empty() && static_cast<std::int64_t>(blocks_.size()) != grid_.steps()) {
     throw Error("family '" + model.options().family + "' has not a block for every step");
   }
+  if (model.options().control.as_prefix && control_.u.defined()) {
+    const at::Tensor steered = control_.u.ne(0).any(3);
+    prefixed_ = steered.all().item<bool>();
+    // Rows with and without a prefix have no common positions: they are decoded as a whole.
+    if (!prefixed_ && steered.any().item<bool>()) blocks_.clear();
+  }
   restart();
 }
 
@@ -90,6 +102,7 @@ void Decoder::restart() {
   states_.assign(blocks_.size(), {});
   tokens_ = at::Tensor();
   length_ = 0;
+  ahead_ = 0;
   rows_ = 0;
 }
 
@@ -101,7 +114,6 @@ std::int64_t Decoder::room() const {
 
 at::Tensor Decoder::advance(const at::Tensor& tokens) {
   const at::NoGradGuard no_grad;
-  const ModelOptions& o = model_.options();
   rows_ = tokens.size(0) * tokens.size(1);
   if (blocks_.empty()) {
     tokens_ = tokens_.defined() ? at::cat({tokens_, tokens}, 2) : tokens;
@@ -110,21 +122,30 @@ at::Tensor Decoder::advance(const at::Tensor& tokens) {
         .narrow(2, length_ - tokens.size(2), tokens.size(2));
   }
   const at::Tensor x = model_.embed(tokens, length_);
-  const CachedField field(o, blocks_, execution_, length_, states_, angles(tokens.size(2), x));
-  at::Tensor out =
-      DepthIntegrator(kEuler).solve(field, grid_, x, control_.piece(length_, tokens.size(2)));
+  if (prefixed_ && ahead_ == 0) {
+    const at::Tensor before = model_.prefix(control_, x.size(1)).to(x.scalar_type());
+    step(before, control_);
+    ahead_ = before.size(2);
+  }
+  at::Tensor out = step(x, control_.piece(length_, tokens.size(2)));
   length_ += tokens.size(2);
   return out;
 }
 
+at::Tensor Decoder::step(const at::Tensor& x, const Control& u) {
+  const CachedField field(model_.options(), blocks_, execution_, length_ + ahead_, states_,
+                          angles(x.size(2), x), model_.layer_control());
+  return DepthIntegrator(kEuler).solve(field, grid_, x, u);
+}
+
 RotaryAngles Decoder::angles(std::int64_t tokens, const at::Tensor& like) {
   if (model_.options().positions != Positions::Rope) return {};
-  const std::int64_t end = length_ + tokens,
+  const std::int64_t first = length_ + ahead_, end = first + tokens,
                      known = angles_.cosine.defined() ? angles_.cosine.size(3) : 0;
   if (end > known) {
     angles_ = rotary_angles(model_.options(), 0, std::max({end, 2 * known, kFirstAngles}), like);
   }
-  return {angles_.cosine.narrow(3, length_, tokens), angles_.sine.narrow(3, length_, tokens)};
+  return {angles_.cosine.narrow(3, first, tokens), angles_.sine.narrow(3, first, tokens)};
 }
 
 std::vector<std::int64_t> Decoder::lengths(std::int64_t step) const {

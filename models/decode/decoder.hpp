@@ -36,8 +36,8 @@ class Decoder {
   /// @param model      must outlive this; its parameters must not change during that time.
   /// @param execution  of layers that may skip tokens, see skipping_step(); none: the family's
   ///                   default, for a calibrated decider its fixed threshold.
-  /// @param control    covers as many tokens as will come, or is the same for all; not read if the
-  ///                   family has no input for it.
+  /// @param control    covers as many tokens as will come, or is the same for all; undefined: the
+  ///                   model's own; not read if the model has no input for it.
   /// @throws Error if the family offers blocks, but not one per step.
   explicit Decoder(const Model& model, std::optional<Execution> execution = {},
                    Control control = {});
@@ -73,17 +73,21 @@ class Decoder {
  private:
   /// Angles of the next tokens; undefined if positions are not rotary.
   RotaryAngles angles(std::int64_t tokens, const at::Tensor& like);
+  /// Takes states of tokens, or of a prefix, through the depth. @param u  of these tokens.
+  at::Tensor step(const at::Tensor& x, const Control& u);
 
   const Model& model_;
   DepthGrid grid_;
   std::vector<DecodeBlock> blocks_;
   Execution execution_;
   Control control_;
+  bool prefixed_ = false;            // vectors of the signal come before the text
+  std::int64_t ahead_ = 0;           // their number
   std::vector<DecodeState> states_;  // one per step
   RotaryAngles angles_;              // of positions 0, 1, …, more than used so far
   at::Tensor tokens_;                // (E, B, T) all so far, if there are no blocks
-  std::int64_t length_ = 0;
-  std::int64_t rows_ = 0;  // E·B of the tokens so far
+  std::int64_t length_ = 0;          // of the text
+  std::int64_t rows_ = 0;            // E·B of the tokens so far
 };
 
 }  // namespace depthgrid

@@ -126,10 +126,6 @@ class HybridOde final : public Family {
     if (flow.time_embedding && flow.evaluations() == 1) {
       out.push_back({"flow.time.w1", "the only evaluation is at time 0"});
     }
-    if (flow.control == 0 || flow.field == FieldKind::Mlp) return out;
-    const std::string reason = "text is trained without a control signal";
-    out.push_back({"flow.control.weight", reason});
-    if (flow.control_bias) out.push_back({"flow.control.bias", reason});
     return out;
   }
 

@@ -162,9 +162,7 @@ FlowOptions flow(const CellConfigs& cells) {
           .output_std = reals(cells, "model.field.output_std"),
           .mask_per_solve = first.word("model.field.dropout_mask") == "per_solve",
           .method = &tableau(first.word("model.solver.method")),
-          .steps = first.integer("model.solver.steps"),
-          .control = first.integer("model.control.dim"),
-          .control_bias = first.word("model.control.neutral") == "bias"};
+          .steps = first.integer("model.solver.steps")};
 }
 
 InitOptions init(const CellConfigs& cells) {
@@ -223,6 +221,7 @@ ModelOptions model_options(const std::vector<const CellConfig*>& cells) {
   o.tdt = tdt_options(cells);
   o.mod = mod_options(cells);
   o.flow = flow(cells);
+  o.control = control_options(cells);
   o.init = init(cells);
   return o;
 }

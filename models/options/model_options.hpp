@@ -13,6 +13,7 @@
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/tableau.hpp"
 #include "models/ops/per_cell_norm.hpp"
+#include "models/options/control_options.hpp"
 #include "models/options/routing_options.hpp"
 
 namespace depthgrid {
@@ -106,9 +107,7 @@ struct FlowOptions {
   std::vector<double> output_std;  // (E) initial std of the last matrix of field mlp
   bool mask_per_solve = false;     // dropout masks are drawn once per solve, not per evaluation
   const Tableau* method = &kEuler;
-  std::int64_t steps = 4;     // m
-  std::int64_t control = 0;   // axes of the control signal; 0: no parameters for it
-  bool control_bias = false;  // the signal's map has a bias: u = 0 then differs from no signal
+  std::int64_t steps = 4;  // m
 
   std::int64_t replaced() const { return last - first; }
   /// Evaluations of the field per solve.
@@ -160,6 +159,7 @@ struct ModelOptions {
   TdtOptions tdt;
   ModOptions mod;
   FlowOptions flow;
+  ControlOptions control;
   InitOptions init;
 
   /// Rows of the up projection: twice the hidden width for a gated activation.

@@ -26,7 +26,7 @@ class Calibration {
                                     -std::numeric_limits<double>::infinity(),
                                     at::TensorOptions(at::kDouble).device(o.device));
     context_.execution = std::move(execution);
-    segments_ = model.family().segments(context_);
+    segments_ = model.segments(context_);
   }
 
   const at::Tensor& thresholds() const { return context_.execution->thresholds; }
@@ -34,7 +34,7 @@ class Calibration {
   /// @param x  states after step `from`. @return those after step `to`, with what is calibrated.
   at::Tensor advance(const at::Tensor& x, std::int64_t from, std::int64_t to) {
     context_.routing = record_;
-    return depthgrid::advance(segments_, x, from, to);
+    return depthgrid::advance(segments_, x, from, to, model_.control({}));
   }
 
   at::Tensor embed(const at::Tensor& text) const {
@@ -48,7 +48,7 @@ class Calibration {
     RoutingRecord record;
     record.skips = true;
     context_.routing = &record;
-    depthgrid::advance(segments_, x, step, step + 1);
+    depthgrid::advance(segments_, x, step, step + 1, model_.control({}));
     const LayerRouting& layer = record.layers.front();
     // The token at the threshold and its ties are skipped, however their logits round later.
     const bool student = context_.execution->mode == ExecutionMode::Student;

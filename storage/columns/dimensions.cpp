@@ -50,6 +50,8 @@ constexpr auto kDimensions = std::to_array<Dimension>({
     {"state_record", Int64, Ragged, 0, "",
      "files of raw states of all cells; state_cell says whose"},
     {"job", Text, Labelled, 0, "", "id of the fused job"},
+    {"control_axis", Text, Labelled, 0, "", "attribute of an axis of the control signal"},
+    {"control_axis_b", Text, Labelled, 0, "", "the same, second axis of matrices over attributes"},
 });
 
 }  // namespace
@@ -97,6 +99,7 @@ std::span<const std::string_view> known_labels(const Dimension& dimension) {
   if (dimension.name == "lyapunov_variant") return kLyapunovVariantNames;
   if (dimension.name == "solver_method") return kSolverMethodNames;
   if (dimension.name == "probe") return kProbeNames;
+  if (dimension.name.starts_with("control_axis")) return kRuleAttributeNames;
   return {};
 }
 

@@ -7,9 +7,9 @@ std::vector<std::span<const Dimension>> axis_tables() {
 }
 
 std::vector<std::span<const Variable>> variable_tables() {
-  return {identity_variables(),   train_variables(),    eval_variables(),  routing_variables(),
-          trajectory_variables(), lyapunov_variables(), probe_variables(), field_variables(),
-          cost_variables(),       attempt_variables()};
+  return {identity_variables(),   train_variables(),    eval_variables(),   routing_variables(),
+          trajectory_variables(), lyapunov_variables(), probe_variables(),  field_variables(),
+          control_variables(),    cost_variables(),     attempt_variables()};
 }
 
 }  // namespace depthgrid

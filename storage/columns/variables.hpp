@@ -38,6 +38,7 @@ std::span<const Variable> trajectory_variables();  // states along depth
 std::span<const Variable> lyapunov_variables();    // exponents of the depth as a map
 std::span<const Variable> probe_variables();       // gates, readout of the states along depth
 std::span<const Variable> field_variables();       // solutions of the depth's field, state spaces
+std::span<const Variable> control_variables();     // signals made of labels
 std::span<const Variable> cost_variables();        // cost, memory, time
 std::span<const Variable> attempt_variables();     // audit, attempts, events, provenance
 

@@ -134,6 +134,7 @@ std::string shown_part(std::size_t leaf, const CellConfig& config) {
     case FusionPart::Whole:
       return plain_text(value);
     case FusionPart::Alternative:
+      if (value.get_if<ValueList>() != nullptr) return "given";
       if (!value.is_number()) return plain_text(value);
       return value.number() == 0 ? "0" : "a number";
     case FusionPart::TokenCount:

@@ -7,7 +7,7 @@ says out "depthgrid 0."
 # One release everywhere, and the pages that every user looks for are named on the first one.
 release=$(sed -n 's/^depthgrid \([0-9.]*\).*/\1/p' out)
 grep -qx "version: $release" "$sources/CITATION.cff" || fail "CITATION.cff is not of release $release"
-[ "$(sed -n 's/^## //p' "$sources/CHANGELOG.md" | head -1)" = "$release" ] || fail "CHANGELOG.md does not begin with $release"
+[ "$(sed -n 's/^## //p' "$sources/CHANGELOG.md" | grep -vx Unreleased | head -1)" = "$release" ] || fail "CHANGELOG.md does not begin with $release"
 for page in LICENSE CITATION.cff CHANGELOG.md AGENTS.md; do
   [ -s "$sources/$page" ] && grep -q "$page" "$sources/README.md" || fail "README.md does not name $page"
 done

@@ -102,7 +102,7 @@ TEST_P(Causality, EveryParameterReceivesAFiniteGradient) {
 
   model.losses({windows, 1}).total.backward(at::full({2}, 1.0 / 72));
 
-  const std::vector<DeadParameter> dead = built_->model->family().dead_parameters();
+  const std::vector<DeadParameter> dead = built_->model->dead_parameters();
   for (const ParameterSlot& slot : built_->arena->layout().slots()) {
     const at::Tensor g = slot_view(built_->arena->gradients(), slot);
     EXPECT_TRUE(g.isfinite().all().item<bool>()) << slot.spec.name;

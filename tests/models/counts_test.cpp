@@ -181,8 +181,8 @@ TEST(ParameterCounts, HybridsOfOtherSizesHaveTheClosedForm) {
     o.layers = s.layers;
     o.flow.first = s.first;
     o.flow.last = s.last;
-    o.flow.control = s.c;
-    o.flow.control_bias = true;
+    with_control(o, s.c);
+    o.control.bias = true;
     o.max_tokens = s.t;
     const std::int64_t block = 12 * s.d * s.d + 13 * s.d;
     EXPECT_EQ(count(o), 2 * s.v * s.d + s.t * s.d + (s.layers - s.last + s.first) * block +

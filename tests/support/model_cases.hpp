@@ -181,7 +181,7 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
     o.flow.hidden = 45;
     o.flow.activation = Activation::Tanh;
   });
-  add("control", [](ModelOptions& o) { o.flow.control = 3; });
+  add("control", [](ModelOptions& o) { with_control(o, 3); });
   add("time_indexed", [](ModelOptions& o) {
     o.flow.field = FieldKind::TimeIndexed;
     o.flow.time_embedding = false;
@@ -189,7 +189,7 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
   add("time_indexed_rk4", [](ModelOptions& o) {
     o.flow.field = FieldKind::TimeIndexed;
     o.flow.method = &kRk4;
-    o.flow.control = 2;
+    with_control(o, 2);
     o.flow.hidden = 45;
     o.modulation.granularity.fill(Granularity::Element);
   });
@@ -202,7 +202,7 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
   add("mlp_timed_rk4", [](ModelOptions& o) {
     with_mlp_field(o);
     o.flow.time_embedding = true;
-    o.flow.control = 0;
+    o.control = {};
     o.flow.method = &kRk4;
   });
   add("mlp_lanes", [](ModelOptions& o) {
@@ -213,8 +213,8 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
   add("block", [](ModelOptions& o) { o.flow.field = FieldKind::Block; });
   add("published", [](ModelOptions& o) {
     o.flow.steps = 4;
-    o.flow.control = 4;
-    o.flow.control_bias = true;
+    with_control(o, 4);
+    o.control.bias = true;
     o.flow.alpha.assign(o.flow.alpha.size(), 0.1);
     o.init.scheme = InitScheme::Pytorch;
     o.init.residual_scaling.assign(o.init.residual_scaling.size(), false);

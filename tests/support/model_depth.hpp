@@ -36,7 +36,7 @@ class ModelDepth {
     const ForwardContext context{.composed = composed,
                                  .execution = Execution{ExecutionMode::Dense, {}, {}, {}}};
     at::Tensor x = x0;
-    for (const DepthSegment& segment : built_->model->family().segments(context)) {
+    for (const DepthSegment& segment : built_->model->segments(context)) {
       const DepthGrid& all = segment.grid;
       const bool inside = only >= all.first && only < all.first + all.steps();
       if (only >= 0 && !inside) continue;

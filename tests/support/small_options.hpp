@@ -40,13 +40,22 @@ inline void with_flow(ModelOptions& o) {
   o.flow.steps = 3;
 }
 
+/// A drawn map of a control signal into the field of the flow, as text was always trained with it.
+inline void with_control(ModelOptions& o, std::int64_t axes) {
+  const bool mlp = o.flow.field == FieldKind::Mlp;
+  o.control = {.axes = axes,
+               .in_flow = true,
+               .injection = mlp ? Injection::Concat : Injection::Additive,
+               .drawn = true};
+}
+
 /// The field without attention, as the second study's paper writes it.
 inline void with_mlp_field(ModelOptions& o) {
   o.flow.field = FieldKind::Mlp;
   o.flow.activation = Activation::Softplus;
   o.flow.time_embedding = false;
   o.flow.hidden = 30;
-  o.flow.control = 3;
+  with_control(o, 3);
 }
 
 /// Small options of E cells, valid for every family; a test changes what it is about.

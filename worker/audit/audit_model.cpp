@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kAway = 0.02;  // of start values
 constexpr std::uint64_t kAwayKey = 7;
+constexpr double kControlScale = 0.1;  // of a signal's maps
 
 /// Of each cell as if it were alone.
 void move_away(Arena& arena, const std::vector<std::uint64_t>& seeds) {
@@ -35,6 +36,25 @@ void move_away(Arena& arena, const std::vector<std::uint64_t>& seeds) {
   if (arena.shadow().defined()) arena.refresh_shadow();
 }
 
+/// Gives values to the maps of a control signal that begin at zero: at zero, whatever the signal
+/// does wrong would go unseen.
+void draw_controls(Arena& arena, const std::vector<std::uint64_t>& seeds) {
+  const at::NoGradGuard no_grad;
+  bool drawn = false;
+  for (const ParameterSlot& slot : arena.layout().slots()) {
+    if (slot.spec.group != ParameterGroup::Control) continue;
+    if (slot.spec.init.draw != Init::Draw::None) continue;
+    for (std::size_t e = 0; e < seeds.size(); ++e) {
+      at::Generator random =
+          at::make_generator<at::CPUGeneratorImpl>(seeds[e] + init_stream(slot.spec.name));
+      const at::Tensor cell = arena.values()[static_cast<std::int64_t>(e)];
+      cell.narrow(0, slot.offset, slot.count).add_(at::randn({slot.count}, random) * kControlScale);
+    }
+    drawn = true;
+  }
+  if (drawn && arena.shadow().defined()) arena.refresh_shadow();
+}
+
 }  // namespace
 
 AuditModel::AuditModel(const AuditSubject& subject, ModelOptions o,
@@ -48,6 +68,7 @@ AuditModel::AuditModel(const AuditSubject& subject, ModelOptions o,
       language_(subject.language ? subject.language(model_, seeds_)
                                  : std::make_unique<CellLanguageModel>(model_, seeds_)) {
   if (as.moved) move_away(arena_, seeds_);
+  draw_controls(arena_, seeds_);
 }
 
 at::Tensor AuditModel::logits(const at::Tensor& tokens, ForwardContext context) const {
@@ -85,9 +106,10 @@ at::Tensor executed_masks(const RoutingRecord& record, const at::Tensor& tokens,
 }
 
 Control audit_control(const ModelOptions& o, const at::Tensor& tokens, std::uint64_t key) {
-  if (o.flow.control == 0) return {};
+  if (o.control.axes == 0) return {};
   at::Generator random = at::make_generator<at::CPUGeneratorImpl>(key);
-  return {at::randn({tokens.size(0), tokens.size(1), tokens.size(2), o.flow.control}, random)};
+  const std::int64_t each = o.control.as_prefix ? 1 : tokens.size(2);
+  return {at::randn({tokens.size(0), tokens.size(1), each, o.control.axes}, random)};
 }
 
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {

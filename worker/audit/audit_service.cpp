@@ -66,7 +66,7 @@ StructureAudit facts_of(const AuditSubject& subject, const AuditRoom& room) {
   for (const AuditedMode& c : audited_modes(twin.model().family())) {
     audit.modes.push_back({c.name, c.causal, c.reason});
   }
-  for (const DeadParameter& d : twin.model().family().dead_parameters()) {
+  for (const DeadParameter& d : twin.model().dead_parameters()) {
     audit.dead.emplace_back(d.name, d.reason);
   }
   return audit;

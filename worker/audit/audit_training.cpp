@@ -31,9 +31,15 @@ TrainOptions recipe(const std::vector<double>& lr, std::int64_t steps) {
 AuditTraining::AuditTraining(AuditModel& model, const std::vector<double>& lr, std::int64_t steps)
     : model_(model), optimizer_(model.arena(), recipe(lr, steps)), active_(lr.size(), 1) {}
 
-at::Tensor AuditTraining::backward(const at::Tensor& windows, std::int64_t step) {
+at::Tensor AuditTraining::backward(const at::Tensor& windows, std::int64_t step, bool steered) {
   const double tokens = static_cast<double>(windows.size(1) * (windows.size(2) - 1));
-  const Objective::Losses losses = model_.language().losses({windows, step});
+  Batch batch{windows, step};
+  if (steered && model_.options().control.labelled) {
+    const at::Tensor inputs = windows.narrow(0, 0, 1).narrow(2, 0, windows.size(2) - 1);
+    batch.control = audit_control(model_.options(), inputs, static_cast<std::uint64_t>(step));
+    batch.control.u = batch.control.u.expand({windows.size(0), -1, -1, -1}).contiguous();
+  }
+  const Objective::Losses losses = model_.language().losses(batch);
   losses.total.backward(at::full({windows.size(0)}, 1 / tokens, losses.total.options()));
   return losses.loss.detach() / tokens;
 }

@@ -16,7 +16,8 @@ class AuditTraining {
 
   /// Gradients of the mean loss. @param windows  (E, B, T + 1).
   /// @return (E) nats per token, cross-entropy of the next tokens only
-  at::Tensor backward(const at::Tensor& windows, std::int64_t step);
+  /// @param steered  under a signal, the same for all cells, if the model is trained under labels.
+  at::Tensor backward(const at::Tensor& windows, std::int64_t step, bool steered = false);
   /// @param step  from 1.
   void update(std::int64_t step);
 

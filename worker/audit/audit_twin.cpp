@@ -48,6 +48,15 @@ ModelOptions twin_of(ModelOptions o, const TwinSize& size) {
     at_most(o.flow.last, o.layers);
     at_most(o.flow.first, o.flow.last - 1);
   }
+  if (!o.control.layers.empty()) {
+    const auto gone = [&](std::int64_t layer) {
+      return layer >= o.layers || (layer >= o.flow.first && layer < o.flow.last);
+    };
+    std::erase_if(o.control.layers, gone);
+    for (std::int64_t layer = 0; layer < o.layers && o.control.layers.empty(); ++layer) {
+      if (!gone(layer)) o.control.layers = {layer};
+    }
+  }
   if (!o.routing.layers.empty()) {
     std::erase_if(o.routing.layers, [&](std::int64_t layer) { return layer >= o.layers; });
     if (o.routing.layers.empty()) o.routing.layers = {o.layers - 1};

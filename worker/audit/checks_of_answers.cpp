@@ -140,7 +140,7 @@ void compare_scores(Disagreement& to, AuditModel& model, std::int64_t rows, std:
 void compare_evaluation(Disagreement& to, AuditModel& model, std::int64_t tokens,
                         std::optional<std::int64_t> stride) {
   const ModelOptions& o = model.options();
-  if (o.flow.control_bias) return;  // an evaluation has no signal, these logits would
+  if (o.control.bias) return;  // an evaluation has no signal, these logits would
   const std::int64_t length = 3 * tokens + std::max<std::int64_t>(2, tokens / 2);
   const at::Tensor text = audit_tokens(o.vocabulary, {length}, 91);
   const std::vector<std::uint32_t> ids(text.const_data_ptr<std::int64_t>(),

@@ -59,7 +59,7 @@ void listen(AuditModel& twin, std::int64_t tokens, Heard& heard) {
   const auto hear = [&](std::int64_t step, std::uint64_t key, std::set<std::string>& silent) {
     const at::Tensor windows =
         audit_tokens(twin.options().vocabulary, {1, kGradientRows, tokens + 1}, key);
-    training.backward(windows, step);
+    training.backward(windows, step, true);
     for (const ParameterSlot& slot : twin.layout().slots()) {
       const double most = slot_view(twin.arena().gradients(), slot).abs().max().item<double>();
       if (!std::isfinite(most)) heard.wrong.insert(slot.spec.name);
@@ -85,8 +85,7 @@ AuditResult check_gradient_flow(AuditRoom& room) {
   Heard heard(twin.layout());
   listen(twin, tokens, heard);
   std::set<std::string> declared, possible;
-  for (const DeadParameter& dead : twin.model().family().dead_parameters())
-    possible.insert(dead.name);
+  for (const DeadParameter& dead : twin.model().dead_parameters()) possible.insert(dead.name);
   const auto undeclared = [&](const Heard& h) { return !std::ranges::includes(possible, h.all()); };
   // A small network of rectifiers may be off at one draw of its weights, but not at several.
   const auto again = [&](Heard& h, Arithmetic arithmetic) {
@@ -105,7 +104,7 @@ AuditResult check_gradient_flow(AuditRoom& room) {
     silent.insert(more.begin(), more.end());
     wrong.insert(mixed.wrong.begin(), mixed.wrong.end());
   }
-  for (const DeadParameter& dead : twin.model().family().dead_parameters()) {
+  for (const DeadParameter& dead : twin.model().dead_parameters()) {
     if (silent.erase(dead.name) > 0) declared.insert(dead.name + " (" + dead.reason + ")");
   }
   std::string note = fmt::format("tensors of {}, in cell 0 of the twin, at first and late steps",

@@ -50,6 +50,7 @@ bool stands_still(const AuditRoom& room) {
   ModelOptions o = twin_of(room.subject().options({0}), kDeepTwin);
   if (o.flow.replaced() > 0) return true;
   std::ranges::fill(o.residual.scale, 0);
+  o.control.constant.clear();  // which moves the input of layers
   const AuditModel model(room.subject(), o, {room.subject().seed});
   const at::Tensor tokens =
       audit_tokens(o.vocabulary, {1, kLeafRows, std::min(room.tokens(), kDeepTwin.tokens)}, 132);

@@ -124,7 +124,7 @@ SuffixEffect change_suffixes(const AuditModel& model, std::int64_t tokens,
     was.control = audit_control(o, unchanged, key);
     if (held) was = with_held_masks(model, unchanged, was).value_or(was);
     ForwardContext now = was;
-    if (was.control.u.defined()) {
+    if (was.control.u.defined() && !o.control.as_prefix) {
       now.control.u =
           at::where(late.unsqueeze(3), audit_control(o, unchanged, key + 2).u, was.control.u);
     }

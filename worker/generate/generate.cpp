@@ -86,8 +86,8 @@ Control control_of(const std::vector<double>& u, const CellConfig& config) {
   const std::int64_t axes = config.integer_if("model.control.dim").value_or(0);
   if (axes == 0) {
     throw UserError(ExitCode::Usage,
-                    "--control: this cell has no control input; cells of family hybrid_ode with "
-                    "model.control.dim above 0 have one");
+                    "--control: this cell has no control input; cells with model.control.dim above "
+                    "0 have one");
   }
   if (static_cast<std::int64_t>(u.size()) != axes) {
     throw UserError(ExitCode::Usage,

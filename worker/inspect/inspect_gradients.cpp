@@ -72,7 +72,7 @@ double float32_error(Arena& narrow, Arena& wide, const std::string& group) {
 /// left out: they are updated from observed values, not by a gradient of the loss.
 std::vector<std::string> silent(const GroupGradients& row, const CheckModel& m) {
   std::vector<std::string> out = row.unreached;
-  for (const DeadParameter& dead : m.model.family().dead_parameters()) std::erase(out, dead.name);
+  for (const DeadParameter& dead : m.model.dead_parameters()) std::erase(out, dead.name);
   std::erase_if(out,
                 [&](const std::string& name) { return m.arena.layout().find(name).spec.average; });
   return out;

@@ -11,6 +11,7 @@
 #include "core/base/nan.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/session/cell_facts_builder.hpp"
+#include "worker/session/control_facts.hpp"
 
 namespace depthgrid {
 
@@ -93,12 +94,27 @@ std::optional<FinalResults> JobEvaluation::final() {
   auto splits = plan_.final(*job_.fused.language, stopped, modes_.listener(true));
   if (!splits) return std::nullopt;
   FinalResults out{std::move(*splits), std::nullopt};
+  if (!evaluate_control(out, stopped)) return std::nullopt;
   if (modes_.active()) {
     out.modes = modes_.evaluate(true, stopped);
     if (!out.modes) return std::nullopt;
   }
   recorder_.charge(&CellClock::eval, clock.seconds(), evaluated);
   return out;
+}
+
+bool JobEvaluation::evaluate_control(FinalResults& results, const std::function<bool()>& stopped) {
+  if (job_.labels.empty()) return true;
+  const CellConfig& config = *job_.configs[0];
+  const ControlEvaluation control(plan_, *job_.data, job_.labels,
+                                  config.word("train.control.labels.span") == "window");
+  for (const std::string& split : config.words("eval.final_splits")) {
+    const std::size_t at = label_index(kSplitNames, split);
+    auto figures = control.on(*job_.fused.language, static_cast<Split>(at), stopped);
+    if (!figures) return false;
+    results.control.at(at) = std::move(*figures);
+  }
+  return true;
 }
 
 std::optional<double> JobEvaluation::unsound(std::size_t e, const FinalResults& results) const {
@@ -142,6 +158,7 @@ void JobEvaluation::set_final(CellFacts& facts, std::size_t e, const FinalResult
   column("final_tokens", &EvalResult::tokens, -1);
   column("final_bits_per_byte", &EvalResult::bits_per_byte, kNaN);
   column("final_perplexity", &EvalResult::perplexity, kNaN);
+  if (!job_.labels.empty()) set_control(facts, *job_.labels[e], results.control, e);
   if (results.modes) {
     set_modes(facts, *results.modes, job_.fused, e, job_.sampler.seq_len());
   }

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "storage/cells/cell_file.hpp"
+#include "worker/eval/control_evaluation.hpp"
 #include "worker/eval/eval_plan.hpp"
 #include "worker/eval/mode_evaluation.hpp"
 #include "worker/session/early_stop.hpp"
@@ -18,6 +21,7 @@ namespace depthgrid {
 struct FinalResults {
   SplitResults splits;
   std::optional<ModeResults> modes;
+  std::array<std::vector<ControlFigures>, 4> control{};  // by Split, (E); of cells with labels
 };
 
 /// Evaluates a job while it trains and at its end. After an evaluation, cells without progress
@@ -56,6 +60,8 @@ class JobEvaluation final : public SessionService {
     std::optional<std::vector<double>> published;  // (E)
   };
 
+  /// @return false if a signal arrived.
+  bool evaluate_control(FinalResults& results, const std::function<bool()>& stopped);
   void keep_rows();
   void evaluate(std::int64_t step);
   /// @param index  of the evaluation, which draws the windows of the published protocol.

@@ -17,9 +17,8 @@ namespace depthgrid {
 
 JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>& claims)
     : job_(run, std::move(job)),
-      batches_(job_.data->train(), job_.sampler, job_.fused.train.data_seed,
-               job_.fused.train.first_step),
-      trainer_(*job_.fused.language, *job_.fused.arena, *job_.fused.optimizer, batches_, run.sync,
+      batches_(job_.batches()),
+      trainer_(*job_.fused.language, *job_.fused.arena, *job_.fused.optimizer, *batches_, run.sync,
                job_.cells, job_.fused.train),
       policy_(run.sweep.run, job_.steps()),
       early_stop_(job_.fused.train, job_.cells),

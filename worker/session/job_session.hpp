@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/train/trainer.hpp"
@@ -53,7 +54,7 @@ class JobSession {
   SessionEnd stop();
 
   TrainedJob job_;
-  TextBatches batches_;
+  std::unique_ptr<BatchSource> batches_;
   Trainer trainer_;
   CheckpointPolicy policy_;
   EarlyStop early_stop_;

@@ -95,6 +95,21 @@ DataPool opened_corpora(const Store& store, const Sweep& sweep, Collective& worl
   return data;
 }
 
+/// Likewise: what the first rank has fitted is in the store for the others.
+LabelPool opened_labels(const Store& store, const Sweep& sweep, DataPool& data, Collective& world,
+                        Watchdog& watchdog) {
+  const InPhase phase(watchdog, WorkPhase::Corpora);
+  LabelPool labels(store, data);
+  const auto open_all = [&] {
+    for (const CellPlan& cell : sweep.cells) labels.open(cell.config);
+  };
+  agree_on_first(world, open_all);
+  agree(world, [&] {
+    if (world.rank() != 0) open_all();
+  });
+  return labels;
+}
+
 /// The first rank decides where progress is shown and where the others tell theirs.
 ProgressOptions shared_options(const RunOrder& order, const Store& store, const Sweep& sweep,
                                Collective& world) {
@@ -159,6 +174,7 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       ranks_per_job(chosen_ranks(order, sweep, device, quick_costs, world, local_size)),
       team(world, ranks_per_job),
       data(opened_corpora(store, sweep, world, watchdog_)),
+      labels(opened_labels(store, sweep, data, world, watchdog_)),
       nccl(nccl_of(team, device)),
       sync(nccl ? *nccl : team.group(), team.group(), BucketSync::kBucketBytes,
            sums_beside(device, threads, local_size)),

@@ -17,6 +17,7 @@
 #include "sweeps/plan/structure_cost.hpp"
 #include "worker/audit/audit_permit.hpp"
 #include "worker/data_pool.hpp"
+#include "worker/label_pool.hpp"
 #include "worker/process/progress.hpp"
 #include "worker/process/run_setup.hpp"
 #include "worker/process/watchdog.hpp"
@@ -43,6 +44,7 @@ struct RunContext {
   int ranks_per_job;      // of every team
   Team team;
   DataPool data;
+  LabelPool labels;                  // of what is in `data`
   std::unique_ptr<Collective> nccl;  // of the team's GPUs, if they use it
   BucketSync sync;
   CostTable costs;               // for predictions; has every structure

@@ -1,6 +1,9 @@
 #include "worker/session/trained_job.hpp"
 
+#include <string>
 #include <utility>
+
+#include "core/train/control_batches.hpp"
 
 namespace depthgrid {
 namespace {
@@ -26,7 +29,33 @@ TrainedJob::TrainedJob(RunContext& context, SessionJob what)
       data(run.data.open(*configs[0])),
       fused(configs, run.device.device, &run.sync),
       sampler(sampler_of(*configs[0], *data)),
-      cells(configs.size()) {}
+      cells(configs.size()) {
+  for (const CellConfig* config : configs) {
+    if (auto found = run.labels.open(*config)) labels.push_back(std::move(found));
+  }
+}
+
+std::unique_ptr<BatchSource> TrainedJob::batches() const {
+  const TrainOptions& train = fused.train;
+  if (labels.empty()) {
+    return std::make_unique<TextBatches>(data->train(), sampler, train.data_seed, train.first_step);
+  }
+  std::vector<ControlBatches::Cell> each;
+  for (std::size_t e = 0; e < configs.size(); ++e) {
+    const std::string& shuffle = configs[e]->word("train.control.labels.shuffle");
+    // Shares the owner of all labels of the corpus.
+    std::shared_ptr<const SentenceLabels> own(labels[e], &labels[e]->splits[0]);
+    if (shuffle == "sentences") {
+      own = std::make_shared<const SentenceLabels>(shuffled(*own, train.data_seed[e]));
+    } else if (shuffle == "constant") {
+      own = std::make_shared<const SentenceLabels>(constant(*own));
+    }
+    each.push_back(
+        {control_draws(*configs[e]), std::move(own), train.data_seed[e], train.first_step[e]});
+  }
+  return std::make_unique<ControlBatches>(data->train(), sampler, std::move(each),
+                                          labels.front()->kinds());
+}
 
 std::int64_t TrainedJob::running() const {
   std::int64_t out = 0;

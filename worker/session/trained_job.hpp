@@ -6,7 +6,9 @@
 
 #include "core/cells/cell_set.hpp"
 #include "core/data/dataset.hpp"
+#include "core/data/labels/corpus_labels.hpp"
 #include "core/data/sampler.hpp"
+#include "core/train/batch_source.hpp"
 #include "sweeps/queue/job_queue.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/session/run_context.hpp"
@@ -25,7 +27,11 @@ struct TrainedJob {
   std::shared_ptr<const Dataset> data;
   FusedModel fused;
   Sampler sampler;
+  std::vector<std::shared_ptr<const CorpusLabels>> labels;  // (E) with train.task: control
   CellSet cells;
+
+  /// The windows on which the cells are trained and, with labels, their signals.
+  std::unique_ptr<BatchSource> batches() const;
 
   CellStatus status(std::size_t e) const { return cells.status(static_cast<std::int64_t>(e)); }
   bool running(std::size_t e) const { return status(e) == CellStatus::Running; }

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "core/config/probe_sample.hpp"
+#include "core/config/resolve/control_checks.hpp"
 #include "core/config/resolve/derive.hpp"
+#include "core/config/resolve/rule_report.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
 #include "core/config/state_volume.hpp"
@@ -16,43 +18,7 @@ namespace {
 
 constexpr std::int64_t kMostMarkovStates = 65536;
 
-class Report {
- public:
-  Report(const Slots& slots, Place arm, Diagnostics& diagnostics)
-      : slots_(slots), arm_(arm), diagnostics_(diagnostics) {}
-
-  /// Reports at the first of the leaves that a file names.
-  void operator()(std::initializer_list<std::size_t> leaves, const std::string& message) const {
-    for (const std::size_t leaf : leaves) {
-      if (!diagnostics_.trusts(leaf)) return;
-    }
-    Place place = arm_;
-    for (const std::size_t leaf : leaves) {
-      if (slots_.places[leaf].file >= 0) {
-        place = slots_.places[leaf];
-        break;
-      }
-    }
-    diagnostics_.error(place, message);
-  }
-
-  /// At a leaf that a file names, or else at the arm.
-  void note(std::size_t leaf, const std::string& message) const {
-    const Place place = slots_.places[leaf];
-    diagnostics_.note(place.file >= 0 ? place : arm_, message);
-  }
-
-  std::string shown(std::size_t leaf) const {
-    return "`" + std::string(schema()[leaf].path) + ": " + plain_text(*slots_.values[leaf]) + "`";
-  }
-
- private:
-  const Slots& slots_;
-  Place arm_;
-  Diagnostics& diagnostics_;
-};
-
-void check_sizes(const Slots& s, const Report& report) {
+void check_sizes(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   const std::int64_t d = s.integer(row.d_model);
   const std::int64_t heads = s.integer(row.n_heads);
@@ -86,7 +52,7 @@ void check_sizes(const Slots& s, const Report& report) {
   }
 }
 
-void check_vocabulary(const Slots& s, const Report& report) {
+void check_vocabulary(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   const auto* known = s.defaults[row.vocab_size]->get_if<std::int64_t>();  // the tokeniser's
   if (s.null(row.vocab_size)) {
@@ -100,7 +66,7 @@ void check_vocabulary(const Slots& s, const Report& report) {
   }
 }
 
-void check_gates(const Slots& s, const Report& report) {
+void check_gates(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   const auto* targets = s.values[row.targets]->get_if<ValueList>();
   if (targets->empty()) {
@@ -133,7 +99,7 @@ void check_gates(const Slots& s, const Report& report) {
   }
 }
 
-void check_state_space(const Slots& s, const Report& report) {
+void check_state_space(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   if (!s.is(row.mixer, "ssm")) return;
   for (const std::string_view name : {"up", "down"}) {
@@ -151,7 +117,7 @@ void check_state_space(const Slots& s, const Report& report) {
   }
 }
 
-void check_routing(const Slots& s, const Report& report) {
+void check_routing(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   const FamilyFacts& family = s.family();
   if (!family.skips) return;
@@ -174,7 +140,7 @@ void check_routing(const Slots& s, const Report& report) {
   }
 }
 
-void check_flow(const Slots& s, const Report& report) {
+void check_flow(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   if (!s.family().flow) return;
   const ValueList& range = *s.values[row.replaced_layers]->get_if<ValueList>();
@@ -201,7 +167,7 @@ bool names(const Value& path, TextFormat format, const std::string& word) {
 }
 
 /// Ids and texts do not mix: the ids' tokeniser is unknown here.
-void check_formats(const Slots& s, const Report& report) {
+void check_formats(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   const auto& word = *s.values[row.data_format]->get_if<std::string>();
   const auto any = [&](std::initializer_list<TextFormat> formats) {
@@ -226,7 +192,7 @@ void check_formats(const Slots& s, const Report& report) {
   }
 }
 
-void check_data(const Slots& s, const Report& report) {
+void check_data(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   check_formats(s, report);
   if (s.is(row.corpus, "file") && s.null(row.data_path)) {
@@ -256,7 +222,7 @@ void check_data(const Slots& s, const Report& report) {
   }
 }
 
-void check_training(const Slots& s, const Report& report) {
+void check_training(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   if (s.integer(row.batch_size) % s.integer(row.accumulation) != 0) {
     report({row.accumulation, row.batch_size},
@@ -280,7 +246,7 @@ void check_training(const Slots& s, const Report& report) {
   }
 }
 
-void check_decay_groups(const Slots& s, const Report& report) {
+void check_decay_groups(const Slots& s, const RuleReport& report) {
   constexpr std::string_view kPrefix = "train.groups.";
   const LeafRows& row = leaf_rows();
   static const std::vector<std::size_t> rows = [] {
@@ -302,7 +268,7 @@ void check_decay_groups(const Slots& s, const Report& report) {
   }
 }
 
-void check_evaluation(const Slots& s, const Report& report) {
+void check_evaluation(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   for (const auto list : {row.splits, row.final_splits}) {
     if (s.has_word(list, "dev") && !has_dev(s)) {
@@ -335,7 +301,7 @@ void check_evaluation(const Slots& s, const Report& report) {
   }
 }
 
-void check_probes(const Slots& s, const Report& report) {
+void check_probes(const Slots& s, const RuleReport& report) {
   constexpr std::int64_t kTokens = 1024;  // fewer leave the estimator too noisy to be shown
   const LeafRows& row = leaf_rows();
   if (s.null(row.probe_sequences) || s.is(row.trajectory, "off")) return;
@@ -349,7 +315,7 @@ void check_probes(const Slots& s, const Report& report) {
 }
 
 /// Raw states of trajectories: of sequences that there are, and within their bytes.
-void check_states(const Slots& s, const Report& report) {
+void check_states(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   if (s.integer(row.state_sequences) == 0) return;
   const std::string problem = state_refusal(state_volume(
@@ -359,7 +325,7 @@ void check_states(const Slots& s, const Report& report) {
 }
 
 /// Sequences that probes take: no more than the probe set has.
-void check_samples(const Slots& s, const Report& report) {
+void check_samples(const Slots& s, const RuleReport& report) {
   const ValueOfLeaf leaf = [&](std::string_view path) -> const Value& {
     return *s.values[leaf_index(path)];
   };
@@ -371,7 +337,7 @@ void check_samples(const Slots& s, const Report& report) {
   }
 }
 
-void check_start(const Slots& s, const Report& report) {
+void check_start(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   if (!start_name(*s.values[row.init_from]).is_cell()) {
     if (s.is(row.first_step, "source")) {
@@ -398,12 +364,13 @@ void check_start(const Slots& s, const Report& report) {
 }  // namespace
 
 void check_cell(const Slots& slots, Place arm, Diagnostics& diagnostics) {
-  const Report report(slots, arm, diagnostics);
+  const RuleReport report(slots, arm, diagnostics);
   check_sizes(slots, report);
   check_gates(slots, report);
   check_state_space(slots, report);
   check_routing(slots, report);
   check_flow(slots, report);
+  check_control(slots, report);
   check_data(slots, report);
   check_training(slots, report);
   check_decay_groups(slots, report);

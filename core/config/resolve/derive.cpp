@@ -14,6 +14,36 @@ bool synthetic(const Slots& slots) {
   return corpus != nullptr && corpus->starts_with("synthetic:");
 }
 
+/// Rates of the groups under `train.task: control`. Source: second study, 3.2.
+class ControlRates {
+ public:
+  ControlRates(const Slots& slots, ValuePool& pool) : slots_(slots), pool_(pool) {}
+
+  bool apply() const { return slots_.is(leaf_rows().task, "control"); }
+
+  bool trained(ParameterGroup group) const {
+    using enum ParameterGroup;
+    if (group == Control || slots_.is(leaf_rows().trainable, "all")) return true;
+    return slots_.is(leaf_rows().trainable, "flow") && (group == Field || group == Alpha);
+  }
+
+  const PooledValue* lr(ParameterGroup group) const {
+    constexpr double kHighest = 0.01;
+    const LeafRows& row = leaf_rows();
+    const double base = slots_.number(row.lr);
+    const double rate =
+        group == ParameterGroup::Control
+            ? std::max(std::min(kHighest, base * slots_.number(row.control_lr_scale)),
+                       base * slots_.number(row.lr_scale))
+            : base * slots_.number(row.lr_scale);
+    return pool_.intern(Value(trained(group) ? rate : 0.0));
+  }
+
+ private:
+  const Slots& slots_;
+  ValuePool& pool_;
+};
+
 }  // namespace
 
 bool has_dev(const Slots& slots) {
@@ -82,6 +112,7 @@ void Deriver::model(Slots& slots) const {
     if (slots.is(leaf, "1/L")) slots.values[leaf] = step;
   }
   flow(slots);
+  control(slots);
   const bool pytorch = slots.is(row.init_scheme, "pytorch");
   // A table that is also the head gives logits of variance std² d_model: of one, if it is 1/√d.
   const bool tied = *slots.values[row.tie_embeddings]->get_if<bool>();
@@ -102,6 +133,19 @@ void Deriver::flow(Slots& slots) const {
   settle(slots, row.time_embedding, mlp || slots.is(row.field_kind, "time_indexed") ? none_ : mlp_);
   settle(slots, row.init_scheme, slots.family().flow ? pytorch_ : gpt2_scheme_);
   settle(slots, row.solver_schedule, slots.family().flow ? at_both_ends_ : off_);
+}
+
+void Deriver::control(Slots& slots) const {
+  const LeafRows& row = leaf_rows();
+  const auto* names = slots.values[row.control_names]->get_if<ValueList>();
+  settle(slots, row.control_dim, number(names == nullptr ? 1 : std::ssize(*names)));
+  const bool flow = slots.family().flow;
+  const bool field = flow && !slots.is(row.field_kind, "block");
+  settle(slots, row.control_sites, field ? in_flow_ : in_layers_);
+  settle(slots, row.control_injection, slots.is(row.field_kind, "mlp") ? concat_ : additive_);
+  const ValueList& replaced = *slots.values[row.replaced_layers]->get_if<ValueList>();
+  const bool first = flow && *replaced.front().get_if<std::int64_t>() == 0;
+  settle(slots, row.control_layers, pool_->intern(ValueList{first ? replaced.back() : Value(0)}));
 }
 
 void Deriver::modulation(Slots& slots) const {
@@ -139,7 +183,8 @@ void Deriver::routing(Slots& slots) const {
   // clipped otherwise takes these.
   const PooledValue*& scope = slots.values[row.clip_scope];
   slots.defaults[row.clip_scope] = teaches ? group_ : global_;
-  if (scope->is_null() || scope == main_) scope = slots.family().skips ? main_ : global_;
+  const bool apart = slots.family().skips || slots.is(row.task, "control");
+  if (scope->is_null() || scope == main_) scope = apart ? main_ : global_;
   if (slots.is(row.clip, "none")) scope = slots.defaults[row.clip_scope];
   settle(slots, row.modes, teaches ? all_modes_ : modes_without_threshold_);
   settle(slots, row.deciders, all_deciders_);
@@ -157,7 +202,16 @@ void Deriver::train(Slots& slots) const {
   }
   settle(slots, row.decay_steps, decay);
   settle(slots, row.diverged_above, thousand_);
+  const ControlRates rates(slots, *pool_);
   for (const Group& group : groups_) {
+    if (rates.apply()) {
+      settle(slots, group.lr, rates.lr(group.kind));
+      const bool kept = slots.has_word(row.no_decay, name_of(group.kind));
+      const bool decays =
+          !kept && rates.trained(group.kind) && group.kind != ParameterGroup::Control;
+      settle(slots, group.weight_decay, decays ? slots.values[row.weight_decay] : zero_real_);
+      continue;
+    }
     const bool router = teaches && group.kind == ParameterGroup::Router;
     const bool scalars = teaches && group.kind == ParameterGroup::Scalars;
     settle(slots, group.lr, router ? router_lr_ : scalars ? scalars_lr_ : slots.values[row.lr]);

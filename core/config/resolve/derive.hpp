@@ -21,6 +21,7 @@ class Deriver {
   void seeds(Slots& slots) const;
   void model(Slots& slots) const;
   void flow(Slots& slots) const;
+  void control(Slots& slots) const;
   void modulation(Slots& slots) const;
   void routing(Slots& slots) const;
   void train(Slots& slots) const;
@@ -74,6 +75,10 @@ class Deriver {
   const PooledValue* gelu_ = pool_->intern("gelu");
   const PooledValue* softplus_ = pool_->intern("softplus");
   const PooledValue* mlp_ = pool_->intern("mlp");
+  const PooledValue* in_flow_ = pool_->intern("flow");
+  const PooledValue* in_layers_ = pool_->intern("layers");
+  const PooledValue* additive_ = pool_->intern("additive");
+  const PooledValue* concat_ = pool_->intern("concat");
   const PooledValue* off_ = pool_->intern("off");
   const PooledValue* at_both_ends_ = pool_->intern(ValueMap{{"at", ValueList{"0%", "100%"}}});
   const PooledValue* all_deciders_ =

@@ -286,6 +286,27 @@ std::optional<Value> layer_range(const Leaf& leaf, const YamlNode& node, Diagnos
   return mismatch(leaf, node, "give [a, b] with 0 ≤ a < b for the layers a to b − 1", diagnostics);
 }
 
+/// One number or more, each in the leaf's range.
+std::optional<Value> real_list(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
+  if (node.kind != YamlNode::Kind::List || node.items.empty()) {
+    const bool one = scalar_of(node).numeric();
+    return mismatch(leaf, node, one ? "write [" + node.text + "]" : "give at least one number",
+                    diagnostics);
+  }
+  ValueList list;
+  for (const auto& item : node.items) {
+    const Scalar scalar = scalar_of(item);
+    if (!scalar.numeric()) return mismatch(leaf, item, scalar.hint, diagnostics);
+    if (!inside(leaf, scalar.real)) {
+      diagnostics.error(item.place, "`" + std::string(leaf.path) + "`: " + item.text +
+                                        " is out of range (" + leaf.range() + ")");
+      return std::nullopt;
+    }
+    list.emplace_back(scalar.real);
+  }
+  return Value(std::move(list));
+}
+
 std::optional<Value> target_map(const Leaf& leaf, const YamlNode& node, Diagnostics& diagnostics) {
   if (node.kind != YamlNode::Kind::Map) {
     return known_word(leaf, node, diagnostics);
@@ -381,6 +402,8 @@ std::optional<Value> leaf_value(const Leaf& leaf, const YamlNode& node, Diagnost
       return target_map(leaf, node, diagnostics);
     case ValueKind::Schedule:
       return schedule(leaf, node, diagnostics);
+    case ValueKind::RealList:
+      return real_list(leaf, node, diagnostics);
   }
   return std::nullopt;
 }

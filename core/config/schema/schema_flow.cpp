@@ -50,13 +50,6 @@ constexpr Leaf kRows[] = {
     read(integer("model.solver.steps", 1, 1024, "steps", "4", Structural,
                  "m, steps of length 1/m; with field block, how often it is applied"),
          kFlow),
-    integer("model.control.dim", 0, 64, "axes", "0", Structural,
-            "width of the field's control input: added to the state by an affine map, or "
-            "concatenated with it (field mlp); left out without a signal; 0 = none"),
-    read(word("model.control.neutral", "identity bias", "identity", Structural,
-              "the map of the signal has no bias, so that u = 0 means no signal, or it has one"),
-         "model.family=hybrid_ode & model.field.kind=attention_mlp|time_indexed & "
-         "model.control.dim!=0"),
 };
 
 constexpr SchemaSection kFlowSections[] = {{"Model: flow (hybrid_ode)", kRows, kField}};

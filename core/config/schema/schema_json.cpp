@@ -87,6 +87,9 @@ Json value_schema(const Leaf& leaf) {
                               {"minItems", 2},
                               {"maxItems", 2}});
       break;
+    case ValueKind::RealList:
+      alternatives.push_back({{"type", "array"}, {"items", number_schema(leaf)}, {"minItems", 1}});
+      break;
     case ValueKind::TargetMap: {
       const Leaf& targets = schema()[leaf_index("model.modulation.targets")];
       alternatives.push_back(words_schema(leaf));

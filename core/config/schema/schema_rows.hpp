@@ -57,6 +57,16 @@ constexpr Leaf word(std::string_view path, std::string_view words, std::string_v
   return leaf;
 }
 
+/// A list of numbers, each between `min` and `max`.
+constexpr Leaf ranged_list(std::string_view path, double min, double max, std::string_view unit,
+                           std::string_view default_text, LeafClass leaf_class,
+                           std::string_view doc) {
+  Leaf leaf = make_row(path, ValueKind::RealList, unit, default_text, leaf_class, doc);
+  leaf.min = min;
+  leaf.max = max;
+  return leaf;
+}
+
 constexpr Leaf text(std::string_view path, std::string_view default_text, std::string_view doc,
                     ValueKind kind = ValueKind::Text) {
   return make_row(path, kind, "–", default_text, LeafClass::Execution, doc);
@@ -171,6 +181,7 @@ std::span<const SchemaSection> schema_sections();
 
 std::span<const SchemaSection> model_sections();
 std::span<const SchemaSection> flow_sections();
+std::span<const SchemaSection> control_sections();
 std::span<const SchemaSection> routing_sections();
 std::span<const SchemaSection> data_sections();
 std::span<const SchemaSection> train_sections();

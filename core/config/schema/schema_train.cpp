@@ -12,6 +12,9 @@ using enum LeafClass;
 constexpr std::string_view kDecaySchedule = "train.schedule.kind=cosine|linear|wsd";
 
 constexpr Leaf kTrain[] = {
+    word("train.task", "lm control", "lm", Structural,
+         "lm: text, under no signal or a constant one; control: text under a signal made of labels "
+         "of its sentences (model.control.names)"),
     integer("train.steps", 0, 1e9, "steps", "1000", Structural, "optimiser steps"),
     integer("train.batch_size", 1, 65536, "sequences", "8", Structural,
             "B, global, per optimiser step"),
@@ -46,9 +49,10 @@ constexpr Leaf kTrain[] = {
     read(or_null(word("train.clip_scope", "main global group", "null", Structural,
                       "main: one norm for the parameters that compute the logits, and one for each "
                       "group that only helps to choose tokens (tdt: tpn, scalars, router; mod: "
-                      "predictor), so that families which skip are clipped like those which do "
-                      "not; global: one norm per cell; group: one per parameter group"),
-                 "main, which is global where no layer skips"),
+                      "predictor) or that, with train.task: control, read the signal, so that a "
+                      "model is clipped as it is without them; global: one norm per cell; group: "
+                      "one per parameter group"),
+                 "main, which is global where no layer skips and no signal is trained"),
          "train.clip!=none"),
     word("train.precision", "fp32 tf32 bf16", "fp32", Structural,
          "of matrix products; parameters are always fp32"),
@@ -115,7 +119,9 @@ constexpr std::string_view kRouter = "model.family=tdt|mod";
 constexpr std::string_view kAlpha =
     "model.family=hybrid_ode & model.field.kind!=block & model.field.alpha_learned=true";
 constexpr std::string_view kControl =
-    "model.family=hybrid_ode & model.field.kind=attention_mlp|time_indexed & model.control.dim!=0";
+    "model.control.dim!=0 & model.control.sites!=flow or "
+    "model.control.dim!=0 & model.control.injection!=concat or "
+    "model.control.dim!=0 & model.field.kind=attention_mlp|time_indexed";
 constexpr std::string_view kGain = "model.init.gain=learned";
 constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
 

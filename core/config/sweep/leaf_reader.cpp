@@ -276,7 +276,8 @@ std::optional<LeafCondition> LeafReader::condition(std::size_t leaf, Place key,
   out.place = key;
   const ValueKind kind = schema()[leaf].kind;
   const bool list_leaf = kind == ValueKind::WordList || kind == ValueKind::TextList ||
-                         kind == ValueKind::LayerList || kind == ValueKind::LayerRange;
+                         kind == ValueKind::LayerList || kind == ValueKind::LayerRange ||
+                         kind == ValueKind::RealList;
   const bool list_of_lists = node.kind == YamlNode::Kind::List && !node.items.empty() &&
                              node.items.front().kind == YamlNode::Kind::List;
   if (node.kind == YamlNode::Kind::List && (!list_leaf || list_of_lists)) {

@@ -96,8 +96,9 @@ class Overrider {
   /// Levels as in a file: {logspace: [a, b, n]} and its like, or a list for a leaf that holds none.
   static bool as_in_a_file(const YamlNode& node, std::size_t leaf) {
     if (node.kind == YamlNode::Kind::List) {
-      constexpr ValueKind kLists[] = {ValueKind::WordList, ValueKind::TextList, ValueKind::StepList,
-                                      ValueKind::LayerList, ValueKind::LayerRange};
+      constexpr ValueKind kLists[] = {ValueKind::WordList,   ValueKind::TextList,
+                                      ValueKind::StepList,   ValueKind::LayerList,
+                                      ValueKind::LayerRange, ValueKind::RealList};
       return std::ranges::find(kLists, schema()[leaf].kind) == std::end(kLists);
     }
     if (node.kind != YamlNode::Kind::Map || node.entries.size() != 1) return false;

@@ -238,7 +238,7 @@ TEST(Decoder, UnderAControlSignalIsTheSameAsTheWholeSequence) {
         Case{true, &kEuler, 1}, Case{true, &kEuler, 9}, Case{true, &kMidpoint, 1}}) {
     ModelOptions o = small_options("hybrid_ode", 2);
     if (mlp) with_mlp_field(o);
-    o.flow.control = 3;
+    with_control(o, 3);
     o.flow.method = method;
     const Built s = built_and_moved(o, at::kDouble);
     const at::Tensor ids = at::randint(0, o.vocabulary, {2, 3, 9}, at::kLong);

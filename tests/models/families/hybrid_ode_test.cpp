@@ -96,7 +96,7 @@ TEST(HybridOde, ATiedBlockIsATransformerThatRepeatsIt) {
 TEST(HybridOde, OfALinearFieldIsItsExponential) {
   ModelOptions o = small_options("hybrid_ode");
   with_mlp_field(o);
-  o.flow.control = 0;
+  o.control = {};
   o.flow.activation = Activation::Relu;
   o.flow.hidden = o.width;
   o.flow.alpha = {0.5};
@@ -184,8 +184,8 @@ TEST(HybridOde, LossHasTheGradientOfFiniteDifferences) {
   for (const char* name : {"attention", "mlp"}) {
     ModelOptions o = small_options("hybrid_ode");
     if (std::string(name) == "mlp") with_mlp_field(o);
-    o.flow.control = 2;
-    o.flow.control_bias = true;
+    with_control(o, 2);
+    o.control.bias = true;
     o.flow.method = &kMidpoint;
     o.width = o.hidden = 8;
     o.flow.hidden = 6;
@@ -218,7 +218,7 @@ TEST(HybridOde, ASignalMovesItsOwnSequenceAndNoSignalIsNeutral) {
   for (const bool mlp : {false, true}) {
     ModelOptions o = small_options("hybrid_ode", 2);
     if (mlp) with_mlp_field(o);
-    o.flow.control = 3;
+    with_control(o, 3);
     const Built built(o, {3, 4});
     const at::Tensor tokens = some_tokens(o);
     const at::Tensor plain = built.model->logits(tokens, {});
@@ -239,7 +239,7 @@ TEST(HybridOde, ASignalOfOneTokenMovesItAndWhatFollows) {
   for (const bool mlp : {false, true}) {
     ModelOptions o = small_options("hybrid_ode", 2);
     if (mlp) with_mlp_field(o);
-    o.flow.control = 3;
+    with_control(o, 3);
     const Built built(o, {3, 4});
     const at::Tensor tokens = some_tokens(o);
     const at::Tensor plain = built.model->logits(tokens, {});
@@ -260,8 +260,8 @@ TEST(HybridOde, ASignalOfOneTokenMovesItAndWhatFollows) {
 
 TEST(HybridOde, AConstantSignalHasTheBitsOfOneShiftForAllTokens) {
   ModelOptions o = small_options("hybrid_ode", 2);
-  o.flow.control = 3;
-  o.flow.control_bias = true;
+  with_control(o, 3);
+  o.control.bias = true;
   ParameterLayout layout;
   Flow(layout, o);
   Arena arena(layout, {3, 4}, at::kFloat);
@@ -286,8 +286,8 @@ TEST(HybridOde, AConstantSignalHasTheBitsOfOneShiftForAllTokens) {
 
 TEST(HybridOde, ABiasMakesASignalOfZeroDifferFromNone) {
   ModelOptions o = small_options("hybrid_ode");
-  o.flow.control = 2;
-  o.flow.control_bias = true;
+  with_control(o, 2);
+  o.control.bias = true;
   const Built built(o, {3});
   const at::NoGradGuard no_grad;
   slot_view(built.arena->values(), built.arena->layout().find("flow.control.bias")).fill_(1);

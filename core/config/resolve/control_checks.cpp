@@ -1,0 +1,147 @@
+#include "core/config/resolve/control_checks.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "core/config/axis_labels.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::size_t kMostNames = 8;
+
+std::int64_t at(const ValueList& list, std::size_t i) {
+  return *list.at(i).get_if<std::int64_t>();
+}
+
+std::string rule_attributes() {
+  std::string all;
+  for (const std::string_view name : kRuleAttributeNames) {
+    all += (all.empty() ? "" : ", ") + std::string(name);
+  }
+  return all;
+}
+
+void check_axes(const Slots& s, const RuleReport& report) {
+  const LeafRows& row = leaf_rows();
+  const std::int64_t axes = s.integer(row.control_dim);
+  const auto* list = s.values[row.control_names]->get_if<ValueList>();
+  const std::size_t named = list == nullptr ? 1 : list->size();
+  if (named > kMostNames) {
+    report({row.control_names}, "`model.control.names` has " + std::to_string(named) +
+                                    " names; at most 8 axes have names");
+  }
+  if (named > 0 && static_cast<std::int64_t>(named) != axes) {
+    report({row.control_dim, row.control_names},
+           report.shown(row.control_dim) + " is not the number of names in " +
+               report.shown(row.control_names) + ": leave `model.control.dim` out");
+  }
+  std::set<std::string> seen;
+  for (std::size_t i = 0; list != nullptr && i < named; ++i) {
+    const auto& name = *list->at(i).get_if<std::string>();
+    if (!seen.insert(name).second) {
+      report({row.control_names}, "`model.control.names` has '" + name + "' twice");
+    }
+  }
+  const auto* u = s.values[row.control_u]->get_if<ValueList>();
+  if (u != nullptr && std::ssize(*u) != axes) {
+    report({row.control_u, row.control_dim},
+           report.shown(row.control_u) + " has " + std::to_string(u->size()) + " numbers for " +
+               std::to_string(axes) + " axes (`model.control.dim`)");
+  }
+  const auto& window = *s.values[row.control_window]->get_if<ValueList>();
+  if (window.size() != 2 || window[0].number() > window[1].number()) {
+    report({row.control_window},
+           report.shown(row.control_window) + ": give [a, b] with 0 ≤ a ≤ b ≤ 1");
+  }
+}
+
+void check_layers(const Slots& s, const RuleReport& report) {
+  const LeafRows& row = leaf_rows();
+  const std::int64_t layers = s.integer(row.n_layers);
+  const ValueList& range = *s.values[row.replaced_layers]->get_if<ValueList>();
+  const bool flow = s.family().flow;
+  if (flow && at(range, 0) == 0 && at(range, 1) >= layers) {
+    report({row.control_sites, row.replaced_layers},
+           report.shown(row.control_sites) +
+               " has no layer to enter: the flow replaces all of "
+               "them; use `model.control.sites: flow`");
+    return;
+  }
+  const auto* list = s.values[row.control_layers]->get_if<ValueList>();
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const std::int64_t layer = at(*list, i);
+    const bool replaced = flow && layer >= at(range, 0) && layer < at(range, 1);
+    if (layer < layers && !replaced) continue;
+    report({row.control_layers, row.n_layers, row.replaced_layers},
+           report.shown(row.control_layers) + " names layer " + std::to_string(layer) +
+               (replaced ? ", which the flow replaces (" + report.shown(row.replaced_layers) + ")"
+                         : "; layers of " + report.shown(row.n_layers) + " count from 0 to " +
+                               std::to_string(layers - 1)));
+  }
+}
+
+void check_labels(const Slots& s, const RuleReport& report) {
+  const LeafRows& row = leaf_rows();
+  if (!s.is(row.task, "control")) return;
+  if (s.integer(row.control_dim) == 0) {
+    report({row.task, row.control_names},
+           "`train.task: control` needs an attribute for each axis of the signal: "
+           "`model.control.names`, some of " +
+               rule_attributes());
+    return;
+  }
+  const auto* list = s.values[row.control_names]->get_if<ValueList>();
+  if (list != nullptr && list->empty()) {
+    report({row.control_dim, row.task},
+           "`train.task: control` labels sentences by `model.control.names`, some of " +
+               rule_attributes() + ": name the axes instead of counting them");
+  }
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const auto& name = *list->at(i).get_if<std::string>();
+    if (std::ranges::find(kRuleAttributeNames, name) != kRuleAttributeNames.end()) continue;
+    report({row.control_names}, "`model.control.names`: no rule labels '" + name +
+                                    "'; sentences are labelled by " + rule_attributes());
+  }
+  const auto* corpus = s.values[row.corpus]->get_if<std::string>();
+  if (corpus != nullptr && corpus->starts_with("synthetic:")) {
+    report({row.corpus, row.task},
+           report.shown(row.corpus) + " has no sentences: `train.task: control` needs a text");
+  }
+  if (s.is(row.trainable, "flow") && !s.family().flow) {
+    report({row.trainable, row.family},
+           report.shown(row.trainable) + " needs a flow (`model.family: hybrid_ode`)");
+  }
+  if (s.is(row.control_sites, "token") && !s.is(row.label_span, "window")) {
+    report({row.control_sites, row.label_span},
+           "a prefix (`model.control.sites: token`) has one u for a whole window: it needs "
+           "`train.control.labels.span: window`");
+  }
+}
+
+}  // namespace
+
+void check_control(const Slots& s, const RuleReport& report) {
+  const LeafRows& row = leaf_rows();
+  check_axes(s, report);
+  check_labels(s, report);
+  if (s.integer(row.control_dim) == 0) return;
+  const bool both = s.is(row.control_sites, "both");
+  const bool field = s.family().flow && !s.is(row.field_kind, "block");
+  if ((both || s.is(row.control_sites, "flow")) && !field) {
+    report({row.control_sites, row.family, row.field_kind},
+           report.shown(row.control_sites) +
+               " needs a flow (`model.family: hybrid_ode` with a `model.field.kind` other than "
+               "block): without one, u enters `layers`");
+  }
+  if (both || s.is(row.control_sites, "layers")) check_layers(s, report);
+  if (s.is(row.control_sites, "token") && s.family().skips) {
+    report({row.control_sites, row.family},
+           "`model.control.sites: token` puts vectors before the text, among which layers that "
+           "skip tokens would choose: use `layers` with " +
+               report.shown(row.family));
+  }
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,40 @@
+#include "worker/label_pool.hpp"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "core/base/digest.hpp"
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+
+std::shared_ptr<const CorpusLabels> LabelPool::open(const CellConfig& config) {
+  if (config.word("train.task") != "control") return nullptr;
+  std::string fitted = data_key(config);
+  for (const char* leaf : {"model.control.names", "train.control.labels.terminator"}) {
+    fitted += "\n";
+    append_canonical_json(fitted, config.at(leaf));
+  }
+  std::string key = fitted;
+  append_canonical_json(key, config.at("train.control.labels.map"));
+  if (const auto at = open_.find(key); at != open_.end()) return at->second;
+  const DataOptions options = data_options(config);
+  const auto data = data_.open(config);
+  std::optional<std::string> self;
+  if (options.corpus == "self") self = store_.read_text("self");
+  auto labels = std::make_shared<const CorpusLabels>(
+      label_corpus(options, *data, label_options(config), self ? &*self : nullptr));
+  const std::string name = fmt::format("labels-{}.json", hex(sha256(fitted), 12));
+  if (store_.freeze_text(name, labels->json()) != labels->json()) {
+    throw UserError(ExitCode::BadData,
+                    fmt::format("corpus {}: its sentences have other labels now than those that "
+                                "cells in {} were trained under (texts/{}): train further cells in "
+                                "another store",
+                                options.corpus, store_.root().string(), name));
+  }
+  open_.emplace(key, labels);
+  return labels;
+}
+
+}  // namespace depthgrid

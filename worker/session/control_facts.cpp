@@ -1,0 +1,77 @@
+#include "worker/session/control_facts.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/base/nan.hpp"
+#include "core/config/axis_labels.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Flags of control_leak.
+enum class Leak : std::uint8_t { None, Leaks, Unknown };
+
+/// A gain of more nats than the labels can tell is a leak of the text into its signal.
+Leak leak_of(const ControlFigures& figures, double entropy) {
+  constexpr double kQuantile = 1.96;
+  if (std::isnan(figures.gain_error)) return Leak::Unknown;
+  return figures.gain - kQuantile * figures.gain_error > entropy ? Leak::Leaks : Leak::None;
+}
+
+}  // namespace
+
+void set_labels(CellFacts& facts, const CorpusLabels& labels) {
+  std::vector<std::string> names;
+  for (const Attribute& attribute : labels.attributes) names.push_back(attribute.name);
+  const auto axes = std::ssize(names);
+  facts.axes.push_back({.name = "control_axis", .length = axes, .labels = names, .values = {}});
+  facts.axes.push_back({.name = "control_axis_b", .length = axes, .labels = names, .values = {}});
+  const LabelStatistics& of = labels.statistics;
+  facts.set("control_label_rate", of.rate);
+  facts.set("control_label_threshold", of.threshold);
+  facts.set("control_label_entropy", of.total_entropy());
+  std::vector<double> phi;
+  for (const std::vector<double>& row : of.phi) phi.insert(phi.end(), row.begin(), row.end());
+  facts.set("control_label_phi", std::move(phi));
+}
+
+void set_control(CellFacts& facts, const CorpusLabels& labels,
+                 const std::array<std::vector<ControlFigures>, 4>& figures, std::size_t e) {
+  const auto column = [&](const char* name, const auto& of) {
+    std::vector<double> out;
+    for (const std::vector<ControlFigures>& split : figures) {
+      out.push_back(split.empty() ? kNaN : of(split[e]));
+    }
+    facts.set(name, std::move(out));
+  };
+  using F = ControlFigures;
+  column("control_nll_neutral", [](const F& f) { return f.neutral; });
+  column("control_nll_previous", [](const F& f) { return f.previous; });
+  column("control_nll_matched", [](const F& f) { return f.matched; });
+  column("control_nll_mismatched", [](const F& f) { return f.mismatched; });
+  column("control_gain_sentence", [](const F& f) { return f.gain; });
+  column("control_gain_error", [](const F& f) { return f.gain_error; });
+  const double entropy = labels.statistics.total_entropy();
+  std::vector<double> leaks;
+  for (const std::vector<F>& split : figures) {
+    leaks.push_back(split.empty() ? -1 : static_cast<double>(leak_of(split[e], entropy)));
+  }
+  facts.set("control_leak", std::move(leaks));
+  // The matrix of the text that was kept for the end: valid, or the first that was evaluated.
+  const auto valid = static_cast<std::size_t>(Split::Valid);
+  const auto* const any = std::ranges::find_if(figures, [](const auto& s) { return !s.empty(); });
+  if (any == figures.end()) return;
+  const std::vector<F>& shown = figures[valid].empty() ? *any : figures[valid];
+  const auto matrix = [&](const char* name, double AreaUnderCurve::* member) {
+    std::vector<double> out;
+    for (const AreaUnderCurve& area : shown[e].auc) out.push_back(area.*member);
+    facts.set(name, std::move(out));
+  };
+  matrix("control_auc", &AreaUnderCurve::auc);
+  matrix("control_auc_low", &AreaUnderCurve::low);
+  matrix("control_auc_high", &AreaUnderCurve::high);
+}
+
+}  // namespace depthgrid
