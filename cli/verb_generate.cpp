@@ -67,7 +67,8 @@ int generate_verb(const Arguments& arguments) {
       .number("top-k", 0, "draw among the k most probable; 0: all")
       .text("top-p", "P", "draw among the most probable that sum to P (default 1)")
       .number("seed", 0, "of the draws")
-      .text("control", "U,…", "control signal, a number for each axis; without it there is none")
+      .text("control", "U,…",
+            "control signal, a number for each axis; without it, model.control.u or none")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   GenerateOrder order{.from = {}, .prompt = line.required("prompt")};

@@ -15,6 +15,11 @@ struct Shifted {
   at::Tensor inputs, targets;  // (E, B, T)
 };
 
+/// The signal where the model is.
+Control on_device(const ModelOptions& o, const Control& control) {
+  return control.u.defined() ? Control{control.u.to(o.device)} : control;
+}
+
 Shifted shifted(const ModelOptions& o, const Batch& batch) {
   const at::Tensor windows = batch.windows.to(o.device).expand({o.cells, -1, -1});
   const std::int64_t tokens = windows.size(-1) - 1;
@@ -33,7 +38,7 @@ Objective::Losses CellLanguageModel::losses(const Batch& batch) {
                                .first_row = batch.first_row,
                                .seeds = &seeds_,
                                .watch = watch,
-                               .control = batch.control,
+                               .control = on_device(model_.options(), batch.control),
                                .execution = training_execution,
                                .losses = &out.parts};
   out.loss = cell_cross_entropy(model_.logits(rows.inputs, context), rows.targets);
@@ -66,7 +71,7 @@ LanguageModel::Scores CellLanguageModel::score(const Batch& batch) {
   RoutingRecord record;
   const bool routes = !o.routing.layers.empty();
   const at::Tensor logits = model_.logits(rows.inputs, {.first_row = batch.first_row,
-                                                        .control = batch.control,
+                                                        .control = on_device(o, batch.control),
                                                         .execution = execution,
                                                         .routing = routes ? &record : nullptr});
   if (routes) count(record, rows.inputs);

@@ -119,6 +119,7 @@ std::string data_key(const CellConfig& config) {
   std::string key = canonical_json(config.at("model.vocab_size"));
   for (const Leaf& leaf : schema()) {
     if (!leaf.path.starts_with("data.") || leaf.path == "data.seed") continue;
+    if (leaf.path == "data.first_step") continue;  // says where the order begins
     key += "\n";
     append_canonical_json(key, config.at(leaf.path));
   }

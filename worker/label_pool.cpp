@@ -6,21 +6,23 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/subprocess.hpp"
 
 namespace depthgrid {
 
 std::shared_ptr<const CorpusLabels> LabelPool::open(const CellConfig& config) {
   if (config.word("train.task") != "control") return nullptr;
-  std::string fitted = data_key(config);
+  const DataOptions options = data_options(config);
+  const auto data = data_.open(config);
+  std::string fitted = data->corpus_sha256 + data->tokens_sha256;
   for (const char* leaf : {"model.control.names", "train.control.labels.terminator"}) {
     fitted += "\n";
     append_canonical_json(fitted, config.at(leaf));
   }
-  std::string key = fitted;
+  std::string key = data_key(config) + fitted;
   append_canonical_json(key, config.at("train.control.labels.map"));
   if (const auto at = open_.find(key); at != open_.end()) return at->second;
-  const DataOptions options = data_options(config);
-  const auto data = data_.open(config);
   std::optional<std::string> self;
   if (options.corpus == "self") self = store_.read_text("self");
   auto labels = std::make_shared<const CorpusLabels>(
@@ -32,6 +34,10 @@ std::shared_ptr<const CorpusLabels> LabelPool::open(const CellConfig& config) {
                                 "cells in {} were trained under (texts/{}): train further cells in "
                                 "another store",
                                 options.corpus, store_.root().string(), name));
+  }
+  for (const std::string& warning : labels->warnings) {
+    launcher_rank() == 0 ? log(LogLevel::Warning, warning)
+                         : log_quietly(LogLevel::Warning, warning);
   }
   open_.emplace(key, labels);
   return labels;

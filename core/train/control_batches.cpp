@@ -132,10 +132,14 @@ void draw_control(const ControlDraws& draws, const SentenceLabels& labels,
   }
   for (std::int64_t i = first; i < tokens; ++i) {
     const std::int32_t at = segment[static_cast<std::size_t>(i) + 1];
+    const auto here = out.subspan(static_cast<std::size_t>(i) * axes, axes);
+    if (i > first && at == segment[static_cast<std::size_t>(i)]) {  // of the same segment
+      std::ranges::copy(out.subspan(static_cast<std::size_t>(i - 1) * axes, axes), here.begin());
+      continue;
+    }
     for (std::size_t k = 0; k < axes; ++k) {
       const float one = label(at, k);
-      if (!kept[k] || std::isnan(one)) continue;
-      out[static_cast<std::size_t>(i) * axes + k] = value(one, k, at);
+      if (kept[k] && !std::isnan(one)) here[k] = value(one, k, at);
     }
   }
 }

@@ -244,7 +244,10 @@ at::Tensor Flow::shift(const at::Tensor& t, const Control& u) const {
 
 at::Tensor Flow::modulated(const at::Tensor& x, const Film& film, const at::Tensor& given) {
   if (!given.defined() || !film.scale.weight.defined()) return x;
-  return x * (1 + apply(film.scale, given)) + apply(film.shift, given);
+  // 1 + G u in the precision of the state: bfloat16 has no numbers near 1 but for multiples of
+  // 2^-7.
+  return x * (1 + apply(film.scale, given).to(x.scalar_type())) +
+         apply(film.shift, given).to(x.scalar_type());
 }
 
 at::Tensor Flow::with_beside(const at::Tensor& x, const AffineMap& map, const at::Tensor& given) {

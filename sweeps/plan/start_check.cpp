@@ -22,6 +22,17 @@ std::map<CellId, const CellPlan*> by_id(const Sweep& sweep) {
   return out;
 }
 
+/// Axes of a signal that mean something else there; empty if they do not.
+std::string other_axes(const CellConfig& source, const CellConfig& cell) {
+  for (const CellConfig* one : {&source, &cell}) {
+    if (one->word("train.task") != "control") return {};
+  }
+  const Value &there = source.at("model.control.names"), &here = cell.at("model.control.names");
+  if (there == here) return {};
+  return fmt::format("model.control.names: {} there, {} here: an axis would change its meaning",
+                     plain_text(there), plain_text(here));
+}
+
 }  // namespace
 
 bool is_added_module(std::string_view group) {
@@ -80,6 +91,9 @@ void check_starts(const Sweep& sweep, const TensorTable& tensors) {
     const CellPlan& source = *cells.at(start.source);
     if (!seen.emplace(source.structure, cell.structure).second) continue;
     StartFit fit = start_fit(tensors.at(source.structure), tensors.at(cell.structure));
+    if (std::string other = other_axes(source.config, cell.config); !other.empty()) {
+      fit.problems.insert(fit.problems.begin(), std::move(other));
+    }
     if (fit.problems.empty()) continue;
     const std::size_t all = fit.problems.size();
     fit.problems.resize(std::min(all, kShown));

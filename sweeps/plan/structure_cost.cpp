@@ -130,6 +130,11 @@ double final_tokens(const CellConfig& config) {
 
 }  // namespace
 
+double final_passes(const CellConfig& config) {
+  if (config.word("train.task") != "control") return 1;
+  return 5 + 2 * static_cast<double>(config.integer("model.control.dim"));
+}
+
 double expected_flops(const StructureCost& cost, const CellConfig& config) {
   const std::optional<std::int64_t> k = capacity_count(config);
   if (!k || !cost.student_flops) return cost.flops_per_token;
@@ -151,7 +156,7 @@ PredictedTime predicted_times(const CellConfig& config, const StructureCost& cos
   for (const ProbeCost& probe : cost.probes) {
     out.training += static_cast<double>(probe.looks) * probe.seconds;
   }
-  out.ending = final_tokens(config) * cost.seconds_per_eval_token;
+  out.ending = final_tokens(config) * final_passes(config) * cost.seconds_per_eval_token;
   return out;
 }
 

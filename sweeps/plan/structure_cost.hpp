@@ -69,6 +69,10 @@ using CostTable = std::map<std::string, StructureCost>;
 /// tokens, those of a student that executes the share given by the cell's capacity.
 double expected_flops(const StructureCost& cost, const CellConfig& config);
 
+/// How often the final evaluation goes over its text: once and, under labels, once for each of four
+/// signals and each direction of each axis.
+double final_passes(const CellConfig& config);
+
 /// Predicted time of one cell on one rank: steps and evaluations, of layers that skip tokens with
 /// their modes, calibrations and statistics. Passes over a whole split count only if eval.windows
 /// or eval.final_windows bounds them (a plan needs no corpus).

@@ -15,8 +15,8 @@ class AuditTraining {
   AuditTraining(AuditModel& model, const std::vector<double>& lr, std::int64_t steps);
 
   /// Gradients of the mean loss. @param windows  (E, B, T + 1).
-  /// @return (E) nats per token, cross-entropy of the next tokens only
   /// @param steered  under a signal, the same for all cells, if the model is trained under labels.
+  /// @return (E) nats per token, cross-entropy of the next tokens only
   at::Tensor backward(const at::Tensor& windows, std::int64_t step, bool steered = false);
   /// @param step  from 1.
   void update(std::int64_t step);

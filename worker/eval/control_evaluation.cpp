@@ -1,7 +1,9 @@
 #include "worker/eval/control_evaluation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include <ATen/TensorOperators.h>
@@ -28,8 +30,9 @@ void signal_of(std::size_t pass, const SentenceLabels& labels, std::int64_t at,
     out[(pass - kAxes) / 2] = (pass - kAxes) % 2 == 0 ? 1.0F : -1.0F;
     return;
   }
-  const std::int64_t own = labels.segment[static_cast<std::size_t>(at)];
-  const std::int64_t segment = pass == kPrevious ? own - 1 : own;
+  const std::int32_t own = labels.segment[static_cast<std::size_t>(at)];
+  const std::int32_t segment =
+      pass == kPrevious ? labels.previous[static_cast<std::size_t>(own)] : own;
   if (segment < 0) return;
   for (std::size_t k = 0; k < out.size(); ++k) {
     const float label = labels.u[static_cast<std::size_t>(segment) * out.size() + k];
@@ -45,16 +48,18 @@ struct Sums {
   std::vector<double> length;                 // tokens of each segment
 };
 
-/// Mean and standard error of the gain of labelled sentences.
+/// Mean and standard error of the gain of labelled sentences all of whose tokens were predicted.
 std::pair<double, double> gain_of(const Sums& sums, const SentenceLabels& labels) {
   double n = 0, sum = 0, squares = 0;
+  std::vector<double> whole(sums.length.size());
+  for (const std::int32_t segment : labels.segment) whole[static_cast<std::size_t>(segment)] += 1;
   for (std::size_t s = 0; s < sums.length.size(); ++s) {
     bool labelled = false;
     for (std::int64_t k = 0; k < labels.axes; ++k) {
       labelled = labelled || labels.positive[s * static_cast<std::size_t>(labels.axes) +
                                              static_cast<std::size_t>(k)] >= 0;
     }
-    if (!labelled || sums.length[s] == 0) continue;
+    if (!labelled || sums.length[s] == 0 || sums.length[s] < whole[s]) continue;
     const double gain = sums.sentence[kNeutral][s] - sums.sentence[kMatched][s];
     n += 1;
     sum += gain;

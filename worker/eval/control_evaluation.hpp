@@ -16,12 +16,12 @@ namespace depthgrid {
 /// What a signal does to the likelihood of a split, of one cell. Four losses under four names: only
 /// the first one is a perplexity, since a label says something about words that are yet to come.
 struct ControlFigures {
-  double neutral = 0;               // nats per token at u = 0
-  double previous = 0;              // under the label of the last finished segment
-  double matched = 0;               // under the label of the token's own segment
-  double mismatched = 0;            // under its negative
-  double gain = 0;                  // nats per labelled sentence: neutral less matched
-  double gain_error = 0;            // its standard error over sentences
+  double neutral = 0;     // nats per token at u = 0
+  double previous = 0;    // under the label of the last finished segment
+  double matched = 0;     // under the label of the token's own segment
+  double mismatched = 0;  // under its negative
+  double gain = 0;        // nats per labelled sentence evaluated whole: neutral less matched
+  double gain_error = 0;  // its standard error over sentences
   std::vector<AreaUnderCurve> auc;  // (c, c): score of one axis, labels of another
 };
 

@@ -1,6 +1,8 @@
 #include "worker/session/control_facts.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -13,7 +15,7 @@ namespace {
 /// Flags of control_leak.
 enum class Leak : std::uint8_t { None, Leaks, Unknown };
 
-/// A gain of more nats than the labels can tell is a leak of the text into its signal.
+/// A gain of more nats than the signal can tell is a leak of the text into its signal.
 Leak leak_of(const ControlFigures& figures, double entropy) {
   constexpr double kQuantile = 1.96;
   if (std::isnan(figures.gain_error)) return Leak::Unknown;
@@ -35,6 +37,10 @@ void set_labels(CellFacts& facts, const CorpusLabels& labels) {
   std::vector<double> phi;
   for (const std::vector<double>& row : of.phi) phi.insert(phi.end(), row.begin(), row.end());
   facts.set("control_label_phi", std::move(phi));
+  facts.set("control_label_sentences", static_cast<double>(of.sentences));
+  facts.set("control_signal_entropy", labels.signal_entropy);
+  std::vector<double> trained(labels.trained.begin(), labels.trained.end());
+  facts.set("control_axis_trained", std::move(trained));
 }
 
 void set_control(CellFacts& facts, const CorpusLabels& labels,
@@ -53,7 +59,8 @@ void set_control(CellFacts& facts, const CorpusLabels& labels,
   column("control_nll_mismatched", [](const F& f) { return f.mismatched; });
   column("control_gain_sentence", [](const F& f) { return f.gain; });
   column("control_gain_error", [](const F& f) { return f.gain_error; });
-  const double entropy = labels.statistics.total_entropy();
+  const double entropy =
+      std::accumulate(labels.signal_entropy.begin(), labels.signal_entropy.end(), 0.0);
   std::vector<double> leaks;
   for (const std::vector<F>& split : figures) {
     leaks.push_back(split.empty() ? -1 : static_cast<double>(leak_of(split[e], entropy)));

@@ -35,7 +35,10 @@ FinalWeights final_weights(const Store& store, const StoredPlan& plan, const Cel
   out.cell = *at;
   out.step = state->step;
   const CellConfig config = resolved_config(plan, *at);
-  out.layout = layout_of(model_options({&config}));
+  const ModelOptions options = model_options({&config});
+  out.layout = layout_of(options);
+  // One that began with other weights may have got its maps there.
+  out.signalled = options.control.trained() || !config.null("model.init.from");
   if (tensor == state->tensors.end() ||
       static_cast<std::int64_t>(tensor->data.size()) != out.layout.size()) {
     throw unusable("its checkpoint holds another number of parameters");

@@ -19,6 +19,7 @@ struct FinalWeights {
   std::string sha256;  // of the weights, from the cell's result
   ParameterLayout layout;
   std::vector<float> values;  // by layout
+  bool signalled = true;      // its maps of a control signal, if any, were trained by one
 };
 
 /// Reads the final weights of a cell.

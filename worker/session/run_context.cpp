@@ -101,7 +101,9 @@ LabelPool opened_labels(const Store& store, const Sweep& sweep, DataPool& data, 
   const InPhase phase(watchdog, WorkPhase::Corpora);
   LabelPool labels(store, data);
   const auto open_all = [&] {
-    for (const CellPlan& cell : sweep.cells) labels.open(cell.config);
+    for (const CellPlan& cell : sweep.cells) {
+      if (!store.completed(cell.id)) labels.open(cell.config);
+    }
   };
   agree_on_first(world, open_all);
   agree(world, [&] {
@@ -152,7 +154,8 @@ LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& co
       const std::shared_ptr<const Dataset> set = data.open(plan.config);
       for (const std::string& split : plan.config.words("eval.final_splits")) {
         const TokenStream& tokens = set->streams.at(label_index(kSplitNames, split));
-        cell.predicted.ending += static_cast<double>(tokens.size()) * cost.seconds_per_eval_token;
+        cell.predicted.ending += static_cast<double>(tokens.size()) * final_passes(plan.config) *
+                                 cost.seconds_per_eval_token;
       }
     }
     cell.made = std::max(cell.made, newest_step(store.cell_path(plan.id)));

@@ -44,7 +44,8 @@ std::unique_ptr<BatchSource> TrainedJob::batches() const {
   for (std::size_t e = 0; e < configs.size(); ++e) {
     const std::string& shuffle = configs[e]->word("train.control.labels.shuffle");
     // Shares the owner of all labels of the corpus.
-    std::shared_ptr<const SentenceLabels> own(labels[e], &labels[e]->splits[0]);
+    std::shared_ptr<const SentenceLabels> own(
+        labels[e], &labels[e]->splits[static_cast<std::size_t>(Split::Train)]);
     if (shuffle == "sentences") {
       own = std::make_shared<const SentenceLabels>(shuffled(*own, train.data_seed[e]));
     } else if (shuffle == "constant") {

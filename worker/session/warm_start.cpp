@@ -61,9 +61,16 @@ std::vector<std::string> load_cell(const FinalWeights& source, const CellConfig&
   return std::move(fit.fresh);
 }
 
-/// Zeroes a cell's fresh parameters that receive a control signal.
-void clear_controls(StartedFrom& started, std::size_t e, Arena& arena) {
+/// Zeroes a cell's parameters that receive a control signal: the fresh ones, or all of them.
+void clear_controls(StartedFrom& started, std::size_t e, Arena& arena, bool all = false) {
   const at::NoGradGuard no_grad;
+  for (const ParameterSlot& slot : arena.layout().slots()) {
+    const std::string& name = slot.spec.name;
+    if (!all || slot.spec.group != ParameterGroup::Control) continue;
+    if (std::ranges::find(started.fresh, name) == started.fresh.end()) {
+      started.fresh.push_back(name);
+    }
+  }
   std::erase_if(started.fresh, [&](const std::string& name) {
     const ParameterSlot& slot = arena.layout().find(name);
     if (slot.spec.group != ParameterGroup::Control) return false;
@@ -102,7 +109,8 @@ std::vector<StartedFrom> warm_start(const std::vector<const CellConfig*>& cells,
       out[e].text = fmt::format("{} ({}) after {} steps, weights {}", source->cell.alias, *id,
                                 source->step, source->sha256.substr(0, 12));
       out[e].fresh = load_cell(*source, *cells[e], e, arena);
-      clear_controls(out[e], e, arena);
+      // Maps that no signal has trained are noise to the one that begins now.
+      clear_controls(out[e], e, arena, options.control.labelled && !source->signalled);
       continue;
     }
     const std::filesystem::path path = cells[e]->word("model.init.from");

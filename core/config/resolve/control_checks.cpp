@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/config/axis_labels.hpp"
+#include "core/config/resolve/derive.hpp"
 
 namespace depthgrid {
 namespace {
@@ -82,6 +83,33 @@ void check_layers(const Slots& s, const RuleReport& report) {
   }
 }
 
+/// Whether the profile leaves anything of a signal at a depth-time.
+bool passes(const Slots& s, double t) {
+  constexpr double kSlack = 1e-6;
+  const LeafRows& row = leaf_rows();
+  if (s.is(row.control_schedule, "ramp_up")) return t > 0;
+  if (s.is(row.control_schedule, "ramp_down")) return t < 1;
+  if (!s.is(row.control_schedule, "window")) return true;
+  const auto& window = *s.values[row.control_window]->get_if<ValueList>();
+  return t >= window.front().number() - kSlack && t <= window.back().number() + kSlack;
+}
+
+/// A signal must enter somewhere.
+void check_schedule(const Slots& s, const RuleReport& report) {
+  const LeafRows& row = leaf_rows();
+  if (!s.is(row.control_sites, "layers")) return;
+  const auto* list = s.values[row.control_layers]->get_if<ValueList>();
+  const auto layers = static_cast<double>(s.integer(row.n_layers));
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    if (passes(s, static_cast<double>(at(*list, i)) / layers)) return;
+  }
+  if (list == nullptr) return;
+  report({row.control_schedule, row.control_window, row.control_layers},
+         report.shown(row.control_schedule) + " is 0 at the input of every layer of " +
+             report.shown(row.control_layers) +
+             " (layer l of L is at depth-time l/L): no signal would enter");
+}
+
 void check_labels(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   if (!s.is(row.task, "control")) return;
@@ -103,6 +131,18 @@ void check_labels(const Slots& s, const RuleReport& report) {
     if (std::ranges::find(kRuleAttributeNames, name) != kRuleAttributeNames.end()) continue;
     report({row.control_names}, "`model.control.names`: no rule labels '" + name +
                                     "'; sentences are labelled by " + rule_attributes());
+  }
+  const double rate = s.number(row.lr) * s.number(row.control_lr_scale);
+  if (rate > kHighestControlRate && s.null_as_written(leaf_index("train.groups.control.lr"))) {
+    report.note(row.control_lr_scale,
+                "the maps of the signal train at 0.01, not at " + shortest(rate) +
+                    " (train.lr × train.control.control_lr_scale): `train.groups.control.lr` sets "
+                    "another rate");
+  }
+  if (!s.is(row.trainable, "all") && s.null(row.init_from)) {
+    report.note(row.trainable, report.shown(row.trainable) +
+                                   " without `model.init.from` trains a part of a model whose rest "
+                                   "stays as it was drawn");
   }
   const auto* corpus = s.values[row.corpus]->get_if<std::string>();
   if (corpus != nullptr && corpus->starts_with("synthetic:")) {
@@ -136,6 +176,7 @@ void check_control(const Slots& s, const RuleReport& report) {
                "block): without one, u enters `layers`");
   }
   if (both || s.is(row.control_sites, "layers")) check_layers(s, report);
+  check_schedule(s, report);
   if (s.is(row.control_sites, "token") && s.family().skips) {
     report({row.control_sites, row.family},
            "`model.control.sites: token` puts vectors before the text, among which layers that "

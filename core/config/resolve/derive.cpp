@@ -28,13 +28,11 @@ class ControlRates {
   }
 
   const PooledValue* lr(ParameterGroup group) const {
-    constexpr double kHighest = 0.01;
     const LeafRows& row = leaf_rows();
     const double base = slots_.number(row.lr);
     const double rate =
         group == ParameterGroup::Control
-            ? std::max(std::min(kHighest, base * slots_.number(row.control_lr_scale)),
-                       base * slots_.number(row.lr_scale))
+            ? std::min(kHighestControlRate, base * slots_.number(row.control_lr_scale))
             : base * slots_.number(row.lr_scale);
     return pool_.intern(Value(trained(group) ? rate : 0.0));
   }
@@ -184,6 +182,9 @@ void Deriver::routing(Slots& slots) const {
   const PooledValue*& scope = slots.values[row.clip_scope];
   slots.defaults[row.clip_scope] = teaches ? group_ : global_;
   const bool apart = slots.family().skips || slots.is(row.task, "control");
+  // What is not trained must not weigh in the norm of what is.
+  const bool partly = slots.is(row.task, "control") && !slots.is(row.trainable, "all");
+  if (scope->is_null() && partly) scope = group_;
   if (scope->is_null() || scope == main_) scope = apart ? main_ : global_;
   if (slots.is(row.clip, "none")) scope = slots.defaults[row.clip_scope];
   settle(slots, row.modes, teaches ? all_modes_ : modes_without_threshold_);

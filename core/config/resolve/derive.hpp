@@ -8,6 +8,9 @@
 
 namespace depthgrid {
 
+/// The largest rate of a signal's maps that is not written as `train.groups.control.lr`.
+inline constexpr double kHighestControlRate = 0.01;
+
 /// Fills in derived defaults (null = from another leaf, `auto`, `1/L`) and normalises equivalent
 /// values to one form. Each leaf's derived default is kept beside it, so that a value equal to its
 /// default is not part of the identity, whether written or not.

@@ -61,6 +61,7 @@ struct LeafRows {
   std::size_t control_injection = leaf_index("model.control.injection");
   std::size_t control_layers = leaf_index("model.control.layers");
   std::size_t control_u = leaf_index("model.control.u");
+  std::size_t control_schedule = leaf_index("model.control.schedule");
   std::size_t control_window = leaf_index("model.control.window");
   std::size_t task = leaf_index("train.task");
   std::size_t label_span = leaf_index("train.control.labels.span");
@@ -159,6 +160,7 @@ struct Slots {
   }
   const FamilyFacts& family() const;  // of `model.family`
   bool null(std::size_t leaf) const { return values[leaf]->is_null(); }
+  bool null_as_written(std::size_t leaf) const { return written[leaf]->is_null(); }
   std::int64_t integer(std::size_t leaf) const;
   double number(std::size_t leaf) const { return values[leaf]->number(); }
   bool has_word(std::size_t list_leaf, std::string_view word) const;

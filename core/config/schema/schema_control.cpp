@@ -39,7 +39,7 @@ constexpr Leaf kControlRows[] = {
               "the map of the signal has no bias, so that u = 0 means no signal to the bit, or it "
               "has one"),
          "model.control.dim!=0 & model.control.sites=flow|both & model.control.injection=additive "
-         "& model.field.kind=attention_mlp|time_indexed"),
+         "& model.field.kind=attention_mlp|time_indexed & train.task=lm"),
     read(
         fused(null_means(make_row("model.control.u", ValueKind::RealList, "–", "null", PerCellUnion,
                                   "u of every token while text is trained and evaluated: a number "

@@ -52,7 +52,8 @@ constexpr Leaf kTrain[] = {
                       "predictor) or that, with train.task: control, read the signal, so that a "
                       "model is clipped as it is without them; global: one norm per cell; group: "
                       "one per parameter group"),
-                 "main, which is global where no layer skips and no signal is trained"),
+                 "main, which is global where no layer skips and no signal is trained; group where "
+                 "train.control.trainable leaves groups out"),
          "train.clip!=none"),
     word("train.precision", "fp32 tf32 bf16", "fp32", Structural,
          "of matrix products; parameters are always fp32"),
@@ -84,7 +85,8 @@ constexpr std::array<FixedText, 3> kPaths = {
 
 template <ParameterGroup G>
 constexpr std::array<Leaf, 3> group(
-    std::string_view condition = "", std::string_view rate = "train.lr",
+    std::string_view condition = "",
+    std::string_view rate = "train.lr; task control: times train.control.lr_scale",
     std::string_view decay = "train.weight_decay; 0 if no_decay lists it") {
   const auto& [lr_path, decay_path, frozen_path] = kPaths<G>;
   const Leaf lr = real(lr_path, 0, kUnlimited, "–", "null", PerCell, "rate of the group");
@@ -121,7 +123,8 @@ constexpr std::string_view kAlpha =
 constexpr std::string_view kControl =
     "model.control.dim!=0 & model.control.sites!=flow or "
     "model.control.dim!=0 & model.control.injection!=concat or "
-    "model.control.dim!=0 & model.field.kind=attention_mlp|time_indexed";
+    "model.control.dim!=0 & model.field.kind=attention_mlp|time_indexed or "
+    "model.control.dim!=0 & train.task=control";
 constexpr std::string_view kGain = "model.init.gain=learned";
 constexpr std::string_view kScale = "model.residual.scale=learned|learned_per_layer";
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "core/config/cell_config.hpp"
 #include "core/data/corpus.hpp"
 #include "core/data/labels/token_ends.hpp"
@@ -44,6 +45,28 @@ std::pair<std::vector<std::int64_t>, std::string_view> ends_of(const DataOptions
   ends.resize(used);
   const std::size_t end = ends.empty() ? 0 : static_cast<std::size_t>(ends.back());
   return {std::move(ends), text.substr(0, end)};
+}
+
+/// An axis whose u is the same for all sentences says nothing: it is left at 0.
+void leave_out(SentenceLabels& labels, const std::vector<bool>& trained) {
+  for (std::size_t i = 0; i < labels.u.size(); ++i) {
+    if (!trained[i % trained.size()]) labels.u[i] = static_cast<float>(kNaN);
+  }
+}
+
+/// What may be a mistake: another kind of terminator finds far more sentences.
+void warn_of_terminator(CorpusLabels& out, const DataOptions& options, const LabelOptions& labels,
+                        std::string_view train) {
+  constexpr double kFarMore = 1.5;
+  const bool spaced = labels.terminator == Terminator::Spaced;
+  const auto own = out.attributes.front().ranks.size();
+  const std::int64_t other =
+      labelled_segments(train, spaced ? Terminator::Raw : Terminator::Spaced);
+  if (static_cast<double>(other) < kFarMore * static_cast<double>(own)) return;
+  out.warnings.push_back(fmt::format(
+      "corpus {}: train.control.labels.terminator: {} finds {} sentences in the training text, {} "
+      "would find {}",
+      options.corpus, spaced ? "spaced" : "raw", own, spaced ? "raw" : "spaced", other));
 }
 
 }  // namespace
@@ -95,6 +118,7 @@ CorpusLabels label_corpus(const DataOptions& options, const Dataset& data,
                    : labels.rank ? LabelMap::Rank
                                  : default_map(attribute.kind));
   }
+  warn_of_terminator(out, options, labels, train_text);
   for (const Split split : {Split::Train, Split::Dev, Split::Valid, Split::Test}) {
     if (data.split(split).empty()) continue;
     const auto [ends, text] = split == Split::Train
@@ -103,7 +127,20 @@ CorpusLabels label_corpus(const DataOptions& options, const Dataset& data,
     out.splits[static_cast<std::size_t>(split)] =
         label_text(out.attributes, text, labels.terminator, ends, maps);
   }
-  out.statistics = label_statistics(out.attributes, out.splits[0].positive);
+  out.statistics =
+      label_statistics(out.attributes, out.splits[static_cast<std::size_t>(Split::Train)].positive);
+  for (std::size_t a = 0; a < out.attributes.size(); ++a) {
+    const bool ranks = maps[a] == LabelMap::Rank;
+    const double entropy = ranks ? out.attributes[a].ranks.entropy() : out.statistics.entropy[a];
+    out.signal_entropy.push_back(entropy);
+    out.trained.push_back(entropy > 0);
+    if (entropy > 0) continue;
+    out.warnings.push_back(
+        fmt::format("corpus {}: all sentences of the training text have the same label '{}': the "
+                    "axis is not trained",
+                    options.corpus, out.attributes[a].name));
+  }
+  for (SentenceLabels& split : out.splits) leave_out(split, out.trained);
   return out;
 }
 

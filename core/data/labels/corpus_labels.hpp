@@ -26,6 +26,9 @@ struct CorpusLabels {
   std::vector<Attribute> attributes;     // (c) fitted on the training text
   LabelStatistics statistics;            // of the training text
   std::array<SentenceLabels, 4> splits;  // by Split; empty = no such split
+  std::vector<double> signal_entropy;    // (c) of u itself, nats per sentence
+  std::vector<bool> trained;             // (c) false: one u for all sentences, left out
+  std::vector<std::string> warnings;     // concern every cell under these labels
   std::vector<AttributeKind> kinds() const;
   std::string json() const;  // the attributes, as a store keeps them
 };

@@ -130,6 +130,17 @@ double RankTable::sorted(std::int64_t index) const noexcept {
   return values_[static_cast<std::size_t>(at)];
 }
 
+double RankTable::entropy() const noexcept {
+  double sum = 0;
+  std::int64_t before = 0;
+  for (const std::int64_t upto : cumulative_) {
+    const double share = static_cast<double>(upto - before) / static_cast<double>(size());
+    sum -= share * std::log(share);
+    before = upto;
+  }
+  return sum;
+}
+
 double RankTable::median() const noexcept {
   if (values_.empty()) return kNaN;
   return (sorted((size() - 1) / 2) + sorted(size() / 2)) / 2;

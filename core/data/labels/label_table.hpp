@@ -32,6 +32,9 @@ class RankTable {
   /// Of an even number of scores the mean of the two in the middle; NaN of none.
   double median() const noexcept;
 
+  /// Entropy of the distribution, nats: what a rank tells at most.
+  double entropy() const noexcept;
+
   std::int64_t size() const noexcept { return cumulative_.empty() ? 0 : cumulative_.back(); }
   const std::vector<double>& values() const noexcept { return values_; }  // distinct, rising
   /// Number of scores up to and including each value.

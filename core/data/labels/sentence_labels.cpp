@@ -24,13 +24,16 @@ const AttributeRule& rule_of(const std::string& name) {
   return *rule;
 }
 
+std::string_view part_of(std::string_view text, const TextSegment& part) {
+  return text.substr(static_cast<std::size_t>(part.begin),
+                     static_cast<std::size_t>(part.end - part.begin));
+}
+
 /// Calls `use(i, sentence)` for each labelled segment, the i-th of all.
 template <class Use>
 void each_labelled(std::string_view text, std::span<const TextSegment> parts, const Use& use) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto begin = static_cast<std::size_t>(parts[i].begin);
-    const auto end = static_cast<std::size_t>(parts[i].end);
-    const Sentence one = sentence(text.substr(begin, end - begin));
+    const Sentence one = sentence(part_of(text, parts[i]));
     if (labelled(one)) use(i, one);
   }
 }
@@ -72,6 +75,12 @@ std::vector<Attribute> fit_attributes(std::span<const std::string> names, std::s
   return all;
 }
 
+std::int64_t labelled_segments(std::string_view text, Terminator kind) {
+  std::int64_t n = 0;
+  each_labelled(text, segments(text, kind), [&](std::size_t, const Sentence&) { ++n; });
+  return n;
+}
+
 SentenceLabels label_text(std::span<const Attribute> attributes, std::string_view text,
                           Terminator kind, std::span<const std::int64_t> ends,
                           std::span<const LabelMap> maps) {
@@ -85,6 +94,11 @@ SentenceLabels label_text(std::span<const Attribute> attributes, std::string_vie
   labels.segment = segment_of_token(parts, ends);
   labels.u.assign(parts.size() * axes, static_cast<float>(kNaN));
   labels.positive.assign(parts.size() * axes, -1);
+  std::int32_t last = -1;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    labels.previous.push_back(last);
+    if (!sentence(part_of(text, parts[i])).words.empty()) last = static_cast<std::int32_t>(i);
+  }
   each_labelled(text, parts, [&](std::size_t i, const Sentence& one) {
     for (std::size_t a = 0; a < axes; ++a) {
       const double score = rules[a]->score(one);

@@ -13,10 +13,11 @@ namespace depthgrid {
 
 /// The labels of the segments of a text, for c attributes.
 struct SentenceLabels {
-  std::vector<std::int32_t> segment;  // (tokens) of each token, see segment_of_token()
-  std::vector<float> u;               // (segments, c) in [-1, 1]; NaN = unlabelled
-  std::vector<std::int8_t> positive;  // (segments, c): 1, 0; -1 = unlabelled
-  std::int64_t axes = 0;              // c
+  std::vector<std::int32_t> segment;     // (tokens) of each token, see segment_of_token()
+  std::vector<float> u;                  // (segments, c) in [-1, 1]; NaN = unlabelled
+  std::vector<std::int8_t> positive;     // (segments, c): 1, 0; -1 = unlabelled
+  std::vector<std::int32_t> previous{};  // (segments) the last one before with a word; -1: none
+  std::int64_t axes = 0;                 // c
 
   std::int64_t segments() const noexcept {
     return axes == 0 ? 0 : static_cast<std::int64_t>(positive.size()) / axes;
@@ -29,6 +30,9 @@ struct SentenceLabels {
 /// @throws UserError (Usage) for a name that no rule has.
 std::vector<Attribute> fit_attributes(std::span<const std::string> names, std::string_view text,
                                       Terminator kind);
+
+/// Number of segments of a text that rules can label.
+std::int64_t labelled_segments(std::string_view text, Terminator kind);
 
 /// Labels a text: the whole segment is scored, so a window that begins inside it has its label.
 /// @param attributes  (c), fitted on the training text.

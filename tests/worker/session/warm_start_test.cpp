@@ -185,6 +185,30 @@ TEST_F(StartingCells, BeginWithoutTheControlThatTheirSourceLacks) {
   expect_started(again, 0);
 }
 
+// A map that text alone has never moved holds its draw; a signal begins at zero.
+TEST_F(StartingCells, BeginASignalWithoutTheDrawsThatNoneHasTrained) {
+  const Sweep sweep = files_.load(kControlled);
+  const CellPlan& c = cell_named(sweep, "c,s0");
+  const Built from(model_options({&c.config}), {11});
+  ModelOptions o = model_options({&c.config});
+  for (const bool labelled : {false, true}) {
+    for (const bool signalled : {false, true}) {
+      o.control.labelled = labelled;
+      const Built job(o, {1});
+      const CellConfig& b = cell_named(sweep, "b,s0").config;
+      const auto started = warm_start({&b}, o, *job.arena, [&](const CellId&) {
+        FinalWeights weights = source(c, from);
+        weights.signalled = signalled;
+        return weights;
+      });
+      const bool cleared = labelled && !signalled;
+      EXPECT_EQ(started[0].zeroed.size(), cleared ? 2U : 0U);
+      const double most = job.parameter("flow.control.weight").abs().max().item<double>();
+      EXPECT_EQ(most == 0, cleared);
+    }
+  }
+}
+
 TEST_F(StartingCells, RefuseWeightsOfAnotherShapeWithTheNames) {
   const CellPlan& a = cell_named(sweep_, "a,s0");
   Built from(small_options("standard"), {1});

@@ -183,5 +183,13 @@ TEST(LabelStatistics, OppositesHaveAPhiOfMinusOne) {
   EXPECT_NEAR(label_statistics(two, flags).phi[0][1], -1, 1e-15);
 }
 
+TEST(RankTable, HasTheEntropyOfItsDistribution) {
+  const std::vector<double> scores = {1, 1, 2, 5};
+  EXPECT_NEAR(RankTable(std::span<const double>(scores)).entropy(),
+              -.5 * std::log(.5) - 2 * .25 * std::log(.25), 1e-12);
+  const std::vector<double> same(7, 3.0);
+  EXPECT_EQ(RankTable(std::span<const double>(same)).entropy(), 0);
+}
+
 }  // namespace label_table_test
 }  // namespace depthgrid

@@ -263,5 +263,15 @@ TEST(SentenceLabels, HaveTheKnownCountsAndRatesOfWikiText2) {
   EXPECT_NEAR(v.total_entropy(), 1.87, 0.01);
 }
 
+TEST(SentenceLabels, KnowTheLastSegmentBeforeThatHasAWord) {
+  const std::string text = "one two three four . \n \nfive six seven eight nine . ";
+  const std::vector<std::string> names = {"long"};
+  const auto attributes = fit_attributes(names, text, Terminator::Spaced);
+  const std::vector<LabelMap> maps = {LabelMap::Rank};
+  const SentenceLabels labels = label_text(attributes, text, Terminator::Spaced, {}, maps);
+  // A sentence, two segments of white space, a sentence.
+  EXPECT_EQ(labels.previous, (std::vector<std::int32_t>{-1, 0, 0, 0}));
+}
+
 }  // namespace sentence_labels_test
 }  // namespace depthgrid
