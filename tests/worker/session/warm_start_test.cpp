@@ -189,7 +189,7 @@ TEST_F(StartingCells, BeginWithoutTheControlThatTheirSourceLacks) {
 TEST_F(StartingCells, BeginASignalWithoutTheDrawsThatNoneHasTrained) {
   const Sweep sweep = files_.load(kControlled);
   const CellPlan& c = cell_named(sweep, "c,s0");
-  const Built from(model_options({&c.config}), {11});
+  Built from(model_options({&c.config}), {11});
   ModelOptions o = model_options({&c.config});
   for (const bool labelled : {false, true}) {
     for (const bool signalled : {false, true}) {
