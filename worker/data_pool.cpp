@@ -108,12 +108,11 @@ Dataset kept_dataset(const Store& store, const std::vector<std::string>& cards, 
   throw missing;
 }
 
-/// Every rank opens the corpora of its cells.
+}  // namespace
+
 void warn_of(const std::string& warning) {
   launcher_rank() == 0 ? log(LogLevel::Warning, warning) : log_quietly(LogLevel::Warning, warning);
 }
-
-}  // namespace
 
 std::string data_key(const CellConfig& config) {
   std::string key = canonical_json(config.at("model.vocab_size"));

@@ -12,6 +12,9 @@
 
 namespace depthgrid {
 
+/// Logs a warning about the data of cells: every rank opens it, one tells.
+void warn_of(const std::string& warning);
+
 /// All that a dataset is made of: equal keys, one dataset.
 std::string data_key(const CellConfig& config);
 

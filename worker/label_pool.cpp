@@ -6,8 +6,6 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
-#include "core/base/log.hpp"
-#include "core/base/subprocess.hpp"
 
 namespace depthgrid {
 
@@ -28,17 +26,15 @@ std::shared_ptr<const CorpusLabels> LabelPool::open(const CellConfig& config) {
   auto labels = std::make_shared<const CorpusLabels>(
       label_corpus(options, *data, label_options(config), self ? &*self : nullptr));
   const std::string name = fmt::format("labels-{}.json", hex(sha256(fitted), 12));
-  if (store_.freeze_text(name, labels->json()) != labels->json()) {
+  const std::string text = labels->json();
+  if (store_.freeze_text(name, text) != text) {
     throw UserError(ExitCode::BadData,
                     fmt::format("corpus {}: its sentences have other labels now than those that "
                                 "cells in {} were trained under (texts/{}): train further cells in "
                                 "another store",
                                 options.corpus, store_.root().string(), name));
   }
-  for (const std::string& warning : labels->warnings) {
-    launcher_rank() == 0 ? log(LogLevel::Warning, warning)
-                         : log_quietly(LogLevel::Warning, warning);
-  }
+  for (const std::string& warning : labels->warnings) warn_of(warning);
   open_.emplace(key, labels);
   return labels;
 }

@@ -48,6 +48,22 @@ struct Sums {
   std::vector<double> length;                 // tokens of each segment
 };
 
+/// Adds the losses of a pass over one window, whose first token is `start`. @param counted  (T) 1
+/// where the prediction counts.
+void add_window(Sums& to, std::size_t pass, const SentenceLabels& labels, std::int64_t start,
+                std::span<const float> losses, std::span<const float> counted) {
+  for (std::size_t t = 0; t < losses.size(); ++t) {
+    if (counted[t] == 0) continue;
+    const auto segment =
+        static_cast<std::size_t>(labels.segment[static_cast<std::size_t>(start) + t + 1]);
+    to.loss[pass] += static_cast<double>(losses[t]);
+    to.sentence[pass][segment] += static_cast<double>(losses[t]);
+    if (pass != kNeutral) continue;
+    to.tokens += 1;
+    to.length[segment] += 1;
+  }
+}
+
 /// Mean and standard error of the gain of labelled sentences all of whose tokens were predicted.
 std::pair<double, double> gain_of(const Sums& sums, const SentenceLabels& labels) {
   double n = 0, sum = 0, squares = 0;
@@ -121,15 +137,17 @@ std::optional<std::vector<ControlFigures>> ControlEvaluation::on(
     const at::Tensor tokens = batch.tokens.narrow(1, 0, batch.length + 1).unsqueeze(0);
     const at::Tensor mask = batch.mask.contiguous();
     const std::int64_t n = tokens.size(1), length = batch.length;
+    const auto starts =
+        std::span(windows.starts)
+            .subspan(static_cast<std::size_t>(batch.first), static_cast<std::size_t>(n));
     for (std::size_t pass = 0; pass < passes; ++pass) {
       if (stop && stop()) return std::nullopt;
       at::Tensor u = at::zeros({std::ssize(labels_), n, length, axes});
       auto* to = u.data_ptr<float>();
-      for (std::size_t e = 0; e < labels_.size(); ++e) {
-        for (std::int64_t i = 0; i < n; ++i) {
-          const std::int64_t start = windows.starts[static_cast<std::size_t>(batch.first + i)];
+      for (const auto& labels : labels_) {
+        for (const std::int64_t start : starts) {
           for (std::int64_t t = 0; t < length; ++t, to += axes) {
-            signal_of(pass, labels_[e]->splits[at], start + t + 1,
+            signal_of(pass, labels->splits[at], start + t + 1,
                       {to, static_cast<std::size_t>(axes)});
           }
         }
@@ -140,21 +158,14 @@ std::optional<std::vector<ControlFigures>> ControlEvaluation::on(
               .loss.cpu()
               .contiguous();
       const auto* from = loss.const_data_ptr<float>();
+      const auto places = static_cast<std::size_t>(length);
       for (std::size_t e = 0; e < labels_.size(); ++e) {
-        const SentenceLabels& labels = labels_[e]->splits[at];
-        for (std::int64_t i = 0; i < n; ++i) {
-          const std::int64_t start = windows.starts[static_cast<std::size_t>(batch.first + i)];
-          const float* counted = mask.const_data_ptr<float>() + i * mask.size(1);
-          for (std::int64_t t = 0; t < length; ++t, ++from) {
-            if (counted[t] == 0) continue;
-            const auto segment =
-                static_cast<std::size_t>(labels.segment[static_cast<std::size_t>(start + t + 1)]);
-            sums[e].loss[pass] += static_cast<double>(*from);
-            sums[e].sentence[pass][segment] += static_cast<double>(*from);
-            if (pass != kNeutral) continue;
-            sums[e].tokens += 1;
-            sums[e].length[segment] += 1;
-          }
+        const float* counted = mask.const_data_ptr<float>();
+        for (const std::int64_t start : starts) {
+          add_window(sums[e], pass, labels_[e]->splits[at], start, {from, places},
+                     {counted, places});
+          from += length;
+          counted += mask.size(1);
         }
       }
     }

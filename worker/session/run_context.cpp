@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -80,34 +81,34 @@ void repeat_bits(const Sweep& sweep, const DeviceChoice& device, Collective& wor
   use_reproducible_operations(deterministic);
 }
 
-/// The first rank fills the token cache and pins digests; the others find both.
+/// Opens by the first rank, which fills caches and pins digests, then by the others, which find
+/// both.
+void open_on_first(Collective& world, const std::function<void()>& open) {
+  agree_on_first(world, open);
+  agree(world, [&] {
+    if (world.rank() != 0) open();
+  });
+}
+
 DataPool opened_corpora(const Store& store, const Sweep& sweep, Collective& world,
                         Watchdog& watchdog) {
   const InPhase phase(watchdog, WorkPhase::Corpora);
   DataPool data(store);
-  const auto open_all = [&] {
+  open_on_first(world, [&] {
     for (const CellPlan& cell : sweep.cells) data.open(cell.config);
-  };
-  agree_on_first(world, open_all);
-  agree(world, [&] {
-    if (world.rank() != 0) open_all();
   });
   return data;
 }
 
-/// Likewise: what the first rank has fitted is in the store for the others.
+/// Labels of cells that are still to be trained.
 LabelPool opened_labels(const Store& store, const Sweep& sweep, DataPool& data, Collective& world,
                         Watchdog& watchdog) {
   const InPhase phase(watchdog, WorkPhase::Corpora);
   LabelPool labels(store, data);
-  const auto open_all = [&] {
+  open_on_first(world, [&] {
     for (const CellPlan& cell : sweep.cells) {
       if (!store.completed(cell.id)) labels.open(cell.config);
     }
-  };
-  agree_on_first(world, open_all);
-  agree(world, [&] {
-    if (world.rank() != 0) open_all();
   });
   return labels;
 }

@@ -65,19 +65,12 @@ std::vector<std::string> load_cell(const FinalWeights& source, const CellConfig&
 void clear_controls(StartedFrom& started, std::size_t e, Arena& arena, bool all = false) {
   const at::NoGradGuard no_grad;
   for (const ParameterSlot& slot : arena.layout().slots()) {
-    const std::string& name = slot.spec.name;
-    if (!all || slot.spec.group != ParameterGroup::Control) continue;
-    if (std::ranges::find(started.fresh, name) == started.fresh.end()) {
-      started.fresh.push_back(name);
-    }
-  }
-  std::erase_if(started.fresh, [&](const std::string& name) {
-    const ParameterSlot& slot = arena.layout().find(name);
-    if (slot.spec.group != ParameterGroup::Control) return false;
+    if (slot.spec.group != ParameterGroup::Control) continue;
+    const bool fresh = std::erase(started.fresh, slot.spec.name) > 0;
+    if (!fresh && !all) continue;
     slot_view(arena.values(), slot).select(0, static_cast<std::int64_t>(e)).zero_();
-    started.zeroed.push_back(name);
-    return true;
-  });
+    started.zeroed.push_back(slot.spec.name);
+  }
 }
 
 /// "; 2 parameters HOW: a, b", or nothing.

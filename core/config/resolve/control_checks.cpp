@@ -133,9 +133,10 @@ void check_labels(const Slots& s, const RuleReport& report) {
                                     "'; sentences are labelled by " + rule_attributes());
   }
   const double rate = s.number(row.lr) * s.number(row.control_lr_scale);
-  if (rate > kHighestControlRate && s.null_as_written(leaf_index("train.groups.control.lr"))) {
+  if (rate > kHighestControlRate && s.written[leaf_index("train.groups.control.lr")]->is_null()) {
     report.note(row.control_lr_scale,
-                "the maps of the signal train at 0.01, not at " + shortest(rate) +
+                "the maps of the signal train at " + shortest(kHighestControlRate) + ", not at " +
+                    shortest(rate) +
                     " (train.lr × train.control.control_lr_scale): `train.groups.control.lr` sets "
                     "another rate");
   }

@@ -160,7 +160,6 @@ struct Slots {
   }
   const FamilyFacts& family() const;  // of `model.family`
   bool null(std::size_t leaf) const { return values[leaf]->is_null(); }
-  bool null_as_written(std::size_t leaf) const { return written[leaf]->is_null(); }
   std::int64_t integer(std::size_t leaf) const;
   double number(std::size_t leaf) const { return values[leaf]->number(); }
   bool has_word(std::size_t list_leaf, std::string_view word) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/config/axis_labels.hpp"
 #include "core/data/labels/words.hpp"
 
 namespace depthgrid {
@@ -89,6 +90,8 @@ constexpr AttributeRule kRules[] = {
     {"quote", AttributeKind::Binary, 0.5, quote_present, "1 with a quotation mark, 0 without"},
     {"comma", AttributeKind::Ordinal, std::nullopt, comma_share, "share of words with a comma"},
 };
+
+static_assert(std::ranges::equal(kRules, kRuleAttributeNames, {}, &AttributeRule::name));
 
 }  // namespace
 

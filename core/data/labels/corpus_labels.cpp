@@ -72,12 +72,11 @@ void warn_of_terminator(CorpusLabels& out, const DataOptions& options, const Lab
 }  // namespace
 
 LabelOptions label_options(const CellConfig& config) {
-  const Value& map = config.at("train.control.labels.map");
-  const auto* word = map.get_if<std::string>();
-  return {.names = config.names("model.control.names"),
-          .terminator = terminator(config.word("train.control.labels.terminator")),
-          .sign = word != nullptr && *word == "sign",
-          .rank = word != nullptr && *word == "rank"};
+  LabelOptions out{.names = config.names("model.control.names"),
+                   .terminator = terminator(config.word("train.control.labels.terminator"))};
+  constexpr std::string_view kMap = "train.control.labels.map";
+  if (!config.null(kMap)) out.map = label_map(config.word(kMap));
+  return out;
 }
 
 std::vector<AttributeKind> CorpusLabels::kinds() const {
@@ -114,9 +113,7 @@ CorpusLabels label_corpus(const DataOptions& options, const Dataset& data,
                       "written needs raw, one whose full stops stand apart spaced",
                       options.corpus, labels.terminator == Terminator::Raw ? "raw" : "spaced"));
     }
-    maps.push_back(labels.sign   ? LabelMap::Sign
-                   : labels.rank ? LabelMap::Rank
-                                 : default_map(attribute.kind));
+    maps.push_back(labels.map.value_or(default_map(attribute.kind)));
   }
   warn_of_terminator(out, options, labels, train_text);
   for (const Split split : {Split::Train, Split::Dev, Split::Valid, Split::Test}) {

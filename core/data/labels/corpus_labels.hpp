@@ -1,7 +1,7 @@
 #pragma once
 
 #include <array>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +16,7 @@ namespace depthgrid {
 struct LabelOptions {
   std::vector<std::string> names;
   Terminator terminator = Terminator::Spaced;
-  bool sign = false;  // every attribute by its threshold
-  bool rank = false;  // every attribute by its rank; neither: as its kind says
+  std::optional<LabelMap> map = {};  // none: as the kind of each attribute says
 };
 LabelOptions label_options(const CellConfig& config);
 

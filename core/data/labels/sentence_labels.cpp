@@ -29,12 +29,12 @@ std::string_view part_of(std::string_view text, const TextSegment& part) {
                      static_cast<std::size_t>(part.end - part.begin));
 }
 
-/// Calls `use(i, sentence)` for each labelled segment, the i-th of all.
+/// Calls `use(sentence)` for each labelled segment.
 template <class Use>
-void each_labelled(std::string_view text, std::span<const TextSegment> parts, const Use& use) {
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Sentence one = sentence(part_of(text, parts[i]));
-    if (labelled(one)) use(i, one);
+void each_labelled(std::string_view text, Terminator kind, const Use& use) {
+  for (const TextSegment& part : segments(text, kind)) {
+    const Sentence one = sentence(part_of(text, part));
+    if (labelled(one)) use(one);
   }
 }
 
@@ -63,7 +63,7 @@ std::vector<Attribute> fit_attributes(std::span<const std::string> names, std::s
   std::vector<const AttributeRule*> rules;
   for (const std::string& name : names) rules.push_back(&rule_of(name));
   std::vector<std::vector<double>> scores(rules.size());
-  each_labelled(text, segments(text, kind), [&](std::size_t, const Sentence& one) {
+  each_labelled(text, kind, [&](const Sentence& one) {
     for (std::size_t a = 0; a < rules.size(); ++a) scores[a].push_back(rules[a]->score(one));
   });
   std::vector<Attribute> all;
@@ -77,7 +77,7 @@ std::vector<Attribute> fit_attributes(std::span<const std::string> names, std::s
 
 std::int64_t labelled_segments(std::string_view text, Terminator kind) {
   std::int64_t n = 0;
-  each_labelled(text, segments(text, kind), [&](std::size_t, const Sentence&) { ++n; });
+  each_labelled(text, kind, [&](const Sentence&) { ++n; });
   return n;
 }
 
@@ -94,19 +94,19 @@ SentenceLabels label_text(std::span<const Attribute> attributes, std::string_vie
   labels.segment = segment_of_token(parts, ends);
   labels.u.assign(parts.size() * axes, static_cast<float>(kNaN));
   labels.positive.assign(parts.size() * axes, -1);
-  std::int32_t last = -1;
+  std::int32_t last = -1;  // segment with a word
   for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Sentence one = sentence(part_of(text, parts[i]));
     labels.previous.push_back(last);
-    if (!sentence(part_of(text, parts[i])).words.empty()) last = static_cast<std::int32_t>(i);
-  }
-  each_labelled(text, parts, [&](std::size_t i, const Sentence& one) {
+    if (!one.words.empty()) last = static_cast<std::int32_t>(i);
+    if (!labelled(one)) continue;
     for (std::size_t a = 0; a < axes; ++a) {
       const double score = rules[a]->score(one);
       const double u = label_value(attributes[a], maps[a], score);
       labels.u[i * axes + a] = static_cast<float>(u);
       labels.positive[i * axes + a] = positive_flag(attributes[a], score);
     }
-  });
+  }
   return labels;
 }
 
