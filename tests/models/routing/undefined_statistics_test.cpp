@@ -24,6 +24,7 @@
 #include "tests/core/probe/recorded_rows.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/small_options.hpp"
+#include "tests/support/toy_training.hpp"
 
 namespace depthgrid::testing {
 namespace undefined_statistics_test {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/error.hpp"
 #include "storage/files/lease_keeper.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
