@@ -1,6 +1,10 @@
 #include "models/cell_language_model.hpp"
 
+#include <limits>
+
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/log_softmax.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -41,7 +45,9 @@ Objective::Losses CellLanguageModel::losses(const Batch& batch) {
                                .control = on_device(model_.options(), batch.control),
                                .execution = training_execution,
                                .losses = &out.parts};
-  out.loss = cell_cross_entropy(model_.logits(rows.inputs, context), rows.targets);
+  out.loss = batch.answers.place.defined()
+                 ? answered(model_.states(rows.inputs, context), batch.answers).sum(1)
+                 : cell_cross_entropy(model_.logits(rows.inputs, context), rows.targets);
   out.total = out.loss;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (!out.parts[i].defined()) out.parts[i] = at::zeros_like(out.loss.detach());
@@ -76,6 +82,25 @@ LanguageModel::Scores CellLanguageModel::score(const Batch& batch) {
                                                         .routing = routes ? &record : nullptr});
   if (routes) count(record, rows.inputs);
   return {token_losses(logits, rows.targets), logits.argmax(-1).eq(rows.targets)};
+}
+
+at::Tensor CellLanguageModel::answer_losses(const Batch& batch) {
+  const at::NoGradGuard no_grad;
+  const ModelOptions& o = model_.options();
+  const ForwardContext context{
+      .first_row = batch.first_row, .control = on_device(o, batch.control), .execution = execution};
+  return answered(model_.states(shifted(o, batch).inputs, context), batch.answers);
+}
+
+at::Tensor CellLanguageModel::answered(const at::Tensor& states, const Answers& answers) const {
+  const at::Tensor place = answers.place.to(states.device()).expand({states.size(0), -1});
+  const at::Tensor wanted = answers.wanted.to(states.device()).expand({states.size(0), -1, -1});
+  const at::Tensor at = place.unsqueeze(-1).unsqueeze(-1).expand({-1, -1, 1, states.size(3)});
+  const at::Tensor log_p =
+      at::log_softmax(model_.readout(states.gather(2, at)).squeeze(2), -1);  // (E, B, V)
+  const at::Tensor each = log_p.gather(-1, wanted.clamp_min(0));
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  return each.masked_fill(wanted.lt(0), kNothing).logsumexp(-1).neg();
 }
 
 void CellLanguageModel::count(const RoutingRecord& record, const at::Tensor& tokens) {

@@ -15,7 +15,8 @@ struct ExecutedCount {
   std::int64_t tokens = 0;  // seen, per cell and layer
 };
 
-/// A Model as a LanguageModel: next-token cross-entropy plus the family's own loss terms.
+/// A Model as a LanguageModel: next-token cross-entropy, or the losses of answers, plus the
+/// family's own loss terms.
 class CellLanguageModel final : public LanguageModel {
  public:
   /// @param model  must outlive this. @param seeds  (E) model seeds, for draws in training.
@@ -25,6 +26,7 @@ class CellLanguageModel final : public LanguageModel {
   Losses losses(const Batch& batch) override;
   std::vector<std::string_view> loss_parts() const override;
   Scores score(const Batch& batch) override;
+  at::Tensor answer_losses(const Batch& batch) override;
 
   /// Notified of each depth step of the training passes that they want.
   std::vector<Observer*> watch;
@@ -40,6 +42,8 @@ class CellLanguageModel final : public LanguageModel {
   ExecutedCount executed;
 
  private:
+  /// Of the states of whole rows, (E, B) nats.
+  at::Tensor answered(const at::Tensor& states, const Answers& answers) const;
   void count(const RoutingRecord& record, const at::Tensor& tokens);
 
   const Model& model_;

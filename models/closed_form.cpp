@@ -136,7 +136,7 @@ std::int64_t stream_control(const ModelOptions& o) {
   const ControlOptions& control = o.control;
   const auto places =
       static_cast<std::int64_t>(control.layers.size()) + (control.as_prefix ? 1 : 0);
-  return places * control.axes * o.width;
+  return places * control.axes * o.width + (control.contrasts ? 1 + control.axes : 0);
 }
 
 }  // namespace

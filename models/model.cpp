@@ -63,6 +63,12 @@ Model::Model(ParameterSource& source, ModelOptions options, const FamilyBuilder&
                                 .shape = {o.control.axes, o.width},
                                 .group = ParameterGroup::Control});
   }
+  if (o.control.contrasts) {
+    const auto learned = [&](const char* name, std::int64_t size) {
+      return source.parameter({.name = name, .shape = {size}, .group = ParameterGroup::Control});
+    };
+    contrast_ = {learned("contrast.scale", 1), learned("contrast.bias", o.control.axes)};
+  }
   own_control_ = constant_control(o);
 }
 
@@ -123,11 +129,17 @@ at::Tensor Model::prefix(const Control& u, std::int64_t rows) const {
 
 std::vector<DeadParameter> Model::dead_parameters() const {
   std::vector<DeadParameter> out = family_->dead_parameters();
+  if (options_.control.contrasts) {
+    for (const char* name : {"contrast.scale", "contrast.bias"}) {
+      out.push_back({name, "train.control.contrastive trains it, the loss of a text does not"});
+    }
+  }
   if (options_.control.axes == 0 || options_.control.trained()) return out;
   ParameterLayout layout;
   Model(layout, options_);
   for (const ParameterSlot& slot : layout.slots()) {
     if (slot.spec.group != ParameterGroup::Control) continue;
+    if (slot.spec.name.starts_with("contrast.")) continue;  // said already
     out.push_back({slot.spec.name, "text is trained without a control signal"});
   }
   return out;

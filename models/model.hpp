@@ -48,6 +48,13 @@ class Model {
   /// One step of a discrete layer begins so: see LayerControl::enter().
   const LayerControl& layer_control() const noexcept { return layer_control_; }
 
+  /// What `train.control.contrastive` learns: scale less one (E, 1) and bias (E, c); undefined
+  /// without it.
+  struct ContrastParameters {
+    at::Tensor scale, bias;
+  };
+  const ContrastParameters& contrast() const noexcept { return contrast_; }
+
   /// Parameters without gradient in training on text, and why.
   std::vector<DeadParameter> dead_parameters() const;
 
@@ -74,6 +81,7 @@ class Model {
   AffineMap head_;  // C -> V, undefined when tied
   LayerControl layer_control_;
   at::Tensor prefix_;  // (E, c, C), or undefined
+  ContrastParameters contrast_;
   Control own_control_;
 
   at::Tensor through(const at::Tensor& x, const ForwardContext& context, const Control& u) const;

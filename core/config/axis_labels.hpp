@@ -49,9 +49,14 @@ constexpr std::string_view name_of(ParameterGroup group) noexcept {
 }
 
 /// Attributes that a sentence has by a rule (core/data/labels): words of `model.control.names` with
-/// `train.task: control`.
-inline constexpr std::array<std::string_view, 5> kRuleAttributeNames = {"long", "digits", "passive",
-                                                                        "quote", "comma"};
+/// `train.control.labels.source: rules`.
+inline constexpr std::array<std::string_view, 8> kRuleAttributeNames = {
+    "long", "digits", "passive", "quote", "comma", "parenthesis", "capitals", "masculine"};
+
+/// What is asked of a steered model, and under which signal: axes `steering_part` and
+/// `steering_signal`.
+inline constexpr std::array<std::string_view, 3> kSteeringPartNames = {"train", "heldout", "text"};
+inline constexpr std::array<std::string_view, 3> kSteeringSignalNames = {"plus", "zero", "minus"};
 
 /// Part of a corpus: axis `split`.
 enum class Split : std::uint8_t { Train, Dev, Valid, Test };

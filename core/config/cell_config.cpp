@@ -18,7 +18,9 @@ struct SideKey {
 /// Entries beside the leaves, as named by json().
 constexpr SideKey kSideKeys[] = {{"data.corpus@sha256", digest_slot},
                                  {"model.init.from@sha256", start_digest_slot},
-                                 {"model.init.from@depth", start_depth_slot}};
+                                 {"model.init.from@depth", start_depth_slot},
+                                 {"train.control.labels@sha256", labels_digest_slot},
+                                 {"train.steering.prompts@sha256", prompts_digest_slot}};
 
 std::shared_ptr<const ConfigBase> default_base() {
   static const std::shared_ptr<const ConfigBase> base = [] {

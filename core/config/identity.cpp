@@ -44,13 +44,24 @@ void append(std::string& out, const IdentityLeaf& leaf, std::string_view json) {
   out += json;
 }
 
-/// "file:" and the digest if the leaf names a user's file: its content is the identity.
+/// A leaf in whose place the content of a user's file is the identity, and where its digest is.
+struct ContentLeaf {
+  std::size_t leaf, digest;
+};
+
+/// "file:" and the digest if the leaf names a user's file; of labels by scores "scores:".
 std::optional<std::string> content_of(std::size_t leaf, const Slots& slots) {
-  const bool corpus = leaf == leaf_rows().corpus;
-  if (!corpus && leaf != leaf_rows().init_from) return std::nullopt;
-  const Value& digest = *slots.values[corpus ? digest_slot() : start_digest_slot()];
+  const LeafRows& row = leaf_rows();
+  const ContentLeaf all[] = {{row.corpus, digest_slot()},
+                             {row.init_from, start_digest_slot()},
+                             {row.label_source, labels_digest_slot()},
+                             {row.prompts, prompts_digest_slot()}};
+  const auto* const found = std::ranges::find(all, leaf, &ContentLeaf::leaf);
+  if (found == std::end(all)) return std::nullopt;
+  const Value& digest = *slots.values[found->digest];
   if (digest.is_null()) return std::nullopt;
-  return "file:" + *digest.get_if<std::string>();
+  const bool scores = leaf == row.label_source && slots.is(leaf, "scores");
+  return (scores ? "scores:" : "file:") + *digest.get_if<std::string>();
 }
 
 void append_value(std::string& out, const IdentityLeaf& leaf, const Slots& slots) {
@@ -119,6 +130,11 @@ std::string structure_key(const Slots& slots) {
     }
   }
   return hex(sha256(out + ending()), 16);
+}
+
+std::string label_digest(const CellConfig& config) {
+  const auto* digest = config.slot(labels_digest_slot()).get_if<std::string>();
+  return digest == nullptr ? std::string() : *digest;
 }
 
 FusionPart fusion_part(std::size_t leaf, const CellConfig& config) {

@@ -30,9 +30,13 @@ FusionPart fusion_part(std::size_t leaf, const CellConfig& config);
 /// Slots of a resolved configuration, in the caller's pool.
 Slots slots_of(const CellConfig& config, ValuePool& pool);
 
+/// Digest of the file that labels sentences (`train.control.labels.file` or `scores`); else empty.
+std::string label_digest(const CellConfig& config);
+
 /// Entries of CellConfig::json() beside the leaves, if known: digests of the user's own files
-/// ("data.corpus@sha256", "model.init.from@sha256"), which replace their paths in the identity, and
-/// the length of a chain of starts ("model.init.from@depth"), part of the fusion key.
+/// ("data.corpus@sha256", "model.init.from@sha256", those of labels and prompts), which replace
+/// their paths in the identity, and the length of a chain of starts ("model.init.from@depth"), part
+/// of the fusion key.
 ValueMap beside_leaves(const CellConfig& config);
 
 }  // namespace depthgrid

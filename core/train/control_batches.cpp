@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
 #include <utility>
 
+#include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
 #include "core/base/error.hpp"
@@ -14,7 +16,7 @@ namespace depthgrid {
 namespace {
 
 // Places of the draws of a window in its stream.
-constexpr std::uint32_t kNeutral = 0, kOnset = 1, kBoundary = 2;
+constexpr std::uint32_t kNeutral = 0, kOnset = 1, kBoundary = 2, kAsked = 3, kSign = 4;
 constexpr std::uint32_t kKeep = 1024;      // + attempt * axes + axis
 constexpr std::uint32_t kNoise = 1 << 20;  // + 2 * (segment in the window * axes + axis)
 constexpr std::uint32_t kAttempts = 64;    // to keep an axis
@@ -145,11 +147,12 @@ void draw_control(const ControlDraws& draws, const SentenceLabels& labels,
 }
 
 ControlBatches::ControlBatches(TokenStream stream, Sampler sampler, std::vector<Cell> cells,
-                               std::vector<AttributeKind> kinds)
+                               std::vector<AttributeKind> kinds, ContrastedRows contrasted)
     : text_(stream, sampler, seeds_of(cells), first_steps_of(cells)),
       sampler_(sampler),
       cells_(std::move(cells)),
-      kinds_(std::move(kinds)) {
+      kinds_(std::move(kinds)),
+      contrasted_(std::move(contrasted)) {
   for (const Cell& cell : cells_) {
     if (std::ssize(cell.labels->segment) != stream.size()) {
       throw Error("labels of another text than the training tokens");
@@ -175,7 +178,52 @@ Batch ControlBatches::batch(std::int64_t step, std::int64_t first_row, std::int6
     }
   }
   out.control.u = u;
+  const std::int64_t asked = std::clamp<std::int64_t>(contrasted_.rows - first_row, 0, rows);
+  if (asked > 0) out.contrast = contrast(step, first_row, asked);
   return out;
+}
+
+Contrast ControlBatches::contrast(std::int64_t step, std::int64_t first_row,
+                                  std::int64_t rows) const {
+  const std::int64_t cells = std::ssize(cells_), tokens = sampler_.seq_len();
+  const auto axes = kinds_.size();
+  Contrast out{at::zeros({cells, rows, tokens}, at::kLong), at::full({cells, rows, tokens}, -1.0F),
+               at::zeros({cells, rows}, at::kLong), at::zeros({cells, rows})};
+  auto* sentence = out.sentence.data_ptr<std::int64_t>();
+  auto* axis = out.axis.data_ptr<std::int64_t>();
+  float *label = out.label.data_ptr<float>(), *wanted = out.wanted.data_ptr<float>();
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(rows));
+  for (const Cell& cell : cells_) {
+    const std::int64_t turn = cell.first_step + step - 1;
+    sampler_.starts(cell.seed, turn, first_row, starts);
+    for (std::int64_t r = 0; r < rows; ++r, sentence += tokens, label += tokens) {
+      const WindowDraw draw(cell.seed, turn, first_row + r);
+      const auto asked = static_cast<std::size_t>(draw.below(std::ssize(contrasted_.axes), kAsked));
+      const std::size_t k = contrasted_.axes[asked];
+      *axis++ = static_cast<std::int64_t>(k);
+      *wanted++ = draw.unit(kSign) < 0.5 ? 1.0F : -1.0F;
+      const std::int32_t* of =
+          cell.labels->segment.data() + starts[static_cast<std::size_t>(r)] + 1;
+      std::int64_t number = 0;
+      for (std::int64_t t = 0; t < tokens; ++t) {
+        number += t > 0 && of[t] != of[t - 1] ? 1 : 0;  // segments without a token have none
+        sentence[t] = number;
+        label[number] = cell.labels->positive[static_cast<std::size_t>(of[t]) * axes + k];
+      }
+    }
+  }
+  return out;
+}
+
+std::int64_t contrasted_rows(const CellConfig& config) {
+  bool any = false;
+  for (const char* term : {"contrastive", "attribute", "anchor"}) {
+    any = any || config.real(std::string("train.control.") + term) > 0;
+  }
+  if (!any) return 0;
+  const auto batch = static_cast<double>(config.integer("train.batch_size"));
+  const double share = config.real("train.control.contrastive_rows");
+  return std::max<std::int64_t>(1, std::llround(share * batch));
 }
 
 }  // namespace depthgrid

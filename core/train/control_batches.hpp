@@ -36,6 +36,12 @@ void draw_control(const ControlDraws& draws, const SentenceLabels& labels,
                   std::span<const AttributeKind> kinds, std::int64_t start, std::int64_t tokens,
                   std::uint64_t seed, std::int64_t step, std::int64_t row, std::span<float> out);
 
+/// The rows of a global batch whose sentences are told apart: see Contrast.
+struct ContrastedRows {
+  std::int64_t rows = 0;          // the first of them; 0: none
+  std::vector<std::size_t> axes;  // that are asked about; one at least
+};
+
 /// Windows of a text, each under a signal made of the labels of its sentences.
 class ControlBatches final : public BatchSource {
  public:
@@ -48,17 +54,25 @@ class ControlBatches final : public BatchSource {
 
   /// @param cells  (E). @param kinds  (c).
   ControlBatches(TokenStream stream, Sampler sampler, std::vector<Cell> cells,
-                 std::vector<AttributeKind> kinds);
+                 std::vector<AttributeKind> kinds, ContrastedRows contrasted = {});
 
   /// Windows as of TextBatches; u (E, rows, T, c), or (E, rows, 1, c) if it covers a window.
   Batch batch(std::int64_t step, std::int64_t first_row, std::int64_t rows) const override;
   std::int64_t tokens() const override { return sampler_.seq_len(); }
 
  private:
+  /// Of rows [first_row, ...) as far as they are contrasted.
+  Contrast contrast(std::int64_t step, std::int64_t first_row, std::int64_t rows) const;
+
   TextBatches text_;
   Sampler sampler_;
   std::vector<Cell> cells_;
   std::vector<AttributeKind> kinds_;
+  ContrastedRows contrasted_;
 };
+
+/// Rows of a global batch on which the further terms of `train.control` are computed: the share
+/// `train.control.contrastive_rows`, one at least; 0 if no such term has a weight.
+std::int64_t contrasted_rows(const CellConfig& config);
 
 }  // namespace depthgrid

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/base/error.hpp"
 #include "core/train/objective.hpp"
 
 namespace depthgrid {
@@ -18,6 +19,12 @@ class LanguageModel : public Objective {
 
   /// @param batch  its rows key the random draws that some models make in evaluation.
   virtual Scores score(const Batch& batch) = 0;
+
+  /// -log of the probability that the model gives to the set of Batch::answers, in evaluation mode
+  /// and without gradients: (E, B) float32, nats. @throws Error from models that are not asked.
+  virtual at::Tensor answer_losses(const Batch& /*batch*/) {
+    throw Error("this model does not tell the probability of answers");
+  }
 };
 
 }  // namespace depthgrid

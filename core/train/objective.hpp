@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,22 @@
 
 namespace depthgrid {
 
+/// What is asked of rows of which one prediction counts: the probability of a set of tokens behind
+/// one place.
+struct Answers {
+  at::Tensor place;   // (E, B) or (1, B) int64: input behind which the prediction counts
+  at::Tensor wanted;  // (E, B, S) or (1, B, S) int64: the set's tokens; -1 fills up shorter sets
+};
+
+/// What the first R rows of a batch are used for besides their next tokens: to tell the labels of
+/// their sentences from each other. R = 0: nothing.
+struct Contrast {
+  at::Tensor sentence;  // (E, R, T) int64: of each target, the number of its sentence in the row
+  at::Tensor label;     // (E, R, T) float, by that number: 1, 0, or -1 without a label of this axis
+  at::Tensor axis;      // (E, R) int64: the axis of the signal that is asked about
+  at::Tensor wanted;    // (E, R) float: a drawn u on that axis, 1 or -1
+};
+
 /// Rows of text on which a model is trained or scored.
 struct Batch {
   /// (E, B, T + 1) int64: inputs and, one further, targets; (1, B, T + 1): the same for all cells.
@@ -17,6 +34,14 @@ struct Batch {
   std::int64_t step = 0;       // training step, from 1: keys the draws
   std::int64_t first_row = 0;  // global row of the first row: keys the draws
   Control control = {};        // over the T inputs; undefined: nothing steers them
+  Answers answers = {};        // undefined: every next token counts
+  Contrast contrast = {};      // undefined: none
+
+  /// All of the above, also those that are undefined.
+  std::array<at::Tensor*, 8> tensors() {
+    return {&windows,           &control.u,      &answers.place, &answers.wanted,
+            &contrast.sentence, &contrast.label, &contrast.axis, &contrast.wanted};
+  }
 };
 
 /// What a training step minimises for each cell. The Trainer knows nothing else about what it

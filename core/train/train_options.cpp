@@ -41,7 +41,7 @@ ClipScope clip_scope(const CellConfig& c) {
   if (word == "group") return ClipScope::Group;
   const FamilyFacts& family = facts_of(c.word("model.family"));
   // The router of a family that predicts weighs what a block adds: it belongs to the model.
-  const bool labelled = c.word("train.task") == "control";
+  const bool labelled = c.word("train.task") != "lm";
   if (family.teaches) {
     return labelled ? ClipScope::apart({Tpn, Scalars, Router, Control})
                     : ClipScope::apart({Tpn, Scalars, Router});

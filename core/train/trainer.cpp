@@ -40,7 +40,7 @@ at::Tensor Trainer::accumulate(std::int64_t step) {
     const std::int64_t count = begin + rows * (m + 1) / options_.accumulation - first;
     if (count == 0) continue;
     Batch micro = batches_.batch(step, first, count);
-    for (at::Tensor* t : {&micro.windows, &micro.control.u}) {
+    for (at::Tensor* t : micro.tensors()) {
       if (t->defined()) *t = queued_copy(*t, plain.device());
     }
     const Objective::Losses losses = objective_.losses(micro);

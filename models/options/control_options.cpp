@@ -73,7 +73,8 @@ ControlOptions control_options(const CellConfigs& cells) {
   o.bias = o.in_flow && first.word("model.control.neutral") == "bias";
   const bool mlp = first.word("model.field.kind") == "mlp";
   const Injection former = mlp ? Injection::Concat : Injection::Additive;
-  o.labelled = first.word("train.task") == "control";
+  o.labelled = first.word("train.task") != "lm";
+  o.contrasts = o.labelled && first.real("train.control.contrastive") != 0;
   o.drawn = sites == "flow" && o.injection == former && !o.labelled;
   for (const CellConfig* cell : cells) {
     o.profile.push_back(meaning(kProfiles, cell->word("model.control.schedule")));

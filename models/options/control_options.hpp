@@ -30,7 +30,11 @@ struct ControlOptions {
   /// (E) of c numbers: the signal of every token of passes that are not given another; empty: none.
   std::vector<std::vector<double>> constant{};
 
-  bool labelled = false;  // trained under labels (`train.task: control`)
+  bool labelled = false;  // trained under labels or prompts (`train.task` other than lm)
+
+  /// Sentences are told apart by their likelihoods (`train.control.contrastive`): a scale and, for
+  /// each axis, a bias are learned with the model.
+  bool contrasts = false;
 
   /// Whether training moves the maps.
   bool trained() const;

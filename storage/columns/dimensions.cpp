@@ -52,6 +52,8 @@ constexpr auto kDimensions = std::to_array<Dimension>({
     {"job", Text, Labelled, 0, "", "id of the fused job"},
     {"control_axis", Text, Labelled, 0, "", "attribute of an axis of the control signal"},
     {"control_axis_b", Text, Labelled, 0, "", "the same, second axis of matrices over attributes"},
+    {"steering_part", Text, Labelled, 0, "", "prompts that were trained, held out, or other text"},
+    {"steering_signal", Text, Labelled, 0, "", "signal on the axis: plus 1, zero, minus 1"},
 });
 
 }  // namespace
@@ -100,6 +102,8 @@ std::span<const std::string_view> known_labels(const Dimension& dimension) {
   if (dimension.name == "solver_method") return kSolverMethodNames;
   if (dimension.name == "probe") return kProbeNames;
   if (dimension.name.starts_with("control_axis")) return kRuleAttributeNames;
+  if (dimension.name == "steering_part") return kSteeringPartNames;
+  if (dimension.name == "steering_signal") return kSteeringSignalNames;
   return {};
 }
 

@@ -7,6 +7,8 @@ using enum DataType;
 constexpr std::string_view kLabelTable = "core/data/labels/label_table.hpp";
 constexpr std::string_view kControlEvaluation = "worker/eval/control_evaluation.hpp";
 
+constexpr std::string_view kSteeringEvaluation = "worker/eval/steering_evaluation.hpp";
+
 constexpr Variable kControlVariables[] = {
     {"control_label_rate", "cell, control_axis", Float32, "1",
      "share of positive labels in the training text", "plan, labels", kLabelTable},
@@ -52,6 +54,18 @@ constexpr Variable kControlVariables[] = {
      "lower end of its 95 % interval over blocks of sentences", "end, labels", kControlEvaluation},
     {"control_auc_high", "cell, control_axis, control_axis_b", Float32, "1",
      "upper end of that interval", "end, labels", kControlEvaluation},
+    {"steering_positive_mass", "cell, control_axis, steering_part, steering_signal", Float64, "1",
+     "mean probability of the positive words behind a prompt", "end, prompts", kSteeringEvaluation},
+    {"steering_negative_mass", "cell, control_axis, steering_part, steering_signal", Float64, "1",
+     "mean probability of the negative words behind a prompt", "end, prompts", kSteeringEvaluation},
+    {"steering_accuracy", "cell, control_axis, steering_part", Float64, "1",
+     "share of prompts and signs whose words are the more probable ones; chance is 0.5",
+     "end, prompts", kSteeringEvaluation},
+    {"steering_neutral_share", "cell, control_axis, steering_part", Float64, "1",
+     "share of prompts at u = 0 behind which the positive words are the more probable ones",
+     "end, prompts", kSteeringEvaluation},
+    {"steering_prompts", "cell, control_axis, steering_part", Int64, "1",
+     "prompts, of other text windows", "end, prompts", kSteeringEvaluation},
 };
 
 std::span<const Variable> control_variables() {

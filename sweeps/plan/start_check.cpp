@@ -25,7 +25,7 @@ std::map<CellId, const CellPlan*> by_id(const Sweep& sweep) {
 /// Axes of a signal that mean something else there; empty if they do not.
 std::string other_axes(const CellConfig& source, const CellConfig& cell) {
   for (const CellConfig* one : {&source, &cell}) {
-    if (one->word("train.task") != "control") return {};
+    if (one->word("train.task") == "lm") return {};
   }
   const Value &there = source.at("model.control.names"), &here = cell.at("model.control.names");
   if (there == here) return {};

@@ -128,6 +128,20 @@ double final_tokens(const CellConfig& config) {
   return windows * static_cast<double>(config.integer("data.seq_len"));
 }
 
+/// What a step costs beside one on windows of text: prompts are short; further terms of the loss
+/// make passes of their own over a share of the rows.
+double step_share(const CellConfig& config) {
+  constexpr double kPromptTokens = 16, kForward = 1.0 / 3;  // of forward and backward
+  if (config.word("train.task") == "steering") {
+    return std::min(1.0, kPromptTokens / static_cast<double>(config.integer("data.seq_len")));
+  }
+  if (config.word("train.task") != "control") return 1;
+  const auto uses = [&](const char* term) { return config.real(term) > 0 ? 1.0 : 0.0; };
+  return 1 + config.real("train.control.contrastive_rows") *
+                 (2 * uses("train.control.contrastive") + uses("train.control.attribute") +
+                  (1 + kForward) * uses("train.control.anchor"));
+}
+
 }  // namespace
 
 double final_passes(const CellConfig& config) {
@@ -151,7 +165,7 @@ PredictedTime& PredictedTime::operator+=(const PredictedTime& other) {
 
 PredictedTime predicted_times(const CellConfig& config, const StructureCost& cost) {
   const auto steps = static_cast<double>(config.integer("train.steps"));
-  PredictedTime out{steps * cost.seconds_per_cell_step, 0, kSecondsPerCell};
+  PredictedTime out{steps * cost.seconds_per_cell_step * step_share(config), 0, kSecondsPerCell};
   out.training += periodic_tokens(config) * cost.seconds_per_eval_token;
   for (const ProbeCost& probe : cost.probes) {
     out.training += static_cast<double>(probe.looks) * probe.seconds;

@@ -54,6 +54,10 @@ EXCEPT = {
     "resources.ranks_per_job": "sums are in another order: " + MARKED + "; a cell never goes on with another number, "
                                "unless `resources.allow_inexact` says so, which its events keep",
     "resources.shard_optimizer": "needs a team: `e2e.teams` compares the bits",
+    "train.control.labels.file": "its bytes are identity: `e2e.label_sources` moves the file",
+    "train.control.labels.scores": "its bytes are identity: `e2e.label_sources` moves the file",
+    "train.control.labels.timeout": "ends a program that is late, and then nothing is trained: `e2e.label_sources`",
+    "train.steering.file": "its bytes are identity, as those of labels are",
 }
 # Leaves with which sums are in another order: what was equal must be, and the rest nearly.
 INEXACT = {"resources.threads": "products of small matrices are divided among threads: where they are, " + MARKED}

@@ -144,6 +144,29 @@ TEST_P(ControlSignal, ChangesNothingOfTheModelThatLacksIt) {
   EXPECT_TRUE(before || same_bits(moved, own));
 }
 
+/// What enters a discrete layer is W u at the tokens that have a signal, and nothing elsewhere.
+TEST(LayerControl, MovesTheStreamByItsMapWhereThereIsASignal) {
+  ModelOptions o = small_options("standard", 2);
+  o.control = {.axes = kAxes, .layers = {1}};
+  const at::NoGradGuard no_grad;
+  const Built built = built_and_moved(o, at::kFloat);
+  const at::Tensor x = at::randn({2, 2, kTokens, o.width});
+  at::Tensor u = at::zeros({2, 2, kTokens, kAxes});
+  u.narrow(2, 3, 2).copy_(at::randn({2, 2, 2, kAxes}));
+  const LayerControl& control = built.model->layer_control();
+  EXPECT_TRUE(same_bits(control.enter(x, 0, {u}), x)) << "another layer";
+  const at::Tensor after = control.enter(x, 1, {u});
+  at::Tensor map;
+  for (const ParameterSlot& slot : built.arena->layout().slots()) {
+    if (slot.spec.name == "layers.1.control.weight") map = slot_view(built.arena->values(), slot);
+  }
+  const at::Tensor wanted = u.matmul(map.transpose(1, 2).unsqueeze(1));  // (E, B, T, C)
+  EXPECT_LT((after - x - wanted).abs().max().item<float>(), 1e-6);
+  EXPECT_GT(wanted.narrow(2, 3, 2).abs().max().item<float>(), 1e-2);
+  EXPECT_TRUE(same_bits(after.narrow(2, 0, 3), x.narrow(2, 0, 3)));
+  EXPECT_TRUE(same_bits(after.narrow(2, 5, kTokens - 5), x.narrow(2, 5, kTokens - 5)));
+}
+
 TEST_P(ControlSignal, OfACellAndASequenceIsItsOwn) {
   const ModelOptions o = options_of(GetParam(), 2);
   const at::NoGradGuard no_grad;

@@ -4,6 +4,7 @@
 
 #include <ATen/Parallel.h>
 
+#include "core/train/control_batches.hpp"
 #include "core/train/optimizer/optimizer_table.hpp"
 #include "distributed/device_plugin.hpp"
 #include "models/cost_model.hpp"
@@ -49,8 +50,12 @@ std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std:
 }
 
 void set_memory(StructureCost& cost, const ModelOptions& options, const CellConfig& config) {
-  const std::int64_t rows =
-      config.integer("train.batch_size") / config.integer("train.accumulation");
+  std::int64_t rows = config.integer("train.batch_size") / config.integer("train.accumulation");
+  // The passes of further terms are kept for one backward pass, as the first one is.
+  const auto uses = [&](const char* term) { return config.real(term) > 0 ? 1 : 0; };
+  const int passes = 2 * uses("train.control.contrastive") + uses("train.control.attribute") +
+                     uses("train.control.anchor");
+  rows += passes * std::min(rows, contrasted_rows(config));
   cost.fixed_bytes = 150e6;  // the program and its libraries
   cost.activation_bytes_per_cell = activation_bytes(options, rows, config.integer("data.seq_len"));
   // Values, gradients and moments; a bf16 copy where there is one.
@@ -59,8 +64,9 @@ void set_memory(StructureCost& cost, const ModelOptions& options, const CellConf
   cost.moment_bytes_per_cell = 4 * moments * static_cast<double>(cost.parameters);
   const double per_parameter =
       4 * (2 + moments) + (config.word("train.precision") == "bf16" ? 2 : 0);
-  cost.bytes_per_cell =
-      per_parameter * static_cast<double>(cost.parameters) + cost.activation_bytes_per_cell;
+  const double start = 8 * uses("train.control.anchor");  // of the model that it keeps near to
+  cost.bytes_per_cell = (per_parameter + start) * static_cast<double>(cost.parameters) +
+                        cost.activation_bytes_per_cell;
 }
 
 }  // namespace depthgrid

@@ -12,8 +12,21 @@
 #include "worker/process/stop_signals.hpp"
 #include "worker/session/cell_facts_builder.hpp"
 #include "worker/session/control_facts.hpp"
+#include "worker/session/steering_facts.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// Those of model.control.names; unnamed axes are counted.
+std::vector<std::string> axis_names(const CellConfig& config) {
+  std::vector<std::string> names = config.names("model.control.names");
+  for (std::int64_t k = std::ssize(names); k < config.integer("model.control.dim"); ++k) {
+    names.push_back(fmt::format("axis {}", k));
+  }
+  return names;
+}
+
+}  // namespace
 
 JobEvaluation::JobEvaluation(TrainedJob& job, EarlyStop& early_stop, SessionRecorder& recorder)
     : job_(job),
@@ -104,8 +117,16 @@ std::optional<FinalResults> JobEvaluation::final() {
 }
 
 bool JobEvaluation::evaluate_control(FinalResults& results, const std::function<bool()>& stopped) {
-  if (job_.labels.empty()) return true;
   const CellConfig& config = *job_.configs[0];
+  if (!job_.prompts.empty()) {
+    const ModelOptions& model = job_.fused.options;
+    const SteeringEvaluation steering(plan_, *job_.data, job_.prompts, model.cells,
+                                      model.control.axes);
+    auto figures = steering.on(*job_.fused.language, stopped);
+    if (figures) results.steering = std::move(*figures);
+    return figures.has_value();
+  }
+  if (job_.labels.empty()) return true;
   const ControlEvaluation control(plan_, *job_.data, job_.labels,
                                   config.word("train.control.labels.span") == "window");
   for (const std::string& split : config.words("eval.final_splits")) {
@@ -159,6 +180,9 @@ void JobEvaluation::set_final(CellFacts& facts, std::size_t e, const FinalResult
   column("final_bits_per_byte", &EvalResult::bits_per_byte, kNaN);
   column("final_perplexity", &EvalResult::perplexity, kNaN);
   if (!job_.labels.empty()) set_control(facts, *job_.labels[e], results.control, e);
+  if (!results.steering.empty()) {
+    set_steering(facts, axis_names(*job_.configs[e]), results.steering, e);
+  }
   if (results.modes) {
     set_modes(facts, *results.modes, job_.fused, e, job_.sampler.seq_len());
   }

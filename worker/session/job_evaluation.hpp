@@ -10,6 +10,7 @@
 #include "worker/eval/control_evaluation.hpp"
 #include "worker/eval/eval_plan.hpp"
 #include "worker/eval/mode_evaluation.hpp"
+#include "worker/eval/steering_evaluation.hpp"
 #include "worker/session/early_stop.hpp"
 #include "worker/session/session_recorder.hpp"
 #include "worker/session/session_service.hpp"
@@ -22,6 +23,7 @@ struct FinalResults {
   SplitResults splits;
   std::optional<ModeResults> modes;
   std::array<std::vector<ControlFigures>, 4> control{};  // by Split, (E); of cells with labels
+  std::vector<SteeringFigures> steering{};               // (E); of cells with prompts
 };
 
 /// Evaluates a job while it trains and at its end. After an evaluation, cells without progress

@@ -18,7 +18,8 @@ namespace depthgrid {
 JobSession::JobSession(RunContext& run, SessionJob job, std::vector<ClaimedCell>& claims)
     : job_(run, std::move(job)),
       batches_(job_.batches()),
-      trainer_(*job_.fused.language, *job_.fused.arena, *job_.fused.optimizer, *batches_, run.sync,
+      objective_(job_, [&](const CellId& id) { return final_weights(run.store, run.plan, id); }),
+      trainer_(objective_.get(), *job_.fused.arena, *job_.fused.optimizer, *batches_, run.sync,
                job_.cells, job_.fused.train),
       policy_(run.sweep.run, job_.steps()),
       early_stop_(job_.fused.train, job_.cells),
@@ -94,7 +95,7 @@ RecordShape JobSession::record_shape() const {
           .learned_scales = o.residual.kind != ScaleKind::Fixed ? o.depth_steps() : 0,
           .positions = plan.by_position() ? plan.positions() : 0,
           .published = job_.configs[0]->word("eval.protocol") == "published_1",
-          .loss_parts = job_.fused.language->loss_parts(),
+          .loss_parts = objective_.get().loss_parts(),
           .layers = modes.active() ? o.layers : 0,
           .series = probes_.series()};
 }

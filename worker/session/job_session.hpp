@@ -7,6 +7,7 @@
 #include "core/train/trainer.hpp"
 #include "sweeps/queue/job_queue.hpp"
 #include "worker/session/cancel_service.hpp"
+#include "worker/session/control_terms.hpp"
 #include "worker/session/early_stop.hpp"
 #include "worker/session/job_checkpoints.hpp"
 #include "worker/session/job_evaluation.hpp"
@@ -55,6 +56,7 @@ class JobSession {
 
   TrainedJob job_;
   std::unique_ptr<BatchSource> batches_;
+  JobObjective objective_;
   Trainer trainer_;
   CheckpointPolicy policy_;
   EarlyStop early_stop_;

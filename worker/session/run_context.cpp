@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +18,7 @@
 #include "core/base/terminal.hpp"
 #include "core/base/version.hpp"
 #include "core/config/axis_labels.hpp"
+#include "core/data/steering/steering_prompts.hpp"
 #include "distributed/agree.hpp"
 #include "distributed/device_plugin.hpp"
 #include "storage/files/publish.hpp"
@@ -100,14 +103,23 @@ DataPool opened_corpora(const Store& store, const Sweep& sweep, Collective& worl
   return data;
 }
 
-/// Labels of cells that are still to be trained.
+/// Labels of cells that are still to be trained. Prompts are read, so that what is wrong with them
+/// is told before anything is trained.
 LabelPool opened_labels(const Store& store, const Sweep& sweep, DataPool& data, Collective& world,
                         Watchdog& watchdog) {
   const InPhase phase(watchdog, WorkPhase::Corpora);
-  LabelPool labels(store, data);
+  LabelPool labels(store, data, [&watchdog] {
+    watchdog.beat();
+    return !stop_requested();
+  });
   open_on_first(world, [&] {
+    std::set<std::string> read;  // structures
     for (const CellPlan& cell : sweep.cells) {
-      if (!store.completed(cell.id)) labels.open(cell.config);
+      if (store.completed(cell.id)) continue;
+      labels.open(cell.config);
+      if (cell.config.word("train.task") == "steering" && read.insert(cell.structure).second) {
+        steering_tokens_of(cell.config, data.open(cell.config)->tokenizer.get());
+      }
     }
   });
   return labels;

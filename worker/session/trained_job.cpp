@@ -1,9 +1,12 @@
 #include "worker/session/trained_job.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include "core/train/control_batches.hpp"
+#include "core/train/steering_batches.hpp"
 
 namespace depthgrid {
 namespace {
@@ -20,6 +23,18 @@ Sampler sampler_of(const CellConfig& c, const Dataset& data) {
           c.integer("train.batch_size")};
 }
 
+std::shared_ptr<const SentenceLabels> labels_in_training(
+    const std::shared_ptr<const CorpusLabels>& all, const CellConfig& config) {
+  const std::string& shuffle = config.word("train.control.labels.shuffle");
+  // Shares the owner of all labels of the corpus.
+  const std::shared_ptr<const SentenceLabels> own(
+      all, &all->splits[static_cast<std::size_t>(Split::Train)]);
+  if (shuffle == "constant") return std::make_shared<const SentenceLabels>(constant(*own));
+  if (shuffle != "sentences") return own;
+  const auto seed = static_cast<std::uint64_t>(config.integer("data.seed"));
+  return std::make_shared<const SentenceLabels>(shuffled(*own, seed));
+}
+
 }  // namespace
 
 TrainedJob::TrainedJob(RunContext& context, SessionJob what)
@@ -31,31 +46,41 @@ TrainedJob::TrainedJob(RunContext& context, SessionJob what)
       sampler(sampler_of(*configs[0], *data)),
       cells(configs.size()) {
   for (const CellConfig* config : configs) {
-    if (auto found = run.labels.open(*config)) labels.push_back(std::move(found));
+    auto found = run.labels.open(*config);
+    if (!found) continue;
+    training_labels.push_back(labels_in_training(found, *config));
+    labels.push_back(std::move(found));
+  }
+  if (configs[0]->word("train.task") == "steering") {
+    prompts = steering_tokens_of(*configs[0], data->tokenizer.get());
   }
 }
 
 std::unique_ptr<BatchSource> TrainedJob::batches() const {
   const TrainOptions& train = fused.train;
+  if (!prompts.empty()) {
+    std::vector<SteeringTokens> trained;
+    std::ranges::copy_if(prompts, std::back_inserter(trained),
+                         [](const SteeringTokens& one) { return !one.heldout; });
+    return std::make_unique<SteeringBatches>(std::move(trained), fused.options.control.axes,
+                                             train.batch, train.data_seed, train.first_step);
+  }
   if (labels.empty()) {
     return std::make_unique<TextBatches>(data->train(), sampler, train.data_seed, train.first_step);
   }
   std::vector<ControlBatches::Cell> each;
   for (std::size_t e = 0; e < configs.size(); ++e) {
-    const std::string& shuffle = configs[e]->word("train.control.labels.shuffle");
-    // Shares the owner of all labels of the corpus.
-    std::shared_ptr<const SentenceLabels> own(
-        labels[e], &labels[e]->splits[static_cast<std::size_t>(Split::Train)]);
-    if (shuffle == "sentences") {
-      own = std::make_shared<const SentenceLabels>(shuffled(*own, train.data_seed[e]));
-    } else if (shuffle == "constant") {
-      own = std::make_shared<const SentenceLabels>(constant(*own));
-    }
     each.push_back(
-        {control_draws(*configs[e]), std::move(own), train.data_seed[e], train.first_step[e]});
+        {control_draws(*configs[e]), training_labels[e], train.data_seed[e], train.first_step[e]});
   }
+  ContrastedRows contrasted{.rows = contrasted_rows(*configs[0]), .axes = {}};
+  const std::vector<bool>& learned = labels.front()->trained;
+  for (std::size_t k = 0; k < learned.size(); ++k) {
+    if (learned[k]) contrasted.axes.push_back(k);
+  }
+  if (contrasted.axes.empty()) contrasted.rows = 0;
   return std::make_unique<ControlBatches>(data->train(), sampler, std::move(each),
-                                          labels.front()->kinds());
+                                          labels.front()->kinds(), std::move(contrasted));
 }
 
 std::int64_t TrainedJob::running() const {

@@ -8,6 +8,7 @@
 #include "core/data/dataset.hpp"
 #include "core/data/labels/corpus_labels.hpp"
 #include "core/data/sampler.hpp"
+#include "core/data/steering/steering_prompts.hpp"
 #include "core/train/batch_source.hpp"
 #include "sweeps/queue/job_queue.hpp"
 #include "worker/model/fused_model.hpp"
@@ -28,9 +29,12 @@ struct TrainedJob {
   FusedModel fused;
   Sampler sampler;
   std::vector<std::shared_ptr<const CorpusLabels>> labels;  // (E) with train.task: control
+  /// (E) of the training text, as a cell is trained on them: shuffled or constant in its controls.
+  std::vector<std::shared_ptr<const SentenceLabels>> training_labels;
+  std::vector<SteeringTokens> prompts;  // with train.task: steering
   CellSet cells;
 
-  /// The windows on which the cells are trained and, with labels, their signals.
+  /// The windows on which the cells are trained and, with labels, their signals; or their prompts.
   std::unique_ptr<BatchSource> batches() const;
 
   CellStatus status(std::size_t e) const { return cells.status(static_cast<std::int64_t>(e)); }
@@ -40,7 +44,8 @@ struct TrainedJob {
   std::int64_t steps() const noexcept { return fused.train.steps; }
   /// Tokens of one cell after `step` steps.
   double tokens(std::int64_t step) const {
-    return static_cast<double>(step * fused.train.batch * sampler.seq_len());
+    const std::int64_t each = prompts.empty() ? sampler.seq_len() : longest_prompt(prompts);
+    return static_cast<double>(step * fused.train.batch * each);
   }
 };
 

@@ -110,6 +110,103 @@ void check_schedule(const Slots& s, const RuleReport& report) {
              " (layer l of L is at depth-time l/L): no signal would enter");
 }
 
+/// The user's labels, scores or classifier.
+void check_source(const Slots& s, const RuleReport& report) {
+  const LeafRows& row = leaf_rows();
+  struct Own {
+    std::string_view source;
+    std::size_t leaf;
+  };
+  for (const auto& [source, leaf] : {Own{"file", row.label_file}, Own{"scores", row.label_scores},
+                                     Own{"command", row.label_command}}) {
+    if (!s.is(row.label_source, source)) continue;
+    const auto* list = s.values[leaf]->get_if<ValueList>();
+    if (s.null(leaf) || (list != nullptr && list->empty())) {
+      report({row.label_source},
+             report.shown(row.label_source) + " needs `" + std::string(schema()[leaf].path) + "`");
+    }
+  }
+  if (s.is(row.label_span, "document") && !s.is(row.label_source, "file")) {
+    report({row.label_span, row.label_source}, report.shown(row.label_span) +
+                                                   " takes the spans of one's own labels "
+                                                   "(`train.control.labels.source: file`)");
+  }
+  if (s.is(row.label_map, "probability") && s.is(row.label_source, "rules")) {
+    report({row.label_map, row.label_source},
+           report.shown(row.label_map) +
+               " needs scores in [0, 1] (`train.control.labels.source: scores` or `command`): "
+               "those of rules are none");
+  }
+}
+
+void check_names(const Slots& s, const RuleReport& report) {
+  const LeafRows& row = leaf_rows();
+  const bool rules = s.is(row.label_source, "rules");
+  const auto* list = s.values[row.control_names]->get_if<ValueList>();
+  if (list != nullptr && list->empty()) {
+    report({row.control_dim, row.task},
+           "`train.task: control` labels sentences by `model.control.names`" +
+               (rules ? ", some of " + rule_attributes() : std::string()) +
+               ": name the axes instead of counting them");
+  }
+  for (std::size_t i = 0; rules && list != nullptr && i < list->size(); ++i) {
+    const auto& name = *list->at(i).get_if<std::string>();
+    if (std::ranges::find(kRuleAttributeNames, name) != kRuleAttributeNames.end()) continue;
+    report({row.control_names}, "`model.control.names`: no rule labels '" + name +
+                                    "'; sentences are labelled by " + rule_attributes() +
+                                    ", or as `train.control.labels.source` says otherwise");
+  }
+}
+
+/// Terms of the loss beside the likelihood.
+void check_terms(const Slots& s, const RuleReport& report) {
+  const LeafRows& row = leaf_rows();
+  const bool told = s.number(row.contrastive) > 0 || s.number(row.attribute) > 0;
+  if (told && s.is(row.label_shuffle, "constant")) {
+    report(
+        {row.contrastive, row.attribute, row.label_shuffle},
+        report.shown(row.label_shuffle) +
+            " leaves no labels that `train.control.contrastive` or `attribute` could tell apart");
+  }
+  if (s.number(row.anchor) == 0) return;
+  if (s.null(row.init_from)) {
+    report({row.anchor, row.init_from},
+           report.shown(row.anchor) +
+               " keeps the model near the one that it started from: it needs `model.init.from`");
+  }
+}
+
+void check_prompts(const Slots& s, const RuleReport& report) {
+  const LeafRows& row = leaf_rows();
+  if (!s.is(row.task, "steering")) return;
+  const auto* list = s.values[row.control_names]->get_if<ValueList>();
+  const bool named = list != nullptr && !list->empty();
+  if (s.integer(row.control_dim) == 0 || (!named && !s.is(row.prompts, "published"))) {
+    report({row.task, row.control_names, row.control_dim},
+           "`train.task: steering` needs axes of the signal: `model.control.names`, those of its "
+           "prompts (of `train.steering.prompts: builtin`: sentiment, scale)");
+  }
+  if (s.is(row.prompts, "file") && s.null(row.prompt_file)) {
+    report({row.prompts}, report.shown(row.prompts) + " needs `train.steering.file`");
+  }
+  if (s.integer(row.batch_size) % 2 != 0) {
+    report({row.batch_size, row.task},
+           report.shown(row.batch_size) +
+               ": `train.task: steering` takes each prompt under +1 and "
+               "−1, so a step has an even number of rows");
+  }
+  const auto* corpus = s.values[row.corpus]->get_if<std::string>();
+  if (corpus != nullptr && corpus->starts_with("synthetic:")) {
+    report({row.corpus, row.task}, report.shown(row.corpus) +
+                                       " has no words: `train.task: steering` needs a text, whose "
+                                       "tokens its prompts are made of");
+  }
+  if (s.is(row.trainable, "flow") && !s.family().flow) {
+    report({row.trainable, row.family},
+           report.shown(row.trainable) + " needs a flow (`model.family: hybrid_ode`)");
+  }
+}
+
 void check_labels(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   if (!s.is(row.task, "control")) return;
@@ -120,18 +217,9 @@ void check_labels(const Slots& s, const RuleReport& report) {
                rule_attributes());
     return;
   }
-  const auto* list = s.values[row.control_names]->get_if<ValueList>();
-  if (list != nullptr && list->empty()) {
-    report({row.control_dim, row.task},
-           "`train.task: control` labels sentences by `model.control.names`, some of " +
-               rule_attributes() + ": name the axes instead of counting them");
-  }
-  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    const auto& name = *list->at(i).get_if<std::string>();
-    if (std::ranges::find(kRuleAttributeNames, name) != kRuleAttributeNames.end()) continue;
-    report({row.control_names}, "`model.control.names`: no rule labels '" + name +
-                                    "'; sentences are labelled by " + rule_attributes());
-  }
+  check_names(s, report);
+  check_source(s, report);
+  check_terms(s, report);
   const double rate = s.number(row.lr) * s.number(row.control_lr_scale);
   if (rate > kHighestControlRate && s.written[leaf_index("train.groups.control.lr")]->is_null()) {
     report.note(row.control_lr_scale,
@@ -167,6 +255,7 @@ void check_control(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   check_axes(s, report);
   check_labels(s, report);
+  check_prompts(s, report);
   if (s.integer(row.control_dim) == 0) return;
   const bool both = s.is(row.control_sites, "both");
   const bool field = s.family().flow && !s.is(row.field_kind, "block");

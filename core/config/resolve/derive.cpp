@@ -14,12 +14,19 @@ bool synthetic(const Slots& slots) {
   return corpus != nullptr && corpus->starts_with("synthetic:");
 }
 
-/// Rates of the groups under `train.task: control`. Source: second study, 3.2.
+/// Whether the signal is trained: by labels or by prompts.
+bool signalled(const Slots& slots) {
+  return slots.is(leaf_rows().task, "control") || slots.is(leaf_rows().task, "steering");
+}
+
+/// Rates of the groups where the signal is trained. Source: second study, 3.2.
 class ControlRates {
  public:
   ControlRates(const Slots& slots, ValuePool& pool) : slots_(slots), pool_(pool) {}
 
-  bool apply() const { return slots_.is(leaf_rows().task, "control"); }
+  bool apply() const { return signalled(slots_); }
+  /// Labels train the maps of u at a rate of their own and without decay; prompts train all alike.
+  bool apart() const { return slots_.is(leaf_rows().task, "control"); }
 
   bool trained(ParameterGroup group) const {
     using enum ParameterGroup;
@@ -31,7 +38,8 @@ class ControlRates {
     const LeafRows& row = leaf_rows();
     const double base = slots_.number(row.lr);
     const double rate =
-        group == ParameterGroup::Control
+        !apart() ? base
+        : group == ParameterGroup::Control
             ? std::min(kHighestControlRate, base * slots_.number(row.control_lr_scale))
             : base * slots_.number(row.lr_scale);
     return pool_.intern(Value(trained(group) ? rate : 0.0));
@@ -181,9 +189,9 @@ void Deriver::routing(Slots& slots) const {
   // clipped otherwise takes these.
   const PooledValue*& scope = slots.values[row.clip_scope];
   slots.defaults[row.clip_scope] = teaches ? group_ : global_;
-  const bool apart = slots.family().skips || slots.is(row.task, "control");
+  const bool apart = slots.family().skips || signalled(slots);
   // What is not trained must not weigh in the norm of what is.
-  const bool partly = slots.is(row.task, "control") && !slots.is(row.trainable, "all");
+  const bool partly = signalled(slots) && !slots.is(row.trainable, "all");
   if (scope->is_null() && partly) scope = group_;
   if (scope->is_null() || scope == main_) scope = apart ? main_ : global_;
   if (slots.is(row.clip, "none")) scope = slots.defaults[row.clip_scope];
@@ -208,8 +216,8 @@ void Deriver::train(Slots& slots) const {
     if (rates.apply()) {
       settle(slots, group.lr, rates.lr(group.kind));
       const bool kept = slots.has_word(row.no_decay, name_of(group.kind));
-      const bool decays =
-          !kept && rates.trained(group.kind) && group.kind != ParameterGroup::Control;
+      const bool decays = !kept && rates.trained(group.kind) &&
+                          !(rates.apart() && group.kind == ParameterGroup::Control);
       settle(slots, group.weight_decay, decays ? slots.values[row.weight_decay] : zero_real_);
       continue;
     }

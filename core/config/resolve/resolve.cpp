@@ -28,6 +28,14 @@ bool may_be_meant(std::string_view written, std::string_view read) {
   return !nearest(word, {std::string(split(read, ".").back())}).empty();
 }
 
+/// A file whose content is part of the cells' identity is not there.
+std::string no_file(const std::string& path) {
+  return "no file '" + path +
+         "' (paths are relative to the sweep file, with --set to the working directory); its "
+         "content is part of the cells' identity. A store that was trained on it is read without "
+         "it: depthgrid results STORE";
+}
+
 }  // namespace
 
 Resolver::Resolver(std::shared_ptr<ValuePool> pool, Diagnostics& diagnostics)
@@ -61,6 +69,7 @@ void Resolver::settle(Slots& slots, Place arm, bool drop) {
   while (drop_unread(slots, drop, &dropped)) deriver_.derive(slots);
   if (!dropped.empty()) diagnostics_.note(arm, "this arm does not read " + dropped + ": dropped");
   find_corpus(slots, arm);
+  find_labels(slots, arm);
   check_files(slots, arm);
   find_start(slots, arm);
   check_cell(slots, arm, diagnostics_);
@@ -152,11 +161,7 @@ std::optional<std::string> Resolver::content_of(std::size_t leaf, const Slots& s
   const Place place = slots.places[leaf].file >= 0 ? slots.places[leaf] : arm;
   const std::string name = "`" + std::string(schema()[leaf].path) + "`: ";
   if (missing != files.end()) {
-    diagnostics_.error(place, name + "no file '" + missing->string() +
-                                  "' (paths are relative to the sweep file, with --set to the "
-                                  "working directory); its content is part of "
-                                  "the cells' identity. A store that was trained on it is read "
-                                  "without it: depthgrid results STORE");
+    diagnostics_.error(place, name + no_file(missing->string()));
     return std::nullopt;
   }
   try {
@@ -166,6 +171,46 @@ std::optional<std::string> Resolver::content_of(std::size_t leaf, const Slots& s
                                          : hex(sha256_file(files[i])));
     }
     return joined_digest(digests);
+  } catch (const UserError& unreadable) {
+    diagnostics_.error(place, name + unreadable.what());
+    return std::nullopt;
+  }
+}
+
+void Resolver::find_labels(Slots& slots, Place arm) {
+  const LeafRows& row = leaf_rows();
+  struct Named {
+    std::size_t leaf, word_leaf;
+    std::string_view word;
+    std::size_t digest;
+  };
+  const Named all[] = {{row.label_file, row.label_source, "file", labels_digest_slot()},
+                       {row.label_scores, row.label_source, "scores", labels_digest_slot()},
+                       {row.prompt_file, row.prompts, "file", prompts_digest_slot()}};
+  for (const Named& one : all) slots.values[one.digest] = pool_->null();
+  for (const Named& one : all) {
+    if (!slots.is(one.word_leaf, one.word) || slots.null(one.leaf)) continue;
+    const PooledValue* path = slots.values[one.leaf];
+    auto known = own_files_.find(path);
+    if (known == own_files_.end()) {
+      const auto content = digest_of_file(one.leaf, *path->get_if<std::string>(), slots, arm);
+      known = own_files_.emplace(path, content ? pool_->intern(*content) : pool_->null()).first;
+    }
+    slots.values[one.digest] = known->second;
+  }
+}
+
+std::optional<std::string> Resolver::digest_of_file(std::size_t leaf, const std::string& file,
+                                                    const Slots& slots, Place arm) {
+  const Place place = slots.places[leaf].file >= 0 ? slots.places[leaf] : arm;
+  const std::string name = "`" + std::string(schema()[leaf].path) + "`: ";
+  std::error_code problem;
+  if (!std::filesystem::is_regular_file(file, problem)) {
+    diagnostics_.error(place, name + no_file(file));
+    return std::nullopt;
+  }
+  try {
+    return hex(sha256_file(file));
   } catch (const UserError& unreadable) {
     diagnostics_.error(place, name + unreadable.what());
     return std::nullopt;

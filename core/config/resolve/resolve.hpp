@@ -51,6 +51,10 @@ class Resolver {
   void find_corpus(Slots& slots, Place arm);
   /// Digest of the files that a leaf names; nothing, and an error, if one cannot be read.
   std::optional<std::string> content_of(std::size_t leaf, const Slots& slots, Place arm);
+  void find_labels(Slots& slots, Place arm);
+  /// The same of one file.
+  std::optional<std::string> digest_of_file(std::size_t leaf, const std::string& file,
+                                            const Slots& slots, Place arm);
   void check_files(const Slots& slots, Place arm);
   void find_start(Slots& slots, Place arm);
   /// False if a leaf of its condition has no trusted value.
@@ -68,9 +72,10 @@ class Resolver {
   std::map<std::array<const PooledValue*, 3>, const PooledValue*>
       corpora_;  // data.path, data.valid, data.format -> digest
   std::set<std::array<const PooledValue*, 9>> checked_files_;
-  std::map<const PooledValue*, const PooledValue*> starts_;  // path -> digest
-  std::vector<LeafClass> classes_;                           // by leaf
-  std::vector<bool> read_;                                   // by leaf: by a settled cell
+  std::map<const PooledValue*, const PooledValue*> starts_;     // path -> digest
+  std::map<const PooledValue*, const PooledValue*> own_files_;  // path -> digest
+  std::vector<LeafClass> classes_;                              // by leaf
+  std::vector<bool> read_;                                      // by leaf: by a settled cell
   /// By leaf: where a cell did not read it first, and why.
   std::vector<std::optional<std::pair<Place, std::string>>> unread_observations_;
 };

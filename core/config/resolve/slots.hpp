@@ -64,10 +64,21 @@ struct LeafRows {
   std::size_t control_schedule = leaf_index("model.control.schedule");
   std::size_t control_window = leaf_index("model.control.window");
   std::size_t task = leaf_index("train.task");
+  std::size_t label_source = leaf_index("train.control.labels.source");
+  std::size_t label_file = leaf_index("train.control.labels.file");
+  std::size_t label_scores = leaf_index("train.control.labels.scores");
+  std::size_t label_command = leaf_index("train.control.labels.command");
   std::size_t label_span = leaf_index("train.control.labels.span");
+  std::size_t label_map = leaf_index("train.control.labels.map");
+  std::size_t prompts = leaf_index("train.steering.prompts");
+  std::size_t prompt_file = leaf_index("train.steering.file");
   std::size_t trainable = leaf_index("train.control.trainable");
   std::size_t lr_scale = leaf_index("train.control.lr_scale");
   std::size_t control_lr_scale = leaf_index("train.control.control_lr_scale");
+  std::size_t label_shuffle = leaf_index("train.control.labels.shuffle");
+  std::size_t contrastive = leaf_index("train.control.contrastive");
+  std::size_t attribute = leaf_index("train.control.attribute");
+  std::size_t anchor = leaf_index("train.control.anchor");
   std::size_t corpus = leaf_index("data.corpus");
   std::size_t data_path = leaf_index("data.path");
   std::size_t data_format = leaf_index("data.format");
@@ -132,8 +143,15 @@ inline std::size_t start_digest_slot() {
 inline std::size_t start_depth_slot() {
   return schema().size() + 2;
 }
-inline std::size_t slot_count() {
+/// The next slots, for the digests of the files that label sentences and of one's own prompts.
+inline std::size_t labels_digest_slot() {
   return schema().size() + 3;
+}
+inline std::size_t prompts_digest_slot() {
+  return schema().size() + 4;
+}
+inline std::size_t slot_count() {
+  return schema().size() + 5;
 }
 
 /// Origin of a leaf's value; later ones override earlier ones.

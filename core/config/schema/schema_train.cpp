@@ -12,9 +12,10 @@ using enum LeafClass;
 constexpr std::string_view kDecaySchedule = "train.schedule.kind=cosine|linear|wsd";
 
 constexpr Leaf kTrain[] = {
-    word("train.task", "lm control", "lm", Structural,
+    word("train.task", "lm control steering", "lm", Structural,
          "lm: text, under no signal or a constant one; control: text under a signal made of labels "
-         "of its sentences (model.control.names)"),
+         "of its sentences (model.control.names); steering: the word behind a prompt, which the "
+         "signal chooses"),
     integer("train.steps", 0, 1e9, "steps", "1000", Structural, "optimiser steps"),
     integer("train.batch_size", 1, 65536, "sequences", "8", Structural,
             "B, global, per optimiser step"),

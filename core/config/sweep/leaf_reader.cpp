@@ -108,6 +108,33 @@ std::string suggestion(const std::string& path) {
   return best;
 }
 
+/// Losses that are known not to do what they promise. Source: second study, 3.
+struct Refusal {
+  std::string_view path, why;
+};
+constexpr std::string_view kReadsTheSignal =
+    "a head on the states of the controlled pass reads u itself through the injection, so that its "
+    "loss falls to 0 and the text need not change; use `train.control.contrastive` or "
+    "`train.control.attribute`, or probe the states at u = 0";
+constexpr Refusal kRefused[] = {
+    {"train.control.head", kReadsTheSignal},
+    {"train.control.classifier", kReadsTheSignal},
+    {"train.control.unlikelihood",
+     "−log(1 − p(x | −u)) of every token punishes the words that carry no attribute; "
+     "`train.control.contrastive` is the form by sentence"},
+    {"train.control.reinforce",
+     "its reward is the judge that would have to measure it, and its gradient needs far more "
+     "samples than a step has; use `train.control.contrastive` or `train.control.attribute`"},
+};
+
+/// Null unless a leaf of this name, or under it, is refused.
+const Refusal* refusal(std::string_view path) {
+  for (const Refusal& one : kRefused) {
+    if (path == one.path || path.starts_with(std::string(one.path) + ".")) return &one;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 const std::vector<std::string>& sweep_keys() {
@@ -127,6 +154,10 @@ bool LeafReader::is_section(std::string_view path) {
 
 void LeafReader::unknown(const std::string& path, Place place) {
   if (diagnostics_.full()) return;
+  if (const auto* const refused = refusal(path)) {
+    diagnostics_.error(place, "'" + path + "' is refused: " + std::string(refused->why));
+    return;
+  }
   const std::string near = suggestion(path);
   if (find_leaf(near) != schema().size()) diagnostics_.distrust(find_leaf(near));
   diagnostics_.error(place, "unknown key '" + path + "'" +

@@ -12,6 +12,7 @@ constexpr std::size_t kLeastWords = 5;
 constexpr std::size_t kParticipleWithin = 2;  // words after the be-form
 
 constexpr std::string_view kBeForms[] = {"be", "is", "are", "was", "were", "been", "being", "am"};
+constexpr std::string_view kMasculine[] = {"he", "his", "him", "himself"};
 constexpr std::string_view kParticiples[] = {
     "given", "taken", "made",  "known",  "seen",    "found",  "held",   "built",  "written",
     "shown", "left",  "sent",  "told",   "brought", "led",    "won",    "lost",   "set",
@@ -82,6 +83,26 @@ double comma_share(const Sentence& s) {
   return share_of_words(s, has_comma);
 }
 
+double parenthesis_present(const Sentence& s) {
+  return s.text.find('(') != std::string_view::npos ? 1 : 0;
+}
+
+bool is_capitalised(std::string_view word) {
+  return word.front() >= 'A' && word.front() <= 'Z';
+}
+
+double capital_share(const Sentence& s) {
+  return share_of_words(s, is_capitalised);
+}
+
+bool is_masculine(std::string_view word) {
+  return is_one_of(kMasculine, in_small_letters(word));
+}
+
+double masculine_count(const Sentence& s) {
+  return static_cast<double>(std::ranges::count_if(s.words, is_masculine));
+}
+
 constexpr AttributeRule kRules[] = {
     {"long", AttributeKind::Ordinal, std::nullopt, word_count, "number of words"},
     {"digits", AttributeKind::Ordinal, 0.05, digit_share, "share of words with a digit"},
@@ -89,6 +110,12 @@ constexpr AttributeRule kRules[] = {
      "forms of be with a participle among the next two words"},
     {"quote", AttributeKind::Binary, 0.5, quote_present, "1 with a quotation mark, 0 without"},
     {"comma", AttributeKind::Ordinal, std::nullopt, comma_share, "share of words with a comma"},
+    {"parenthesis", AttributeKind::Binary, 0.5, parenthesis_present,
+     "1 with an opening parenthesis, 0 without"},
+    {"capitals", AttributeKind::Ordinal, std::nullopt, capital_share,
+     "share of words that begin with a capital"},
+    {"masculine", AttributeKind::Binary, 0.5, masculine_count,
+     "number of he, his, him and himself"},
 };
 
 static_assert(std::ranges::equal(kRules, kRuleAttributeNames, {}, &AttributeRule::name));

@@ -37,10 +37,11 @@ struct AttributeRule {
   std::string_view meaning;  // of the score
 };
 
-/// The table of rules: `long`, `digits`, `passive` and the spare `quote` and `comma`.
+/// The table of rules: `long`, `digits`, `passive`, and five spare ones.
 ///
-/// Letters and digits are those of ASCII. `passive` counts the be-forms (whole words, in any case)
-/// of whose next two words one ends in "ed" or is a listed irregular participle.
+/// Letters and digits are those of ASCII. Rates in other texts: second study, 5.2. `passive` counts
+/// the be-forms (whole words, in any case) of whose next two words one ends in "ed" or is a listed
+/// irregular participle.
 std::span<const AttributeRule> attribute_rules();
 
 /// The rule of this name; null if there is none.

@@ -1,14 +1,17 @@
 #include "core/data/labels/corpus_labels.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
-#include "core/config/cell_config.hpp"
 #include "core/data/corpus.hpp"
 #include "core/data/labels/token_ends.hpp"
 
@@ -69,15 +72,51 @@ void warn_of_terminator(CorpusLabels& out, const DataOptions& options, const Lab
       options.corpus, spaced ? "spaced" : "raw", own, spaced ? "raw" : "spaced", other));
 }
 
-}  // namespace
-
-LabelOptions label_options(const CellConfig& config) {
-  LabelOptions out{.names = config.names("model.control.names"),
-                   .terminator = terminator(config.word("train.control.labels.terminator"))};
-  constexpr std::string_view kMap = "train.control.labels.map";
-  if (!config.null(kMap)) out.map = label_map(config.word(kMap));
-  return out;
+RankTable ranks_of(const ScoredText& text, std::size_t axis, std::size_t axes) {
+  std::vector<double> own;
+  for (std::size_t i = axis; i < text.scores.size(); i += axes) own.push_back(text.scores[i]);
+  return RankTable(std::span<const double>(own));
 }
+
+/// Labels must be there, of one axis at least.
+void refuse_no_labels(const CorpusLabels& labels, const DataOptions& options,
+                      const LabelOptions& by) {
+  const bool any =
+      std::ranges::any_of(labels.attributes, [](const Attribute& a) { return a.ranks.size() > 0; });
+  if (any) return;
+  const std::string raw = by.terminator == Terminator::Raw ? "raw" : "spaced";
+  std::string why = fmt::format(
+      "its training text has no sentence that train.control.labels.terminator: {} ends; a text as "
+      "it is written needs raw, one whose full stops stand apart spaced",
+      raw);
+  if (by.source == "scores") {
+    why = fmt::format(
+        "no sentence of its training text has a score in {}: scores are those of the SHA-256 of a "
+        "sentence's bytes, from its first to the one that ends it (white space included), as "
+        "train.control.labels.terminator: {} takes a text apart",
+        by.file.string(), raw);
+  } else if (by.source == "file") {
+    why = fmt::format(
+        "no labelled document of {} is in its training text, from the beginning of a line",
+        by.file.string());
+  }
+  throw UserError(ExitCode::BadData, fmt::format("corpus {}: {}", options.corpus, why));
+}
+
+/// Of segments and their scores, to the bit.
+std::string digest_of(const std::vector<ScoredText>& texts) {
+  std::string bytes;
+  const auto add = [&](const auto& number) {
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  for (const ScoredText& text : texts) {
+    for (const TextSegment& part : text.parts) add(part.end);
+    for (const double score : text.scores) add(std::isnan(score) ? kNaN : score);
+  }
+  return hex(sha256(bytes));
+}
+
+}  // namespace
 
 std::vector<AttributeKind> CorpusLabels::kinds() const {
   std::vector<AttributeKind> out;
@@ -88,47 +127,51 @@ std::vector<AttributeKind> CorpusLabels::kinds() const {
 std::string CorpusLabels::json() const {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const Attribute& attribute : attributes) out.push_back(to_json(attribute));
+  if (!scores_sha256.empty()) out.push_back({{"scores_sha256", scores_sha256}});
   return out.dump() + "\n";
 }
 
 CorpusLabels label_corpus(const DataOptions& options, const Dataset& data,
-                          const LabelOptions& labels, const std::string* frozen_self_text) {
+                          const LabelOptions& labels, const std::string* frozen_self_text,
+                          const CommandPlace& place) {
   if (!data.tokenizer) {
     throw UserError(ExitCode::Usage,
                     fmt::format("corpus {}: labels need a text, and this corpus has tokens alone",
                                 options.corpus));
   }
   const Corpus corpus = read_corpus(options, frozen_self_text, options.tokenizer != "byte");
-  CorpusLabels out;
-  const auto [train_ends, train_text] =
-      ends_of(options, data, Split::Train, corpus.text(Split::Train));
-  out.attributes = fit_attributes(labels.names, train_text, labels.terminator);
-  std::vector<LabelMap> maps;
-  for (const Attribute& attribute : out.attributes) {
-    if (attribute.ranks.size() == 0) {
-      throw UserError(
-          ExitCode::BadData,
-          fmt::format("corpus {}: its training text has no sentence that "
-                      "train.control.labels.terminator: {} ends; a text as it is "
-                      "written needs raw, one whose full stops stand apart spaced",
-                      options.corpus, labels.terminator == Terminator::Raw ? "raw" : "spaced"));
-    }
-    maps.push_back(labels.map.value_or(default_map(attribute.kind)));
-  }
-  warn_of_terminator(out, options, labels, train_text);
+  std::vector<Split> splits;  // train first
+  std::vector<UsedText> texts;
+  std::vector<std::vector<std::int64_t>> ends;
   for (const Split split : {Split::Train, Split::Dev, Split::Valid, Split::Test}) {
     if (data.split(split).empty()) continue;
-    const auto [ends, text] = split == Split::Train
-                                  ? std::pair(train_ends, train_text)
-                                  : ends_of(options, data, split, corpus.text(split));
-    out.splits[static_cast<std::size_t>(split)] =
-        label_text(out.attributes, text, labels.terminator, ends, maps);
+    auto [of_tokens, text] = ends_of(options, data, split, corpus.text(split));
+    splits.push_back(split);
+    texts.push_back({text, corpus.text(split)});
+    ends.push_back(std::move(of_tokens));
   }
+  CorpusLabels out;
+  const std::unique_ptr<LabelSource> source = label_source(labels, place);
+  const std::vector<ScoredText> scored = source->scored(texts, out.warnings);
+  std::vector<LabelMap> maps;
+  for (std::size_t a = 0; a < labels.names.size(); ++a) {
+    out.attributes.push_back(source->fitted(a, ranks_of(scored.front(), a, labels.names.size())));
+    maps.push_back(labels.map.value_or(source->map_of(out.attributes.back().kind)));
+  }
+  refuse_no_labels(out, options, labels);
+  if (labels.source == "rules" || labels.source == "command") {
+    warn_of_terminator(out, options, labels, texts.front().used);
+  }
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    out.splits[static_cast<std::size_t>(splits[i])] =
+        labels_of(out.attributes, maps, texts[i].used, scored[i], ends[i]);
+  }
+  if (labels.source != "rules") out.scores_sha256 = digest_of(scored);
   out.statistics =
       label_statistics(out.attributes, out.splits[static_cast<std::size_t>(Split::Train)].positive);
   for (std::size_t a = 0; a < out.attributes.size(); ++a) {
-    const bool ranks = maps[a] == LabelMap::Rank;
-    const double entropy = ranks ? out.attributes[a].ranks.entropy() : out.statistics.entropy[a];
+    const bool by_sign = maps[a] == LabelMap::Sign;
+    const double entropy = by_sign ? out.statistics.entropy[a] : out.attributes[a].ranks.entropy();
     out.signal_entropy.push_back(entropy);
     out.trained.push_back(entropy > 0);
     if (entropy > 0) continue;

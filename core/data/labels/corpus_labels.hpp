@@ -1,24 +1,15 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/config/cell_config.hpp"
 #include "core/data/data_options.hpp"
 #include "core/data/dataset.hpp"
+#include "core/data/labels/label_source.hpp"
 #include "core/data/labels/sentence_labels.hpp"
 
 namespace depthgrid {
-
-/// What a corpus is labelled by: leaves `model.control.names` and `train.control.labels`.
-struct LabelOptions {
-  std::vector<std::string> names;
-  Terminator terminator = Terminator::Spaced;
-  std::optional<LabelMap> map = {};  // none: as the kind of each attribute says
-};
-LabelOptions label_options(const CellConfig& config);
 
 /// A corpus under its labels.
 struct CorpusLabels {
@@ -29,15 +20,19 @@ struct CorpusLabels {
   std::vector<bool> trained;             // (c) false: one u for all sentences, left out
   std::vector<std::string> warnings;     // concern every cell under these labels
   std::vector<AttributeKind> kinds() const;
-  std::string json() const;  // the attributes, as a store keeps them
+  std::string scores_sha256;  // of the segments and their scores; empty: those of rules
+  std::string json() const;   // the attributes and this digest, as a store keeps them
 };
 
 /// Labels each split of a dataset that was made from texts; the texts are read again.
 /// @param data              of the same options.
 /// @param frozen_self_text  see read_corpus().
+/// @param place             of a user's classifier.
 /// @throws UserError (NoInput) if the texts are not there; (BadData) if they are not those of
-///         `data`, or if the training text has no sentence with a label.
+///         `data`, if the training text has no sentence with a label, or if the user's labels
+///         cannot be used: see LabelSource.
 CorpusLabels label_corpus(const DataOptions& options, const Dataset& data,
-                          const LabelOptions& labels, const std::string* frozen_self_text);
+                          const LabelOptions& labels, const std::string* frozen_self_text,
+                          const CommandPlace& place = {});
 
 }  // namespace depthgrid

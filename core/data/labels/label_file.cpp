@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
-#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/error.hpp"
 #include "core/data/labels/json_records.hpp"
 
 namespace depthgrid {
@@ -148,6 +151,47 @@ LabelledDocument document_of_record(const nlohmann::json& record, const std::str
   return out;
 }
 
+std::string_view first_line(std::string_view text) {
+  return text.substr(0, text.find('\n'));
+}
+
+bool same_labels(const LabelledDocument& a, const LabelledDocument& b) {
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  return std::ranges::equal(a.spans, b.spans, [&](const LabelledSpan& x, const LabelledSpan& y) {
+    return x.begin == y.begin && x.end == y.end && std::ranges::equal(x.u, y.u, same);
+  });
+}
+
+/// Documents by their first lines, the longest first.
+class DocumentIndex {
+ public:
+  explicit DocumentIndex(std::span<const LabelledDocument> documents) {
+    std::unordered_map<std::string_view, std::size_t> seen;
+    for (std::size_t d = 0; d < documents.size(); ++d) {
+      const auto [at, fresh] = seen.emplace(documents[d].text, d);
+      if (!fresh && !same_labels(documents[at->second], documents[d])) {
+        throw UserError(ExitCode::BadData,
+                        fmt::format("train.control.labels.file: documents {} and {} are one text, "
+                                    "{}, with different labels",
+                                    at->second + 1, d + 1, quoted_opening(documents[d].text)));
+      }
+      by_line_[first_line(documents[d].text)].push_back(d);
+    }
+    for (auto& [line, all] : by_line_) {
+      std::ranges::stable_sort(all, std::greater<>(),
+                               [&](std::size_t d) { return documents[d].text.size(); });
+    }
+  }
+
+  std::span<const std::size_t> beginning_with(std::string_view line) const {
+    const auto found = by_line_.find(line);
+    return found == by_line_.end() ? std::span<const std::size_t>() : std::span(found->second);
+  }
+
+ private:
+  std::unordered_map<std::string_view, std::vector<std::size_t>> by_line_;
+};
+
 }  // namespace
 
 LabelFile read_label_file(const std::filesystem::path& file,
@@ -160,17 +204,27 @@ LabelFile read_label_file(const std::filesystem::path& file,
   return out;
 }
 
-LabelledText joined(std::span<const LabelledDocument> documents) {
-  LabelledText out;
-  for (const LabelledDocument& document : documents) {
-    const auto before = static_cast<std::int64_t>(out.text.size());
-    for (LabelledSpan span : document.spans) {
-      span.begin += before;
-      span.end += before;
-      out.spans.push_back(std::move(span));
+LocatedLabels located(std::string_view text, std::span<const LabelledDocument> documents) {
+  LocatedLabels out;
+  out.found.assign(documents.size(), false);
+  const DocumentIndex index(documents);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    std::size_t next = 0;  // bytes to pass over
+    for (const std::size_t d : index.beginning_with(first_line(rest))) {
+      const LabelledDocument& document = documents[d];
+      if (!rest.starts_with(document.text)) continue;
+      out.found[d] = true;
+      if (next > 0) continue;  // the same text once more
+      for (const LabelledSpan& span : document.spans) {
+        const auto offset = static_cast<std::int64_t>(at);
+        out.spans.push_back({span.begin + offset, span.end + offset, span.u});
+      }
+      next = document.text.size();
     }
-    out.text += document.text;
-    if (!out.text.empty() && out.text.back() != '\n') out.text += '\n';
+    at = text.find('\n', at + (next == 0 ? 0 : next - 1));
+    if (at == std::string_view::npos) break;
+    ++at;
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace depthgrid {
@@ -39,13 +40,15 @@ struct LabelFile {
 ///         or repeated names, lines that are not JSON or not UTF-8.
 LabelFile read_label_file(const std::filesystem::path& file, const std::vector<std::string>& names);
 
-/// Documents as one text.
-struct LabelledText {
-  std::string text;
-  std::vector<LabelledSpan> spans;  // of `text`; sorted, disjoint
+/// Where the labels of documents stand in a text.
+struct LocatedLabels {
+  std::vector<LabelledSpan> spans;  // of the text; sorted, disjoint
+  std::vector<bool> found;          // (documents)
 };
 
-/// Each document is followed by a newline, unless it ends in one; no span contains that newline.
-LabelledText joined(std::span<const LabelledDocument> documents);
+/// Finds documents in a text, each whole and at the beginning of a line, in whatever order and
+/// number; of two that begin alike, the longer one.
+/// @throws UserError (BadData) for two documents of one text with different labels.
+LocatedLabels located(std::string_view text, std::span<const LabelledDocument> documents);
 
 }  // namespace depthgrid

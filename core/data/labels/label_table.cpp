@@ -57,12 +57,18 @@ double by_probability(const Attribute& attribute, double score) {
   return 2 * score - 1;
 }
 
+double by_itself(const Attribute& /*attribute*/, double score) {
+  return score;
+}
+
 struct MapRow {
-  std::string_view word;
+  std::string_view word;  // empty: none
   double (*value)(const Attribute& attribute, double score);
 };
-constexpr std::array<MapRow, 3> kMaps{
-    {{"rank", by_rank}, {"sign", by_sign}, {"probability", by_probability}}};  // by LabelMap
+constexpr std::array<MapRow, 4> kMaps{{{"rank", by_rank},
+                                       {"sign", by_sign},
+                                       {"probability", by_probability},
+                                       {"", by_itself}}};  // by LabelMap
 
 /// Nats; of a share that is not known, NaN.
 double entropy_of_share(double p) {
@@ -169,7 +175,7 @@ Attribute attribute_from_json(const nlohmann::ordered_json& json) {
 
 LabelMap label_map(std::string_view word) {
   for (std::size_t i = 0; i < kMaps.size(); ++i) {
-    if (kMaps[i].word == word) return static_cast<LabelMap>(i);
+    if (!word.empty() && kMaps[i].word == word) return static_cast<LabelMap>(i);
   }
   throw UserError(ExitCode::Usage,
                   fmt::format("train.control.labels.map: unknown word '{}'; known: rank, sign, "

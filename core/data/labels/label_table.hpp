@@ -68,9 +68,10 @@ Attribute attribute_from_json(const nlohmann::ordered_json& json);
 
 /// How a score becomes u, in [-1, 1]: words of `train.control.labels.map`.
 enum class LabelMap : std::uint8_t {
-  Rank,        ///< 2q - 1, q the mid-rank among the training sentences
-  Sign,        ///< 1 if the score is above the threshold, else -1
-  Probability  ///< 2s - 1, of a score s in [0, 1]
+  Rank,         ///< 2q - 1, q the mid-rank among the training sentences
+  Sign,         ///< 1 if the score is above the threshold, else -1
+  Probability,  ///< 2s - 1, of a score s in [0, 1]
+  AsItIs        ///< the score, which is u; no word of the leaf
 };
 
 /// @throws UserError for an unknown word.

@@ -22,6 +22,12 @@ struct TextSegment {
   bool operator==(const TextSegment&) const = default;
 };
 
+/// What it says. @param text  whose part it is.
+inline std::string_view text_of(std::string_view text, const TextSegment& part) {
+  return text.substr(static_cast<std::size_t>(part.begin),
+                     static_cast<std::size_t>(part.end - part.begin));
+}
+
 /// The segments of a text, roughly its sentences and headings; together they are the text.
 ///
 /// A segment ends right after the byte that completes the pattern of its kind. Every completion

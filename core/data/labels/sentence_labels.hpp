@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,25 +23,20 @@ struct SentenceLabels {
   }
 };
 
-/// Fits attributes on the labelled sentences of the training text: the ranks of their scores, and
-/// thresholds where the rule has none. This depends on no map from scores to u.
-/// @param names  as in `model.control.names`.
-/// @throws UserError (Usage) for a name that no rule has.
-std::vector<Attribute> fit_attributes(std::span<const std::string> names, std::string_view text,
-                                      Terminator kind);
+/// The segments of a text and what is known of each: see label_source.hpp.
+struct ScoredText {
+  std::vector<TextSegment> parts;  // together they are the text
+  std::vector<double> scores;      // (parts, c); NaN = unlabelled
+};
 
-/// Number of segments of a text that rules can label.
-std::int64_t labelled_segments(std::string_view text, Terminator kind);
-
-/// Labels a text: the whole segment is scored, so a window that begins inside it has its label.
+/// Labels a text: the whole segment was scored, so a window that begins inside it has its label.
 /// @param attributes  (c), fitted on the training text.
 /// @param ends        (tokens) token_ends() of `text`; empty: no segments of tokens.
 /// @param maps        (c), how each score becomes u.
-/// @throws UserError (Usage) for an attribute that no rule has; what label_value() throws; Error
-///         unless each attribute has a map.
-SentenceLabels label_text(std::span<const Attribute> attributes, std::string_view text,
-                          Terminator kind, std::span<const std::int64_t> ends,
-                          std::span<const LabelMap> maps);
+/// @throws what label_value() throws; Error unless each attribute has a map and scores.
+SentenceLabels labels_of(std::span<const Attribute> attributes, std::span<const LabelMap> maps,
+                         std::string_view text, const ScoredText& scored,
+                         std::span<const std::int64_t> ends);
 
 /// `train.control.labels.shuffle: sentences`: the rows (u and flags, whole vectors) are permuted
 /// among the segments that have a label, so that every marginal and every correlation between

@@ -32,4 +32,11 @@ void each_word_of(std::string_view text, const Use& use) {
   if (begin < text.size()) use(begin, text.size());
 }
 
+/// Whether there is any.
+inline bool has_word(std::string_view text) {
+  bool any = false;
+  each_word_of(text, [&](std::size_t, std::size_t) { any = true; });
+  return any;
+}
+
 }  // namespace depthgrid

@@ -68,9 +68,18 @@ TEST(AttributeRules, QuotesAndCommas) {
   EXPECT_EQ(score("comma", ""), 0);
 }
 
+TEST(AttributeRules, ParenthesesCapitalsAndMasculinePronouns) {
+  EXPECT_EQ(score("parenthesis", "it ( so they say ) was"), 1);
+  EXPECT_EQ(score("parenthesis", "it [ so they say ) was"), 0);
+  EXPECT_EQ(score("capitals", "The king of Spain 3X"), 2.0 / 5);
+  EXPECT_EQ(score("capitals", ""), 0);
+  EXPECT_EQ(score("masculine", "He gave the heir his hat himself ; she"), 3);
+  EXPECT_EQ(score("masculine", "the history"), 0);
+}
+
 TEST(AttributeRules, AreFoundByName) {
-  ASSERT_EQ(attribute_rules().size(), 5U);
-  EXPECT_EQ(rule_names(), "long, digits, passive, quote, comma");
+  ASSERT_EQ(attribute_rules().size(), 8U);
+  EXPECT_EQ(rule_names(), "long, digits, passive, quote, comma, parenthesis, capitals, masculine");
   for (const AttributeRule& rule : attribute_rules()) {
     EXPECT_EQ(find_rule(rule.name), &rule);
     EXPECT_FALSE(rule.meaning.empty());

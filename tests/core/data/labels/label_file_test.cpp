@@ -177,26 +177,42 @@ TEST(LabelFile, AMistakeIsBadDataAndAFileThatIsNotThereIsNoInput) {
   EXPECT_EQ(code_for(folder.write("good.jsonl", "{\"text\": \"a\"}")), ExitCode::Done);
 }
 
-TEST(LabelFile, JoinedDocumentsAreEachFollowedByOneNewline) {
+TEST(LabelFile, DocumentsAreFoundAtTheBeginningsOfLinesInAnyOrder) {
   const LabelFile file =
-      read(R"({"text": "one", "u": {"formality": 1}})"
+      read(R"({"text": "three four", "spans": [{"begin": 6, "end": 10, "u": {"toxicity": 0.5}}]})"
            "\n"
-           R"({"text": "two\n"})"
+           R"({"text": "one\ntwo", "u": {"formality": 1}})"
            "\n"
-           R"({"text": "three four", "spans": [{"begin": 6, "end": 10, "u": {"toxicity": 0.5}}]})"
+           R"({"text": "one", "u": {"formality": -1}})"
+           "\n"
+           R"({"text": "absent"})"
            "\n");
-  const LabelledText all = joined(file.documents);
-  EXPECT_EQ(all.text, "one\ntwo\nthree four\n");
-  ASSERT_EQ(all.spans.size(), 2U);
-  EXPECT_EQ(all.spans[0].begin, 0);
-  EXPECT_EQ(all.spans[0].end, 3);
-  EXPECT_EQ(all.spans[0].u[0], 1.0);
-  const LabelledSpan& last = all.spans[1];
-  EXPECT_EQ(all.text.substr(static_cast<std::size_t>(last.begin),
-                            static_cast<std::size_t>(last.end - last.begin)),
-            "four");
-  EXPECT_EQ(last.u[1], 0.5);
-  EXPECT_EQ(joined({}).text, "");
+  const std::string text = "none\none\ntwo\n three four\nthree four\none\n";
+  const LocatedLabels all = located(text, file.documents);
+  const auto said = [&](const LabelledSpan& span) {
+    return text.substr(static_cast<std::size_t>(span.begin),
+                       static_cast<std::size_t>(span.end - span.begin));
+  };
+  ASSERT_EQ(all.spans.size(), 3U);
+  EXPECT_EQ(said(all.spans[0]), "one\ntwo") << "the longer document that stands there";
+  EXPECT_EQ(said(all.spans[1]), "four");
+  EXPECT_EQ(all.spans[1].u[1], 0.5);
+  EXPECT_EQ(said(all.spans[2]), "one");
+  EXPECT_EQ(all.spans[2].u[0], -1);
+  EXPECT_EQ(all.found, (std::vector<bool>{true, true, true, false}));
+}
+
+TEST(LabelFile, OneTextWithTwoLabelsIsRefused) {
+  const LabelFile twice = read(R"({"text": "one", "u": {"formality": 1}})"
+                               "\n"
+                               R"({"text": "one", "u": {"formality": 1}})"
+                               "\n");
+  EXPECT_EQ(located("one\n", twice.documents).spans.size(), 1U);
+  const LabelFile two = read(R"({"text": "one", "u": {"formality": 1}})"
+                             "\n"
+                             R"({"text": "one", "u": {"formality": 0}})"
+                             "\n");
+  EXPECT_THROW(located("one\n", two.documents), UserError);
 }
 
 }  // namespace label_file_test

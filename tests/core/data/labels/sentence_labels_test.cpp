@@ -13,9 +13,13 @@
 #include "core/data/labels/token_ends.hpp"
 #include "core/data/tokenizers/tokenizer.hpp"
 #include "tests/core/data/data_test_support.hpp"
+#include "tests/core/data/labels/rule_labels.hpp"
 
 namespace depthgrid {
 namespace sentence_labels_test {
+
+using test::fit_attributes;
+using test::label_text;
 
 using Ends = std::vector<std::int64_t>;
 using Ids = std::vector<std::uint32_t>;

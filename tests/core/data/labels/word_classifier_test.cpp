@@ -1,0 +1,190 @@
+// Labels told from the tokens of a sentence: what can be told is, what cannot is not, and nothing
+// but the labelled sentences of an axis decides its weights.
+#include "core/data/labels/word_classifier.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "core/data/labels/likelihood_auc.hpp"
+#include "core/data/random_words.hpp"
+
+namespace depthgrid {
+namespace word_classifier_test {
+
+constexpr std::int64_t kVocabulary = 50;
+constexpr std::uint32_t kTold = 10;     // tokens of either kind of sentence, from 0 and from here
+constexpr std::uint32_t kNeutral = 20;  // from here tokens of all sentences
+constexpr std::size_t kLength = 8;
+
+struct ToldSentence {
+  std::vector<std::uint32_t> tokens;
+  std::vector<std::int8_t> flags;  // (axes)
+};
+
+struct ToldText {
+  TokenStream tokens;
+  SentenceLabels labels;
+};
+
+ToldText text_of_sentences(const std::vector<ToldSentence>& sentences) {
+  std::vector<std::uint32_t> ids;
+  SentenceLabels labels;
+  labels.axes = std::ssize(sentences.front().flags);
+  for (const ToldSentence& one : sentences) {
+    const auto number = static_cast<std::int32_t>(labels.segments());
+    ids.insert(ids.end(), one.tokens.begin(), one.tokens.end());
+    labels.segment.insert(labels.segment.end(), one.tokens.size(), number);
+    for (const std::int8_t flag : one.flags) {
+      labels.positive.push_back(flag);
+      labels.u.push_back(flag < 0 ? std::nanf("") : static_cast<float>(2 * flag - 1));
+    }
+  }
+  return {TokenStream::from_ids(ids, kVocabulary, 0), std::move(labels)};
+}
+
+WordClassifier fit_of(const std::vector<ToldSentence>& sentences) {
+  const ToldText text = text_of_sentences(sentences);
+  return fit_words(text.tokens, text.labels, kVocabulary);
+}
+
+/// Sentences of which two tokens, at most, tell the label of axis 0, and none that of axis 1.
+std::vector<ToldSentence> some_sentences(std::uint32_t count, std::uint64_t seed) {
+  const RandomWords random(seed, "word_classifier_test");
+  std::vector<ToldSentence> out;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::uint32_t place = 0;
+    const auto below = [&](std::uint64_t n) {
+      return static_cast<std::uint32_t>(random.below(n, place++, i, 0));
+    };
+    ToldSentence one;
+    for (std::size_t j = 0; j < kLength; ++j) {
+      one.tokens.push_back(kNeutral + below(kVocabulary - kNeutral));
+    }
+    const std::uint32_t label = below(2), other = below(2);
+    for (int j = 0; j < 2; ++j) {
+      const std::uint32_t at = below(kLength);
+      one.tokens[at] = (label == 1 ? 0 : kTold) + below(kTold);
+    }
+    one.flags = {static_cast<std::int8_t>(label), static_cast<std::int8_t>(other)};
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+double auc_of(const WordClassifier& fit, const std::vector<ToldSentence>& sentences,
+              std::size_t axis) {
+  std::vector<double> scores;
+  std::vector<std::int8_t> positive;
+  for (const ToldSentence& one : sentences) {
+    std::vector<double> shares(kVocabulary);
+    for (const std::uint32_t token : one.tokens) {
+      shares[token] += 1.0 / static_cast<double>(one.tokens.size());
+    }
+    scores.push_back(fit.odds(shares).at(axis));
+    positive.push_back(one.flags[axis]);
+  }
+  return area_under_curve(scores, positive);
+}
+
+std::vector<float> weights_of_axis(const WordClassifier& fit, std::int64_t axis) {
+  const auto first = fit.weight.begin() + axis * kVocabulary;
+  return {first, first + kVocabulary};
+}
+
+TEST(WordClassifier, TellsHeldOutSentencesThatDifferInTheirWordsAndNoOthers) {
+  const WordClassifier fit = fit_of(some_sentences(1500, 1));
+  ASSERT_EQ(fit.weight.size(), static_cast<std::size_t>(2 * kVocabulary));
+  ASSERT_EQ(fit.bias.size(), 2U);
+  const std::vector<ToldSentence> heldout = some_sentences(1000, 2);
+  EXPECT_GT(auc_of(fit, heldout, 0), .99);
+  EXPECT_NEAR(auc_of(fit, heldout, 1), .5, .09);  // five deviations
+  const std::vector<float> weight = weights_of_axis(fit, 0);
+  for (std::uint32_t v = 0; v < kTold; ++v) {
+    EXPECT_GT(weight[v], 0) << v;
+    EXPECT_LT(weight[kTold + v], 0) << v;
+  }
+}
+
+/// Of sentences of one token, whose labels it tells in three of four cases, the log-odds are ±ln 3.
+TEST(WordClassifier, LearnsTheOddsOfAWord) {
+  const RandomWords random(5, "word_classifier_test");
+  std::vector<ToldSentence> sentences;
+  for (std::uint32_t i = 0; i < 4000; ++i) {
+    const std::uint32_t token = i % 2;
+    const bool usual = random.below(4, 0, i, 0) < 3;
+    const bool positive = (token == 0) == usual;
+    sentences.push_back({{token}, {static_cast<std::int8_t>(positive ? 1 : 0)}});
+  }
+  const WordClassifier fit = fit_of(sentences);
+  std::vector<double> first(kVocabulary), second(kVocabulary);
+  first[0] = second[1] = 1;
+  EXPECT_NEAR(fit.odds(first).at(0), std::log(3.0), .25);
+  EXPECT_NEAR(fit.odds(second).at(0), -std::log(3.0), .25);
+}
+
+TEST(WordClassifier, IsAFunctionOfItsArguments) {
+  const std::vector<ToldSentence> sentences = some_sentences(200, 3);
+  const WordClassifier one = fit_of(sentences), other = fit_of(sentences);
+  EXPECT_EQ(one.weight, other.weight);
+  EXPECT_EQ(one.bias, other.bias);
+}
+
+TEST(WordClassifier, OfAnAxisDoesNotDependOnTheOthers) {
+  const std::vector<ToldSentence> both = some_sentences(200, 3);
+  std::vector<ToldSentence> alone = both;
+  for (ToldSentence& one : alone) one.flags.erase(one.flags.begin());
+  const WordClassifier fit = fit_of(both), own = fit_of(alone);
+  EXPECT_EQ(weights_of_axis(fit, 1), own.weight);
+  EXPECT_EQ(fit.bias[1], own.bias[0]);
+}
+
+TEST(WordClassifier, DoesNotSeeSentencesWithoutALabel) {
+  std::vector<ToldSentence> sentences = some_sentences(200, 4);
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    if (i % 3 == 1) sentences[i].flags = {-1, -1};
+    if (i % 3 == 2) sentences[i].flags[0] = -1;
+  }
+  const WordClassifier before = fit_of(sentences);
+  const std::vector<ToldSentence> others = some_sentences(200, 5);
+  std::vector<ToldSentence> changed = sentences;
+  for (std::size_t i = 1; i < changed.size(); i += 3) changed[i].tokens = others[i].tokens;
+  const WordClassifier without = fit_of(changed);
+  EXPECT_EQ(without.weight, before.weight);
+  EXPECT_EQ(without.bias, before.bias);
+  for (std::size_t i = 2; i < changed.size(); i += 3) changed[i].tokens = others[i].tokens;
+  const WordClassifier after = fit_of(changed);
+  EXPECT_EQ(weights_of_axis(after, 0), weights_of_axis(before, 0));
+  EXPECT_EQ(after.bias[0], before.bias[0]);
+  EXPECT_NE(weights_of_axis(after, 1), weights_of_axis(before, 1)) << "which has those labels";
+  for (std::size_t i = 0; i < changed.size(); i += 3) changed[i].tokens = others[i].tokens;
+  EXPECT_NE(weights_of_axis(fit_of(changed), 0), weights_of_axis(before, 0));
+}
+
+TEST(WordClassifier, OfAnAxisWithoutLabelsHasNoWeights) {
+  std::vector<ToldSentence> sentences = some_sentences(50, 6);
+  for (ToldSentence& one : sentences) one.flags[1] = -1;
+  const WordClassifier fit = fit_of(sentences);
+  EXPECT_EQ(weights_of_axis(fit, 1), std::vector<float>(kVocabulary));
+  EXPECT_EQ(fit.bias[1], 0);
+  EXPECT_NE(weights_of_axis(fit, 0), std::vector<float>(kVocabulary));
+}
+
+TEST(WordClassifier, AddsWeightsByTheSharesOfTheirWords) {
+  const WordClassifier fit{.weight = {1, -2, 4, .5F, .25F, 8}, .bias = {.5F, -3}};
+  EXPECT_EQ(fit.odds({.5, .25, .25}), (std::vector<double>{1.5, -.6875}));
+  EXPECT_EQ(fit.odds({0, 0, 1}), (std::vector<double>{4.5, 5}));
+}
+
+TEST(WordClassifier, RefusesLabelsOfAnotherText) {
+  ToldText text = text_of_sentences(some_sentences(5, 7));
+  text.labels.segment.pop_back();
+  EXPECT_THROW(fit_words(text.tokens, text.labels, kVocabulary), Error);
+}
+
+}  // namespace word_classifier_test
+}  // namespace depthgrid
