@@ -42,6 +42,10 @@ bool is_added_module(std::string_view group) {
          kAddedGroups.end();
 }
 
+bool is_training_aid(std::string_view name) {
+  return name.starts_with("contrast.");
+}
+
 StartFit start_fit(const std::vector<TensorInfo>& source, const std::vector<TensorInfo>& target) {
   StartFit fit;
   std::map<std::string, const TensorInfo*> there;
@@ -64,7 +68,8 @@ StartFit start_fit(const std::vector<TensorInfo>& source, const std::vector<Tens
     there.erase(at);
   }
   for (const TensorInfo& tensor : source) {
-    if (there.contains(tensor.name)) fit.problems.push_back("unknown here: " + tensor.name);
+    if (!there.contains(tensor.name) || is_training_aid(tensor.name)) continue;
+    fit.problems.push_back("unknown here: " + tensor.name);
   }
   return fit;
 }

@@ -21,8 +21,12 @@ struct StartFit {
 /// network, router, scalars and predictor of skipping layers): the source may lack them.
 bool is_added_module(std::string_view group);
 
+/// True for parameters that training learns beside the model, which another phase may lack: those
+/// of `train.control.contrastive`.
+bool is_training_aid(std::string_view name);
+
 /// Every parameter of the target must be in the source with the same shape, except those of added
-/// modules; the source may contain nothing else.
+/// modules; the source may contain nothing else, except training aids.
 StartFit start_fit(const std::vector<TensorInfo>& source, const std::vector<TensorInfo>& target);
 
 /// Parameters by structure.
