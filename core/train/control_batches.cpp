@@ -193,13 +193,16 @@ Contrast ControlBatches::contrast(std::int64_t step, std::int64_t first_row,
   auto* axis = out.axis.data_ptr<std::int64_t>();
   float *label = out.label.data_ptr<float>(), *wanted = out.wanted.data_ptr<float>();
   std::vector<std::int64_t> starts(static_cast<std::size_t>(rows));
-  for (const Cell& cell : cells_) {
+  for (std::size_t e = 0; e < cells_.size(); ++e) {
+    const Cell& cell = cells_[e];
+    const std::vector<std::size_t>& own = contrasted_.axes[contrasted_.axes.size() > 1 ? e : 0];
     const std::int64_t turn = cell.first_step + step - 1;
     sampler_.starts(cell.seed, turn, first_row, starts);
     for (std::int64_t r = 0; r < rows; ++r, sentence += tokens, label += tokens) {
       const WindowDraw draw(cell.seed, turn, first_row + r);
-      const auto asked = static_cast<std::size_t>(draw.below(std::ssize(contrasted_.axes), kAsked));
-      const std::size_t k = contrasted_.axes[asked];
+      const bool told = !own.empty();
+      const std::size_t k =
+          told ? own[static_cast<std::size_t>(draw.below(std::ssize(own), kAsked))] : 0;
       *axis++ = static_cast<std::int64_t>(k);
       *wanted++ = draw.unit(kSign) < 0.5 ? 1.0F : -1.0F;
       const std::int32_t* of =
@@ -208,6 +211,7 @@ Contrast ControlBatches::contrast(std::int64_t step, std::int64_t first_row,
       for (std::int64_t t = 0; t < tokens; ++t) {
         number += t > 0 && of[t] != of[t - 1] ? 1 : 0;  // segments without a token have none
         sentence[t] = number;
+        if (!told) continue;
         label[number] = cell.labels->positive[static_cast<std::size_t>(of[t]) * axes + k];
       }
     }

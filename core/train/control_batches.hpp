@@ -38,8 +38,9 @@ void draw_control(const ControlDraws& draws, const SentenceLabels& labels,
 
 /// The rows of a global batch whose sentences are told apart: see Contrast.
 struct ContrastedRows {
-  std::int64_t rows = 0;          // the first of them; 0: none
-  std::vector<std::size_t> axes;  // that are asked about; one at least
+  std::int64_t rows = 0;  // the first of them; 0: none
+  /// (E), or (1) for all cells: which are asked about. Of a cell without any no label is told.
+  std::vector<std::vector<std::size_t>> axes;
 };
 
 /// Windows of a text, each under a signal made of the labels of its sentences.

@@ -26,7 +26,7 @@ constexpr Variable kControlVariables[] = {
      "entropy of u itself per sentence: of a rank, or of a sign", "plan, labels",
      "core/data/labels/corpus_labels.hpp"},
     {"control_axis_trained", "cell, control_axis", Int8, "1",
-     "flag: 0 one label for all sentences, left out, 1 trained", "plan, labels",
+     "flag: 0 one label for all sentences, or no prompt, 1 trained", "plan, labels; end, prompts",
      "core/data/labels/corpus_labels.hpp"},
     {"control_nll_neutral", "cell, split", Float64, "nat",
      "loss per token at u = 0: of the four, the one that may be called perplexity", "end, labels",

@@ -181,7 +181,7 @@ void JobEvaluation::set_final(CellFacts& facts, std::size_t e, const FinalResult
   column("final_perplexity", &EvalResult::perplexity, kNaN);
   if (!job_.labels.empty()) set_control(facts, *job_.labels[e], results.control, e);
   if (!results.steering.empty()) {
-    set_steering(facts, axis_names(*job_.configs[e]), results.steering, e);
+    set_steering(facts, axis_names(*job_.configs[e]), results.steering, e, job_.steps());
   }
   if (results.modes) {
     set_modes(facts, *results.modes, job_.fused, e, job_.sampler.seq_len());

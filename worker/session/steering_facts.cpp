@@ -9,7 +9,7 @@
 namespace depthgrid {
 
 void set_steering(CellFacts& facts, const std::vector<std::string>& axis_names,
-                  const std::vector<SteeringFigures>& figures, std::size_t e) {
+                  const std::vector<SteeringFigures>& figures, std::size_t e, std::int64_t steps) {
   if (figures.empty()) return;
   using F = SteeringFigures;
   const auto axis = [&](const char* name, const auto& names) {
@@ -44,6 +44,11 @@ void set_steering(CellFacts& facts, const std::vector<std::string>& axis_names,
   column("steering_neutral_share", [](const F::Entry& entry) { return entry.neutral_share; });
   column("steering_prompts",
          [](const F::Entry& entry) { return static_cast<double>(entry.prompts); });
+  std::vector<double> trained;
+  for (const std::array<F::Entry, 3>& parts : figures[e].axes) {
+    trained.push_back(steps > 0 && parts[F::Train].prompts > 0 ? 1 : 0);
+  }
+  facts.set("control_axis_trained", std::move(trained));
 }
 
 }  // namespace depthgrid

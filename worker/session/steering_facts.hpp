@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace depthgrid {
 /// over control_axis, steering_part and, the masses, steering_signal, with the axes' labels.
 /// @param axis_names  (c), of `model.control.names`.
 /// @param figures     (E), of these c axes; empty: there was no evaluation, nothing is set.
+/// @param steps       of training; without any no axis was trained.
 void set_steering(CellFacts& facts, const std::vector<std::string>& axis_names,
-                  const std::vector<SteeringFigures>& figures, std::size_t e);
+                  const std::vector<SteeringFigures>& figures, std::size_t e, std::int64_t steps);
 
 }  // namespace depthgrid

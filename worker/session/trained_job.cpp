@@ -74,11 +74,12 @@ std::unique_ptr<BatchSource> TrainedJob::batches() const {
         {control_draws(*configs[e]), training_labels[e], train.data_seed[e], train.first_step[e]});
   }
   ContrastedRows contrasted{.rows = contrasted_rows(*configs[0]), .axes = {}};
-  const std::vector<bool>& learned = labels.front()->trained;
-  for (std::size_t k = 0; k < learned.size(); ++k) {
-    if (learned[k]) contrasted.axes.push_back(k);
+  for (const auto& own : labels) {  // whether an axis says something depends on its map
+    std::vector<std::size_t>& axes = contrasted.axes.emplace_back();
+    for (std::size_t k = 0; k < own->trained.size(); ++k) {
+      if (own->trained[k]) axes.push_back(k);
+    }
   }
-  if (contrasted.axes.empty()) contrasted.rows = 0;
   return std::make_unique<ControlBatches>(data->train(), sampler, std::move(each),
                                           labels.front()->kinds(), std::move(contrasted));
 }

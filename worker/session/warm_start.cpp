@@ -52,7 +52,12 @@ std::vector<std::string> load_cell(const FinalWeights& source, const CellConfig&
                             fit.problems.size(), fmt::join(fit.problems, "\n  ")));
   }
   const at::NoGradGuard no_grad;
+  const auto lacks = [&](const std::string& name) {
+    return std::ranges::none_of(arena.layout().slots(),
+                                [&](const ParameterSlot& slot) { return slot.spec.name == name; });
+  };
   for (const ParameterSlot& from : source.layout.slots()) {
+    if (is_training_aid(from.spec.name) && lacks(from.spec.name)) continue;
     const at::Tensor into = slot_view(arena.values(), arena.layout().find(from.spec.name))
                                 .select(0, static_cast<std::int64_t>(e));
     const float* const values = source.values.data() + from.offset;
@@ -111,9 +116,9 @@ std::vector<StartedFrom> warm_start(const std::vector<const CellConfig*>& cells,
     if (cells[e]->word("model.init.layout") == "hf-gpt2") {
       load_hf_gpt2(path, options, e, arena);
     } else {
-      out[e].fresh =
-          load_weights(arena, static_cast<std::int64_t>(e), native_places(arena.layout()),
-                       SafetensorsFile(start_files(path).back()));
+      out[e].fresh = load_weights(
+          arena, static_cast<std::int64_t>(e), native_places(arena.layout()),
+          SafetensorsFile(start_files(path).back()), {"contrast.scale", "contrast.bias"});
       clear_controls(out[e], e, arena);
     }
   }

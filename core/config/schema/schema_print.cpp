@@ -119,7 +119,8 @@ that line. If the source does not complete, the cell fails with that reason. Res
 factor), several make it a factor; `--set seeds=2` and other keys of the grid work too. Values are typed as in
 YAML; brackets make a list value (`--set eval.splits=[train,valid]`).
 
-**Paths** (`base`, `data.path`, `data.valid`, `data.test`, `data.tokenizer_path`, `data.cache`, and the files of `model.init.from`)
+**Paths** (`base`, `data.path`, `data.valid`, `data.test`, `data.tokenizer_path`, `data.cache`, `train.control.labels.file`,
+`train.control.labels.scores`, `train.steering.file`, and the files of `model.init.from`)
 are relative to the file in which they are written; those after `--set` are relative to the working directory.
 
 **Class.** `PerCell`: part of a cell's identity, may differ inside one fused job. `PerCell*`: the number may

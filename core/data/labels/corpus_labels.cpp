@@ -97,7 +97,11 @@ void refuse_no_labels(const CorpusLabels& labels, const DataOptions& options,
         by.file.string(), raw);
   } else if (by.source == "file") {
     why = fmt::format(
-        "no labelled document of {} is in its training text, from the beginning of a line",
+        "no labelled document of {} is in its training text, from the beginning of a line to the "
+        "end "
+        "of one, with the same line breaks; a document that is cut by the shares of dev and valid "
+        "is "
+        "in none of them",
         by.file.string());
   }
   throw UserError(ExitCode::BadData, fmt::format("corpus {}: {}", options.corpus, why));
@@ -175,10 +179,11 @@ CorpusLabels label_corpus(const DataOptions& options, const Dataset& data,
     out.signal_entropy.push_back(entropy);
     out.trained.push_back(entropy > 0);
     if (entropy > 0) continue;
+    const bool any = out.attributes[a].ranks.size() > 0;
     out.warnings.push_back(
-        fmt::format("corpus {}: all sentences of the training text have the same label '{}': the "
-                    "axis is not trained",
-                    options.corpus, out.attributes[a].name));
+        fmt::format("corpus {}: {} of the training text {} label '{}': the axis is not trained",
+                    options.corpus, any ? "all sentences" : "no sentence",
+                    any ? "have the same" : "has a", out.attributes[a].name));
   }
   for (SentenceLabels& split : out.splits) leave_out(split, out.trained);
   return out;

@@ -155,6 +155,14 @@ std::string_view first_line(std::string_view text) {
   return text.substr(0, text.find('\n'));
 }
 
+/// Whether a text begins with this document, whole: with its last line.
+bool stands_at_beginning(std::string_view text, std::string_view document) {
+  if (!text.starts_with(document)) return false;
+  const std::string_view behind = text.substr(document.size());
+  return document.ends_with('\n') || behind.empty() || behind.starts_with('\n') ||
+         behind.starts_with("\r\n");
+}
+
 bool same_labels(const LabelledDocument& a, const LabelledDocument& b) {
   const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
   return std::ranges::equal(a.spans, b.spans, [&](const LabelledSpan& x, const LabelledSpan& y) {
@@ -213,7 +221,7 @@ LocatedLabels located(std::string_view text, std::span<const LabelledDocument> d
     std::size_t next = 0;  // bytes to pass over
     for (const std::size_t d : index.beginning_with(first_line(rest))) {
       const LabelledDocument& document = documents[d];
-      if (!rest.starts_with(document.text)) continue;
+      if (!stands_at_beginning(rest, document.text)) continue;
       out.found[d] = true;
       if (next > 0) continue;  // the same text once more
       for (const LabelledSpan& span : document.spans) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/data/labels/attribute_rules.hpp"
 #include "core/data/labels/json_records.hpp"
@@ -125,6 +127,16 @@ class ScoreFile final : public Scores {
   SegmentScores known_;
 };
 
+/// Of the words that are files: a script that has changed is asked again.
+std::vector<std::string> digests_of_files(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  for (const std::string& word : words) {
+    std::error_code problem;
+    if (std::filesystem::is_regular_file(word, problem)) out.push_back(hex(sha256_file(word)));
+  }
+  return out;
+}
+
 class Command final : public Scores {
  public:
   Command(const LabelOptions& options, CommandPlace place)
@@ -147,6 +159,7 @@ class Command final : public Scores {
       }
     }
     const CommandScores answers = run_score_command({.argv = options_.command,
+                                                     .versions = digests_of_files(options_.command),
                                                      .names = options_.names,
                                                      .timeout_s = options_.timeout_s,
                                                      .probability = probability(),

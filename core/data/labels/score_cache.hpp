@@ -17,8 +17,9 @@ namespace depthgrid {
 /// folder that cannot be written costs a warning and the next run's time, nothing else. Of two
 /// processes that write at once, the later one's file stays.
 ///
-/// A program that gives other answers under the same arguments is not noticed: remove its file, or
-/// give the program an argument that says its version.
+/// A program that gives other answers under the same arguments is not noticed, unless what changed
+/// is a file that they name (ScoreCommand::versions): remove its file, or give the program an
+/// argument that says its version.
 class ScoreCache {
  public:
   /// Reads what is there. @param folder  made when first needed; empty = nothing is kept.

@@ -237,7 +237,9 @@ CommandScores run_score_command(const ScoreCommand& command,
   const ScoreRange range = command.probability ? kProbabilities : ScoreRange{};
   const std::size_t width = command.names.size();
   const DistinctTexts distinct = distinct_of(texts);
-  ScoreCache cache(command.cache, command.argv, command.names);
+  std::vector<std::string> asks = command.argv;
+  asks.insert(asks.end(), command.versions.begin(), command.versions.end());
+  ScoreCache cache(command.cache, asks, command.names);
   std::vector<double> rows(distinct.texts.size() * width, kNaN);
   const auto row_at = [&](std::size_t i) {
     return rows.begin() + static_cast<std::ptrdiff_t>(i * width);

@@ -19,7 +19,9 @@ namespace depthgrid {
 /// standard error is free: the last lines stand in the error if it fails. Bytes of a text that are
 /// not UTF-8 reach it as U+FFFD.
 struct ScoreCommand {
-  std::vector<std::string> argv;   // the program, by path or by name in PATH, and its arguments
+  std::vector<std::string> argv;  // the program, by path or by name in PATH, and its arguments
+  /// What else its answers depend on, such as the digest of a script: part of the cache's key.
+  std::vector<std::string> versions = {};
   std::vector<std::string> names;  // of the scores, in the order of the result
   double timeout_s = 3600;         // seconds, for all texts together
   bool probability = false;        // scores are in [0, 1]; else any finite number

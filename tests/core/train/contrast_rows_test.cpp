@@ -76,7 +76,7 @@ void expect_rows_of(const Contrast& some, const Contrast& all, std::int64_t firs
 
 TEST(ContrastRows, AreTheFirstOfTheGlobalBatchHoweverItIsDivided) {
   const auto labels = some_labels();
-  const ContrastedRows five{.rows = 5, .axes = {0, 2}};
+  const ContrastedRows five{.rows = 5, .axes = {{0, 2}}};
   const ControlBatches batches = batches_of({{{}, labels, 1, 0}, {{}, labels, 2, 0}}, five);
   const Contrast whole = batches.batch(3, 0, 8).contrast;
   EXPECT_EQ(whole.sentence.sizes(), (at::IntArrayRef{2, 5, kTokens}));
@@ -102,11 +102,11 @@ TEST(ContrastRows, AreTheFirstOfTheGlobalBatchHoweverItIsDivided) {
 TEST(ContrastRows, ChangeNothingElseOfABatch) {
   const std::vector<ControlBatches::Cell> cells = {{{}, some_labels(), 1, 0}};
   const Batch plain = batches_of(cells, {}).batch(3, 0, 8);
-  const Batch more = batches_of(cells, {.rows = 5, .axes = {0, 2}}).batch(3, 0, 8);
+  const Batch more = batches_of(cells, {.rows = 5, .axes = {{0, 2}}}).batch(3, 0, 8);
   EXPECT_FALSE(plain.contrast.axis.defined());
   EXPECT_TRUE(at::equal(plain.windows, more.windows));
   EXPECT_TRUE(at::equal(plain.control.u, more.control.u));
-  const Contrast all = batches_of(cells, {.rows = 8, .axes = {0, 2}}).batch(3, 0, 8).contrast;
+  const Contrast all = batches_of(cells, {.rows = 8, .axes = {{0, 2}}}).batch(3, 0, 8).contrast;
   expect_rows_of(more.contrast, all, 0);
 }
 
@@ -139,7 +139,7 @@ void expect_told(const SentenceLabels& labels, const Contrast& contrast, std::in
 TEST(ContrastRows, HaveTheSentencesOfTheirTargetsWithTheLabelsOfTheirAxes) {
   const auto labels = some_labels();
   const ControlBatches batches =
-      batches_of({{{}, labels, 1, 0}}, {.rows = 50, .axes = {0, 1, 2}}, 50);
+      batches_of({{{}, labels, 1, 0}}, {.rows = 50, .axes = {{0, 1, 2}}}, 50);
   const Batch batch = batches.batch(7, 0, 50);
   for (std::int64_t r = 0; r < 50; ++r) {
     expect_told(*labels, batch.contrast, 0, r, batch.windows[0][r][0].item<std::int64_t>());
@@ -160,7 +160,7 @@ TEST(ContrastRows, CountSentencesWithoutThoseThatHaveNoToken) {
   // All windows of the text, one behind the other.
   const Sampler sampler(SamplerKind::Published1, 2 * kTokens + 1, kTokens, 2);
   const ControlBatches batches(places(2 * kTokens + 1), sampler, {{{}, labels, 1, 0}}, kKinds,
-                               {.rows = 2, .axes = {0}});
+                               {.rows = 2, .axes = {{0}}});
   const Batch batch = batches.batch(1, 0, 2);
   ASSERT_EQ(batch.windows[0][1][0].item<std::int64_t>(), kTokens);
   expect_told(*labels, batch.contrast, 0, 0, 0);
@@ -169,7 +169,7 @@ TEST(ContrastRows, CountSentencesWithoutThoseThatHaveNoToken) {
 
 TEST(ContrastRows, AskAboutEachOfTheirAxesAndBothSignsAlikeOften) {
   const ControlBatches batches =
-      batches_of({{{}, some_labels(), 9, 0}}, {.rows = 50, .axes = {0, 2}}, 50);
+      batches_of({{{}, some_labels(), 9, 0}}, {.rows = 50, .axes = {{0, 2}}}, 50);
   constexpr int kDraws = 10'000;
   int first = 0, plus = 0, both = 0, neutral = 0, plus_of_neutral = 0, same = 0;
   at::Tensor before;
@@ -203,7 +203,7 @@ TEST(ContrastRows, AskAboutEachOfTheirAxesAndBothSignsAlikeOften) {
 
 TEST(ContrastRows, OfACellDoNotDependOnItsNeighbours) {
   const auto one = some_labels(), other = some_labels(1);
-  const ContrastedRows four{.rows = 4, .axes = {0, 1, 2}};
+  const ContrastedRows four{.rows = 4, .axes = {{0, 1, 2}}};
   const ControlBatches two = batches_of({{{}, one, 1, 0}, {{}, other, 2, 40}}, four);
   const ControlBatches alone = batches_of({{{}, other, 2, 0}}, four);
   const Contrast both = two.batch(3, 0, 8).contrast, own = alone.batch(43, 0, 8).contrast;
@@ -236,6 +236,21 @@ TEST(ContrastRows, AreAShareOfTheBatchIfATermHasAWeight) {
   const std::string weight = R"("train.control.anchor":2,"train.batch_size":10,)";
   EXPECT_EQ(rows(weight + R"("train.control.contrastive_rows":1)"), 10);
   EXPECT_EQ(rows(weight + R"("train.control.contrastive_rows":0.01)"), 1);
+}
+
+/// An axis may say nothing under the labels of one cell and something under those of another.
+TEST(ContrastRows, OfACellAreOfItsOwnAxes) {
+  const auto labels = some_labels();
+  const std::vector<ControlBatches::Cell> two = {{{}, labels, 1, 0}, {{}, labels, 2, 0}};
+  const Contrast both =
+      batches_of(two, {.rows = 50, .axes = {{1}, {}}}, 50).batch(1, 0, 50).contrast;
+  EXPECT_TRUE(both.axis[0].eq(1).all().item<bool>());
+  EXPECT_TRUE(both.label[1].eq(-1).all().item<bool>()) << "nothing is asked";
+  const Contrast other =
+      batches_of(two, {.rows = 50, .axes = {{0, 2}, {}}}, 50).batch(1, 0, 50).contrast;
+  EXPECT_TRUE(at::equal(other.label[1], both.label[1]));
+  EXPECT_TRUE(at::equal(other.wanted[1], both.wanted[1]));
+  EXPECT_FALSE(other.axis[0].eq(1).any().item<bool>());
 }
 
 }  // namespace contrast_rows_test

@@ -204,7 +204,7 @@ TEST(SteeringFacts, LieAlongAxisPartAndSignal) {
   const std::vector<F> cells = s.figures(some_prompts());
   CellFacts facts;
 
-  set_steering(facts, {"mood", "scale"}, cells, 1);
+  set_steering(facts, {"mood", "scale"}, cells, 1, 1);
 
   ASSERT_EQ(facts.axes.size(), 3U);
   EXPECT_EQ(facts.axes[0].name, "control_axis");
@@ -228,7 +228,7 @@ TEST(SteeringFacts, LieAlongAxisPartAndSignal) {
 TEST(SteeringFacts, AreNoneWithoutAnEvaluation) {
   CellFacts facts;
 
-  set_steering(facts, {"mood"}, {}, 0);
+  set_steering(facts, {"mood"}, {}, 0, 1);
 
   EXPECT_TRUE(facts.axes.empty());
   EXPECT_TRUE(facts.numbers.empty());
