@@ -115,10 +115,9 @@ MatchGoal::MatchGoal(MatchedWidth open, MatchCandidate reference,
 std::optional<MatchCandidate> MatchGoal::with(std::int64_t width) const {
   Slots slots = *slots_;
   slots.assign(leaf_, pool_->intern(Value(width)), slots.places[leaf_], Origin::Row);
-  const Slots settled = slots;
   Deriver(pool_).derive(slots);
   for (const std::size_t digest : {digest_slot(), labels_digest_slot(), prompts_digest_slot()}) {
-    slots.values[digest] = settled.values[digest];
+    slots.values[digest] = slots_->values[digest];
   }
   Diagnostics problems;
   const Place nowhere{problems.add_text(open_.arm, ""), 0, 0};

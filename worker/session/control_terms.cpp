@@ -26,6 +26,7 @@ bool has_weight(const std::vector<double>& weights) {
 /// Classifiers of the cells, (E, c, V) and (E, c); cells under the same labels share a fit.
 void fit_words(const TrainedJob& job, ControlTerms& terms) {
   const std::int64_t cells = std::ssize(job.configs), axes = job.fused.options.control.axes;
+  const std::int64_t vocabulary = job.data->vocab_size;  // the model may have more
   terms.words = at::zeros({cells, axes, job.fused.options.vocabulary});
   terms.words_bias = at::zeros({cells, axes});
   std::map<const SentenceLabels*, WordClassifier> fits;
@@ -33,11 +34,9 @@ void fit_words(const TrainedJob& job, ControlTerms& terms) {
     const SentenceLabels* labels = job.training_labels[static_cast<std::size_t>(e)].get();
     auto at = fits.find(labels);
     if (at == fits.end()) {
-      const std::int64_t vocabulary = job.data->vocab_size;
       at = fits.emplace(labels, depthgrid::fit_words(job.data->train(), *labels, vocabulary)).first;
     }
     const WordClassifier& fit = at->second;
-    const std::int64_t vocabulary = job.data->vocab_size;
     for (std::int64_t k = 0; k < axes; ++k) {
       auto* to = terms.words[e][k].data_ptr<float>();
       std::copy_n(fit.weight.begin() + k * vocabulary, vocabulary, to);

@@ -201,10 +201,6 @@ void check_prompts(const Slots& s, const RuleReport& report) {
                                        " has no words: `train.task: steering` needs a text, whose "
                                        "tokens its prompts are made of");
   }
-  if (s.is(row.trainable, "flow") && !s.family().flow) {
-    report({row.trainable, row.family},
-           report.shown(row.trainable) + " needs a flow (`model.family: hybrid_ode`)");
-  }
 }
 
 void check_labels(const Slots& s, const RuleReport& report) {
@@ -238,10 +234,6 @@ void check_labels(const Slots& s, const RuleReport& report) {
     report({row.corpus, row.task},
            report.shown(row.corpus) + " has no sentences: `train.task: control` needs a text");
   }
-  if (s.is(row.trainable, "flow") && !s.family().flow) {
-    report({row.trainable, row.family},
-           report.shown(row.trainable) + " needs a flow (`model.family: hybrid_ode`)");
-  }
   if (s.is(row.control_sites, "token") && !s.is(row.label_span, "window")) {
     report({row.control_sites, row.label_span},
            "a prefix (`model.control.sites: token`) has one u for a whole window: it needs "
@@ -256,6 +248,10 @@ void check_control(const Slots& s, const RuleReport& report) {
   check_axes(s, report);
   check_labels(s, report);
   check_prompts(s, report);
+  if (s.is(row.trainable, "flow") && !s.family().flow) {
+    report({row.trainable, row.family},
+           report.shown(row.trainable) + " needs a flow (`model.family: hybrid_ode`)");
+  }
   if (s.integer(row.control_dim) == 0) return;
   const bool both = s.is(row.control_sites, "both");
   const bool field = s.family().flow && !s.is(row.field_kind, "block");

@@ -98,10 +98,8 @@ void refuse_no_labels(const CorpusLabels& labels, const DataOptions& options,
   } else if (by.source == "file") {
     why = fmt::format(
         "no labelled document of {} is in its training text, from the beginning of a line to the "
-        "end "
-        "of one, with the same line breaks; a document that is cut by the shares of dev and valid "
-        "is "
-        "in none of them",
+        "end of one, with the same line breaks; a document that is cut by the shares of dev and "
+        "valid is in none of them",
         by.file.string());
   }
   throw UserError(ExitCode::BadData, fmt::format("corpus {}: {}", options.corpus, why));

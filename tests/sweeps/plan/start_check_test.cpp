@@ -39,6 +39,14 @@ TEST(StartFit, EveryOtherDifferenceIsAProblem) {
             Names{"unknown here: r"});
 }
 
+TEST(StartFit, WhatTrainingAloneLearnedIsLeftBehind) {
+  const std::vector<TensorInfo> told = with(kDense, {"contrast.scale", {1}, "control"});
+  EXPECT_EQ(start_fit(told, kDense).problems, Names{});
+  EXPECT_EQ(start_fit(kDense, told).fresh, Names{"contrast.scale"});
+  EXPECT_EQ(start_fit(with(kDense, {"prefix.weight", {3, 8}, "control"}), kDense).problems,
+            Names{"unknown here: prefix.weight"});
+}
+
 TEST(StartCheck, EachPairOfStructuresIsRefusedAtItsLine) {
   const SweepFiles files;
   const Sweep sweep = files.load(R"(data: {corpus: synthetic:markov}

@@ -202,6 +202,16 @@ TEST(LabelFile, DocumentsAreFoundAtTheBeginningsOfLinesInAnyOrder) {
   EXPECT_EQ(all.found, (std::vector<bool>{true, true, true, false}));
 }
 
+TEST(LabelFile, ADocumentIsFoundOnlyWhereItEndsWithALine) {
+  const LabelFile file = read(R"({"text": "one\ntwo", "u": {"formality": 1}})"
+                              "\n");
+  const auto spans = [&](const char* text) { return located(text, file.documents).spans.size(); };
+  EXPECT_EQ(spans("one\ntwo and more\n"), 0U) << "the beginning of a longer line";
+  EXPECT_EQ(spans("one\ntwo"), 1U);
+  EXPECT_EQ(spans("one\ntwo\n"), 1U);
+  EXPECT_EQ(spans("one\ntwo\r\n"), 1U);
+}
+
 TEST(LabelFile, OneTextWithTwoLabelsIsRefused) {
   const LabelFile twice = read(R"({"text": "one", "u": {"formality": 1}})"
                                "\n"

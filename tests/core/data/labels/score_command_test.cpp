@@ -341,6 +341,17 @@ TEST(ScoreCommand, KnownAnswersThatAreNoProbabilitiesAreAskedAgain) {
   EXPECT_TRUE(refusal(command, Texts(1).views()).tells("scores.a: 1.5"));
 }
 
+TEST(ScoreCommand, AnotherVersionIsAskedAgain) {
+  const test::TemporaryFolder folder;
+  ScoreCommand command = shell(kGood);
+  command.cache = folder.path() / "cache";
+  for (const char* version : {"one", "two"}) {
+    command.versions = {version};
+    EXPECT_EQ(run_score_command(command, Texts(1).views()).asked, 1) << version;
+    EXPECT_EQ(run_score_command(command, Texts(1).views()).asked, 0) << version;
+  }
+}
+
 TEST(ScoreCommand, ACacheThatCannotBeWrittenCostsNothingButTime) {
   const test::TemporaryFolder folder;
   ScoreCommand command = shell(kGood);
