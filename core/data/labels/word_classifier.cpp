@@ -79,16 +79,6 @@ class AxisFit {
 
 }  // namespace
 
-std::vector<double> WordClassifier::odds(const std::vector<double>& shares) const {
-  std::vector<double> out(bias.begin(), bias.end());
-  for (std::size_t k = 0; k < out.size(); ++k) {
-    for (std::size_t v = 0; v < shares.size(); ++v) {
-      out[k] += shares[v] * static_cast<double>(weight[k * shares.size() + v]);
-    }
-  }
-  return out;
-}
-
 WordClassifier fit_words(const TokenStream& tokens, const SentenceLabels& labels,
                          std::int64_t vocabulary) {
   if (std::ssize(labels.segment) != tokens.size()) throw Error("labels of another text");

@@ -13,9 +13,6 @@ namespace depthgrid {
 struct WordClassifier {
   std::vector<float> weight;  // (c, V)
   std::vector<float> bias;    // (c)
-
-  /// Log-odds of each axis. @param shares  (V), summing to 1.
-  std::vector<double> odds(const std::vector<double>& shares) const;
 };
 
 /// Fits it on the labelled sentences of a text, one after the other, several times: a function of
