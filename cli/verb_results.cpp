@@ -8,7 +8,7 @@
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "sweeps/report/arms_report.hpp"
+#include "sweeps/compare/arms_report.hpp"
 #include "sweeps/report/bits_per_byte.hpp"
 #include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/evaluation_windows.hpp"

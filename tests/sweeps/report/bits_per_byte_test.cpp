@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sweeps/report/arms_report.hpp"
+#include "sweeps/compare/arms_report.hpp"
 #include "sweeps/report/results_query.hpp"
 #include "tests/sweeps/report/evaluated_arms.hpp"
 

@@ -1,4 +1,4 @@
-#include "sweeps/report/arms.hpp"
+#include "sweeps/compare/arms.hpp"
 
 #include <algorithm>
 #include <cmath>

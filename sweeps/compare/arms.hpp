@@ -10,7 +10,7 @@
 
 #include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/listing.hpp"
-#include "sweeps/report/statistics.hpp"
+#include "sweeps/compare/statistics.hpp"
 
 namespace depthgrid {
 

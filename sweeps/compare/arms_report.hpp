@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/report/arms.hpp"
+#include "sweeps/compare/arms.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {

@@ -1,4 +1,4 @@
-#include "sweeps/report/arms_report.hpp"
+#include "sweeps/compare/arms_report.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 #include "core/base/grouped.hpp"
 #include "core/base/json_text.hpp"
-#include "sweeps/report/arms_notes.hpp"
+#include "sweeps/compare/arms_notes.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/filter.hpp"
 #include "sweeps/report/provenance_notes.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/nan.hpp"
-#include "sweeps/report/contrast.hpp"
+#include "sweeps/compare/contrast.hpp"
 
 namespace depthgrid {
 

@@ -1,4 +1,4 @@
-#include "sweeps/report/contrast.hpp"
+#include "sweeps/compare/contrast.hpp"
 
 #include <algorithm>
 #include <cmath>

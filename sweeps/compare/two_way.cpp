@@ -1,4 +1,4 @@
-#include "sweeps/report/two_way.hpp"
+#include "sweeps/compare/two_way.hpp"
 
 #include <algorithm>
 #include <array>

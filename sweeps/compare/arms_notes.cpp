@@ -1,4 +1,4 @@
-#include "sweeps/report/arms_notes.hpp"
+#include "sweeps/compare/arms_notes.hpp"
 
 #include <algorithm>
 #include <map>

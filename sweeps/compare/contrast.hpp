@@ -5,7 +5,7 @@
 #include <span>
 
 #include "core/base/nan.hpp"
-#include "sweeps/report/statistics.hpp"
+#include "sweeps/compare/statistics.hpp"
 
 namespace depthgrid {
 

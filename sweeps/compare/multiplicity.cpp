@@ -1,4 +1,4 @@
-#include "sweeps/report/multiplicity.hpp"
+#include "sweeps/compare/multiplicity.hpp"
 
 #include <algorithm>
 #include <cmath>

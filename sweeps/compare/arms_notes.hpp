@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/report/arms.hpp"
+#include "sweeps/compare/arms.hpp"
 
 namespace depthgrid {
 

@@ -1,4 +1,4 @@
-#include "sweeps/report/arms.hpp"
+#include "sweeps/compare/arms.hpp"
 
 #include <cmath>
 #include <numeric>
@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
-#include "sweeps/report/arms_report.hpp"
+#include "sweeps/compare/arms_report.hpp"
 
 namespace depthgrid {
 namespace arms_test {

@@ -1,4 +1,4 @@
-#include "sweeps/report/statistics.hpp"
+#include "sweeps/compare/statistics.hpp"
 
 #include <cmath>
 #include <vector>
