@@ -170,7 +170,8 @@ ColumnTable read_summary_columns(const TableReader& reader) {
   std::vector<std::string> names = summary_variables();
   for (const char* name :
        {"step", "eval_step", "cell_status", "stopped_at", "n_steps", "n_parameters", "attempt_cell",
-        "attempt_host", "result_sha256", "event_cell", "event_kind", "precision_settings"}) {
+        "attempt_host", "attempt_code_version", "audit_verdict", "result_sha256", "event_cell",
+        "event_kind", "precision_settings"}) {
     names.emplace_back(name);
   }
   for (const char* name : kAttemptCostColumns) {
@@ -184,10 +185,10 @@ ColumnTable read_summary_columns(const TableReader& reader) {
   return out;
 }
 
-/// Number of attempts and newest host of each cell.
+/// Number of attempts of each cell, and what is kept of the newest.
 struct Attempts {
   int count = 0;
-  std::string host;
+  std::string host, code;
   std::int64_t damages = 0;  // events that say so
   AttemptCost cost;
 };
@@ -206,11 +207,28 @@ std::map<CellId, Attempts> attempts_of(const ColumnTable& table,
   }
   const VariableColumn* cells = table.find("attempt_cell");
   const VariableColumn* hosts = table.find("attempt_host");
+  const VariableColumn* codes = table.find("attempt_code_version");
   if (cells == nullptr || hosts == nullptr) return out;
   for (std::size_t i = 0; i < cells->items(); ++i) {
     Attempts& attempts = out[cells->text(i)];
     ++attempts.count;
     attempts.host = hosts->text(i);  // ascending generation within a cell
+    if (codes != nullptr) attempts.code = codes->text(i);
+  }
+  return out;
+}
+
+/// CellSummary::audit.
+std::string audit_shortcomings(const ColumnTable& table, std::size_t row) {
+  const VariableColumn* verdicts = table.find("audit_verdict");
+  if (verdicts == nullptr) return {};
+  std::string out;
+  const std::size_t checks = items_of_cell(table, *verdicts);  // an older file may have fewer
+  for (std::size_t i = 0; i < std::min(checks, kAuditCheckNames.size()); ++i) {
+    const std::int64_t verdict = verdicts->integer(row * checks + i);  // flags of audit_verdict
+    const std::string_view word = verdict == 2 ? "fail" : verdict == 3 ? "off" : "";
+    if (word.empty()) continue;
+    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", kAuditCheckNames[i], word);
   }
   return out;
 }
@@ -221,11 +239,13 @@ void fill(CellSummary& out, const ColumnTable& table, std::size_t row,
   out.parameters = std::max<std::int64_t>(0, cell_integer(table, "n_parameters", row, 0));
   out.metrics = cell_numbers(table, row, is_metric);
   out.facts = cell_numbers(table, row, is_fact);
+  out.audit = audit_shortcomings(table, row);
   const VariableColumn* settings = table.find("precision_settings");
   if (settings != nullptr && settings->items() > row) out.settings = settings->text(row);
   if (const auto at = attempts.find(out.id); at != attempts.end()) {
     out.attempts = at->second.count;
     out.host = at->second.host;
+    out.code = at->second.code;
     out.damages_met = at->second.damages;
     out.cost = at->second.cost;
   }

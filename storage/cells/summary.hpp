@@ -40,6 +40,10 @@ struct CellSummary {
   AttemptCost cost;     // of all attempts that are recorded
   std::string problem;  // of failed cells: the reason, one line
   std::string host;     // of the newest attempt
+  std::string code;     // version of the program of the newest attempt; empty = not recorded
+  /// Checks of the audit that say nothing good, in their order: "causality: fail, gradients: off".
+  /// Empty if there are none, or nothing is recorded.
+  std::string audit;
   /// What is damaged now, and what to do about it, one line; empty if nothing is known to be.
   std::string damage;
   /// Damaged files that attempts have met; what they held was computed again.

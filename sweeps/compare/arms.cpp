@@ -1,72 +1,41 @@
 #include "sweeps/compare/arms.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
+#include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "core/base/error.hpp"
+#include "core/base/nan.hpp"
+#include "sweeps/compare/seed_pairs.hpp"
+#include "sweeps/compare/training_basis.hpp"
 
 namespace depthgrid {
 namespace {
 
-struct SeedValue {
-  std::size_t row;  // of the listing
-  double value;
-};
-using ValueBySeed = std::map<std::int64_t, SeedValue>;
-
-/// The arm that the text names.
-std::string named_arm(const Listing& listing, std::string_view text) {
-  std::set<std::string> exact, beginning, all;
-  for (const CellSummary& cell : listing.cells) {
-    all.insert(cell.arm);
-    if (cell.arm == text || cell.tag == text) exact.insert(cell.arm);
-    if (cell.arm.starts_with(text) || cell.tag.starts_with(text)) beginning.insert(cell.arm);
-  }
-  const std::set<std::string>& found = exact.empty() ? beginning : exact;
-  if (found.size() == 1) return *found.begin();
-  throw UserError(
-      ExitCode::Usage,
-      found.empty()
-          ? fmt::format("no arm or tag begins with '{}'; arms are: {}", text, fmt::join(all, "; "))
-          : fmt::format("'{}' means several arms: {}", text, fmt::join(found, "; ")));
-}
-
-std::string own_baseline(const Listing& listing) {
-  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
-    if (listing.baseline[row]) return listing.cells[row].arm;
-  }
-  return {};
-}
-
 /// A metric in the completed cells of an arm, by seed; of cells with one seed, the first counts.
-ValueBySeed values_by_seed(const Listing& listing, const ArmResults& arm, const std::string& name) {
-  ValueBySeed out;
-  for (const std::size_t row : arm.cells) {
-    const CellSummary& cell = listing.cells[row];
-    const auto at = cell.metrics.find(name);
-    if (cell.status != CellStatus::Completed || at == cell.metrics.end()) continue;
-    if (!std::isnan(at->second)) out.emplace(cell.seed, SeedValue{row, at->second});
-  }
-  return out;
+GroupFigures figures_of(const Listing& listing, const Design& design, const ComparedGroup& arm,
+                        const std::string& name) {
+  return group_figures(listing, design, arm, [&](std::size_t row) {
+    const auto& metrics = listing.cells[row].metrics;
+    const auto at = metrics.find(name);
+    return at == metrics.end() ? kNaN : at->second;
+  });
 }
 
-std::vector<double> values_of(const ValueBySeed& by_seed) {
+std::vector<double> values_of(const GroupFigures& figures) {
   std::vector<double> out;
-  for (const auto& [seed, one] : by_seed) out.push_back(one.value);
+  for (const auto& [seed, value] : seed_averages(figures)) out.push_back(value);
   return out;
 }
 
-void add_rows(const ValueBySeed& values, std::vector<std::size_t>& to) {
-  for (const auto& [seed, one] : values) to.push_back(one.row);
+void add_rows(const GroupFigures& figures, std::vector<std::size_t>& to) {
+  for (const auto& [seed, of_seed] : figures) {
+    for (const auto& [combination, figure] : of_seed) to.push_back(figure.row);
+  }
 }
 
 /// Why arms without a common seed cannot be compared: all cells must have one basis.
-BasisMismatch mismatch_of_all(const EvaluationBasis& basis, const ValueBySeed& mine,
-                              const ValueBySeed& theirs) {
+BasisMismatch mismatch_of_all(const EvaluationBasis& basis, const GroupFigures& mine,
+                              const GroupFigures& theirs) {
   std::vector<std::size_t> rows;
   add_rows(theirs, rows);
   add_rows(mine, rows);
@@ -75,45 +44,39 @@ BasisMismatch mismatch_of_all(const EvaluationBasis& basis, const ValueBySeed& m
 }
 
 /// Why the figures of one arm have no mean.
-BasisMismatch mismatch_within(const EvaluationBasis& basis, const ValueBySeed& values) {
-  return mismatch_of_all(basis, {}, values);
+BasisMismatch mismatch_within(const EvaluationBasis& basis, const GroupFigures& figures) {
+  return mismatch_of_all(basis, {}, figures);
 }
 
 /// Sets the difference of two arms in one metric, or why there is none.
-void compare(const EvaluationBasis& basis, const ValueBySeed& mine, const ValueBySeed& theirs,
-             ArmMetric& out) {
+/// @param told  see training_mismatch()
+void compare(const Listing& listing, const EvaluationBasis& basis,
+             const std::vector<std::string>& told, const GroupFigures& mine,
+             const GroupFigures& theirs, ArmMetric& out) {
   if (mine.empty() || theirs.empty()) return;
-  std::vector<double> a, b;
-  for (const auto& [seed, one] : mine) {
-    const auto other = theirs.find(seed);
-    if (other == theirs.end()) {
-      out.left_out.push_back(seed);
-      continue;
-    }
-    if (auto found = basis.mismatch(one.row, other->second.row)) {
-      out.left_out.clear();
-      out.pairs.clear();
-      out.refused = std::move(found);
-      return;
-    }
-    out.pairs.push_back(seed);
-    a.push_back(one.value);
-    b.push_back(other->second.value);
-  }
-  if (out.pairs.empty()) {
-    out.left_out.clear();
+  const auto mismatch = [&](std::size_t a, std::size_t b) {
+    BasisMismatch found = basis.mismatch(a, b);
+    return found ? found : training_mismatch(listing, a, b, told);
+  };
+  SeedPairs pairs = seed_pairs(mine, theirs, true, mismatch);
+  out.refused = std::move(pairs.refused);
+  if (out.refused) return;
+  if (pairs.seeds.empty()) {
     out.refused = mismatch_of_all(basis, mine, theirs);
+    const std::size_t one = mine.begin()->second.begin()->second.row;
+    const std::size_t other = theirs.begin()->second.begin()->second.row;
+    if (!out.refused) out.refused = training_mismatch(listing, one, other, told);
     if (out.refused) return;
     out.difference = welch_difference(values_of(mine), values_of(theirs));
     out.baseline = summary_of(values_of(theirs));
     return;
   }
-  for (const auto& [seed, other] : theirs) {
-    if (!mine.contains(seed)) out.baseline_left_out.push_back(seed);
-  }
-  out.difference = paired_difference(a, b);
-  out.sample = summary_of(a);
-  out.baseline = summary_of(b);
+  out.difference = paired_difference(pairs.mine, pairs.theirs);
+  out.sample = summary_of(pairs.mine);
+  out.baseline = summary_of(pairs.theirs);
+  out.pairs = std::move(pairs.seeds);
+  out.left_out = std::move(pairs.left_out);
+  out.baseline_left_out = std::move(pairs.baseline_left_out);
 }
 
 /// Names of the metrics that completed cells recorded or had to lack, and the sweep's own.
@@ -133,44 +96,35 @@ std::set<std::string> recorded_metrics(const Listing& listing,
 }  // namespace
 
 ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t>& cells,
-                           std::string_view baseline) {
+                           std::string_view baseline, const std::vector<std::string>& allowed) {
+  const Design design = design_of(listing, cells, "arm", baseline);
   ArmComparison out;
-  out.baseline = baseline.empty() ? own_baseline(listing) : named_arm(listing, baseline);
-  std::vector<std::size_t> rows = cells;
-  std::ranges::sort(rows);
-  std::map<std::string, std::size_t> index;
-  for (const std::size_t row : rows) {
-    const CellSummary& cell = listing.cells[row];
-    const auto [at, fresh] = index.emplace(cell.arm, out.arms.size());
-    if (fresh) out.arms.emplace_back();
-    ArmResults& arm = out.arms[at->second];
-    arm.arm = cell.arm;
-    arm.baseline = cell.arm == out.baseline;
-    if (arm.tag.empty()) arm.tag = cell.tag;
-    arm.cells.push_back(row);
-    arm.seeds.push_back(cell.seed);
-    ++arm.counts[static_cast<std::size_t>(cell.status)];
-  }
-  for (ArmResults& arm : out.arms) {
+  out.baseline = design.baseline_name;
+  out.baseline_selected = design.baseline.has_value();
+  for (const ComparedGroup& group : design.groups) {
+    ArmResults& arm = out.arms.emplace_back(group);
+    for (const std::size_t row : arm.cells) arm.seeds.push_back(listing.cells[row].seed);
     std::ranges::sort(arm.seeds);
     for (std::size_t i = 1; i < arm.seeds.size(); ++i) {
       arm.repeated += arm.seeds[i] == arm.seeds[i - 1] ? 1 : 0;
     }
   }
-  const auto reference = std::ranges::find(out.arms, true, &ArmResults::baseline);
-  out.baseline_selected = reference != out.arms.end();
-  for (const std::string& name : recorded_metrics(listing, rows)) {
+  std::vector<std::string> told = factor_names(listing);  // arms of a file say how they differ
+  told.insert(told.end(), allowed.begin(), allowed.end());
+  for (const std::string& name : recorded_metrics(listing, cells)) {
     const EvaluationBasis basis(listing, name);
-    ValueBySeed theirs =
-        out.baseline_selected ? values_by_seed(listing, *reference, name) : ValueBySeed{};
+    GroupFigures theirs;
+    if (design.baseline) {
+      theirs = figures_of(listing, design, design.groups[*design.baseline], name);
+    }
     if (mismatch_within(basis, theirs)) theirs.clear();
     for (ArmResults& arm : out.arms) {
-      const ValueBySeed mine = values_by_seed(listing, arm, name);
+      const GroupFigures mine = figures_of(listing, design, arm, name);
       ArmMetric& metric = arm.metrics[name];
       metric.mixed = mismatch_within(basis, mine);
       if (metric.mixed) continue;
       metric.sample = metric.all = summary_of(values_of(mine));
-      if (!arm.baseline) compare(basis, mine, theirs, metric);
+      if (!arm.baseline) compare(listing, basis, told, mine, theirs, metric);
     }
   }
   return out;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "sweeps/compare/design.hpp"
+#include "sweeps/compare/statistics.hpp"
 #include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/listing.hpp"
-#include "sweeps/compare/statistics.hpp"
 
 namespace depthgrid {
 
@@ -29,20 +29,12 @@ struct ArmMetric {
 };
 
 /// The cells of a sweep that differ only in their seeds.
-struct ArmResults {
-  std::string arm, tag;
-  bool baseline = false;
-  std::vector<std::size_t> cells;  // rows of the listing
+struct ArmResults : ComparedGroup {
   std::vector<std::int64_t> seeds;
   std::size_t repeated = 0;  // cells with the seed of another one of the arm, which counts alone
-  std::array<std::size_t, 7> counts{};  // cells by CellStatus
   /// Of completed cells only: a diverged or unfinished cell has numbers of an earlier step. Every
   /// arm has the same names, those that any completed cell recorded and the sweep's own metric.
   std::map<std::string, ArmMetric> metrics;
-
-  std::size_t count(CellStatus status) const { return counts[static_cast<std::size_t>(status)]; }
-  /// Cells that the means lack.
-  std::size_t missing() const { return cells.size() - count(CellStatus::Completed); }
 };
 
 /// The arms of a sweep in the order of the file, compared with one of them.
@@ -58,11 +50,14 @@ struct ArmComparison {
 /// batches where their structures do (common random numbers), so much of the seeds' effect cancels.
 /// Other seeds are left out of the difference and of the means beside it. Arms without a common
 /// seed are compared as independent samples. Where figures are not of one evaluation
-/// (evaluation_basis.hpp), there is no difference.
+/// (evaluation_basis.hpp), or cells not of one training (training_basis.hpp) in what no arm of the
+/// sweep file sets, there is no difference.
 /// @param cells     rows of the listing that take part.
 /// @param baseline  an arm, a tag, or the beginning of exactly one of them; empty: the sweep's own.
+/// @param allowed   words of `--allow`.
 /// @throws UserError (Usage) if no arm or more than one is meant.
 ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t>& cells,
-                           std::string_view baseline = {});
+                           std::string_view baseline = {},
+                           const std::vector<std::string>& allowed = {});
 
 }  // namespace depthgrid

@@ -71,12 +71,12 @@ std::string comparison_notes(const ArmComparison& comparison,
       if (metric.mixed) {
         mixtures.add(
             fmt::format("{} is not of one evaluation in all seeds: {}", name, metric.mixed.text()),
-            arm.arm);
+            arm.name);
       }
-      if (metric.refused) refusals.add(refusal_text(metric.refused, name), arm.arm);
+      if (metric.refused) refusals.add(refusal_text(metric.refused, name), arm.name);
       if (metric.left_out.empty() && metric.baseline_left_out.empty()) continue;
       const std::string of = metrics.size() > 1 ? " in " + name : "";
-      pairs.add(pairs_text(metric, comparison.baseline), arm.arm + of);
+      pairs.add(pairs_text(metric, comparison.baseline), arm.name + of);
     }
   }
   return pairs.text("") + refusals.text("no difference for ") + mixtures.text("no mean for ");
@@ -135,7 +135,7 @@ std::string matched_notes(const Listing& listing, const ArmComparison& compariso
   std::string out;
   for (const MatchedWidth& width : listing.matched) {
     const bool shown = std::ranges::any_of(
-        comparison.arms, [&width](const ArmResults& arm) { return arm.arm == width.arm; });
+        comparison.arms, [&width](const ArmResults& arm) { return arm.name == width.arm; });
     if (shown) out += "match: " + matched_text(width) + "\n";
   }
   return out;
@@ -182,7 +182,7 @@ std::string arms_notes(const Listing& listing, const ArmComparison& comparison,
     out += "* baseline\n";
   }
   out += means_notes(comparison, metrics) + comparison_notes(comparison, metrics);
-  const auto is_old = [](const ArmResults& arm) { return arm.arm.find('@') != arm.arm.npos; };
+  const auto is_old = [](const ArmResults& arm) { return arm.name.find('@') != arm.name.npos; };
   if (std::ranges::any_of(comparison.arms, is_old)) {
     out += "ARM@N: as it was in plan N of the store, before its configuration was changed\n";
   }

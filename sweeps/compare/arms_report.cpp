@@ -132,7 +132,7 @@ Json arm_json(const Listing& listing, const ArmResults& arm,
   }
   ValueMap overrides = listing.cells[arm.cells.front()].overrides;
   std::erase_if(overrides, [](const auto& entry) { return entry.first == "seed"; });
-  return {{"arm", arm.arm},
+  return {{"arm", arm.name},
           {"tag", arm.tag.empty() ? Json() : Json(arm.tag)},
           {"baseline", arm.baseline},
           {"cells", arm.cells.size()},
@@ -168,7 +168,7 @@ void sort_arms(ArmComparison& comparison, const std::string& sort) {
   for (const auto& [name, metric] : comparison.arms.front().metrics) names.push_back(name);
   const std::string key = resolve_name(std::string_view(sort).substr(down ? 1 : 0), names);
   const auto value = [&key](const ArmResults& arm) -> Value {
-    if (key == "arm") return arm.arm;
+    if (key == "arm") return arm.name;
     if (key == "tag") return arm.tag.empty() ? Value() : Value(arm.tag);
     if (key == "cells") return arm.cells.size();
     const double mean = arm.metrics.at(key).sample.mean;
@@ -185,7 +185,7 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
     return std::ranges::any_of(comparison.arms, holds);
   };
   const bool tags =
-      any([](const ArmResults& arm) { return !arm.tag.empty() && arm.tag != arm.arm; });
+      any([](const ArmResults& arm) { return !arm.tag.empty() && arm.tag != arm.name; });
   const bool lacking = any([](const ArmResults& arm) { return arm.missing() > 0; });
   const bool partial = leaves_seeds_out(comparison, metrics);
   const bool matched = !listing.matched.empty();
@@ -207,7 +207,7 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
     table.columns.push_back({fmt::format("{:.0f} % interval", 100 * kConfidence)});
   }
   for (const ArmResults& arm : comparison.arms) {
-    std::vector<std::string> line = {arm.arm + (arm.baseline ? " *" : "")};
+    std::vector<std::string> line = {arm.name + (arm.baseline ? " *" : "")};
     if (tags) line.push_back(arm.tag);
     line.push_back(std::to_string(arm.cells.size()));
     if (lacking) line.push_back(missing_text(arm.counts));
@@ -261,7 +261,7 @@ Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::str
       const ArmMetric& metric = arm.metrics.at(name);
       const MeanDifference d = metric.difference.value_or(MeanDifference{});
       const bool pairs = metric.difference && d.kind == DifferenceKind::Paired;
-      table.rows.push_back({arm.arm,
+      table.rows.push_back({arm.name,
                             arm.tag,
                             arm.baseline ? "true" : "false",
                             std::to_string(arm.cells.size()),

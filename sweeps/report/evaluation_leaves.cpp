@@ -52,9 +52,11 @@ constexpr std::array kSeen = {
     SeenRow{"eval.batch_size", 0},
 };
 
-/// Seeds, of which every cell has its own, do not.
+/// Seeds, of which every cell has its own, do not. What of the training says which tokens a step
+/// is of, and whether a gradient was cut, is kept for training_basis.hpp.
 bool may_count(std::string_view path) {
-  return (path.starts_with("data.") && path != "data.seed") || path.starts_with("eval.");
+  return (path.starts_with("data.") && path != "data.seed") || path.starts_with("eval.") ||
+         path == "train.batch_size" || path == "train.clip";
 }
 
 /// Those of these leaves that may count, and the one on which it depends whether they are read.

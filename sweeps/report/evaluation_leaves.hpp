@@ -30,7 +30,8 @@ unsigned seen_by(std::string_view leaf);
 /// Whether the leaf says how a text becomes tokens, and nothing of the text.
 bool makes_tokens(std::string_view leaf);
 
-/// The leaves `data.*` and `eval.*` of every cell, but its seed, as far as the cell reads them.
+/// The leaves `data.*` and `eval.*` of every cell, but its seed, with train.batch_size and
+/// train.clip, as far as the cell reads them.
 struct EvaluationLeaves {
   std::vector<ValueMap> sets;        // distinct ones
   std::vector<std::size_t> of_cell;  // index of each cell's set

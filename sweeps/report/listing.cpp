@@ -22,6 +22,7 @@ Listing heading(const StoredPlan& plan, const std::string& store, std::vector<Ce
   listing.goal = plan.goal;
   listing.leaves = evaluation_leaves(plan);
   listing.matched = plan.matched;
+  listing.constant = plan.constant;
   for (const StoredCell& cell : plan.cells) listing.baseline.push_back(cell.baseline);
   listing.cells = std::move(cells);
   withhold_bits_per_byte(listing);

@@ -30,6 +30,14 @@ struct Listing {
   std::vector<std::string> plan_damages;  // see StoredPlan::damages
   /// Corpora of which the store began with tokens by the rules of an earlier release.
   std::map<std::string, int> older_rules;
+  ValueMap constant;  // resolved leaves that all cells of the plan share
+  /// Of a union of several stores (listing_union.hpp): their names, and the index of each cell's.
+  std::vector<std::string> stores = {};
+  std::vector<std::size_t> store_of_cell = {};
+
+  const std::string& store_of(std::size_t row) const {
+    return stores.empty() ? store : stores[store_of_cell[row]];
+  }
 };
 
 /// Removes the cells that only other plans have. @return how many.

@@ -317,10 +317,10 @@ TEST(ArmsReport, SortsByMeanWithMissingOnesLast) {
   cells.add("none", 0, kNaN, CellStatus::Pending);
   ArmComparison comparison = cells.compare();
   sort_arms(comparison, "final_loss.valid");
-  EXPECT_EQ(comparison.arms[0].arm, "big");
-  EXPECT_EQ(comparison.arms[2].arm, "none");
+  EXPECT_EQ(comparison.arms[0].name, "big");
+  EXPECT_EQ(comparison.arms[2].name, "none");
   sort_arms(comparison, "-arm");
-  EXPECT_EQ(comparison.arms[0].arm, "none");
+  EXPECT_EQ(comparison.arms[0].name, "none");
   EXPECT_THROW(sort_arms(comparison, "seed"), UserError);
 }
 

@@ -1,0 +1,94 @@
+#include "sweeps/compare/training_basis.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/error.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::array<std::string_view, 4> kOrderLeaves = {"data.sampler", "data.first_step",
+                                                          "data.seq_len", "train.batch_size"};
+constexpr const char* kTrainDigest = "split_digest.train";
+
+bool is_told(std::span<const std::string> told, std::string_view what) {
+  return std::ranges::find(told, what) != told.end();
+}
+
+/// A leaf that both cells read, with other values.
+void add_leaf(const Listing& listing, std::size_t mine, std::size_t theirs, std::string_view leaf,
+              std::span<const std::string> told, BasisMismatch& out) {
+  const Value* const a = listing.leaves.find(mine, leaf);
+  const Value* const b = listing.leaves.find(theirs, leaf);
+  if (a == nullptr || b == nullptr || *a == *b || is_told(told, leaf)) return;
+  out.differences.push_back({std::string(leaf), *a, *b});
+}
+
+void add_text_fact(const std::string& what, const std::string& a, const std::string& b,
+                   BasisMismatch& out) {
+  if (a != b) out.differences.push_back({what, Value(a), Value(b)});
+}
+
+std::string audit_word(const CellSummary& cell) {
+  return cell.audit.empty() ? "passed" : cell.audit;
+}
+
+}  // namespace
+
+void check_allowed_words(std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    if (std::ranges::find(kAllowedWords, word) != std::end(kAllowedWords)) continue;
+    throw UserError(ExitCode::Usage, fmt::format("--allow {}: one or more of {} was expected", word,
+                                                 fmt::join(kAllowedWords, ", ")));
+  }
+}
+
+BasisMismatch training_mismatch(const Listing& listing, std::size_t mine, std::size_t theirs,
+                                std::span<const std::string> told) {
+  BasisMismatch out;
+  if (mine == theirs) return out;
+  const CellSummary& a = listing.cells[mine];
+  const CellSummary& b = listing.cells[theirs];
+  std::vector<std::string_view> words;  // that would allow it
+  const auto close = [&](std::size_t before, std::string_view word) {
+    if (out.differences.size() > before) words.push_back(word);
+  };
+  if (!is_told(told, "order")) {
+    for (const std::string_view leaf : kOrderLeaves) {
+      add_leaf(listing, mine, theirs, leaf, told, out);
+    }
+    const auto one = a.facts.find(kTrainDigest), other = b.facts.find(kTrainDigest);
+    const bool of_text = std::ranges::any_of(
+        told, [](const std::string& leaf) { return leaf.starts_with("data."); });
+    if (!of_text && one != a.facts.end() && other != b.facts.end() &&
+        one->second != other->second) {
+      const auto digest = [](double number) {
+        return Value(fmt::format("{:012x}", static_cast<std::int64_t>(number)));
+      };
+      out.differences.push_back(
+          {"the digest of train's tokens", digest(one->second), digest(other->second)});
+    }
+    close(0, "order");
+  }
+  std::size_t before = out.differences.size();
+  if (!is_told(told, "clip")) add_leaf(listing, mine, theirs, "train.clip", told, out);
+  close(before, "clip");
+  before = out.differences.size();
+  if (!is_told(told, "code") && !a.code.empty() && !b.code.empty()) {
+    add_text_fact("the program", a.code, b.code, out);
+  }
+  close(before, "code");
+  before = out.differences.size();
+  if (!is_told(told, "audit") && !a.code.empty() && !b.code.empty()) {
+    add_text_fact("the audit", audit_word(a), audit_word(b), out);
+  }
+  close(before, "audit");
+  if (out) out.advice = fmt::format("--allow {} compares them all the same", fmt::join(words, ","));
+  return out;
+}
+
+}  // namespace depthgrid
