@@ -11,6 +11,7 @@
 #include "core/base/grouped.hpp"
 #include "core/base/json_text.hpp"
 #include "sweeps/compare/arms_notes.hpp"
+#include "sweeps/compare/number_text.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/filter.hpp"
 #include "sweeps/report/provenance_notes.hpp"
@@ -29,34 +30,13 @@ std::string_view name_of(DifferenceKind kind) {
   return kind == DifferenceKind::Paired ? "paired" : "welch";
 }
 
-/// Decimals that show two digits of a spread; four where there is none.
-int decimals_of(double spread) {
-  if (std::isnan(spread) || spread <= 0) return 4;
-  return std::clamp(1 - static_cast<int>(std::floor(std::log10(spread))), 0, 10);
+std::string text_of_difference(const MeanDifference& d) {
+  return difference_text(d.value, (d.high - d.low) / 2);
 }
 
-std::string mean_text(const SampleSummary& sample) {
-  if (std::isnan(sample.sd)) return short_number(sample.mean);
-  const int decimals = decimals_of(sample.sd);
-  return fmt::format("{:.{}f} ± {:.{}f}", sample.mean, decimals, sample.sd, decimals);
-}
-
-double half_width(const MeanDifference& d) {
-  return (d.high - d.low) / 2;
-}
-
-/// Two digits of the value or of its uncertainty, whichever is the smaller number.
-std::string difference_text(const MeanDifference& d) {
-  const double size = std::abs(d.value);
-  const double finer = size > 0 ? std::min(half_width(d), size) : half_width(d);
-  return fmt::format("{:+.{}f}", d.value, decimals_of(finer));
-}
-
-std::string interval_text(const MeanDifference& d) {
-  if (std::isnan(d.low)) return "-";
-  const int decimals = decimals_of(half_width(d));
-  return fmt::format("[{:+.{}f}, {:+.{}f}]{}", d.low, decimals, d.high, decimals,
-                     d.kind == DifferenceKind::Welch ? " w" : "");
+std::string text_of_interval(const MeanDifference& d) {
+  return interval_text({d.low, d.high}) +
+         (d.kind == DifferenceKind::Welch && !std::isnan(d.low) ? " w" : "");
 }
 
 /// Of the cells whose figures are shown beside it; where none has completed, operations are those
@@ -223,8 +203,8 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
       if (!comparison.baseline_selected) continue;
       const auto& d = metric.difference;
       if (partial) line.push_back(d ? mean_text(metric.baseline) : "");
-      line.push_back(d ? difference_text(*d) : metric.refused || metric.mixed ? "refused" : "");
-      line.push_back(d ? interval_text(*d) : "");
+      line.push_back(d ? text_of_difference(*d) : metric.refused || metric.mixed ? "refused" : "");
+      line.push_back(d ? text_of_interval(*d) : "");
     }
     table.rows.push_back(std::move(line));
   }

@@ -1,0 +1,155 @@
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "cli/command_line.hpp"
+#include "cli/store_argument.hpp"
+#include "cli/verbs.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "sweeps/compare/compare.hpp"
+#include "sweeps/compare/compare_report.hpp"
+#include "sweeps/report/listing_union.hpp"
+#include "sweeps/report/results_query.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// A real number of the command line.
+double real_of(const CommandLine& line, const char* name) {
+  const std::string text = line.text_of(name);
+  double out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error == std::errc() && end == text.data() + text.size() && std::isfinite(out)) return out;
+  throw UserError(ExitCode::Usage, fmt::format("--{} {}: a number was expected", name, text));
+}
+
+double margin_of(const CommandLine& line) {
+  const double out = real_of(line, "margin");
+  if (out > 0) return out;
+  throw UserError(ExitCode::Usage,
+                  "--margin " + line.text_of("margin") +
+                      ": a number above 0 was expected, in the unit of the metric");
+}
+
+ComparisonQuery query_of(const CommandLine& line) {
+  ComparisonQuery out;
+  out.by = line.words_of("by");
+  out.within = line.text_of("within");
+  out.baseline = line.text_of("baseline");
+  out.metric = line.text_of("metric");
+  out.goal = line.text_of("goal");
+  if (!out.goal.empty() && out.goal != "minimize" && out.goal != "maximize") {
+    throw UserError(ExitCode::Usage, "--goal " + out.goal + ": minimize or maximize was expected");
+  }
+  if (line.has("margin")) out.margin = margin_of(line);
+  out.allowed = line.words_of("allow");
+  return out;
+}
+
+/// The cells of all stores that are named, or of the only one.
+Listing compared_listing(const CommandLine& line) {
+  std::vector<std::string> names = line.list_of("STORE");
+  if (names.empty()) names.emplace_back();
+  std::vector<Listing> listings;
+  for (const std::string& name : names) {
+    Listing& listing = listings.emplace_back(StoreArgument(line, name).listing());
+    for (const std::string& damage : damage_lines(listing)) log(LogLevel::Warning, damage);
+    if (!line.has("all-plans")) keep_plan(listing);
+  }
+  return listing_union(std::move(listings));
+}
+
+/// The share by which parameters may differ: that of `match:`, else its default.
+double parameter_tolerance(const Listing& listing) {
+  return listing.matched.empty() ? 0.01 : listing.matched.front().tolerance;
+}
+
+/// Computes what --at, --target or --last ask for. @throws UserError (Usage)
+void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listing& listing,
+            ComparisonQuery& query) {
+  const std::string metric = query.metric.empty() ? listing.metric : query.metric;
+  const std::string at = line.text_of("at");
+  const int asked = (line.has("at") && at != "parameters") + line.has("target") + line.has("last");
+  if (asked > 1) {
+    throw UserError(ExitCode::Usage,
+                    "compare: --at flops or time, --target and --last are different metrics: ask "
+                    "for one at a time");
+  }
+  if (at == "parameters") {
+    query.parameter_tolerance = parameter_tolerance(listing);
+  } else if (at == "flops" || at == "time") {
+    query.derived =
+        add_equal_cost(listing, rows, metric, at == "time" ? CurveAxis::Time : CurveAxis::Flops);
+    if (query.goal.empty()) query.goal = goal_of(listing, metric);
+  } else if (line.has("at")) {
+    throw UserError(ExitCode::Usage, "--at " + at + ": parameters, flops or time was expected");
+  }
+  if (line.has("target")) {
+    const std::string goal = query.goal.empty() ? goal_of(listing, metric) : query.goal;
+    query.derived =
+        add_steps_to_target(listing, rows, metric, real_of(line, "target"),
+                            goal == "maximize" ? MetricGoal::Maximize : MetricGoal::Minimize);
+    query.goal = "minimize";
+  }
+  if (line.has("last")) {
+    query.derived =
+        add_late_noise(listing, rows, metric, static_cast<std::size_t>(line.number_of("last", 3)));
+    query.goal = "minimize";
+  }
+}
+
+}  // namespace
+
+int compare_verb(const Arguments& arguments) {
+  CommandLine line(
+      "compare [STORE…] [--by NAME,…] [--within LEAF] [--baseline NAME] [--metric NAME]\n"
+      "                         [--margin δ] [--filter EXPRESSION] [--csv | --json]",
+      "Effects of factors, with intervals and tests. The unit is the seed: figures are averaged\n"
+      "over the other factors, and seeds are paired. NAME of --by is a leaf that the sweep varies\n"
+      "(or its last part), arm (the default), tag, or, of several stores, store.");
+  line.examples({"compare results/h_mod --by hidden",
+                 "compare results/grid --by hidden,scale --margin 0.005",
+                 "compare results/a results/b --by arm --filter 'seed < 5' --json"});
+  line.arguments("STORE")
+      .sweep_options()
+      .text("store", "DIR", "store of the sweep file")
+      .list("by", "NAME,...", "factors; of two, also their interaction (default: arm)")
+      .text("within", "LEAF", "effects at each level of this leaf, not averaged over it")
+      .text("baseline", "NAME", "level, arm or tag to compare with (of the first factor)")
+      .text("metric", "NAME", "a metric (default: the sweep's own)")
+      .text("goal", "WORD", "minimize or maximize (default: the sweep's, or by the metric)")
+      .text("margin", "δ", "a difference that does not matter, in the unit of the metric")
+      .text("at", "WHAT",
+            "equal parameters (others are refused), flops or time (curves read there)")
+      .text("target", "VALUE", "compare the steps until the metric is there")
+      .number("last", 5, "compare the noise of so many last evaluations")
+      .list("allow", "WORD,...", "compare in spite of another order, clip, code or audit")
+      .text("filter", "EXPRESSION", "which cells take part, as in results")
+      .flag("all-plans", "cells of other plans of the store, too")
+      .flag("csv", "one row per level, in full precision")
+      .flag("json", "print JSON");
+  if (!line.parse(arguments)) return 0;
+  if (line.has("csv") && line.has("json")) {
+    throw UserError(ExitCode::Usage, "compare prints --csv or --json, not both");
+  }
+  ComparisonQuery query = query_of(line);
+  Listing listing = compared_listing(line);
+  const std::vector<std::size_t> rows = select_cells(listing, {"", line.text_of("filter")});
+  derive(line, rows, listing, query);
+  const Comparison comparison = compare_cells(listing, rows, query);
+  const std::optional<NoContrast> problem = no_contrast(listing, rows, comparison);
+  if (line.has("json")) {
+    print(comparison_json(listing, comparison, problem));
+  } else if (line.has("csv")) {
+    print(csv_of(comparison_csv_table(comparison)));
+  } else {
+    print(comparison_text(listing, comparison, colour_of_stdout()));
+  }
+  if (!problem) return 0;
+  log(LogLevel::Warning, problem->sentence);
+  return number_of(problem->code);
+}
+
+}  // namespace depthgrid

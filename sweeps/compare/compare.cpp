@@ -1,0 +1,361 @@
+#include "sweeps/compare/compare.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "storage/columns/variables.hpp"
+#include "sweeps/compare/training_basis.hpp"
+#include "sweeps/compare/variance.hpp"
+#include "sweeps/report/evaluation_basis.hpp"
+#include "sweeps/report/filter.hpp"
+
+namespace depthgrid {
+namespace {
+
+using FigureOf = std::function<double(std::size_t row)>;
+using MismatchOf = std::function<BasisMismatch(std::size_t, std::size_t)>;
+
+/// What all tables of one answer share.
+struct ComparisonContext {
+  const Listing& listing;
+  const ComparisonQuery& query;
+  FigureOf figure;
+  MismatchOf mismatch;
+  bool maximize = false;
+};
+
+/// Effects at one level of another factor: the level, and its cells.
+struct Slice {
+  std::string name;  // "data.seq_len = 64"
+  std::vector<std::size_t> rows;
+};
+
+std::vector<Slice> slices_of(const Listing& listing, const std::vector<std::size_t>& rows,
+                             const std::string& leaf) {
+  std::vector<Slice> out;
+  for (const ComparedGroup& group : design_of(listing, rows, leaf).groups) {
+    if (group.level) out.push_back({fmt::format("{} = {}", leaf, group.name), group.cells});
+  }
+  return out;
+}
+
+std::vector<double> averages_of(const GroupFigures& figures) {
+  std::vector<double> out;
+  for (const auto& [seed, value] : seed_averages(figures)) out.push_back(value);
+  return out;
+}
+
+/// One seed of a group: reached if all of its combinations have, and then their mean.
+Reached reached_by(const ComparisonContext& context, const std::map<std::string, CellFigure>& own) {
+  Reached out{.reached = true, .at = 0};
+  for (const auto& [combination, figure] : own) {
+    const Reached& one = context.query.derived->reached.at(figure.row);
+    out.reached = out.reached && one.reached;
+    out.at += one.at / static_cast<double>(own.size());
+  }
+  return out;
+}
+
+/// Nothing unless the metric is steps to a target that some cell of a pair never reached.
+std::optional<CensoredComparison> censored_of(const ComparisonContext& context,
+                                              const GroupFigures& mine, const GroupFigures& theirs,
+                                              const SeedPairs& pairs) {
+  const auto& derived = context.query.derived;
+  if (!derived || derived->reached.empty()) return std::nullopt;
+  std::vector<Reached> a, b;
+  bool all = true;
+  for (const std::int64_t seed : pairs.seeds) {
+    a.push_back(reached_by(context, mine.at(seed)));
+    b.push_back(reached_by(context, theirs.at(seed)));
+    all = all && a.back().reached && b.back().reached;
+  }
+  if (all) return std::nullopt;
+  return censored_comparison(a, b);
+}
+
+ContrastEvidence evidence_of(const ComparisonContext& context, const GroupFigures& mine,
+                             const GroupFigures& theirs, bool by_combination) {
+  ContrastEvidence out;
+  out.pairs = seed_pairs(mine, theirs, by_combination, context.mismatch);
+  if (out.pairs.refused) return out;
+  if (out.pairs.seeds.empty()) {
+    const std::vector<double> a = averages_of(mine), b = averages_of(theirs);
+    if (a.empty() || b.empty()) return out;
+    const auto first = [](const GroupFigures& figures) {
+      return figures.begin()->second.begin()->second.row;
+    };
+    out.pairs.refused = context.mismatch(first(mine), first(theirs));
+    if (out.pairs.refused) return out;
+    out.unpaired = welch_difference(a, b);
+    out.sample = summary_of(a);
+    out.baseline = summary_of(b);
+    return out;
+  }
+  std::vector<double> differences = out.pairs.differences();
+  out.censored = censored_of(context, mine, theirs, out.pairs);
+  out.sample = summary_of(out.pairs.mine);
+  out.baseline = summary_of(out.pairs.theirs);
+  out.contrast = paired_contrast(differences);
+  out.effect = paired_effect(out.contrast);
+  out.g_av = hedges_g_av(out.pairs.mine, out.pairs.theirs);
+  out.flips = sign_flip_test(differences);
+  out.signs = sign_test(differences);
+  if (context.query.margin) {
+    out.equivalence = equivalence_test(out.contrast, *context.query.margin);
+  }
+  out.detectable = detectable_effect(out.contrast.n, out.contrast.sd, kVerdictLevel);
+  out.seeds_needed = pairs_needed(out.contrast.mean, out.contrast.sd, kVerdictLevel);
+  if (out.censored) out.signs = out.censored->signs;
+  out.simultaneous = out.contrast.interval;
+  out.holm = out.p();
+  if (context.maximize) {
+    for (double& d : differences) d = -d;
+  }
+  out.improved = improvement_share(differences);
+  return out;
+}
+
+/// Of three or more levels that are numbers, ascending, on the seeds that all of them have.
+void add_trend(const ComparisonContext& context, const Design& design, EffectTable& table) {
+  std::vector<std::size_t> levels;
+  std::set<double> distinct;
+  for (std::size_t i = 0; i < design.groups.size(); ++i) {
+    const auto& level = design.groups[i].level;
+    if (!level || !level->is_number()) continue;
+    levels.push_back(i);
+    distinct.insert(level->number());
+  }
+  const bool refused = std::ranges::any_of(table.rows, [](const ComparedRow& row) {
+    return row.evidence && row.evidence->pairs.refused;
+  });
+  if (levels.size() < 3 || distinct.size() != levels.size() || refused) return;
+  std::ranges::sort(levels, {},
+                    [&design](std::size_t i) { return design.groups[i].level->number(); });
+  std::vector<GroupFigures> figures;
+  std::vector<double> scores;
+  for (const std::size_t i : levels) {
+    figures.push_back(group_figures(context.listing, design, design.groups[i], context.figure));
+    scores.push_back(design.groups[i].level->number());
+  }
+  const CompleteBlocks blocks = complete_blocks(figures, levels.size(), 1);
+  if (blocks.seeds.size() < 2) return;
+  table.trend = monotone_trend(blocks.values, scores);
+  table.trend_seeds = blocks.seeds.size();
+}
+
+EffectTable effect_table(const ComparisonContext& context, const std::vector<std::size_t>& rows,
+                         const std::string& factor, std::string_view baseline,
+                         const std::string& within) {
+  const Listing& listing = context.listing;
+  const Design design = design_of(listing, rows, factor, baseline);
+  EffectTable out;
+  out.factor = factor;
+  out.within = within;
+  out.baseline_name = design.baseline_name;
+  out.baseline_selected = design.baseline.has_value();
+  out.others = design.others;
+  out.moving_with = design.moving_with;
+  GroupFigures theirs;
+  if (design.baseline) {
+    theirs = group_figures(listing, design, design.groups[*design.baseline], context.figure);
+  }
+  for (const ComparedGroup& group : design.groups) {
+    ComparedRow& row = out.rows.emplace_back(group);
+    const GroupFigures mine = group_figures(listing, design, group, context.figure);
+    row.all = summary_of(averages_of(mine));
+    if (group.baseline || !design.baseline) continue;
+    const bool alike = group.level.has_value() == design.groups[*design.baseline].level.has_value();
+    row.evidence = evidence_of(context, mine, theirs, alike);
+  }
+  add_trend(context, design, out);
+  return out;
+}
+
+/// Holm's p, simultaneous intervals and verdicts of the tables that are no exploration; the verdict
+/// of each other contrast is of its own test.
+void judge(Comparison& comparison) {
+  std::vector<ContrastEvidence*> family;
+  for (EffectTable& table : comparison.effects) {
+    for (ComparedRow& row : table.rows) {
+      if (!row.evidence) continue;
+      ContrastEvidence& evidence = *row.evidence;
+      if (!table.exploratory && !std::isnan(evidence.p())) family.push_back(&evidence);
+    }
+  }
+  std::vector<double> p;
+  for (const ContrastEvidence* one : family) p.push_back(one->p());
+  const std::vector<double> holm = holm_adjusted(p);
+  comparison.family = family.size();
+  const double confidence = simultaneous_confidence(family.size());
+  for (std::size_t i = 0; i < family.size(); ++i) {
+    family[i]->holm = holm[i];
+    family[i]->simultaneous = t_interval(family[i]->contrast, confidence);
+  }
+  for (EffectTable& table : comparison.effects) {
+    for (ComparedRow& row : table.rows) {
+      if (row.evidence) {
+        row.evidence->verdict = contrast_verdict(row.evidence->holm, row.evidence->equivalence.p);
+      }
+    }
+  }
+}
+
+/// Metrics that some completed cell has, and the sweep's own.
+std::vector<std::string> metrics_of(const Listing& listing) {
+  std::set<std::string> names;
+  if (!listing.metric.empty()) names.insert(listing.metric);
+  for (const CellSummary& cell : listing.cells) {
+    for (const auto& [name, value] : cell.metrics) names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+/// Of cells that are to be equal in trainable parameters.
+BasisMismatch parameter_mismatch(const Listing& listing, std::size_t mine, std::size_t theirs,
+                                 std::optional<double> tolerance) {
+  const std::int64_t a = listing.cells[mine].parameters, b = listing.cells[theirs].parameters;
+  BasisMismatch out;
+  if (!tolerance || a <= 0 || b <= 0) return out;
+  const double apart = std::abs(static_cast<double>(a) / static_cast<double>(b) - 1);
+  if (apart <= *tolerance) return out;
+  out.differences.push_back({"the number of parameters", Value(a), Value(b)});
+  out.advice = fmt::format(
+      "{:.3g} % apart, {:.3g} % allowed; in the sweep file, match: {{on: parameters, tolerance: "
+      "{}}} makes arms equal (docs/comparing.md)",
+      100 * apart, 100 * *tolerance, shortest(*tolerance));
+  return out;
+}
+
+bool sees_future(const Listing& listing, const std::vector<std::size_t>& rows,
+                 const std::string& metric) {
+  const bool of_training = metric.starts_with("train_loss");
+  const std::size_t dot = metric.find('.');
+  if (!of_training && dot == metric.npos) return false;
+  const std::string fact =
+      "eval_mode_noncausal." + (of_training ? "teacher_topk" : metric.substr(dot + 1));
+  return std::ranges::any_of(rows, [&](std::size_t row) {
+    const auto& facts = listing.cells[row].facts;
+    const auto at = facts.find(fact);
+    return at != facts.end() && at->second > 0;
+  });
+}
+
+/// Factors in full, each once, with what else the query needs; as a user wrote them before.
+ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
+  const std::vector<std::string> factors = factor_names(listing);
+  const std::string listed = "depthgrid results STORE --csv";
+  std::vector<std::string> by;
+  for (const std::string& word : query.by) {
+    const std::string name = resolve_name(word, factors, listed);
+    if (std::ranges::find(by, name) == by.end()) by.push_back(name);
+  }
+  query.by = std::move(by);
+  if (query.by.empty()) query.by = {"arm"};
+  if (!query.within.empty()) query.within = resolve_name(query.within, factors, listed);
+  if (std::ranges::find(query.by, query.within) != query.by.end()) {
+    throw UserError(ExitCode::Usage, "compare: --within " + query.within + " is a factor of --by");
+  }
+  if (query.derived) query.metric = query.derived->name;
+  query.metric = query.metric.empty() ? listing.metric
+                                      : resolve_name(query.metric, metrics_of(listing), listed);
+  if (query.goal.empty()) query.goal = goal_of(listing, query.metric);
+  check_allowed_words(query.allowed);
+  return query;
+}
+
+}  // namespace
+
+std::string goal_of(const Listing& listing, const std::string& metric) {
+  if (metric == listing.metric) return listing.goal;
+  if (metric.starts_with("steps_to_target.") || metric.starts_with("late_noise.")) {
+    return "minimize";
+  }
+  constexpr std::array<std::string_view, 3> kMaximized = {"accuracy", "auc", "gain"};
+  const bool more_is_better = std::ranges::any_of(
+      kMaximized, [&metric](std::string_view word) { return metric.find(word) != metric.npos; });
+  return more_is_better ? "maximize" : "minimize";
+}
+
+Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>& rows,
+                         const ComparisonQuery& asked) {
+  const ComparisonQuery query = resolved_query(listing, asked);
+  const std::string& measured = query.derived ? query.derived->of : query.metric;
+  const EvaluationBasis basis(listing, measured);
+  std::vector<std::string> told = query.by;
+  told.insert(told.end(), query.allowed.begin(), query.allowed.end());
+  const std::vector<std::string> leaves = factor_names(listing);
+  const auto mismatch = [&](std::size_t a, std::size_t b) {
+    BasisMismatch found = basis.mismatch(a, b);
+    if (!found) found = parameter_mismatch(listing, a, b, query.parameter_tolerance);
+    if (found) return found;
+    // Arms of a sweep file say how they differ.
+    const bool levels = std::ranges::all_of(query.by, [&](const std::string& factor) {
+      return level_of(listing, a, factor) != nullptr && level_of(listing, b, factor) != nullptr;
+    });
+    std::vector<std::string> all = told;
+    if (!levels) all.insert(all.end(), leaves.begin(), leaves.end());
+    return training_mismatch(listing, a, b, all);
+  };
+  const auto figure = [&](std::size_t row) {
+    const auto& metrics = listing.cells[row].metrics;
+    const auto at = metrics.find(query.metric);
+    return at == metrics.end() ? kNaN : at->second;
+  };
+  const ComparisonContext context{listing, query, figure, mismatch, query.goal == "maximize"};
+
+  Comparison out;
+  out.metric = query.metric;
+  out.goal = query.goal;
+  out.margin = query.margin;
+  const Variable* const variable =
+      find_variable(std::string_view(measured).substr(0, measured.find('.')));
+  if (query.derived) out.note = query.derived->note;
+  const bool of_steps = query.derived && !query.derived->reached.empty();
+  if (!of_steps && variable != nullptr && variable->units != "1") out.unit = variable->units;
+  out.sees_future = sees_future(listing, rows, measured);
+  const auto baseline_of = [&](std::size_t i) { return i == 0 ? query.baseline : std::string(); };
+  for (std::size_t i = 0; i < query.by.size(); ++i) {
+    if (query.within.empty()) {
+      out.effects.push_back(effect_table(context, rows, query.by[i], baseline_of(i), ""));
+      continue;
+    }
+    for (const Slice& slice : slices_of(listing, rows, query.within)) {
+      out.effects.push_back(
+          effect_table(context, slice.rows, query.by[i], baseline_of(i), slice.name));
+    }
+  }
+  // Effects at single levels of the other factors asked for.
+  for (std::size_t i = 0; i < query.by.size() && query.within.empty(); ++i) {
+    for (std::size_t j = 0; j < query.by.size(); ++j) {
+      if (i == j) continue;
+      for (const Slice& slice : slices_of(listing, rows, query.by[j])) {
+        EffectTable table =
+            effect_table(context, slice.rows, query.by[i], baseline_of(i), slice.name);
+        table.exploratory = true;
+        out.effects.push_back(std::move(table));
+      }
+    }
+  }
+  judge(out);
+  if (query.within.empty()) {
+    for (std::size_t i = 0; i < query.by.size(); ++i) {
+      for (std::size_t j = i + 1; j < query.by.size(); ++j) {
+        out.variance.push_back(variance_table(listing, rows, {query.by[i], query.by[j]},
+                                              {baseline_of(i), baseline_of(j)}, figure, mismatch));
+      }
+    }
+    if (query.by.size() == 1) {
+      out.variance.push_back(
+          variance_table(listing, rows, {query.by[0], ""}, {query.baseline, ""}, figure, mismatch));
+    }
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/nan.hpp"
+#include "sweeps/compare/contrast.hpp"
+#include "sweeps/compare/curve.hpp"
+#include "sweeps/compare/derived_metric.hpp"
+#include "sweeps/compare/design.hpp"
+#include "sweeps/compare/multiplicity.hpp"
+#include "sweeps/compare/seed_pairs.hpp"
+#include "sweeps/compare/two_way.hpp"
+#include "sweeps/compare/variance.hpp"
+
+namespace depthgrid {
+
+/// What is asked of a sweep.
+struct ComparisonQuery {
+  std::vector<std::string> by;   // factors: leaves in full, arm, tag or store
+  std::string within;            // a leaf: effects at each of its levels; empty: averaged over it
+  std::string baseline;          // of the first factor; empty: the sweep's own
+  std::string metric;            // empty: the sweep's own
+  std::string goal;              // minimize or maximize; empty: see goal_of()
+  std::optional<double> margin;  // δ > 0, unit of the metric
+  std::vector<std::string> allowed;  // words of `--allow`
+  /// Arms whose trainable parameters differ by more than this share are refused; nothing: any.
+  std::optional<double> parameter_tolerance = std::nullopt;
+  /// The metric, where it was read off curves; `metric` is its name then.
+  std::optional<DerivedMetric> derived = std::nullopt;
+};
+
+/// "maximize" for accuracies, areas and gains, else "minimize"; the sweep's own for its metric.
+std::string goal_of(const Listing& listing, const std::string& metric);
+
+/// What the pairs of one group and the baseline say; contrast.hpp has the meaning of each number.
+struct ContrastEvidence {
+  SeedPairs pairs;
+  SampleSummary sample, baseline;          // of the pairs
+  PairedContrast contrast;                 // of mine − theirs
+  std::optional<MeanDifference> unpaired;  // without a common seed (Welch): no p, no verdict
+  PairedEffect effect;
+  double g_av = kNaN;
+  SignFlipTest flips;
+  SignTest signs;
+  ImprovementShare improved;
+  EquivalenceTest equivalence;    // with a margin
+  double detectable = kNaN;       // at these pairs, power .8, the level of a single test
+  double seeds_needed = kNaN;     // for the difference as it is, likewise
+  ConfidenceLimits simultaneous;  // of the family; else as it is alone
+  double holm = kNaN;             // within the family
+  ContrastVerdict verdict = ContrastVerdict::Undecided;
+  /// Of steps to a target, where some seed never reached it: no mean, p is that of the sign test.
+  std::optional<CensoredComparison> censored;
+
+  double p() const { return censored ? signs.p : contrast.p; }
+};
+
+/// A group beside the baseline.
+struct ComparedRow {
+  ComparedGroup group;
+  SampleSummary all;  // seeds of the group alone; of the baseline itself, what is shown
+  std::optional<ContrastEvidence> evidence;  // nothing for the baseline
+};
+
+/// The groups of one factor; with `within`, at one level of another.
+struct EffectTable {
+  std::string factor;
+  std::string within;  // "data.seq_len = 64", else empty
+  std::string baseline_name;
+  bool baseline_selected = false;
+  bool exploratory = false;  // not of the family: no Holm, the verdict is that of a single test
+  std::vector<ComparedRow> rows;
+  std::vector<std::string> others, moving_with;  // see Design
+  std::optional<MonotoneTrend> trend;            // of three or more levels that are numbers
+  std::size_t trend_seeds = 0;
+};
+
+/// The answer.
+struct Comparison {
+  std::string metric, goal, unit;
+  bool sees_future = false;  // the metric is of a pass that looks ahead, in some cell
+  std::optional<double> margin;
+  std::string note;        // of a derived metric
+  std::size_t family = 0;  // contrasts in Holm's family
+  std::vector<EffectTable> effects;
+  std::vector<VarianceTable> variance;
+};
+
+/// Effects of each factor against its baseline, on seeds as units.
+///
+/// For each seed, figures are averaged with equal weights over the complete combinations of the
+/// other factors, so n is the number of seeds. The family of Holm's correction is all contrasts of
+/// the factors asked for; with several factors, effects at single levels of the others and
+/// interactions are exploratory.
+/// @param rows  of the listing, that take part.
+/// @throws UserError (Usage) for a factor, level, metric or word that is not there.
+Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>& rows,
+                         const ComparisonQuery& query);
+
+}  // namespace depthgrid

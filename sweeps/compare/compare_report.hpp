@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "sweeps/compare/compare.hpp"
+#include "sweeps/report/table.hpp"
+
+namespace depthgrid {
+
+/// Why a comparison has no contrast with a p: what is there, and what to do.
+struct NoContrast {
+  std::string sentence;
+  ExitCode code;  // Unfinished while cells are to be trained, else Partial
+};
+
+/// Nothing if some contrast has a p.
+std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<std::size_t>& rows,
+                                      const Comparison& comparison);
+
+/// For people: a table of effects for each factor and one of the evidence; below them what they are
+/// of, what was left out or refused, trends, interactions and shares of variance.
+std::string comparison_text(const Listing& listing, const Comparison& comparison,
+                            Colour colour = Colour::No);
+
+/// For spreadsheets: one row per group of each table, in full precision.
+Table comparison_csv_table(const Comparison& comparison);
+
+/// {"schema": 1, "metric", "goal", …, "effects": […], "variance": […]}; docs/cli.md.
+std::string comparison_json(const Listing& listing, const Comparison& comparison,
+                            const std::optional<NoContrast>& problem);
+
+}  // namespace depthgrid

@@ -1,0 +1,281 @@
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/json_text.hpp"
+#include "sweeps/compare/compare_report.hpp"
+#include "sweeps/report/evaluation_windows.hpp"
+#include "sweeps/report/provenance_notes.hpp"
+
+namespace depthgrid {
+namespace {
+
+using TableJson = nlohmann::ordered_json;
+
+TableJson number(double x) {
+  return std::isfinite(x) ? TableJson(x) : TableJson();
+}
+
+TableJson limits(const ConfidenceLimits& of) {
+  if (std::isnan(of.low) || std::isnan(of.high)) return {};
+  return {number(of.low), number(of.high)};
+}
+
+TableJson sample(const SampleSummary& of) {
+  return {{"n", of.n}, {"mean", number(of.mean)}, {"sd", number(of.sd)}};
+}
+
+TableJson refusal(const BasisMismatch& refused) {
+  if (!refused) return {};
+  TableJson differs = TableJson::array();
+  for (const auto& [name, mine, theirs] : refused.differences) {
+    differs.push_back({{"what", name},
+                       {"group", parse_ordered_json(canonical_json(mine))},
+                       {"baseline", parse_ordered_json(canonical_json(theirs))}});
+  }
+  return {{"differs", differs},
+          {"advice", refused.advice.empty() ? TableJson() : TableJson(refused.advice)}};
+}
+
+TableJson contrast(const PairedContrast& of) {
+  return {{"n", of.n},
+          {"mean", number(of.mean)},
+          {"sd", number(of.sd)},
+          {"interval", limits(of.interval)},
+          {"degrees", number(of.degrees)},
+          {"t", number(of.t)},
+          {"p", number(of.p)}};
+}
+
+TableJson evidence(const Listing& listing, const ContrastEvidence& of, bool in_family) {
+  TableJson unpaired;
+  if (of.unpaired) {
+    unpaired = {{"mean", number(of.unpaired->value)},
+                {"interval", limits({of.unpaired->low, of.unpaired->high})},
+                {"degrees", number(of.unpaired->degrees)}};
+  }
+  TableJson cells = TableJson::array();
+  for (const std::size_t row : of.pairs.unpaired) cells.push_back(listing.cells[row].id);
+  const bool tested = !std::isnan(of.contrast.p);
+  return {
+      {"difference", contrast(of.contrast)},
+      {"seeds", of.pairs.seeds},
+      {"values", {{"group", of.pairs.mine}, {"baseline", of.pairs.theirs}}},
+      {"baseline", sample(of.baseline)},
+      {"combinations", of.pairs.combinations},
+      {"left_out",
+       {{"group", of.pairs.left_out}, {"baseline", of.pairs.baseline_left_out}, {"cells", cells}}},
+      {"unpaired", unpaired},
+      {"refused", refusal(of.pairs.refused)},
+      {"holm_p", in_family ? number(of.holm) : TableJson()},
+      {"simultaneous", in_family ? limits(of.simultaneous) : TableJson()},
+      {"sign_flip",
+       {{"p", number(of.flips.p)},
+        {"smallest", number(of.flips.smallest)},
+        {"exact", of.flips.exact}}},
+      {"signs",
+       {{"below", of.signs.below},
+        {"ties", of.signs.ties},
+        {"above", of.signs.above},
+        {"p", number(of.signs.p)}}},
+      {"improved",
+       {{"share", number(of.improved.share)}, {"interval", limits(of.improved.interval)}}},
+      {"effect",
+       {{"d_z", number(of.effect.d_z)},
+        {"d_z_interval", limits(of.effect.d_z_interval)},
+        {"g", number(of.effect.g)},
+        {"g_interval", limits(of.effect.g_interval)},
+        {"g_av", number(of.g_av)}}},
+      {"equivalence_p", number(of.equivalence.p)},
+      {"detectable", number(of.detectable)},
+      {"seeds_needed", number(of.seeds_needed)},
+      {"verdict", tested ? TableJson(contrast_verdict_text(of.verdict)) : TableJson()}};
+}
+
+TableJson effects(const Listing& listing, const EffectTable& of) {
+  TableJson rows = TableJson::array();
+  for (const ComparedRow& row : of.rows) {
+    const ComparedGroup& group = row.group;
+    rows.push_back(
+        {{"name", group.name},
+         {"tag", group.tag.empty() ? TableJson() : TableJson(group.tag)},
+         {"level", group.level ? parse_ordered_json(canonical_json(*group.level)) : TableJson()},
+         {"baseline", group.baseline},
+         {"cells", group.cells.size()},
+         {"missing", group.missing()},
+         {"diverged", group.count(CellStatus::Diverged)},
+         {"all", sample(row.all)},
+         {"contrast",
+          row.evidence ? evidence(listing, *row.evidence, !of.exploratory) : TableJson()}});
+  }
+  TableJson trend;
+  if (of.trend) {
+    trend = {{"seeds", of.trend_seeds},
+             {"slope", contrast(of.trend->slope)},
+             {"page_l", number(of.trend->page_l)},
+             {"p_rising", number(of.trend->p_rising)},
+             {"p_falling", number(of.trend->p_falling)},
+             {"p", number(of.trend->p)},
+             {"exact", of.trend->exact}};
+  }
+  return {{"factor", of.factor},
+          {"within", of.within.empty() ? TableJson() : TableJson(of.within)},
+          {"exploratory", of.exploratory},
+          {"baseline", of.baseline_name.empty() ? TableJson() : TableJson(of.baseline_name)},
+          {"averaged_over", of.others},
+          {"moves_with", of.moving_with},
+          {"groups", rows},
+          {"trend", trend}};
+}
+
+TableJson shares(const BlockEffect& of) {
+  return {{"eta2", number(of.eta2)},
+          {"partial_eta2", number(of.partial_eta2)},
+          {"omega2", number(of.omega2)},
+          {"f", number(of.f)},
+          {"degrees", number(of.degrees)},
+          {"error_degrees", number(of.error_degrees)},
+          {"p", number(of.p)}};
+}
+
+TableJson variance(const VarianceTable& of) {
+  TableJson interactions = TableJson::array();
+  for (const InteractionContrast& one : of.interactions) {
+    interactions.push_back({{"a", one.a}, {"b", one.b}, {"difference", contrast(one.contrast)}});
+  }
+  const bool there = of.refused.empty();
+  return {
+      {"a", of.a},
+      {"b", of.b.empty() ? TableJson() : TableJson(of.b)},
+      {"levels_a", of.levels_a},
+      {"levels_b", of.levels_b},
+      {"seeds", of.seeds},
+      {"shares_a", there ? shares(of.effects.a) : TableJson()},
+      {"shares_b", there && !of.b.empty() ? shares(of.effects.b) : TableJson()},
+      {"shares_interaction", there && !of.b.empty() ? shares(of.effects.interaction) : TableJson()},
+      {"interactions", interactions},
+      {"refused", there ? TableJson() : TableJson(of.refused)}};
+}
+
+}  // namespace
+
+Table comparison_csv_table(const Comparison& comparison) {
+  Table out;
+  for (const char* title : {"factor",
+                            "within",
+                            "exploratory",
+                            "group",
+                            "baseline",
+                            "cells",
+                            "missing",
+                            "metric",
+                            "n",
+                            "mean",
+                            "sd",
+                            "baseline_mean",
+                            "difference",
+                            "low",
+                            "high",
+                            "degrees",
+                            "t",
+                            "p",
+                            "holm_p",
+                            "simultaneous_low",
+                            "simultaneous_high",
+                            "sign_flip_p",
+                            "g",
+                            "g_low",
+                            "g_high",
+                            "d_z",
+                            "g_av",
+                            "improved",
+                            "improved_low",
+                            "improved_high",
+                            "equivalence_p",
+                            "detectable",
+                            "seeds_needed",
+                            "verdict",
+                            "seeds",
+                            "refused"}) {
+    out.columns.push_back({title});
+  }
+  const auto real = [](double x) { return std::isnan(x) ? std::string() : shortest(x); };
+  for (const EffectTable& table : comparison.effects) {
+    for (const ComparedRow& row : table.rows) {
+      const ContrastEvidence e = row.evidence.value_or(ContrastEvidence{});
+      const bool compared = row.evidence && e.sample.n > 0;
+      const SampleSummary& own = compared ? e.sample : row.all;
+      const bool family = row.evidence && !table.exploratory;
+      const bool tested = !std::isnan(e.p());
+      const MeanDifference w = e.unpaired.value_or(MeanDifference{});
+      const bool welch = e.unpaired.has_value();
+      out.rows.push_back({table.factor,
+                          table.within,
+                          table.exploratory ? "true" : "false",
+                          row.group.name,
+                          row.group.baseline ? "true" : "false",
+                          std::to_string(row.group.cells.size()),
+                          std::to_string(row.group.missing()),
+                          comparison.metric,
+                          std::to_string(own.n),
+                          real(own.mean),
+                          real(own.sd),
+                          real(e.baseline.mean),
+                          real(welch ? w.value : e.contrast.mean),
+                          real(welch ? w.low : e.contrast.interval.low),
+                          real(welch ? w.high : e.contrast.interval.high),
+                          real(welch ? w.degrees : e.contrast.degrees),
+                          real(e.contrast.t),
+                          real(e.p()),
+                          family ? real(e.holm) : "",
+                          family ? real(e.simultaneous.low) : "",
+                          family ? real(e.simultaneous.high) : "",
+                          real(e.flips.p),
+                          real(e.effect.g),
+                          real(e.effect.g_interval.low),
+                          real(e.effect.g_interval.high),
+                          real(e.effect.d_z),
+                          real(e.g_av),
+                          real(e.improved.share),
+                          real(e.improved.interval.low),
+                          real(e.improved.interval.high),
+                          real(e.equivalence.p),
+                          real(e.detectable),
+                          std::isfinite(e.seeds_needed) ? real(e.seeds_needed) : "",
+                          tested ? std::string(contrast_verdict_text(e.verdict)) : "",
+                          fmt::format("{}", fmt::join(e.pairs.seeds, " ")),
+                          e.pairs.refused.text()});
+    }
+  }
+  return out;
+}
+
+std::string comparison_json(const Listing& listing, const Comparison& comparison,
+                            const std::optional<NoContrast>& problem) {
+  TableJson tables = TableJson::array(), variances = TableJson::array();
+  for (const EffectTable& table : comparison.effects) tables.push_back(effects(listing, table));
+  for (const VarianceTable& table : comparison.variance) variances.push_back(variance(table));
+  return json_text(
+             TableJson{{"schema", 1},
+                       {"sweep", listing.sweep},
+                       {"store", listing.store},
+                       {"stores", listing.stores},
+                       {"metric", comparison.metric},
+                       {"unit", comparison.unit.empty() ? TableJson() : TableJson(comparison.unit)},
+                       {"goal", comparison.goal},
+                       {"note", comparison.note.empty() ? TableJson() : TableJson(comparison.note)},
+                       {"sees_future", comparison.sees_future},
+                       {"margin", comparison.margin ? TableJson(*comparison.margin) : TableJson()},
+                       {"confidence", kConfidence},
+                       {"level", kVerdictLevel},
+                       {"family", comparison.family},
+                       {"problem", problem ? TableJson(problem->sentence) : TableJson()},
+                       {"effects", tables},
+                       {"variance", variances}},
+             2) +
+         "\n";
+}
+
+}  // namespace depthgrid

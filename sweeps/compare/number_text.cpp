@@ -1,0 +1,44 @@
+#include "sweeps/compare/number_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sweeps/report/table.hpp"
+
+namespace depthgrid {
+
+int decimals_of(double spread) {
+  if (!std::isfinite(spread) || spread <= 0) return 4;
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(spread))), 0, 10);
+}
+
+std::string mean_text(const SampleSummary& sample) {
+  if (std::isnan(sample.sd)) return short_number(sample.mean);
+  const int decimals = decimals_of(sample.sd);
+  return fmt::format("{:.{}f} ± {:.{}f}", sample.mean, decimals, sample.sd, decimals);
+}
+
+std::string difference_text(double value, double half_width) {
+  if (std::isnan(value)) return "-";
+  const double size = std::abs(value);
+  const double finer = size > 0 && size < half_width ? size : half_width;
+  return fmt::format("{:+.{}f}", value, decimals_of(finer));
+}
+
+std::string interval_text(const ConfidenceLimits& limits) {
+  if (std::isnan(limits.low) || std::isnan(limits.high)) return "-";
+  const int decimals = decimals_of((limits.high - limits.low) / 2);
+  return fmt::format("[{:+.{}f}, {:+.{}f}]", limits.low, decimals, limits.high, decimals);
+}
+
+std::string probability_text(double p) {
+  if (std::isnan(p)) return "-";
+  if (p < 1e-4) return "<.0001";
+  if (p >= .9995) return "1";
+  std::string out = fmt::format("{:.{}f}", p, p < .001 ? 5 : p < .01 ? 4 : 3);
+  return out.substr(1);  // without the zero before the point
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "sweeps/compare/contrast.hpp"
+#include "sweeps/compare/statistics.hpp"
+
+namespace depthgrid {
+
+// Numbers of a comparison for people: as many decimals as the uncertainty lets stand.
+
+/// Decimals that show two digits of a spread; four where there is none.
+int decimals_of(double spread);
+
+/// "2.3876 ± 0.0011"; the mean alone where there is no spread.
+std::string mean_text(const SampleSummary& sample);
+
+/// A signed difference, with two digits of the value or of its half-width, whichever is smaller.
+std::string difference_text(double value, double half_width);
+
+/// "[-0.0081, -0.0037]", with two digits of the half-width; "-" without limits.
+std::string interval_text(const ConfidenceLimits& limits);
+
+/// Three digits, "<.0001" below that, "-" for NaN.
+std::string probability_text(double p);
+
+}  // namespace depthgrid

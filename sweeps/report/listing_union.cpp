@@ -1,0 +1,111 @@
+#include "sweeps/report/listing_union.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/base/error.hpp"
+#include "core/config/schema.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Whether another value makes another experiment; digests of files ("data.corpus@sha256") do.
+bool is_of_experiment(const std::string& leaf) {
+  const std::size_t at = find_leaf(leaf);
+  if (at >= schema().size()) return leaf.find('@') != leaf.npos;
+  const LeafClass kind = schema()[at].leaf_class;
+  return kind != LeafClass::Execution && kind != LeafClass::Observation;
+}
+
+/// Leaves that vary in a listing, or have several values among them.
+std::set<std::string> varying_leaves(const std::vector<Listing>& listings) {
+  std::set<std::string> out;
+  std::map<std::string, Value> first;
+  for (const Listing& listing : listings) {
+    for (const CellSummary& cell : listing.cells) {
+      for (const auto& [leaf, value] : cell.overrides) out.insert(leaf);
+    }
+    for (const auto& [leaf, value] : listing.constant) {
+      const auto [at, fresh] = first.emplace(leaf, value);
+      if (!fresh && at->second != value && is_of_experiment(leaf)) out.insert(leaf);
+    }
+  }
+  out.erase("seed");
+  return out;
+}
+
+/// Adds the cells of one store.
+class UnionBuilder {
+ public:
+  explicit UnionBuilder(Listing& out) : out_(out) {}
+
+  void add(Listing&& from, const std::set<std::string>& leaves) {
+    const std::size_t sets = out_.leaves.sets.size();
+    std::ranges::move(from.leaves.sets, std::back_inserter(out_.leaves.sets));
+    for (std::size_t row = 0; row < from.cells.size(); ++row) {
+      CellSummary& cell = from.cells[row];
+      for (const auto& [leaf, value] : from.constant) {
+        if (leaves.contains(leaf) && find_key(cell.overrides, leaf) == nullptr) {
+          cell.overrides.emplace_back(leaf, value);
+        }
+      }
+      sort_map(cell.overrides);
+      const auto [at, fresh] = rows_.emplace(cell.id, out_.cells.size());
+      const bool better = !fresh && cell.status == CellStatus::Completed &&
+                          out_.cells[at->second].status != CellStatus::Completed;
+      if (!fresh && !better) continue;
+      if (fresh) grow();
+      const std::size_t to = at->second;
+      out_.cells[to] = std::move(cell);
+      out_.baseline[to] = out_.baseline[to] || from.baseline[row];
+      out_.leaves.of_cell[to] = sets + from.leaves.of_cell[row];
+      out_.withheld[to] =
+          row < from.withheld.size() ? from.withheld[row] : std::vector<std::string>();
+      out_.store_of_cell[to] = out_.stores.size();
+    }
+    out_.stores.push_back(from.store);
+    out_.not_shown += from.not_shown;
+    std::ranges::move(from.plan_damages, std::back_inserter(out_.plan_damages));
+    out_.older_rules.merge(from.older_rules);
+  }
+
+ private:
+  void grow() {
+    out_.cells.emplace_back();
+    out_.baseline.push_back(false);
+    out_.leaves.of_cell.push_back(0);
+    out_.withheld.emplace_back();
+    out_.store_of_cell.push_back(0);
+  }
+
+  Listing& out_;
+  std::map<CellId, std::size_t> rows_;
+};
+
+}  // namespace
+
+Listing listing_union(std::vector<Listing> listings) {
+  if (listings.empty()) throw UserError(ExitCode::Usage, "no store is named");
+  if (listings.size() == 1) return std::move(listings.front());
+  const std::set<std::string> leaves = varying_leaves(listings);
+  Listing out;
+  const Listing& first = listings.front();
+  out.sweep = first.sweep;
+  out.store = first.store;
+  out.metric = first.metric;
+  out.goal = first.goal;
+  out.matched = first.matched;
+  UnionBuilder builder(out);
+  for (Listing& listing : listings) {
+    out.planned = out.planned && listing.planned;
+    builder.add(std::move(listing), leaves);
+  }
+  return out;
+}
+
+}  // namespace depthgrid
