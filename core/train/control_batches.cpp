@@ -85,12 +85,15 @@ std::int64_t onset_of(const WindowDraw& draw, std::span<const std::int32_t> segm
 }  // namespace
 
 ControlDraws control_draws(const CellConfig& config) {
+  const std::string& span = config.word("train.control.labels.span");
+  const bool prefix = config.word("model.control.sites") == "token";
   return {.neutral = config.real("train.control.neutral"),
           .onset = config.real("train.control.onset"),
           .keep = config.real("train.control.keep"),
           .noise = config.real("train.control.noise"),
           .ternary = config.word("train.control.values") == "ternary",
-          .window = config.word("train.control.labels.span") == "window"};
+          .window = span == "window" || prefix,
+          .whole = prefix && span == "document"};
 }
 
 void draw_control(const ControlDraws& draws, const SentenceLabels& labels,
@@ -120,6 +123,7 @@ void draw_control(const ControlDraws& draws, const SentenceLabels& labels,
   const auto label = [&](std::int32_t at, std::size_t k) {
     return labels.u[static_cast<std::size_t>(at) * axes + k];
   };
+  if (draws.whole && segment[1] != segment.back()) return;
   if (draws.window) {
     for (std::size_t k = 0; k < axes; ++k) {
       double sum = 0;

@@ -19,6 +19,7 @@ struct ControlDraws {
   double noise = 0.05;   // standard deviation, of ordinal attributes
   bool ternary = false;  // u is the nearest of -1, 0 and 1
   bool window = false;   // one u for a window, the mean over its tokens
+  bool whole = false;    // with `window`: only of one that lies in one segment; others are neutral
 };
 ControlDraws control_draws(const CellConfig& config);
 

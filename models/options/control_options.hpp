@@ -36,7 +36,7 @@ struct ControlOptions {
   /// each axis, a bias are learned with the model.
   bool contrasts = false;
 
-  /// Whether training moves the maps.
+  /// Whether training moves the maps of some axis.
   bool trained() const;
 };
 

@@ -41,6 +41,13 @@ bool is_fact(const Variable& v) {
   return std::ranges::find(kFacts, v.name) != kFacts.end();
 }
 
+/// Figures of the axes of a control signal: of each axis, or each on its own labels (the diagonal).
+bool axis_metric(const Variable& v) {
+  constexpr std::array<std::string_view, 3> kOfAxes = {"control_label_rate", "control_axis_trained",
+                                                       "control_auc"};
+  return std::ranges::find(kOfAxes, v.name) != kOfAxes.end();
+}
+
 bool is_metric(const Variable& v) {
   if (v.type == DataType::Text || is_fact(v)) return false;
   if (v.dims == "cell, step") return std::ranges::find(kLastStep, v.name) != kLastStep.end();
@@ -49,7 +56,9 @@ bool is_metric(const Variable& v) {
     return v.name.find("loss") != v.name.npos || v.name.find("share") != v.name.npos;
   }
   if (v.dims == "cell, split") return true;
-  constexpr std::array<std::string_view, 4> kStems = {"train_", "cost_", "predicted_", "replay"};
+  if (axis_metric(v)) return true;
+  constexpr std::array<std::string_view, 5> kStems = {"train_", "cost_", "predicted_", "replay",
+                                                      "control_neutral_cost"};
   return v.dims == "cell" && std::ranges::any_of(kStems, [&v](std::string_view stem) {
            return v.name.starts_with(stem);
          });
@@ -100,6 +109,20 @@ std::vector<std::string> summary_variables() {
   return out;
 }
 
+/// Of each axis of a control signal: of matrices, each axis against its own labels.
+void add_axis_numbers(const ColumnTable& table, const VariableColumn& column, std::size_t row,
+                      std::map<std::string, double>& out) {
+  const VariableColumn* names = table.find("control_axis");
+  if (names == nullptr) return;
+  const std::size_t axes = names->items(), items = items_of_cell(table, column);
+  for (std::size_t k = 0; k < axes && axes * axes >= items; ++k) {
+    const std::size_t at = items == axes ? k : k * axes + k;
+    if (at >= items) return;
+    const double number = column.number(row * items + at);
+    if (!is_absent(column, number)) out[column.name + "." + names->text(k)] = number;
+  }
+}
+
 /// Numbers of one cell by variable of the table, with the split after a dot. For a series over
 /// `step` that of the last step made, for one over `eval_step` of the last evaluation. Absent
 /// numbers (NaN, -1) are left out.
@@ -113,6 +136,10 @@ std::map<std::string, double> cell_numbers(const ColumnTable& table, std::size_t
   for (const Variable& v : variables()) {
     const VariableColumn* column = wanted(v) ? table.find(v.name) : nullptr;
     if (column == nullptr) continue;
+    if (axis_metric(v)) {
+      add_axis_numbers(table, *column, row, out);
+      continue;
+    }
     const std::span<const std::string_view> labels = labels_of(dimension(axes_of(v).back()));
     const std::size_t width = std::max<std::size_t>(1, labels.size());
     std::size_t first = row * items_of_cell(table, *column);
@@ -171,7 +198,7 @@ ColumnTable read_summary_columns(const TableReader& reader) {
   for (const char* name :
        {"step", "eval_step", "cell_status", "stopped_at", "n_steps", "n_parameters", "attempt_cell",
         "attempt_host", "attempt_code_version", "audit_verdict", "result_sha256", "event_cell",
-        "event_kind", "precision_settings"}) {
+        "event_kind", "precision_settings", "control_axis"}) {
     names.emplace_back(name);
   }
   for (const char* name : kAttemptCostColumns) {

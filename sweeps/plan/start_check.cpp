@@ -22,7 +22,8 @@ std::map<CellId, const CellPlan*> by_id(const Sweep& sweep) {
   return out;
 }
 
-/// Axes of a signal that mean something else there; empty if they do not.
+}  // namespace
+
 std::string other_axes(const CellConfig& source, const CellConfig& cell) {
   for (const CellConfig* one : {&source, &cell}) {
     if (one->word("train.task") == "lm") return {};
@@ -32,8 +33,6 @@ std::string other_axes(const CellConfig& source, const CellConfig& cell) {
   return fmt::format("model.control.names: {} there, {} here: an axis would change its meaning",
                      plain_text(there), plain_text(here));
 }
-
-}  // namespace
 
 bool is_added_module(std::string_view group) {
   using enum ParameterGroup;

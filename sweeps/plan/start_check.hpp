@@ -11,6 +11,10 @@
 
 namespace depthgrid {
 
+/// Axes of a control signal that mean something else in the weights that a cell starts from, as a
+/// sentence; empty if they do not, or one of both is of text alone.
+std::string other_axes(const CellConfig& source, const CellConfig& cell);
+
 /// How weights fit a model that starts from them, by name and shape.
 struct StartFit {
   std::vector<std::string> fresh;     // parameters of added modules that the source lacks

@@ -462,7 +462,7 @@ def prompts(place):
     said = place.run("steering.yaml", "wrong", "train.steering.file=lines.jsonl", code=65)
     for line, word in ((1, "'calm'"), (2, "'test'"), (4, "stone river"), (5, " tower")):
         assert re.search(rf"lines\.jsonl:{line}: .*{word}", said), (line, said)
-    says(place.run("builtin.yaml", "wrong", code=2), "model.control.names", "'tone'", "sentiment", "scale")
+    says(place.run("builtin.yaml", "wrong", code=2), "the axis `tone`", "sentiment, scale")
     place.untouched("wrong")
 
 

@@ -24,7 +24,7 @@ Leak leak_of(const ControlFigures& figures, double entropy) {
 
 }  // namespace
 
-void set_labels(CellFacts& facts, const CorpusLabels& labels) {
+void set_labels(CellFacts& facts, const CorpusLabels& labels, const CellConfig& config) {
   std::vector<std::string> names;
   for (const Attribute& attribute : labels.attributes) names.push_back(attribute.name);
   const auto axes = std::ssize(names);
@@ -39,7 +39,11 @@ void set_labels(CellFacts& facts, const CorpusLabels& labels) {
   facts.set("control_label_phi", std::move(phi));
   facts.set("control_label_sentences", static_cast<double>(of.sentences));
   facts.set("control_signal_entropy", labels.signal_entropy);
-  std::vector<double> trained(labels.trained.begin(), labels.trained.end());
+  const bool moves =
+      config.integer("train.steps") > 0 && config.real("train.control.neutral") < 1;
+  const bool constant = config.word("train.control.labels.shuffle") == "constant";  // u = 1 always
+  std::vector<double> trained;
+  for (const bool varies : labels.trained) trained.push_back(moves && (varies || constant) ? 1 : 0);
   facts.set("control_axis_trained", std::move(trained));
 }
 

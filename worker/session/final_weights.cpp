@@ -7,11 +7,13 @@
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "core/config/start_name.hpp"
 #include "models/options/model_options.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 #include "worker/model/fused_model.hpp"
+#include "worker/weights/exported_config.hpp"
 
 namespace depthgrid {
 
@@ -37,8 +39,11 @@ FinalWeights final_weights(const Store& store, const StoredPlan& plan, const Cel
   const CellConfig config = resolved_config(plan, *at);
   const ModelOptions options = model_options({&config});
   out.layout = layout_of(options);
-  // One that began with other weights may have got its maps there.
-  out.signalled = options.control.trained() || !config.null("model.init.from");
+  out.signalled = signalled_axes(config, [&](const CellId& earlier) {
+    const auto found = std::ranges::find(plan.cells, earlier, &StoredCell::id);
+    if (found == plan.cells.end()) throw Error("the store has no cell " + earlier);
+    return resolved_config(plan, *found);
+  });
   if (tensor == state->tensors.end() ||
       static_cast<std::int64_t>(tensor->data.size()) != out.layout.size()) {
     throw unusable("its checkpoint holds another number of parameters");
@@ -48,6 +53,30 @@ FinalWeights final_weights(const Store& store, const StoredPlan& plan, const Cel
   if (out.sha256 != last_weights_digest(store, id)) {
     throw unusable(
         fmt::format("the checkpoint of step {} does not hold its last weights", out.step));
+  }
+  return out;
+}
+
+std::vector<bool> signalled_axes(const CellConfig& config,
+                                 const std::function<CellConfig(const CellId&)>& start) {
+  std::vector<bool> out(static_cast<std::size_t>(config.integer("model.control.dim")));
+  if (config.word("train.task") != "lm") {
+    out.assign(out.size(), true);
+    return out;
+  }
+  const auto* u = config.at("model.control.u").get_if<ValueList>();
+  for (std::size_t k = 0; u != nullptr && k < std::min(u->size(), out.size()); ++k) {
+    out[k] = (*u)[k].number() != 0;
+  }
+  if (config.null("model.init.from")) return out;
+  std::vector<bool> before(out.size(), true);
+  if (const auto id = start_cell(config)) {
+    before = signalled_axes(start(*id), start);
+  } else if (const auto file = exported_config(config.word("model.init.from"))) {
+    before = signalled_axes(*file, start);
+  }
+  for (std::size_t k = 0; k < std::min(before.size(), out.size()); ++k) {
+    out[k] = out[k] || before[k];
   }
   return out;
 }

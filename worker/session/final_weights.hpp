@@ -19,8 +19,16 @@ struct FinalWeights {
   std::string sha256;  // of the weights, from the cell's result
   ParameterLayout layout;
   std::vector<float> values;  // by layout
-  bool signalled = true;      // its maps of a control signal, if any, were trained by one
+  /// (c) axes of a control signal whose maps, if any, were trained by one: noise elsewhere.
+  std::vector<bool> signalled{};
 };
+
+/// Which axes of its control signal a cell's training moves, or that of the cells it starts from:
+/// all of them under labels or prompts, and those of a constant u other than 0. Of weights from
+/// files that nothing is known of, all.
+/// @param start  the cell that `model.init.from` names; null pointer if there is none.
+std::vector<bool> signalled_axes(const CellConfig& config,
+                                 const std::function<CellConfig(const CellId&)>& start);
 
 /// Reads the final weights of a cell.
 using WeightsReader = std::function<FinalWeights(const CellId&)>;

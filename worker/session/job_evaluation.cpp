@@ -9,6 +9,8 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/nan.hpp"
+#include "core/train/control_batches.hpp"
+#include "worker/eval/neutral_cost.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/session/cell_facts_builder.hpp"
 #include "worker/session/control_facts.hpp"
@@ -118,17 +120,20 @@ std::optional<FinalResults> JobEvaluation::final() {
 
 bool JobEvaluation::evaluate_control(FinalResults& results, const std::function<bool()>& stopped) {
   const CellConfig& config = *job_.configs[0];
+  if (job_.prompts.empty() && job_.labels.empty()) return true;
+  const ModelOptions& model = job_.fused.options;
+  auto costs = neutral_costs(*job_.fused.language, plan_, *job_.data, model.cells,
+                             model.control.axes, stopped);
+  if (!costs) return false;
+  results.neutral_costs = std::move(*costs);
   if (!job_.prompts.empty()) {
-    const ModelOptions& model = job_.fused.options;
     const SteeringEvaluation steering(plan_, *job_.data, job_.prompts, model.cells,
                                       model.control.axes);
     auto figures = steering.on(*job_.fused.language, stopped);
     if (figures) results.steering = std::move(*figures);
     return figures.has_value();
   }
-  if (job_.labels.empty()) return true;
-  const ControlEvaluation control(plan_, *job_.data, job_.labels,
-                                  config.word("train.control.labels.span") == "window");
+  const ControlEvaluation control(plan_, *job_.data, job_.labels, control_draws(config).window);
   for (const std::string& split : config.words("eval.final_splits")) {
     const std::size_t at = label_index(kSplitNames, split);
     auto figures = control.on(*job_.fused.language, static_cast<Split>(at), stopped);
@@ -183,6 +188,7 @@ void JobEvaluation::set_final(CellFacts& facts, std::size_t e, const FinalResult
   if (!results.steering.empty()) {
     set_steering(facts, axis_names(*job_.configs[e]), results.steering, e, job_.steps());
   }
+  if (!results.neutral_costs.empty()) facts.set("control_neutral_cost", results.neutral_costs[e]);
   if (results.modes) {
     set_modes(facts, *results.modes, job_.fused, e, job_.sampler.seq_len());
   }

@@ -24,6 +24,7 @@ struct FinalResults {
   std::optional<ModeResults> modes;
   std::array<std::vector<ControlFigures>, 4> control{};  // by Split, (E); of cells with labels
   std::vector<SteeringFigures> steering{};               // (E); of cells with prompts
+  std::vector<double> neutral_costs{};                   // (E); of cells with either
 };
 
 /// Evaluates a job while it trains and at its end. After an evaluation, cells without progress

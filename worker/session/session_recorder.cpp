@@ -95,7 +95,7 @@ void SessionRecorder::open(std::vector<ClaimedCell>& claims, const RecordShape& 
   for (std::size_t e = 0; e < claims.size(); ++e) {
     facts_.push_back(static_facts(job_.run, job_.run.sweep.cells[claims[e].row], job_.fused, e,
                                   *job_.data, job_.sampler));
-    if (!job_.labels.empty()) set_labels(facts_.back(), *job_.labels[e]);
+    if (!job_.labels.empty()) set_labels(facts_.back(), *job_.labels[e], *job_.configs[e]);
   }
   for (std::size_t e = 0; e < claims.size(); ++e) {
     open_cell(e, claims[e], attempt, shape, e < started.size() ? started[e].line() : "");

@@ -14,6 +14,7 @@
 #include "core/base/error.hpp"
 #include "core/config/start_name.hpp"
 #include "sweeps/plan/start_check.hpp"
+#include "worker/weights/exported_config.hpp"
 #include "worker/weights/hf_gpt2.hpp"
 #include "worker/weights/weight_places.hpp"
 
@@ -66,16 +67,45 @@ std::vector<std::string> load_cell(const FinalWeights& source, const CellConfig&
   return std::move(fit.fresh);
 }
 
-/// Zeroes a cell's parameters that receive a control signal: the fresh ones, or all of them.
-void clear_controls(StartedFrom& started, std::size_t e, Arena& arena, bool all = false) {
+/// Zeroes a cell's parameters that receive a control signal: the fresh ones, and of the others those
+/// of axes that no signal has trained, which are noise to the one that begins now.
+/// @param signalled  (c) of the weights; empty: nothing but the fresh ones.
+void clear_controls(StartedFrom& started, std::size_t e, Arena& arena,
+                    const std::vector<bool>& signalled) {
   const at::NoGradGuard no_grad;
+  const bool none = !signalled.empty() && std::ranges::find(signalled, true) == signalled.end();
+  const auto axes = std::ssize(signalled);
   for (const ParameterSlot& slot : arena.layout().slots()) {
     if (slot.spec.group != ParameterGroup::Control) continue;
-    const bool fresh = std::erase(started.fresh, slot.spec.name) > 0;
-    if (!fresh && !all) continue;
-    slot_view(arena.values(), slot).select(0, static_cast<std::int64_t>(e)).zero_();
-    started.zeroed.push_back(slot.spec.name);
+    const at::Tensor own =
+        slot_view(arena.values(), slot).select(0, static_cast<std::int64_t>(e));
+    const std::string& name = slot.spec.name;
+    if (std::erase(started.fresh, name) > 0 || none) {
+      own.zero_();
+      started.zeroed.push_back(name);
+      continue;
+    }
+    const bool prefix = name == "prefix.weight";  // (c, d); all other maps are (…, c)
+    if (!name.ends_with(".weight") || own.size(prefix ? 0 : -1) != axes) continue;
+    for (std::int64_t k = 0; k < axes; ++k) {
+      if (signalled[static_cast<std::size_t>(k)]) continue;
+      own.select(prefix ? 0 : -1, k).zero_();
+      started.zeroed.push_back(fmt::format("{} of axis {}", name, k));
+    }
   }
+}
+
+/// What clear_controls() needs to know of weights that a cell begins to be controlled with.
+std::vector<bool> signalled_in_file(const CellConfig& cell, const std::filesystem::path& path) {
+  const std::optional<CellConfig> source = exported_config(path);
+  if (!source) return {};
+  if (const std::string other = other_axes(*source, cell); !other.empty()) {
+    throw UserError(ExitCode::BadData, path.string() + ": " + other);
+  }
+  if (cell.word("train.task") == "lm") return {};
+  // What the cell that was exported had started from is not at hand: it may have got its maps there.
+  if (start_cell(*source)) return {};
+  return signalled_axes(*source, {});
 }
 
 /// "; 2 parameters HOW: a, b", or nothing.
@@ -107,8 +137,8 @@ std::vector<StartedFrom> warm_start(const std::vector<const CellConfig*>& cells,
       out[e].text = fmt::format("{} ({}) after {} steps, weights {}", source->cell.alias, *id,
                                 source->step, source->sha256.substr(0, 12));
       out[e].fresh = load_cell(*source, *cells[e], e, arena);
-      // Maps that no signal has trained are noise to the one that begins now.
-      clear_controls(out[e], e, arena, options.control.labelled && !source->signalled);
+      clear_controls(out[e], e, arena,
+                     options.control.labelled ? source->signalled : std::vector<bool>());
       continue;
     }
     const std::filesystem::path path = cells[e]->word("model.init.from");
@@ -119,7 +149,7 @@ std::vector<StartedFrom> warm_start(const std::vector<const CellConfig*>& cells,
       out[e].fresh = load_weights(
           arena, static_cast<std::int64_t>(e), native_places(arena.layout()),
           SafetensorsFile(start_files(path).back()), {"contrast.scale", "contrast.bias"});
-      clear_controls(out[e], e, arena);
+      clear_controls(out[e], e, arena, signalled_in_file(*cells[e], path));
     }
   }
   arena.refresh_shadow();

@@ -94,20 +94,63 @@ bool passes(const Slots& s, double t) {
   return t >= window.front().number() - kSlack && t <= window.back().number() + kSlack;
 }
 
+/// Whether the profile leaves anything of a signal where the flow evaluates its field: at the
+/// beginning of each step, and of other methods than Euler's also at its middle and its end.
+bool passes_in_flow(const Slots& s) {
+  const LeafRows& row = leaf_rows();
+  const ValueList& range = *s.values[row.replaced_layers]->get_if<ValueList>();
+  const auto layers = static_cast<double>(s.integer(row.n_layers));
+  const double first = static_cast<double>(at(range, 0)) / layers;
+  const double span = static_cast<double>(at(range, 1)) / layers - first;
+  const std::int64_t halves = 2 * s.integer(row.flow_steps);
+  const bool euler = s.is(row.flow_method, "euler");
+  for (std::int64_t i = 0; i <= halves; i += euler ? 2 : 1) {
+    if (euler && i == halves) break;
+    if (passes(s, first + span * static_cast<double>(i) / static_cast<double>(halves))) return true;
+  }
+  return false;
+}
+
+/// Whether it leaves anything before one of the layers that a signal enters.
+bool passes_before_layers(const Slots& s) {
+  const LeafRows& row = leaf_rows();
+  const std::int64_t layers = s.integer(row.n_layers);
+  const ValueList& range = *s.values[row.replaced_layers]->get_if<ValueList>();
+  const auto* list = s.values[row.control_layers]->get_if<ValueList>();
+  const auto entered = [&](std::int64_t layer) {
+    return passes(s, static_cast<double>(layer) / static_cast<double>(layers));
+  };
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    if (entered(at(*list, i))) return true;
+  }
+  for (std::int64_t layer = 0; list == nullptr && layer < layers; ++layer) {
+    const bool replaced = s.family().flow && layer >= at(range, 0) && layer < at(range, 1);
+    if (!replaced && entered(layer)) return true;
+  }
+  return false;
+}
+
 /// A signal must enter somewhere.
 void check_schedule(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
-  if (!s.is(row.control_sites, "layers")) return;
-  const auto* list = s.values[row.control_layers]->get_if<ValueList>();
-  const auto layers = static_cast<double>(s.integer(row.n_layers));
-  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    if (passes(s, static_cast<double>(at(*list, i)) / layers)) return;
+  const bool both = s.is(row.control_sites, "both");
+  const bool flow = both || s.is(row.control_sites, "flow");
+  const bool layers = both || s.is(row.control_sites, "layers");
+  if (!flow && !layers) return;
+  if ((flow && passes_in_flow(s)) || (layers && passes_before_layers(s))) return;
+  if (layers && !both) {
+    report({row.control_schedule, row.control_window, row.control_layers},
+           report.shown(row.control_schedule) + " is 0 at the input of every layer of " +
+               report.shown(row.control_layers) +
+               " (layer l of L is at depth-time l/L): no signal would enter");
+    return;
   }
-  if (list == nullptr) return;
-  report({row.control_schedule, row.control_window, row.control_layers},
-         report.shown(row.control_schedule) + " is 0 at the input of every layer of " +
-             report.shown(row.control_layers) +
-             " (layer l of L is at depth-time l/L): no signal would enter");
+  report({row.control_schedule, row.control_window, row.replaced_layers},
+         report.shown(row.control_schedule) + " is 0 at every evaluation of the flow" +
+             (both ? ", and at the input of every layer" : "") +
+             ": depth-time is that of the whole model, of which the flow takes " +
+             report.shown(row.replaced_layers) + " / " + report.shown(row.n_layers) +
+             "; no signal would enter");
 }
 
 /// The user's labels, scores or classifier.
@@ -186,6 +229,13 @@ void check_prompts(const Slots& s, const RuleReport& report) {
            "`train.task: steering` needs axes of the signal: `model.control.names`, those of its "
            "prompts (of `train.steering.prompts: builtin`: sentiment, scale)");
   }
+  for (std::size_t k = 0; named && s.is(row.prompts, "builtin") && k < list->size(); ++k) {
+    const auto* name = (*list)[k].get_if<std::string>();
+    if (name == nullptr || *name == "sentiment" || *name == "scale") continue;
+    report({row.control_names, row.prompts},
+           "no prompt of " + report.shown(row.prompts) + " has the axis `" + *name +
+               "`; there are sentiment, scale; `train.steering.prompts: file` takes others");
+  }
   if (s.is(row.prompts, "file") && s.null(row.prompt_file)) {
     report({row.prompts}, report.shown(row.prompts) + " needs `train.steering.file`");
   }
@@ -234,10 +284,10 @@ void check_labels(const Slots& s, const RuleReport& report) {
     report({row.corpus, row.task},
            report.shown(row.corpus) + " has no sentences: `train.task: control` needs a text");
   }
-  if (s.is(row.control_sites, "token") && !s.is(row.label_span, "window")) {
+  if (s.is(row.control_sites, "token") && s.is(row.label_span, "sentence")) {
     report({row.control_sites, row.label_span},
            "a prefix (`model.control.sites: token`) has one u for a whole window: it needs "
-           "`train.control.labels.span: window`");
+           "`train.control.labels.span: window` or `document`");
   }
 }
 

@@ -126,6 +126,8 @@ struct LeafRows {
   std::size_t state_sequences = leaf_index("probes.trajectory.state_sequences");
   std::size_t state_bytes = leaf_index("probes.trajectory.max_bytes");
   std::size_t solver_schedule = leaf_index("probes.solver.schedule");
+  std::size_t flow_method = leaf_index("model.solver.method");
+  std::size_t flow_steps = leaf_index("model.solver.steps");
   std::size_t keep_best = leaf_index("checkpoint.keep_best");
   std::size_t keep_final = leaf_index("checkpoint.keep_final");
 };

@@ -27,6 +27,17 @@ std::string in_small_letters(std::string_view word) {
   return small;
 }
 
+/// Without ASCII punctuation at both ends; of a word of nothing else, nothing is left.
+std::string_view without_punctuation(std::string_view word) {
+  const auto is_mark = [](char c) {
+    return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
+           (c >= '{' && c <= '~');
+  };
+  while (!word.empty() && is_mark(word.front())) word.remove_prefix(1);
+  while (!word.empty() && is_mark(word.back())) word.remove_suffix(1);
+  return word;
+}
+
 bool is_one_of(std::span<const std::string_view> list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
 }
@@ -64,7 +75,7 @@ double digit_share(const Sentence& s) {
 }
 
 double passive_count(const Sentence& s) {
-  const std::span<const std::string_view> words(s.words);
+  const std::span<const std::string_view> words(s.bare);
   double count = 0;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!is_be_form(words[i])) continue;
@@ -100,7 +111,7 @@ bool is_masculine(std::string_view word) {
 }
 
 double masculine_count(const Sentence& s) {
-  return static_cast<double>(std::ranges::count_if(s.words, is_masculine));
+  return static_cast<double>(std::ranges::count_if(s.bare, is_masculine));
 }
 
 constexpr AttributeRule kRules[] = {
@@ -122,10 +133,12 @@ static_assert(std::ranges::equal(kRules, kRuleAttributeNames, {}, &AttributeRule
 
 }  // namespace
 
-Sentence sentence(std::string_view text) {
-  Sentence one{text, {}};
+Sentence sentence(std::string_view text, Terminator kind) {
+  Sentence one{text, {}, {}};
   each_word_of(text, [&](std::size_t begin, std::size_t end) {
-    one.words.push_back(text.substr(begin, end - begin));
+    const std::string_view word = text.substr(begin, end - begin);
+    one.words.push_back(word);
+    one.bare.push_back(kind == Terminator::Raw ? without_punctuation(word) : word);
   });
   return one;
 }

@@ -9,14 +9,19 @@
 #include <string_view>
 #include <vector>
 
+#include "core/data/labels/segments.hpp"
+
 namespace depthgrid {
 
 /// A segment of a text and its words, as views of it.
 struct Sentence {
   std::string_view text;
   std::vector<std::string_view> words;  // what is_white_space() separates, terminator included
+  std::vector<std::string_view> bare;   // the same, to be looked up in lists: see sentence()
 };
-Sentence sentence(std::string_view text);
+/// @param kind  Raw: `bare` has the words without ASCII punctuation at their ends, since there a
+///              full stop or a quotation mark is part of the word beside it.
+Sentence sentence(std::string_view text, Terminator kind = Terminator::Spaced);
 
 /// Whether rules say something about it: five words or more, and no heading (first word `=`).
 bool labelled(const Sentence& one);

@@ -86,8 +86,9 @@ void refuse_no_labels(const CorpusLabels& labels, const DataOptions& options,
   if (any) return;
   const std::string raw = by.terminator == Terminator::Raw ? "raw" : "spaced";
   std::string why = fmt::format(
-      "its training text has no sentence that train.control.labels.terminator: {} ends; a text as "
-      "it is written needs raw, one whose full stops stand apart spaced",
+      "its training text has no sentence of five words or more, headings (first word =) aside, as "
+      "train.control.labels.terminator: {} takes it apart; a text as it is written needs raw, one "
+      "whose full stops stand apart spaced",
       raw);
   if (by.source == "scores") {
     why = fmt::format(

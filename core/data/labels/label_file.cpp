@@ -151,8 +151,11 @@ LabelledDocument document_of_record(const nlohmann::json& record, const std::str
   return out;
 }
 
+/// Without its end, "\n" or "\r\n".
 std::string_view first_line(std::string_view text) {
-  return text.substr(0, text.find('\n'));
+  std::string_view line = text.substr(0, text.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
 }
 
 /// Whether a text begins with this document, whole: with its last line.

@@ -51,7 +51,7 @@ class Rules final : public LabelSource {
     for (const auto& [text, whole] : texts) {
       ScoredText& one = out.emplace_back(unlabelled(segments(text, terminator_), rules_.size()));
       for (std::size_t i = 0; i < one.parts.size(); ++i) {
-        const Sentence read = sentence(text_of(text, one.parts[i]));
+        const Sentence read = sentence(text_of(text, one.parts[i]), terminator_);
         for (std::size_t a = 0; a < rules_.size() && labelled(read); ++a) {
           one.scores[i * rules_.size() + a] = rules_[a]->score(read);
         }

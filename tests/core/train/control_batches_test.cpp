@@ -143,6 +143,28 @@ TEST(ControlDraws, OfAWindowAreTheMeanOverItsTokens) {
   EXPECT_FLOAT_EQ(one[0], sum / kTokens);
 }
 
+TEST(ControlDraws, OfADocumentAreNeutralWhereAWindowCrossesIntoAnother) {
+  static SentenceLabels documents;
+  documents.axes = 2;
+  documents.segment.assign(static_cast<std::size_t>(kLength), 0);
+  std::fill(documents.segment.begin() + kLength / 2, documents.segment.end(), 1);
+  documents.u = {0.5F, 1, -0.25F, std::nanf("")};
+  documents.positive = {1, 1, 0, -1};
+  ControlDraws draws = plain();
+  draws.window = draws.whole = true;
+  const auto of = [&](std::int64_t start) {
+    std::vector<float> u(2, 9);
+    draw_control(draws, documents, kKinds, start, kTokens, 1, 1, 0, u);
+    return u;
+  };
+  EXPECT_EQ(of(0), (std::vector<float>{0.5F, 1}));
+  EXPECT_EQ(of(kLength / 2), (std::vector<float>{-0.25F, 0}));
+  EXPECT_EQ(of(kLength / 2 - kTokens - 1), (std::vector<float>{0.5F, 1})) << "its last token";
+  EXPECT_EQ(of(kLength / 2 - kTokens), (std::vector<float>{0, 0})) << "one token of the next";
+  EXPECT_EQ(of(kLength / 2 - 1), (std::vector<float>{-0.25F, 0}))
+      << "the first token is not predicted";
+}
+
 TEST(ControlDraws, AreAFunctionOfSeedStepAndRow) {
   const ControlDraws draws;
   const auto many = [&](std::uint64_t seed, std::int64_t step, std::int64_t row) {

@@ -198,7 +198,7 @@ TEST_F(StartingCells, BeginASignalWithoutTheDrawsThatNoneHasTrained) {
       const CellConfig& b = cell_named(sweep, "b,s0").config;
       const auto started = warm_start({&b}, o, *job.arena, [&](const CellId&) {
         FinalWeights weights = source(c, from);
-        weights.signalled = signalled;
+        weights.signalled.assign(static_cast<std::size_t>(o.control.axes), signalled);
         return weights;
       });
       const bool cleared = labelled && !signalled;
@@ -207,6 +207,48 @@ TEST_F(StartingCells, BeginASignalWithoutTheDrawsThatNoneHasTrained) {
       EXPECT_EQ(most == 0, cleared);
     }
   }
+}
+
+// Of two axes, text was trained under the first alone.
+TEST_F(StartingCells, KeepTheAxesThatASignalHasTrained) {
+  const Sweep sweep = files_.load(kControlled);
+  const CellPlan& c = cell_named(sweep, "c,s0");
+  ModelOptions o = model_options({&c.config});
+  ASSERT_EQ(o.control.axes, 2);
+  Built from(o, {11});
+  o.control.labelled = true;
+  const Built job(o, {1});
+  const CellConfig& b = cell_named(sweep, "b,s0").config;
+  const auto started = warm_start({&b}, o, *job.arena, [&](const CellId&) {
+    FinalWeights weights = source(c, from);
+    weights.signalled = {true, false};
+    return weights;
+  });
+  EXPECT_FALSE(started[0].zeroed.empty());
+  const at::Tensor map = job.parameter("flow.control.weight");
+  EXPECT_GT(map.select(-1, 0).abs().max().item<double>(), 0);
+  EXPECT_EQ(map.select(-1, 1).abs().max().item<double>(), 0);
+}
+
+TEST(SignalledAxes, AreThoseOfLabelsOrOfAConstantSignalAlongAChainOfStarts) {
+  const auto config = [](const ValueMap& more) {
+    ValueMap leaves = {{"model.family", "hybrid_ode"},
+                       {"model.replaced_layers", ValueList{0, 1}},
+                       {"model.control.dim", 2}};
+    leaves.insert(leaves.end(), more.begin(), more.end());
+    sort_map(leaves);
+    return make_config(leaves);
+  };
+  const CellConfig text = config({});
+  const CellConfig first = config({{"model.control.u", ValueList{0.5, 0.0}}});
+  const CellConfig after = config({{"model.init.from", "cell:first"}});
+  const auto start = [&](const CellId& id) { return id == "first" ? first : text; };
+  using Axes = std::vector<bool>;
+  EXPECT_EQ(signalled_axes(text, start), (Axes{false, false}));
+  EXPECT_EQ(signalled_axes(first, start), (Axes{true, false}));
+  EXPECT_EQ(signalled_axes(after, start), (Axes{true, false})) << "another text phase";
+  EXPECT_EQ(signalled_axes(config({{"model.init.from", "cell:text"}}), start),
+            (Axes{false, false}));
 }
 
 TEST_F(StartingCells, RefuseWeightsOfAnotherShapeWithTheNames) {

@@ -61,6 +61,20 @@ TEST(AttributeRules, APassiveIsABeFormWithAParticipleWithinTwoWords) {
   EXPECT_EQ(score("passive", ""), 0);
 }
 
+TEST(AttributeRules, OfATextAsItIsWrittenFindWordsBesidePunctuation) {
+  const auto raw = [](std::string_view name, std::string_view text) {
+    return find_rule(name)->score(sentence(text, Terminator::Raw));
+  };
+  EXPECT_EQ(raw("passive", "The mill was built."), 1);
+  EXPECT_EQ(raw("passive", "\"It was (fully) removed.\""), 1);
+  EXPECT_EQ(raw("masculine", "They saw him."), 1);
+  EXPECT_EQ(raw("masculine", "He, \"his\" own; theirs..."), 2);
+  EXPECT_EQ(raw("masculine", "hers ... !"), 0);
+  EXPECT_EQ(raw("long", "It was built."), 3) << "a full stop is part of its word";
+  EXPECT_EQ(raw("comma", "one, two"), 0.5);
+  EXPECT_EQ(score("passive", "it was ed. yes"), 0) << "where words stand apart, as they stand";
+}
+
 TEST(AttributeRules, QuotesAndCommas) {
   EXPECT_EQ(score("quote", "he said \" yes \" ."), 1);
   EXPECT_EQ(score("quote", "he said \u201cyes\u201d ."), 0);

@@ -212,6 +212,14 @@ TEST(LabelFile, ADocumentIsFoundOnlyWhereItEndsWithALine) {
   EXPECT_EQ(spans("one\ntwo\r\n"), 1U);
 }
 
+TEST(LabelFile, ADocumentOfOneLineIsFoundWhereLinesEndWithACarriageReturnToo) {
+  const LabelFile file = read("{\"text\": \"one\", \"u\": {\"formality\": 1}}\n");
+  EXPECT_EQ(located("zero\r\none\r\ntwo\r\n", file.documents).spans.size(), 1U);
+  EXPECT_EQ(located("zero\r\none more\r\n", file.documents).spans.size(), 0U);
+  const LabelFile two = read("{\"text\": \"one\\r\\ntwo\", \"u\": {\"formality\": 1}}\n");
+  EXPECT_EQ(located("one\r\ntwo\r\n", two.documents).spans.size(), 1U);
+}
+
 TEST(LabelFile, OneTextWithTwoLabelsIsRefused) {
   const LabelFile twice = read(R"({"text": "one", "u": {"formality": 1}})"
                                "\n"

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/data/dataset.hpp"
+#include "core/train/language_model.hpp"
+#include "worker/eval/eval_plan.hpp"
+
+namespace depthgrid {
+
+/// Loss at u = 0 less the loss without a signal, of each cell: nats per token over the windows of
+/// split valid of the final evaluation, or 256 of them evenly spaced. Exactly 0 unless u = 0 says
+/// something: a map with a bias (`model.control.neutral: bias`).
+/// @param cells  E. @param axes  c. @param stop  polled before every batch.
+/// @return  (E), NaN without such a split; nothing once `stop` has returned true.
+std::optional<std::vector<double>> neutral_costs(LanguageModel& model, const EvalPlan& plan,
+                                                 const Dataset& data, std::int64_t cells,
+                                                 std::int64_t axes,
+                                                 const std::function<bool()>& stop);
+
+}  // namespace depthgrid
