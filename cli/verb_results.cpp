@@ -32,10 +32,12 @@ ResultsForm results_form(const CommandLine& line) {
 bool by_arm(const CommandLine& line) {
   if (line.has("by") && line.text_of("by") != "arm") {
     throw UserError(ExitCode::Usage, "results --by " + line.text_of("by") +
-                                         ": cells are grouped by arm only (--by arm)");
+                                         ": cells are grouped by arm only (--by arm); depthgrid "
+                                         "compare groups them by any factor");
   }
-  if (line.has("baseline") && !line.has("by")) {
-    throw UserError(ExitCode::Usage, "results: --baseline belongs to --by arm");
+  for (const char* option : {"baseline", "allow"}) {
+    if (!line.has(option) || line.has("by")) continue;
+    throw UserError(ExitCode::Usage, fmt::format("results: --{} belongs to --by arm", option));
   }
   return line.has("by");
 }
@@ -98,9 +100,9 @@ std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, R
 }
 
 std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, ResultsForm form,
-                           const std::string& baseline) {
+                           const std::string& baseline, const std::vector<std::string>& allowed) {
   const std::vector<std::size_t> cells = select_cells(listing, {"", query.filter});
-  ArmComparison comparison = compare_arms(listing, cells, baseline);
+  ArmComparison comparison = compare_arms(listing, cells, baseline, allowed);
   sort_arms(comparison, query.sort);
   std::vector<std::string> columns = query.columns;
   if (form == ResultsForm::Text && columns.empty()) columns = {listing.metric};
@@ -128,6 +130,8 @@ int results_verb(const Arguments& arguments) {
       .text("store", "DIR", "store of the sweep file")
       .text("by", "arm", "one row per arm: the cells that differ only in their seeds")
       .text("baseline", "ARM", "with --by arm: the arm (or tag) to compare with")
+      .list("allow", "WORD,...",
+            "with --by arm: compare in spite of another order, clip, code or audit")
       .text("sort", "[-]NAME", "a metric, a leaf, or a column; with - in front, largest first")
       .text("filter", "EXPRESSION", "comparisons joined by and, or, not and parentheses")
       .list("columns", "NAME,...", "columns (--by arm, --json: metrics) to show; * and ? are wild")
@@ -142,8 +146,9 @@ int results_verb(const Arguments& arguments) {
   for (const std::string& damage : damage_lines(listing)) log(LogLevel::Warning, damage);
   const std::string others = line.has("all-plans") ? "" : other_plans_text(listing);
   if (!line.has("all-plans")) keep_plan(listing);
-  print(arms ? listing_by_arm(listing, query, form, line.text_of("baseline"))
-             : listing_by_cell(listing, query, form));
+  print(arms
+            ? listing_by_arm(listing, query, form, line.text_of("baseline"), line.words_of("allow"))
+            : listing_by_cell(listing, query, form));
   if (others.empty() || form == ResultsForm::Json) return 0;
   const std::string not_shown = others + " not shown; --all-plans shows them";
   if (form == ResultsForm::Csv) {

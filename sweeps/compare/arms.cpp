@@ -97,6 +97,7 @@ std::set<std::string> recorded_metrics(const Listing& listing,
 
 ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t>& cells,
                            std::string_view baseline, const std::vector<std::string>& allowed) {
+  check_allowed_words(allowed);
   const Design design = design_of(listing, cells, "arm", baseline);
   ArmComparison out;
   out.baseline = design.baseline_name;

@@ -23,11 +23,17 @@ struct GridSide {
   }
   /// "hidden = 64", as a filter reads it.
   std::string text(std::size_t level) const {
-    const std::string& name = groups[level].name;
-    const bool plain =
-        name.find_first_not_of(
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+") == name.npos;
-    return fmt::format("{} = {}", factor, plain ? name : "'" + name + "'");
+    const ComparedGroup& group = groups[level];
+    const bool listed = group.level && (group.level->get_if<ValueList>() != nullptr ||
+                                        group.level->get_if<ValueMap>() != nullptr);
+    const std::string name = listed ? canonical_json(*group.level) : group.name;
+    // What has no tag is known by its arm.
+    const std::string_view by =
+        factor == "tag" && group.tag.empty() ? std::string_view("arm") : factor;
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+";
+    const bool plain = name.find_first_not_of(kPlain) == name.npos;
+    return fmt::format("{} = {}", by, plain ? name : "'" + name + "'");
   }
 };
 
@@ -68,8 +74,10 @@ GridFigures grid_figures(const Listing& listing, const std::vector<std::size_t>&
   GridFigures out;
   out.a = side_of(design);
   if (!factors[1].empty()) {
-    out.b = side_of(design_of(listing, rows, factors[1], baselines[1]));
+    const Design other = design_of(listing, rows, factors[1], baselines[1]);
+    out.b = side_of(other);
     std::erase(design.others, factors[1]);
+    for (const std::string& leaf : other.moving_with) std::erase(design.others, leaf);
   }
   out.cells.resize(out.a.groups.size() * out.levels_b());
   std::vector<ComparedGroup> members(out.cells.size());

@@ -54,6 +54,7 @@ Value lookup(const Listing& listing, std::size_t row, const std::string& name) {
   for (const FixedColumn& column : kFixed) {
     if (name == column.name) return column.value(cell, listing.baseline[row]);
   }
+  if (name == "store") return Value(listing.store_of(row));
   const auto metric = cell.metrics.find(name);
   if (metric != cell.metrics.end() && !std::isnan(metric->second)) return metric->second;
   const Value* leaf = find_key(cell.overrides, name);
@@ -135,6 +136,7 @@ std::vector<std::string> query_names(const Listing& listing) {
   leaves.erase("seed");  // a column that every cell has
   std::vector<std::string> names;
   for (const FixedColumn& column : kFixed) names.emplace_back(column.name);
+  if (!listing.stores.empty()) names.emplace_back("store");
   names.insert(names.end(), leaves.begin(), leaves.end());
   names.insert(names.end(), metrics.begin(), metrics.end());
   return names;
