@@ -1,37 +1,19 @@
-#include <charconv>
+
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
-#include "cli/store_argument.hpp"
+#include "cli/compare_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/compare_report.hpp"
-#include "sweeps/report/listing_union.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
 namespace {
-
-/// A real number of the command line.
-double real_of(const CommandLine& line, const char* name) {
-  const std::string text = line.text_of(name);
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error == std::errc() && end == text.data() + text.size() && std::isfinite(out)) return out;
-  throw UserError(ExitCode::Usage, fmt::format("--{} {}: a number was expected", name, text));
-}
-
-double margin_of(const CommandLine& line) {
-  const double out = real_of(line, "margin");
-  if (out > 0) return out;
-  throw UserError(ExitCode::Usage,
-                  "--margin " + line.text_of("margin") +
-                      ": a number above 0 was expected, in the unit of the metric");
-}
 
 ComparisonQuery query_of(const CommandLine& line) {
   ComparisonQuery out;
@@ -46,19 +28,6 @@ ComparisonQuery query_of(const CommandLine& line) {
   if (line.has("margin")) out.margin = margin_of(line);
   out.allowed = line.words_of("allow");
   return out;
-}
-
-/// The cells of all stores that are named, or of the only one.
-Listing compared_listing(const CommandLine& line) {
-  std::vector<std::string> names = line.list_of("STORE");
-  if (names.empty()) names.emplace_back();
-  std::vector<Listing> listings;
-  for (const std::string& name : names) {
-    Listing& listing = listings.emplace_back(StoreArgument(line, name).listing());
-    for (const std::string& damage : damage_lines(listing)) log(LogLevel::Warning, damage);
-    if (!line.has("all-plans")) keep_plan(listing);
-  }
-  return listing_union(std::move(listings));
 }
 
 /// The share by which parameters may differ: that of `match:`, else its default.
@@ -94,8 +63,12 @@ void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listi
     query.goal = "minimize";
   }
   if (line.has("last")) {
-    query.derived =
-        add_late_noise(listing, rows, metric, static_cast<std::size_t>(line.number_of("last", 3)));
+    const double last = real_of(line, "last");
+    if (last < 3 || last != std::floor(last)) {
+      throw UserError(ExitCode::Usage, "--last " + line.text_of("last") +
+                                           ": a number of evaluations was expected, 3 at least");
+    }
+    query.derived = add_late_noise(listing, rows, metric, static_cast<std::size_t>(last));
     query.goal = "minimize";
   }
 }
@@ -124,7 +97,7 @@ int compare_verb(const Arguments& arguments) {
       .text("at", "WHAT",
             "equal parameters (others are refused), flops or time (curves read there)")
       .text("target", "VALUE", "compare the steps until the metric is there")
-      .number("last", 5, "compare the noise of so many last evaluations")
+      .text("last", "K", "compare the noise of so many last evaluations, 3 at least")
       .list("allow", "WORD,...", "compare in spite of another order, clip, code or audit")
       .text("filter", "EXPRESSION", "which cells take part, as in results")
       .flag("all-plans", "cells of other plans of the store, too")

@@ -51,32 +51,46 @@ std::vector<double> averages_of(const GroupFigures& figures) {
   return out;
 }
 
-/// One seed of a group: reached if all of its combinations have, and then their mean.
-Reached reached_by(const ComparisonContext& context, const std::map<std::string, CellFigure>& own) {
+/// One seed of a group: reached if all of the combinations that count have, and then their mean.
+/// @param other  of the other side. @param both  only combinations that it has, too, count.
+Reached reached_by(const ComparisonContext& context, const std::map<std::string, CellFigure>& own,
+                   const std::map<std::string, CellFigure>& other, bool both) {
   Reached out{.reached = true, .at = 0};
+  double n = 0;
   for (const auto& [combination, figure] : own) {
+    if (both && !other.contains(combination)) continue;
     const Reached& one = context.query.derived->reached.at(figure.row);
     out.reached = out.reached && one.reached;
-    out.at += one.at / static_cast<double>(own.size());
+    out.at += one.at;
+    ++n;
   }
+  out.at /= n;
   return out;
 }
 
 /// Nothing unless the metric is steps to a target that some cell of a pair never reached.
 std::optional<CensoredComparison> censored_of(const ComparisonContext& context,
                                               const GroupFigures& mine, const GroupFigures& theirs,
-                                              const SeedPairs& pairs) {
+                                              const SeedPairs& pairs, bool by_combination) {
   const auto& derived = context.query.derived;
   if (!derived || derived->reached.empty()) return std::nullopt;
   std::vector<Reached> a, b;
   bool all = true;
   for (const std::int64_t seed : pairs.seeds) {
-    a.push_back(reached_by(context, mine.at(seed)));
-    b.push_back(reached_by(context, theirs.at(seed)));
+    a.push_back(reached_by(context, mine.at(seed), theirs.at(seed), by_combination));
+    b.push_back(reached_by(context, theirs.at(seed), mine.at(seed), by_combination));
     all = all && a.back().reached && b.back().reached;
   }
   if (all) return std::nullopt;
   return censored_comparison(a, b);
+}
+
+std::vector<std::size_t> rows_of(const GroupFigures& figures) {
+  std::vector<std::size_t> out;
+  for (const auto& [seed, of_seed] : figures) {
+    for (const auto& [combination, figure] : of_seed) out.push_back(figure.row);
+  }
+  return out;
 }
 
 ContrastEvidence evidence_of(const ComparisonContext& context, const GroupFigures& mine,
@@ -85,20 +99,22 @@ ContrastEvidence evidence_of(const ComparisonContext& context, const GroupFigure
   out.pairs = seed_pairs(mine, theirs, by_combination, context.mismatch);
   if (out.pairs.refused) return out;
   if (out.pairs.seeds.empty()) {
+    const bool common = std::ranges::any_of(
+        mine, [&theirs](const auto& entry) { return theirs.contains(entry.first); });
     const std::vector<double> a = averages_of(mine), b = averages_of(theirs);
-    if (a.empty() || b.empty()) return out;
-    const auto first = [](const GroupFigures& figures) {
-      return figures.begin()->second.begin()->second.row;
-    };
-    out.pairs.refused = context.mismatch(first(mine), first(theirs));
-    if (out.pairs.refused) return out;
+    if (common || a.empty() || b.empty()) return out;
+    for (const std::size_t row : rows_of(mine)) {
+      for (const std::size_t other : rows_of(theirs)) {
+        if ((out.pairs.refused = context.mismatch(row, other))) return out;
+      }
+    }
     out.unpaired = welch_difference(a, b);
     out.sample = summary_of(a);
     out.baseline = summary_of(b);
     return out;
   }
   std::vector<double> differences = out.pairs.differences();
-  out.censored = censored_of(context, mine, theirs, out.pairs);
+  out.censored = censored_of(context, mine, theirs, out.pairs, by_combination);
   out.sample = summary_of(out.pairs.mine);
   out.baseline = summary_of(out.pairs.theirs);
   out.contrast = paired_contrast(differences);
@@ -111,7 +127,13 @@ ContrastEvidence evidence_of(const ComparisonContext& context, const GroupFigure
   }
   out.detectable = detectable_effect(out.contrast.n, out.contrast.sd, kVerdictLevel);
   out.seeds_needed = pairs_needed(out.contrast.mean, out.contrast.sd, kVerdictLevel);
-  if (out.censored) out.signs = out.censored->signs;
+  if (out.censored) {
+    out.signs = out.censored->signs;
+    if (out.censored->reached_a + out.censored->reached_b == 0) out.signs.p = kNaN;  // all are ties
+  } else if (std::isnan(out.contrast.p)) {  // nothing varies: neither do the signs say anything
+    out.flips = {};
+    out.signs.p = kNaN;
+  }
   out.simultaneous = out.contrast.interval;
   out.holm = out.p();
   if (context.maximize) {
@@ -145,15 +167,33 @@ void add_trend(const ComparisonContext& context, const Design& design, EffectTab
   }
   const CompleteBlocks blocks = complete_blocks(figures, levels.size(), 1);
   if (blocks.seeds.size() < 2) return;
-  table.trend = monotone_trend(blocks.values, scores);
+  const MonotoneTrend trend = monotone_trend(blocks.values, scores);
+  if (std::isnan(trend.slope.p)) return;
+  table.trend = trend;
   table.trend_seeds = blocks.seeds.size();
+}
+
+/// At one level of another factor the baseline is missing if it is an arm without that leaf: the
+/// first level takes its place. A level that is not there is not replaced.
+void take_first_level(const Listing& listing, Design& design) {
+  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
+    const Value* const level = level_of(listing, row, design.factor);
+    if (level != nullptr && plain_text(*level) == design.baseline_name) return;
+  }
+  const auto at = std::ranges::find_if(
+      design.groups, [](const ComparedGroup& group) { return group.level.has_value(); });
+  if (at == design.groups.end()) return;
+  at->baseline = true;
+  design.baseline = static_cast<std::size_t>(at - design.groups.begin());
+  design.baseline_name = at->name;
 }
 
 EffectTable effect_table(const ComparisonContext& context, const std::vector<std::size_t>& rows,
                          const std::string& factor, std::string_view baseline,
                          const std::string& within) {
   const Listing& listing = context.listing;
-  const Design design = design_of(listing, rows, factor, baseline);
+  Design design = design_of(listing, rows, factor, baseline);
+  if (!design.baseline && !within.empty()) take_first_level(listing, design);
   EffectTable out;
   out.factor = factor;
   out.within = within;
@@ -168,7 +208,8 @@ EffectTable effect_table(const ComparisonContext& context, const std::vector<std
   for (const ComparedGroup& group : design.groups) {
     ComparedRow& row = out.rows.emplace_back(group);
     const GroupFigures mine = group_figures(listing, design, group, context.figure);
-    row.all = summary_of(averages_of(mine));
+    row.values = averages_of(mine);
+    row.all = summary_of(row.values);
     if (group.baseline || !design.baseline) continue;
     const bool alike = group.level.has_value() == design.groups[*design.baseline].level.has_value();
     row.evidence = evidence_of(context, mine, theirs, alike);
@@ -258,6 +299,12 @@ ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
   query.by = std::move(by);
   if (query.by.empty()) query.by = {"arm"};
   if (!query.within.empty()) query.within = resolve_name(query.within, factors, listed);
+  for (const char* word : {"arm", "tag", "store"}) {
+    if (query.within != word) continue;
+    throw UserError(
+        ExitCode::Usage,
+        fmt::format("compare: --within {}: a leaf that the sweep varies was expected", word));
+  }
   if (std::ranges::find(query.by, query.within) != query.by.end()) {
     throw UserError(ExitCode::Usage, "compare: --within " + query.within + " is a factor of --by");
   }
@@ -319,6 +366,11 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   const bool of_steps = query.derived && !query.derived->reached.empty();
   if (!of_steps && variable != nullptr && variable->units != "1") out.unit = variable->units;
   out.sees_future = sees_future(listing, rows, measured);
+  if (!query.within.empty()) {
+    for (const ComparedGroup& group : design_of(listing, rows, query.within).groups) {
+      if (!group.level) out.outside.push_back(group.name);
+    }
+  }
   const auto baseline_of = [&](std::size_t i) { return i == 0 ? query.baseline : std::string(); };
   for (std::size_t i = 0; i < query.by.size(); ++i) {
     if (query.within.empty()) {

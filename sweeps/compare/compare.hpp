@@ -65,6 +65,7 @@ struct ContrastEvidence {
 struct ComparedRow {
   ComparedGroup group;
   SampleSummary all;  // seeds of the group alone; of the baseline itself, what is shown
+  std::vector<double> values = {};           // of these seeds
   std::optional<ContrastEvidence> evidence;  // nothing for the baseline
 };
 
@@ -86,8 +87,9 @@ struct Comparison {
   std::string metric, goal, unit;
   bool sees_future = false;  // the metric is of a pass that looks ahead, in some cell
   std::optional<double> margin;
-  std::string note;        // of a derived metric
-  std::size_t family = 0;  // contrasts in Holm's family
+  std::string note;                  // of a derived metric
+  std::size_t family = 0;            // contrasts in Holm's family
+  std::vector<std::string> outside;  // arms without the leaf of `within`: in no table
   std::vector<EffectTable> effects;
   std::vector<VarianceTable> variance;
 };

@@ -118,7 +118,9 @@ std::string evidence_text(const EffectTable& table, Colour colour) {
          std::isnan(e.effect.g)
              ? "-"
              : fmt::format("{:.2f}", e.effect.g) + limits_text(e.effect.g_interval, 2),
-         fmt::format("{:.2f}", e.improved.share) + limits_text(e.improved.interval, 2),
+         std::isnan(e.improved.share)
+             ? "-"
+             : fmt::format("{:.2f}", e.improved.share) + limits_text(e.improved.interval, 2),
          std::isnan(e.detectable) ? "-"
                                   : fmt::format("{:.{}f}", e.detectable, decimals_of(e.detectable)),
          known ? fmt::format("{:.0f}", std::ceil(e.seeds_needed)) : "-"});
@@ -127,13 +129,13 @@ std::string evidence_text(const EffectTable& table, Colour colour) {
 }
 
 /// "64: reached by 3 of 5 seeds, 5 of the baseline: no mean, …".
-std::string censored_text(const ComparedRow& row, const CensoredComparison& c,
-                          const std::string& baseline) {
-  std::string out = fmt::format(
-      "{}: target reached by {} of {} seeds, by {} of {}: no mean; the p is that of the sign test",
-      row.group.name, c.reached_a, c.pairs, c.reached_b, baseline);
-  if (!std::isnan(c.low)) out += fmt::format("; the mean difference is at least {:+.4g}", c.low);
-  if (!std::isnan(c.high)) out += fmt::format("; the mean difference is at most {:+.4g}", c.high);
+std::string censored_text(const ComparedRow& row, const CensoredComparison& c) {
+  std::string out =
+      fmt::format("{}: target reached by {} of its {} seeds, by {} of the baseline's: no mean{}",
+                  row.group.name, c.reached_a, c.pairs, c.reached_b,
+                  c.reached_a + c.reached_b == 0 ? "" : "; the p is that of the sign test");
+  if (std::isfinite(c.low)) out += fmt::format("; the mean difference is at least {:+.4g}", c.low);
+  if (std::isfinite(c.high)) out += fmt::format("; the mean difference is at most {:+.4g}", c.high);
   return out + "\n";
 }
 
@@ -163,10 +165,12 @@ std::string left_out_notes(const EffectTable& table) {
       out += fmt::format("{}: left out: {}\n", row.group.name, fmt::join(parts, "; "));
     }
     if (const auto& censored = row.evidence->censored) {
-      out += censored_text(row, *censored, table.baseline_name);
+      out += censored_text(row, *censored);
     } else if (row.evidence->contrast.n >= 2 && std::isnan(row.evidence->contrast.p)) {
-      out += fmt::format("{}: the differences of its {} seeds do not vary: no p\n", row.group.name,
-                         row.evidence->contrast.n);
+      const bool finite = std::isfinite(row.evidence->contrast.mean);
+      out += fmt::format("{}: {} of its {} seeds {}: no p\n", row.group.name,
+                         finite ? "the differences" : "a figure", row.evidence->contrast.n,
+                         finite ? "do not vary" : "is infinite");
     }
   }
   return out;
@@ -203,6 +207,10 @@ std::string table_text(const EffectTable& table, const Comparison& comparison, C
 
 std::string share_text(const char* of, const std::string& factor, const BlockEffect& effect) {
   if (std::isnan(effect.eta2)) return {};
+  if (std::isnan(effect.p)) {
+    return fmt::format("  {}{}: η² {:.3g}; no F, as nothing else varies\n", of, factor,
+                       effect.eta2);
+  }
   return fmt::format("  {}{}: η² {:.3g}, ω² {:.3g}, F({:.0f}, {:.0f}) {:.4g}, p {}\n", of, factor,
                      effect.eta2, effect.omega2, effect.degrees, effect.error_degrees, effect.f,
                      probability_text(effect.p));
@@ -213,6 +221,7 @@ std::string variance_text(const VarianceTable& table) {
   if (!table.refused.empty()) {
     return fmt::format("no shares of variance of {}: {}\n", what, table.refused);
   }
+  if (!(table.effects.total_squares > 0)) return {};  // nothing varies
   std::string out = fmt::format("shares of variance, {} seeds as blocks:\n", table.seeds.size());
   out += share_text("", table.a, table.effects.a);
   if (!table.b.empty()) {
@@ -235,7 +244,7 @@ std::string common_notes(const Comparison& comparison) {
     for (const ComparedRow& row : table.rows) {
       if (!row.evidence) continue;
       ++compared;
-      pairs = std::max(pairs, row.evidence->contrast.n);
+      if (!std::isnan(row.evidence->p())) pairs = std::max(pairs, row.evidence->contrast.n);
       undecided +=
           !std::isnan(row.evidence->p()) && row.evidence->verdict == ContrastVerdict::Undecided;
     }
@@ -251,8 +260,7 @@ std::string common_notes(const Comparison& comparison) {
         comparison.family, comparison.family == 1 ? "" : "s");
     const double least = std::pow(2.0, 1 - static_cast<double>(pairs));
     if (least >= kVerdictLevel) {
-      out +=
-          fmt::format("no sign-flip p of {} seeds is below {}\n", pairs, probability_text(least));
+      out += fmt::format("no sign-flip p of {} seeds is below {:.4g}\n", pairs, least);
     }
   }
   if (comparison.margin) {
@@ -270,7 +278,7 @@ std::string common_notes(const Comparison& comparison) {
 std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<std::size_t>& rows,
                                       const Comparison& comparison) {
   std::size_t groups = 0, figures = 0, pairs = 0;
-  bool baseline = false, refused = false;
+  bool baseline = false, refused = false, infinite = false, censored = false;
   for (const EffectTable& table : comparison.effects) {
     groups = std::max(groups, table.rows.size());
     baseline = baseline || table.baseline_selected;
@@ -279,6 +287,9 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
       if (!row.evidence) continue;
       if (!std::isnan(row.evidence->p())) return std::nullopt;
       pairs = std::max(pairs, row.evidence->contrast.n);
+      censored = censored || row.evidence->censored;
+      infinite =
+          infinite || (row.evidence->contrast.n > 0 && !std::isfinite(row.evidence->contrast.mean));
       refused = refused || row.evidence->pairs.refused;
     }
   }
@@ -325,7 +336,13 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
     return NoContrast{"one seed is in both sides: no interval, no p, no verdict", code};
   }
   if (pairs == 0) return NoContrast{"no seed has completed in both sides of a pair", code};
-  return NoContrast{"no difference varies over the seeds: no p, no verdict", ExitCode::Partial};
+  if (censored) {
+    return NoContrast{"no seed has reached the target: no mean, no p, no verdict",
+                      ExitCode::Partial};
+  }
+  return NoContrast{infinite ? "a figure is infinite: no mean, no p, no verdict"
+                             : "no difference varies over the seeds: no p, no verdict",
+                    ExitCode::Partial};
 }
 
 std::string comparison_text(const Listing& listing, const Comparison& comparison, Colour colour) {
@@ -346,6 +363,10 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
     }
   }
   if (!comparison.effects.empty()) out += "\n";
+  if (!comparison.outside.empty()) {
+    out += fmt::format("without the leaf of --within, so in no table: {}\n",
+                       fmt::join(comparison.outside, ", "));
+  }
   for (const VarianceTable& table : comparison.variance) out += variance_text(table);
   std::ranges::sort(rows);
   rows.erase(std::ranges::unique(rows).begin(), rows.end());

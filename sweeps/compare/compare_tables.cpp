@@ -58,7 +58,14 @@ TableJson evidence(const Listing& listing, const ContrastEvidence& of, bool in_f
   }
   TableJson cells = TableJson::array();
   for (const std::size_t row : of.pairs.unpaired) cells.push_back(listing.cells[row].id);
-  const bool tested = !std::isnan(of.contrast.p);
+  const bool tested = !std::isnan(of.p());
+  TableJson censored;
+  if (of.censored) {
+    censored = {
+        {"reached", {{"group", of.censored->reached_a}, {"baseline", of.censored->reached_b}}},
+        {"at_least", number(of.censored->low)},
+        {"at_most", number(of.censored->high)}};
+  }
   return {
       {"difference", contrast(of.contrast)},
       {"seeds", of.pairs.seeds},
@@ -68,6 +75,7 @@ TableJson evidence(const Listing& listing, const ContrastEvidence& of, bool in_f
       {"left_out",
        {{"group", of.pairs.left_out}, {"baseline", of.pairs.baseline_left_out}, {"cells", cells}}},
       {"unpaired", unpaired},
+      {"censored", censored},
       {"refused", refusal(of.pairs.refused)},
       {"holm_p", in_family ? number(of.holm) : TableJson()},
       {"simultaneous", in_family ? limits(of.simultaneous) : TableJson()},
@@ -271,6 +279,7 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"confidence", kConfidence},
                        {"level", kVerdictLevel},
                        {"family", comparison.family},
+                       {"outside", comparison.outside},
                        {"problem", problem ? TableJson(problem->sentence) : TableJson()},
                        {"effects", tables},
                        {"variance", variances}},

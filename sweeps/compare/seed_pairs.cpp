@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 namespace depthgrid {
 namespace {
 
-/// Most combinations that one seed has.
-std::size_t most_combinations(const GroupFigures& figures) {
-  std::size_t out = 0;
-  for (const auto& [seed, of_seed] : figures) out = std::max(out, of_seed.size());
-  return out;
+/// Number of combinations that some seed has.
+std::size_t all_combinations(const GroupFigures& figures) {
+  std::set<std::string_view> out;
+  for (const auto& [seed, of_seed] : figures) {
+    for (const auto& [combination, figure] : of_seed) out.insert(combination);
+  }
+  return out.size();
 }
 
 /// Sums of one seed over its complete combinations.
@@ -36,7 +40,7 @@ GroupFigures group_figures(const Listing& listing, const Design& design, const C
 }
 
 std::map<std::int64_t, double> seed_averages(const GroupFigures& figures) {
-  const std::size_t all = most_combinations(figures);
+  const std::size_t all = all_combinations(figures);
   std::map<std::int64_t, double> out;
   for (const auto& [seed, of_seed] : figures) {
     if (of_seed.size() < all) continue;
@@ -56,7 +60,7 @@ std::vector<double> SeedPairs::differences() const {
 SeedPairs seed_pairs(const GroupFigures& mine, const GroupFigures& theirs, bool by_combination,
                      const std::function<BasisMismatch(std::size_t, std::size_t)>& mismatch) {
   SeedPairs out;
-  const std::size_t most_mine = most_combinations(mine), most_theirs = most_combinations(theirs);
+  const std::size_t all_mine = all_combinations(mine), all_theirs = all_combinations(theirs);
   for (const auto& [seed, own] : mine) {
     const auto at = theirs.find(seed);
     if (at == theirs.end()) {
@@ -65,17 +69,20 @@ SeedPairs seed_pairs(const GroupFigures& mine, const GroupFigures& theirs, bool 
     }
     const auto& other = at->second;
     SeedSums sums;
-    const bool whole = own.size() == most_mine && other.size() == most_theirs;
+    const bool whole = own.size() == all_mine && other.size() == all_theirs;
     for (const auto& [combination, figure] : own) {
       const auto partner = by_combination ? other.find(combination) : other.begin();
       if (partner == other.end() || (!by_combination && !whole)) {
         out.unpaired.push_back(figure.row);
         continue;
       }
-      if ((out.refused = mismatch(figure.row, partner->second.row))) {
-        SeedPairs none;
-        none.refused = std::move(out.refused);
-        return none;
+      for (auto at_there = partner; at_there != other.end(); ++at_there) {
+        if (BasisMismatch found = mismatch(figure.row, at_there->second.row)) {
+          SeedPairs none;
+          none.refused = std::move(found);
+          return none;
+        }
+        if (by_combination) break;
       }
       ++sums.n;
       sums.mine += figure.value;
@@ -93,7 +100,7 @@ SeedPairs seed_pairs(const GroupFigures& mine, const GroupFigures& theirs, bool 
     out.combinations = std::max(out.combinations, sums.n);
     out.seeds.push_back(seed);
     out.mine.push_back(sums.mine / n);
-    out.theirs.push_back(sums.theirs / (by_combination ? n : static_cast<double>(most_theirs)));
+    out.theirs.push_back(sums.theirs / (by_combination ? n : static_cast<double>(all_theirs)));
   }
   for (const auto& [seed, other] : theirs) {
     if (!mine.contains(seed)) out.baseline_left_out.push_back(seed);

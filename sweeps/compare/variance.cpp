@@ -1,8 +1,10 @@
 #include "sweeps/compare/variance.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,9 +26,7 @@ struct GridSide {
   /// "hidden = 64", as a filter reads it.
   std::string text(std::size_t level) const {
     const ComparedGroup& group = groups[level];
-    const bool listed = group.level && (group.level->get_if<ValueList>() != nullptr ||
-                                        group.level->get_if<ValueMap>() != nullptr);
-    const std::string name = listed ? canonical_json(*group.level) : group.name;
+    const std::string& name = group.name;
     // What has no tag is known by its arm.
     const std::string_view by =
         factor == "tag" && group.tag.empty() ? std::string_view("arm") : factor;
@@ -52,7 +52,6 @@ GridSide side_of(const Design& design) {
 struct GridFigures {
   GridSide a, b;
   std::vector<GroupFigures> cells;
-  std::vector<std::size_t> rows;
   std::set<std::int64_t> seeds;
   std::size_t combinations = 1;  // that a whole cell has
 
@@ -93,7 +92,6 @@ GridFigures grid_figures(const Listing& listing, const std::vector<std::size_t>&
     design.combination[row] = canonical_json(Value(std::move(choice)));
     all.insert(design.combination[row]);
     members[*i * out.levels_b() + *j].cells.push_back(row);
-    out.rows.push_back(row);
     out.seeds.insert(listing.cells[row].seed);
   }
   out.combinations = std::max<std::size_t>(1, all.size());
@@ -178,10 +176,18 @@ std::string refusal_of(const GridFigures& grid,
     }
   }
   if (grid.seeds.size() < 2) return "one seed has no spread";
-  for (const std::size_t row : grid.rows) {
-    if (const BasisMismatch found = mismatch(grid.rows.front(), row)) {
-      return "cells cannot be compared: " + found.text() +
-             (found.advice.empty() ? "" : "; " + found.advice);
+  // Of cells that differ in these factors alone.
+  std::map<std::pair<std::int64_t, std::string>, std::size_t> first;
+  for (const GroupFigures& cell : grid.cells) {
+    for (const auto& [seed, of_seed] : cell) {
+      for (const auto& [combination, figure] : of_seed) {
+        const auto [at, fresh] = first.emplace(std::pair(seed, combination), figure.row);
+        if (fresh) continue;
+        if (const BasisMismatch found = mismatch(at->second, figure.row)) {
+          return "cells cannot be compared: " + found.text() +
+                 (found.advice.empty() ? "" : "; " + found.advice);
+        }
+      }
     }
   }
   return incomplete_text(grid);

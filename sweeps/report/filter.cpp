@@ -78,11 +78,16 @@ std::partial_ordering compare(const Value& a, const Value& b) {
   if (whole_a != nullptr && whole_b != nullptr) return *whole_a <=> *whole_b;
   if (a.is_number() && b.is_number()) return a.number() <=> b.number();
   if (a.is_number() || b.is_number()) return std::partial_ordering::unordered;
-  const auto text = [](const Value& v) {
+  // Booleans as JSON; lists as JSON, or as tables show them ("norm+bias").
+  const auto text = [](const Value& v, const Value& other) {
     const auto* word = v.get_if<std::string>();
-    return word != nullptr ? *word : canonical_json(v);  // booleans; lists as they are printed
+    if (word != nullptr) return *word;
+    const bool composed = v.get_if<ValueList>() != nullptr || v.get_if<ValueMap>() != nullptr;
+    const auto* beside = other.get_if<std::string>();
+    const bool json = beside != nullptr && (beside->starts_with('[') || beside->starts_with('{'));
+    return composed && beside != nullptr && !json ? plain_text(v) : canonical_json(v);
   };
-  return text(a) <=> text(b);
+  return text(a, b) <=> text(b, a);
 }
 
 struct Relation {

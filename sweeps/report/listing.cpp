@@ -16,6 +16,7 @@ namespace {
 Listing heading(const StoredPlan& plan, const std::string& store, std::vector<CellSummary> cells) {
   Listing listing;
   listing.sweep = plan.name;
+  listing.description = plan.description;
   listing.store = store;
   listing.metric = plan.metric;
   listing.plan_damages = plan.damages;

@@ -15,7 +15,7 @@ namespace depthgrid {
 /// The cells of a sweep for `status` and `results`, in the order of the file; then those that only
 /// other plans of the store have (CellSummary::in_plan).
 struct Listing {
-  std::string sweep;
+  std::string sweep, description;
   std::string store;    // directory as the user named it
   bool planned = true;  // the store holds this plan; false: no run has begun there
   std::string metric;

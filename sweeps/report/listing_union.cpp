@@ -96,6 +96,7 @@ Listing listing_union(std::vector<Listing> listings) {
   Listing out;
   const Listing& first = listings.front();
   out.sweep = first.sweep;
+  out.description = first.description;
   out.store = first.store;
   out.metric = first.metric;
   out.goal = first.goal;

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "cli/command_line.hpp"
+#include "sweeps/report/listing.hpp"
+
+namespace depthgrid {
+
+// Options that `compare` and `report` share.
+
+/// A real number of the command line. @throws UserError (Usage)
+double real_of(const CommandLine& line, const char* name);
+
+/// --margin. @throws UserError (Usage) unless it is above 0.
+double margin_of(const CommandLine& line);
+
+/// The cells of all stores that STORE names, or of the only one, as one listing; damaged files are
+/// warned of, and cells of other plans left out unless --all-plans is given.
+Listing compared_listing(const CommandLine& line);
+
+}  // namespace depthgrid
