@@ -146,6 +146,12 @@ std::optional<std::vector<ControlFigures>> ControlEvaluation::on(
       auto* to = u.data_ptr<float>();
       for (const auto& labels : labels_) {
         for (const std::int64_t start : starts) {
+          const std::int32_t* const segment = labels->splits[at].segment.data() + start;
+          if (whole_ && pass < kAxes &&
+              segment[1] != segment[length]) {  // neutral in training, too
+            to += length * axes;
+            continue;
+          }
           for (std::int64_t t = 0; t < length; ++t, to += axes) {
             signal_of(pass, labels->splits[at], start + t + 1,
                       {to, static_cast<std::size_t>(axes)});

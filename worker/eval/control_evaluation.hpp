@@ -33,10 +33,11 @@ struct ControlFigures {
 class ControlEvaluation {
  public:
   /// @param labels  (E) by cell, all of one corpus; must outlive this, as do the others.
-  /// @param window  u covers a whole window: `train.control.labels.span`.
+  /// @param window  u covers a whole window, as ControlDraws::window. @param whole  likewise.
   ControlEvaluation(const EvalPlan& plan, const Dataset& data,
-                    std::vector<std::shared_ptr<const CorpusLabels>> labels, bool window)
-      : plan_(plan), data_(data), labels_(std::move(labels)), window_(window) {}
+                    std::vector<std::shared_ptr<const CorpusLabels>> labels, bool window,
+                    bool whole = false)
+      : plan_(plan), data_(data), labels_(std::move(labels)), window_(window), whole_(whole) {}
 
   /// On the windows of the final evaluation. @param stop  polled before every batch.
   /// @return  (E); nothing once `stop` has returned true; empty for a split without windows.
@@ -47,7 +48,7 @@ class ControlEvaluation {
   const EvalPlan& plan_;
   const Dataset& data_;
   std::vector<std::shared_ptr<const CorpusLabels>> labels_;
-  bool window_;
+  bool window_, whole_;
 };
 
 }  // namespace depthgrid

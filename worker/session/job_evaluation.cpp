@@ -133,7 +133,8 @@ bool JobEvaluation::evaluate_control(FinalResults& results, const std::function<
     if (figures) results.steering = std::move(*figures);
     return figures.has_value();
   }
-  const ControlEvaluation control(plan_, *job_.data, job_.labels, control_draws(config).window);
+  const ControlDraws draws = control_draws(config);
+  const ControlEvaluation control(plan_, *job_.data, job_.labels, draws.window, draws.whole);
   for (const std::string& split : config.words("eval.final_splits")) {
     const std::size_t at = label_index(kSplitNames, split);
     auto figures = control.on(*job_.fused.language, static_cast<Split>(at), stopped);

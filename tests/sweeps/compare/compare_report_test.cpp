@@ -1,0 +1,473 @@
+#include "sweeps/compare/compare_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/json_text.hpp"
+#include "tests/sweeps/compare/grid_cells.hpp"
+
+namespace depthgrid {
+namespace compare_report_test {
+
+using Rows = std::vector<std::size_t>;
+using Json = nlohmann::json;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// All that the verb prints.
+struct Answer {
+  std::optional<NoContrast> problem;
+  std::string text;
+  Table csv;
+  Json json;
+
+  std::string sentence() const { return problem ? problem->sentence : ""; }
+};
+
+Answer answer(const GridCells& cells, const ComparisonQuery& query, const Rows& rows) {
+  const Comparison comparison = compare_cells(cells.listing, rows, query);
+  Answer out;
+  out.problem = no_contrast(cells.listing, rows, comparison);
+  out.text = comparison_text(cells.listing, comparison);
+  out.csv = comparison_csv_table(comparison);
+  out.json = parse_json(comparison_json(cells.listing, comparison, out.problem));
+  for (const auto& row : out.csv.rows) EXPECT_EQ(row.size(), out.csv.columns.size());
+  EXPECT_FALSE(csv_of(out.csv).empty());
+  EXPECT_EQ(out.json.at("problem").is_null(), !out.problem);
+  return out;
+}
+
+Answer answer_by(const GridCells& cells, const std::vector<std::string>& by) {
+  ComparisonQuery query;
+  query.by = by;
+  return answer(cells, query, cells.rows());
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// The line that begins with this, without runs of blanks.
+std::string line_of(const std::string& text, const std::string& begin) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(begin)) return std::regex_replace(line, std::regex(" +"), " ");
+  }
+  return {};
+}
+
+std::string entry(const Table& csv, std::size_t row, const std::string& column) {
+  const auto at = std::ranges::find(csv.columns, column, &TableColumn::title);
+  return at == csv.columns.end() ? "no such column" : csv.rows.at(row).at(at - csv.columns.begin());
+}
+
+/// Paths of members that hold a p or a verdict.
+void collect_tests(const Json& json, const std::string& path, std::vector<std::string>& out) {
+  static const std::set<std::string> kTests = {"p",         "holm_p",        "p_rising",
+                                               "p_falling", "equivalence_p", "verdict"};
+  if (json.is_object()) {
+    for (const auto& [name, value] : json.items()) {
+      if (kTests.contains(name) && !value.is_null()) out.push_back(path + "." + name);
+      collect_tests(value, path + "." + name, out);
+    }
+  }
+  if (json.is_array()) {
+    for (const Json& one : json) collect_tests(one, path + "[]", out);
+  }
+}
+
+/// No p and no verdict in anything that is printed.
+void expect_no_p(const Answer& of) {
+  std::vector<std::string> tests;
+  collect_tests(of.json, "", tests);
+  EXPECT_EQ(tests, std::vector<std::string>());
+  for (std::size_t row = 0; row < of.csv.rows.size(); ++row) {
+    for (const char* column :
+         {"t", "p", "holm_p", "sign_flip_p", "equivalence_p", "g", "detectable", "verdict"}) {
+      EXPECT_EQ(entry(of.csv, row, column), "") << column;
+    }
+  }
+  // probability_text() leaves the zero before the point out, no other number does.
+  static const std::regex probability("(^|[ <])\\.[0-9]|p 1\\n");
+  std::smatch found;
+  EXPECT_FALSE(std::regex_search(of.text, found, probability)) << found.str() << "\n" << of.text;
+  for (const char* word : {"differs", "undecided", "beyond"}) {
+    EXPECT_FALSE(has(of.text, word)) << of.text;
+  }
+}
+
+GridCells widths(std::int64_t seeds = 5) {
+  return GridCells().grid({two_factors()[0]}, seeds,
+                          [](const std::vector<std::size_t>& at, std::int64_t seed) {
+                            return two_factor_figure({at[0], 0}, seed);
+                          });
+}
+
+void set_status(GridCells& cells, CellStatus status) {
+  for (CellSummary& cell : cells.listing.cells) cell.status = status;
+}
+
+TEST(CompareReport, AContrastWithAPIsNoProblem) {
+  const Answer of = answer_by(widths(), {"d_model"});
+  EXPECT_FALSE(of.problem);
+  std::vector<std::string> tests;
+  collect_tests(of.json, "", tests);
+  EXPECT_FALSE(tests.empty()) << "expect_no_p() sees them";
+}
+
+TEST(CompareReport, OfOneSeedThereIsNoP) {
+  const Answer of = answer_by(widths(1), {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "one seed") && has(of.sentence(), "seeds: 5")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  expect_no_p(of);
+  EXPECT_EQ(entry(of.csv, 1, "n"), "1");
+  EXPECT_EQ(of.json["effects"][0]["groups"][1]["contrast"]["difference"]["n"], 1);
+  EXPECT_NEAR(of.json["effects"][0]["groups"][1]["contrast"]["difference"]["mean"], -0.022, 1e-12);
+  EXPECT_TRUE(of.json["effects"][0]["groups"][1]["contrast"]["difference"]["interval"].is_null());
+  const Answer both =
+      answer_by(GridCells().grid(two_factors(), 1, two_factor_figure), {"d_model", "lr"});
+  expect_no_p(both);
+}
+
+TEST(CompareReport, OfOneSeedInBothSidesThereIsNoPUntilTheOthersFinish) {
+  GridCells cells = widths();
+  for (CellSummary& cell : cells.listing.cells) {
+    if (cell.seed > 0) cell.status = CellStatus::Running;
+  }
+  Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "one seed")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Unfinished);
+  EXPECT_EQ(static_cast<int>(of.problem->code), 3);
+  expect_no_p(of);
+  EXPECT_TRUE(has(line_of(of.text, "32"), "4 running")) << of.text;
+  for (CellSummary& cell : cells.listing.cells) {
+    if (cell.seed > 0) cell.status = CellStatus::Failed;
+  }
+  EXPECT_EQ(answer_by(cells, {"d_model"}).problem->code, ExitCode::Partial);
+}
+
+TEST(CompareReport, OneArmHasNothingBesideIt) {
+  const Answer of = answer_by(GridCells().arm("base", {1, 2, 3}).baseline("base"), {});
+  EXPECT_TRUE(has(of.sentence(), "one group")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  EXPECT_EQ(static_cast<int>(of.problem->code), 4);
+  expect_no_p(of);
+}
+
+TEST(CompareReport, WithoutABaselineNoContrastHasAP) {
+  const Answer of = answer_by(GridCells().arm("a", {1, 2, 3}).arm("b", {2, 2, 3}), {});
+  EXPECT_TRUE(has(of.sentence(), "--baseline NAME")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  for (const Json& group : of.json["effects"][0]["groups"]) {
+    EXPECT_TRUE(group["contrast"].is_null());
+    EXPECT_EQ(group["all"]["n"], 3);
+  }
+  EXPECT_EQ(entry(of.csv, 1, "p"), "");
+}
+
+TEST(CompareReport, ABaselineThatTheFilterRemovesIsNamed) {
+  GridCells cells = widths();
+  cells.baseline("16");
+  ComparisonQuery query;
+  query.by = {"d_model"};
+  const Answer one = answer(cells, query, {5, 6, 7, 8, 9});
+  EXPECT_TRUE(has(one.sentence(), "one group")) << one.sentence();
+  const Answer two = answer(cells, query, {5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
+  EXPECT_TRUE(has(two.sentence(), "16")) << two.sentence();
+  EXPECT_EQ(two.problem->code, ExitCode::Partial);
+}
+
+TEST(CompareReport, UnequalSeedsAreComparedWithoutAP) {
+  GridCells cells = widths();
+  for (std::size_t row = 5; row < 15; ++row) cells.listing.cells[row].seed += 10 * (row / 5);
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "no seed")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  expect_no_p(of);
+  EXPECT_TRUE(line_of(of.text, "32").ends_with("] w - - -")) << line_of(of.text, "32");
+  const Json& contrast = of.json["effects"][0]["groups"][1]["contrast"];
+  EXPECT_NEAR(contrast["unpaired"]["mean"], -0.0234, 1e-12);
+  EXPECT_TRUE(contrast["difference"]["mean"].is_null());
+  EXPECT_NEAR(std::stod(entry(of.csv, 1, "difference")), -0.0234, 1e-12);
+}
+
+GridCells without_variance() {
+  return GridCells().grid({two_factors()[0]}, 5, [](const auto& at, std::int64_t seed) {
+    return 2.0 + static_cast<double>(at[0]) + static_cast<double>(seed);
+  });
+}
+
+TEST(CompareReport, DifferencesThatDoNotVaryHaveNoP) {
+  const Answer of = answer_by(without_variance(), {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "varies")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  EXPECT_EQ(line_of(of.text, "32"), "32 5 5.0 ± 1.6 5 +1.0000 [+1.0000, +1.0000] - - -");
+  const Json& contrast = of.json["effects"][0]["groups"][1]["contrast"];
+  EXPECT_TRUE(contrast["difference"]["p"].is_null() && contrast["holm_p"].is_null());
+  EXPECT_TRUE(contrast["verdict"].is_null());
+  EXPECT_EQ(of.json["family"], 0);
+}
+
+TEST(CompareReport, DifferencesThatDoNotVaryHaveNoPInAnything) {
+  const Answer of = answer_by(without_variance(), {"d_model"});
+  expect_no_p(of);
+  EXPECT_FALSE(has(of.text, "nan")) << of.text;
+}
+
+TEST(CompareReport, WithoutAFigureOfTheMetricThereIsNone) {
+  GridCells cells;
+  cells.grid({two_factors()[0]}, 5, [](const auto&, std::int64_t) { return kNaN; });
+  Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "15") && has(of.sentence(), "final_loss.valid")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  expect_no_p(of);
+  for (CellSummary& cell : cells.listing.cells) cell.metrics["final_loss.valid"] = kNaN;
+  of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "final_loss.valid")) << of.sentence();
+  expect_no_p(of);
+}
+
+TEST(CompareReport, WhereAllDivergedThatIsSaid) {
+  GridCells cells = widths();
+  set_status(cells, CellStatus::Diverged);
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "15 diverged")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  expect_no_p(of);
+  EXPECT_TRUE(has(line_of(of.text, "64"), "5 diverged")) << of.text;
+  EXPECT_EQ(of.json["effects"][0]["groups"][2]["diverged"], 5);
+  EXPECT_EQ(entry(of.csv, 2, "missing"), "5");
+}
+
+TEST(CompareReport, WhereNothingHasFinishedRunIsNamed) {
+  GridCells cells = widths();
+  set_status(cells, CellStatus::Pending);
+  cells.listing.cells[3].status = CellStatus::Running;
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "14 pending") && has(of.sentence(), "1 running")) << of.sentence();
+  EXPECT_TRUE(has(of.sentence(), "depthgrid run"));
+  EXPECT_EQ(of.problem->code, ExitCode::Unfinished);
+  expect_no_p(of);
+  const Answer none = answer(cells, {}, {});
+  EXPECT_NE(none.sentence(), "");
+  EXPECT_EQ(none.problem->code, ExitCode::Partial);
+}
+
+TEST(CompareReport, ABaselineThatHasNotCompletedHasNoPairs) {
+  GridCells cells = widths();
+  for (int seed = 0; seed < 5; ++seed) cells.at("16", seed).status = CellStatus::Oom;
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "no seed")) << of.sentence();
+  EXPECT_TRUE(has(line_of(of.text, "16 *"), "5 oom")) << of.text;
+  EXPECT_TRUE(has(of.text, "0, 1, 2, 3, 4 of it alone")) << of.text;
+  for (const Json& group : of.json["effects"][0]["groups"]) {
+    EXPECT_TRUE(group["contrast"].is_null() || group["contrast"]["verdict"].is_null());
+  }
+}
+
+TEST(CompareReport, WhatIsRefusedIsNamedWithWhatAllowsIt) {
+  GridCells cells = widths();
+  for (std::size_t row = 0; row < 15; ++row) cells.listing.cells[row].code = row < 5 ? "1" : "2";
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "cannot be compared")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  expect_no_p(of);
+  EXPECT_TRUE(has(of.text, "is 2, there 1") && has(of.text, "--allow code")) << of.text;
+  EXPECT_TRUE(has(line_of(of.text, "32"), "refused"));
+  const Json& refused = of.json["effects"][0]["groups"][1]["contrast"]["refused"];
+  EXPECT_EQ(refused["differs"][0]["group"], "2");
+  EXPECT_EQ(refused["differs"][0]["baseline"], "1");
+  EXPECT_TRUE(has(refused["advice"], "--allow code"));
+  EXPECT_TRUE(has(entry(of.csv, 1, "refused"), "is 2, there 1"));
+  EXPECT_TRUE(has(of.json["variance"][0]["refused"], "--allow code"));
+}
+
+TEST(CompareReport, OfAMetricThatIsMaximizedHigherIsBetter) {
+  GridCells cells = widths();
+  EXPECT_TRUE(answer_by(cells, {"d_model"}).text.starts_with("final_loss.valid (nat): lower"));
+  cells.listing.goal = "maximize";
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(of.text.starts_with("final_loss.valid (nat): higher")) << of.text;
+  EXPECT_EQ(of.json["goal"], "maximize");
+  EXPECT_EQ(of.json["effects"][0]["groups"][1]["contrast"]["improved"]["share"], 0);
+  GridCells one = widths(1);
+  one.listing.goal = "maximize";
+  expect_no_p(answer_by(one, {"d_model"}));
+}
+
+TEST(CompareReport, TheTextHasEffectsEvidenceAndShares) {
+  ComparisonQuery query;
+  query.by = {"d_model", "lr"};
+  query.margin = 0.06;
+  const GridCells cells = two_factor_grid();
+  const std::string text = answer(cells, query, cells.rows()).text;
+  // The numbers of compare_test.cpp; ttost_paired(m[1], m[0], -.06, .06): p = .00023
+  EXPECT_EQ(line_of(text, "32 "),
+            "32 10 2.373 ± 0.011 5 -0.0343 [-0.0411, -0.0275] .00015 .00030 no effect beyond 0.06");
+  EXPECT_EQ(
+      line_of(text, "0.2"),
+      "0.2 15 2.363 ± 0.016 5 -0.0318 [-0.0392, -0.0244] .00028 .00030 no effect beyond 0.06");
+  EXPECT_TRUE(has(text, "exploratory") && has(text, "at train.lr = 0.1")) << text;
+  EXPECT_TRUE(has(text, "η² 0.469, ω² 0.45, F(2, 8) 350.7, p <.0001")) << text;
+  EXPECT_TRUE(has(text, "η² 0.0618, ω² 0.0551, F(2, 8) 13.63, p .0027")) << text;
+  EXPECT_TRUE(has(text, "3 contrasts") && has(text, "± 0.06")) << text;
+  EXPECT_FALSE(has(text, "nan"));
+}
+
+TEST(CompareReport, WhatWasLeftOutIsCounted) {
+  GridCells cells = two_factor_grid();
+  cells.at("32,0.2", 4).status = CellStatus::Diverged;
+  for (const char* arm : {"64,0.1", "64,0.2"}) cells.at(arm, 2).status = CellStatus::Failed;
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(line_of(of.text, "32:"), "1 cell ")) << of.text;
+  EXPECT_TRUE(has(line_of(of.text, "64:"), "2 of 16 alone")) << of.text;
+  EXPECT_TRUE(has(line_of(of.text, "32 "), "1 diverged")) << of.text;
+  const Json& left = of.json["effects"][0]["groups"][1]["contrast"]["left_out"];
+  EXPECT_EQ(left["cells"], Json::array({cells.at("16,0.2", 4).id}));
+  const Json& other = of.json["effects"][0]["groups"][2]["contrast"];
+  EXPECT_EQ(other["left_out"]["baseline"], Json::array({2}));
+  EXPECT_EQ(other["seeds"], Json::array({0, 1, 3, 4}));
+  EXPECT_EQ(entry(of.csv, 2, "seeds"), "0 1 3 4");
+}
+
+std::set<std::string> names_in(const Json& json) {
+  std::set<std::string> out;
+  for (const auto& [name, value] : json.items()) out.insert(name);
+  return out;
+}
+
+TEST(CompareReport, JsonHasItsMembersAndNumbersInFullPrecision) {
+  GridCells cells = two_factor_grid();
+  cells.arm("plain", {2.5, 2.45, 2.52, 2.48, 2.5}, "none");
+  const Json json = answer_by(cells, {"d_model", "lr"}).json;
+  EXPECT_EQ(names_in(json),
+            (std::set<std::string>{"schema", "sweep", "store", "stores", "metric", "unit", "goal",
+                                   "note", "sees_future", "margin", "confidence", "level", "family",
+                                   "outside", "problem", "effects", "variance"}));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["metric"], "final_loss.valid");
+  const Json& table = json["effects"][0];
+  EXPECT_EQ(names_in(table),
+            (std::set<std::string>{"factor", "within", "exploratory", "baseline", "averaged_over",
+                                   "moves_with", "groups", "trend"}));
+  EXPECT_EQ(table["averaged_over"], Json::array({"train.lr"}));
+  const Json& group = table["groups"][1];
+  EXPECT_EQ(names_in(group), (std::set<std::string>{"name", "tag", "level", "baseline", "cells",
+                                                    "missing", "diverged", "all", "contrast"}));
+  EXPECT_EQ(group["level"], 32);
+  EXPECT_TRUE(table["groups"][3]["level"].is_null());
+  EXPECT_EQ(table["groups"][3]["tag"], "none");
+  EXPECT_TRUE(table["groups"][0]["contrast"].is_null()) << "the baseline";
+  for (const char* name :
+       {"difference", "seeds", "values", "baseline", "combinations", "left_out", "unpaired",
+        "refused", "holm_p", "simultaneous", "sign_flip", "signs", "improved", "effect",
+        "equivalence_p", "detectable", "seeds_needed", "verdict"}) {
+    EXPECT_TRUE(group["contrast"].contains(name)) << name;
+  }
+  EXPECT_NEAR(group["contrast"]["difference"]["p"], 0.00015163047468379882, 1e-12);
+  EXPECT_NEAR(group["contrast"]["difference"]["interval"][0], -0.04110936959228925, 1e-12);
+  EXPECT_NEAR(group["contrast"]["values"]["group"][0], (2.390 + 2.352) / 2, 1e-12);
+  EXPECT_EQ(group["contrast"]["verdict"], "differs");
+  EXPECT_EQ(table["trend"]["seeds"], 5);
+  const Json& exploratory = json["effects"][2];
+  EXPECT_EQ(exploratory["exploratory"], true);
+  EXPECT_EQ(exploratory["within"], "train.lr = 0.1");
+  EXPECT_TRUE(exploratory["groups"][1]["contrast"]["holm_p"].is_null());
+  const Json& variance = json["variance"][0];
+  EXPECT_EQ(names_in(variance),
+            (std::set<std::string>{"a", "b", "levels_a", "levels_b", "seeds", "shares_a",
+                                   "shares_b", "shares_interaction", "interactions", "refused"}));
+  EXPECT_EQ(variance["levels_b"], Json::array({"0.1", "0.2"}));
+  EXPECT_NEAR(variance["shares_interaction"]["p"], 0.0026523861308017805, 1e-9);
+  EXPECT_EQ(variance["interactions"][1]["a"], "64");
+}
+
+TEST(CompareReport, CsvHasARowForEachGroupOfEachTable) {
+  const Table csv = answer_by(two_factor_grid(), {"d_model", "lr"}).csv;
+  EXPECT_EQ(csv.rows.size(), 3U + 2U + 2U * 3U + 3U * 2U);
+  EXPECT_EQ(entry(csv, 1, "factor"), "model.d_model");
+  EXPECT_EQ(entry(csv, 1, "group"), "32");
+  EXPECT_NEAR(std::stod(entry(csv, 1, "holm_p")), 0.00030326094936759763, 1e-12);
+  EXPECT_EQ(entry(csv, 1, "verdict"), "differs");
+  EXPECT_EQ(entry(csv, 0, "baseline"), "true");
+  EXPECT_EQ(entry(csv, 0, "p"), "");
+  EXPECT_EQ(entry(csv, 5, "exploratory"), "true");
+  EXPECT_EQ(entry(csv, 6, "holm_p"), "") << "of no family";
+  EXPECT_NE(entry(csv, 6, "p"), "");
+}
+
+GridCells with_infinite(std::size_t level) {
+  GridCells cells = widths();
+  cells.listing.cells[5 * level + 1].metrics["final_loss.valid"] = kInfinity;
+  return cells;
+}
+
+TEST(CompareReport, InfiniteFiguresAreShownAndTheOthersTested) {
+  const Answer of = answer_by(with_infinite(2), {"d_model"});
+  EXPECT_FALSE(of.problem);
+  EXPECT_TRUE(of.json["effects"][0]["groups"][2]["contrast"]["difference"]["p"].is_null());
+  EXPECT_EQ(of.json["effects"][0]["groups"][1]["contrast"]["verdict"], "differs");
+  EXPECT_EQ(entry(of.csv, 2, "mean"), "inf");
+  EXPECT_EQ(of.json["family"], 1);
+  GridCells cells = with_infinite(1);
+  cells.listing.cells[1].metrics["final_loss.valid"] = kInfinity;  // ∞ − ∞ of one seed
+  const Answer both = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(line_of(both.text, "32"), "inf")) << both.text;
+}
+
+TEST(CompareReport, OfInfiniteFiguresNothingElseIsSaid) {
+  const Answer one = answer_by(with_infinite(2), {"d_model"});
+  EXPECT_FALSE(has(one.text, "vary")) << one.text;
+  EXPECT_FALSE(has(one.text, "nan")) << one.text;
+  const Answer all = answer_by(with_infinite(0), {"d_model"});
+  EXPECT_FALSE(has(all.sentence(), "varies")) << all.sentence();
+  GridCells cells = with_infinite(1);
+  cells.listing.cells[1].metrics["final_loss.valid"] = kInfinity;
+  EXPECT_FALSE(has(answer_by(cells, {"d_model"}).text, "nan"));
+}
+
+TEST(CompareReport, AnArmThatWithinLeavesOutIsNamed) {
+  GridCells cells = two_factor_grid();
+  cells.arm("plain", {2.5, 2.45, 2.52, 2.48, 2.5});
+  ComparisonQuery query;
+  query.by = {"d_model"};
+  query.within = "lr";
+  EXPECT_TRUE(has(answer(cells, query, cells.rows()).text, "plain"));
+}
+
+TEST(CompareReport, CellsWithoutACommonCombinationAreCounted) {
+  GridCells cells;
+  for (int seed = 0; seed < 4; ++seed) {
+    cells.add({{"model.d_model", 16}, {"train.lr", 0.1}}, seed, 2.1 + 0.01 * seed);
+    cells.add({{"model.d_model", 32}, {"train.lr", 0.2}}, seed, 2.3 + 0.02 * seed);
+    cells.add({{"model.d_model", 16}, {"train.lr", 0.3}}, seed, 2.2 + 0.02 * seed);
+  }
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(line_of(of.text, "32:"), "12 cells")) << of.text;
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+}
+
+TEST(CompareReport, OfATargetThatWasNotReachedAllOutputsSayTheSame) {
+  GridCells cells = with_infinite(1);
+  ComparisonQuery query;
+  query.by = {"d_model"};
+  query.derived = DerivedMetric{"final_loss.valid", "eval_loss.valid", "", {}};
+  for (const std::size_t row : cells.rows()) query.derived->reached[row] = {row != 6, 2.5};
+  const Answer of = answer(cells, query, cells.rows());
+  EXPECT_EQ(of.json["effects"][0]["groups"][1]["contrast"]["verdict"], entry(of.csv, 1, "verdict"));
+  EXPECT_FALSE(has(line_of(of.text, "32:"), "inf")) << of.text;
+}
+
+}  // namespace compare_report_test
+}  // namespace depthgrid
