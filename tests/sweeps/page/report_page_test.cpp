@@ -1,0 +1,104 @@
+#include "sweeps/page/report_page.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sweeps/page/page_sections.hpp"
+#include "tests/sweeps/compare/grid_cells.hpp"
+
+namespace depthgrid {
+namespace report_page_test {
+
+PageData data_of(const GridCells& cells) {
+  return page_data(cells.listing, {}, {});
+}
+
+bool says(const std::string& page, const std::string& text) {
+  return page.find(text) != std::string::npos;
+}
+
+GridCells grid() {
+  GridCells cells;
+  for (const int width : {16, 32, 64}) {
+    for (int seed = 0; seed < 5; ++seed) {
+      cells.add({{"model.d_model", width}}, seed, 2 + 0.01 * seed - 0.001 * width * (1 + seed % 2));
+    }
+  }
+  return cells;
+}
+
+TEST(ReportPage, SaysTheAnswerFirstAndOfWhatItIs) {
+  const std::string page = report_page(data_of(grid()));
+  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"));
+  EXPECT_TRUE(says(page, "<h2 id=\"answer-title\">The answer</h2>"));
+  EXPECT_LT(page.find("id=\"answer\""), page.find("id=\"factors\""));
+  EXPECT_TRUE(says(page, "is better than"));
+  EXPECT_TRUE(says(page, "model.d_model"));
+  EXPECT_TRUE(says(page, "<code>depthgrid compare"));
+  EXPECT_EQ(page, report_page(data_of(grid()))) << "the same store, the same bytes";
+}
+
+/// Each picture has an id of its own, a title and a description.
+TEST(ReportPage, PicturesHaveIdsOfTheirOwn) {
+  const std::string page = report_page(data_of(grid()));
+  std::set<std::string> ids;
+  std::size_t n = 0;
+  for (std::size_t at = page.find(" id=\""); at != page.npos; at = page.find(" id=\"", at + 1)) {
+    const std::size_t begin = at + 5;
+    ids.insert(page.substr(begin, page.find('"', begin) - begin));
+    ++n;
+  }
+  EXPECT_EQ(ids.size(), n);
+  EXPECT_GT(n, 10U);
+}
+
+TEST(ReportPage, WithoutAVerdictItSaysWhy) {
+  GridCells one;
+  for (const int width : {16, 32}) one.add({{"model.d_model", width}}, 0, 2 - 0.01 * width);
+  one.listing.baseline[0] = true;
+  const std::string page = report_page(data_of(one));
+  EXPECT_TRUE(says(page, "No verdict:"));
+  EXPECT_TRUE(says(page, "one seed says nothing of the spread"));
+  EXPECT_FALSE(says(page, "is better than"));
+  GridCells none = grid();
+  for (CellSummary& cell : none.listing.cells) {
+    cell.status = CellStatus::Diverged;
+    cell.metrics.clear();
+  }
+  const std::string diverged = report_page(data_of(none));
+  EXPECT_TRUE(says(diverged, "no cell has completed: 15 diverged"));
+  EXPECT_TRUE(says(diverged, "Not in any mean: 15 diverged."));
+}
+
+TEST(ReportPage, LogsAreShownOnlyIfAskedFor) {
+  GridCells cells = grid();
+  cells.listing.cells[3].status = CellStatus::Failed;
+  cells.listing.cells[3].problem = "canary in /home/me/x.log";
+  EXPECT_FALSE(says(report_page(data_of(cells)), "canary"));
+  const std::string page = report_page(page_data(cells.listing, {}, {.logs = true}));
+  EXPECT_TRUE(says(page, "canary in …/x.log")) << "but no folder of this machine";
+  EXPECT_FALSE(says(page, "/home/me"));
+}
+
+TEST(ReportPage, NamesOfAStoreAreText) {
+  GridCells cells = grid();
+  cells.listing.sweep = "</title><script>alert(1)</script>";
+  cells.listing.description = "\"><img src=x>";
+  cells.listing.cells[4].tag = "<b>tag</b>";
+  const std::string page = report_page(data_of(cells));
+  for (const char* markup : {"<script>alert", "<img", "<b>"}) EXPECT_FALSE(says(page, markup));
+  EXPECT_TRUE(says(page, "&lt;script&gt;alert(1)"));
+}
+
+TEST(ReportPage, EverySectionIsInTheTableOnce) {
+  std::set<std::string_view> ids;
+  for (const PageSection& section : page_sections()) ids.insert(section.id);
+  EXPECT_EQ(ids.size(), page_sections().size());
+}
+
+}  // namespace report_page_test
+}  // namespace depthgrid
