@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/plan_sequence.hpp"
+#include "sweeps/compare/two_stage.hpp"
 #include "sweeps/report/cell_log.hpp"
 
 namespace depthgrid {
@@ -38,10 +39,23 @@ SweepRequest request_of(const CommandLine& line, const std::string& file) {
   return {file, line.list_of("set"), line.has("yes")};
 }
 
+/// The sweep, with the seeds that a record of its store adds (`--until-ci`): they belong to it from
+/// then on, whatever command reads it.
+template <typename StoreOf>
+Sweep with_added_seeds(SweepRequest& request, const StoreOf& store_of_sweep) {
+  Sweep sweep = load_sweep(request);
+  const auto record = read_two_stage(store_of_sweep(sweep));
+  const auto added = record ? added_seeds(*record, sweep) : std::nullopt;
+  if (!added) return sweep;
+  request.set.push_back(*added);
+  return load_sweep(request);
+}
+
 }  // namespace
 
 Sweep load_sweep(const CommandLine& line) {
-  return load_sweep(request_of(line, line.required("FILE")));
+  SweepRequest request = request_of(line, line.required("FILE"));
+  return with_added_seeds(request, [&line](const Sweep& sweep) { return store_of(line, sweep); });
 }
 
 std::optional<SweepSize> count_sweep(const CommandLine& line) {
@@ -52,7 +66,9 @@ Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {
   Sweep sweep = load_sweep(line);
   if (sweep.goals.empty()) return sweep;
   const fs::path store = store_of(line, sweep);
-  return matched_sweep(request_of(line, line.required("FILE")), store, described_amounts(), effort);
+  SweepRequest request = request_of(line, line.required("FILE"));
+  with_added_seeds(request, [&store](const Sweep&) { return store; });
+  return matched_sweep(request, store, described_amounts(), effort);
 }
 
 fs::path default_store(const Sweep& sweep) {
@@ -74,8 +90,11 @@ StoreArgument::StoreArgument(const CommandLine& line, const std::string& given) 
     folder = only_store();
   } else if (fs::is_regular_file(named)) {
     request = request_of(line, named);
-    sweep = load_sweep(request);
-    folder = given.empty() ? default_store(*sweep) : store_of(line, *sweep);
+    const auto place = [&](const Sweep& read) {
+      return given.empty() ? default_store(read) : store_of(line, read);
+    };
+    sweep = with_added_seeds(request, place);
+    folder = place(*sweep);
   } else {
     const fs::path inside = fs::path("results") / named;
     folder = !fs::exists(named) && is_store(inside) ? inside : fs::path(named);

@@ -10,6 +10,7 @@
 #include "core/base/log.hpp"
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/compare/two_stage.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
@@ -73,6 +74,22 @@ void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listi
   }
 }
 
+/// Of stores whose seeds were added by `--until-ci`: t intervals take their number as given.
+std::string two_stage_notes(const Listing& listing) {
+  std::vector<std::string> stores = listing.stores;
+  if (stores.empty()) stores.push_back(listing.store);
+  std::string out;
+  for (const std::string& store : stores) {
+    const auto record = read_two_stage(store);
+    if (!record || record->seeds.size() == record->first_seeds.size()) continue;
+    out +=
+        "the number of seeds was chosen by their spread, which the intervals above take as given; "
+        "by the rule:\n" +
+        two_stage_text(listing, *record);
+  }
+  return out;
+}
+
 }  // namespace
 
 int compare_verb(const Arguments& arguments) {
@@ -118,7 +135,7 @@ int compare_verb(const Arguments& arguments) {
   } else if (line.has("csv")) {
     print(csv_of(comparison_csv_table(comparison)));
   } else {
-    print(comparison_text(listing, comparison, colour_of_stdout()));
+    print(comparison_text(listing, comparison, colour_of_stdout()) + two_stage_notes(listing));
   }
   if (!problem) return 0;
   log(LogLevel::Warning, problem->sentence);

@@ -10,6 +10,7 @@
 #include "cli/run_report.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/supervised_run.hpp"
+#include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
@@ -56,6 +57,27 @@ int supervise_and_conclude(const CommandLine& line, const Sweep& sweep,
   return code == 0 && failed ? number_of(ExitCode::Partial) : code;
 }
 
+/// After the first stage the same command goes on with the second one, in a program of its own;
+/// after that it says what is known. @param code  of the stage that has ended.
+int next_stage(const CommandLine& line, const Arguments& arguments, const Sweep& sweep,
+               const std::filesystem::path& store, int code) {
+  if (code != 0 && code != number_of(ExitCode::Partial)) return code;  // stopped: it resumes
+  const bool decided = advance_two_stage(line, sweep, store);
+  const std::string said = two_stage_report(load_sweep(line), store);
+  if (line.has("quiet") || line.has("json-progress")) {
+    log(LogLevel::Info, said.substr(0, said.find('\n')));
+  } else {
+    tell(said);
+  }
+  const auto record = decided ? read_two_stage(store) : std::nullopt;
+  if (!record || record->seeds.size() == record->first_seeds.size()) return code;
+  // This program again, as it was called: it finds the record.
+  std::vector<std::string> again = {std::filesystem::read_symlink("/proc/self/exe").string(),
+                                    "run"};
+  again.insert(again.end(), arguments.begin(), arguments.end());
+  become(again);
+}
+
 }  // namespace
 
 int run_verb(const Arguments& arguments) {
@@ -80,6 +102,7 @@ int run_verb(const Arguments& arguments) {
   supervision_options(line)
       .flag("supervise", "as with -j, also inside a step that srun or mpirun has started")
       .flag("json", "with --dry-run: print JSON");
+  until_ci_options(line);
   if (!line.parse(arguments)) return 0;
   if (line.has("json") && !line.has("dry-run")) {
     throw UserError(ExitCode::Usage, "run: --json belongs to --dry-run; see also --json-progress");
@@ -89,15 +112,22 @@ int run_verb(const Arguments& arguments) {
     throw UserError(ExitCode::Usage,
                     "run: --dry-run plans the whole sweep, without --only and --rerun");
   }
-  const Sweep sweep = dry ? load_planned_sweep(line) : load_sweep(line);
+  Sweep sweep = dry ? load_planned_sweep(line) : load_sweep(line);
   const std::filesystem::path store = store_of(line, sweep);
+  const bool staged = until_ci_of(line).has_value();
+  if (staged && (dry || under_launcher() || line.has("only"))) {
+    throw UserError(ExitCode::Usage,
+                    "run: --until-ci trains whole stages and decides between them: without "
+                    "--dry-run, --only and a launcher (-j N makes several processes)");
+  }
+  if (staged && advance_two_stage(line, sweep, store)) sweep = load_sweep(line);
   chosen_cells(sweep, line.text_of("only"));  // refused here rather than by every rank
   if (dry) return print_plan(sweep, store, 1, line.has("json"));
 
   if (launcher_rank() == 0 && !sweep.run.null("budget.store_bytes")) {
     refuse_over_budget(sweep.goals.empty() ? sweep : load_planned_sweep(line), store);
   }
-  std::vector<std::string> set = line.list_of("set");
+  std::vector<std::string> set = set_with_added_seeds(line, sweep, store);
   if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
   RunOrder order{line.required("FILE"), store.string(),          std::move(set),
                  line.has("yes"),       progress_of(line),       "",
@@ -106,7 +136,8 @@ int run_verb(const Arguments& arguments) {
   if (order.progress != "json") warn_of_leftovers();
   const bool asked = line.number_of("jobs", 0) > 0 || serves_many(sweep.run);
   if (line.has("supervise") || (!under_launcher() && asked)) {
-    return supervise_and_conclude(line, sweep, store, order);
+    const int code = supervise_and_conclude(line, sweep, store, order);
+    return staged ? next_stage(line, arguments, sweep, store, code) : code;
   }
   if (under_launcher()) become(worker_command("run", order_text(order)));
   std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader
@@ -114,7 +145,8 @@ int run_verb(const Arguments& arguments) {
   const int code = run_restarted(line, sweep, store, order, before);
   try {
     const bool failed = report_run(line, sweep, store, before, code, order.progress);
-    return code == 0 && failed ? number_of(ExitCode::Partial) : code;
+    const int end = code == 0 && failed ? number_of(ExitCode::Partial) : code;
+    return staged ? next_stage(line, arguments, sweep, store, end) : end;
   } catch (const UserError& e) {
     if (code == 0) throw;
     log(LogLevel::Debug, e.what());  // the worker has already reported why there is nothing to read

@@ -12,6 +12,7 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/submit_report.hpp"
+#include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -143,6 +144,7 @@ int submit_verb(const Arguments& arguments) {
       .flag("test-only", "let sbatch check the scripts; nothing is submitted")
       .flag("json", "print JSON");
   const auto split = std::ranges::find(arguments, "--");
+  until_ci_options(line);
   if (!line.parse({arguments.begin(), split})) return 0;
   const std::vector<std::string> words(split == arguments.end() ? split : split + 1,
                                        arguments.end());
@@ -158,11 +160,15 @@ int submit_verb(const Arguments& arguments) {
     throw UserError(ExitCode::Usage, "submit: " + *why + "; unset it");
   }
   const bool dry = line.has("dry-run"), test = line.has("test-only");
-  const Sweep sweep = load_planned_sweep(line);
+  Sweep sweep = load_planned_sweep(line);
   for (const std::string& word : sweep.run.words("slurm.extra")) {
     refuse_own_option(word, "slurm.extra");
   }
   const fs::path folder = store_of(line, sweep);
+  const bool staged = until_ci_of(line).has_value();
+  if (staged && !dry && !test && advance_two_stage(line, sweep, folder)) {
+    sweep = load_planned_sweep(line);
+  }
   refuse_over_budget(sweep, folder);
   const SlurmClient slurm;
   if (!dry && !slurm.present()) {
@@ -200,6 +206,7 @@ int submit_verb(const Arguments& arguments) {
     if (test) said = test_prepared(prepared, store, slurm);
     if (!looks) submit_prepared(prepared, store, slurm, [&] { return lock->check_deposed(); });
   }
+  if (staged && !line.has("json")) print(two_stage_report(sweep, folder));
   if (line.has("json")) {
     print(submit_json(prepared, missing, dry, said));
   } else {

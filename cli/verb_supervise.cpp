@@ -10,6 +10,7 @@
 #include "cli/store_argument.hpp"
 #include "cli/supervised_run.hpp"
 #include "cli/task_return.hpp"
+#include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "storage/store.hpp"
@@ -88,7 +89,7 @@ int supervise_verb(const Arguments& arguments) {
   const Sweep sweep = load_sweep(line);
   const std::filesystem::path store = store_of(line, sweep);
   chosen_cells(sweep, line.text_of("only"));
-  std::vector<std::string> set = line.list_of("set");
+  std::vector<std::string> set = set_with_added_seeds(line, sweep, store);
   if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
   SupervisedRun request =
       supervised_run(line, {line.required("FILE"), store.string(), std::move(set), line.has("yes"),

@@ -279,6 +279,7 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
                                       const Comparison& comparison) {
   std::size_t groups = 0, figures = 0, pairs = 0;
   bool baseline = false, refused = false, infinite = false, censored = false;
+  bool unpaired = false;  // cells whose partner in another combination is missing
   for (const EffectTable& table : comparison.effects) {
     groups = std::max(groups, table.rows.size());
     baseline = baseline || table.baseline_selected;
@@ -288,6 +289,7 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
       if (!std::isnan(row.evidence->p())) return std::nullopt;
       pairs = std::max(pairs, row.evidence->contrast.n);
       censored = censored || row.evidence->censored;
+      unpaired = unpaired || !row.evidence->pairs.unpaired.empty();
       infinite =
           infinite || (row.evidence->contrast.n > 0 && !std::isfinite(row.evidence->contrast.mean));
       refused = refused || row.evidence->pairs.refused;
@@ -334,6 +336,10 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
   }
   if (pairs == 1) {
     return NoContrast{"one seed is in both sides: no interval, no p, no verdict", code};
+  }
+  if (pairs == 0 && unpaired) {
+    return NoContrast{"no combination of the other factors has completed in both sides of a pair",
+                      code};
   }
   if (pairs == 0) return NoContrast{"no seed has completed in both sides of a pair", code};
   if (censored) {
