@@ -24,8 +24,8 @@ struct Verb {
 // One file each: cli/verb_<name>.cpp.
 VerbFunction audit_verb, bench_verb, cancel_verb, check_verb, completion_verb, diff_verb,
     doctor_verb, eval_verb, export_verb, gc_verb, generate_verb, logs_verb, pack_verb, plan_verb,
-    compare_verb, probe_verb, results_verb, retry_verb, run_verb, schema_verb, show_verb,
-    status_verb, submit_verb, supervise_verb, validate_verb;
+    compare_verb, probe_verb, report_verb, results_verb, retry_verb, run_verb, schema_verb,
+    show_verb, status_verb, submit_verb, supervise_verb, validate_verb;
 
 /// All verbs, in the order of the usage text.
 inline constexpr Verb kVerbs[] = {
@@ -38,6 +38,7 @@ inline constexpr Verb kVerbs[] = {
     {"status", "[STORE]", "count cells by state, list problems", status_verb},
     {"results", "[STORE]", "table of metrics", results_verb},
     {"compare", "[STORE…]", "effects of factors, with intervals and tests", compare_verb},
+    {"report", "[STORE…] -o FILE", "one page of pictures, to be mailed", report_verb},
     {"show", "CELL [STORE]", "a cell's configuration, and where it comes from", show_verb},
     {"diff", "CELL CELL [STORE]", "leaves in which two cells differ", diff_verb},
     {"logs", "CELL [STORE]", "what happened to one cell", logs_verb},

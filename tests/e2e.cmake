@@ -38,7 +38,7 @@ depthgrid_e2e(signals 1200)
 depthgrid_e2e(orders 1200)
 depthgrid_e2e(weights 1200)
 depthgrid_e2e(control 1200)
-foreach(name control_oracle label_sources)
+foreach(name control_oracle label_sources comparison)
   add_test(NAME e2e.${name} COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python -B
            ${PROJECT_SOURCE_DIR}/tests/e2e/${name}.py ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
   set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT 900)

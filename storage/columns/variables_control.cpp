@@ -26,7 +26,8 @@ constexpr Variable kControlVariables[] = {
      "entropy of u itself per sentence: of a rank, or of a sign", "plan, labels",
      "core/data/labels/corpus_labels.hpp"},
     {"control_axis_trained", "cell, control_axis", Int8, "1",
-     "flag: 1 = axis received gradient; 0: one label for all sentences, no prompt, no step, or every "
+     "flag: 1 = axis received gradient; 0: one label for all sentences, no prompt, no step, or "
+     "every "
      "window neutral",
      "plan, labels; end, prompts", "worker/session/control_facts.hpp"},
     {"control_neutral_cost", "cell", Float64, "nat",

@@ -39,6 +39,7 @@ COMMANDS = [
     "status s --json",
     "results s --json",
     "results s --by arm --json",
+    "compare s --json",
     "show hidden=4,s0 s --json",
     "diff hidden=4,s0 hidden=8,s0 s --json",
     "logs hidden=4,s0 s --json",

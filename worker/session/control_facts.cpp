@@ -39,8 +39,7 @@ void set_labels(CellFacts& facts, const CorpusLabels& labels, const CellConfig& 
   facts.set("control_label_phi", std::move(phi));
   facts.set("control_label_sentences", static_cast<double>(of.sentences));
   facts.set("control_signal_entropy", labels.signal_entropy);
-  const bool moves =
-      config.integer("train.steps") > 0 && config.real("train.control.neutral") < 1;
+  const bool moves = config.integer("train.steps") > 0 && config.real("train.control.neutral") < 1;
   const bool constant = config.word("train.control.labels.shuffle") == "constant";  // u = 1 always
   std::vector<double> trained;
   for (const bool varies : labels.trained) trained.push_back(moves && (varies || constant) ? 1 : 0);

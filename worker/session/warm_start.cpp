@@ -67,8 +67,8 @@ std::vector<std::string> load_cell(const FinalWeights& source, const CellConfig&
   return std::move(fit.fresh);
 }
 
-/// Zeroes a cell's parameters that receive a control signal: the fresh ones, and of the others those
-/// of axes that no signal has trained, which are noise to the one that begins now.
+/// Zeroes a cell's parameters that receive a control signal: the fresh ones, and of the others
+/// those of axes that no signal has trained, which are noise to the one that begins now.
 /// @param signalled  (c) of the weights; empty: nothing but the fresh ones.
 void clear_controls(StartedFrom& started, std::size_t e, Arena& arena,
                     const std::vector<bool>& signalled) {
@@ -77,8 +77,7 @@ void clear_controls(StartedFrom& started, std::size_t e, Arena& arena,
   const auto axes = std::ssize(signalled);
   for (const ParameterSlot& slot : arena.layout().slots()) {
     if (slot.spec.group != ParameterGroup::Control) continue;
-    const at::Tensor own =
-        slot_view(arena.values(), slot).select(0, static_cast<std::int64_t>(e));
+    const at::Tensor own = slot_view(arena.values(), slot).select(0, static_cast<std::int64_t>(e));
     const std::string& name = slot.spec.name;
     if (std::erase(started.fresh, name) > 0 || none) {
       own.zero_();
@@ -103,7 +102,8 @@ std::vector<bool> signalled_in_file(const CellConfig& cell, const std::filesyste
     throw UserError(ExitCode::BadData, path.string() + ": " + other);
   }
   if (cell.word("train.task") == "lm") return {};
-  // What the cell that was exported had started from is not at hand: it may have got its maps there.
+  // What the cell that was exported had started from is not at hand: it may have got its maps
+  // there.
   if (start_cell(*source)) return {};
   return signalled_axes(*source, {});
 }

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""What `compare` and `report` say of a real sweep, and what a page must not say.
+
+comparison.py BUILD_FOLDER
+
+Differences and intervals are computed here once more from the numbers of `results --json`; a page is searched for
+names and texts of this machine and of the corpus, and for markup that came from the sweep file.
+"""
+import base64
+import csv
+import getpass
+import hashlib
+import html
+import html.parser
+import io
+import json
+import math
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+CANARIES = ["zebracanary", "quartzcanary"]  # words of the corpus
+EVIL = "</script></style><script>alert('owned')</script><img src=x onerror=alert(1)> \u202e reversed"
+T975 = {2: 4.302652729749462}  # quantile of Student's distribution, by degrees of freedom
+AUDITS = """causality declaration batch_independence parameter_count gradient_flow initial_loss overfit_batch
+entropy_floor fusion scores positions training_step leaves"""
+SWEEP = f"""name: grid
+description: {json.dumps(EVIL)}
+model: {{family: time_indexed, d_model: 8, n_layers: 2, n_heads: 2, time_features: {{frequencies: 4}}}}
+data: {{corpus: file, path: CORPUS, tokenizer: word, vocab_size: 32, seq_len: 8}}
+train: {{steps: 8, batch_size: 4, lr: 0.01}}
+eval: {{every: 2, windows: 4, final_windows: 8}}
+checkpoint: {{every: null}}
+audit: {{{", ".join(name + ": off" for name in AUDITS.split())}}}
+parameters:
+  model.modulation.hidden: [4, 8]
+  model.residual.scale: ["1/L", 1]
+include:
+  - {{tag: gpt, model.family: standard}}
+seeds: 3
+"""
+
+
+def fail(message):
+    sys.exit(f"FAILED: {message}")
+
+
+class Page(html.parser.HTMLParser):
+    """Elements of a page, and the text of its scripts and styles."""
+
+    VOID = {"meta", "br", "hr", "img", "input", "link"}
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.ids, self.raw = [], [], [], {"script": [], "style": []}
+        self.attributes = []
+        self.feed(text)
+        assert not self.open, f"not closed: {self.open}"
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        for name, value in attributes:
+            self.attributes.append((tag, name, value))
+            if name == "id":
+                self.ids.append(value)
+        if tag not in self.VOID:
+            self.open.append(tag)
+            if tag in self.raw:
+                self.raw[tag].append("")
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> within {self.open[-4:]}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in self.raw:
+            self.raw[self.open[-1]][-1] += data
+
+
+class Place:
+    def __init__(self, build, folder):
+        self.program, self.folder = str(Path(build).resolve() / "depthgrid"), folder
+
+    def __call__(self, *words, code=0):
+        done = subprocess.run([self.program, *words], cwd=self.folder, capture_output=True, text=True, check=False)
+        if done.returncode != code:
+            fail(f"{words}: exit code {done.returncode}, {code} expected\n{done.stdout}{done.stderr}")
+        return done
+
+
+def differences(cells, factor, baseline):
+    """By level: mean and half-width of the paired differences, averaged over the other factor."""
+    figures = {}
+    for cell in cells:
+        if factor in cell["overrides"]:
+            others = json.dumps({k: v for k, v in cell["overrides"].items() if k not in (factor, "seed")}, sort_keys=True)
+            figures.setdefault(cell["overrides"][factor], {}).setdefault(cell["seed"], {})[others] = cell["metrics"]["final_loss.valid"]
+    out = {}
+    for level, seeds in figures.items():
+        if level == baseline:
+            continue
+        pairs = []
+        for seed, own in seeds.items():
+            both = [o for o in own if o in figures[baseline][seed]]
+            pairs.append(sum(own[o] - figures[baseline][seed][o] for o in both) / len(both))
+        n, mean = len(pairs), sum(pairs) / len(pairs)
+        sd = math.sqrt(sum((p - mean) ** 2 for p in pairs) / (n - 1))
+        out[level] = (n, mean, T975[n - 1] * sd / math.sqrt(n))
+    return out
+
+
+def compared(place):
+    cells = json.loads(place("results", "results/grid", "--json").stdout)["cells"]
+    leaf = "model.modulation.hidden"
+    said = json.loads(place("compare", "results/grid", "--by", "hidden,scale", "--margin", "10", "--json").stdout)
+    expected = differences(cells, leaf, 4)
+    table = next(t for t in said["effects"] if t["factor"] == leaf and not t["exploratory"])
+    assert table["averaged_over"] == ["model.residual.scale"] and table["baseline"] == "4", table
+    for group in table["groups"]:
+        if group["level"] in expected:
+            n, mean, half = expected[group["level"]]
+            found = group["contrast"]["difference"]
+            low, high = found["interval"]
+            assert found["n"] == n and abs(found["mean"] - mean) < 1e-12, (found, mean)
+            assert abs((high - low) / 2 - half) < 1e-9 * max(1, half), (found, half)
+            assert group["contrast"]["verdict"] == "no effect beyond δ", group
+    assert [g["name"] for g in table["groups"]] == ["4", "8", "gpt"]
+    assert said["family"] == 3, "hidden: 8 and gpt; scale: 1"
+    rows = list(csv.DictReader(io.StringIO(place("compare", "results/grid", "--by", "hidden", "--csv").stdout)))
+    assert [r["group"] for r in rows] == ["4", "8", "gpt"] and rows[0]["difference"] == ""
+    assert abs(float(rows[1]["difference"]) - expected[8][1]) < 1e-12
+    by_arm = json.loads(place("results", "results/grid", "--by", "arm", "--json").stdout)["arms"]
+    arms = {g["name"]: g for g in json.loads(place("compare", "results/grid", "--json").stdout)["effects"][0]["groups"]}
+    for arm in by_arm:
+        mine, theirs = arm["metrics"]["final_loss.valid"]["difference"], arms[arm["arm"]]["contrast"]
+        assert (mine is None) == (theirs is None), arm
+        assert mine is None or (mine["value"], mine["low"]) == (theirs["difference"]["mean"], theirs["difference"]["interval"][0])
+    # Read off the curves.
+    for words in (("--at", "flops"), ("--last", "3"), ("--target", "3")):
+        place("compare", "results/grid", "--by", "hidden", *words)
+    unequal = place("compare", "results/grid", "--by", "hidden", "--at", "parameters", code=4)
+    assert "match: {on: parameters" in unequal.stdout and "refused" in unequal.stdout, unequal.stdout
+    never = place("compare", "results/grid", "--by", "hidden", "--target", "0.001", code=4)
+    assert "target reached by 0 of its 3 seeds" in never.stdout and "no seed has reached" in never.stderr, never
+    assert "no cell is selected" in place("compare", "results/grid", "--filter", "seed = 9", code=4).stderr
+    one = place("compare", "results/grid", "--filter", "seed = 0", code=4)
+    assert "one seed" in one.stderr and not re.search(r"p \.\d", one.stdout), one
+    for words, text in ((("--by", "nothing"), "unknown name"), (("--margin", "-1"), "above 0"), (("--allow", "all"), "order, clip"),
+                        (("--at", "night"), "parameters, flops or time"), (("--within", "arm"), "a leaf"),
+                        (("--target", "1", "--last", "3"), "one at a time"), (("--metric", "train_loss", "--last", "3"), "no curve")):
+        assert text in place("compare", "results/grid", *words, code=2).stderr, words
+
+
+def two_stages(place):
+    """Seeds are added once, by the deviation of the first ones; what was decided is kept."""
+    few = place("run", "grid.yaml", "--store", "results/u", "--until-ci", "1%", code=2)
+    assert "5 seeds or more, this sweep has 3" in few.stderr, few.stderr
+    sweep = ("run", "grid.yaml", "--store", "results/u", "--set", "seeds=5", "--set", "model.residual.scale=1")
+    for words, text in ((("--until-ci", "narrow"), "half-width"), (("--until-ci", "0"), "half-width"),
+                        (("--max-seeds", "9"), "belongs to --until-ci"), (("--until-ci", "1", "--max-seeds", "4"), "5 or more")):
+        assert text in place(*sweep, *words, code=2).stderr, words
+    end = place(*sweep, "--until-ci", "1e-4", "--max-seeds", "7").stderr
+    record = json.loads((place.folder / "results/u/until_ci.json").read_text())
+    assert record["first_seeds"] == [0, 1, 2, 3, 4] and record["seeds"] == list(range(7)) and not record["met"], record
+    assert "wider than asked" in end and "4 degrees of freedom" in end, end
+    cells = json.loads(place("results", "results/u", "--json").stdout)["cells"]
+    loss = {(c["tag"] or c["arm"], c["seed"]): c["metrics"]["final_loss.valid"] for c in cells}
+    assert len(loss) == 21, "three arms of seven seeds"
+    base = next(c["arm"] for c in cells if c["baseline"])
+    for one in record["contrasts"]:
+        first = [loss[one["arm"], s] - loss[base, s] for s in range(5)]
+        mean = sum(first) / 5
+        sd = math.sqrt(sum((d - mean) ** 2 for d in first) / 4)
+        assert abs(sd - one["sd"]) < 1e-12, (sd, one)
+        assert abs(one["half_width"] - 2.7764451051977987 * sd / math.sqrt(7)) < 1e-10, one
+    # The seeds belong to the sweep now, and nothing is decided twice.
+    again = place(*sweep)
+    assert "21 of 21 cells completed" in again.stderr, again.stderr
+    assert len(json.loads(place("status", "grid.yaml", *sweep[2:], "--json").stdout)["counts"]) > 0
+    assert "never decided twice" in place(*sweep, "--until-ci", "2e-4", code=2).stderr
+    assert "chosen by their spread" in place("compare", "results/u").stdout
+    before = (place.folder / "results/u/until_ci.json").read_bytes()
+    place(*sweep, "--until-ci", "1e-4", "--max-seeds", "7")
+    assert (place.folder / "results/u/until_ci.json").read_bytes() == before
+    (place.folder / "results/u/until_ci.json").write_text("{")
+    assert "until_ci.json: is damaged" in place(*sweep, code=65).stderr
+
+
+def page_of(place):
+    place("report", "results/grid", "-o", "page.html", "--margin", "10")
+    text = (place.folder / "page.html").read_text()
+    place("report", "results/grid", "-o", "again.html", "--margin", "10")
+    assert text == (place.folder / "again.html").read_text(), "the same store gives the same page"
+    for word in [*CANARIES, getpass.getuser() if getpass.getuser() != "root" else "/root", socket.gethostname(), str(place.folder),
+                 "/tmp", os.environ["HOME"], "<script>alert", "<img", "\u202e"]:
+        assert word not in text, f"the page says {word!r}"
+    assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
+    page = Page(text)
+    assert len(page.ids) == len(set(page.ids)), "an id twice"
+    assert {"answer", "factors", "curves", "cost", "depth", "missing", "provenance"} <= set(page.ids)
+    assert not [a for a in page.attributes if a[1] == "style" or a[1].startswith("on") or a[1] in ("src", "srcset")]
+    policy = next(v for t, n, v in page.attributes if t == "meta" and n == "content" and v.startswith("default-src"))
+    assert policy.startswith("default-src 'none';"), policy
+    for kind in ("style", "script"):
+        content = page.raw[kind][-1]
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy, kind
+    curves = json.loads(page.raw["script"][0])
+    assert len(curves["curves"]) == 15 and len(curves["arms"]) == 5, curves["arms"]
+    assert all(len(c["x"]) == len(c["y"]) == 5 for c in curves["curves"])
+    assert page.tags.count("svg") >= 6
+    # What the probes saw along depth, once more from the files.
+    states = []
+    for file in (place.folder / "results/grid/cells").glob("*/*/result.h5"):
+        with h5py.File(file) as h5:
+            if h5["arm"].asstr()[0] == "gpt":
+                norms = h5["trajectory_norm_mean"][0]  # look, state, class of tokens
+                states.append(norms[np.isfinite(norms[:, 0, 0])][-1, :, 0].astype(float))
+    assert len(states) == 3
+    numbers = [row for row in csv.reader(io.StringIO(html.unescape(text))) if len(row) == 5 and row[0] == "gpt"]
+    for place_of, values in enumerate(np.transpose(states)):
+        wanted = (values.mean(), values.min(), values.max())
+        assert any(row[1] == str(place_of) and np.allclose([float(x) for x in row[2:]], wanted, rtol=1e-9) for row in numbers), wanted
+    assert "no effect beyond" in text and "numbers as CSV" in text
+    place("report", "results/grid", code=2)
+    both = place("report", "results/grid", "results/other", "-o", "two.html")
+    assert "two.html" in both.stderr
+    Page((place.folder / "two.html").read_text())
+
+
+def main():
+    build = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        place = Place(build, folder)
+        words = ["stone", "river", "field", "tower", *CANARIES]
+        (folder / "corpus.txt").write_text("\n".join(" ".join(words[(i * 7 + j * j) % 6] for j in range(12)) for i in range(400)))
+        (folder / "grid.yaml").write_text(SWEEP.replace("CORPUS", str(folder / "corpus.txt")))
+        end = place("run", "grid.yaml").stderr
+        assert "depthgrid compare results/grid" in end and "difference" in end, end
+        place("run", "grid.yaml", "--store", "results/other", "--set", "seeds=1", "--set", "train.lr=0.02", "--quiet")
+        compared(place)
+        page_of(place)
+        two_stages(place)
+    print("comparison: 39 cells, 3 pages")
+
+
+if __name__ == "__main__":
+    main()
