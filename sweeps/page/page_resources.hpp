@@ -9,7 +9,7 @@ namespace depthgrid {
 /// page.css: the layout of a page; colours are those of chart_stylesheet().
 std::string_view page_stylesheet();
 
-/// curves.js: draws the learning curves of the cells.
+/// script/*.js, joined into one script: draws the learning curves of the cells.
 std::string_view curves_script();
 
 }  // namespace depthgrid
