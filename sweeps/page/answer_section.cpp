@@ -93,7 +93,8 @@ std::string effects_plot(const Comparison& comparison, const EffectTable& effect
   if (!any) return {};
   ChartText text;
   text.id = id;
-  text.title = fmt::format("Differences to {} = {}", effects.factor, effects.baseline_name);
+  text.title =
+      fmt::format("Differences to {} = {}", effects.factor, without_folders(effects.baseline_name));
   text.description =
       "Mean difference over paired seeds, thick: 95 % interval, thin: all at once. The numbers are "
       "in the table beside it.";

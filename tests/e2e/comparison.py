@@ -238,6 +238,9 @@ def page_of(place):
     both = place("report", "results/grid", "results/other", "-o", "two.html")
     assert "two.html" in both.stderr
     Page((place.folder / "two.html").read_text())
+    stores = [str(place.folder / "results" / name) for name in ("grid", "other")]
+    place("report", *stores, "--by", "store", "--allow", "order,clip,code,audit", "-o", "stores.html")
+    assert str(place.folder) not in (place.folder / "stores.html").read_text(), "a picture names a folder"
 
 
 def main():
@@ -250,7 +253,7 @@ def main():
         (folder / "grid.yaml").write_text(SWEEP.replace("CORPUS", str(folder / "corpus.txt")))
         end = place("run", "grid.yaml").stderr
         assert "depthgrid compare results/grid" in end and "difference" in end, end
-        place("run", "grid.yaml", "--store", "results/other", "--set", "seeds=1", "--set", "train.lr=0.02", "--quiet")
+        place("run", "grid.yaml", "--store", "results/other", "--set", "seeds=2", "--set", "train.lr=0.02", "--quiet")
         compared(place)
         page_of(place)
         two_stages(place)
