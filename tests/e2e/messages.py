@@ -115,6 +115,7 @@ class Runner:
             (re.compile(r"\((\w+/)*\w+\.[ch]pp:\d+\)"), "(SOURCE)"),
             (re.compile(r"\b(process|pid) \d+"), r"\1 PID"),
             (re.compile(r"\b\d+(\.\d+)? (TB|GB|MB|TiB|GiB|MiB) (of|free|available)"), r"SIZE \3"),
+            (re.compile(r"\b\d+(\.\d+)? [KM]iB, (\d+ cells)"), r"SIZE, \2"),
         ]
 
     def printed(self, word):
