@@ -270,6 +270,7 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"sweep", listing.sweep},
                        {"store", listing.store},
                        {"stores", listing.stores},
+                       {"tables", listing.tables},
                        {"metric", comparison.metric},
                        {"unit", comparison.unit.empty() ? TableJson() : TableJson(comparison.unit)},
                        {"goal", comparison.goal},
