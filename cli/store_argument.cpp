@@ -89,6 +89,12 @@ StoreArgument::StoreArgument(const CommandLine& line, const std::string& given) 
   if (named.empty()) {
     folder = only_store();
   } else if (fs::is_regular_file(named)) {
+    if (named.ends_with(".csv")) {
+      throw UserError(ExitCode::Usage,
+                      named +
+                          " is a table, which `depthgrid compare` alone reads: the folder of a "
+                          "store, or a sweep file, was expected");
+    }
     request = request_of(line, named);
     const auto place = [&](const Sweep& read) {
       return given.empty() ? default_store(read) : store_of(line, read);

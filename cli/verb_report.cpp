@@ -58,6 +58,7 @@ int report_verb(const Arguments& arguments) {
   query.allowed = line.words_of("allow");
   if (line.has("margin")) query.margin = margin_of(line);
   Listing listing = compared_listing(line);
+  require_stores(listing, "report");
   const PageData data = page_data(std::move(listing), query, inclusions_of(line));
   const std::filesystem::path file = line.text_of("output");
   const std::string page = report_page(data);

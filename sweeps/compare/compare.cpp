@@ -319,7 +319,7 @@ ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
 }  // namespace
 
 std::string goal_of(const Listing& listing, const std::string& metric) {
-  if (metric == listing.metric) return listing.goal;
+  if (metric == listing.metric && !listing.goal.empty()) return listing.goal;
   if (metric.starts_with("steps_to_target.") || metric.starts_with("late_noise.")) {
     return "minimize";
   }

@@ -35,7 +35,8 @@ struct ComparisonQuery {
   std::optional<DerivedMetric> derived = std::nullopt;
 };
 
-/// "maximize" for accuracies, areas and gains, else "minimize"; the sweep's own for its metric.
+/// "maximize" for accuracies, areas and gains, else "minimize"; the sweep's own for its metric,
+/// which a table does not tell.
 std::string goal_of(const Listing& listing, const std::string& metric);
 
 /// What the pairs of one group and the baseline say; contrast.hpp has the meaning of each number.

@@ -10,6 +10,7 @@
 
 #include "sweeps/compare/arms_notes.hpp"
 #include "sweeps/compare/number_text.hpp"
+#include "sweeps/report/csv_listing.hpp"
 #include "sweeps/report/provenance_notes.hpp"
 
 namespace depthgrid {
@@ -376,7 +377,7 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
   for (const VarianceTable& table : comparison.variance) out += variance_text(table);
   std::ranges::sort(rows);
   rows.erase(std::ranges::unique(rows).begin(), rows.end());
-  return out + common_notes(comparison) + provenance_notes(listing, rows);
+  return out + common_notes(comparison) + tables_note(listing) + provenance_notes(listing, rows);
 }
 
 }  // namespace depthgrid

@@ -27,6 +27,13 @@ TableJson sample(const SampleSummary& of) {
   return {{"n", of.n}, {"mean", number(of.mean)}, {"sd", number(of.sd)}};
 }
 
+/// With Student's interval of the mean.
+TableJson sample_of(const ComparedRow& row) {
+  TableJson out = sample(row.all);
+  out["interval"] = limits(paired_contrast(row.values).interval);
+  return out;
+}
+
 TableJson refusal(const BasisMismatch& refused) {
   if (!refused) return {};
   TableJson differs = TableJson::array();
@@ -114,7 +121,7 @@ TableJson effects(const Listing& listing, const EffectTable& of) {
          {"cells", group.cells.size()},
          {"missing", group.missing()},
          {"diverged", group.count(CellStatus::Diverged)},
-         {"all", sample(row.all)},
+         {"all", sample_of(row)},
          {"contrast",
           row.evidence ? evidence(listing, *row.evidence, !of.exploratory) : TableJson()}});
   }
@@ -270,6 +277,7 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"sweep", listing.sweep},
                        {"store", listing.store},
                        {"stores", listing.stores},
+                       {"tables", listing.tables},
                        {"metric", comparison.metric},
                        {"unit", comparison.unit.empty() ? TableJson() : TableJson(comparison.unit)},
                        {"goal", comparison.goal},
