@@ -232,6 +232,7 @@ TABLES: dict[str, Table] = {
             ("What does the recipe cost without a signal (nat)?", "hybrid", "unsteered", "final_loss.valid"),
             ("Is the word of +1 more probable than through a block?", "hybrid", "discrete", _mass(*PROMPT)),
             ("… \" bad\" at u = −1?", "hybrid", "discrete", _mass("negative", "train", "minus", "signal")),
+            ("… and behind unrelated text, at u = +1?", "hybrid", "discrete", _mass("positive", "text", "plus", "signal")),
         ],
         3,
     ),
