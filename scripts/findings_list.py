@@ -149,13 +149,13 @@ FINDINGS = {
         elements=["control_auc.*.*"],
     ),  # fmt: skip
     "steering_published": Finding(
-        [Run("configs/study2/steering_published.yaml")],
+        [Run("configs/study2/steering_published.yaml", ("seeds=3",))],
         ["final_loss.valid"],
         elements=["steering_positive_mass.signal.*", "steering_negative_mass.signal.*"],
         axes={"axis 0": "signal", "sentiment": "signal"},
     ),
     "steering_prompts": Finding(
-        [Run("configs/study2/steering_prompts.yaml", ("seeds=5",))],
+        [Run("configs/study2/steering_prompts.yaml", ("seeds=3",))],
         ["final_loss.valid"],
         elements=["steering_accuracy.*", "steering_positive_mass.*", "steering_negative_mass.*"],
     ),
