@@ -1,4 +1,4 @@
-"""Tables of docs/findings.md as Markdown. Every number is from `depthgrid compare … --json`; here it is rounded only."""
+"""Tables of docs/findings.md as Markdown. All numbers are from `depthgrid compare … --json`, and rounded here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import findings_list
 from findings_list import ArmTable, Column, FactorTable, GridTable, QuestionTable, ShareTable
 
 Json = dict[str, Any]
-HALF_LEAST = 0.5  # of the last digit: what rounds to 0 is not shown behind ±
+HALF_LEAST = 0.5  # of the last digit: a half-width that rounds to 0 is not shown
 
 
 class Comparisons:
@@ -78,7 +78,7 @@ def verdict(contrast: Json | None, digits: int) -> str:
 
 def markdown(titles: list[str], rows: list[list[str]]) -> str:
     lines = [titles, ["---"] * len(titles), *rows]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines).replace("| --- ", "|---").replace("---|---", "---|---")
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines).replace("| --- ", "|---").replace("|--- |", "|---|")
 
 
 def cell_of(column: Column, words: dict[str, str], finding: str, comparisons: Comparisons) -> str:
@@ -101,7 +101,8 @@ def arm_table(table: ArmTable, comparisons: Comparisons) -> str:
     for words, filling in table.rows:
         metric = first.metric.format(**filling)
         n = comparisons.groups(table.finding, "arm", metric, baseline="")[filling["arm"]]["all"]["n"]
-        rows.append([*words, str(n), *(cell_of(column, dict(filling), table.finding, comparisons) for column in table.columns)])
+        cells = [cell_of(column, dict(filling), table.finding, comparisons) for column in table.columns]
+        rows.append([*words, str(n), *cells])
     return markdown([*table.titles, "n", *(column.title for column in table.columns)], rows)
 
 
@@ -156,7 +157,8 @@ def share_table(table: ShareTable, comparisons: Comparisons) -> str:
 def question_table(table: QuestionTable, comparisons: Comparisons) -> str:
     rows = []
     for question, arm, baseline, metric in table.rows:
-        contrast = comparisons.groups(table.finding, "arm", metric, baseline=baseline, arms=(arm, baseline))[arm]["contrast"]
+        both = comparisons.groups(table.finding, "arm", metric, baseline=baseline, arms=(arm, baseline))
+        contrast = both[arm]["contrast"]
         found = contrast["difference"]
         rows.append([question, f"`{arm}` − `{baseline}`", str(found["n"]), difference(contrast, table.digits),
                      probability(found["p"]), verdict(contrast, table.digits)])  # fmt: skip
