@@ -147,6 +147,16 @@ def compared(place):
         mine, theirs = arm["metrics"]["final_loss.valid"]["difference"], arms[arm["arm"]]["contrast"]
         assert (mine is None) == (theirs is None), arm
         assert mine is None or (mine["value"], mine["low"]) == (theirs["difference"]["mean"], theirs["difference"]["interval"][0])
+    # A table says what its store says, but for what it cannot know.
+    (place.folder / "grid.csv").write_text(place("results", "results/grid", "--csv").stdout)
+    table = json.loads(place("compare", "grid.csv", "--by", "hidden,scale", "--margin", "10", "--json").stdout)
+    assert (table["effects"], table["variance"]) == (said["effects"], said["variance"])
+    assert table["tables"] == ["grid.csv"] and said["tables"] == []
+    assert "from a table (grid.csv)" in place("compare", "grid.csv").stdout
+    (place.folder / "own.csv").write_text("arm,seed,final_loss.valid\n" + "".join(f"own,{s},{s}\n" for s in range(5)))
+    both = json.loads(place("compare", "results/grid", "own.csv", "--json").stdout)
+    own = next(g for g in both["effects"][0]["groups"] if g["name"] == "own")
+    assert own["all"]["n"] == 5 and own["contrast"]["difference"]["n"] > 1, own
     # Read off the curves.
     for words in (("--at", "flops"), ("--last", "3"), ("--target", "3")):
         place("compare", "results/grid", "--by", "hidden", *words)
