@@ -1,8 +1,6 @@
 #include "sweeps/compare/two_stage_record.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
