@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/plan_sequence.hpp"
-#include "sweeps/compare/two_stage.hpp"
+#include "sweeps/compare/two_stage_record.hpp"
 #include "sweeps/report/cell_log.hpp"
 
 namespace depthgrid {
@@ -56,6 +56,10 @@ Sweep with_added_seeds(SweepRequest& request, const StoreOf& store_of_sweep) {
 Sweep load_sweep(const CommandLine& line) {
   SweepRequest request = request_of(line, line.required("FILE"));
   return with_added_seeds(request, [&line](const Sweep& sweep) { return store_of(line, sweep); });
+}
+
+Sweep load_sweep_of_file(const CommandLine& line) {
+  return load_sweep(request_of(line, line.required("FILE")));
 }
 
 std::optional<SweepSize> count_sweep(const CommandLine& line) {

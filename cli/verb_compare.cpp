@@ -4,13 +4,14 @@
 
 #include "cli/command_line.hpp"
 #include "cli/compare_argument.hpp"
+#include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/output.hpp"
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/compare_report.hpp"
-#include "sweeps/compare/two_stage.hpp"
+#include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/report/csv_listing.hpp"
 #include "sweeps/report/results_query.hpp"
 
@@ -94,22 +95,6 @@ void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listi
   }
 }
 
-/// Of stores whose seeds were added by `--until-ci`: t intervals take their number as given.
-std::string two_stage_notes(const Listing& listing) {
-  std::vector<std::string> stores = listing.stores;
-  if (stores.empty()) stores.push_back(listing.store);
-  std::string out;
-  for (const std::string& store : stores) {
-    const auto record = read_two_stage(store);
-    if (!record || record->seeds.size() == record->first_seeds.size()) continue;
-    out +=
-        "the number of seeds was chosen by their spread, which the intervals above take as given; "
-        "by the rule:\n" +
-        two_stage_text(listing, *record);
-  }
-  return out;
-}
-
 }  // namespace
 
 int compare_verb(const Arguments& arguments) {
@@ -152,13 +137,19 @@ int compare_verb(const Arguments& arguments) {
   derive(line, rows, listing, query);
   const Comparison comparison = compare_cells(listing, rows, query);
   const std::optional<NoContrast> problem = no_contrast(listing, rows, comparison);
+  const std::vector<TwoStageAnswer> staged =
+      two_stage_answers(listing, two_stage_question(listing, comparison, rows, query.allowed));
   if (line.has("json")) {
-    print(comparison_json(listing, comparison, problem));
+    print(comparison_json(listing, comparison, problem, staged));
   } else if (line.has("csv")) {
-    print(csv_of(comparison_csv_table(comparison)));
+    say_unshown(staged);
+    Table table = comparison_csv_table(comparison);
+    add_two_stage_columns(table, listing, comparison, staged);
+    print(csv_of(table));
     if (!listing.tables.empty()) tell(tables_note(listing));
   } else {
-    print(comparison_text(listing, comparison, colour_of_stdout()) + two_stage_notes(listing));
+    print(comparison_text(listing, comparison, colour_of_stdout()) +
+          two_stage_text(listing, staged));
   }
   if (!problem) return 0;
   log(LogLevel::Warning, problem->sentence);

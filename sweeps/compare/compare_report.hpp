@@ -2,9 +2,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "sweeps/compare/compare.hpp"
+#include "sweeps/compare/two_stage_intervals.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
@@ -27,8 +29,10 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
 /// For spreadsheets: one row per group of each table, in full precision.
 Table comparison_csv_table(const Comparison& comparison);
 
-/// {"schema": 1, "metric", "goal", …, "effects": […], "variance": […]}; docs/cli.md.
+/// {"schema": 1, "metric", "goal", …, "effects": […], "variance": […], "until_ci": […]};
+/// docs/cli.md. @param staged  what records of `--until-ci` say to it.
 std::string comparison_json(const Listing& listing, const Comparison& comparison,
-                            const std::optional<NoContrast>& problem);
+                            const std::optional<NoContrast>& problem,
+                            const std::vector<TwoStageAnswer>& staged = {});
 
 }  // namespace depthgrid

@@ -6,6 +6,7 @@
 
 #include "core/base/json_text.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/provenance_notes.hpp"
 
@@ -268,7 +269,8 @@ Table comparison_csv_table(const Comparison& comparison) {
 }
 
 std::string comparison_json(const Listing& listing, const Comparison& comparison,
-                            const std::optional<NoContrast>& problem) {
+                            const std::optional<NoContrast>& problem,
+                            const std::vector<TwoStageAnswer>& staged) {
   TableJson tables = TableJson::array(), variances = TableJson::array();
   for (const EffectTable& table : comparison.effects) tables.push_back(effects(listing, table));
   for (const VarianceTable& table : comparison.variance) variances.push_back(variance(table));
@@ -290,7 +292,8 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"outside", comparison.outside},
                        {"problem", problem ? TableJson(problem->sentence) : TableJson()},
                        {"effects", tables},
-                       {"variance", variances}},
+                       {"variance", variances},
+                       {"until_ci", two_stage_json(listing, staged)}},
              2) +
          "\n";
 }

@@ -17,10 +17,12 @@ import json
 import math
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import h5py
@@ -28,7 +30,7 @@ import numpy as np
 
 CANARIES = ["zebracanary", "quartzcanary"]  # words of the corpus
 EVIL = "</script></style><script>alert('owned')</script><img src=x onerror=alert(1)> \u202e reversed"
-T975 = {2: 4.302652729749462}  # quantile of Student's distribution, by degrees of freedom
+T975 = {2: 4.302652729749462, 4: 2.7764451051977987}  # quantile of Student's distribution, by degrees of freedom
 AUDITS = """causality declaration batch_independence parameter_count gradient_flow initial_loss overfit_batch
 entropy_floor fusion scores positions training_step leaves"""
 SWEEP = f"""name: grid
@@ -173,39 +175,106 @@ def compared(place):
         assert text in place("compare", "results/grid", *words, code=2).stderr, words
 
 
+def loss_of(place, store):
+    cells = json.loads(place("results", store, "--json").stdout)["cells"]
+    loss = {(c["arm"], c["seed"]): c["metrics"]["final_loss.valid"] for c in cells if c["status"] == "completed"}
+    return loss, next(c["arm"] for c in cells if c["baseline"])
+
+
 def two_stages(place):
     """Seeds are added once, by the deviation of the first ones; what was decided is kept."""
     few = place("run", "grid.yaml", "--store", "results/u", "--until-ci", "1%", code=2)
     assert "5 seeds or more, this sweep has 3" in few.stderr, few.stderr
-    sweep = ("run", "grid.yaml", "--store", "results/u", "--set", "seeds=5", "--set", "model.residual.scale=1")
+    file = ("grid.yaml", "--store", "results/u", "--set", "seeds=5", "--set", "model.residual.scale=1")
+    sweep, rule = ("run", *file), ("--until-ci", "1e-4", "--max-seeds", "7")
     for words, text in ((("--until-ci", "narrow"), "half-width"), (("--until-ci", "0"), "half-width"),
                         (("--max-seeds", "9"), "belongs to --until-ci"), (("--until-ci", "1", "--max-seeds", "4"), "5 or more")):
         assert text in place(*sweep, *words, code=2).stderr, words
-    end = place(*sweep, "--until-ci", "1e-4", "--max-seeds", "7").stderr
-    record = json.loads((place.folder / "results/u/until_ci.json").read_text())
+    end = place(*sweep, *rule).stderr
+    decided = place.folder / "results/u/until_ci.json"
+    record, before = json.loads(decided.read_text()), decided.read_bytes()
     assert record["first_seeds"] == [0, 1, 2, 3, 4] and record["seeds"] == list(range(7)) and not record["met"], record
-    assert "wider than asked" in end and "4 degrees of freedom" in end, end
-    cells = json.loads(place("results", "results/u", "--json").stdout)["cells"]
-    loss = {(c["tag"] or c["arm"], c["seed"]): c["metrics"]["final_loss.valid"] for c in cells}
-    assert len(loss) == 21, "three arms of seven seeds"
-    base = next(c["arm"] for c in cells if c["baseline"])
-    for one in record["contrasts"]:
-        first = [loss[one["arm"], s] - loss[base, s] for s in range(5)]
-        mean = sum(first) / 5
-        sd = math.sqrt(sum((d - mean) ** 2 for d in first) / 4)
-        assert abs(sd - one["sd"]) < 1e-12, (sd, one)
-        assert abs(one["half_width"] - 2.7764451051977987 * sd / math.sqrt(7)) < 1e-10, one
+    loss, base = loss_of(place, "results/u")
+    assert len(loss) == 21 and record["baseline"] == base, "three arms of seven seeds"
+    rows = json.loads(place("results", "results/u", "--by", "arm", "--json").stdout)["until_ci"][0]["arms"]
+    asked = 5
+    for one, row in zip(record["contrasts"], rows, strict=True):
+        pairs = [loss[one["arm"], s] - loss[base, s] for s in range(7)]
+        first = sum(pairs[:5]) / 5
+        sd = math.sqrt(sum((d - first) ** 2 for d in pairs[:5]) / 4)
+        half = T975[4] * sd / math.sqrt(7)
+        asked = max(asked, math.ceil((T975[4] * sd / 1e-4) ** 2))
+        assert abs(sd - one["sd"]) < 1e-12 and abs(one["half_width"] - half) < 1e-10, (sd, one)
+        assert (row["arm"], row["n"], row["degrees"]) == (one["arm"], 7, 4) and abs(row["mean"] - sum(pairs) / 7) < 1e-12, row
+        assert abs(row["half_width"] - half) < 1e-10 and abs(row["high"] - row["mean"] - half) < 1e-10, row
+    assert f"asks for {asked}, --max-seeds allows 7: half-width of" in end and "4 degrees of freedom" in end, (asked, end)
+    # Beside the rule's own question alone: no other metric, baseline or choice of cells.
+    for verb in (("compare", "results/u"), ("results", "results/u", "--by", "arm")):
+        said = place(*verb).stdout
+        assert "chosen by their spread" in said and "4 degrees of freedom" in said, said
+        other = record["contrasts"][0]["arm"]
+        for words, why in ((("--baseline", other), "another baseline"), (("--filter", "seed != 6"), "left out")):
+            said = place(*verb, *words).stdout
+            assert why in said and "degrees of freedom" not in said, said
+    assert "another metric" in place("compare", "results/u", "--metric", "eval_loss.valid").stdout
+    table = list(csv.DictReader(io.StringIO(place("compare", "results/u", "--csv").stdout)))
+    assert [row["until_ci_degrees"] for row in table] == ["", "4", "4"], table
+    assert float(table[1]["until_ci_difference"]) == rows[0]["mean"], table
     # The seeds belong to the sweep now, and nothing is decided twice.
     again = place(*sweep)
-    assert "21 of 21 cells completed" in again.stderr, again.stderr
-    assert len(json.loads(place("status", "grid.yaml", *sweep[2:], "--json").stdout)["counts"]) > 0
+    assert "21 of 21 cells completed" in again.stderr and "results/u/until_ci.json: " in again.stderr, again.stderr
+    other = place("plan", *file, "--set", "train.lr=0.02", "--json")
+    assert len(json.loads(other.stdout)["cells"]) == 21
+    assert "results/u/until_ci.json: --until-ci 1e-4 has decided on 7 seeds" in other.stderr, other.stderr
+    assert sum(json.loads(place("status", *file, "--json").stdout)["counts"].values()) == 21
     assert "never decided twice" in place(*sweep, "--until-ci", "2e-4", code=2).stderr
-    assert "chosen by their spread" in place("compare", "results/u").stdout
-    before = (place.folder / "results/u/until_ci.json").read_bytes()
-    place(*sweep, "--until-ci", "1e-4", "--max-seeds", "7")
-    assert (place.folder / "results/u/until_ci.json").read_bytes() == before
-    (place.folder / "results/u/until_ci.json").write_text("{")
-    assert "until_ci.json: is damaged" in place(*sweep, code=65).stderr
+    late = place("run", "grid.yaml", "--store", "results/u", "--set", "seeds=5", *rule, code=2).stderr
+    assert "never decided twice" in late or "decided without" in late, late
+    place(*sweep, *rule)
+    assert decided.read_bytes() == before
+    # Damage is named, and what the message advises works.
+    decided.write_bytes(before.replace(b'"max_seeds": 7', b'"max_seeds": 9'))
+    damaged = place(*sweep, code=65).stderr
+    assert "results/u/until_ci.json: is damaged (its sha256" in damaged, damaged
+    assert "is damaged" in place("compare", "results/u").stdout, "what the cells say is shown"
+    move = re.search(r"\((mv \S+ \S+)\)", damaged)[1].split()
+    subprocess.run(move, cwd=place.folder, check=True)
+    place(*sweep, *rule)
+    assert decided.read_bytes() == before, "decided again, the same"
+    killed_between(place, file, rule, before, loss)
+
+
+def killed_between(place, file, rule, decided, loss):
+    """Killed as soon as stage one is decided: the same command goes on by what was decided, to the same bits."""
+    words = ["run", *(w if w != "results/u" else "results/k" for w in file), *rule, "--quiet"]
+    record = place.folder / "results/k/until_ci.json"
+    with subprocess.Popen([place.program, *words], cwd=place.folder, stderr=subprocess.DEVNULL, start_new_session=True) as run:
+        while not record.exists() and run.poll() is None:
+            time.sleep(0.002)
+        os.killpg(run.pid, signal.SIGKILL)
+    assert record.read_bytes() == decided, "written whole"
+    assert len(loss_of(place, "results/k")[0]) < 21, "stage two had ended before the kill"
+    (place.folder / "results/k/.tmp-1-1").write_bytes(decided[:40])  # what one that is killed while it writes leaves
+    place(*words)
+    assert record.read_bytes() == decided and loss_of(place, "results/k")[0] == loss
+
+
+def two_stages_at_equal_parameters(place):
+    """Widths of match: are part of the cells that stage one is made of; an arm that diverges is left out, as the message says."""
+    text = SWEEP[: SWEEP.index("include:")].replace('  model.residual.scale: ["1/L", 1]\n', "").replace("lr: 0.01", "lr: 0.01, clip: none")
+    text += "seeds: 5\nmatch: {on: parameters, vary: model.d_ff, reference: {model.modulation.hidden: 4}, arms: {model.modulation.hidden: 8}}\n"
+    text = text.replace("CORPUS", str(place.folder / "corpus.txt")).replace("name: grid", "name: equal")
+    file, record = place.folder / "equal.yaml", place.folder / "results/equal/until_ci.json"
+    run = ("run", "equal.yaml", "--until-ci", "50%")
+    file.write_text(text + "include:\n  - {tag: wild, train.lr: 1e9, model.modulation.hidden: 16}\n")
+    said = place(*run, code=4).stderr
+    assert "diverged: wild,s0, wild,s1" in said and "they diverge again" in said and "retry" not in said, said
+    assert not record.exists()
+    file.write_text(text)
+    for _ in range(2):
+        end = place(*run).stderr
+        assert "stage one of 5 seeds asks for 5" in end and "4 degrees of freedom" in end, end
+    assert json.loads(record.read_text())["met"]
 
 
 def page_of(place):
@@ -267,7 +336,8 @@ def main():
         compared(place)
         page_of(place)
         two_stages(place)
-    print("comparison: 39 cells, 3 pages")
+        two_stages_at_equal_parameters(place)
+    print("comparison: 70 cells, 3 pages")
 
 
 if __name__ == "__main__":
