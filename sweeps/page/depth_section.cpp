@@ -55,8 +55,8 @@ std::span<const DepthPicture> depth_pictures() {
   return kPictures;
 }
 
-std::string depth_section(const PageData& data) {
-  std::string out;
+PageBlocks depth_section(const PageData& data) {
+  PageBlocks out;
   for (std::size_t i = 0; i < data.profiles.size(); ++i) {
     BandPlotData plot;
     for (const BandCurve& curve : data.profiles[i]) {
@@ -77,9 +77,9 @@ std::string depth_section(const PageData& data) {
     text.x_label = picture.x_label;
     text.y_label =
         fmt::format("{}{}", picture.of.variable, unit ? fmt::format(" ({})", variable->units) : "");
-    out +=
-        fmt::format("<h3>{}</h3>\n", picture.title) + html_chart(band_plot(plot, text), text.title);
-    out += html_csv(profile_table(plot.curves, picture.of.variable));
+    out.emplace_back(PageText{PageText::Kind::Heading, text.title});
+    out.emplace_back(PageChart{text.id, text.title, text.description, band_plot(plot, text),
+                               profile_table(plot.curves, picture.of.variable)});
   }
   return out;
 }
