@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "storage/store.hpp"
 #include "sweeps/page/probe_sights.hpp"
+#include "sweeps/page/token_texts.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
@@ -127,6 +128,7 @@ PageData page_data(Listing listing, const ComparisonQuery& query, const PageIncl
     out.arm_curves.push_back({sums[a].band(groups[a].group.name, a), sums[a].seeds()});
   }
   out.probes = probe_sights(listing, groups);
+  if (include.tokens) ask_token_texts(listing, out.probes);
   out.listing = std::move(listing);
   return out;
 }

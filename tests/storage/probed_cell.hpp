@@ -12,12 +12,12 @@
 
 namespace depthgrid {
 
-/// A sealed `result.h5` of the cell "a" with variables whose numbers a test makes up.
+/// A sealed `result.h5` of a cell with variables whose numbers a test makes up.
 class ProbedCell {
  public:
-  ProbedCell() {
+  explicit ProbedCell(const std::string& id = "a") {
     table_.sizes["cell"] = 1;
-    table_.columns.push_back(text_column("cell", {"cell"}, std::vector<std::string>{"a"}));
+    table_.columns.push_back(text_column("cell", {"cell"}, std::vector<std::string>{id}));
   }
 
   /// An axis whose entries are numbers, or 1 … n (0 … n − 1) as the table of axes has it.
