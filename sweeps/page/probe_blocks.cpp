@@ -91,17 +91,19 @@ std::vector<std::size_t> drawn_lines(std::size_t lines) {
 void add_panels(PageBlocks& out, const SeenPicture& seen) {
   const auto shown = seen.sights.first(std::min(seen.sights.size(), kMostPanels));
   SmallMultiplesData data;
+  std::vector<std::string> series;  // one name, one colour, also where arms have other depths
   std::size_t most_lines = 0;
   for (const ArmSight& sight : shown) {
     MultiplePanel& panel = data.panels.emplace_back();
     panel.title = seen.arm(sight);
     most_lines = std::max(most_lines, sight.lines.size());
-    std::size_t number = 0;
     for (const std::size_t line : drawn_lines(sight.lines.size())) {
       BandCurve curve = curve_of_sight(sight, line, false);
       curve.label = fmt::format("{}{}{}", seen.picture.by_label,
                                 seen.picture.by_label.empty() ? "" : " ", sight.lines[line]);
-      curve.series = number++;
+      const auto known = std::ranges::find(series, curve.label);
+      curve.series = static_cast<std::size_t>(known - series.begin());
+      if (known == series.end()) series.push_back(curve.label);
       panel.curves.push_back(std::move(curve));
     }
   }

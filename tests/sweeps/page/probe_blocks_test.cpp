@@ -111,6 +111,19 @@ TEST(ProbeBlocks, ManyStepsAndArmsAreAFewLinesAndPanelsWhichIsSaid) {
   EXPECT_TRUE(says(texts_of(blocks), "Panels: the first 12 of 14 arms"));
 }
 
+/// Lines of one name look alike in every panel and stand in the key once.
+TEST(ProbeBlocks, ArmsOfOtherDepthsShareTheirKey) {
+  ProbedGrid grid(2, 1, [](ProbedCell& cell, std::size_t row) {
+    const std::vector<double> depths =
+        row == 0 ? std::vector<double>{1, 2, 3} : std::vector<double>{1, 3};
+    cell.axis("probe_step", {0}).axis("depth", depths);
+    cell.numbers("gradient_norm_depth", depths);
+  });
+  const PageChart chart = charts_of(training_section(data_of(grid))).at(0);
+  EXPECT_EQ(checked_svg(chart.svg).of_class("sample").size(), 3U);
+  EXPECT_EQ(occurrences(chart.svg, ">step 3</text>"), 1U);
+}
+
 TEST(ProbeBlocks, WhatIsLeftOutIsSaid) {
   ProbedGrid grid(17, 2, [](ProbedCell& cell, std::size_t row) {
     cell.axis("probe_step", row == 1 ? std::vector<double>{0, 5, 10} : std::vector<double>{0, 10});
