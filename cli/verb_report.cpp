@@ -19,10 +19,10 @@ namespace {
 PageInclusions inclusions_of(const CommandLine& line) {
   PageInclusions out;
   for (const std::string& word : line.words_of("include")) {
-    if (word != "logs") {
-      throw UserError(ExitCode::Usage, "--include " + word + ": logs was expected");
+    if (word != "logs" && word != "tokens") {
+      throw UserError(ExitCode::Usage, "--include " + word + ": logs or tokens was expected");
     }
-    out.logs = true;
+    (word == "logs" ? out.logs : out.tokens) = true;
   }
   return out;
 }
@@ -46,7 +46,7 @@ int report_verb(const Arguments& arguments) {
       .text("margin", "δ", "a difference that does not matter, in the unit of the metric")
       .list("allow", "WORD,...", "compare in spite of another order, clip, code or audit")
       .flag("all-plans", "cells of other plans of the store, too")
-      .list("include", "WORD,...", "logs: why cells failed, as it was logged");
+      .list("include", "WORD,...", "logs: why cells failed; tokens: texts of routing maps");
   if (!line.parse(arguments)) return 0;
   if (!line.has("output")) {
     throw UserError(ExitCode::Usage, "report: -o FILE is missing: where the page goes");
