@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/columns/variables.hpp"
+#include "sweeps/compare/multiplicity.hpp"
 #include "sweeps/compare/training_basis.hpp"
 #include "sweeps/compare/variance.hpp"
 #include "sweeps/report/evaluation_basis.hpp"
@@ -19,15 +20,13 @@ namespace depthgrid {
 namespace {
 
 using FigureOf = std::function<double(std::size_t row)>;
-using MismatchOf = std::function<BasisMismatch(std::size_t, std::size_t)>;
 
 /// What all tables of one answer share.
 struct ComparisonContext {
   const Listing& listing;
-  const ComparisonQuery& query;
   FigureOf figure;
-  MismatchOf mismatch;
-  bool maximize = false;
+  EvidenceRules rules;
+  DetectableEffects& detectable;
 };
 
 /// Effects at one level of another factor: the level, and its cells.
@@ -42,104 +41,6 @@ std::vector<Slice> slices_of(const Listing& listing, const std::vector<std::size
   for (const ComparedGroup& group : design_of(listing, rows, leaf).groups) {
     if (group.level) out.push_back({fmt::format("{} = {}", leaf, group.name), group.cells});
   }
-  return out;
-}
-
-std::vector<double> averages_of(const GroupFigures& figures) {
-  std::vector<double> out;
-  for (const auto& [seed, value] : seed_averages(figures)) out.push_back(value);
-  return out;
-}
-
-/// One seed of a group: reached if all of the combinations that count have, and then their mean.
-/// @param other  of the other side. @param both  only combinations that it has, too, count.
-Reached reached_by(const ComparisonContext& context, const std::map<std::string, CellFigure>& own,
-                   const std::map<std::string, CellFigure>& other, bool both) {
-  Reached out{.reached = true, .at = 0};
-  double n = 0;
-  for (const auto& [combination, figure] : own) {
-    if (both && !other.contains(combination)) continue;
-    const Reached& one = context.query.derived->reached.at(figure.row);
-    out.reached = out.reached && one.reached;
-    out.at += one.at;
-    ++n;
-  }
-  out.at /= n;
-  return out;
-}
-
-/// Nothing unless the metric is steps to a target that some cell of a pair never reached.
-std::optional<CensoredComparison> censored_of(const ComparisonContext& context,
-                                              const GroupFigures& mine, const GroupFigures& theirs,
-                                              const SeedPairs& pairs, bool by_combination) {
-  const auto& derived = context.query.derived;
-  if (!derived || derived->reached.empty()) return std::nullopt;
-  std::vector<Reached> a, b;
-  bool all = true;
-  for (const std::int64_t seed : pairs.seeds) {
-    a.push_back(reached_by(context, mine.at(seed), theirs.at(seed), by_combination));
-    b.push_back(reached_by(context, theirs.at(seed), mine.at(seed), by_combination));
-    all = all && a.back().reached && b.back().reached;
-  }
-  if (all) return std::nullopt;
-  return censored_comparison(a, b);
-}
-
-std::vector<std::size_t> rows_of(const GroupFigures& figures) {
-  std::vector<std::size_t> out;
-  for (const auto& [seed, of_seed] : figures) {
-    for (const auto& [combination, figure] : of_seed) out.push_back(figure.row);
-  }
-  return out;
-}
-
-ContrastEvidence evidence_of(const ComparisonContext& context, const GroupFigures& mine,
-                             const GroupFigures& theirs, bool by_combination) {
-  ContrastEvidence out;
-  out.pairs = seed_pairs(mine, theirs, by_combination, context.mismatch);
-  if (out.pairs.refused) return out;
-  if (out.pairs.seeds.empty()) {
-    const bool common = std::ranges::any_of(
-        mine, [&theirs](const auto& entry) { return theirs.contains(entry.first); });
-    const std::vector<double> a = averages_of(mine), b = averages_of(theirs);
-    if (common || a.empty() || b.empty()) return out;
-    for (const std::size_t row : rows_of(mine)) {
-      for (const std::size_t other : rows_of(theirs)) {
-        if ((out.pairs.refused = context.mismatch(row, other))) return out;
-      }
-    }
-    out.unpaired = welch_difference(a, b);
-    out.sample = summary_of(a);
-    out.baseline = summary_of(b);
-    return out;
-  }
-  std::vector<double> differences = out.pairs.differences();
-  out.censored = censored_of(context, mine, theirs, out.pairs, by_combination);
-  out.sample = summary_of(out.pairs.mine);
-  out.baseline = summary_of(out.pairs.theirs);
-  out.contrast = paired_contrast(differences);
-  out.effect = paired_effect(out.contrast);
-  out.g_av = hedges_g_av(out.pairs.mine, out.pairs.theirs);
-  out.flips = sign_flip_test(differences);
-  out.signs = sign_test(differences);
-  if (context.query.margin) {
-    out.equivalence = equivalence_test(out.contrast, *context.query.margin);
-  }
-  out.detectable = detectable_effect(out.contrast.n, out.contrast.sd, kVerdictLevel);
-  out.seeds_needed = pairs_needed(out.contrast.mean, out.contrast.sd, kVerdictLevel);
-  if (out.censored) {
-    out.signs = out.censored->signs;
-    if (out.censored->reached_a + out.censored->reached_b == 0) out.signs.p = kNaN;  // all are ties
-  } else if (std::isnan(out.contrast.p)) {  // nothing varies: neither do the signs say anything
-    out.flips = {};
-    out.signs.p = kNaN;
-  }
-  out.simultaneous = out.contrast.interval;
-  out.holm = out.p();
-  if (context.maximize) {
-    for (double& d : differences) d = -d;
-  }
-  out.improved = improvement_share(differences);
   return out;
 }
 
@@ -208,11 +109,11 @@ EffectTable effect_table(const ComparisonContext& context, const std::vector<std
   for (const ComparedGroup& group : design.groups) {
     ComparedRow& row = out.rows.emplace_back(group);
     const GroupFigures mine = group_figures(listing, design, group, context.figure);
-    row.values = averages_of(mine);
+    for (const auto& [seed, value] : seed_averages(mine)) row.values.push_back(value);
     row.all = summary_of(row.values);
     if (group.baseline || !design.baseline) continue;
     const bool alike = group.level.has_value() == design.groups[*design.baseline].level.has_value();
-    row.evidence = evidence_of(context, mine, theirs, alike);
+    row.evidence = contrast_evidence(context.rules, mine, theirs, alike, context.detectable);
   }
   add_trend(context, design, out);
   return out;
@@ -354,7 +255,14 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
     const auto at = metrics.find(query.metric);
     return at == metrics.end() ? kNaN : at->second;
   };
-  const ComparisonContext context{listing, query, figure, mismatch, query.goal == "maximize"};
+  DetectableEffects detectable;
+  const ComparisonContext context{listing,
+                                  figure,
+                                  {.mismatch = mismatch,
+                                   .derived = query.derived ? &*query.derived : nullptr,
+                                   .margin = query.margin,
+                                   .maximize = query.goal == "maximize"},
+                                  detectable};
 
   Comparison out;
   out.metric = query.metric;

@@ -1,20 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "core/base/nan.hpp"
-#include "sweeps/compare/contrast.hpp"
-#include "sweeps/compare/curve.hpp"
+#include "sweeps/compare/contrast_evidence.hpp"
 #include "sweeps/compare/derived_metric.hpp"
 #include "sweeps/compare/design.hpp"
-#include "sweeps/compare/multiplicity.hpp"
-#include "sweeps/compare/seed_pairs.hpp"
 #include "sweeps/compare/two_way.hpp"
 #include "sweeps/compare/variance.hpp"
 
@@ -37,29 +30,6 @@ struct ComparisonQuery {
 
 /// "maximize" for accuracies, areas and gains, else "minimize"; the sweep's own for its metric.
 std::string goal_of(const Listing& listing, const std::string& metric);
-
-/// What the pairs of one group and the baseline say; contrast.hpp has the meaning of each number.
-struct ContrastEvidence {
-  SeedPairs pairs;
-  SampleSummary sample, baseline;          // of the pairs
-  PairedContrast contrast;                 // of mine − theirs
-  std::optional<MeanDifference> unpaired;  // without a common seed (Welch): no p, no verdict
-  PairedEffect effect;
-  double g_av = kNaN;
-  SignFlipTest flips;
-  SignTest signs;
-  ImprovementShare improved;
-  EquivalenceTest equivalence;    // with a margin
-  double detectable = kNaN;       // at these pairs, power .8, the level of a single test
-  double seeds_needed = kNaN;     // for the difference as it is, likewise
-  ConfidenceLimits simultaneous;  // of the family; else as it is alone
-  double holm = kNaN;             // within the family
-  ContrastVerdict verdict = ContrastVerdict::Undecided;
-  /// Of steps to a target, where some seed never reached it: no mean, p is that of the sign test.
-  std::optional<CensoredComparison> censored;
-
-  double p() const { return censored ? signs.p : contrast.p; }
-};
 
 /// A group beside the baseline.
 struct ComparedRow {
