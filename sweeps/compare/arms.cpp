@@ -58,7 +58,7 @@ void compare(const Listing& listing, const EvaluationBasis& basis,
     BasisMismatch found = basis.mismatch(a, b);
     return found ? found : training_mismatch(listing, a, b, told);
   };
-  SeedPairs pairs = seed_pairs(mine, theirs, true, mismatch);
+  SeedPairs pairs = seed_pairs(mine, theirs, equal_combinations(mine, theirs), mismatch);
   out.refused = std::move(pairs.refused);
   if (out.refused) return;
   if (pairs.seeds.empty()) {

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
 #include "storage/columns/variables.hpp"
+#include "sweeps/compare/combination_pairing.hpp"
 #include "sweeps/compare/multiplicity.hpp"
 #include "sweeps/compare/training_basis.hpp"
 #include "sweeps/compare/variance.hpp"
@@ -112,8 +114,11 @@ EffectTable effect_table(const ComparisonContext& context, const std::vector<std
     for (const auto& [seed, value] : seed_averages(mine)) row.values.push_back(value);
     row.all = summary_of(row.values);
     if (group.baseline || !design.baseline) continue;
-    const bool alike = group.level.has_value() == design.groups[*design.baseline].level.has_value();
-    row.evidence = contrast_evidence(context.rules, mine, theirs, alike, context.detectable);
+    CombinationPairing pairing =
+        combination_pairing(listing, design, group, mine, design.groups[*design.baseline], theirs);
+    row.evidence =
+        contrast_evidence(context.rules, mine, theirs, pairing.paired, context.detectable);
+    row.evidence->compared_with = std::move(pairing.note);
   }
   add_trend(context, design, out);
   return out;

@@ -149,6 +149,9 @@ std::string left_out_notes(const EffectTable& table) {
       out += fmt::format("no difference for {}: {}{}{}\n", row.group.name, pairs.refused.text(),
                          pairs.refused.advice.empty() ? "" : "; ", pairs.refused.advice);
     }
+    if (!row.evidence->compared_with.empty()) {
+      out += fmt::format("{}: {}\n", row.group.name, row.evidence->compared_with);
+    }
     std::vector<std::string> parts;
     if (!pairs.left_out.empty()) {
       parts.push_back(fmt::format("seeds {} of it alone", seeds_text(pairs.left_out)));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
+#include <set>
 
 namespace depthgrid {
 namespace {
@@ -13,38 +13,45 @@ std::vector<double> averages_of(const GroupFigures& figures) {
   return out;
 }
 
-/// One seed of a group: reached if all of the combinations that count have, and then their mean.
-/// @param other  of the other side. @param both  only combinations that it has, too, count.
-Reached reached_by(const EvidenceRules& rules, const std::map<std::string, CellFigure>& own,
-                   const std::map<std::string, CellFigure>& other, bool both) {
+/// One side of a pair: reached if all of its cells have, and then their mean.
+Reached reached_by(const DerivedMetric& derived, const std::vector<WeightedRow>& cells) {
   Reached out{.reached = true, .at = 0};
-  double n = 0;
-  for (const auto& [combination, figure] : own) {
-    if (both && !other.contains(combination)) continue;
-    const Reached& one = rules.derived->reached.at(figure.row);
+  for (const WeightedRow& cell : cells) {
+    const Reached& one = derived.reached.at(cell.row);
     out.reached = out.reached && one.reached;
-    out.at += one.at;
-    ++n;
+    out.at += one.at * cell.weight;
   }
-  out.at /= n;
   return out;
 }
 
 /// Nothing unless the metric is steps to a target that some cell of a pair never reached.
-std::optional<CensoredComparison> censored_of(const EvidenceRules& rules, const GroupFigures& mine,
-                                              const GroupFigures& theirs, const SeedPairs& pairs,
-                                              bool by_combination) {
-  const auto& derived = rules.derived;
-  if (!derived || derived->reached.empty()) return std::nullopt;
+std::optional<CensoredComparison> censored_of(const DerivedMetric* derived,
+                                              const SeedPairs& pairs) {
+  if (derived == nullptr || derived->reached.empty()) return std::nullopt;
   std::vector<Reached> a, b;
   bool all = true;
-  for (const std::int64_t seed : pairs.seeds) {
-    a.push_back(reached_by(rules, mine.at(seed), theirs.at(seed), by_combination));
-    b.push_back(reached_by(rules, theirs.at(seed), mine.at(seed), by_combination));
+  for (const PairRows& pair : pairs.rows) {
+    a.push_back(reached_by(*derived, pair.mine));
+    b.push_back(reached_by(*derived, pair.theirs));
     all = all && a.back().reached && b.back().reached;
   }
   if (all) return std::nullopt;
   return censored_comparison(a, b);
+}
+
+/// Figures of one side at the combinations that are compared.
+GroupFigures figures_compared(const GroupFigures& figures,
+                              const std::vector<PairedCombinations>& paired,
+                              std::vector<std::string> PairedCombinations::* side) {
+  std::set<std::string> all;
+  for (const PairedCombinations& one : paired) all.insert((one.*side).begin(), (one.*side).end());
+  GroupFigures out;
+  for (const auto& [seed, of_seed] : figures) {
+    for (const auto& [combination, figure] : of_seed) {
+      if (all.contains(combination)) out[seed].emplace(combination, figure);
+    }
+  }
+  return out;
 }
 
 std::vector<std::size_t> rows_of(const GroupFigures& figures) {
@@ -65,18 +72,21 @@ double DetectableEffects::of(std::size_t n, double sd) {
 }
 
 ContrastEvidence contrast_evidence(const EvidenceRules& rules, const GroupFigures& mine,
-                                   const GroupFigures& theirs, bool by_combination,
+                                   const GroupFigures& theirs,
+                                   const std::vector<PairedCombinations>& paired,
                                    DetectableEffects& detectable) {
   ContrastEvidence out;
-  out.pairs = seed_pairs(mine, theirs, by_combination, rules.mismatch);
+  out.pairs = seed_pairs(mine, theirs, paired, rules.mismatch);
   if (out.pairs.refused) return out;
   if (out.pairs.seeds.empty()) {
     const bool common = std::ranges::any_of(
         mine, [&theirs](const auto& entry) { return theirs.contains(entry.first); });
-    const std::vector<double> a = averages_of(mine), b = averages_of(theirs);
+    const GroupFigures own = figures_compared(mine, paired, &PairedCombinations::mine);
+    const GroupFigures other_side = figures_compared(theirs, paired, &PairedCombinations::theirs);
+    const std::vector<double> a = averages_of(own), b = averages_of(other_side);
     if (common || a.empty() || b.empty()) return out;
-    for (const std::size_t row : rows_of(mine)) {
-      for (const std::size_t other : rows_of(theirs)) {
+    for (const std::size_t row : rows_of(own)) {
+      for (const std::size_t other : rows_of(other_side)) {
         if ((out.pairs.refused = rules.mismatch(row, other))) return out;
       }
     }
@@ -86,7 +96,7 @@ ContrastEvidence contrast_evidence(const EvidenceRules& rules, const GroupFigure
     return out;
   }
   std::vector<double> differences = out.pairs.differences();
-  out.censored = censored_of(rules, mine, theirs, out.pairs, by_combination);
+  out.censored = censored_of(rules.derived, out.pairs);
   out.sample = summary_of(out.pairs.mine);
   out.baseline = summary_of(out.pairs.theirs);
   out.contrast = paired_contrast(differences);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/nan.hpp"
@@ -18,6 +19,7 @@ namespace depthgrid {
 /// What the pairs of one group and the baseline say; contrast.hpp has the meaning of each number.
 struct ContrastEvidence {
   SeedPairs pairs;
+  std::string compared_with;               // of an arm without the leaf; see combination_pairing()
   SampleSummary sample, baseline;          // of the pairs
   PairedContrast contrast;                 // of mine − theirs
   std::optional<MeanDifference> unpaired;  // without a common seed (Welch): no p, no verdict
@@ -60,9 +62,10 @@ struct EvidenceRules {
 
 /// Compares a group with the baseline. Holm's p and the simultaneous interval are those of the
 /// contrast alone, the verdict is open.
-/// @param by_combination  see seed_pairs()
+/// @param paired  see seed_pairs()
 ContrastEvidence contrast_evidence(const EvidenceRules& rules, const GroupFigures& mine,
-                                   const GroupFigures& theirs, bool by_combination,
+                                   const GroupFigures& theirs,
+                                   const std::vector<PairedCombinations>& paired,
                                    DetectableEffects& detectable);
 
 }  // namespace depthgrid
