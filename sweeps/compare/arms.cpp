@@ -110,7 +110,7 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
       arm.repeated += arm.seeds[i] == arm.seeds[i - 1] ? 1 : 0;
     }
   }
-  std::vector<std::string> told = factor_names(listing);  // arms of a file say how they differ
+  std::vector<std::string> told = leaves_of_arms(listing);
   told.insert(told.end(), allowed.begin(), allowed.end());
   for (const std::string& name : recorded_metrics(listing, cells)) {
     const EvaluationBasis basis(listing, name);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
 #include "storage/columns/variables.hpp"
@@ -91,14 +92,47 @@ void take_first_level(const Listing& listing, Design& design) {
   design.baseline_name = at->name;
 }
 
+/// A factor that was asked for, with others that are one with it.
+struct AskedFactor {
+  std::string leaf;
+  std::vector<std::string> with;
+};
+
+/// Whether each level of one leaf goes with one level of the other.
+bool move_together(const Listing& listing, const std::vector<std::size_t>& rows,
+                   const std::string& a, const std::string& b) {
+  const auto moves = [&](const std::string& with, const std::string& factor) {
+    const std::vector<std::string> all = design_of(listing, rows, factor).moving_with;
+    return std::ranges::find(all, with) != all.end();
+  };
+  return moves(a, b) && moves(b, a);
+}
+
+std::vector<AskedFactor> asked_factors(const Listing& listing, const std::vector<std::size_t>& rows,
+                                       const std::vector<std::string>& by) {
+  std::vector<AskedFactor> out;
+  for (const std::string& name : by) {
+    const auto one = std::ranges::find_if(out, [&](const AskedFactor& factor) {
+      return move_together(listing, rows, factor.leaf, name);
+    });
+    if (one == out.end()) {
+      out.push_back({name, {}});
+    } else {
+      one->with.push_back(name);
+    }
+  }
+  return out;
+}
+
 EffectTable effect_table(const ComparisonContext& context, const std::vector<std::size_t>& rows,
-                         const std::string& factor, std::string_view baseline,
+                         const AskedFactor& factor, std::string_view baseline,
                          const std::string& within) {
   const Listing& listing = context.listing;
-  Design design = design_of(listing, rows, factor, baseline);
+  Design design = design_of(listing, rows, factor.leaf, baseline);
   if (!design.baseline && !within.empty()) take_first_level(listing, design);
   EffectTable out;
-  out.factor = factor;
+  out.factor = factor.leaf;
+  out.with = factor.with;
   out.within = within;
   out.baseline_name = design.baseline_name;
   out.baseline_selected = design.baseline.has_value();
@@ -224,6 +258,10 @@ ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
 
 }  // namespace
 
+std::string EffectTable::title() const {
+  return with.empty() ? factor : fmt::format("{} (with {})", factor, fmt::join(with, ", "));
+}
+
 std::string goal_of(const Listing& listing, const std::string& metric) {
   if (metric == listing.metric) return listing.goal;
   if (metric.starts_with("steps_to_target.") || metric.starts_with("late_noise.")) {
@@ -242,18 +280,13 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   const EvaluationBasis basis(listing, measured);
   std::vector<std::string> told = query.by;
   told.insert(told.end(), query.allowed.begin(), query.allowed.end());
-  const std::vector<std::string> leaves = factor_names(listing);
+  const std::vector<std::string> leaves = leaves_of_arms(listing);
+  told.insert(told.end(), leaves.begin(), leaves.end());
   const auto mismatch = [&](std::size_t a, std::size_t b) {
     BasisMismatch found = basis.mismatch(a, b);
     if (!found) found = parameter_mismatch(listing, a, b, query.parameter_tolerance);
     if (found) return found;
-    // Arms of a sweep file say how they differ.
-    const bool levels = std::ranges::all_of(query.by, [&](const std::string& factor) {
-      return level_of(listing, a, factor) != nullptr && level_of(listing, b, factor) != nullptr;
-    });
-    std::vector<std::string> all = told;
-    if (!levels) all.insert(all.end(), leaves.begin(), leaves.end());
-    return training_mismatch(listing, a, b, all);
+    return training_mismatch(listing, a, b, told);
   };
   const auto figure = [&](std::size_t row) {
     const auto& metrics = listing.cells[row].metrics;
@@ -284,24 +317,28 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
       if (!group.level) out.outside.push_back(group.name);
     }
   }
+  const std::vector<AskedFactor> factors = asked_factors(listing, rows, query.by);
   const auto baseline_of = [&](std::size_t i) { return i == 0 ? query.baseline : std::string(); };
-  for (std::size_t i = 0; i < query.by.size(); ++i) {
+  out.within = query.within;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const std::size_t first = out.effects.size();
     if (query.within.empty()) {
-      out.effects.push_back(effect_table(context, rows, query.by[i], baseline_of(i), ""));
-      continue;
+      out.effects.push_back(effect_table(context, rows, factors[i], baseline_of(i), ""));
+    } else {
+      for (const Slice& slice : slices_of(listing, rows, query.within)) {
+        out.effects.push_back(
+            effect_table(context, slice.rows, factors[i], baseline_of(i), slice.name));
+      }
     }
-    for (const Slice& slice : slices_of(listing, rows, query.within)) {
-      out.effects.push_back(
-          effect_table(context, slice.rows, query.by[i], baseline_of(i), slice.name));
-    }
+    if (out.effects.size() > first) out.by.push_back(out.effects[first].title());
   }
   // Effects at single levels of the other factors asked for.
-  for (std::size_t i = 0; i < query.by.size() && query.within.empty(); ++i) {
-    for (std::size_t j = 0; j < query.by.size(); ++j) {
+  for (std::size_t i = 0; i < factors.size() && query.within.empty(); ++i) {
+    for (std::size_t j = 0; j < factors.size(); ++j) {
       if (i == j) continue;
-      for (const Slice& slice : slices_of(listing, rows, query.by[j])) {
+      for (const Slice& slice : slices_of(listing, rows, factors[j].leaf)) {
         EffectTable table =
-            effect_table(context, slice.rows, query.by[i], baseline_of(i), slice.name);
+            effect_table(context, slice.rows, factors[i], baseline_of(i), slice.name);
         table.exploratory = true;
         out.effects.push_back(std::move(table));
       }
@@ -309,15 +346,15 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   }
   judge(out);
   if (query.within.empty()) {
-    for (std::size_t i = 0; i < query.by.size(); ++i) {
-      for (std::size_t j = i + 1; j < query.by.size(); ++j) {
-        out.variance.push_back(variance_table(listing, rows, {query.by[i], query.by[j]},
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      for (std::size_t j = i + 1; j < factors.size(); ++j) {
+        out.variance.push_back(variance_table(listing, rows, {factors[i].leaf, factors[j].leaf},
                                               {baseline_of(i), baseline_of(j)}, figure, mismatch));
       }
     }
-    if (query.by.size() == 1) {
-      out.variance.push_back(
-          variance_table(listing, rows, {query.by[0], ""}, {query.baseline, ""}, figure, mismatch));
+    if (factors.size() == 1) {
+      out.variance.push_back(variance_table(listing, rows, {factors[0].leaf, ""},
+                                            {query.baseline, ""}, figure, mismatch));
     }
   }
   return out;

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sweeps/compare/arms_notes.hpp"
+#include "sweeps/compare/number_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -81,13 +82,16 @@ std::string common_notes(const Comparison& comparison) {
       "* baseline; difference: level − baseline, of means over the seeds of both (the n pairs)\n";
   if (pairs >= 2) {
     out += fmt::format(
-        "p: t test of the pairs; Holm p and `all at once`: of the family of {} contrast{}; "
-        "improved: share of seeds\ndetectable: by a single test with power .8, at these seeds; "
-        "seeds for this: to detect a difference of this size\n",
-        comparison.family, comparison.family == 1 ? "" : "s");
+        "p: t test of the pairs; Holm p and `all at once`: of the family of {} contrast{} (all of "
+        "--by {}{})\nimproved: share of seeds; detectable: by a single test with power .8, at "
+        "these "
+        "seeds; seeds for this: to detect a difference of this size\n",
+        comparison.family, comparison.family == 1 ? "" : "s", fmt::join(comparison.by, ", "),
+        comparison.within.empty() ? "" : ", at each level of " + comparison.within);
     const double least = std::pow(2.0, 1 - static_cast<double>(pairs));
     if (least >= kVerdictLevel) {
-      out += fmt::format("no sign-flip p of {} seeds is below {:.4g}\n", pairs, least);
+      out += fmt::format("no sign-flip p of {} seeds is below {}\n", pairs,
+                         exact_probability_text(least));
     }
   }
   if (comparison.margin) {

@@ -107,7 +107,7 @@ std::string effects_text(const EffectTable& table, const Comparison& comparison,
     return !row.group.tag.empty() && row.group.tag != row.group.name;
   });
   const EffectColumns columns{is_of_other_cells(table), table.exploratory};
-  Table out{{{table.factor}}, {}};
+  Table out{{{table.title()}}, {}};
   if (tagged) out.columns.push_back({"tag"});
   out.columns.push_back({"cells", Align::Right});
   if (lacking) out.columns.push_back({"missing"});
@@ -135,7 +135,7 @@ std::string effects_text(const EffectTable& table, const Comparison& comparison,
 
 /// What each pair says beyond the interval and its p; empty if no contrast has two pairs.
 std::string evidence_text(const EffectTable& table, Colour colour) {
-  Table out{{{table.factor},
+  Table out{{{table.title()},
              {"all at once"},
              {"sign-flip p", Align::Right},
              {"g"},
@@ -148,7 +148,7 @@ std::string evidence_text(const EffectTable& table, Colour colour) {
     const ContrastEvidence& e = *row.evidence;
     const bool known = std::isfinite(e.seeds_needed);
     out.rows.push_back(
-        {row.group.name, interval_text(e.simultaneous), probability_text(e.flips.p),
+        {row.group.name, interval_text(e.simultaneous), exact_probability_text(e.flips.p),
          std::isnan(e.effect.g)
              ? "-"
              : fmt::format("{:.2f}", e.effect.g) + limits_text(e.effect.g_interval, 2),
@@ -168,7 +168,7 @@ std::string trend_text(const EffectTable& table) {
   return fmt::format(
       "trend over {}, {} seeds: slope {:.3g} per unit [{:.3g}, {:.3g}], p {}; monotone, Page's L: "
       "p {}\n",
-      table.factor, table.trend_seeds, trend.slope.mean, trend.slope.interval.low,
+      table.title(), table.trend_seeds, trend.slope.mean, trend.slope.interval.low,
       trend.slope.interval.high, probability_text(trend.slope.p), probability_text(trend.p));
 }
 
