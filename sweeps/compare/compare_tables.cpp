@@ -79,6 +79,7 @@ TableJson evidence(const Listing& listing, const ContrastEvidence& of, bool in_f
       {"seeds", of.pairs.seeds},
       {"values", {{"group", of.pairs.mine}, {"baseline", of.pairs.theirs}}},
       {"baseline", sample(of.baseline)},
+      {"compared_with", of.compared_with.empty() ? TableJson() : TableJson(of.compared_with)},
       {"combinations", of.pairs.combinations},
       {"left_out",
        {{"group", of.pairs.left_out}, {"baseline", of.pairs.baseline_left_out}, {"cells", cells}}},
@@ -214,7 +215,8 @@ Table comparison_csv_table(const Comparison& comparison) {
                             "seeds_needed",
                             "verdict",
                             "seeds",
-                            "refused"}) {
+                            "refused",
+                            "compared_with"}) {
     out.columns.push_back({title});
   }
   const auto real = [](double x) { return std::isnan(x) ? std::string() : shortest(x); };
@@ -262,7 +264,8 @@ Table comparison_csv_table(const Comparison& comparison) {
                           std::isfinite(e.seeds_needed) ? real(e.seeds_needed) : "",
                           tested ? std::string(contrast_verdict_text(e.verdict)) : "",
                           fmt::format("{}", fmt::join(e.pairs.seeds, " ")),
-                          e.pairs.refused.text()});
+                          e.pairs.refused.text(),
+                          e.compared_with});
     }
   }
   return out;
