@@ -26,8 +26,11 @@ struct PageChart {
 struct PageTable {
   std::string caption;
   Table table = {};
-  bool csv = true;   // offered as CSV, too
-  Table exact = {};  // the CSV, where the table's own figures are rounded; no columns: the table
+  bool csv = true;      // offered as CSV, too
+  Table exact = {};     // the CSV, where the table's own figures are rounded; no columns: the table
+  std::string id = {};  // name of its file; empty: page_parts() gives it one
+
+  const Table& numbers() const { return exact.columns.empty() ? table : exact; }
 };
 
 /// A line or a paragraph.

@@ -81,11 +81,14 @@ class ArmSums {
 
 }  // namespace
 
-PageData page_data(Listing listing, const ComparisonQuery& query, const PageInclusions& include,
+PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions& include,
                    const std::function<void(std::size_t, std::size_t)>& progress) {
   PageData out;
+  const ComparisonQuery& query = asked.comparison;
+  out.query = asked;
+  out.title = listing.sweep;
   out.include = include;
-  out.rows = select_cells(listing, {});
+  out.rows = select_cells(listing, {"", asked.filter});
   ComparisonQuery arms = query;
   arms.by = {"arm"};
   out.by_arm = compare_cells(listing, out.rows, arms);

@@ -15,6 +15,13 @@
 
 namespace depthgrid {
 
+/// What a page is asked of a sweep.
+struct PageQuery {
+  ComparisonQuery comparison = {};  // `by`: the factors; empty: each leaf that varies
+  std::string filter = {};          // which cells take part, as in `results`; empty: all
+  bool all_plans = false;           // the listing has cells of other plans, too: said by commands
+};
+
 /// What a page may say beyond numbers: words of `--include`.
 struct PageInclusions {
   bool logs = false;    // texts of failures, as they were logged
@@ -35,6 +42,8 @@ struct ArmCurve {
 
 /// Everything that the sections of a page are made of.
 struct PageData {
+  PageQuery query;
+  std::string title;  // of the page: the sweep
   Listing listing;
   std::vector<std::size_t> rows;
   Comparison by_arm;                  // arms beside the baseline
@@ -50,7 +59,7 @@ struct PageData {
 
 /// Reads what a page needs. @param progress  called with (cells read, cells), often.
 /// @throws UserError as compare_cells(); StorageError.
-PageData page_data(Listing listing, const ComparisonQuery& query, const PageInclusions& include,
+PageData page_data(Listing listing, const PageQuery& query, const PageInclusions& include,
                    const std::function<void(std::size_t, std::size_t)>& progress = {});
 
 }  // namespace depthgrid

@@ -1,7 +1,11 @@
 #include "sweeps/page/page_sections.hpp"
 
 #include <array>
+#include <cstddef>
 #include <utility>
+#include <variant>
+
+#include <fmt/format.h>
 
 namespace depthgrid {
 namespace {
@@ -29,6 +33,13 @@ std::vector<PagePart> page_parts(const PageData& data) {
   std::vector<PagePart> out;
   for (const PageSection& section : kSections) {
     PageBlocks blocks = section.content(data);
+    std::size_t tables = 0;
+    for (PageBlock& block : blocks) {
+      auto* const table = std::get_if<PageTable>(&block);
+      if (table == nullptr) continue;
+      const std::size_t number = ++tables;
+      if (table->id.empty()) table->id = fmt::format("{}-table-{}", section.id, number);
+    }
     if (!blocks.empty()) out.push_back({section.id, section.title, std::move(blocks)});
   }
   return out;

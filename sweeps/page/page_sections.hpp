@@ -26,7 +26,7 @@ struct PagePart {
   PageBlocks blocks;
 };
 
-/// The sections that have a content.
+/// The sections that have a content. Their tables have names: "missing-table-1".
 std::vector<PagePart> page_parts(const PageData& data);
 
 PageBlocks answer_section(const PageData& data);

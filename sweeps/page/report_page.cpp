@@ -30,9 +30,7 @@ class BlockHtml {
            (chart.numbers.rows.empty() ? "" : html_csv(chart.numbers));
   }
   std::string operator()(const PageTable& table) const {
-    const bool rounded = !table.exact.columns.empty();
-    return html_table(table.table, table.caption) +
-           (table.csv ? html_csv(rounded ? table.exact : table.table) : "");
+    return html_table(table.table, table.caption) + (table.csv ? html_csv(table.numbers()) : "");
   }
   std::string operator()(const PageLive& live) const {
     return "<div id=\"curves-static\">" + html_chart(live.chart.svg, live.chart.title) +
@@ -109,11 +107,11 @@ std::string report_page(const PageData& data) {
       source_of(style), source_of(script));
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   out += fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-                     html_text(data.listing.sweep), style);
+                     html_text(data.title), style);
   out += fmt::format(
       "<header><h1>{}</h1></header>\n<nav aria-label=\"sections\"><ul>{}</ul></nav>\n"
       "<main>\n{}</main>\n",
-      html_text(data.listing.sweep), navigation, body);
+      html_text(data.title), navigation, body);
   if (const std::string curves = live_data(parts); !curves.empty()) {
     out += "<script type=\"application/json\" id=\"curves-data\">" + script_json(curves) +
            "</script>\n";
