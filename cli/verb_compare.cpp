@@ -10,6 +10,7 @@
 #include "core/base/log.hpp"
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/compare/derived_metric.hpp"
 #include "sweeps/compare/two_stage.hpp"
 #include "sweeps/report/results_query.hpp"
 
@@ -39,7 +40,8 @@ double parameter_tolerance(const Listing& listing) {
 /// Computes what --at, --target or --last ask for. @throws UserError (Usage)
 void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listing& listing,
             ComparisonQuery& query) {
-  const std::string metric = query.metric.empty() ? listing.metric : query.metric;
+  const std::string own = query.metric.empty() ? listing.metric : query.metric;
+  const std::string metric = metric_with_curve(own);
   const std::string at = line.text_of("at");
   const int asked = (line.has("at") && at != "parameters") + line.has("target") + line.has("last");
   if (asked > 1) {
@@ -47,30 +49,30 @@ void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listi
                     "compare: --at flops or time, --target and --last are different metrics: ask "
                     "for one at a time");
   }
-  if (at == "parameters") {
-    query.parameter_tolerance = parameter_tolerance(listing);
-  } else if (at == "flops" || at == "time") {
-    query.derived =
-        add_equal_cost(listing, rows, metric, at == "time" ? CurveAxis::Time : CurveAxis::Flops);
-    if (query.goal.empty()) query.goal = goal_of(listing, metric);
-  } else if (line.has("at")) {
+  if (line.has("at") && at != "parameters" && at != "flops" && at != "time") {
     throw UserError(ExitCode::Usage, "--at " + at + ": parameters, flops or time was expected");
   }
-  if (line.has("target")) {
-    const std::string goal = query.goal.empty() ? goal_of(listing, metric) : query.goal;
-    query.derived =
-        add_steps_to_target(listing, rows, metric, real_of(line, "target"),
-                            goal == "maximize" ? MetricGoal::Maximize : MetricGoal::Minimize);
-    query.goal = "minimize";
+  if (at == "parameters") query.parameter_tolerance = parameter_tolerance(listing);
+  if (asked == 0) return;
+  const double target = line.has("target") ? real_of(line, "target") : 0;
+  const double last = line.has("last") ? real_of(line, "last") : 3;
+  if (last < 3 || last != std::floor(last)) {
+    throw UserError(ExitCode::Usage, "--last " + line.text_of("last") +
+                                         ": a number of evaluations was expected, 3 at least");
   }
-  if (line.has("last")) {
-    const double last = real_of(line, "last");
-    if (last < 3 || last != std::floor(last)) {
-      throw UserError(ExitCode::Usage, "--last " + line.text_of("last") +
-                                           ": a number of evaluations was expected, 3 at least");
-    }
-    query.derived = add_late_noise(listing, rows, metric, static_cast<std::size_t>(last));
-    query.goal = "minimize";
+  const CurvesByRow curves = read_curves(listing, rows, metric);
+  const std::string goal = query.goal.empty() ? goal_of(listing, own) : query.goal;
+  query.goal = "minimize";
+  if (line.has("target")) {
+    query.derived =
+        add_steps_to_target(listing, curves, metric, target,
+                            goal == "maximize" ? MetricGoal::Maximize : MetricGoal::Minimize);
+  } else if (line.has("last")) {
+    query.derived = add_late_noise(listing, curves, metric, static_cast<std::size_t>(last));
+  } else {
+    query.derived =
+        add_equal_cost(listing, curves, metric, at == "time" ? CurveAxis::Time : CurveAxis::Flops);
+    query.goal = goal;
   }
 }
 

@@ -145,6 +145,7 @@ std::string evidence_text(const EffectTable& table, Colour colour) {
             {}};
   for (const ComparedRow& row : table.rows) {
     if (!row.evidence || row.evidence->contrast.n < 2) continue;
+    if (row.evidence->shares_measurements()) continue;
     const ContrastEvidence& e = *row.evidence;
     const bool known = std::isfinite(e.seeds_needed);
     out.rows.push_back(

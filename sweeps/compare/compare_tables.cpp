@@ -69,6 +69,7 @@ TableJson evidence(const Listing& listing, const ContrastEvidence& of, bool in_f
   return {
       {"difference", contrast(of.contrast)},
       {"seeds", of.pairs.seeds},
+      {"measurements", of.measurements},
       {"values", {{"group", of.pairs.mine}, {"baseline", of.pairs.theirs}}},
       {"baseline", sample(of.baseline)},
       {"compared_with", of.compared_with.empty() ? TableJson() : TableJson(of.compared_with)},

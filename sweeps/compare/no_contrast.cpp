@@ -16,6 +16,7 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
                                       const Comparison& comparison) {
   std::size_t groups = 0, figures = 0, pairs = 0;
   bool baseline = false, refused = false, infinite = false, censored = false;
+  bool shared = false;    // pairs that share a measurement of time
   bool unpaired = false;  // cells whose partner in another combination is missing
   for (const EffectTable& table : comparison.effects) {
     groups = std::max(groups, table.rows.size());
@@ -26,6 +27,7 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
       if (!std::isnan(row.evidence->p())) return std::nullopt;
       pairs = std::max(pairs, row.evidence->contrast.n);
       censored = censored || row.evidence->censored;
+      shared = shared || row.evidence->shares_measurements();
       unpaired = unpaired || !row.evidence->pairs.unpaired.empty();
       infinite =
           infinite || (row.evidence->contrast.n > 0 && !std::isfinite(row.evidence->contrast.mean));
@@ -51,9 +53,10 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
                       code};
   }
   if (figures == 0) {
-    return NoContrast{fmt::format("none of the {} completed cells has a number for {}", completed,
-                                  comparison.metric),
-                      ExitCode::Partial};
+    return NoContrast{
+        fmt::format("none of the {} completed cells has a number for {}{}{}", completed,
+                    comparison.metric, comparison.lacking.empty() ? "" : ": ", comparison.lacking),
+        ExitCode::Partial};
   }
   if (groups < 2) {
     return NoContrast{"there is one group only: nothing to compare it with", ExitCode::Partial};
@@ -79,6 +82,12 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
                       code};
   }
   if (pairs == 0) return NoContrast{"no seed has completed in both sides of a pair", code};
+  if (shared) {
+    return NoContrast{
+        "seeds of one fused job share one measurement of time: no interval, no p, no verdict; "
+        "packing: {fuse: off} in the sweep file, in a new store, measures each seed for itself",
+        ExitCode::Partial};
+  }
   if (censored) {
     return NoContrast{"no seed has reached the target: no mean, no p, no verdict",
                       ExitCode::Partial};

@@ -101,6 +101,13 @@ Listing listing_union(std::vector<Listing> listings) {
   out.metric = first.metric;
   out.goal = first.goal;
   out.matched = first.matched;
+  out.constant = first.constant;
+  for (const Listing& listing : listings) {
+    std::erase_if(out.constant, [&listing](const auto& entry) {
+      const Value* const there = find_key(listing.constant, entry.first);
+      return there == nullptr || *there != entry.second;
+    });
+  }
   UnionBuilder builder(out);
   for (Listing& listing : listings) {
     out.planned = out.planned && listing.planned;
