@@ -14,11 +14,11 @@ namespace depthgrid {
 
 /// A metric that no cell recorded: it is read off the curves of a periodic evaluation.
 struct DerivedMetric {
-  std::string name;                        // "late_noise.eval_loss.valid"
-  std::string of;                          // the metric whose curves they are
-  std::string note;                        // what it says, a line for people
-  std::string lacking;                     // why cells have no number of it; empty if all have
-  std::map<std::size_t, Reached> reached;  // by row of the listing, of a target
+  std::string name;                             // "late_noise.eval_loss.valid"
+  std::string of;                               // the metric whose curves they are
+  std::string note;                             // what it says, a line for people
+  std::string lacking = {};                     // why cells have no number of it; empty if all have
+  std::map<std::size_t, Reached> reached = {};  // by row of the listing, of a target
   /// Of times, by row: the fused jobs that measured them, and what these ran on. Cells that share
   /// a job share one measurement; times of other devices or numbers of fused cells are no
   /// difference of what was trained.
