@@ -340,6 +340,7 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   out.metric = query.metric;
   out.goal = query.goal;
   out.margin = query.margin;
+  out.baseline_named = !query.baseline.empty();
   const Variable* const variable =
       find_variable(std::string_view(measured).substr(0, measured.find('.')));
   if (query.derived) {

@@ -248,6 +248,10 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
     out += fmt::format("without the leaf of --within, so in no table: {}\n",
                        fmt::join(comparison.outside, ", "));
   }
+  if (listing.repeated > 0) {
+    out += fmt::format("{} cell{} in more than one of the stores: each counts once\n",
+                       listing.repeated, listing.repeated == 1 ? " is" : "s are");
+  }
   for (const VarianceTable& table : comparison.variance) out += variance_text(table);
   std::ranges::sort(rows);
   rows.erase(std::ranges::unique(rows).begin(), rows.end());

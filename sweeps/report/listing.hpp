@@ -34,6 +34,7 @@ struct Listing {
   /// Of a union of several stores (listing_union.hpp): their names, and the index of each cell's.
   std::vector<std::string> stores = {};
   std::vector<std::size_t> store_of_cell = {};
+  std::size_t repeated = 0;  // cells that an earlier one of these stores has, too
 
   const std::string& store_of(std::size_t row) const {
     return stores.empty() ? store : stores[store_of_cell[row]];

@@ -56,6 +56,7 @@ class UnionBuilder {
       }
       sort_map(cell.overrides);
       const auto [at, fresh] = rows_.emplace(cell.id, out_.cells.size());
+      out_.repeated += fresh ? 0 : 1;
       const bool better = !fresh && cell.status == CellStatus::Completed &&
                           out_.cells[at->second].status != CellStatus::Completed;
       if (!fresh && !better) continue;
