@@ -52,7 +52,7 @@ Table bands_table(const PageData& data) {
 
 }  // namespace
 
-std::string curves_section(const PageData& data) {
+PageBlocks curves_section(const PageData& data) {
   BandPlotData plot;
   for (const ArmCurve& curve : data.arm_curves) {
     if (curve.band.x.empty()) continue;
@@ -66,16 +66,17 @@ std::string curves_section(const PageData& data) {
   text.description = "A line for the mean of each arm's seeds, a band for their range.";
   text.x_label = "step";
   text.y_label = curve_label(data);
-  std::string out;
+  PageBlocks out;
   if (data.curves.size() < data.curve_cells) {
-    out += fmt::format(
-        "<p class=\"note\">Single cells: {} of {}, evenly from all arms; means and "
-        "bands are of all.</p>\n",
-        data.curves.size(), data.curve_cells);
+    out.emplace_back(PageText{
+        PageText::Kind::Note,
+        fmt::format("Single cells: {} of {}, evenly from all arms; means and bands are of all.",
+                    data.curves.size(), data.curve_cells)});
   }
-  out += "<div id=\"curves-static\">" + html_chart(band_plot(plot, text), text.title) +
-         "</div>\n<div id=\"curves-live\" hidden></div>\n";
-  return out + html_csv(bands_table(data));
+  out.emplace_back(
+      PageLive{{text.id, text.title, text.description, band_plot(plot, text), bands_table(data)},
+               curves_json(data)});
+  return out;
 }
 
 std::string curves_json(const PageData& data) {

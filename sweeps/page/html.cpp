@@ -64,9 +64,13 @@ std::string without_folders(std::string_view text) {
   return out;
 }
 
+std::string mailed_text(std::string_view text) {
+  return printable(without_folders(text));
+}
+
 std::string html_text(std::string_view text) {
   std::string out;
-  for (const char c : printable(without_folders(text))) {
+  for (const char c : mailed_text(text)) {
     const std::string_view entity = entity_of(c);
     if (entity.empty()) {
       out += c;

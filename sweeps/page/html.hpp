@@ -12,14 +12,16 @@ namespace depthgrid {
 // Parts of a page that is one file and is mailed: whatever comes from a store is text, never
 // markup.
 
-/// Text inside an element or a quoted attribute: & < > " ' are entities, control characters and
-/// those that reorder a line visible escapes (\u202e), and folders on this machine are left out
-/// (see without_folders()).
+/// mailed_text() inside an element or a quoted attribute: & < > " ' are entities.
 std::string html_text(std::string_view text);
 
 /// The text with the folders of each absolute path replaced by an ellipsis: "/home/me/x.txt" and
 /// "~/x.txt" become "…/x.txt". A slash within a word ("loss/token", "1/L") is no path.
 std::string without_folders(std::string_view text);
+
+/// What a text of a store may say where it is mailed, in any format: without folders, control
+/// characters and characters that reorder a line as visible escapes (\u202e).
+std::string mailed_text(std::string_view text);
 
 /// A table; numbers (columns that are aligned to the right) get the class "number", and words of a
 /// column "verdict" the class of their verdict. It scrolls within a focusable frame. @param caption

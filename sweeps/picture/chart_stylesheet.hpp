@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace depthgrid {
 
@@ -16,5 +17,13 @@ namespace depthgrid {
 /// hovering finds a row. An element of the class "chart-frame" around a chart scrolls it on a
 /// screen narrower than 540 pixels, below which texts would be too small.
 std::string chart_stylesheet();
+
+/// The rules for a chart that is a file of its own: the colours for light, as numbers, since
+/// programs that turn SVG into PDF do not read variables.
+std::string paper_stylesheet();
+
+/// A chart as a file of its own, with its namespace, its size, a background and paper_stylesheet().
+/// @param chart  as SvgWriter::finish() returned it. @throws Error if it is none.
+std::string svg_file(std::string_view chart);
 
 }  // namespace depthgrid

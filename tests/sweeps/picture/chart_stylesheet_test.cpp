@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/error.hpp"
 #include "sweeps/picture/chart_colours.hpp"
 #include "sweeps/picture/chart_text.hpp"
 #include "tests/sweeps/picture/svg_check.hpp"
@@ -63,6 +64,27 @@ TEST(ChartStylesheet, TextsAreAtLeastElevenHigh) {
   EXPECT_NE(css.find(".chart .tick{font-size:14px}"), std::string::npos);
   EXPECT_NE(css.find(".chart .small{font-size:13px}"), std::string::npos);
   EXPECT_GE(kSmallFont, 11);
+}
+
+TEST(ChartStylesheet, OnPaperColoursAreNumbers) {
+  const std::string css = paper_stylesheet();
+  EXPECT_EQ(css.find("var("), std::string::npos) << "what makes PDFs does not read variables";
+  EXPECT_EQ(css.find("--chart"), std::string::npos);
+  EXPECT_EQ(css.find('@'), std::string::npos);
+  EXPECT_EQ(css.find('<'), std::string::npos);
+  EXPECT_EQ(occurrences(css, "{"), occurrences(css, "}"));
+  const std::string first(light_chart_colours().series[0]);
+  EXPECT_NE(css.find(".chart .s0{color:" + first + "}"), std::string::npos);
+}
+
+TEST(ChartStylesheet, AFileOfItsOwnHasItsNamespaceSizeAndColours) {
+  const std::string file = svg_file("<svg class=\"chart\" viewBox=\"0 0 720 96.5\">\n<g/></svg>\n");
+  EXPECT_TRUE(file.starts_with(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+      "width=\"720\" height=\"96.5\" class=\"chart\" viewBox=\"0 0 720 96.5\">\n<style>.chart{"));
+  EXPECT_TRUE(file.ends_with(
+      "</style>\n<rect width=\"720\" height=\"96.5\" fill=\"#ffffff\"/>\n<g/></svg>\n"));
+  EXPECT_THROW(svg_file("<p>"), Error);
 }
 
 }  // namespace chart_stylesheet_test

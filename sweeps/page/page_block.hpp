@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sweeps/report/table.hpp"
+
+namespace depthgrid {
+
+// What a page is made of, before it is HTML, Markdown or LaTeX. All texts are plain: whatever comes
+// from a store is escaped by what writes a format, which leaves folders of this machine out, too
+// (without_folders()). Texts inside a picture are already drawn: there the section leaves them out.
+
+/// A picture, and its numbers.
+struct PageChart {
+  std::string id;           // of ChartText, and name of its files: "answer-effects"
+  std::string title;        // what it shows, one line
+  std::string alternative;  // for those who do not see it: how to read it, in sentences
+  std::string svg;          // by sweeps/picture
+  Table numbers = {};       // what is drawn, in full precision; shown as CSV
+};
+
+/// A table for people.
+struct PageTable {
+  std::string caption;
+  Table table = {};
+  bool csv = true;      // offered as CSV, too
+  Table exact = {};     // the CSV, where the table's own figures are rounded; no columns: the table
+  std::string id = {};  // name of its file; empty: page_parts() gives it one
+
+  const Table& numbers() const { return exact.columns.empty() ? table : exact; }
+};
+
+/// A line or a paragraph.
+struct PageText {
+  enum class Kind : std::uint8_t {
+    Paragraph,
+    Note,      // small print
+    Item,      // of a list; neighbours are one list
+    Question,  // of the sweep
+    Problem,   // why there is no answer
+    Heading,   // within a section
+    Command    // that gives what stands above, and nothing else
+  };
+  Kind kind = Kind::Paragraph;
+  std::string text = {};
+  std::string lead = {};  // what stands before it, emphasised
+};
+
+/// The picture that answers to the reader: a script draws it where scripts run, else it is the
+/// static one. A page has one at most.
+struct PageLive {
+  PageChart chart;
+  std::string data;  // JSON for the script
+};
+
+using PageBlock = std::variant<PageChart, PageTable, PageText, PageLive>;
+using PageBlocks = std::vector<PageBlock>;
+
+}  // namespace depthgrid
