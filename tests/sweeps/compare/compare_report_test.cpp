@@ -114,10 +114,11 @@ TEST(CompareReport, JsonHasItsMembersAndNumbersInFullPrecision) {
   GridCells cells = two_factor_grid();
   cells.arm("plain", {2.5, 2.45, 2.52, 2.48, 2.5}, "none");
   const Json json = answer_by(cells, {"d_model", "lr"}).json;
-  EXPECT_EQ(names_in(json), (std::set<std::string>{"schema", "sweep", "store", "stores", "repeated",
-                                                   "metric", "unit", "goal", "note", "sees_future",
-                                                   "margin", "confidence", "level", "family",
-                                                   "outside", "problem", "effects", "variance", "tables", "until_ci"}));
+  EXPECT_EQ(names_in(json),
+            (std::set<std::string>{"schema",  "sweep",      "store",    "stores", "repeated",
+                                   "metric",  "unit",       "goal",     "note",   "sees_future",
+                                   "margin",  "confidence", "level",    "family", "outside",
+                                   "problem", "effects",    "variance", "tables", "until_ci"}));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["metric"], "final_loss.valid");
   const Json& table = json["effects"][0];
