@@ -188,7 +188,7 @@ def broken(checks, folder, text):
             ("a picture from elsewhere", free, "</body>", "<img src=//example.org/x.png alt=x></body>", c.quiet, "ERR_"),
             ("grey letters", free, "</style>", ".note{color:#999!important}</style>", c.accessible, "color-contrast",
              ["color-contrast"]),
-            ("pale numbers", free, "</style>", "svg text{fill:#888!important}</style>", c.accessible, r"\[\[3\.", ["label"]),
+            ("pale numbers", free, "</style>", "svg text{fill:#888!important}</style>", c.accessible, r"\[\[[1-4]\.", ["label"]),
             ("a field without a name", free, 'make("label", {class: "field"}', 'make("div", {class: "field"}', c.accessible, "label",
              ["label"]),
             ("a wide line", free, "<main>", "<main><nobr>" + "x " * 99, c.narrow, r"\d\d\d, "),

@@ -6,11 +6,15 @@ from pathlib import Path
 from comparison import fail
 
 # Contrast of each text of a picture with the page, least first; axe leaves these out.
+# Of each text in a picture: its contrast to the page, or to the cell of a heat map that it lies on.
 CONTRASTS = """(() => { const light = (colour) => { const [r, g, b] = colour.match(/[\\d.]+/g).map((v) => v / 255)
     .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const page = light(getComputedStyle(document.documentElement).backgroundColor), of = (colour) => { const own = light(colour);
-    return (Math.max(own, page) + 0.05) / (Math.min(own, page) + 0.05); };
-  return [...document.querySelectorAll('svg text')].map((one) => [of(getComputedStyle(one).fill), one.textContent])
+  const page = getComputedStyle(document.documentElement).backgroundColor;
+  const behind = (text) => { const cell = text.parentElement.querySelector(':scope > rect.cell');
+    return light(cell === null ? page : getComputedStyle(cell).fill); };
+  const of = (text) => { const own = light(getComputedStyle(text).fill), other = behind(text);
+    return (Math.max(own, other) + 0.05) / (Math.min(own, other) + 0.05); };
+  return [...document.querySelectorAll('svg text')].map((one) => [of(one), one.textContent])
     .sort((a, b) => a[0] - b[0]); })()"""
 # What the focus is on: its number in the order of the document, and whether it can be seen.
 FOCUS = """(() => { const e = document.activeElement, style = getComputedStyle(e), box = e.getBoundingClientRect();
