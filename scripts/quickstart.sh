@@ -15,17 +15,18 @@ else
   say "== text: WikiText-2 is neither in \$DEPTHGRID_DATA nor in data/, so the cells train on this"
   say "   repository's own documentation and sources (scripts/fetch_data.sh wikitext-2 gets it)"
 fi
+own=(--store "$store")  # unless the arguments name another one, as --store may be given once
 for ((i = 1; i <= $#; i++)); do
   if [[ ${!i} == --store ]]; then
-    next=$((i + 1)) store=${!next}
+    next=$((i + 1)) own=() store=${!next}
   elif [[ ${!i} == --store=* ]]; then
-    store=${!i}
+    own=() store=${!i}
     store=${store#--store=}
   fi
 done
 
 depthgrid=build/release/depthgrid
-command=(mpirun -q -np 2 "$depthgrid" run configs/quickstart.yaml --store "$store" "${corpus[@]}" "$@")
+command=(mpirun -q -np 2 "$depthgrid" run configs/quickstart.yaml "${own[@]}" "${corpus[@]}" "$@")
 say "== training: ${command[*]}"
 start=$(now)
 status=0
