@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "cli/command_line.hpp"
 #include "sweeps/report/listing.hpp"
 
@@ -14,7 +16,12 @@ double real_of(const CommandLine& line, const char* name);
 double margin_of(const CommandLine& line);
 
 /// The cells of all stores that STORE names, or of the only one, as one listing; damaged files are
-/// warned of, and cells of other plans left out unless --all-plans is given.
+/// warned of, and cells of other plans left out unless --all-plans is given. A regular file that
+/// ends in .csv is a table (csv_listing.hpp).
+/// @throws UserError (Usage), too, if a row of a table is a cell of another store.
 Listing compared_listing(const CommandLine& line);
+
+/// @param asks  what needs curves, for the message. @throws UserError (Usage) if there is a table.
+void require_stores(const Listing& listing, const std::string& asks);
 
 }  // namespace depthgrid

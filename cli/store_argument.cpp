@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/plan_sequence.hpp"
-#include "sweeps/compare/two_stage.hpp"
+#include "sweeps/compare/two_stage_record.hpp"
 #include "sweeps/report/cell_log.hpp"
 
 namespace depthgrid {
@@ -58,6 +58,10 @@ Sweep load_sweep(const CommandLine& line) {
   return with_added_seeds(request, [&line](const Sweep& sweep) { return store_of(line, sweep); });
 }
 
+Sweep load_sweep_of_file(const CommandLine& line) {
+  return load_sweep(request_of(line, line.required("FILE")));
+}
+
 std::optional<SweepSize> count_sweep(const CommandLine& line) {
   return count_sweep(request_of(line, line.required("FILE")));
 }
@@ -89,6 +93,12 @@ StoreArgument::StoreArgument(const CommandLine& line, const std::string& given) 
   if (named.empty()) {
     folder = only_store();
   } else if (fs::is_regular_file(named)) {
+    if (named.ends_with(".csv")) {
+      throw UserError(ExitCode::Usage,
+                      named +
+                          " is a table, which `depthgrid compare` alone reads: the folder of a "
+                          "store, or a sweep file, was expected");
+    }
     request = request_of(line, named);
     const auto place = [&](const Sweep& read) {
       return given.empty() ? default_store(read) : store_of(line, read);

@@ -14,8 +14,11 @@
 
 namespace depthgrid {
 
-/// The sweep given by FILE, --set and --yes. @throws SweepErrors, StorageError (NoInput)
+/// The sweep given by FILE, --set and --yes, with the seeds that `--until-ci` has added in its
+/// store. @throws SweepErrors, StorageError (NoInput; BadData for a damaged record of these)
 Sweep load_sweep(const CommandLine& line);
+/// The same without added seeds.
+Sweep load_sweep_of_file(const CommandLine& line);
 std::optional<SweepSize> count_sweep(const CommandLine& line);
 
 /// The same with the widths of `match:`, from the store of the command line or found by the worker.

@@ -2,22 +2,31 @@
 
 #include <fmt/format.h>
 
+#include "cli/store_argument.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
+#include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/report/listing.hpp"
 
 namespace depthgrid {
 namespace {
 
+/// With the widths of `match:`: without them its cells are none of the store's.
+Sweep with_widths(const CommandLine& line, const Sweep& sweep) {
+  return sweep.goals.empty() ? sweep : load_planned_sweep(line);
+}
+
 /// The cells of this sweep in its store; nothing if no run has begun there.
-std::optional<Listing> stage_listing(const Sweep& sweep, const std::filesystem::path& folder) {
+std::optional<Listing> stage_listing(const CommandLine& line, const Sweep& sweep,
+                                     const std::filesystem::path& folder) {
   std::error_code none;
   if (!std::filesystem::exists(folder / "STORE.json", none)) return std::nullopt;
   const Store store = Store::open(folder);
   if (!has_plan(store)) return std::nullopt;
-  Listing listing = list_store(store, folder.string(), &sweep);
+  const Sweep planned = with_widths(line, sweep);
+  Listing listing = list_store(store, folder.string(), &planned);
   keep_plan(listing);
   return listing;
 }
@@ -58,29 +67,44 @@ bool advance_two_stage(const CommandLine& line, const Sweep& sweep,
   const auto request = until_ci_of(line);
   if (!request) return false;
   if (const auto record = read_two_stage(store)) {
-    const bool same = record->asked == request->half_width &&
-                      record->max_seeds == request->max_seeds && record->metric == sweep.metric;
-    if (same) return false;
-    throw UserError(
-        ExitCode::Usage,
-        fmt::format("--until-ci {} --max-seeds {}: stage one of this store has been decided for "
-                    "--until-ci {} --max-seeds {} in {}, and is never decided twice: that would "
-                    "choose seeds by what they show; use another --store for another width",
-                    request->half_width, request->max_seeds, record->asked, record->max_seeds,
-                    record->metric));
+    check_same_two_stage(*record, with_widths(line, sweep), *request);
+    return false;
   }
   check_two_stage(sweep, *request);
-  const std::optional<Listing> listing = stage_listing(sweep, store);
-  const auto record = listing ? decide_two_stage(*listing, *request) : std::nullopt;
-  if (!record) return false;
-  publish_two_stage(store, *record);
+  const std::optional<Listing> listing = stage_listing(line, sweep, store);
+  const auto decided = listing ? decide_two_stage(*listing, *request) : std::nullopt;
+  if (!decided) return false;
+  publish_two_stage(store, *decided);
+  // Of two commands that decide at the same time, the first one's record stays.
+  check_same_two_stage(read_two_stage(store).value(), with_widths(line, sweep), *request);
   return true;
 }
 
-std::string two_stage_report(const Sweep& sweep, const std::filesystem::path& store) {
+std::string two_stage_report(const CommandLine& line, const std::filesystem::path& store) {
+  if (!read_two_stage(store)) return {};
+  const std::optional<Listing> listing = stage_listing(line, load_sweep(line), store);
+  if (!listing) return {};
+  return two_stage_text(*listing, two_stage_answers(*listing, two_stage_question(*listing)));
+}
+
+void say_added_seeds(const CommandLine& line, const Sweep& sweep,
+                     const std::filesystem::path& store) {
   const auto record = read_two_stage(store);
-  const std::optional<Listing> listing = stage_listing(sweep, store);
-  return record && listing ? two_stage_text(*listing, *record) : std::string();
+  if (!record) return;
+  const Sweep own = load_sweep_of_file(line);
+  if (!added_seeds(*record, own)) return;
+  log(LogLevel::Info,
+      fmt::format("{}: --until-ci {} has decided on {} seeds, which every sweep of this store has: "
+                  "{} in place of the {} of {}; another --store is without them",
+                  (store / kTwoStageFile).string(), record->asked, record->seeds.size(),
+                  sweep.seeds, own.seeds, own.file));
+}
+
+void say_unshown(const std::vector<TwoStageAnswer>& answers) {
+  for (const TwoStageAnswer& answer : answers) {
+    if (!answer.damage.empty()) log(LogLevel::Warning, answer.damage);
+    if (!answer.not_shown.empty()) log(LogLevel::Info, answer.not_shown);
+  }
 }
 
 std::vector<std::string> set_with_added_seeds(const CommandLine& line, const Sweep& sweep,

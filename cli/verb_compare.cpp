@@ -1,16 +1,18 @@
-
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
 #include "cli/compare_argument.hpp"
+#include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/output.hpp"
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/compare_report.hpp"
-#include "sweeps/compare/two_stage.hpp"
+#include "sweeps/compare/two_stage_report.hpp"
+#include "sweeps/report/csv_listing.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
@@ -36,6 +38,20 @@ double parameter_tolerance(const Listing& listing) {
   return listing.matched.empty() ? 0.01 : listing.matched.front().tolerance;
 }
 
+/// @throws UserError (Usage) for a cell of a table that does not say how many it has.
+void require_parameters(const Listing& listing, const std::vector<std::size_t>& rows) {
+  for (const std::size_t row : rows) {
+    const CellSummary& cell = listing.cells[row];
+    if (!listing.of_table(row) || cell.status != CellStatus::Completed || cell.parameters > 0) {
+      continue;
+    }
+    throw UserError(ExitCode::Usage,
+                    fmt::format("--at parameters: {} of {} has none: a column `parameters` was "
+                                "expected, whole numbers above 0",
+                                cell.alias, listing.store_of(row)));
+  }
+}
+
 /// Computes what --at, --target or --last ask for. @throws UserError (Usage)
 void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listing& listing,
             ComparisonQuery& query) {
@@ -47,7 +63,12 @@ void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listi
                     "compare: --at flops or time, --target and --last are different metrics: ask "
                     "for one at a time");
   }
+  if (at == "flops" || at == "time") require_stores(listing, "--at " + at);
+  for (const char* const option : {"target", "last"}) {
+    if (line.has(option)) require_stores(listing, std::string("--") + option);
+  }
   if (at == "parameters") {
+    require_parameters(listing, rows);
     query.parameter_tolerance = parameter_tolerance(listing);
   } else if (at == "flops" || at == "time") {
     query.derived =
@@ -74,34 +95,20 @@ void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listi
   }
 }
 
-/// Of stores whose seeds were added by `--until-ci`: t intervals take their number as given.
-std::string two_stage_notes(const Listing& listing) {
-  std::vector<std::string> stores = listing.stores;
-  if (stores.empty()) stores.push_back(listing.store);
-  std::string out;
-  for (const std::string& store : stores) {
-    const auto record = read_two_stage(store);
-    if (!record || record->seeds.size() == record->first_seeds.size()) continue;
-    out +=
-        "the number of seeds was chosen by their spread, which the intervals above take as given; "
-        "by the rule:\n" +
-        two_stage_text(listing, *record);
-  }
-  return out;
-}
-
 }  // namespace
 
 int compare_verb(const Arguments& arguments) {
   CommandLine line(
-      "compare [STORE…] [--by NAME,…] [--within LEAF] [--baseline NAME] [--metric NAME]\n"
+      "compare [STORE|FILE.csv…] [--by NAME,…] [--within LEAF] [--baseline NAME] [--metric NAME]\n"
       "                         [--margin δ] [--filter EXPRESSION] [--csv | --json]",
       "Effects of factors, with intervals and tests. The unit is the seed: figures are averaged\n"
       "over the other factors, and seeds are paired. NAME of --by is a leaf that the sweep varies\n"
-      "(or its last part), arm (the default), tag, or, of several stores, store.");
+      "(or its last part), arm (the default), tag, or, of several stores, store. FILE.csv is a\n"
+      "table as `results --csv` writes it, or one of your own: arm,seed,final_loss.valid.");
   line.examples({"compare results/h_mod --by hidden",
                  "compare results/grid --by hidden,scale --margin 0.005",
-                 "compare results/a results/b --by arm --filter 'seed < 5' --json"});
+                 "compare results/a results/b --by arm --filter 'seed < 5' --json",
+                 "compare results/a elsewhere.csv --baseline gpt2"});
   line.arguments("STORE")
       .sweep_options()
       .text("store", "DIR", "store of the sweep file")
@@ -130,12 +137,19 @@ int compare_verb(const Arguments& arguments) {
   derive(line, rows, listing, query);
   const Comparison comparison = compare_cells(listing, rows, query);
   const std::optional<NoContrast> problem = no_contrast(listing, rows, comparison);
+  const std::vector<TwoStageAnswer> staged =
+      two_stage_answers(listing, two_stage_question(listing, comparison, rows, query.allowed));
   if (line.has("json")) {
-    print(comparison_json(listing, comparison, problem));
+    print(comparison_json(listing, comparison, problem, staged));
   } else if (line.has("csv")) {
-    print(csv_of(comparison_csv_table(comparison)));
+    say_unshown(staged);
+    Table table = comparison_csv_table(comparison);
+    add_two_stage_columns(table, listing, comparison, staged);
+    print(csv_of(table));
+    if (!listing.tables.empty()) tell(tables_note(listing));
   } else {
-    print(comparison_text(listing, comparison, colour_of_stdout()) + two_stage_notes(listing));
+    print(comparison_text(listing, comparison, colour_of_stdout()) +
+          two_stage_text(listing, staged));
   }
   if (!problem) return 0;
   log(LogLevel::Warning, problem->sentence);

@@ -7,6 +7,7 @@
 #include "cli/command_line.hpp"
 #include "cli/print_plan.hpp"
 #include "cli/store_argument.hpp"
+#include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/config/text_form.hpp"
@@ -87,8 +88,9 @@ int plan_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const std::int64_t teams = line.number_of("teams");
   const Sweep sweep = load_planned_sweep(line);
-  return print_plan(sweep, store_of(line, sweep), teams, line.has("json"),
-                    simulation_of(line, sweep.run));
+  const SimulationRequest simulation = simulation_of(line, sweep.run);
+  say_added_seeds(line, sweep, store_of(line, sweep));
+  return print_plan(sweep, store_of(line, sweep), teams, line.has("json"), simulation);
 }
 
 }  // namespace depthgrid

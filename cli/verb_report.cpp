@@ -26,10 +26,10 @@ namespace {
 PageInclusions inclusions_of(const CommandLine& line) {
   PageInclusions out;
   for (const std::string& word : line.words_of("include")) {
-    if (word != "logs") {
-      throw UserError(ExitCode::Usage, "--include " + word + ": logs was expected");
+    if (word != "logs" && word != "tokens") {
+      throw UserError(ExitCode::Usage, "--include " + word + ": logs or tokens was expected");
     }
-    out.logs = true;
+    (word == "logs" ? out.logs : out.tokens) = true;
   }
   return out;
 }
@@ -70,7 +70,7 @@ int report_verb(const Arguments& arguments) {
       .list("allow", "WORD,...", "compare in spite of another order, clip, code or audit")
       .text("filter", "EXPRESSION", "which cells take part, as in results")
       .flag("all-plans", "cells of other plans of the store, too")
-      .list("include", "WORD,...", "logs: why cells failed, as it was logged");
+      .list("include", "WORD,...", "logs: why cells failed; tokens: texts of routing maps");
   if (!line.parse(arguments)) return 0;
   if (!line.has("output")) {
     throw UserError(ExitCode::Usage, "report: -o FILE is missing: where the page goes");
@@ -80,6 +80,7 @@ int report_verb(const Arguments& arguments) {
   check_page_target(target, format);
   const PageQuery query = query_of_page(line);
   Listing listing = compared_listing(line);
+  require_stores(listing, "report");
   const PageData data = page_data(std::move(listing), query, inclusions_of(line),
                                   SlowProgress("report", "cells read"));
   std::uint64_t bytes = 0;

@@ -5,10 +5,12 @@
 
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
+#include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "sweeps/compare/arms_report.hpp"
+#include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/report/bits_per_byte.hpp"
 #include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
@@ -107,10 +109,17 @@ std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, Re
   std::vector<std::string> columns = query.columns;
   if (form == ResultsForm::Text && columns.empty()) columns = {listing.metric};
   const std::vector<std::string> metrics = arm_metrics(comparison, columns);
-  if (form == ResultsForm::Json) return arms_json(listing, comparison, metrics);
-  if (form == ResultsForm::Csv) return csv_of(arms_csv_table(comparison, metrics));
+  const std::vector<TwoStageAnswer> staged =
+      two_stage_answers(listing, two_stage_question(comparison, cells, metrics, allowed));
+  if (form == ResultsForm::Json) return arms_json(listing, comparison, metrics, staged);
+  if (form == ResultsForm::Csv) {
+    say_unshown(staged);
+    Table table = arms_csv_table(comparison, metrics);
+    add_two_stage_columns(table, listing, comparison, metrics, staged);
+    return csv_of(table);
+  }
   return arms_text(listing, comparison, metrics, colour_of_stdout()) +
-         footnotes(listing, cells, metrics);
+         two_stage_text(listing, staged) + footnotes(listing, cells, metrics);
 }
 
 }  // namespace

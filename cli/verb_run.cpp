@@ -15,6 +15,7 @@
 #include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
 #include "storage/leftovers.hpp"
 #include "sweeps/orders/orders.hpp"
@@ -63,14 +64,14 @@ int next_stage(const CommandLine& line, const Arguments& arguments, const Sweep&
                const std::filesystem::path& store, int code) {
   if (code != 0 && code != number_of(ExitCode::Partial)) return code;  // stopped: it resumes
   const bool decided = advance_two_stage(line, sweep, store);
-  const std::string said = two_stage_report(load_sweep(line), store);
+  const std::string said = printable(two_stage_report(line, store));
   if (line.has("quiet") || line.has("json-progress")) {
     log(LogLevel::Info, said.substr(0, said.find('\n')));
   } else {
     tell(said);
   }
   const auto record = decided ? read_two_stage(store) : std::nullopt;
-  if (!record || record->seeds.size() == record->first_seeds.size()) return code;
+  if (!record || record->added() == 0) return code;
   // This program again, as it was called: it finds the record.
   std::vector<std::string> again = {std::filesystem::read_symlink("/proc/self/exe").string(),
                                     "run"};
@@ -121,6 +122,7 @@ int run_verb(const Arguments& arguments) {
                     "--dry-run, --only and a launcher (-j N makes several processes)");
   }
   if (staged && advance_two_stage(line, sweep, store)) sweep = load_sweep(line);
+  if (!staged && launcher_rank() == 0) say_added_seeds(line, sweep, store);
   chosen_cells(sweep, line.text_of("only"));  // refused here rather than by every rank
   if (dry) return print_plan(sweep, store, 1, line.has("json"));
 

@@ -169,6 +169,7 @@ int submit_verb(const Arguments& arguments) {
   if (staged && !dry && !test && advance_two_stage(line, sweep, folder)) {
     sweep = load_planned_sweep(line);
   }
+  if (!staged) say_added_seeds(line, sweep, folder);
   refuse_over_budget(sweep, folder);
   const SlurmClient slurm;
   if (!dry && !slurm.present()) {
@@ -206,7 +207,7 @@ int submit_verb(const Arguments& arguments) {
     if (test) said = test_prepared(prepared, store, slurm);
     if (!looks) submit_prepared(prepared, store, slurm, [&] { return lock->check_deposed(); });
   }
-  if (staged && !line.has("json")) print(two_stage_report(sweep, folder));
+  if (staged && !line.has("json")) print(two_stage_report(line, folder));
   if (line.has("json")) {
     print(submit_json(prepared, missing, dry, said));
   } else {

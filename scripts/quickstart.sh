@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a bare machine to results: sets up, builds, trains the ten cells of configs/quickstart.yaml
-# on two ranks and shows the results. Further arguments go to `depthgrid run`, for example
+# From a bare machine to an answer: sets up, builds, trains the ten cells of configs/quickstart.yaml
+# on two ranks, shows the results and what they say, and makes a page of them. Further arguments go to `depthgrid run`, for example
 #   scripts/quickstart.sh --set train.steps=50 --store /tmp/short
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 scripts/setup.sh
@@ -43,7 +43,11 @@ say "   done in $(elapsed "$start")"
 
 say "== results ($depthgrid results $store)"
 "$depthgrid" results "$store"
+say "== what they say ($depthgrid compare $store)"
+"$depthgrid" compare "$store" || (($? == 4))  # 4: what was trained tells no difference, as one seed does not
+step page "making one page of pictures: $store.html" "see the log" "$depthgrid" report "$store" -o "$store.html"
 cat <<TEXT
+== to be read in a browser, and to be mailed: $store.html
 == everything that was recorded: $store/sweep.h5; in .venv/bin/python:
      import xarray as xr
      sweep = xr.open_dataset("$store/sweep.h5", engine="h5netcdf")

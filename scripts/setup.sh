@@ -5,6 +5,7 @@
 #   DEPTHGRID_CUDA=OFF     no nvcc, no GPU part
 #   DEPTHGRID_CUDA_HOME=D  the toolkit in folder D
 #   PYTHON=python3.12      the Python with which .venv is created
+#   CHROMIUM=P             the browser for the test of pages, if none of the usual names is in the PATH
 #   CMAKE_PREFIX_PATH=D    a LibTorch 2.11 of your own: the 4.7 GB of the wheel are not fetched
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -26,6 +27,17 @@ apt_install() {  # apt_install AS... -- PACKAGES...
     apt-get -o Acquire::Retries=3 install -y --no-install-recommends "$@"
 }
 
+as=()  # what makes a command the administrator's
+be_root() {
+  if ((EUID == 0)); then
+    as=(env)
+  elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [[ -t 0 ]] && sudo -v; }; }; then
+    as=(sudo -n)
+  else
+    return 1
+  fi
+}
+
 missing=()
 if command -v dpkg-query >/dev/null; then
   for package in "${packages[@]}"; do
@@ -37,16 +49,33 @@ else
 fi
 if ((${#missing[@]} == 0)); then
   command -v dpkg-query >/dev/null && skip "system packages" "all ${#packages[@]} are here"
-elif ((EUID == 0)); then
-  step apt "installing ${#missing[@]} system packages: ${missing[*]}" "see the log" \
-    apt_install env -- "${missing[@]}"
-elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [[ -t 0 ]] && sudo -v; }; }; then
-  step apt "installing ${#missing[@]} system packages by sudo: ${missing[*]}" "see the log" \
-    apt_install sudo -n -- "${missing[@]}"
+elif be_root; then
+  by=""
+  [[ ${as[0]} == sudo ]] && by=" by sudo"
+  step apt "installing ${#missing[@]} system packages$by: ${missing[*]}" "see the log" \
+    apt_install "${as[@]}" -- "${missing[@]}"
 else
   say "== system packages missing: ${#missing[@]}; neither root nor sudo is at hand."
   say "   Ask an administrator for this one line; meanwhile we go on with what is here:"
   say "     $apt_line"
+fi
+
+# A browser for one test, e2e.page, which is skipped without. It is a step of its own that may fail: Ubuntu has it as a
+# snap only.
+browser=""
+for name in "${CHROMIUM:-chromium}" google-chrome google-chrome-stable chrome; do
+  [[ -n $browser ]] || browser=$(command -v "$name") || true
+done
+if [[ -n $browser ]]; then
+  skip "Chromium" "$browser"
+elif command -v dpkg-query >/dev/null && be_root; then
+  MAY_FAIL=1
+  step apt-chromium "installing Chromium for the test of pages (190 MB to fetch, 0.7 GB on disk)" "no such package here" \
+    apt_install "${as[@]}" -- chromium
+  MAY_FAIL=0
+  ((step_status == 0)) || say "   going on without: the test e2e.page will be skipped"
+else
+  skip "Chromium" "none here; the test e2e.page will be skipped (Debian: apt-get install chromium; CHROMIUM=PATH names one)"
 fi
 
 # --- Python packages: LibTorch, formatter, linter, analysis --------------------------------------
@@ -64,14 +93,14 @@ for prefix in "${prefixes[@]}"; do
 done
 
 pip=("$venv/bin/python" -m pip --no-input --disable-pip-version-check install --retries 5)
-install() {  # install NAME "what" "cause" FILE: skipped when FILE's digest is the stamp's
+install() {  # install NAME "what" "cause" FILE [OPTION of pip...]: skipped when FILE's digest is the stamp's
   local stamp=$venv/.depthgrid-$1 digest
   digest=$(sha256sum <"$4")
   if [[ -f $stamp && $(<"$stamp") == "$digest" ]]; then
     skip "$2" "here already"
     return
   fi
-  step "pip-$1" "$2" "$3" "${pip[@]}" -r "$4"
+  step "pip-$1" "$2" "$3" "${pip[@]}" "${@:5}" -r "$4"
   printf '%s\n' "$digest" >"$stamp"
 }
 if [[ -n $own_torch ]]; then
@@ -81,6 +110,7 @@ else
     "no network to the package index, or less than 8 GB of free disk" requirements.txt
 fi
 install dev "clang-format, clang-tidy, shellcheck and netCDF4" "no network to the package index" requirements-dev.txt
+install page "axe-core for the test of pages" "no network to the package index" requirements-page.txt --no-deps
 install analysis "packages for reading results in Python" "no network to the package index" \
   requirements-analysis.txt
 

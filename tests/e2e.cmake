@@ -38,11 +38,12 @@ depthgrid_e2e(signals 1200)
 depthgrid_e2e(orders 1200)
 depthgrid_e2e(weights 1200)
 depthgrid_e2e(control 1200)
-foreach(name control_oracle label_sources comparison)
+foreach(name control_oracle label_sources comparison page)
   add_test(NAME e2e.${name} COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python -B
            ${PROJECT_SOURCE_DIR}/tests/e2e/${name}.py ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
   set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT 900)
 endforeach()
+set_tests_properties(e2e.page PROPERTIES SKIP_RETURN_CODE 77)  # no Chromium
 depthgrid_e2e(start_cells 1200)
 depthgrid_e2e(out_of_memory 1200)
 depthgrid_e2e(stop_in_evaluation 1200)
@@ -57,7 +58,10 @@ depthgrid_e2e(slurm_matrix 1800 slurm slow)
 add_test(NAME e2e.slurm_sweep COMMAND ${PROJECT_SOURCE_DIR}/tests/e2e/slurm_sweep.py
          ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 set_tests_properties(e2e.slurm_sweep PROPERTIES LABELS "e2e;slurm;slow" TIMEOUT 1800)
-set_tests_properties(e2e.slurm e2e.slurm_matrix e2e.slurm_sweep PROPERTIES SKIP_RETURN_CODE 77)  # no Slurm
+add_test(NAME e2e.until_ci_slurm COMMAND ${PROJECT_SOURCE_DIR}/tests/e2e/until_ci_slurm.py
+         ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+set_tests_properties(e2e.until_ci_slurm PROPERTIES LABELS "e2e;slurm" TIMEOUT 600)
+set_tests_properties(e2e.slurm e2e.slurm_matrix e2e.slurm_sweep e2e.until_ci_slurm PROPERTIES SKIP_RETURN_CODE 77)  # no Slurm
 depthgrid_e2e(bundle 1200)
 depthgrid_e2e(gpu_check 900)
 depthgrid_e2e(fused_alone 3600 slow)

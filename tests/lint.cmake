@@ -29,6 +29,11 @@ add_test(NAME lint.mutants COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python -B
          ${PROJECT_SOURCE_DIR}/tests/mutants/run.py --text --build ${PROJECT_BINARY_DIR})
 set_tests_properties(lint.mutants PROPERTIES LABELS lint TIMEOUT 120)
 
+# The tables of docs/findings.md are what `compare` says of docs/findings/*.csv.
+add_test(NAME lint.findings COMMAND ${PROJECT_SOURCE_DIR}/.venv/bin/python -B
+         ${PROJECT_SOURCE_DIR}/scripts/findings.py --build ${PROJECT_BINARY_DIR} check)
+set_tests_properties(lint.findings PROPERTIES LABELS lint TIMEOUT 120)
+
 # Every public header compiles alone. Ninja keeps one log a folder, so nothing else builds meanwhile.
 add_test(NAME lint.headers COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR}
          --target all_verify_interface_header_sets)

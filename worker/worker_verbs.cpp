@@ -18,6 +18,7 @@
 #include "worker/generate/generate.hpp"
 #include "worker/inspect/inspections.hpp"
 #include "worker/probe/probe_cells.hpp"
+#include "worker/probe/probe_text.hpp"
 #include "worker/run/run_service.hpp"
 #include "worker/weights/export_weights.hpp"
 
@@ -43,6 +44,8 @@ constexpr WorkerVerb kVerbs[] = {
     {"eval", Argument, [](Call c) { return eval_cell(parse_order<EvalOrder>(c.order)); }},
     {"probe", Argument, [](Call c) { return probe_cells(parse_order<ProbeOrder>(c.order)); }},
     {"generate", Argument, [](Call c) { return generate(parse_order<GenerateOrder>(c.order)); }},
+    {"tokens", Argument,
+     [](Call c) { return answer(probe_text(parse_order<TokensOrder>(c.order))); }},
     {"describe", Input, [](Call c) { return answer(describe(c.order)); }},
     {"audit", Input, [](Call c) { return answer(audit(c.order)); }},
     {"check", Input, check_verb}};

@@ -8,26 +8,38 @@
 #include <vector>
 
 #include "core/base/cell.hpp"
+#include "core/base/nan.hpp"
 
 namespace depthgrid {
 
-/// A variable of the probes, along one of its axes.
+/// A variable of the probes, or of the end of a cell, along one or two of its axes.
 struct ProfileRequest {
-  std::string_view variable;  // over cell, probe_step, … and this axis
-  std::string_view axis;      // depth, depth_edge, layer, exponent
+  std::string_view variable;  // over cell, and other axes
+  std::string_view axis;      // along it: depth, layer, exponent, fine_depth, probe_step, …
+  std::string_view by = {};   // a line for each entry of this one; empty: one line
+  /// Entry of an axis of names that counts in place of its first: "heldout" of steering_part.
+  std::string_view only = {};
 };
 
-/// What a probe saw of a finished cell at its last look.
+/// What a finished cell has of it.
 struct CellProfile {
-  double step = 0;             // of the look
-  std::vector<double> values;  // along the axis; NaN where nothing was seen
+  /// Optimiser steps done at the look; NaN along (or by) probe_step and for what has no looks.
+  double step = kNaN;
+  std::vector<double> at = {};  // (n) coordinates along the axis, ascending; of names 0, 1, …
+  std::vector<std::string> names = {};  // (n) the same as texts
+  std::vector<std::string> lines = {};  // (m) entries of `by`; without it one, empty
+  std::vector<double> values = {};      // (m, n), lines one after the other; NaN: nothing was seen
 };
 
-/// Reads them from a cell's `result.h5`, which is opened once. Axes besides cell, probe_step and
-/// the one asked for are averaged over, but for those of names (lyapunov_variant, token_class,
-/// eval_mode, …), of which the first counts.
+/// Reads them from a cell's `result.h5`, which is opened once.
+///
+/// Of a variable over probe_step, the last look with a number counts, unless all are asked for.
+/// Axes that are not asked for are averaged over (numbers that are finite), but for those of names
+/// that are alternatives (lyapunov_variant, token_class, steering_part, …), of which one entry
+/// counts. Types of weight are parts of one model: their mean counts. Entries without any number
+/// are left out: looks of other probes, layers that never skip tokens.
 /// @return  in the order of the requests; nothing where the file lacks the variable, the variable
-///          lacks the axis, or no look has a number.
+///          lacks an axis or the entry, or no number is finite.
 /// @throws StorageError as open_cell_file()
 std::vector<std::optional<CellProfile>> read_cell_profiles(
     const std::filesystem::path& result, const CellId& id,

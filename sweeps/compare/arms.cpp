@@ -58,7 +58,7 @@ void compare(const Listing& listing, const EvaluationBasis& basis,
     BasisMismatch found = basis.mismatch(a, b);
     return found ? found : training_mismatch(listing, a, b, told);
   };
-  SeedPairs pairs = seed_pairs(mine, theirs, true, mismatch);
+  SeedPairs pairs = seed_pairs(mine, theirs, equal_combinations(mine, theirs), mismatch);
   out.refused = std::move(pairs.refused);
   if (out.refused) return;
   if (pairs.seeds.empty()) {
@@ -110,7 +110,7 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
       arm.repeated += arm.seeds[i] == arm.seeds[i - 1] ? 1 : 0;
     }
   }
-  std::vector<std::string> told = factor_names(listing);  // arms of a file say how they differ
+  std::vector<std::string> told = leaves_of_arms(listing);
   told.insert(told.end(), allowed.begin(), allowed.end());
   for (const std::string& name : recorded_metrics(listing, cells)) {
     const EvaluationBasis basis(listing, name);

@@ -12,6 +12,7 @@
 #include "core/base/json_text.hpp"
 #include "sweeps/compare/arms_notes.hpp"
 #include "sweeps/compare/number_text.hpp"
+#include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/filter.hpp"
 #include "sweeps/report/provenance_notes.hpp"
@@ -267,7 +268,8 @@ Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::str
 }
 
 std::string arms_json(const Listing& listing, const ArmComparison& comparison,
-                      const std::vector<std::string>& metrics) {
+                      const std::vector<std::string>& metrics,
+                      const std::vector<TwoStageAnswer>& staged) {
   Json arms = Json::array();
   for (const ArmResults& arm : comparison.arms) arms.push_back(arm_json(listing, arm, metrics));
   const std::vector<std::size_t> shown = compared_cells(comparison);
@@ -284,7 +286,8 @@ std::string arms_json(const Listing& listing, const ArmComparison& comparison,
                   {"by", "arm"},
                   {"baseline", comparison.baseline.empty() ? Json() : Json(comparison.baseline)},
                   {"confidence", kConfidence},
-                  {"arms", arms}},
+                  {"arms", arms},
+                  {"until_ci", two_stage_json(listing, staged)}},
              2) +
          "\n";
 }

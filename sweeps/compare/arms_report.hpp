@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sweeps/compare/arms.hpp"
+#include "sweeps/compare/two_stage_intervals.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
@@ -28,8 +29,10 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
 Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::string>& metrics);
 
 /// {"schema": 1, "sweep", …, "by": "arm", "baseline", "confidence", "arms": [{arm, tag, baseline,
-/// cells, counts, seeds, overrides, metrics}]}; docs/cli.md.
+/// cells, counts, seeds, overrides, metrics}], "until_ci": […]}; docs/cli.md.
+/// @param staged  what the record of `--until-ci` says to it.
 std::string arms_json(const Listing& listing, const ArmComparison& comparison,
-                      const std::vector<std::string>& metrics);
+                      const std::vector<std::string>& metrics,
+                      const std::vector<TwoStageAnswer>& staged = {});
 
 }  // namespace depthgrid

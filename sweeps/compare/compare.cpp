@@ -5,11 +5,15 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
 #include "storage/columns/variables.hpp"
+#include "sweeps/compare/combination_pairing.hpp"
+#include "sweeps/compare/multiplicity.hpp"
 #include "sweeps/compare/training_basis.hpp"
 #include "sweeps/compare/variance.hpp"
 #include "sweeps/report/evaluation_basis.hpp"
@@ -19,15 +23,13 @@ namespace depthgrid {
 namespace {
 
 using FigureOf = std::function<double(std::size_t row)>;
-using MismatchOf = std::function<BasisMismatch(std::size_t, std::size_t)>;
 
 /// What all tables of one answer share.
 struct ComparisonContext {
   const Listing& listing;
-  const ComparisonQuery& query;
   FigureOf figure;
-  MismatchOf mismatch;
-  bool maximize = false;
+  EvidenceRules rules;
+  DetectableEffects& detectable;
 };
 
 /// Effects at one level of another factor: the level, and its cells.
@@ -42,104 +44,6 @@ std::vector<Slice> slices_of(const Listing& listing, const std::vector<std::size
   for (const ComparedGroup& group : design_of(listing, rows, leaf).groups) {
     if (group.level) out.push_back({fmt::format("{} = {}", leaf, group.name), group.cells});
   }
-  return out;
-}
-
-std::vector<double> averages_of(const GroupFigures& figures) {
-  std::vector<double> out;
-  for (const auto& [seed, value] : seed_averages(figures)) out.push_back(value);
-  return out;
-}
-
-/// One seed of a group: reached if all of the combinations that count have, and then their mean.
-/// @param other  of the other side. @param both  only combinations that it has, too, count.
-Reached reached_by(const ComparisonContext& context, const std::map<std::string, CellFigure>& own,
-                   const std::map<std::string, CellFigure>& other, bool both) {
-  Reached out{.reached = true, .at = 0};
-  double n = 0;
-  for (const auto& [combination, figure] : own) {
-    if (both && !other.contains(combination)) continue;
-    const Reached& one = context.query.derived->reached.at(figure.row);
-    out.reached = out.reached && one.reached;
-    out.at += one.at;
-    ++n;
-  }
-  out.at /= n;
-  return out;
-}
-
-/// Nothing unless the metric is steps to a target that some cell of a pair never reached.
-std::optional<CensoredComparison> censored_of(const ComparisonContext& context,
-                                              const GroupFigures& mine, const GroupFigures& theirs,
-                                              const SeedPairs& pairs, bool by_combination) {
-  const auto& derived = context.query.derived;
-  if (!derived || derived->reached.empty()) return std::nullopt;
-  std::vector<Reached> a, b;
-  bool all = true;
-  for (const std::int64_t seed : pairs.seeds) {
-    a.push_back(reached_by(context, mine.at(seed), theirs.at(seed), by_combination));
-    b.push_back(reached_by(context, theirs.at(seed), mine.at(seed), by_combination));
-    all = all && a.back().reached && b.back().reached;
-  }
-  if (all) return std::nullopt;
-  return censored_comparison(a, b);
-}
-
-std::vector<std::size_t> rows_of(const GroupFigures& figures) {
-  std::vector<std::size_t> out;
-  for (const auto& [seed, of_seed] : figures) {
-    for (const auto& [combination, figure] : of_seed) out.push_back(figure.row);
-  }
-  return out;
-}
-
-ContrastEvidence evidence_of(const ComparisonContext& context, const GroupFigures& mine,
-                             const GroupFigures& theirs, bool by_combination) {
-  ContrastEvidence out;
-  out.pairs = seed_pairs(mine, theirs, by_combination, context.mismatch);
-  if (out.pairs.refused) return out;
-  if (out.pairs.seeds.empty()) {
-    const bool common = std::ranges::any_of(
-        mine, [&theirs](const auto& entry) { return theirs.contains(entry.first); });
-    const std::vector<double> a = averages_of(mine), b = averages_of(theirs);
-    if (common || a.empty() || b.empty()) return out;
-    for (const std::size_t row : rows_of(mine)) {
-      for (const std::size_t other : rows_of(theirs)) {
-        if ((out.pairs.refused = context.mismatch(row, other))) return out;
-      }
-    }
-    out.unpaired = welch_difference(a, b);
-    out.sample = summary_of(a);
-    out.baseline = summary_of(b);
-    return out;
-  }
-  std::vector<double> differences = out.pairs.differences();
-  out.censored = censored_of(context, mine, theirs, out.pairs, by_combination);
-  out.sample = summary_of(out.pairs.mine);
-  out.baseline = summary_of(out.pairs.theirs);
-  out.contrast = paired_contrast(differences);
-  out.effect = paired_effect(out.contrast);
-  out.g_av = hedges_g_av(out.pairs.mine, out.pairs.theirs);
-  out.flips = sign_flip_test(differences);
-  out.signs = sign_test(differences);
-  if (context.query.margin) {
-    out.equivalence = equivalence_test(out.contrast, *context.query.margin);
-  }
-  out.detectable = detectable_effect(out.contrast.n, out.contrast.sd, kVerdictLevel);
-  out.seeds_needed = pairs_needed(out.contrast.mean, out.contrast.sd, kVerdictLevel);
-  if (out.censored) {
-    out.signs = out.censored->signs;
-    if (out.censored->reached_a + out.censored->reached_b == 0) out.signs.p = kNaN;  // all are ties
-  } else if (std::isnan(out.contrast.p)) {  // nothing varies: neither do the signs say anything
-    out.flips = {};
-    out.signs.p = kNaN;
-  }
-  out.simultaneous = out.contrast.interval;
-  out.holm = out.p();
-  if (context.maximize) {
-    for (double& d : differences) d = -d;
-  }
-  out.improved = improvement_share(differences);
   return out;
 }
 
@@ -188,14 +92,47 @@ void take_first_level(const Listing& listing, Design& design) {
   design.baseline_name = at->name;
 }
 
+/// A factor that was asked for, with others that are one with it.
+struct AskedFactor {
+  std::string leaf;
+  std::vector<std::string> with;
+};
+
+/// Whether each level of one leaf goes with one level of the other.
+bool move_together(const Listing& listing, const std::vector<std::size_t>& rows,
+                   const std::string& a, const std::string& b) {
+  const auto moves = [&](const std::string& with, const std::string& factor) {
+    const std::vector<std::string> all = design_of(listing, rows, factor).moving_with;
+    return std::ranges::find(all, with) != all.end();
+  };
+  return moves(a, b) && moves(b, a);
+}
+
+std::vector<AskedFactor> asked_factors(const Listing& listing, const std::vector<std::size_t>& rows,
+                                       const std::vector<std::string>& by) {
+  std::vector<AskedFactor> out;
+  for (const std::string& name : by) {
+    const auto one = std::ranges::find_if(out, [&](const AskedFactor& factor) {
+      return move_together(listing, rows, factor.leaf, name);
+    });
+    if (one == out.end()) {
+      out.push_back({name, {}});
+    } else {
+      one->with.push_back(name);
+    }
+  }
+  return out;
+}
+
 EffectTable effect_table(const ComparisonContext& context, const std::vector<std::size_t>& rows,
-                         const std::string& factor, std::string_view baseline,
+                         const AskedFactor& factor, std::string_view baseline,
                          const std::string& within) {
   const Listing& listing = context.listing;
-  Design design = design_of(listing, rows, factor, baseline);
+  Design design = design_of(listing, rows, factor.leaf, baseline);
   if (!design.baseline && !within.empty()) take_first_level(listing, design);
   EffectTable out;
-  out.factor = factor;
+  out.factor = factor.leaf;
+  out.with = factor.with;
   out.within = within;
   out.baseline_name = design.baseline_name;
   out.baseline_selected = design.baseline.has_value();
@@ -208,11 +145,14 @@ EffectTable effect_table(const ComparisonContext& context, const std::vector<std
   for (const ComparedGroup& group : design.groups) {
     ComparedRow& row = out.rows.emplace_back(group);
     const GroupFigures mine = group_figures(listing, design, group, context.figure);
-    row.values = averages_of(mine);
+    for (const auto& [seed, value] : seed_averages(mine)) row.values.push_back(value);
     row.all = summary_of(row.values);
     if (group.baseline || !design.baseline) continue;
-    const bool alike = group.level.has_value() == design.groups[*design.baseline].level.has_value();
-    row.evidence = evidence_of(context, mine, theirs, alike);
+    CombinationPairing pairing =
+        combination_pairing(listing, design, group, mine, design.groups[*design.baseline], theirs);
+    row.evidence =
+        contrast_evidence(context.rules, mine, theirs, pairing.paired, context.detectable);
+    row.evidence->compared_with = std::move(pairing.note);
   }
   add_trend(context, design, out);
   return out;
@@ -318,8 +258,12 @@ ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
 
 }  // namespace
 
+std::string EffectTable::title() const {
+  return with.empty() ? factor : fmt::format("{} (with {})", factor, fmt::join(with, ", "));
+}
+
 std::string goal_of(const Listing& listing, const std::string& metric) {
-  if (metric == listing.metric) return listing.goal;
+  if (metric == listing.metric && !listing.goal.empty()) return listing.goal;
   if (metric.starts_with("steps_to_target.") || metric.starts_with("late_noise.")) {
     return "minimize";
   }
@@ -336,25 +280,27 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   const EvaluationBasis basis(listing, measured);
   std::vector<std::string> told = query.by;
   told.insert(told.end(), query.allowed.begin(), query.allowed.end());
-  const std::vector<std::string> leaves = factor_names(listing);
+  const std::vector<std::string> leaves = leaves_of_arms(listing);
+  told.insert(told.end(), leaves.begin(), leaves.end());
   const auto mismatch = [&](std::size_t a, std::size_t b) {
     BasisMismatch found = basis.mismatch(a, b);
     if (!found) found = parameter_mismatch(listing, a, b, query.parameter_tolerance);
     if (found) return found;
-    // Arms of a sweep file say how they differ.
-    const bool levels = std::ranges::all_of(query.by, [&](const std::string& factor) {
-      return level_of(listing, a, factor) != nullptr && level_of(listing, b, factor) != nullptr;
-    });
-    std::vector<std::string> all = told;
-    if (!levels) all.insert(all.end(), leaves.begin(), leaves.end());
-    return training_mismatch(listing, a, b, all);
+    return training_mismatch(listing, a, b, told);
   };
   const auto figure = [&](std::size_t row) {
     const auto& metrics = listing.cells[row].metrics;
     const auto at = metrics.find(query.metric);
     return at == metrics.end() ? kNaN : at->second;
   };
-  const ComparisonContext context{listing, query, figure, mismatch, query.goal == "maximize"};
+  DetectableEffects detectable;
+  const ComparisonContext context{listing,
+                                  figure,
+                                  {.mismatch = mismatch,
+                                   .derived = query.derived ? &*query.derived : nullptr,
+                                   .margin = query.margin,
+                                   .maximize = query.goal == "maximize"},
+                                  detectable};
 
   Comparison out;
   out.metric = query.metric;
@@ -371,24 +317,28 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
       if (!group.level) out.outside.push_back(group.name);
     }
   }
+  const std::vector<AskedFactor> factors = asked_factors(listing, rows, query.by);
   const auto baseline_of = [&](std::size_t i) { return i == 0 ? query.baseline : std::string(); };
-  for (std::size_t i = 0; i < query.by.size(); ++i) {
+  out.within = query.within;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const std::size_t first = out.effects.size();
     if (query.within.empty()) {
-      out.effects.push_back(effect_table(context, rows, query.by[i], baseline_of(i), ""));
-      continue;
+      out.effects.push_back(effect_table(context, rows, factors[i], baseline_of(i), ""));
+    } else {
+      for (const Slice& slice : slices_of(listing, rows, query.within)) {
+        out.effects.push_back(
+            effect_table(context, slice.rows, factors[i], baseline_of(i), slice.name));
+      }
     }
-    for (const Slice& slice : slices_of(listing, rows, query.within)) {
-      out.effects.push_back(
-          effect_table(context, slice.rows, query.by[i], baseline_of(i), slice.name));
-    }
+    if (out.effects.size() > first) out.by.push_back(out.effects[first].title());
   }
   // Effects at single levels of the other factors asked for.
-  for (std::size_t i = 0; i < query.by.size() && query.within.empty(); ++i) {
-    for (std::size_t j = 0; j < query.by.size(); ++j) {
+  for (std::size_t i = 0; i < factors.size() && query.within.empty(); ++i) {
+    for (std::size_t j = 0; j < factors.size(); ++j) {
       if (i == j) continue;
-      for (const Slice& slice : slices_of(listing, rows, query.by[j])) {
+      for (const Slice& slice : slices_of(listing, rows, factors[j].leaf)) {
         EffectTable table =
-            effect_table(context, slice.rows, query.by[i], baseline_of(i), slice.name);
+            effect_table(context, slice.rows, factors[i], baseline_of(i), slice.name);
         table.exploratory = true;
         out.effects.push_back(std::move(table));
       }
@@ -396,15 +346,15 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   }
   judge(out);
   if (query.within.empty()) {
-    for (std::size_t i = 0; i < query.by.size(); ++i) {
-      for (std::size_t j = i + 1; j < query.by.size(); ++j) {
-        out.variance.push_back(variance_table(listing, rows, {query.by[i], query.by[j]},
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      for (std::size_t j = i + 1; j < factors.size(); ++j) {
+        out.variance.push_back(variance_table(listing, rows, {factors[i].leaf, factors[j].leaf},
                                               {baseline_of(i), baseline_of(j)}, figure, mismatch));
       }
     }
-    if (query.by.size() == 1) {
-      out.variance.push_back(
-          variance_table(listing, rows, {query.by[0], ""}, {query.baseline, ""}, figure, mismatch));
+    if (factors.size() == 1) {
+      out.variance.push_back(variance_table(listing, rows, {factors[0].leaf, ""},
+                                            {query.baseline, ""}, figure, mismatch));
     }
   }
   return out;

@@ -1,20 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "core/base/nan.hpp"
-#include "sweeps/compare/contrast.hpp"
-#include "sweeps/compare/curve.hpp"
+#include "sweeps/compare/contrast_evidence.hpp"
 #include "sweeps/compare/derived_metric.hpp"
 #include "sweeps/compare/design.hpp"
-#include "sweeps/compare/multiplicity.hpp"
-#include "sweeps/compare/seed_pairs.hpp"
 #include "sweeps/compare/two_way.hpp"
 #include "sweeps/compare/variance.hpp"
 
@@ -35,31 +28,9 @@ struct ComparisonQuery {
   std::optional<DerivedMetric> derived = std::nullopt;
 };
 
-/// "maximize" for accuracies, areas and gains, else "minimize"; the sweep's own for its metric.
+/// "maximize" for accuracies, areas and gains, else "minimize"; the sweep's own for its metric,
+/// which a table does not tell.
 std::string goal_of(const Listing& listing, const std::string& metric);
-
-/// What the pairs of one group and the baseline say; contrast.hpp has the meaning of each number.
-struct ContrastEvidence {
-  SeedPairs pairs;
-  SampleSummary sample, baseline;          // of the pairs
-  PairedContrast contrast;                 // of mine − theirs
-  std::optional<MeanDifference> unpaired;  // without a common seed (Welch): no p, no verdict
-  PairedEffect effect;
-  double g_av = kNaN;
-  SignFlipTest flips;
-  SignTest signs;
-  ImprovementShare improved;
-  EquivalenceTest equivalence;    // with a margin
-  double detectable = kNaN;       // at these pairs, power .8, the level of a single test
-  double seeds_needed = kNaN;     // for the difference as it is, likewise
-  ConfidenceLimits simultaneous;  // of the family; else as it is alone
-  double holm = kNaN;             // within the family
-  ContrastVerdict verdict = ContrastVerdict::Undecided;
-  /// Of steps to a target, where some seed never reached it: no mean, p is that of the sign test.
-  std::optional<CensoredComparison> censored;
-
-  double p() const { return censored ? signs.p : contrast.p; }
-};
 
 /// A group beside the baseline.
 struct ComparedRow {
@@ -72,7 +43,8 @@ struct ComparedRow {
 /// The groups of one factor; with `within`, at one level of another.
 struct EffectTable {
   std::string factor;
-  std::string within;  // "data.seq_len = 64", else empty
+  std::vector<std::string> with = {};  // other factors asked for that move with it: one with it
+  std::string within = {};             // "data.seq_len = 64", else empty
   std::string baseline_name;
   bool baseline_selected = false;
   bool exploratory = false;  // not of the family: no Holm, the verdict is that of a single test
@@ -80,6 +52,9 @@ struct EffectTable {
   std::vector<std::string> others, moving_with;  // see Design
   std::optional<MonotoneTrend> trend;            // of three or more levels that are numbers
   std::size_t trend_seeds = 0;
+
+  /// "model.d_model", or "model.d_model (with model.n_heads)".
+  std::string title() const;
 };
 
 /// The answer.
@@ -89,6 +64,8 @@ struct Comparison {
   std::optional<double> margin;
   std::string note;                  // of a derived metric
   std::size_t family = 0;            // contrasts in Holm's family
+  std::vector<std::string> by;       // titles of the factors that it is of
+  std::string within;                // the leaf at each level of which it is
   std::vector<std::string> outside;  // arms without the leaf of `within`: in no table
   std::vector<EffectTable> effects;
   std::vector<VarianceTable> variance;
@@ -97,9 +74,10 @@ struct Comparison {
 /// Effects of each factor against its baseline, on seeds as units.
 ///
 /// For each seed, figures are averaged with equal weights over the complete combinations of the
-/// other factors, so n is the number of seeds. The family of Holm's correction is all contrasts of
-/// the factors asked for; with several factors, effects at single levels of the others and
-/// interactions are exploratory.
+/// other factors, so n is the number of seeds. Leaves that move together, as the columns of a
+/// `zip`, are one factor, that of the first one asked for. The family of Holm's correction is all
+/// contrasts of the factors asked for; with several factors, effects at single levels of the others
+/// and interactions are exploratory.
 /// @param rows  of the listing, that take part.
 /// @throws UserError (Usage) for a factor, level, metric or word that is not there.
 Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>& rows,

@@ -1,19 +1,22 @@
 #include "sweeps/compare/compare_report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sweeps/compare/arms_notes.hpp"
+#include "sweeps/compare/compare_notes.hpp"
 #include "sweeps/compare/number_text.hpp"
+#include "sweeps/report/csv_listing.hpp"
 #include "sweeps/report/provenance_notes.hpp"
 
 namespace depthgrid {
 namespace {
+
+constexpr double kSameMean = 1e-12;  // of the mean: less is rounding
 
 double half_of(const ConfidenceLimits& limits) {
   return (limits.high - limits.low) / 2;
@@ -50,21 +53,50 @@ std::string verdict_of(const ContrastEvidence& evidence, std::optional<double> m
   return std::string(contrast_verdict_text(evidence.verdict));
 }
 
-/// A row's columns after the level: those of the effects.
-std::vector<std::string> effect_columns(const ComparedRow& row, bool exploratory,
+/// Whether some difference is to other cells of the baseline than its own mean is shown of.
+bool is_of_other_cells(const EffectTable& table) {
+  const auto base =
+      std::ranges::find_if(table.rows, [](const ComparedRow& row) { return row.group.baseline; });
+  if (base == table.rows.end()) return false;
+  const double shown = base->all.mean;
+  return std::ranges::any_of(table.rows, [shown](const ComparedRow& row) {
+    if (!row.evidence || row.evidence->baseline.n == 0) return false;
+    const double mean = row.evidence->baseline.mean;
+    return mean != shown && !(std::abs(mean - shown) <= kSameMean * std::abs(shown));
+  });
+}
+
+/// Columns of a table of effects after the group and its cells.
+struct EffectColumns {
+  bool baseline = false;  // the mean that a difference is to
+  bool exploratory = false;
+};
+
+std::vector<TableColumn> effect_titles(const EffectColumns& columns, const std::string& metric) {
+  std::vector<TableColumn> out = {{metric, Align::Right}, {"n", Align::Right}};
+  if (columns.baseline) out.push_back({"baseline", Align::Right});
+  out.insert(out.end(),
+             {{"difference", Align::Right}, {"95 % interval", Align::Left}, {"p", Align::Right}});
+  if (!columns.exploratory) out.push_back({"Holm p", Align::Right});
+  out.push_back({"verdict", Align::Left});
+  return out;
+}
+
+std::vector<std::string> effect_entries(const ComparedRow& row, const EffectColumns& columns,
                                         std::optional<double> margin) {
   const bool compared = row.evidence && row.evidence->sample.n > 0;
   const SampleSummary& sample = compared ? row.evidence->sample : row.all;
   std::vector<std::string> out = {mean_text(sample), std::to_string(sample.n)};
   if (!row.evidence) {
-    out.resize(exploratory ? 6 : 7);
+    out.resize(effect_titles(columns, "").size());
     return out;
   }
   const ContrastEvidence& evidence = *row.evidence;
+  if (columns.baseline) out.push_back(compared ? mean_text(evidence.baseline) : "-");
   out.push_back(difference_of(evidence));
   out.push_back(interval_of(evidence));
   out.push_back(probability_text(evidence.p()));
-  if (!exploratory) out.push_back(probability_text(evidence.holm));
+  if (!columns.exploratory) out.push_back(probability_text(evidence.holm));
   out.push_back(verdict_of(evidence, margin));
   return out;
 }
@@ -75,33 +107,36 @@ std::string effects_text(const EffectTable& table, const Comparison& comparison,
   const bool tagged = std::ranges::any_of(table.rows, [](const ComparedRow& row) {
     return !row.group.tag.empty() && row.group.tag != row.group.name;
   });
-  Table out{{{table.factor}}, {}};
+  const EffectColumns columns{is_of_other_cells(table), table.exploratory};
+  Table out{{{table.title()}}, {}};
   if (tagged) out.columns.push_back({"tag"});
   out.columns.push_back({"cells", Align::Right});
   if (lacking) out.columns.push_back({"missing"});
-  for (const char* title : {"", "n", "difference", "95 % interval", "p", "Holm p", "verdict"}) {
-    const std::string name = title;
-    if (name == "Holm p" && table.exploratory) continue;
-    const bool left = name == "95 % interval" || name == "verdict";
-    out.columns.push_back(
-        {name.empty() ? comparison.metric : name, left ? Align::Left : Align::Right});
+  for (TableColumn& column : effect_titles(columns, comparison.metric)) {
+    out.columns.push_back(std::move(column));
   }
   for (const ComparedRow& row : table.rows) {
     std::vector<std::string> line = {row.group.name + (row.group.baseline ? " *" : "")};
     if (tagged) line.push_back(row.group.tag == row.group.name ? "" : row.group.tag);
     line.push_back(std::to_string(row.group.cells.size()));
     if (lacking) line.push_back(missing_text(row.group.counts));
-    for (std::string& entry : effect_columns(row, table.exploratory, comparison.margin)) {
+    for (std::string& entry : effect_entries(row, columns, comparison.margin)) {
       line.push_back(std::move(entry));
     }
     out.rows.push_back(std::move(line));
   }
-  return text_of(out, colour);
+  std::string text = text_of(out, colour);
+  if (columns.baseline) {
+    text +=
+        "baseline: its mean over the cells that a difference is to; beside *, over all of its "
+        "own\n";
+  }
+  return text;
 }
 
 /// What each pair says beyond the interval and its p; empty if no contrast has two pairs.
 std::string evidence_text(const EffectTable& table, Colour colour) {
-  Table out{{{table.factor},
+  Table out{{{table.title()},
              {"all at once"},
              {"sign-flip p", Align::Right},
              {"g"},
@@ -114,7 +149,7 @@ std::string evidence_text(const EffectTable& table, Colour colour) {
     const ContrastEvidence& e = *row.evidence;
     const bool known = std::isfinite(e.seeds_needed);
     out.rows.push_back(
-        {row.group.name, interval_text(e.simultaneous), probability_text(e.flips.p),
+        {row.group.name, interval_text(e.simultaneous), exact_probability_text(e.flips.p),
          std::isnan(e.effect.g)
              ? "-"
              : fmt::format("{:.2f}", e.effect.g) + limits_text(e.effect.g_interval, 2),
@@ -128,61 +163,13 @@ std::string evidence_text(const EffectTable& table, Colour colour) {
   return out.rows.empty() ? std::string() : text_of(out, colour);
 }
 
-/// "64: reached by 3 of 5 seeds, 5 of the baseline: no mean, …".
-std::string censored_text(const ComparedRow& row, const CensoredComparison& c) {
-  std::string out =
-      fmt::format("{}: target reached by {} of its {} seeds, by {} of the baseline's: no mean{}",
-                  row.group.name, c.reached_a, c.pairs, c.reached_b,
-                  c.reached_a + c.reached_b == 0 ? "" : "; the p is that of the sign test");
-  if (std::isfinite(c.low)) out += fmt::format("; the mean difference is at least {:+.4g}", c.low);
-  if (std::isfinite(c.high)) out += fmt::format("; the mean difference is at most {:+.4g}", c.high);
-  return out + "\n";
-}
-
-/// "64: 2 cells have no partner".
-std::string left_out_notes(const EffectTable& table) {
-  std::string out;
-  for (const ComparedRow& row : table.rows) {
-    if (!row.evidence) continue;
-    const SeedPairs& pairs = row.evidence->pairs;
-    if (pairs.refused) {
-      out += fmt::format("no difference for {}: {}{}{}\n", row.group.name, pairs.refused.text(),
-                         pairs.refused.advice.empty() ? "" : "; ", pairs.refused.advice);
-    }
-    std::vector<std::string> parts;
-    if (!pairs.left_out.empty()) {
-      parts.push_back(fmt::format("seeds {} of it alone", seeds_text(pairs.left_out)));
-    }
-    if (!pairs.baseline_left_out.empty()) {
-      parts.push_back(fmt::format("seeds {} of {} alone", seeds_text(pairs.baseline_left_out),
-                                  table.baseline_name));
-    }
-    if (!pairs.unpaired.empty()) {
-      parts.push_back(fmt::format("{} cell{} whose partner is missing", pairs.unpaired.size(),
-                                  pairs.unpaired.size() == 1 ? "" : "s"));
-    }
-    if (!parts.empty() && !row.evidence->unpaired) {
-      out += fmt::format("{}: left out: {}\n", row.group.name, fmt::join(parts, "; "));
-    }
-    if (const auto& censored = row.evidence->censored) {
-      out += censored_text(row, *censored);
-    } else if (row.evidence->contrast.n >= 2 && std::isnan(row.evidence->contrast.p)) {
-      const bool finite = std::isfinite(row.evidence->contrast.mean);
-      out += fmt::format("{}: {} of its {} seeds {}: no p\n", row.group.name,
-                         finite ? "the differences" : "a figure", row.evidence->contrast.n,
-                         finite ? "do not vary" : "is infinite");
-    }
-  }
-  return out;
-}
-
 std::string trend_text(const EffectTable& table) {
   if (!table.trend) return {};
   const MonotoneTrend& trend = *table.trend;
   return fmt::format(
       "trend over {}, {} seeds: slope {:.3g} per unit [{:.3g}, {:.3g}], p {}; monotone, Page's L: "
       "p {}\n",
-      table.factor, table.trend_seeds, trend.slope.mean, trend.slope.interval.low,
+      table.title(), table.trend_seeds, trend.slope.mean, trend.slope.interval.low,
       trend.slope.interval.high, probability_text(trend.slope.p), probability_text(trend.p));
 }
 
@@ -237,119 +224,7 @@ std::string variance_text(const VarianceTable& table) {
   return out;
 }
 
-/// What all tables have in common.
-std::string common_notes(const Comparison& comparison) {
-  std::size_t pairs = 0, undecided = 0, compared = 0;
-  for (const EffectTable& table : comparison.effects) {
-    for (const ComparedRow& row : table.rows) {
-      if (!row.evidence) continue;
-      ++compared;
-      if (!std::isnan(row.evidence->p())) pairs = std::max(pairs, row.evidence->contrast.n);
-      undecided +=
-          !std::isnan(row.evidence->p()) && row.evidence->verdict == ContrastVerdict::Undecided;
-    }
-  }
-  if (compared == 0) return {};
-  std::string out =
-      "* baseline; difference: level − baseline, of means over the seeds of both (the n pairs)\n";
-  if (pairs >= 2) {
-    out += fmt::format(
-        "p: t test of the pairs; Holm p and `all at once`: of the family of {} contrast{}; "
-        "improved: share of seeds\ndetectable: by a single test with power .8, at these seeds; "
-        "seeds for this: to detect a difference of this size\n",
-        comparison.family, comparison.family == 1 ? "" : "s");
-    const double least = std::pow(2.0, 1 - static_cast<double>(pairs));
-    if (least >= kVerdictLevel) {
-      out += fmt::format("no sign-flip p of {} seeds is below {:.4g}\n", pairs, least);
-    }
-  }
-  if (comparison.margin) {
-    out += fmt::format("no effect beyond δ: two one-sided tests that it lies within ± {}\n",
-                       shortest(*comparison.margin));
-  }
-  if (undecided > 0 && !comparison.margin) {
-    out += "undecided is not equal: --margin δ asks whether a difference is smaller than δ\n";
-  }
-  return out;
-}
-
 }  // namespace
-
-std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<std::size_t>& rows,
-                                      const Comparison& comparison) {
-  std::size_t groups = 0, figures = 0, pairs = 0;
-  bool baseline = false, refused = false, infinite = false, censored = false;
-  bool unpaired = false;  // cells whose partner in another combination is missing
-  for (const EffectTable& table : comparison.effects) {
-    groups = std::max(groups, table.rows.size());
-    baseline = baseline || table.baseline_selected;
-    for (const ComparedRow& row : table.rows) {
-      figures += row.all.n;
-      if (!row.evidence) continue;
-      if (!std::isnan(row.evidence->p())) return std::nullopt;
-      pairs = std::max(pairs, row.evidence->contrast.n);
-      censored = censored || row.evidence->censored;
-      unpaired = unpaired || !row.evidence->pairs.unpaired.empty();
-      infinite =
-          infinite || (row.evidence->contrast.n > 0 && !std::isfinite(row.evidence->contrast.mean));
-      refused = refused || row.evidence->pairs.refused;
-    }
-  }
-  std::array<std::size_t, 7> counts{};
-  std::set<std::int64_t> seeds;
-  bool open = false;
-  for (const std::size_t row : rows) {
-    const CellStatus status = listing.cells[row].status;
-    ++counts[static_cast<std::size_t>(status)];
-    seeds.insert(listing.cells[row].seed);
-    open = open || status == CellStatus::Pending || status == CellStatus::Running;
-  }
-  const std::size_t completed = counts[static_cast<std::size_t>(CellStatus::Completed)];
-  const ExitCode code = open ? ExitCode::Unfinished : ExitCode::Partial;
-  const std::string missing = missing_text(counts);
-  if (rows.empty()) return NoContrast{"no cell is selected", ExitCode::Partial};
-  if (completed == 0) {
-    return NoContrast{fmt::format("no cell has completed: {}{}", missing,
-                                  open ? "; depthgrid run trains them" : ""),
-                      code};
-  }
-  if (figures == 0) {
-    return NoContrast{fmt::format("none of the {} completed cells has a number for {}", completed,
-                                  comparison.metric),
-                      ExitCode::Partial};
-  }
-  if (groups < 2) {
-    return NoContrast{"there is one group only: nothing to compare it with", ExitCode::Partial};
-  }
-  if (!baseline) {
-    const std::string& name = comparison.effects.front().baseline_name;
-    return NoContrast{name.empty() ? "this sweep has no baseline: --baseline NAME compares with one"
-                                   : "no cell of the baseline " + name + " is selected",
-                      ExitCode::Partial};
-  }
-  if (refused) return NoContrast{"what is there cannot be compared", ExitCode::Partial};
-  if (pairs == 1 && seeds.size() == 1) {
-    return NoContrast{
-        "one seed says nothing of the spread: no interval, no p, no verdict; seeds: 5 "
-        "in the sweep file adds some",
-        code};
-  }
-  if (pairs == 1) {
-    return NoContrast{"one seed is in both sides: no interval, no p, no verdict", code};
-  }
-  if (pairs == 0 && unpaired) {
-    return NoContrast{"no combination of the other factors has completed in both sides of a pair",
-                      code};
-  }
-  if (pairs == 0) return NoContrast{"no seed has completed in both sides of a pair", code};
-  if (censored) {
-    return NoContrast{"no seed has reached the target: no mean, no p, no verdict",
-                      ExitCode::Partial};
-  }
-  return NoContrast{infinite ? "a figure is infinite: no mean, no p, no verdict"
-                             : "no difference varies over the seeds: no p, no verdict",
-                    ExitCode::Partial};
-}
 
 std::string comparison_text(const Listing& listing, const Comparison& comparison, Colour colour) {
   std::string out = fmt::format("{}{}: {} is better\n", comparison.metric,
@@ -376,7 +251,7 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
   for (const VarianceTable& table : comparison.variance) out += variance_text(table);
   std::ranges::sort(rows);
   rows.erase(std::ranges::unique(rows).begin(), rows.end());
-  return out + common_notes(comparison) + provenance_notes(listing, rows);
+  return out + common_notes(comparison) + tables_note(listing) + provenance_notes(listing, rows);
 }
 
 }  // namespace depthgrid

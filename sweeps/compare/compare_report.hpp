@@ -2,22 +2,14 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "core/base/error.hpp"
 #include "sweeps/compare/compare.hpp"
+#include "sweeps/compare/no_contrast.hpp"
+#include "sweeps/compare/two_stage_intervals.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
-
-/// Why a comparison has no contrast with a p: what is there, and what to do.
-struct NoContrast {
-  std::string sentence;
-  ExitCode code;  // Unfinished while cells are to be trained, else Partial
-};
-
-/// Nothing if some contrast has a p.
-std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<std::size_t>& rows,
-                                      const Comparison& comparison);
 
 /// For people: a table of effects for each factor and one of the evidence; below them what they are
 /// of, what was left out or refused, trends, interactions and shares of variance.
@@ -27,8 +19,10 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
 /// For spreadsheets: one row per group of each table, in full precision.
 Table comparison_csv_table(const Comparison& comparison);
 
-/// {"schema": 1, "metric", "goal", …, "effects": […], "variance": […]}; docs/cli.md.
+/// {"schema": 1, "metric", "goal", …, "effects": […], "variance": […], "until_ci": […]};
+/// docs/cli.md. @param staged  what records of `--until-ci` say to it.
 std::string comparison_json(const Listing& listing, const Comparison& comparison,
-                            const std::optional<NoContrast>& problem);
+                            const std::optional<NoContrast>& problem,
+                            const std::vector<TwoStageAnswer>& staged = {});
 
 }  // namespace depthgrid

@@ -6,6 +6,7 @@
 
 #include "core/base/json_text.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/provenance_notes.hpp"
 
@@ -25,6 +26,13 @@ TableJson limits(const ConfidenceLimits& of) {
 
 TableJson sample(const SampleSummary& of) {
   return {{"n", of.n}, {"mean", number(of.mean)}, {"sd", number(of.sd)}};
+}
+
+/// With Student's interval of the mean.
+TableJson sample_of(const ComparedRow& row) {
+  TableJson out = sample(row.all);
+  out["interval"] = limits(paired_contrast(row.values).interval);
+  return out;
 }
 
 TableJson refusal(const BasisMismatch& refused) {
@@ -71,6 +79,7 @@ TableJson evidence(const Listing& listing, const ContrastEvidence& of, bool in_f
       {"seeds", of.pairs.seeds},
       {"values", {{"group", of.pairs.mine}, {"baseline", of.pairs.theirs}}},
       {"baseline", sample(of.baseline)},
+      {"compared_with", of.compared_with.empty() ? TableJson() : TableJson(of.compared_with)},
       {"combinations", of.pairs.combinations},
       {"left_out",
        {{"group", of.pairs.left_out}, {"baseline", of.pairs.baseline_left_out}, {"cells", cells}}},
@@ -114,7 +123,7 @@ TableJson effects(const Listing& listing, const EffectTable& of) {
          {"cells", group.cells.size()},
          {"missing", group.missing()},
          {"diverged", group.count(CellStatus::Diverged)},
-         {"all", sample(row.all)},
+         {"all", sample_of(row)},
          {"contrast",
           row.evidence ? evidence(listing, *row.evidence, !of.exploratory) : TableJson()}});
   }
@@ -206,7 +215,8 @@ Table comparison_csv_table(const Comparison& comparison) {
                             "seeds_needed",
                             "verdict",
                             "seeds",
-                            "refused"}) {
+                            "refused",
+                            "compared_with"}) {
     out.columns.push_back({title});
   }
   const auto real = [](double x) { return std::isnan(x) ? std::string() : shortest(x); };
@@ -254,14 +264,16 @@ Table comparison_csv_table(const Comparison& comparison) {
                           std::isfinite(e.seeds_needed) ? real(e.seeds_needed) : "",
                           tested ? std::string(contrast_verdict_text(e.verdict)) : "",
                           fmt::format("{}", fmt::join(e.pairs.seeds, " ")),
-                          e.pairs.refused.text()});
+                          e.pairs.refused.text(),
+                          e.compared_with});
     }
   }
   return out;
 }
 
 std::string comparison_json(const Listing& listing, const Comparison& comparison,
-                            const std::optional<NoContrast>& problem) {
+                            const std::optional<NoContrast>& problem,
+                            const std::vector<TwoStageAnswer>& staged) {
   TableJson tables = TableJson::array(), variances = TableJson::array();
   for (const EffectTable& table : comparison.effects) tables.push_back(effects(listing, table));
   for (const VarianceTable& table : comparison.variance) variances.push_back(variance(table));
@@ -270,6 +282,7 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"sweep", listing.sweep},
                        {"store", listing.store},
                        {"stores", listing.stores},
+                       {"tables", listing.tables},
                        {"metric", comparison.metric},
                        {"unit", comparison.unit.empty() ? TableJson() : TableJson(comparison.unit)},
                        {"goal", comparison.goal},
@@ -282,7 +295,8 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"outside", comparison.outside},
                        {"problem", problem ? TableJson(problem->sentence) : TableJson()},
                        {"effects", tables},
-                       {"variance", variances}},
+                       {"variance", variances},
+                       {"until_ci", two_stage_json(listing, staged)}},
              2) +
          "\n";
 }

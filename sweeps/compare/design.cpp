@@ -131,7 +131,8 @@ Design design_of(const Listing& listing, const std::vector<std::size_t>& rows,
   std::ranges::stable_partition(out.groups, [&out](const ComparedGroup& group) {
     return out.of_arms() || group.level.has_value();
   });
-  const bool arms_of_one_store = factor == "arm" && listing.stores.empty();
+  const bool arms_of_one_store =
+      factor == "arm" && listing.stores.empty() && listing.tables.empty();
   if (!arms_of_one_store) sort_leaves(listing, sorted, out);  // arms differ in nothing else
   out.combination.resize(listing.cells.size());
   for (const std::size_t row : sorted) {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <string>
 
 #include <fmt/format.h>
 
+#include "core/config/value.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
@@ -39,6 +42,13 @@ std::string probability_text(double p) {
   if (p >= .9995) return "1";
   std::string out = fmt::format("{:.{}f}", p, p < .001 ? 5 : p < .01 ? 4 : 3);
   return out.substr(1);  // without the zero before the point
+}
+
+std::string exact_probability_text(double p) {
+  constexpr std::size_t kFourDigits = 6;  // "0.0625"
+  const std::string whole = std::isfinite(p) ? shortest(p) : std::string();
+  return whole.size() == kFourDigits && whole.starts_with("0.") ? whole.substr(1)
+                                                                : probability_text(p);
 }
 
 }  // namespace depthgrid

@@ -24,4 +24,8 @@ std::string interval_text(const ConfidenceLimits& limits);
 /// Three digits, "<.0001" below that, "-" for NaN.
 std::string probability_text(double p);
 
+/// The same of a p that is a count over a power of two, with four digits where these are all: .0625
+/// is then not printed as less than itself.
+std::string exact_probability_text(double p);
+
 }  // namespace depthgrid

@@ -2,26 +2,93 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <set>
-#include <string_view>
+#include <string>
+#include <utility>
 
 namespace depthgrid {
 namespace {
 
-/// Number of combinations that some seed has.
-std::size_t all_combinations(const GroupFigures& figures) {
-  std::set<std::string_view> out;
+using FiguresOfSeed = std::map<std::string, CellFigure>;
+
+/// Combinations that some seed has.
+std::set<std::string> known_combinations(const GroupFigures& figures) {
+  std::set<std::string> out;
   for (const auto& [seed, of_seed] : figures) {
     for (const auto& [combination, figure] : of_seed) out.insert(combination);
   }
-  return out.size();
+  return out;
 }
 
-/// Sums of one seed over its complete combinations.
-struct SeedSums {
-  double mine = 0, theirs = 0;
-  std::size_t n = 0;
+/// The figures of a seed at these combinations, as far as they are there.
+std::vector<CellFigure> figures_among(const FiguresOfSeed& of_seed,
+                                      const std::vector<std::string>& combinations) {
+  std::vector<CellFigure> out;
+  for (const std::string& combination : combinations) {
+    const auto at = of_seed.find(combination);
+    if (at != of_seed.end()) out.push_back(at->second);
+  }
+  return out;
+}
+
+void add_weighted(const std::vector<CellFigure>& figures, std::vector<WeightedRow>& rows,
+                  double& sum) {
+  double total = 0;
+  for (const CellFigure& figure : figures) {
+    total += figure.value;
+    rows.push_back({figure.row, 1 / static_cast<double>(figures.size())});
+  }
+  sum += total / static_cast<double>(figures.size());
+}
+
+/// One seed of both groups.
+struct PairOfSeed {
+  PairRows rows;
+  double mine = 0, theirs = 0;  // sums over the complete ones of the paired combinations
+  std::size_t n = 0;            // how many these are
+  std::vector<CellFigure> incomplete_mine, incomplete_theirs;
+  BasisMismatch refused;
 };
+
+PairOfSeed pair_of_seed(const FiguresOfSeed& mine, const FiguresOfSeed& theirs,
+                        const std::vector<PairedCombinations>& paired,
+                        const std::function<BasisMismatch(std::size_t, std::size_t)>& mismatch) {
+  PairOfSeed out;
+  for (const PairedCombinations& one : paired) {
+    const std::vector<CellFigure> a = figures_among(mine, one.mine);
+    const std::vector<CellFigure> b = figures_among(theirs, one.theirs);
+    if (a.size() < one.mine.size() || b.size() < one.theirs.size() || a.empty() || b.empty()) {
+      out.incomplete_mine.insert(out.incomplete_mine.end(), a.begin(), a.end());
+      out.incomplete_theirs.insert(out.incomplete_theirs.end(), b.begin(), b.end());
+      continue;
+    }
+    for (const CellFigure& own : a) {
+      for (const CellFigure& other : b) {
+        if ((out.refused = mismatch(own.row, other.row))) return out;
+      }
+    }
+    add_weighted(a, out.rows.mine, out.mine);
+    add_weighted(b, out.rows.theirs, out.theirs);
+    ++out.n;
+  }
+  for (std::vector<WeightedRow>* rows : {&out.rows.mine, &out.rows.theirs}) {
+    for (WeightedRow& row : *rows) row.weight /= static_cast<double>(out.n);
+  }
+  return out;
+}
+
+/// Adds the rows of figures that no complete pair has, each once.
+void add_unpaired(const std::vector<CellFigure>& incomplete, const std::vector<WeightedRow>& used,
+                  std::vector<std::size_t>& out) {
+  const std::size_t first = out.size();
+  for (const CellFigure& figure : incomplete) {
+    const bool known = std::ranges::find(used, figure.row, &WeightedRow::row) != used.end() ||
+                       std::find(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                                 figure.row) != out.end();
+    if (!known) out.push_back(figure.row);
+  }
+}
 
 }  // namespace
 
@@ -40,7 +107,7 @@ GroupFigures group_figures(const Listing& listing, const Design& design, const C
 }
 
 std::map<std::int64_t, double> seed_averages(const GroupFigures& figures) {
-  const std::size_t all = all_combinations(figures);
+  const std::size_t all = known_combinations(figures).size();
   std::map<std::int64_t, double> out;
   for (const auto& [seed, of_seed] : figures) {
     if (of_seed.size() < all) continue;
@@ -57,50 +124,44 @@ std::vector<double> SeedPairs::differences() const {
   return out;
 }
 
-SeedPairs seed_pairs(const GroupFigures& mine, const GroupFigures& theirs, bool by_combination,
+std::vector<PairedCombinations> equal_combinations(const GroupFigures& mine,
+                                                   const GroupFigures& theirs) {
+  std::set<std::string> all = known_combinations(mine);
+  all.merge(known_combinations(theirs));
+  std::vector<PairedCombinations> out;
+  for (const std::string& combination : all) out.push_back({{combination}, {combination}});
+  return out;
+}
+
+std::vector<PairedCombinations> whole_groups(const GroupFigures& mine, const GroupFigures& theirs) {
+  const std::set<std::string> a = known_combinations(mine), b = known_combinations(theirs);
+  return {{{a.begin(), a.end()}, {b.begin(), b.end()}}};
+}
+
+SeedPairs seed_pairs(const GroupFigures& mine, const GroupFigures& theirs,
+                     const std::vector<PairedCombinations>& paired,
                      const std::function<BasisMismatch(std::size_t, std::size_t)>& mismatch) {
   SeedPairs out;
-  const std::size_t all_mine = all_combinations(mine), all_theirs = all_combinations(theirs);
   for (const auto& [seed, own] : mine) {
     const auto at = theirs.find(seed);
     if (at == theirs.end()) {
       out.left_out.push_back(seed);
       continue;
     }
-    const auto& other = at->second;
-    SeedSums sums;
-    const bool whole = own.size() == all_mine && other.size() == all_theirs;
-    for (const auto& [combination, figure] : own) {
-      const auto partner = by_combination ? other.find(combination) : other.begin();
-      if (partner == other.end() || (!by_combination && !whole)) {
-        out.unpaired.push_back(figure.row);
-        continue;
-      }
-      for (auto at_there = partner; at_there != other.end(); ++at_there) {
-        if (BasisMismatch found = mismatch(figure.row, at_there->second.row)) {
-          SeedPairs none;
-          none.refused = std::move(found);
-          return none;
-        }
-        if (by_combination) break;
-      }
-      ++sums.n;
-      sums.mine += figure.value;
-      if (by_combination) sums.theirs += partner->second.value;
+    PairOfSeed pair = pair_of_seed(own, at->second, paired, mismatch);
+    if (pair.refused) {
+      SeedPairs none;
+      none.refused = std::move(pair.refused);
+      return none;
     }
-    for (const auto& [combination, figure] : other) {
-      if (by_combination ? !own.contains(combination) : !whole) {
-        out.unpaired.push_back(figure.row);
-      } else if (!by_combination) {
-        sums.theirs += figure.value;
-      }
-    }
-    if (sums.n == 0) continue;
-    const auto n = static_cast<double>(sums.n);
-    out.combinations = std::max(out.combinations, sums.n);
+    add_unpaired(pair.incomplete_mine, pair.rows.mine, out.unpaired);
+    add_unpaired(pair.incomplete_theirs, pair.rows.theirs, out.unpaired);
+    if (pair.n == 0) continue;
+    out.combinations = std::max(out.combinations, pair.rows.mine.size());
     out.seeds.push_back(seed);
-    out.mine.push_back(sums.mine / n);
-    out.theirs.push_back(sums.theirs / (by_combination ? n : static_cast<double>(all_theirs)));
+    out.mine.push_back(pair.mine / static_cast<double>(pair.n));
+    out.theirs.push_back(pair.theirs / static_cast<double>(pair.n));
+    out.rows.push_back(std::move(pair.rows));
   }
   for (const auto& [seed, other] : theirs) {
     if (!mine.contains(seed)) out.baseline_left_out.push_back(seed);

@@ -32,24 +32,48 @@ GroupFigures group_figures(const Listing& listing, const Design& design, const C
 /// combination that another seed of the group has are left out.
 std::map<std::int64_t, double> seed_averages(const GroupFigures& figures);
 
+/// Combinations of two groups of which the means are compared with each other.
+struct PairedCombinations {
+  std::vector<std::string> mine, theirs;
+};
+
+/// Each combination with itself.
+std::vector<PairedCombinations> equal_combinations(const GroupFigures& mine,
+                                                   const GroupFigures& theirs);
+
+/// All of one group with all of the other.
+std::vector<PairedCombinations> whole_groups(const GroupFigures& mine, const GroupFigures& theirs);
+
+/// A cell of a pair, and its share in the pair's figure.
+struct WeightedRow {
+  std::size_t row;
+  double weight;
+};
+
+/// The cells of one pair.
+struct PairRows {
+  std::vector<WeightedRow> mine, theirs;
+};
+
 /// Two groups, seed by seed.
 struct SeedPairs {
   std::vector<std::int64_t> seeds;  // ascending
   std::vector<double> mine, theirs;
+  std::vector<PairRows> rows;  // that these are of
   /// Seeds with figures in one of the two groups only, in this one or in the baseline: no pair.
   std::vector<std::int64_t> left_out, baseline_left_out;
-  std::size_t combinations = 0;       // that a pair is the mean of, at most
+  std::size_t combinations = 0;       // of this group that a pair is the mean of, at most
   std::vector<std::size_t> unpaired;  // rows of pairs of which the other cell is missing
   BasisMismatch refused;              // why cells cannot be compared: then there is no pair
 
   std::vector<double> differences() const;  // mine − theirs
 };
 
-/// The seeds of both groups. The figure of a seed is the mean over the combinations that are
-/// complete there, with equal weights; others leave both sides. A group without a level has
-/// combinations of its own: there seeds are compared by seed_averages().
+/// The seeds of both groups. The figure of a seed is the mean, with equal weights, over those of
+/// the paired combinations that are complete there; the cells of others leave both sides.
 /// @param mismatch  of two rows; the first one that is found refuses all.
-SeedPairs seed_pairs(const GroupFigures& mine, const GroupFigures& theirs, bool by_combination,
+SeedPairs seed_pairs(const GroupFigures& mine, const GroupFigures& theirs,
+                     const std::vector<PairedCombinations>& paired,
                      const std::function<BasisMismatch(std::size_t, std::size_t)>& mismatch);
 
 }  // namespace depthgrid

@@ -67,6 +67,10 @@ SteinStatus stein_width_status(double half_width, const SampleSummary& first,
 
 }  // namespace
 
+double stein_seeds(double sd, const SteinRule& rule) {
+  return seeds_wanted(stein_quantile(rule), sd, rule);
+}
+
 SteinPlan stein_plan(std::span<const std::vector<double>> first_stage, const SteinRule& rule) {
   const double t = stein_quantile(rule);
   SteinPlan out;

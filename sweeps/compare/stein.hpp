@@ -53,6 +53,10 @@ struct SteinRule {
   double confidence = kConfidence;
 };
 
+/// max(n0, ⌈(t s / W)²⌉): seeds that one contrast of deviation s asks for, not cut at max_seeds.
+/// @throws Error as stein_plan().
+double stein_seeds(double sd, const SteinRule& rule);
+
 /// What the rule can say of a contrast.
 enum class SteinStatus : std::uint8_t {
   Met,          ///< the half-width is ≤ W

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,6 +47,33 @@ void check_allowed_words(std::span<const std::string> words) {
     throw UserError(ExitCode::Usage, fmt::format("--allow {}: one or more of {} was expected", word,
                                                  fmt::join(kAllowedWords, ", ")));
   }
+}
+
+std::vector<std::string> leaves_of_arms(const Listing& listing) {
+  struct LeafInStore {
+    std::size_t cells = 0;
+    std::set<std::string> values;
+  };
+  std::map<std::string, std::map<std::string, LeafInStore>> leaves;  // by leaf, then store
+  std::map<std::string, std::size_t> cells;                          // by store
+  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
+    const std::string& store = listing.store_of(row);
+    ++cells[store];
+    for (const auto& [leaf, value] : listing.cells[row].overrides) {
+      LeafInStore& one = leaves[leaf][store];
+      ++one.cells;
+      one.values.insert(canonical_json(value));
+    }
+  }
+  leaves.erase("seed");
+  std::vector<std::string> out;
+  for (const auto& [leaf, stores] : leaves) {
+    const bool varies = std::ranges::any_of(stores, [&cells](const auto& store) {
+      return store.second.values.size() > 1 || store.second.cells < cells.at(store.first);
+    });
+    if (varies || listing.stores.empty()) out.push_back(leaf);
+  }
+  return out;
 }
 
 BasisMismatch training_mismatch(const Listing& listing, std::size_t mine, std::size_t theirs,

@@ -21,6 +21,10 @@ inline constexpr std::string_view kAllowedWords[] = {"order", "clip", "code", "a
 /// @throws UserError (Usage) for a word that is none of them.
 void check_allowed_words(std::span<const std::string> words);
 
+/// Leaves in which the arms of one sweep file differ: the file has told them. Of several stores,
+/// those that vary within one.
+std::vector<std::string> leaves_of_arms(const Listing& listing);
+
 /// In what two cells were trained that is not what is compared; nothing where it is not known, as
 /// in results of older releases, and of cells that are one.
 ///

@@ -3,30 +3,23 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
+#include <initializer_list>
 #include <set>
-#include <utility>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "core/base/json_text.hpp"
-#include "storage/files/publish.hpp"
-#include "storage/files/sealed_file.hpp"
-#include "storage/files/set_aside.hpp"
+#include "core/base/printable.hpp"
 #include "sweeps/compare/compare.hpp"
-#include "sweeps/compare/number_text.hpp"
+#include "sweeps/compare/stage_cells.hpp"
 #include "sweeps/compare/stein.hpp"
 #include "sweeps/report/results_query.hpp"
-#include "sweeps/report/table.hpp"
 
 namespace depthgrid {
 namespace {
-
-constexpr const char* kRecordName = "until_ci.json";
-constexpr int kRecordVersion = 1;
 
 struct WantedWidth {
   double number = 0;
@@ -60,26 +53,6 @@ std::vector<std::int64_t> seeds_of(const Listing& listing) {
   return out;
 }
 
-std::vector<std::int64_t> seeds_of(const Sweep& sweep) {
-  std::vector<std::int64_t> out;
-  for (const CellPlan& cell : sweep.cells) {
-    const std::int64_t seed = cell.config.integer("seed");
-    if (std::ranges::find(out, seed) == out.end()) out.push_back(seed);
-  }
-  return out;
-}
-
-/// Values of the metric by arm and seed, of completed cells.
-std::map<std::string, std::map<std::int64_t, double>> values_by_arm(const Listing& listing) {
-  std::map<std::string, std::map<std::int64_t, double>> out;
-  for (const CellSummary& cell : listing.cells) {
-    const auto at = cell.metrics.find(listing.metric);
-    if (cell.status != CellStatus::Completed || at == cell.metrics.end()) continue;
-    out[cell.arm].emplace(cell.seed, at->second);
-  }
-  return out;
-}
-
 std::string baseline_arm(const Listing& listing) {
   for (std::size_t row = 0; row < listing.cells.size(); ++row) {
     if (listing.baseline[row]) return listing.cells[row].arm;
@@ -87,47 +60,39 @@ std::string baseline_arm(const Listing& listing) {
   return {};
 }
 
-/// Differences to the baseline, in the order of these seeds; NaN where one is missing.
-std::vector<double> differences_of(const std::map<std::int64_t, double>& mine,
-                                   const std::map<std::int64_t, double>& theirs,
-                                   const std::vector<std::int64_t>& seeds) {
-  std::vector<double> out;
-  for (const std::int64_t seed : seeds) {
-    const auto a = mine.find(seed), b = theirs.find(seed);
-    out.push_back(a == mine.end() || b == theirs.end() ? kNaN : a->second - b->second);
+/// "deep,s3, deep,s4 and 2 more"; empty if no cell has this status.
+std::string cells_text(const Listing& listing, std::initializer_list<CellStatus> statuses) {
+  std::vector<std::string> names;
+  for (const CellSummary& cell : listing.cells) {
+    if (std::ranges::find(statuses, cell.status) != statuses.end()) names.push_back(cell.alias);
   }
-  return out;
+  constexpr std::size_t kMost = 6;
+  const std::size_t more = names.size() - std::min(kMost, names.size());
+  names.resize(names.size() - more);
+  return fmt::format("{}{}", fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-/// Names the cells that have ended without a result; throws if there are any.
+/// Names the cells that have ended without a result, and what helps; throws if there are any.
 void refuse_broken_cells(const Listing& listing) {
-  std::vector<std::string> broken;
-  for (const CellSummary& cell : listing.cells) {
-    if (cell.status == CellStatus::Diverged || is_failure(cell.status)) {
-      broken.push_back(fmt::format("{} ({})", cell.alias, name_of(cell.status)));
-    }
-  }
-  if (broken.empty()) return;
-  constexpr std::size_t kMost = 6;
-  const std::size_t more = broken.size() - std::min(kMost, broken.size());
-  broken.resize(broken.size() - more);
+  const std::string store = shell_word(listing.store);
+  std::string out;
+  const auto say = [&](std::string_view how, const std::string& cells, const std::string& help) {
+    if (!cells.empty()) out += fmt::format("\n  {}: {}: {}", how, cells, help);
+  };
+  say("diverged", cells_text(listing, {CellStatus::Diverged}),
+      "trained again, they diverge again: give their arm another learning rate or clipping "
+      "(train.lr, train.clip) in the sweep file, or leave it out");
+  say("failed", cells_text(listing, {CellStatus::Failed, CellStatus::Oom}),
+      fmt::format("depthgrid retry --failed {}, then the same command", store));
+  say("cancelled", cells_text(listing, {CellStatus::Cancelled}),
+      fmt::format("depthgrid retry --class cancelled {}, then the same command", store));
+  if (out.empty()) return;
   throw UserError(
       ExitCode::Partial,
-      fmt::format(
-          "--until-ci: stage one needs every seed of every arm, and there are cells without "
-          "a result: {}{}; mend them (depthgrid retry, other leaves), or take the arm out of "
-          "the sweep",
-          fmt::join(broken, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
-}
-
-std::filesystem::path record_file(const std::filesystem::path& store) {
-  return store / kRecordName;
-}
-
-SteinRule rule_of(const TwoStageRecord& record) {
-  return {.first_seeds = record.first_seeds.size(),
-          .half_width = record.half_width,
-          .max_seeds = static_cast<std::size_t>(record.max_seeds)};
+      "--until-ci: stage one needs every seed of every arm, and there are cells without "
+      "a result:" +
+          out);
 }
 
 }  // namespace
@@ -160,47 +125,33 @@ void check_two_stage(const Sweep& sweep, const TwoStageRequest& request) {
   if (sweep.metric.empty()) refuse("the sweep has no metric");
 }
 
-std::optional<TwoStageRecord> read_two_stage(const std::filesystem::path& store) {
-  const std::filesystem::path file = record_file(store);
-  if (!something_at(file)) return std::nullopt;
-  try {
-    const nlohmann::ordered_json json = parse_ordered_json(read_text_file(file));
-    if (json.at("version").get<int>() != kRecordVersion) throw Error("another version");
-    TwoStageRecord out;
-    out.metric = json.at("metric").get<std::string>();
-    out.asked = json.at("asked").get<std::string>();
-    out.half_width = json.at("half_width").get<double>();
-    out.max_seeds = json.at("max_seeds").get<std::int64_t>();
-    out.first_seeds = json.at("first_seeds").get<std::vector<std::int64_t>>();
-    out.seeds = json.at("seeds").get<std::vector<std::int64_t>>();
-    out.met = json.at("met").get<bool>();
-    for (const auto& one : json.at("contrasts")) {
-      out.contrasts.push_back({one.at("arm").get<std::string>(), one.at("sd").get<double>(),
-                               one.at("half_width").get<double>()});
-    }
-    return out;
-  } catch (const std::exception& error) {
-    throw StorageError(
-        file,
-        fmt::format("is damaged ({}): it says which seeds --until-ci has added; move "
-                    "it away to decide anew, or name the seeds with --set seeds=[…]",
-                    error.what()),
-        ExitCode::BadData);
+void check_same_two_stage(const TwoStageRecord& record, const Sweep& sweep,
+                          const TwoStageRequest& request) {
+  const auto refuse = [&](const std::string& why) {
+    throw UserError(ExitCode::Usage, fmt::format("--until-ci {} --max-seeds {}: {}",
+                                                 request.half_width, request.max_seeds, why));
+  };
+  if (record.asked != request.half_width || record.max_seeds != request.max_seeds ||
+      record.metric != sweep.metric || record.baseline != sweep.baseline_arm) {
+    refuse(
+        fmt::format("stage one of this store has been decided for --until-ci {} --max-seeds {} "
+                    "in {} to {}, and is never decided twice: that would choose seeds by what "
+                    "they show; use another --store for another question",
+                    record.asked, record.max_seeds, record.metric, record.baseline));
   }
-}
-
-void publish_two_stage(const std::filesystem::path& store, const TwoStageRecord& record) {
-  nlohmann::ordered_json contrasts = nlohmann::ordered_json::array();
-  for (const TwoStageContrast& one : record.contrasts) {
-    contrasts.push_back({{"arm", one.arm}, {"sd", one.sd}, {"half_width", one.half_width}});
+  std::vector<std::string> late;
+  for (const CellPlan& cell : sweep.cells) {
+    const bool known =
+        cell.baseline || std::ranges::find(record.contrasts, cell.arm, &TwoStageContrast::arm) !=
+                             record.contrasts.end();
+    if (!known && std::ranges::find(late, cell.arm) == late.end()) late.push_back(cell.arm);
   }
-  const nlohmann::ordered_json json = {
-      {"version", kRecordVersion},     {"metric", record.metric},
-      {"asked", record.asked},         {"half_width", record.half_width},
-      {"max_seeds", record.max_seeds}, {"first_seeds", record.first_seeds},
-      {"seeds", record.seeds},         {"met", record.met},
-      {"contrasts", contrasts}};
-  publish_once(record_file(store), json_text(json, 2) + "\n");
+  if (late.empty()) return;
+  refuse(
+      fmt::format("stage one of this store has been decided without {}: depthgrid run, or "
+                  "submit, without --until-ci trains what is new on the same seeds; another "
+                  "--store decides for all arms",
+                  fmt::join(late, ", ")));
 }
 
 std::optional<TwoStageRecord> decide_two_stage(const Listing& listing,
@@ -220,14 +171,13 @@ std::optional<TwoStageRecord> decide_two_stage(const Listing& listing,
   out.asked = request.half_width;
   out.max_seeds = request.max_seeds;
   out.first_seeds = seeds_of(listing);
-  const auto values = values_by_arm(listing);
-  const std::string baseline = baseline_arm(listing);
+  out.baseline = baseline_arm(listing);
+  const StageCells cells(listing, listing.store, listing.metric);
   const WantedWidth wanted = wanted_width(request.half_width);
   out.half_width = wanted.number;
   if (wanted.per_cent) {
-    std::vector<double> theirs;
-    for (const auto& [seed, value] : values.at(baseline)) theirs.push_back(value);
-    const auto width = stein_half_width(wanted.number, theirs, out.first_seeds.size());
+    const auto width = stein_half_width(wanted.number, cells.figures(out.baseline, out.first_seeds),
+                                        out.first_seeds.size());
     if (!width) throw UserError(ExitCode::BadData, "--until-ci: the baseline's mean is no number");
     out.half_width = *width;
   }
@@ -235,10 +185,9 @@ std::optional<TwoStageRecord> decide_two_stage(const Listing& listing,
   for (const ComparedRow& row : comparison.effects.front().rows) {
     if (row.group.baseline) continue;
     out.contrasts.push_back({row.group.name, 0, 0});
-    differences.push_back(
-        differences_of(values.at(row.group.name), values.at(baseline), out.first_seeds));
+    differences.push_back(cells.differences(row.group.name, out.baseline, out.first_seeds));
   }
-  const SteinPlan plan = stein_plan(differences, rule_of(out));
+  const SteinPlan plan = stein_plan(differences, stein_rule(out));
   if (!plan.unusable.empty()) {
     throw UserError(ExitCode::BadData,
                     fmt::format("--until-ci: {} has a difference that is no number",
@@ -253,54 +202,6 @@ std::optional<TwoStageRecord> decide_two_stage(const Listing& listing,
   std::int64_t next = *std::ranges::max_element(out.seeds) + 1;
   while (out.seeds.size() < plan.seeds) out.seeds.push_back(next++);
   return out;
-}
-
-std::string seeds_setting(const Sweep& sweep) {
-  return fmt::format("seeds=[{}]", fmt::join(seeds_of(sweep), ", "));
-}
-
-std::optional<std::string> added_seeds(const TwoStageRecord& record, const Sweep& sweep) {
-  std::vector<std::int64_t> all = seeds_of(sweep);
-  const std::size_t own = all.size();
-  for (const std::int64_t seed : record.seeds) {
-    if (std::ranges::find(all, seed) == all.end()) all.push_back(seed);
-  }
-  if (all.size() == own) return std::nullopt;
-  return fmt::format("seeds=[{}]", fmt::join(all, ", "));
-}
-
-std::string two_stage_text(const Listing& listing, const TwoStageRecord& record) {
-  std::string out = fmt::format(
-      "--until-ci {}: half-width of {:.4g} in {}; stage one of {} seeds asks for {}{}\n",
-      record.asked, record.half_width, record.metric, record.first_seeds.size(),
-      record.seeds.size(),
-      record.met ? "" : fmt::format(" (--max-seeds {}: wider than asked)", record.max_seeds));
-  const auto values = values_by_arm(listing);
-  const std::string baseline = baseline_arm(listing);
-  Table table{{{"arm"},
-               {"seeds", Align::Right},
-               {"difference", Align::Right},
-               {"95 % interval"},
-               {"half-width", Align::Right}},
-              {}};
-  bool all = values.contains(baseline);
-  for (const TwoStageContrast& one : record.contrasts) {
-    if (!all || !values.contains(one.arm)) {
-      all = false;
-      break;
-    }
-    const SteinInterval interval =
-        stein_interval(differences_of(values.at(one.arm), values.at(baseline), record.seeds),
-                       record.seeds.size(), rule_of(record));
-    all = all && !std::isnan(interval.mean);
-    table.rows.push_back(
-        {one.arm, std::to_string(interval.n), difference_text(interval.mean, interval.half_width),
-         interval_text(interval.interval), fmt::format("{:.4g}", interval.half_width)});
-  }
-  if (!all) return out;
-  return out + text_of(table) +
-         fmt::format("each interval by the deviation of stage one and its {} degrees of freedom\n",
-                     record.first_seeds.size() - 1);
 }
 
 }  // namespace depthgrid

@@ -145,7 +145,7 @@ std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial
   if (access(plugin_of(trial).c_str(), R_OK) != 0) {
     out.push_back({"CUDA and NCCL", FindingLevel::Problem,
                    "libdepthgrid_cuda.so is not beside depthgrid",
-                   "build with CUDA (README.md), or set resources.device: cpu"});
+                   "build with CUDA (docs/troubleshooting.md), or set resources.device: cpu"});
     return out;
   }
   out.push_back(nccl_of_plugin(trial, run, true));

@@ -76,6 +76,12 @@ static constexpr auto members(const GenerateOrder*) {
                     std::pair("json", &O::json));
 }
 
+static constexpr auto members(const TokensOrder*) {
+  using O = TokensOrder;
+  return std::tuple(std::pair("store", &O::store), std::pair("cell", &O::cell),
+                    std::pair("sequences", &O::sequences));
+}
+
 template <typename Order>
 concept HasMembers = requires(const Order* order) { members(order); };
 
@@ -129,6 +135,8 @@ template std::string order_text(const ProbeOrder&);
 template ProbeOrder parse_order(std::string_view);
 template std::string order_text(const GenerateOrder&);
 template GenerateOrder parse_order(std::string_view);
+template std::string order_text(const TokensOrder&);
+template TokensOrder parse_order(std::string_view);
 
 std::vector<const CellPlan*> first_of_each_structure(const std::vector<CellPlan>& cells) {
   std::vector<const CellPlan*> out;

@@ -100,6 +100,13 @@ struct GenerateOrder {
   bool json = false;
 };
 
+/// `depthgrid report --include tokens`: on which texts probes look at a cell.
+struct TokensOrder {
+  std::string store;           // its folder
+  std::string cell;            // id
+  std::int64_t sequences = 1;  // the first ones of the probe set
+};
+
 /// Leaf resources.hang as RunOrder::hang.
 double hang_of(const CellConfig& run);
 

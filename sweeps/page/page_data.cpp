@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/base/error.hpp"
-#include "storage/cells/cell_profile.hpp"
 #include "storage/store.hpp"
-#include "sweeps/page/depth_pictures.hpp"
+#include "sweeps/page/probe_sights.hpp"
+#include "sweeps/page/token_texts.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kMostCurves = 1000;  // of single cells: a sample of more
 constexpr std::size_t kMostFactors = 4;
-constexpr std::size_t kMostProfiles = 20;  // cells of an arm whose depth is shown
 
 /// The periodic evaluation that goes with a metric.
 std::string curve_metric_of(const std::string& metric) {
@@ -55,11 +54,6 @@ class ArmSums {
     for (std::size_t i = 0; i < series.steps.size(); ++i) add(series.steps[i], series.values[i]);
     ++seeds_;
   }
-  void add(const CellProfile& profile) {
-    for (std::size_t i = 0; i < profile.values.size(); ++i) {
-      add(static_cast<double>(i), profile.values[i]);
-    }
-  }
 
   std::size_t seeds() const { return seeds_; }
 
@@ -84,36 +78,6 @@ class ArmSums {
   std::map<double, Sum> by_x_;
   std::size_t seeds_ = 0;
 };
-
-/// What the probes saw along depth, by picture and arm, over the completed cells.
-std::vector<std::vector<BandCurve>> profiles_of(const Listing& listing,
-                                                const std::vector<ComparedRow>& groups) {
-  std::vector<ProfileRequest> requests;
-  for (const DepthPicture& picture : depth_pictures()) requests.push_back(picture.of);
-  std::vector<std::vector<BandCurve>> out(requests.size());
-  for (std::size_t a = 0; a < groups.size(); ++a) {
-    std::vector<ArmSums> sums(requests.size());
-    const std::vector<std::size_t>& cells = groups[a].group.cells;
-    for (std::size_t i = 0; i < std::min(cells.size(), kMostProfiles); ++i) {
-      const CellSummary& cell = listing.cells[cells[i]];
-      if (cell.status != CellStatus::Completed) continue;
-      try {
-        const Store store = Store::open(listing.store_of(cells[i]));
-        const auto found =
-            read_cell_profiles(store.cell_path(cell.id) / "result.h5", cell.id, requests);
-        for (std::size_t p = 0; p < found.size(); ++p) {
-          if (found[p]) sums[p].add(*found[p]);
-        }
-      } catch (const StorageError&) {
-        continue;  // its damage is named where the cell is
-      }
-    }
-    for (std::size_t p = 0; p < requests.size(); ++p) {
-      out[p].push_back(sums[p].band(groups[a].group.name, a));
-    }
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -166,7 +130,8 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
   for (std::size_t a = 0; a < groups.size(); ++a) {
     out.arm_curves.push_back({sums[a].band(groups[a].group.name, a), sums[a].seeds()});
   }
-  out.profiles = profiles_of(listing, groups);
+  out.probes = probe_sights(listing, groups);
+  if (include.tokens) ask_token_texts(listing, out.probes);
   out.listing = std::move(listing);
   return out;
 }

@@ -9,6 +9,7 @@
 #include "storage/cells/cell_series.hpp"
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/page/probe_sights.hpp"
 #include "sweeps/picture/band_curve.hpp"
 #include "sweeps/report/listing.hpp"
 
@@ -23,7 +24,8 @@ struct PageQuery {
 
 /// What a page may say beyond numbers: words of `--include`.
 struct PageInclusions {
-  bool logs = false;  // texts of failures, as they were logged
+  bool logs = false;    // texts of failures, as they were logged
+  bool tokens = false;  // texts of tokens of a corpus
 };
 
 /// The evaluations of one cell.
@@ -50,7 +52,7 @@ struct PageData {
   std::string curve_metric;           // "eval_loss.valid"
   std::vector<PageCurve> curves;      // of cells that have ended, in the order of the listing
   std::vector<ArmCurve> arm_curves;   // in the order of by_arm
-  std::vector<std::vector<BandCurve>> profiles;  // by row of depth_pictures(), then by arm
+  ProbeSights probes;
   std::size_t curve_cells = 0;  // cells that have a curve; more than `curves` if sampled
   PageInclusions include;
 };

@@ -16,6 +16,9 @@ constexpr std::array kSections = {
     PageSection{"curves", "Learning curves", curves_section},
     PageSection{"cost", "What it costs", cost_section},
     PageSection{"depth", "Along depth", depth_section},
+    PageSection{"training", "Along training", training_section},
+    PageSection{"routing", "Which tokens are executed", routing_section},
+    PageSection{"control", "The control signal", control_section},
     PageSection{"missing", "What is missing, and why", missing_section},
     PageSection{"provenance", "Where it comes from", provenance_section},
 };

@@ -14,7 +14,7 @@ namespace depthgrid {
 namespace {
 
 constexpr double kScatterHeight = 320, kScatterMark = 5.5, kScatterLine = 16;
-constexpr double kMostPointLabel = 150, kPointLabelGap = 10;
+constexpr double kMostPointLabel = 150, kPointLabelGap = 10, kIntervalCap = 4;
 
 struct ScatterBox {
   double left = 0, top = 0, right = 0, bottom = 0;
@@ -79,14 +79,18 @@ SvgPath front_path(const std::vector<ScatterCorner>& corners) {
   return out;
 }
 
-/// What labels keep clear of: the marks and the pieces of the front.
+/// What labels keep clear of: the marks, the intervals and the pieces of the front.
 std::vector<ScatterBox> taken_boxes(const ChartAxis& x, const ChartAxis& y,
                                     const std::vector<ScatterPoint>& points,
                                     const std::vector<ScatterCorner>& front) {
   std::vector<ScatterBox> out;
-  out.reserve(points.size() + front.size());
-  for (const ScatterPoint& point : points)
-    out.push_back(mark_box(x.pixel(point.x), y.pixel(point.y)));
+  for (const ScatterPoint& point : points) {
+    const double px = x.pixel(point.x);
+    out.push_back(mark_box(px, y.pixel(point.y)));
+    if (std::isnan(point.interval.low) || std::isnan(point.interval.high)) continue;
+    out.push_back({px - kIntervalCap, y.pixel_within(point.interval.high), px + kIntervalCap,
+                   y.pixel_within(point.interval.low)});
+  }
   for (std::size_t i = 1; i < front.size(); ++i) {
     const auto [left, right] = std::minmax({front[i - 1].x, front[i].x});
     const auto [top, bottom] = std::minmax({front[i - 1].y, front[i].y});
@@ -144,8 +148,9 @@ std::string scatter_plot(const ScatterPlotData& data, const ChartText& text) {
   for (const ScatterPoint& point : data.points) {
     xs.push_back(point.x);
     ys.push_back(point.y);
-    if (can_be_drawn(point.x, data.x_scale) && can_be_drawn(point.y, data.y_scale))
-      points.push_back(point);
+    if (!can_be_drawn(point.x, data.x_scale) || !can_be_drawn(point.y, data.y_scale)) continue;
+    points.push_back(point);
+    ys.insert(ys.end(), {point.interval.low, point.interval.high});
   }
   const AxisRange x_range = padded_range(xs, data.x_scale, text.x_label, 0.08);
   const AxisRange y_range = padded_range(ys, data.y_scale, text.y_label, 0.08);
@@ -165,8 +170,10 @@ std::string scatter_plot(const ScatterPlotData& data, const ChartText& text) {
   if (data.front) svg.path(front_path(front), "front");
   for (const ScatterPoint& point : points) {
     svg.open("g", {{"class", series_class(point.series)}});
-    svg.tooltip(
-        fmt::format("{}: {}, {}", point.label, chart_number(point.x), chart_number(point.y)));
+    svg.tooltip(fmt::format("{}: {}, {}", point.label, chart_number(point.x),
+                            chart_value_text(point.y, point.interval)));
+    draw_interval(svg, y, point.interval, x.pixel(point.x),
+                  {.direction = IntervalDirection::Vertical, .cap = kIntervalCap}, point.label);
     draw_marker(svg, series_marker(point.series), x.pixel(point.x), y.pixel(point.y), kScatterMark,
                 "point");
     svg.close();

@@ -105,6 +105,9 @@ void EvaluationBasis::add_leaves(std::size_t mine, std::size_t theirs, unsigned 
     if ((seen_by(path) & bits) == 0 || (!tokens && makes_tokens(path))) continue;
     const Value* const one = leaves.find(mine, path);
     const Value* const other = leaves.find(theirs, path);
+    const bool unknown = (one == nullptr && listing_.of_table(mine)) ||
+                         (other == nullptr && listing_.of_table(theirs));
+    if (unknown) continue;
     const Value unread("not read");
     const Value& a = one == nullptr ? unread : *one;
     const Value& b = other == nullptr ? unread : *other;

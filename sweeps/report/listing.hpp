@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,9 +36,15 @@ struct Listing {
   /// Of a union of several stores (listing_union.hpp): their names, and the index of each cell's.
   std::vector<std::string> stores = {};
   std::vector<std::size_t> store_of_cell = {};
+  /// Those of the stores that are tables (csv_listing.hpp): there is no folder, there are no
+  /// curves, and what a leaf that is no column has been is not known.
+  std::vector<std::string> tables = {};
 
   const std::string& store_of(std::size_t row) const {
     return stores.empty() ? store : stores[store_of_cell[row]];
+  }
+  bool of_table(std::size_t row) const {
+    return !tables.empty() && std::ranges::find(tables, store_of(row)) != tables.end();
   }
 };
 

@@ -69,6 +69,7 @@ class UnionBuilder {
       out_.store_of_cell[to] = out_.stores.size();
     }
     out_.stores.push_back(from.store);
+    std::ranges::move(from.tables, std::back_inserter(out_.tables));
     out_.not_shown += from.not_shown;
     std::ranges::move(from.plan_damages, std::back_inserter(out_.plan_damages));
     out_.older_rules.merge(from.older_rules);
@@ -94,10 +95,12 @@ Listing listing_union(std::vector<Listing> listings) {
   if (listings.size() == 1) return std::move(listings.front());
   const std::set<std::string> leaves = varying_leaves(listings);
   Listing out;
-  const Listing& first = listings.front();
+  const auto asks = [](const Listing& listing) { return listing.tables.empty(); };
+  const auto at = std::ranges::find_if(listings, asks);  // a table holds no question
+  const Listing& first = at == listings.end() ? listings.front() : *at;
   out.sweep = first.sweep;
   out.description = first.description;
-  out.store = first.store;
+  out.store = listings.front().store;
   out.metric = first.metric;
   out.goal = first.goal;
   out.matched = first.matched;

@@ -6,7 +6,8 @@
 
 namespace depthgrid {
 
-/// The cells of several stores as one listing; metric, goal and matched widths are the first one's.
+/// The cells of several stores as one listing; name, metric, goal and matched widths are those of
+/// the first that is no table.
 ///
 /// A cell that two stores have is one cell: it counts where it has completed, else where it was
 /// first. A leaf in which the stores differ varies then, though no one of them varies it: every

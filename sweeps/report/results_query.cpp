@@ -217,7 +217,8 @@ Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& 
     std::vector<std::string>& line = table.rows.emplace_back();
     for (const std::string& name : names) {
       const Value value = lookup(listing, row, name);
-      line.push_back(value.is_null() ? "" : plain_text(value));
+      const bool has = !value.is_null() || find_key(listing.cells[row].overrides, name) != nullptr;
+      line.push_back(has ? plain_text(value) : "");
     }
   }
   return table;

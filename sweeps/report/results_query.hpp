@@ -43,8 +43,8 @@ std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery
 Table results_table(const Listing& listing, const std::vector<std::size_t>& cells,
                     const std::vector<std::string>& columns = {});
 
-/// For spreadsheets, in full precision: the columns asked for; else every leaf that varies and
-/// every metric.
+/// For spreadsheets and csv_listing(), in full precision: the columns asked for; else every leaf
+/// that varies and every metric. What a cell has not is blank, a leaf that is null is "null".
 Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& cells,
                         const std::vector<std::string>& columns = {});
 

@@ -17,10 +17,12 @@ import json
 import math
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import h5py
@@ -28,7 +30,7 @@ import numpy as np
 
 CANARIES = ["zebracanary", "quartzcanary"]  # words of the corpus
 EVIL = "</script></style><script>alert('owned')</script><img src=x onerror=alert(1)> \u202e reversed"
-T975 = {2: 4.302652729749462}  # quantile of Student's distribution, by degrees of freedom
+T975 = {2: 4.302652729749462, 4: 2.7764451051977987}  # quantile of Student's distribution, by degrees of freedom
 AUDITS = """causality declaration batch_independence parameter_count gradient_flow initial_loss overfit_batch
 entropy_floor fusion scores positions training_step leaves"""
 SWEEP = f"""name: grid
@@ -45,6 +47,17 @@ parameters:
 include:
   - {{tag: gpt, model.family: standard}}
 seeds: 3
+"""
+ROUTED = f"""name: routed
+model: {{family: tdt, d_model: 8, n_layers: 2, n_heads: 2}}
+data: {{corpus: file, path: CORPUS, tokenizer: word, vocab_size: 32, seq_len: 8}}
+train: {{steps: 8, batch_size: 4, lr: 0.01}}
+eval: {{every: 8, windows: 4, final_windows: 8}}
+checkpoint: {{every: null}}
+audit: {{{", ".join(name + ": off" for name in AUDITS.split())}}}
+parameters:
+  model.tdt.capacity: [0.25, 0.5]
+seeds: 2
 """
 
 
@@ -147,6 +160,16 @@ def compared(place):
         mine, theirs = arm["metrics"]["final_loss.valid"]["difference"], arms[arm["arm"]]["contrast"]
         assert (mine is None) == (theirs is None), arm
         assert mine is None or (mine["value"], mine["low"]) == (theirs["difference"]["mean"], theirs["difference"]["interval"][0])
+    # A table says what its store says, but for what it cannot know.
+    (place.folder / "grid.csv").write_text(place("results", "results/grid", "--csv").stdout)
+    table = json.loads(place("compare", "grid.csv", "--by", "hidden,scale", "--margin", "10", "--json").stdout)
+    assert (table["effects"], table["variance"]) == (said["effects"], said["variance"])
+    assert table["tables"] == ["grid.csv"] and said["tables"] == []
+    assert "from a table (grid.csv)" in place("compare", "grid.csv").stdout
+    (place.folder / "own.csv").write_text("arm,seed,final_loss.valid\n" + "".join(f"own,{s},{s}\n" for s in range(5)))
+    both = json.loads(place("compare", "results/grid", "own.csv", "--json").stdout)
+    own = next(g for g in both["effects"][0]["groups"] if g["name"] == "own")
+    assert own["all"]["n"] == 5 and own["contrast"]["difference"]["n"] > 1, own
     # Read off the curves.
     for words in (("--at", "flops"), ("--last", "3"), ("--target", "3")):
         place("compare", "results/grid", "--by", "hidden", *words)
@@ -163,39 +186,140 @@ def compared(place):
         assert text in place("compare", "results/grid", *words, code=2).stderr, words
 
 
+def loss_of(place, store):
+    cells = json.loads(place("results", store, "--json").stdout)["cells"]
+    loss = {(c["arm"], c["seed"]): c["metrics"]["final_loss.valid"] for c in cells if c["status"] == "completed"}
+    return loss, next(c["arm"] for c in cells if c["baseline"])
+
+
 def two_stages(place):
     """Seeds are added once, by the deviation of the first ones; what was decided is kept."""
     few = place("run", "grid.yaml", "--store", "results/u", "--until-ci", "1%", code=2)
     assert "5 seeds or more, this sweep has 3" in few.stderr, few.stderr
-    sweep = ("run", "grid.yaml", "--store", "results/u", "--set", "seeds=5", "--set", "model.residual.scale=1")
+    file = ("grid.yaml", "--store", "results/u", "--set", "seeds=5", "--set", "model.residual.scale=1")
+    sweep, rule = ("run", *file), ("--until-ci", "1e-4", "--max-seeds", "7")
     for words, text in ((("--until-ci", "narrow"), "half-width"), (("--until-ci", "0"), "half-width"),
                         (("--max-seeds", "9"), "belongs to --until-ci"), (("--until-ci", "1", "--max-seeds", "4"), "5 or more")):
         assert text in place(*sweep, *words, code=2).stderr, words
-    end = place(*sweep, "--until-ci", "1e-4", "--max-seeds", "7").stderr
-    record = json.loads((place.folder / "results/u/until_ci.json").read_text())
+    end = place(*sweep, *rule).stderr
+    decided = place.folder / "results/u/until_ci.json"
+    record, before = json.loads(decided.read_text()), decided.read_bytes()
     assert record["first_seeds"] == [0, 1, 2, 3, 4] and record["seeds"] == list(range(7)) and not record["met"], record
-    assert "wider than asked" in end and "4 degrees of freedom" in end, end
-    cells = json.loads(place("results", "results/u", "--json").stdout)["cells"]
-    loss = {(c["tag"] or c["arm"], c["seed"]): c["metrics"]["final_loss.valid"] for c in cells}
-    assert len(loss) == 21, "three arms of seven seeds"
-    base = next(c["arm"] for c in cells if c["baseline"])
-    for one in record["contrasts"]:
-        first = [loss[one["arm"], s] - loss[base, s] for s in range(5)]
-        mean = sum(first) / 5
-        sd = math.sqrt(sum((d - mean) ** 2 for d in first) / 4)
-        assert abs(sd - one["sd"]) < 1e-12, (sd, one)
-        assert abs(one["half_width"] - 2.7764451051977987 * sd / math.sqrt(7)) < 1e-10, one
+    loss, base = loss_of(place, "results/u")
+    assert len(loss) == 21 and record["baseline"] == base, "three arms of seven seeds"
+    rows = json.loads(place("results", "results/u", "--by", "arm", "--json").stdout)["until_ci"][0]["arms"]
+    asked = 5
+    for one, row in zip(record["contrasts"], rows, strict=True):
+        pairs = [loss[one["arm"], s] - loss[base, s] for s in range(7)]
+        first = sum(pairs[:5]) / 5
+        sd = math.sqrt(sum((d - first) ** 2 for d in pairs[:5]) / 4)
+        half = T975[4] * sd / math.sqrt(7)
+        asked = max(asked, math.ceil((T975[4] * sd / 1e-4) ** 2))
+        assert abs(sd - one["sd"]) < 1e-12 and abs(one["half_width"] - half) < 1e-10, (sd, one)
+        assert (row["arm"], row["n"], row["degrees"]) == (one["arm"], 7, 4) and abs(row["mean"] - sum(pairs) / 7) < 1e-12, row
+        assert abs(row["half_width"] - half) < 1e-10 and abs(row["high"] - row["mean"] - half) < 1e-10, row
+    assert f"asks for {asked}, --max-seeds allows 7: half-width of" in end and "4 degrees of freedom" in end, (asked, end)
+    # Beside the rule's own question alone: no other metric, baseline or choice of cells.
+    for verb in (("compare", "results/u"), ("results", "results/u", "--by", "arm")):
+        said = place(*verb).stdout
+        assert "chosen by their spread" in said and "4 degrees of freedom" in said, said
+        other = record["contrasts"][0]["arm"]
+        for words, why in ((("--baseline", other), "another baseline"), (("--filter", "seed != 6"), "left out")):
+            said = place(*verb, *words).stdout
+            assert why in said and "degrees of freedom" not in said, said
+    assert "another metric" in place("compare", "results/u", "--metric", "eval_loss.valid").stdout
+    table = list(csv.DictReader(io.StringIO(place("compare", "results/u", "--csv").stdout)))
+    assert [row["until_ci_degrees"] for row in table] == ["", "4", "4"], table
+    assert float(table[1]["until_ci_difference"]) == rows[0]["mean"], table
     # The seeds belong to the sweep now, and nothing is decided twice.
     again = place(*sweep)
-    assert "21 of 21 cells completed" in again.stderr, again.stderr
-    assert len(json.loads(place("status", "grid.yaml", *sweep[2:], "--json").stdout)["counts"]) > 0
+    assert "21 of 21 cells completed" in again.stderr and "results/u/until_ci.json: " in again.stderr, again.stderr
+    other = place("plan", *file, "--set", "train.lr=0.02", "--json")
+    assert len(json.loads(other.stdout)["cells"]) == 21
+    assert "results/u/until_ci.json: --until-ci 1e-4 has decided on 7 seeds" in other.stderr, other.stderr
+    assert sum(json.loads(place("status", *file, "--json").stdout)["counts"].values()) == 21
     assert "never decided twice" in place(*sweep, "--until-ci", "2e-4", code=2).stderr
-    assert "chosen by their spread" in place("compare", "results/u").stdout
-    before = (place.folder / "results/u/until_ci.json").read_bytes()
-    place(*sweep, "--until-ci", "1e-4", "--max-seeds", "7")
-    assert (place.folder / "results/u/until_ci.json").read_bytes() == before
-    (place.folder / "results/u/until_ci.json").write_text("{")
-    assert "until_ci.json: is damaged" in place(*sweep, code=65).stderr
+    late = place("run", "grid.yaml", "--store", "results/u", "--set", "seeds=5", *rule, code=2).stderr
+    assert "never decided twice" in late or "decided without" in late, late
+    place(*sweep, *rule)
+    assert decided.read_bytes() == before
+    # Damage is named, and what the message advises works.
+    decided.write_bytes(before.replace(b'"max_seeds": 7', b'"max_seeds": 9'))
+    damaged = place(*sweep, code=65).stderr
+    assert "results/u/until_ci.json: is damaged (its sha256" in damaged, damaged
+    assert "is damaged" in place("compare", "results/u").stdout, "what the cells say is shown"
+    move = re.search(r"\((mv \S+ \S+)\)", damaged)[1].split()
+    subprocess.run(move, cwd=place.folder, check=True)
+    place(*sweep, *rule)
+    assert decided.read_bytes() == before, "decided again, the same"
+    killed_between(place, file, rule, before, loss)
+
+
+def killed_between(place, file, rule, decided, loss):
+    """Killed as soon as stage one is decided: the same command goes on by what was decided, to the same bits."""
+    words = ["run", *(w if w != "results/u" else "results/k" for w in file), *rule, "--quiet"]
+    record = place.folder / "results/k/until_ci.json"
+    with subprocess.Popen([place.program, *words], cwd=place.folder, stderr=subprocess.DEVNULL, start_new_session=True) as run:
+        while not record.exists() and run.poll() is None:
+            time.sleep(0.002)
+        os.killpg(run.pid, signal.SIGKILL)
+    assert record.read_bytes() == decided, "written whole"
+    (place.folder / "results/k/.tmp-1-1").write_bytes(decided[:40])  # what one that is killed while it writes leaves
+    place(*words)
+    assert record.read_bytes() == decided and loss_of(place, "results/k")[0] == loss
+
+
+def two_stages_at_equal_parameters(place):
+    """Widths of match: are part of the cells that stage one is made of; an arm that diverges is left out, as the message says."""
+    text = SWEEP[: SWEEP.index("include:")].replace('  model.residual.scale: ["1/L", 1]\n', "").replace("lr: 0.01", "lr: 0.01, clip: none")
+    text += "seeds: 5\nmatch: {on: parameters, vary: model.d_ff, reference: {model.modulation.hidden: 4}, arms: {model.modulation.hidden: 8}}\n"
+    text = text.replace("CORPUS", str(place.folder / "corpus.txt")).replace("name: grid", "name: equal")
+    file, record = place.folder / "equal.yaml", place.folder / "results/equal/until_ci.json"
+    run = ("run", "equal.yaml", "--until-ci", "50%")
+    file.write_text(text + "include:\n  - {tag: wild, train.lr: 1e9, model.modulation.hidden: 16}\n")
+    said = place(*run, code=4).stderr
+    assert "diverged: wild,s0, wild,s1" in said and "they diverge again" in said and "retry" not in said, said
+    assert not record.exists()
+    file.write_text(text)
+    for _ in range(2):
+        end = place(*run).stderr
+        assert "stage one of 5 seeds asks for 5" in end and "4 degrees of freedom" in end, end
+    assert json.loads(record.read_text())["met"]
+
+
+def rows_of(page, columns, first):
+    """Rows of the tables in a page's CSV that have so many columns and begin like this."""
+    return [row for row in csv.reader(io.StringIO(html.unescape(page))) if len(row) == columns and row[0] == first]
+
+
+def routed(place):
+    """Which tokens layers execute, and their texts for those who ask for them."""
+    (place.folder / "routed.yaml").write_text(ROUTED.replace("CORPUS", str(place.folder / "corpus.txt")))
+    place("run", "routed.yaml", "--quiet")
+    place("report", "results/routed", "-o", "routed.html")
+    text = (place.folder / "routed.html").read_text()
+    assert {"routing", "training"} <= set(Page(text).ids)
+    assert not [word for word in CANARIES if word in text], "a token that nobody asked for"
+    place("report", "results/routed", "-o", "tokens.html", "--include", "tokens")
+    told = (place.folder / "tokens.html").read_text()
+    Page(told)
+    assert [word for word in CANARIES if word in told], "eight words of six, of which two are canaries"
+    executed = []
+    for file in (place.folder / "results/routed/cells").glob("*/*/result.h5"):
+        with h5py.File(file) as h5:
+            if h5["param_seed"][0] == 0 and h5["param_model_tdt_capacity"][0] == 0.25:
+                mask = h5["routing_mask"][0, -1, 1, 0].astype("u1")  # last look, second layer, first sequence
+                executed.append([str(bit) for bit in np.unpackbits(mask, bitorder="little")[:8]])
+    found = [[row[2] for p in range(8) for row in rows_of(told, 3, str(p))[i:i + 1]] for i in range(2)]
+    assert len(executed) == 1 and executed[0] in found, (executed, found)
+    # Of a corpus that is gone, the store's own tokens are read; of neither, the page says what it lacks.
+    (place.folder / "corpus.txt").rename(place.folder / "gone.txt")
+    place("report", "results/routed", "-o", "kept.html", "--include", "tokens")
+    assert (place.folder / "kept.html").read_text() == told
+    (place.folder / "results/routed/tokens").rename(place.folder / "tokens")
+    place("report", "results/routed", "-o", "without.html", "--include", "tokens")
+    assert "Without the text of the tokens" in (place.folder / "without.html").read_text()
+    (place.folder / "gone.txt").rename(place.folder / "corpus.txt")
 
 
 def page_of(place):
@@ -229,10 +353,12 @@ def page_of(place):
                 norms = h5["trajectory_norm_mean"][0]  # look, state, class of tokens
                 states.append(norms[np.isfinite(norms[:, 0, 0])][-1, :, 0].astype(float))
     assert len(states) == 3
-    numbers = [row for row in csv.reader(io.StringIO(html.unescape(text))) if len(row) == 5 and row[0] == "gpt"]
+    numbers = rows_of(text, 6, "gpt")  # arm, state, mean, lowest, highest, seeds
     for place_of, values in enumerate(np.transpose(states)):
-        wanted = (values.mean(), values.min(), values.max())
+        wanted = (values.mean(), values.min(), values.max(), 3)
         assert any(row[1] == str(place_of) and np.allclose([float(x) for x in row[2:]], wanted, rtol=1e-9) for row in numbers), wanted
+    during = rows_of(text, 7, "gpt")  # the same at each look, its step the third
+    assert any(row[1:3] == ["0", "0"] for row in during) and any(row[1:3] == ["2", "8"] for row in during), during
     assert "no effect beyond" in text and "numbers as CSV" in text
     place("report", "results/grid", code=2)
     both = place("report", "results/grid", "results/other", "-o", "two.html")
@@ -256,8 +382,10 @@ def main():
         place("run", "grid.yaml", "--store", "results/other", "--set", "seeds=2", "--set", "train.lr=0.02", "--quiet")
         compared(place)
         page_of(place)
+        routed(place)
         two_stages(place)
-    print("comparison: 39 cells, 3 pages")
+        two_stages_at_equal_parameters(place)
+    print("comparison: what compare and report say of real sweeps is what was asked for")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ NAME. With DEPTHGRID_UPDATE=1 the outputs are written into the page.
 Another machine takes other times and another kind of processor rounds otherwise, which training
 amplifies up to the spread over seeds. So durations and amounts of memory are not compared, nor is a
 generated text; numbers with a point are equal within 3 % and .02, those of trained cells within
-3 % and .1; and where an interval of the page excludes zero clearly, by a quarter of its length,
-the printed one does so on the same side: a nearer end crosses zero with another rounding.
-Everything else must be equal.
+3 % and .1; of a comparison only those before its intervals, as what follows from the spread over
+seeds (p, verdict, seeds needed) varies as it does; and where an interval of the page excludes zero
+clearly, by a quarter of its length, the printed one does so on the same side: a nearer end crosses
+zero with another rounding. Everything else must be equal.
 """
 
 import os
@@ -17,9 +18,11 @@ import re
 import subprocess
 import sys
 
-NUMBER = re.compile(r"[-−+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
+NUMBER = re.compile(r"<?[-−+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 INTERVAL = re.compile(r"\[([-+][\d.]+), ([-+][\d.]+)\]")
-TRAINED = re.compile(r"^depthgrid (results|eval) ")
+TRAINED = re.compile(r"^depthgrid (results|compare|eval) ")
+COMPARED = re.compile(r"^depthgrid compare |--until-ci ")
+VERDICT = re.compile(r"(differs|undecided|no effect beyond #)$")
 AMOUNT = re.compile(r"(?:\d[\d,.]*(?:e[-+]?\d+)? ?(?:h|min|s|ms|µs|[kKMG]i?B|B)\b ?)+")
 
 
@@ -31,17 +34,24 @@ def side(line, margin=0.0):
     return (low > beyond) - (high < -beyond)
 
 
-def same_line(shown, printed, slack):
-    """True if two lines differ at most in spaces, in the last digits of numbers and by `slack`."""
+def same_line(shown, printed, slack, compared=False):
+    """True if two lines differ at most in spaces, in the last digits of numbers and by `slack`.
+
+    compared: numbers from the first interval on, and those of a line without one, may be any.
+    """
     if side(shown, margin=0.25) not in (0, side(printed)):
         return False
     a, b = (AMOUNT.sub("~ ", " ".join(line.split())) for line in (shown, printed))
-    if NUMBER.sub("#", a) != NUMBER.sub("#", b):
+    texts = [NUMBER.sub("#", line) for line in (a, b)]
+    if compared:
+        texts = [VERDICT.sub("verdict", text) for text in texts]
+    if texts[0] != texts[1]:
         return False
+    last = max(a.find("["), 0) if compared else len(a)
     for x, y in zip(NUMBER.finditer(a), NUMBER.finditer(b)):
-        if x[0] == y[0]:
+        if x[0] == y[0] or x.start() >= last:
             continue
-        u, v = (float(m[0].replace(",", "").replace("−", "-")) for m in (x, y))
+        u, v = (float(m[0].replace(",", "").replace("−", "-").lstrip("<")) for m in (x, y))
         if "." not in x[0] or abs(u - v) > 0.03 * max(abs(u), abs(v)) + slack:
             return False
     return True
@@ -85,8 +95,9 @@ def main():
             if " generate " in command:
                 continue
             slack = 0.1 if TRAINED.search(command) else 0.02
+            compared = bool(COMPARED.search(command))
             faults.extend(f"{command}\n  page:    {a}\n  printed: {b}"
-                          for a, b in zip(shown, printed) if not same_line(a, b, slack))
+                          for a, b in zip(shown, printed) if not same_line(a, b, slack, compared))
         return f"```console\n{''.join(made)}```"
 
     new = re.sub(r"(?ms)^```(\w+)\n(.*?)^```", block, text)

@@ -1,7 +1,7 @@
 """Opens a packed file as users do (xarray, h5py, pandas) and checks what the format promises.
 
 Usage: read_sweep.py SWEEP.h5 [number of cells] [variable that must be there ...]
-       read_sweep.py --concat SWEEP.h5 SWEEP.h5: joins two sweeps as README.md says
+       read_sweep.py --concat SWEEP.h5 SWEEP.h5: joins two sweeps as docs/store-format.md says
 Exit code 0 and a summary on stdout if everything holds; an AssertionError otherwise.
 """
 
@@ -93,7 +93,7 @@ def check_pandas(path):
 
 
 def cells_of(path):
-    """All variables that belong to cells, as in README.md."""
+    """All variables that belong to cells, as in docs/store-format.md."""
     data = xr.open_dataset(path, engine="h5netcdf")
     return data[[name for name in data.data_vars if "cell" in data[name].dims]]
 

@@ -43,7 +43,7 @@ TEST(WorkerVerbs, UnknownOnesAndThoseWithoutAnOrderShowTheUsage) {
 
 TEST(WorkerVerbs, TheUsageNamesThemAll) {
   EXPECT_EQ(worker_usage(worker_verbs()),
-            "usage: depthgrid-worker run|bench|export|eval|probe|generate ORDER |\n"
+            "usage: depthgrid-worker run|bench|export|eval|probe|generate|tokens ORDER |\n"
             "       describe|audit|check < REQUEST.json | --version\n"
             "It is started by depthgrid; see depthgrid --help.\n");
 }

@@ -1,122 +1,23 @@
 #include "sweeps/compare/compare_report.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
 #include <limits>
-#include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/base/json_text.hpp"
+#include "tests/sweeps/compare/compare_answer.hpp"
 #include "tests/sweeps/compare/grid_cells.hpp"
 
 namespace depthgrid {
 namespace compare_report_test {
 
-using Rows = std::vector<std::size_t>;
 using Json = nlohmann::json;
+using Answer = CompareAnswer;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// All that the verb prints.
-struct Answer {
-  std::optional<NoContrast> problem;
-  std::string text;
-  Table csv;
-  Json json;
-
-  std::string sentence() const { return problem ? problem->sentence : ""; }
-};
-
-Answer answer(const GridCells& cells, const ComparisonQuery& query, const Rows& rows) {
-  const Comparison comparison = compare_cells(cells.listing, rows, query);
-  Answer out;
-  out.problem = no_contrast(cells.listing, rows, comparison);
-  out.text = comparison_text(cells.listing, comparison);
-  out.csv = comparison_csv_table(comparison);
-  out.json = parse_json(comparison_json(cells.listing, comparison, out.problem));
-  for (const auto& row : out.csv.rows) EXPECT_EQ(row.size(), out.csv.columns.size());
-  EXPECT_FALSE(csv_of(out.csv).empty());
-  EXPECT_EQ(out.json.at("problem").is_null(), !out.problem);
-  return out;
-}
-
-Answer answer_by(const GridCells& cells, const std::vector<std::string>& by) {
-  ComparisonQuery query;
-  query.by = by;
-  return answer(cells, query, cells.rows());
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// The line that begins with this, without runs of blanks.
-std::string line_of(const std::string& text, const std::string& begin) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(begin)) return std::regex_replace(line, std::regex(" +"), " ");
-  }
-  return {};
-}
-
-std::string entry(const Table& csv, std::size_t row, const std::string& column) {
-  const auto at = std::ranges::find(csv.columns, column, &TableColumn::title);
-  return at == csv.columns.end() ? "no such column" : csv.rows.at(row).at(at - csv.columns.begin());
-}
-
-/// Paths of members that hold a p or a verdict.
-void collect_tests(const Json& json, const std::string& path, std::vector<std::string>& out) {
-  static const std::set<std::string> kTests = {"p",         "holm_p",        "p_rising",
-                                               "p_falling", "equivalence_p", "verdict"};
-  if (json.is_object()) {
-    for (const auto& [name, value] : json.items()) {
-      if (kTests.contains(name) && !value.is_null()) out.push_back(path + "." + name);
-      collect_tests(value, path + "." + name, out);
-    }
-  }
-  if (json.is_array()) {
-    for (const Json& one : json) collect_tests(one, path + "[]", out);
-  }
-}
-
-/// No p and no verdict in anything that is printed.
-void expect_no_p(const Answer& of) {
-  std::vector<std::string> tests;
-  collect_tests(of.json, "", tests);
-  EXPECT_EQ(tests, std::vector<std::string>());
-  for (std::size_t row = 0; row < of.csv.rows.size(); ++row) {
-    for (const char* column :
-         {"t", "p", "holm_p", "sign_flip_p", "equivalence_p", "g", "detectable", "verdict"}) {
-      EXPECT_EQ(entry(of.csv, row, column), "") << column;
-    }
-  }
-  // probability_text() leaves the zero before the point out, no other number does.
-  static const std::regex probability("(^|[ <])\\.[0-9]|p 1\\n");
-  std::smatch found;
-  EXPECT_FALSE(std::regex_search(of.text, found, probability)) << found.str() << "\n" << of.text;
-  for (const char* word : {"differs", "undecided", "beyond"}) {
-    EXPECT_FALSE(has(of.text, word)) << of.text;
-  }
-}
-
-GridCells widths(std::int64_t seeds = 5) {
-  return GridCells().grid({two_factors()[0]}, seeds,
-                          [](const std::vector<std::size_t>& at, std::int64_t seed) {
-                            return two_factor_figure({at[0], 0}, seed);
-                          });
-}
-
-void set_status(GridCells& cells, CellStatus status) {
-  for (CellSummary& cell : cells.listing.cells) cell.status = status;
-}
 
 TEST(CompareReport, AContrastWithAPIsNoProblem) {
   const Answer of = answer_by(widths(), {"d_model"});
@@ -124,156 +25,6 @@ TEST(CompareReport, AContrastWithAPIsNoProblem) {
   std::vector<std::string> tests;
   collect_tests(of.json, "", tests);
   EXPECT_FALSE(tests.empty()) << "expect_no_p() sees them";
-}
-
-TEST(CompareReport, OfOneSeedThereIsNoP) {
-  const Answer of = answer_by(widths(1), {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "one seed") && has(of.sentence(), "seeds: 5")) << of.sentence();
-  EXPECT_EQ(of.problem->code, ExitCode::Partial);
-  expect_no_p(of);
-  EXPECT_EQ(entry(of.csv, 1, "n"), "1");
-  EXPECT_EQ(of.json["effects"][0]["groups"][1]["contrast"]["difference"]["n"], 1);
-  EXPECT_NEAR(of.json["effects"][0]["groups"][1]["contrast"]["difference"]["mean"], -0.022, 1e-12);
-  EXPECT_TRUE(of.json["effects"][0]["groups"][1]["contrast"]["difference"]["interval"].is_null());
-  const Answer both =
-      answer_by(GridCells().grid(two_factors(), 1, two_factor_figure), {"d_model", "lr"});
-  expect_no_p(both);
-}
-
-TEST(CompareReport, OfOneSeedInBothSidesThereIsNoPUntilTheOthersFinish) {
-  GridCells cells = widths();
-  for (CellSummary& cell : cells.listing.cells) {
-    if (cell.seed > 0) cell.status = CellStatus::Running;
-  }
-  Answer of = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "one seed")) << of.sentence();
-  EXPECT_EQ(of.problem->code, ExitCode::Unfinished);
-  EXPECT_EQ(static_cast<int>(of.problem->code), 3);
-  expect_no_p(of);
-  EXPECT_TRUE(has(line_of(of.text, "32"), "4 running")) << of.text;
-  for (CellSummary& cell : cells.listing.cells) {
-    if (cell.seed > 0) cell.status = CellStatus::Failed;
-  }
-  EXPECT_EQ(answer_by(cells, {"d_model"}).problem->code, ExitCode::Partial);
-}
-
-TEST(CompareReport, OneArmHasNothingBesideIt) {
-  const Answer of = answer_by(GridCells().arm("base", {1, 2, 3}).baseline("base"), {});
-  EXPECT_TRUE(has(of.sentence(), "one group")) << of.sentence();
-  EXPECT_EQ(of.problem->code, ExitCode::Partial);
-  EXPECT_EQ(static_cast<int>(of.problem->code), 4);
-  expect_no_p(of);
-}
-
-TEST(CompareReport, WithoutABaselineNoContrastHasAP) {
-  const Answer of = answer_by(GridCells().arm("a", {1, 2, 3}).arm("b", {2, 2, 3}), {});
-  EXPECT_TRUE(has(of.sentence(), "--baseline NAME")) << of.sentence();
-  EXPECT_EQ(of.problem->code, ExitCode::Partial);
-  for (const Json& group : of.json["effects"][0]["groups"]) {
-    EXPECT_TRUE(group["contrast"].is_null());
-    EXPECT_EQ(group["all"]["n"], 3);
-  }
-  EXPECT_EQ(entry(of.csv, 1, "p"), "");
-}
-
-TEST(CompareReport, ABaselineThatTheFilterRemovesIsNamed) {
-  GridCells cells = widths();
-  cells.baseline("16");
-  ComparisonQuery query;
-  query.by = {"d_model"};
-  const Answer one = answer(cells, query, {5, 6, 7, 8, 9});
-  EXPECT_TRUE(has(one.sentence(), "one group")) << one.sentence();
-  const Answer two = answer(cells, query, {5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
-  EXPECT_TRUE(has(two.sentence(), "16")) << two.sentence();
-  EXPECT_EQ(two.problem->code, ExitCode::Partial);
-}
-
-TEST(CompareReport, UnequalSeedsAreComparedWithoutAP) {
-  GridCells cells = widths();
-  for (std::size_t row = 5; row < 15; ++row) cells.listing.cells[row].seed += 10 * (row / 5);
-  const Answer of = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "no seed")) << of.sentence();
-  EXPECT_EQ(of.problem->code, ExitCode::Partial);
-  expect_no_p(of);
-  EXPECT_TRUE(line_of(of.text, "32").ends_with("] w - - -")) << line_of(of.text, "32");
-  const Json& contrast = of.json["effects"][0]["groups"][1]["contrast"];
-  EXPECT_NEAR(contrast["unpaired"]["mean"], -0.0234, 1e-12);
-  EXPECT_TRUE(contrast["difference"]["mean"].is_null());
-  EXPECT_NEAR(std::stod(entry(of.csv, 1, "difference")), -0.0234, 1e-12);
-}
-
-GridCells without_variance() {
-  return GridCells().grid({two_factors()[0]}, 5, [](const auto& at, std::int64_t seed) {
-    return 2.0 + static_cast<double>(at[0]) + static_cast<double>(seed);
-  });
-}
-
-TEST(CompareReport, DifferencesThatDoNotVaryHaveNoP) {
-  const Answer of = answer_by(without_variance(), {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "varies")) << of.sentence();
-  EXPECT_EQ(of.problem->code, ExitCode::Partial);
-  EXPECT_EQ(line_of(of.text, "32"), "32 5 5.0 ± 1.6 5 +1.0000 [+1.0000, +1.0000] - - -");
-  const Json& contrast = of.json["effects"][0]["groups"][1]["contrast"];
-  EXPECT_TRUE(contrast["difference"]["p"].is_null() && contrast["holm_p"].is_null());
-  EXPECT_TRUE(contrast["verdict"].is_null());
-  EXPECT_EQ(of.json["family"], 0);
-}
-
-TEST(CompareReport, DifferencesThatDoNotVaryHaveNoPInAnything) {
-  const Answer of = answer_by(without_variance(), {"d_model"});
-  expect_no_p(of);
-  EXPECT_FALSE(has(of.text, "nan")) << of.text;
-}
-
-TEST(CompareReport, WithoutAFigureOfTheMetricThereIsNone) {
-  GridCells cells;
-  cells.grid({two_factors()[0]}, 5, [](const auto&, std::int64_t) { return kNaN; });
-  Answer of = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "15") && has(of.sentence(), "final_loss.valid")) << of.sentence();
-  EXPECT_EQ(of.problem->code, ExitCode::Partial);
-  expect_no_p(of);
-  for (CellSummary& cell : cells.listing.cells) cell.metrics["final_loss.valid"] = kNaN;
-  of = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "final_loss.valid")) << of.sentence();
-  expect_no_p(of);
-}
-
-TEST(CompareReport, WhereAllDivergedThatIsSaid) {
-  GridCells cells = widths();
-  set_status(cells, CellStatus::Diverged);
-  const Answer of = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "15 diverged")) << of.sentence();
-  EXPECT_EQ(of.problem->code, ExitCode::Partial);
-  expect_no_p(of);
-  EXPECT_TRUE(has(line_of(of.text, "64"), "5 diverged")) << of.text;
-  EXPECT_EQ(of.json["effects"][0]["groups"][2]["diverged"], 5);
-  EXPECT_EQ(entry(of.csv, 2, "missing"), "5");
-}
-
-TEST(CompareReport, WhereNothingHasFinishedRunIsNamed) {
-  GridCells cells = widths();
-  set_status(cells, CellStatus::Pending);
-  cells.listing.cells[3].status = CellStatus::Running;
-  const Answer of = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "14 pending") && has(of.sentence(), "1 running")) << of.sentence();
-  EXPECT_TRUE(has(of.sentence(), "depthgrid run"));
-  EXPECT_EQ(of.problem->code, ExitCode::Unfinished);
-  expect_no_p(of);
-  const Answer none = answer(cells, {}, {});
-  EXPECT_NE(none.sentence(), "");
-  EXPECT_EQ(none.problem->code, ExitCode::Partial);
-}
-
-TEST(CompareReport, ABaselineThatHasNotCompletedHasNoPairs) {
-  GridCells cells = widths();
-  for (int seed = 0; seed < 5; ++seed) cells.at("16", seed).status = CellStatus::Oom;
-  const Answer of = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "no seed")) << of.sentence();
-  EXPECT_TRUE(has(line_of(of.text, "16 *"), "5 oom")) << of.text;
-  EXPECT_TRUE(has(of.text, "0, 1, 2, 3, 4 of it alone")) << of.text;
-  for (const Json& group : of.json["effects"][0]["groups"]) {
-    EXPECT_TRUE(group["contrast"].is_null() || group["contrast"]["verdict"].is_null());
-  }
 }
 
 TEST(CompareReport, WhatIsRefusedIsNamedWithWhatAllowsIt) {
@@ -291,19 +42,6 @@ TEST(CompareReport, WhatIsRefusedIsNamedWithWhatAllowsIt) {
   EXPECT_TRUE(has(refused["advice"], "--allow code"));
   EXPECT_TRUE(has(entry(of.csv, 1, "refused"), "is 2, there 1"));
   EXPECT_TRUE(has(of.json["variance"][0]["refused"], "--allow code"));
-}
-
-TEST(CompareReport, OfAMetricThatIsMaximizedHigherIsBetter) {
-  GridCells cells = widths();
-  EXPECT_TRUE(answer_by(cells, {"d_model"}).text.starts_with("final_loss.valid (nat): lower"));
-  cells.listing.goal = "maximize";
-  const Answer of = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(of.text.starts_with("final_loss.valid (nat): higher")) << of.text;
-  EXPECT_EQ(of.json["goal"], "maximize");
-  EXPECT_EQ(of.json["effects"][0]["groups"][1]["contrast"]["improved"]["share"], 0);
-  GridCells one = widths(1);
-  one.listing.goal = "maximize";
-  expect_no_p(answer_by(one, {"d_model"}));
 }
 
 TEST(CompareReport, TheTextHasEffectsEvidenceAndShares) {
@@ -339,6 +77,30 @@ TEST(CompareReport, WhatWasLeftOutIsCounted) {
   EXPECT_EQ(other["left_out"]["baseline"], Json::array({2}));
   EXPECT_EQ(other["seeds"], Json::array({0, 1, 3, 4}));
   EXPECT_EQ(entry(of.csv, 2, "seeds"), "0 1 3 4");
+}
+
+TEST(CompareReport, TheBaselinesMeanIsShownWhereADifferenceIsToOtherCells) {
+  const std::string all = answer_by(two_factor_grid(), {"d_model"}).text;
+  EXPECT_FALSE(has(all, "baseline:")) << all;
+  GridCells cells = two_factor_grid();  // width 64 has the second rate only, as by `when:`
+  for (int seed = 0; seed < 5; ++seed) cells.at("64,0.1", seed).status = CellStatus::Failed;
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.text, "baseline  difference")) << of.text;
+  // m[0].mean(), y[0, 1].mean() and y[2, 1].mean() of compare_test.cpp's y
+  EXPECT_TRUE(has(line_of(of.text, "16 *"), " 2.407 ± ")) << of.text;
+  EXPECT_TRUE(has(line_of(of.text, "32 "), " 5 2.407 ± ")) << line_of(of.text, "32 ");
+  EXPECT_TRUE(has(line_of(of.text, "64 "), " 2.333 ± ")) << line_of(of.text, "64 ");
+  EXPECT_TRUE(has(line_of(of.text, "64 "), " 5 2.401 ± ")) << line_of(of.text, "64 ");
+  EXPECT_NEAR(std::stod(entry(of.csv, 2, "baseline_mean")), 2.4008, 1e-12);
+  EXPECT_NEAR(of.json["effects"][0]["groups"][2]["contrast"]["baseline"]["mean"], 2.4008, 1e-12);
+}
+
+TEST(CompareReport, TheBaselinesMeanIsShownWhereSeedsWereLeftOut) {
+  GridCells cells = widths();
+  cells.at("64", 2).status = CellStatus::Failed;
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.text, "baseline  difference")) << of.text;
+  EXPECT_TRUE(has(line_of(of.text, "64 "), " 4 2.4087 ± ")) << line_of(of.text, "64 ");
 }
 
 std::set<std::string> names_in(const Json& json) {

@@ -30,7 +30,9 @@ GroupFigures figures_at(const GridCells& cells, const Design& design, std::size_
 /// Group 1 of d_model less group 0.
 SeedPairs pairs_in(const GridCells& cells, bool by_combination = true) {
   const Design design = design_of(cells.listing, cells.rows(), "model.d_model");
-  return seed_pairs(figures_at(cells, design, 1), figures_at(cells, design, 0), by_combination,
+  const GroupFigures mine = figures_at(cells, design, 1), theirs = figures_at(cells, design, 0);
+  return seed_pairs(mine, theirs,
+                    by_combination ? equal_combinations(mine, theirs) : whole_groups(mine, theirs),
                     nothing_differs);
 }
 
@@ -109,15 +111,16 @@ TEST(SeedPairs, OneMismatchRefusesAll) {
   const Design design = design_of(cells.listing, cells.rows(), "model.d_model");
   const std::size_t last = cells.row_of("32,0.2", 2), other = cells.row_of("16,0.2", 2);
   std::size_t asked = 0;
-  const SeedPairs pairs = seed_pairs(figures_at(cells, design, 1), figures_at(cells, design, 0),
-                                     true, [&](std::size_t mine, std::size_t theirs) {
-                                       ++asked;
-                                       BasisMismatch out;
-                                       if (mine == last && theirs == other) {
-                                         out.differences.push_back({"what", Value(1), Value(2)});
-                                       }
-                                       return out;
-                                     });
+  const GroupFigures a = figures_at(cells, design, 1), b = figures_at(cells, design, 0);
+  const SeedPairs pairs =
+      seed_pairs(a, b, equal_combinations(a, b), [&](std::size_t mine, std::size_t theirs) {
+        ++asked;
+        BasisMismatch out;
+        if (mine == last && theirs == other) {
+          out.differences.push_back({"what", Value(1), Value(2)});
+        }
+        return out;
+      });
   EXPECT_EQ(asked, 6U) << "each pair of cells";
   EXPECT_TRUE(pairs.refused);
   EXPECT_TRUE(pairs.seeds.empty() && pairs.mine.empty());
@@ -132,13 +135,14 @@ TEST(SeedPairs, OtherCombinationsOfAnArmAreAveragedForThemselves) {
   }
   const Design design = design_of(cells.listing, cells.rows(), "model.d_model");
   const GroupFigures arm = figures_at(cells, design, 2), base = figures_at(cells, design, 0);
-  EXPECT_TRUE(seed_pairs(arm, base, true, nothing_differs).seeds.empty());
-  SeedPairs pairs = seed_pairs(arm, base, false, nothing_differs);
+  EXPECT_TRUE(seed_pairs(arm, base, equal_combinations(arm, base), nothing_differs).seeds.empty());
+  SeedPairs pairs = seed_pairs(arm, base, whole_groups(arm, base), nothing_differs);
   EXPECT_EQ(pairs.seeds, (Seeds{0, 1, 2}));
   EXPECT_NEAR(pairs.mine[1], 3, 1e-12);  // (1 + 2 + 3) / 3 + 1
   EXPECT_NEAR(pairs.theirs[1], 0.6, 1e-12);
   cells.at("64,2", 1).status = CellStatus::Oom;
-  pairs = seed_pairs(figures_at(cells, design, 2), base, false, nothing_differs);
+  const GroupFigures less = figures_at(cells, design, 2);
+  pairs = seed_pairs(less, base, whole_groups(less, base), nothing_differs);
   EXPECT_EQ(pairs.seeds, (Seeds{0, 2})) << "a mean over fewer is none of the group";
   EXPECT_EQ(pairs.unpaired.size(), 4U) << "two that are left of the arm, two of the baseline";
 }
@@ -164,18 +168,19 @@ TEST(SeedPairs, SeedsWithAsManyButOtherCombinationsAreNotWhole) {
   const Design design = design_of(cells.listing, cells.rows(), "model.d_model");
   const GroupFigures arm = figures_at(cells, design, 1);
   EXPECT_TRUE(seed_averages(arm).empty());
-  EXPECT_TRUE(seed_pairs(arm, figures_at(cells, design, 0), false, nothing_differs).seeds.empty());
+  const GroupFigures base = figures_at(cells, design, 0);
+  EXPECT_TRUE(seed_pairs(arm, base, whole_groups(arm, base), nothing_differs).seeds.empty());
 }
 
 TEST(SeedPairs, OfGroupsAveragedForThemselvesEveryCellIsAskedForItsMismatch) {
   const GridCells cells = two_by_two();
   const Design design = design_of(cells.listing, cells.rows(), "model.d_model");
   std::set<std::size_t> asked;
-  seed_pairs(figures_at(cells, design, 1), figures_at(cells, design, 0), false,
-             [&](std::size_t mine, std::size_t theirs) {
-               asked.insert({mine, theirs});
-               return BasisMismatch();
-             });
+  const GroupFigures a = figures_at(cells, design, 1), b = figures_at(cells, design, 0);
+  seed_pairs(a, b, whole_groups(a, b), [&](std::size_t mine, std::size_t theirs) {
+    asked.insert({mine, theirs});
+    return BasisMismatch();
+  });
   EXPECT_EQ(asked.size(), 12U);
 }
 

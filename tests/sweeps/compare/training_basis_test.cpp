@@ -1,6 +1,8 @@
 #include "sweeps/compare/training_basis.hpp"
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -164,20 +166,49 @@ TEST(TrainingBasis, ArmsOfAFileSayThemselvesInWhatTheyDiffer) {
   EXPECT_FALSE(evidence_for(table_of(cells.by({"clip"}), "train.clip"), "2").pairs.refused);
 }
 
-TEST(TrainingBasis, ALeafThatMovesWithTheFactorUnsaidIsRefused) {
-  GridCells cells;
-  for (const int level : {16, 32}) {
-    for (int seed = 0; seed < 3; ++seed) {
-      cells.add({{"model.d_model", level}, {"train.batch_size", 64 / level}}, seed, 2 + 0.1 * seed);
+TEST(TrainingBasis, WhatASweepFileVariesItselfIsToldAlsoWhereItMovesWithTheFactor) {
+  for (const char* leaf : {"train.batch_size", "train.clip", "data.first_step"}) {
+    GridCells cells;
+    for (const int level : {16, 32}) {  // a zip of two leaves
+      for (int seed = 0; seed < 3; ++seed) {
+        cells.add({{"model.d_model", level}, {leaf, 64 / level}}, seed,
+                  two_factor_figure({0, 0}, seed) + 0.01 * seed * level);
+      }
     }
+    const Comparison comparison = cells.by({"d_model"});
+    const EffectTable& table = table_of(comparison, "model.d_model");
+    EXPECT_FALSE(evidence_for(table, "32").pairs.refused) << leaf;
+    EXPECT_EQ(table.moving_with, Words{leaf}) << "it is named";
+    EXPECT_EQ(comparison.variance.at(0).refused, "");
   }
-  const Comparison comparison = cells.by({"d_model"});
-  const ContrastEvidence& e = evidence_for(table_of(comparison, "model.d_model"), "32");
-  EXPECT_EQ(e.pairs.refused.text(), "train.batch_size is 2, there 4");
-  EXPECT_NE(comparison.variance.at(0).refused, "");
-  EXPECT_FALSE(table_of(comparison, "model.d_model").trend);
-  const Comparison told = cells.by({"d_model", "batch_size"});
-  EXPECT_FALSE(evidence_for(table_of(told, "model.d_model"), "32").pairs.refused);
+}
+
+TEST(TrainingBasis, InWhatStoresDifferNoFileHasTold) {
+  std::vector<Listing> stores;
+  for (const bool second : {false, true}) {
+    GridCells cells({{"train.lr", second ? 0.2 : 0.1}, {"train.clip", second ? 2.0 : 1.0}},
+                    second ? "results/b" : "results/a");
+    cells.grid({two_factors()[0]}, 3, [](const std::vector<std::size_t>& at, std::int64_t seed) {
+      return two_factor_figure({at[0], 0}, seed);
+    });
+    stores.push_back(std::move(cells.listing));
+  }
+  GridCells both;
+  both.listing = listing_union(std::move(stores));
+  EXPECT_EQ(leaves_of_arms(both.listing), Words{"model.d_model"});
+  for (const char* factor : {"lr", "store"}) {
+    ComparisonQuery query;
+    query.by = {factor};
+    query.baseline = factor == std::string("lr") ? "0.1" : "results/a";
+    const Comparison comparison = both.compare(query);
+    const BasisMismatch& out = comparison.effects.at(0).rows.at(1).evidence->pairs.refused;
+    EXPECT_EQ(out.text(), "train.clip is 2, there 1") << factor;
+    query.allowed = {"clip"};
+    EXPECT_FALSE(both.compare(query).effects.at(0).rows.at(1).evidence->pairs.refused) << factor;
+  }
+  ComparisonQuery told;
+  told.by = {"lr", "clip"};
+  EXPECT_FALSE(both.compare(told).effects.at(0).rows.at(1).evidence->pairs.refused);
 }
 
 TEST(TrainingBasis, OfAnotherFactorEachLevelIsComparedForItself) {

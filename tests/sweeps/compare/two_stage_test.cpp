@@ -1,9 +1,8 @@
-// Stein's rule on a sweep: what stage one decides, and what is kept of it. The rule itself is
-// tested in stein_test.
+// Stein's rule on a sweep: what stage one decides. The rule itself is tested in stein_test, what is
+// kept of the decision in two_stage_record_test.
 #include "sweeps/compare/two_stage.hpp"
 
 #include <cmath>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -11,7 +10,6 @@
 
 #include "core/base/error.hpp"
 #include "tests/core/config/sweep_files.hpp"
-#include "tests/storage/temporary_folder.hpp"
 #include "tests/sweeps/compare/grid_cells.hpp"
 
 namespace depthgrid {
@@ -43,6 +41,18 @@ TEST(TwoStage, TheWidestContrastSaysHowManySeeds) {
   EXPECT_EQ(record.seeds[5], 5);
 }
 
+TEST(TwoStage, TheRecordSaysWhatTheDifferencesAreOf) {
+  const TwoStageRecord record = decide_two_stage(arms().listing, {"0.1", 1000}).value();
+  EXPECT_EQ(record.metric, "final_loss.valid");
+  EXPECT_EQ(record.baseline, "base");
+  EXPECT_EQ(seeds_asked_for(record), static_cast<double>(record.seeds.size()));
+  // With a cap the rule asks for as many, and says so.
+  const TwoStageRecord capped = decide_two_stage(arms().listing, {"0.1", 8}).value();
+  EXPECT_EQ(capped.seeds.size(), 8U);
+  EXPECT_EQ(seeds_asked_for(capped), seeds_asked_for(record));
+  EXPECT_EQ(widest_of(capped), capped.contrasts[0].half_width);
+}
+
 TEST(TwoStage, FiveSeedsMaySufficeAndManyMayNot) {
   EXPECT_EQ(decide_two_stage(arms().listing, {"1", 1000}).value().seeds.size(), 5U);
   const TwoStageRecord few = decide_two_stage(arms().listing, {"0.001", 8}).value();
@@ -70,18 +80,64 @@ TEST(TwoStage, NothingIsDecidedBeforeTheStageIsWhole) {
   }
 }
 
-TEST(TwoStage, TheRecordIsKeptOnceAndReadAsItWas) {
-  const TemporaryFolder folder;
-  EXPECT_FALSE(read_two_stage(folder.path()));
-  const TwoStageRecord record = decide_two_stage(arms().listing, {"0.1", 1000}).value();
-  publish_two_stage(folder.path(), record);
-  publish_two_stage(folder.path(), decide_two_stage(arms().listing, {"1", 1000}).value());
-  const TwoStageRecord read = read_two_stage(folder.path()).value();
-  EXPECT_EQ(read.asked, "0.1");
-  EXPECT_EQ(read.seeds, record.seeds);
-  EXPECT_EQ(read.contrasts[0].sd, record.contrasts[0].sd);
-  std::ofstream(folder.path() / "until_ci.json") << "{\"version\": 1}";
-  EXPECT_THROW(read_two_stage(folder.path()), StorageError);
+/// What helps differs: a cell that diverged does so again.
+TEST(TwoStage, BrokenCellsAreNamedWithWhatHelps) {
+  GridCells cells = arms();
+  cells.at("near", 3).status = CellStatus::Diverged;
+  cells.at("wide", 0).status = CellStatus::Oom;
+  cells.at("wide", 1).status = CellStatus::Cancelled;
+  const auto said = [&] {
+    try {
+      decide_two_stage(cells.listing, {"0.1", 100});
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string all = said();
+  EXPECT_NE(all.find("diverged: near,s3: trained again, they diverge again"), std::string::npos);
+  EXPECT_NE(all.find("train.lr"), std::string::npos) << all;
+  EXPECT_NE(all.find("failed: wide,s0: depthgrid retry --failed results/grid"), std::string::npos);
+  EXPECT_NE(all.find("cancelled: wide,s1: depthgrid retry --class cancelled results/grid"),
+            std::string::npos)
+      << all;
+  cells.at("wide", 0).status = cells.at("wide", 1).status = CellStatus::Completed;
+  EXPECT_EQ(said().find("retry"), std::string::npos) << "it helps no cell that diverged";
+}
+
+TEST(TwoStage, AFigureThatIsNotThereIsNoDecision) {
+  GridCells cells = arms();
+  cells.at("near", 2).metrics.clear();
+  EXPECT_THROW(decide_two_stage(cells.listing, {"0.1", 100}), UserError);
+  for (std::int64_t seed = 0; seed < 5; ++seed) cells.at("near", seed).metrics.clear();
+  EXPECT_THROW(decide_two_stage(cells.listing, {"0.1", 100}), UserError);
+}
+
+TEST(TwoStage, ARecordIsOfOneQuestion) {
+  const SweepFiles files;
+  const std::string text =
+      "model: {d_model: 16, n_layers: 2, n_heads: 2}\ndata: {corpus: synthetic:markov}\n"
+      "baseline: {train.lr: 1e-3}\nseeds: 5\n";
+  const Sweep two = files.load(text + "parameters: {train.lr: [1e-3, 3e-3]}\n");
+  const Sweep three = files.load(text + "parameters: {train.lr: [1e-3, 3e-3, 1e-2]}\n");
+  TwoStageRecord record;
+  record.metric = two.metric;
+  record.baseline = two.baseline_arm;
+  record.asked = "0.1";
+  record.max_seeds = 100;
+  for (const CellPlan& cell : three.cells) {
+    if (!cell.baseline && cell.seed == 0) record.contrasts.push_back({cell.arm, 0, 0});
+  }
+  ASSERT_EQ(record.contrasts.size(), 2U);
+  EXPECT_NO_THROW(check_same_two_stage(record, three, {"0.1", 100}));
+  EXPECT_NO_THROW(check_same_two_stage(record, two, {"0.1", 100})) << "an arm was taken out";
+  EXPECT_THROW(check_same_two_stage(record, three, {"0.2", 100}), UserError);
+  EXPECT_THROW(check_same_two_stage(record, three, {"0.1", 99}), UserError);
+  record.contrasts.pop_back();
+  EXPECT_NO_THROW(check_same_two_stage(record, two, {"0.1", 100}));
+  EXPECT_THROW(check_same_two_stage(record, three, {"0.1", 100}), UserError) << "a new arm";
+  record.baseline = "lr=0.01";
+  EXPECT_THROW(check_same_two_stage(record, two, {"0.1", 100}), UserError);
 }
 
 TEST(TwoStage, AddedSeedsBelongToTheSweep) {
@@ -103,18 +159,6 @@ TEST(TwoStage, AddedSeedsBelongToTheSweep) {
   }
   EXPECT_THROW(check_two_stage(files.load(text + "seeds: 4\n"), {"0.1", 100}), UserError);
   EXPECT_THROW(check_two_stage(five, {"0.1", 4}), UserError);
-}
-
-TEST(TwoStage, TheIntervalsAreThoseOfTheFirstDeviation) {
-  const GridCells cells = arms();
-  const TwoStageRecord record = decide_two_stage(cells.listing, {"1", 100}).value();
-  const std::string text = two_stage_text(cells.listing, record);
-  EXPECT_NE(text.find("stage one of 5 seeds asks for 5"), std::string::npos) << text;
-  EXPECT_NE(text.find("its 4 degrees of freedom"), std::string::npos) << text;
-  GridCells later = arms();
-  later.at("wide", 4).status = CellStatus::Running;
-  const std::string open = two_stage_text(later.listing, record);
-  EXPECT_EQ(open.find("degrees of freedom"), std::string::npos) << "stage two goes on";
 }
 
 }  // namespace two_stage_test

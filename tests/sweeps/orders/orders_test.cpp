@@ -32,6 +32,9 @@ TEST(ModelOrders, ReadBackWhatWasWritten) {
   EXPECT_TRUE(back.json);
   EXPECT_EQ(parse_order<ExportOrder>(order_text(ExportOrder{{}, "native", "o", false})).out, "o");
   EXPECT_EQ(parse_order<EvalOrder>(order_text(EvalOrder{{}, "d", "test", 9})).windows, 9);
+  const TokensOrder tokens = parse_order<TokensOrder>(order_text(TokensOrder{"/s", "98", 3}));
+  EXPECT_EQ(tokens.store + tokens.cell, "/s98");
+  EXPECT_EQ(tokens.sequences, 3);
   EXPECT_THROW(parse_order<EvalOrder>("{}"), Error);
 }
 

@@ -15,6 +15,7 @@ TEST(Html, TextIsNeverMarkup) {
   EXPECT_EQ(html_text("\u202etxt.exe"), "\\u202etxt.exe");
   EXPECT_EQ(html_text("x\x1b[31m"), "x\\x1b[31m");
   EXPECT_EQ(html_text("η² ± 0.1"), "η² ± 0.1");
+  EXPECT_EQ(html_text("of /home/me/x.txt"), "of …/x.txt");
 }
 
 TEST(Html, FoldersOfThisMachineAreLeftOut) {

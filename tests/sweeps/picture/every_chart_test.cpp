@@ -16,6 +16,7 @@
 #include "sweeps/picture/mean_plot.hpp"
 #include "sweeps/picture/scatter_plot.hpp"
 #include "sweeps/picture/small_multiples.hpp"
+#include "sweeps/picture/token_map.hpp"
 #include "tests/sweeps/picture/svg_check.hpp"
 
 namespace depthgrid {
@@ -91,6 +92,15 @@ std::vector<ChartCase> chart_cases() {
          SmallMultiplesData data;
          data.panels.assign(2, {label, {curve_of(label, values)}});
          return small_multiples(data, t);
+       }},
+      {"token_map", [](const ChartText& t) { return token_map({}, t); },
+       [](const ChartText& t, Label label, Values values) {
+         TokenMapData data;
+         data.layers = {label};
+         data.positions = values.size();
+         for (const double v : values) data.executed.push_back(v > 1 ? 1 : 0);
+         data.tokens.assign(values.size(), label);
+         return token_map(data, t);
        }},
   };
 }

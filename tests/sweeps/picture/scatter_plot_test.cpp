@@ -110,6 +110,24 @@ TEST(ScatterPlot, SeriesDifferInTheirShapes) {
   EXPECT_EQ(marks[1].name, "path");
 }
 
+TEST(ScatterPlot, IntervalsAreDrawnAndHaveRoom) {
+  ScatterPlotData data;
+  data.points = points({{1, 1}, {2, 2}, {3, 3}});
+  EXPECT_TRUE(checked_svg(scatter_plot(data, some_chart_text())).of_class("interval").empty());
+  const std::vector<double> before =
+      checked_svg(scatter_plot(data, some_chart_text())).numbers("point", "cy");
+  data.points[1].interval = {-10, 12};
+  const std::string text = scatter_plot(data, some_chart_text());
+  const CheckedSvg svg = checked_svg(text);
+  EXPECT_EQ(svg.fault, "");
+  EXPECT_EQ(svg.of_class("interval").size(), 1U);
+  const std::vector<double> after = svg.numbers("point", "cy");
+  EXPECT_LT(after[0] - after[2], (before[0] - before[2]) / 5) << "the axis reaches to its ends";
+  EXPECT_NE(text.find("<title>p1: 2, 2 [-10, 12]</title>"), std::string::npos);
+  data.points[1].interval = {3, 1};
+  EXPECT_THROW(scatter_plot(data, some_chart_text()), Error);
+}
+
 TEST(ScatterPlot, ALogAxisIsNamedInItsError) {
   ScatterPlotData data;
   data.points = points({{0, 1}, {10, 2}});

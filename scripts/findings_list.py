@@ -1,0 +1,269 @@
+"""What docs/findings.md reports: the runs behind each finding, what is kept of them, and the page's tables.
+
+Data of findings.py. A finding without tables here has its tables on the page by hand, until its CSV is made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Mapping, Sequence
+
+Names = Mapping[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """`depthgrid run CONFIG --set … [--only …] [--store …]`."""
+
+    config: str
+    set: Sequence[str] = ()
+    only: str = ""
+    store: str = ""  # "" = the configuration's own, results/<name>
+    factors: Names = dataclasses.field(default_factory=dict)  # leaves that tell runs of one finding apart
+
+    def options(self) -> list[str]:
+        return [self.config, *(word for value in self.set for word in ("--set", value))]
+
+    def command_words(self) -> list[str]:
+        words = ["depthgrid", "run", *self.options(), *(["--only", self.only] if self.only else [])]
+        return words + (["--store", self.store] if self.store else [])
+
+    def command(self) -> str:
+        return shlex.join(self.command_words())
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    runs: Sequence[Run]
+    metrics: Sequence[str]
+    time: str = "not recorded"  # on two cores
+    factors: Sequence[str] = ()  # leaves that tables are by
+    elements: Sequence[str] = ()  # of variables with further axes: VARIABLE.LABEL.LABEL, patterns of fnmatch
+    axes: Names = dataclasses.field(default_factory=dict)  # other names of labels
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """Numbers of one metric for each row; {…} in `metric` are words of the row."""
+
+    title: str
+    metric: str
+    show: str = "sd"  # mean ± sd | interval: mean ± half-width | difference: to `baseline`, ± half-width
+    digits: int = 4
+    baseline: str = ""  # an arm, of a difference; {…} as in `metric`
+    where: Names = dataclasses.field(default_factory=dict)  # only in rows with these words
+
+
+@dataclasses.dataclass(frozen=True)
+class ArmTable:
+    """One row per arm (or per arm and what the metrics' names hold)."""
+
+    finding: str
+    titles: Sequence[str]  # of the words of a row
+    rows: Sequence[tuple[Sequence[str], Names]]  # words; `arm` and what fills the metrics' names
+    columns: Sequence[Column]
+
+
+@dataclasses.dataclass(frozen=True)
+class FactorTable:
+    """Effects of one factor against its baseline, averaged over the others."""
+
+    finding: str
+    factor: str
+    by: str  # --by, with the other factors of the family
+    title: str
+    levels: Names = dataclasses.field(default_factory=dict)  # as the page writes them
+    metric: str = "final_loss.valid"
+    digits: int = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class GridTable:
+    """Means ± sd of two factors; `effects`: instead, differences to the baseline level of the rows' factor."""
+
+    finding: str
+    rows: str
+    columns: str
+    title: str
+    heads: Names
+    effects: bool = False
+    metric: str = "final_loss.valid"
+    digits: int = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class ShareTable:
+    """Shares of variance of two factors, their interaction and nothing else."""
+
+    finding: str
+    factors: Names  # two: as the page names them
+    metric: str = "final_loss.valid"
+
+
+@dataclasses.dataclass(frozen=True)
+class QuestionTable:
+    """One row per question: arm − baseline, each a test of its own."""
+
+    finding: str  # or several, A+B: arms of both, beside each other
+    rows: Sequence[tuple[str, str, str, str]]  # question, arm, baseline, metric
+    digits: int = 4
+
+
+Table = ArmTable | FactorTable | GridTable | ShareTable | QuestionTable
+
+SMALL = ("model.d_model=64", "train.steps=1000", "eval.final_windows=256")
+STUDY_1 = ("train.steps=500", "eval.every=250", "eval.final_windows=512")
+STUDY_3 = ("train.steps=700", "eval.every=350", "eval.final_windows=256")
+HIDDEN, SCALE = "model.modulation.hidden", "model.residual.scale"
+STEPS = {"1": "Δt = 1", "0.16666666666666666": "Δt = 1/6", "0.5": "Δt = 1/2"}
+MODES = ("final_loss_mode.*",)
+
+FINDINGS = {
+    "models": Finding(
+        [Run("configs/study1/models.yaml", ("model.d_model=128", *STUDY_1[:1], "seeds=5", *STUDY_1[1:]))],
+        ["final_loss.valid"],
+    ),
+    "gate_start": Finding(
+        [Run("configs/study1/gate_start.yaml", (f"model.d_model={d}", *STUDY_1), store=f"results/gate_start-{d}",
+             factors={"model.d_model": str(d)}) for d in (64, 128)],
+        ["final_loss.valid"],
+        factors=["model.d_model"],
+    ),  # fmt: skip
+    "h_mod_by_residual": Finding(
+        [Run("configs/dynamics/h_mod_by_residual.yaml", SMALL)],
+        ["final_loss.valid"],
+        "23 minutes",
+        [HIDDEN, SCALE],
+    ),
+    "h_mod_equal_parameters": Finding(
+        [Run("configs/study1/h_mod_equal_parameters.yaml", SMALL)],
+        ["final_loss.valid", "cost_flops_token"],
+        "11 minutes",
+        [HIDDEN, "model.d_ff"],
+    ),
+    "control_small": Finding(
+        [Run("configs/study2/control_small.yaml")],
+        ["final_loss.valid", "control_nll_neutral.valid", "control_nll_matched.valid", "control_nll_mismatched.valid"],
+        "46 minutes beside other work",
+        elements=["control_auc.*.*"],
+    ),  # fmt: skip
+    "steering_published": Finding(
+        [Run("configs/study2/steering_published.yaml", ("seeds=3",))],
+        ["final_loss.valid"],
+        elements=["steering_positive_mass.signal.*", "steering_negative_mass.signal.*"],
+        axes={"axis 0": "signal", "sentiment": "signal"},
+    ),
+    "steering_prompts": Finding(
+        [Run("configs/study2/steering_prompts.yaml", ("seeds=3",))],
+        ["final_loss.valid"],
+        elements=["steering_accuracy.*", "steering_positive_mass.*", "steering_negative_mass.*"],
+    ),
+    "equal_clipping": Finding(
+        [Run("configs/study3/equal_clipping.yaml", (f"model.d_model={d}", *STUDY_3), store=f"results/equal_clipping-{d}",
+             factors={"model.d_model": str(d)}) for d in (64, 128)],
+        ["final_loss.valid", *MODES],
+        factors=["model.d_model"],
+    ),  # fmt: skip
+    "against_mod": Finding(
+        [Run("configs/study3/against_mod.yaml", ("model.d_model=128", *STUDY_3[:1], "seeds=2", *STUDY_3[1:]))],
+        ["final_loss.valid", *MODES],
+    ),
+}
+
+
+def _mass(sign: str, part: str, signal: str, axis: str = "{axis}") -> str:
+    return f"steering_{sign}_mass.{axis}.{part}.{signal}"
+
+
+PROMPT = ["positive", "train", "plus", "signal"]
+PROMPT_ARMS = {
+    "unsteered": "before (`unsteered`)",
+    "hybrid": "`hybrid`: all at 1e-4, the map at 1e-2",
+    "hybrid_slow": "`hybrid_slow`: the map at 1e-4, too",
+    "flow_only": "`flow_only`, 1e-3",
+    "maps": "`maps`: the map alone, 1e-2",
+    "good": "`good`: as `hybrid`, \" good\" for the blank",
+    "discrete": "`discrete`: as `hybrid`, into a block of six, no flow",
+}
+HELD_OUT_ARMS = {
+    "unsteered": "before (`unsteered`)",
+    "flow": "`flow`: all at 1e-4, the map at 1e-2",
+    "flow_maps": "`flow_maps`: the map alone, 1e-2",
+    "discrete": "`discrete`: as `flow`, into a block, no flow",
+    "discrete_maps": "`discrete_maps`: that map alone, 1e-2",
+}
+BEFORE = {"discrete": "text6", "discrete_maps": "text6"}  # what an arm starts from, if not from `text`
+HELD_OUT = "steering_accuracy.{}.heldout"
+
+TABLES: dict[str, Table] = {
+    "h_mod_by_residual/means": GridTable("h_mod_by_residual", HIDDEN, SCALE, "h_mod", STEPS),
+    "h_mod_by_residual/h_mod": FactorTable("h_mod_by_residual", HIDDEN, f"{HIDDEN},{SCALE}", "h_mod"),
+    "h_mod_by_residual/step": FactorTable("h_mod_by_residual", SCALE, f"{HIDDEN},{SCALE}", "step", STEPS),
+    "h_mod_by_residual/within": GridTable("h_mod_by_residual", HIDDEN, SCALE, "h_mod less 64", STEPS, effects=True),
+    "h_mod_by_residual/shares": ShareTable("h_mod_by_residual", {HIDDEN: "h_mod", SCALE: "step"}),
+    "h_mod_equal_parameters/h_mod": FactorTable("h_mod_equal_parameters", HIDDEN, HIDDEN, "h_mod"),
+    "h_mod_equal_parameters/wider": QuestionTable(
+        "h_mod_equal_parameters+h_mod_by_residual",
+        [(f"Does an MLP of {wide} units instead of 256 help, at h_mod = {h}?", f"hidden={h}", f"hidden={h},scale=1",
+          "final_loss.valid") for h, wide in ((32, 1600), (64, 1218), (128, 738))],
+    ),
+    "steering_published/arms": ArmTable(
+        "steering_published",
+        ["arm"],
+        [([label], {"arm": arm, "before": BEFORE.get(arm, "text")}) for arm, label in PROMPT_ARMS.items()],
+        [
+            Column("word of +1, u = +1", _mass("positive", "train", "plus", "signal"), "interval", 3),
+            Column("\" bad\", u = −1", _mass("negative", "train", "minus", "signal"), "interval", 3),
+            Column("word of +1, u = 0", _mass("positive", "train", "zero", "signal"), "interval", 3),
+            Column("\" bad\", u = 0", _mass("negative", "train", "zero", "signal"), "interval", 3),
+            Column("text, +1", _mass("positive", "text", "plus", "signal"), "interval", 3),
+            Column("text, 0", _mass("positive", "text", "zero", "signal"), "interval", 3),
+            Column("loss, no signal", "final_loss.valid", "difference", 3, "{before}"),
+        ],
+    ),
+    "steering_published/questions": QuestionTable(
+        "steering_published",
+        [
+            ("Does a map at 1e-2 steer more than one at 1e-4?", "hybrid", "hybrid_slow", _mass(*PROMPT)),
+            ("Is the word more probable behind unrelated text, at u = +1?", "hybrid", "unsteered",
+             _mass("positive", "text", "plus", "signal")),
+            ("… at u = 0?", "hybrid", "unsteered", _mass("positive", "text", "zero", "signal")),
+            ("What does the recipe cost without a signal (nat)?", "hybrid", "unsteered", "final_loss.valid"),
+            ("Is the word of +1 more probable than through a block?", "hybrid", "discrete", _mass(*PROMPT)),
+            ("… \" bad\" at u = −1?", "hybrid", "discrete", _mass("negative", "train", "minus", "signal")),
+            ("… and behind unrelated text, at u = +1?", "hybrid", "discrete", _mass("positive", "text", "plus", "signal")),
+        ],
+        3,
+    ),
+    "steering_prompts/arms": ArmTable(
+        "steering_prompts",
+        ["arm", "axis"],
+        [([label if axis == "sentiment" else "", axis], {"arm": arm, "axis": axis, "before": BEFORE.get(arm, "text")})
+         for arm, label in HELD_OUT_ARMS.items() for axis in ("sentiment", "scale")],
+        [
+            Column("accuracy, trained", "steering_accuracy.{axis}.train", "interval", 3),
+            Column("accuracy, held out", "steering_accuracy.{axis}.heldout", "interval", 3),
+            Column("held out, +", _mass("positive", "heldout", "plus"), "interval"),
+            Column("held out, −", _mass("negative", "heldout", "minus"), "interval"),
+            Column("text, +", _mass("positive", "text", "plus"), "interval"),
+            Column("text, −", _mass("negative", "text", "minus"), "interval"),
+            Column("text, u = 0", _mass("positive", "text", "zero"), "interval"),
+            Column("loss, no signal", "final_loss.valid", "difference", 3, "{before}", {"axis": "sentiment"}),
+        ],
+    ),
+    "steering_prompts/questions": QuestionTable(
+        "steering_prompts",
+        [
+            ("Is the map alone better than chance through the flow? Held out, sentiment", "flow_maps", "unsteered",
+             HELD_OUT.format("sentiment")),
+            ("… scale", "flow_maps", "unsteered", HELD_OUT.format("scale")),
+            ("Is a map into a block better than one into the flow? Map alone, sentiment", "flow_maps", "discrete_maps",
+             HELD_OUT.format("sentiment")),
+            ("… scale", "flow_maps", "discrete_maps", HELD_OUT.format("scale")),
+            ("What does training all cost without a signal, through the flow (nat)?", "flow", "text", "final_loss.valid"),
+            ("… into a block?", "discrete", "text6", "final_loss.valid"),
+        ],
+        3,
+    ),
+}  # fmt: skip

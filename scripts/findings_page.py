@@ -1,0 +1,173 @@
+"""Tables of docs/findings.md as Markdown. All numbers are from `depthgrid compare … --json`, and rounded here."""
+
+from __future__ import annotations
+
+import functools
+import json
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import findings_list
+from findings_list import ArmTable, Column, FactorTable, GridTable, QuestionTable, ShareTable
+
+Json = dict[str, Any]
+HALF_LEAST = 0.5  # of the last digit: a half-width that rounds to 0 is not shown
+
+
+class Comparisons:
+    """Answers of `depthgrid compare` about docs/findings/NAME.csv, each asked once."""
+
+    def __init__(self, program: str, root: pathlib.Path) -> None:
+        self.program, self.root = program, root
+        self.of = functools.cache(self._of)
+
+    def _of(self, finding: str, by: str, metric: str, baseline: str = "", arms: tuple[str, ...] = ()) -> Json:
+        files = [f"docs/findings/{name}.csv" for name in finding.split("+")]
+        words = [self.program, "compare", *files, "--by", by, "--metric", metric, "--json"]
+        words += ["--baseline", baseline] if baseline else []
+        words += ["--filter", " or ".join(f"arm = '{arm}'" for arm in arms)] if arms else []
+        done = subprocess.run(words, cwd=self.root, capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 4):  # 4: nothing to compare, which a single mean does not need
+            sys.exit(f"{' '.join(words)}\n{done.stderr}")
+        return json.loads(done.stdout)
+
+    def groups(self, finding: str, by: str, metric: str, **more: Any) -> dict[str, Json]:
+        """The groups of the first factor, by their names."""
+        return {group["name"]: group for group in self.of(finding, by, metric, **more)["effects"][0]["groups"]}
+
+
+def number(value: float, digits: int, signed: bool = False) -> str:
+    """With a real minus; what rounds to 0 has no sign, unless signs are asked for."""
+    text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+    return text.replace("-", "\N{MINUS SIGN}") if signed or float(text) else text.replace("-", "")
+
+
+def with_half(value: float, half: float | None, digits: int, signed: bool = False) -> str:
+    shown = half is not None and half >= HALF_LEAST * 10**-digits
+    return number(value, digits, signed) + (f" ± {half:.{digits}f}" if shown else "")
+
+
+def half_of(interval: list[float] | None) -> float | None:
+    return None if interval is None else (interval[1] - interval[0]) / 2
+
+
+def probability(p: float | None) -> str:
+    return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def difference(contrast: Json | None, digits: int) -> str:
+    """level − baseline ± half-width; empty of the baseline, and where there is none."""
+    found = contrast and contrast["difference"]
+    if not found or found["mean"] is None:
+        return "refused" if contrast and contrast["refused"] else ""
+    if found["sd"] == 0 and found["mean"] == 0:
+        return "0 exactly"
+    return with_half(found["mean"], half_of(found["interval"]), digits, signed=True)
+
+
+def verdict(contrast: Json | None, digits: int) -> str:
+    """As compare says it; of what is undecided, with the difference that these seeds would have shown."""
+    if not contrast or not contrast["verdict"]:
+        return ""
+    least = contrast["detectable"]
+    told = contrast["verdict"] == "undecided" and least is not None
+    return contrast["verdict"] + (f" (detectable: {number(least, digits)})" if told else "")
+
+
+def markdown(titles: list[str], rows: list[list[str]]) -> str:
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines).replace("| --- ", "|---").replace("|--- |", "|---|")
+
+
+def cell_of(column: Column, words: dict[str, str], finding: str, comparisons: Comparisons) -> str:
+    if any(words.get(name) != word for name, word in column.where.items()):
+        return ""
+    metric = column.metric.format(**words)
+    group = comparisons.groups(finding, "arm", metric, baseline=column.baseline.format(**words))[words["arm"]]
+    if column.show == "difference":
+        return difference(group["contrast"], column.digits)
+    found = group["all"]
+    if not found["n"]:
+        return ""
+    half = half_of(found["interval"]) if column.show == "interval" else found["sd"]
+    return with_half(found["mean"], half, column.digits)
+
+
+def arm_table(table: ArmTable, comparisons: Comparisons) -> str:
+    first = table.columns[0]
+    rows = []
+    for words, filling in table.rows:
+        metric = first.metric.format(**filling)
+        n = comparisons.groups(table.finding, "arm", metric, baseline="")[filling["arm"]]["all"]["n"]
+        cells = [cell_of(column, dict(filling), table.finding, comparisons) for column in table.columns]
+        rows.append([*words, str(n), *cells])
+    return markdown([*table.titles, "n", *(column.title for column in table.columns)], rows)
+
+
+def factor_table(table: FactorTable, comparisons: Comparisons) -> str:
+    said = comparisons.of(table.finding, table.by, table.metric)
+    effects = next(e for e in said["effects"] if e["factor"] == table.factor and not e["exploratory"])
+    rows = []
+    for group in effects["groups"]:
+        contrast = group["contrast"]
+        rows.append([
+            table.levels.get(group["name"], group["name"]) + (" (baseline)" if group["baseline"] else ""),
+            str(group["all"]["n"]),
+            with_half(group["all"]["mean"], group["all"]["sd"], table.digits),
+            difference(contrast, table.digits),
+            probability(contrast and contrast["holm_p"]),
+            verdict(contrast, table.digits),
+        ])  # fmt: skip
+    return markdown([table.title, "n", "loss", "difference", "Holm p", "verdict"], rows)
+
+
+def grid_table(table: GridTable, comparisons: Comparisons) -> str:
+    """Rows: levels of the first factor; at each level of the second, from the tables within it."""
+    said = comparisons.of(table.finding, f"{table.rows},{table.columns}", table.metric)
+    within = [e for e in said["effects"] if e["factor"] == table.rows and e["within"]]
+    by_head = {table.heads[e["within"].split(" = ")[1]]: {g["name"]: g for g in e["groups"]} for e in within}
+    names = [group["name"] for group in within[0]["groups"]]
+    rows = []
+    for name in names:
+        groups = [by_head[head][name] for head in table.heads.values()]
+        if table.effects and groups[0]["baseline"]:
+            continue
+        rows.append([name] + [
+            difference(g["contrast"], table.digits) if table.effects
+            else with_half(g["all"]["mean"], g["all"]["sd"], table.digits) for g in groups
+        ])  # fmt: skip
+    return markdown([table.title, *table.heads.values()], rows)
+
+
+def share_table(table: ShareTable, comparisons: Comparisons) -> str:
+    said = comparisons.of(table.finding, ",".join(table.factors), table.metric)
+    found = next(v for v in said["variance"] if v["b"])
+    assert not found["refused"], found["refused"]
+    a, b = table.factors.values()
+    rows = []
+    for name, key in ((a, "shares_a"), (b, "shares_b"), (f"{a} × {b}", "shares_interaction")):
+        of = found[key]
+        rows.append([name, number(of["eta2"], 3), number(of["omega2"], 3),
+                     f"{of['f']:.2f} ({of['degrees']:.0f}, {of['error_degrees']:.0f})", probability(of["p"])])  # fmt: skip
+    return markdown(["of", "η²", "ω²", "F (degrees)", "p"], rows)
+
+
+def question_table(table: QuestionTable, comparisons: Comparisons) -> str:
+    rows = []
+    for question, arm, baseline, metric in table.rows:
+        both = comparisons.groups(table.finding, "arm", metric, baseline=baseline, arms=(arm, baseline))
+        contrast = both[arm]["contrast"]
+        found = contrast["difference"]
+        rows.append([question, f"`{arm}` − `{baseline}`", str(found["n"]), difference(contrast, table.digits),
+                     probability(found["p"]), verdict(contrast, table.digits)])  # fmt: skip
+    return markdown(["question", "difference", "n", "value", "p", "verdict"], rows)
+
+
+TEXTS = {ArmTable: arm_table, FactorTable: factor_table, GridTable: grid_table, ShareTable: share_table,
+         QuestionTable: question_table}  # fmt: skip
+
+
+def text_of(table: findings_list.Table, comparisons: Comparisons) -> str:
+    return TEXTS[type(table)](table, comparisons)

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/cell.hpp"
+
+namespace depthgrid {
+
+/// Which tokens of one sequence of the probe set the layers of a cell execute.
+struct TokenMask {
+  std::string variable;                     // whose choice: see read_token_mask()
+  std::int64_t step = 0;                    // optimiser steps done at the look
+  std::vector<std::int64_t> layers = {};    // (m) that may skip tokens, as on the axis `layer`
+  std::size_t positions = 0;                // T
+  std::vector<std::uint8_t> executed = {};  // (m, T) 1: executed, 0: skipped
+  std::string set_sha256 = {};              // probe_set_sha256; empty if it is not recorded
+};
+
+/// Reads one from a cell's `result.h5`, of the last look that has masks.
+/// @param variable  routing_mask (student) or routing_capacity_mask (teacher).
+/// @param sequence  from 0, of those that are kept.
+/// @return  nothing where the file lacks the variable or the sequence, or no look has masks.
+/// @throws StorageError as open_cell_file()
+std::optional<TokenMask> read_token_mask(const std::filesystem::path& result, const CellId& id,
+                                         std::string_view variable, std::size_t sequence);
+
+}  // namespace depthgrid

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "sweeps/compare/compare.hpp"
+
+namespace depthgrid {
+
+/// Below a table: what its differences are of, what was left out, refused or cannot be tested.
+std::string left_out_notes(const EffectTable& table);
+
+/// Below all tables: what their columns are.
+std::string common_notes(const Comparison& comparison);
+
+}  // namespace depthgrid

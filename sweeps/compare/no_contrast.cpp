@@ -1,0 +1,91 @@
+#include "sweeps/compare/no_contrast.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sweeps/compare/arms_notes.hpp"
+
+namespace depthgrid {
+
+std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<std::size_t>& rows,
+                                      const Comparison& comparison) {
+  std::size_t groups = 0, figures = 0, pairs = 0;
+  bool baseline = false, refused = false, infinite = false, censored = false;
+  bool unpaired = false;  // cells whose partner in another combination is missing
+  for (const EffectTable& table : comparison.effects) {
+    groups = std::max(groups, table.rows.size());
+    baseline = baseline || table.baseline_selected;
+    for (const ComparedRow& row : table.rows) {
+      figures += row.all.n;
+      if (!row.evidence) continue;
+      if (!std::isnan(row.evidence->p())) return std::nullopt;
+      pairs = std::max(pairs, row.evidence->contrast.n);
+      censored = censored || row.evidence->censored;
+      unpaired = unpaired || !row.evidence->pairs.unpaired.empty();
+      infinite =
+          infinite || (row.evidence->contrast.n > 0 && !std::isfinite(row.evidence->contrast.mean));
+      refused = refused || row.evidence->pairs.refused;
+    }
+  }
+  std::array<std::size_t, 7> counts{};
+  std::set<std::int64_t> seeds;
+  bool open = false;
+  for (const std::size_t row : rows) {
+    const CellStatus status = listing.cells[row].status;
+    ++counts[static_cast<std::size_t>(status)];
+    seeds.insert(listing.cells[row].seed);
+    open = open || status == CellStatus::Pending || status == CellStatus::Running;
+  }
+  const std::size_t completed = counts[static_cast<std::size_t>(CellStatus::Completed)];
+  const ExitCode code = open ? ExitCode::Unfinished : ExitCode::Partial;
+  const std::string missing = missing_text(counts);
+  if (rows.empty()) return NoContrast{"no cell is selected", ExitCode::Partial};
+  if (completed == 0) {
+    return NoContrast{fmt::format("no cell has completed: {}{}", missing,
+                                  open ? "; depthgrid run trains them" : ""),
+                      code};
+  }
+  if (figures == 0) {
+    return NoContrast{fmt::format("none of the {} completed cells has a number for {}", completed,
+                                  comparison.metric),
+                      ExitCode::Partial};
+  }
+  if (groups < 2) {
+    return NoContrast{"there is one group only: nothing to compare it with", ExitCode::Partial};
+  }
+  if (!baseline) {
+    const std::string& name = comparison.effects.front().baseline_name;
+    return NoContrast{name.empty() ? "this sweep has no baseline: --baseline NAME compares with one"
+                                   : "no cell of the baseline " + name + " is selected",
+                      ExitCode::Partial};
+  }
+  if (refused) return NoContrast{"what is there cannot be compared", ExitCode::Partial};
+  if (pairs == 1 && seeds.size() == 1) {
+    return NoContrast{
+        "one seed says nothing of the spread: no interval, no p, no verdict; seeds: 5 "
+        "in the sweep file adds some",
+        code};
+  }
+  if (pairs == 1) {
+    return NoContrast{"one seed is in both sides: no interval, no p, no verdict", code};
+  }
+  if (pairs == 0 && unpaired) {
+    return NoContrast{"no combination of the other factors has completed in both sides of a pair",
+                      code};
+  }
+  if (pairs == 0) return NoContrast{"no seed has completed in both sides of a pair", code};
+  if (censored) {
+    return NoContrast{"no seed has reached the target: no mean, no p, no verdict",
+                      ExitCode::Partial};
+  }
+  return NoContrast{infinite ? "a figure is infinite: no mean, no p, no verdict"
+                             : "no difference varies over the seeds: no p, no verdict",
+                    ExitCode::Partial};
+}
+
+}  // namespace depthgrid

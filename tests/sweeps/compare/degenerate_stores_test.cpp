@@ -1,0 +1,184 @@
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "sweeps/compare/compare_report.hpp"
+#include "tests/sweeps/compare/compare_answer.hpp"
+#include "tests/sweeps/compare/grid_cells.hpp"
+
+namespace depthgrid {
+namespace degenerate_stores_test {
+
+// The table of docs/comparing.md, What is said where there is nothing to say.
+
+using Json = nlohmann::json;
+using Answer = CompareAnswer;
+
+TEST(DegenerateStores, OfOneSeedThereIsNoP) {
+  const Answer of = answer_by(widths(1), {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "one seed") && has(of.sentence(), "seeds: 5")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  expect_no_p(of);
+  EXPECT_EQ(entry(of.csv, 1, "n"), "1");
+  EXPECT_EQ(of.json["effects"][0]["groups"][1]["contrast"]["difference"]["n"], 1);
+  EXPECT_NEAR(of.json["effects"][0]["groups"][1]["contrast"]["difference"]["mean"], -0.022, 1e-12);
+  EXPECT_TRUE(of.json["effects"][0]["groups"][1]["contrast"]["difference"]["interval"].is_null());
+  const Answer both =
+      answer_by(GridCells().grid(two_factors(), 1, two_factor_figure), {"d_model", "lr"});
+  expect_no_p(both);
+}
+
+TEST(DegenerateStores, OfOneSeedInBothSidesThereIsNoPUntilTheOthersFinish) {
+  GridCells cells = widths();
+  for (CellSummary& cell : cells.listing.cells) {
+    if (cell.seed > 0) cell.status = CellStatus::Running;
+  }
+  Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "one seed")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Unfinished);
+  EXPECT_EQ(static_cast<int>(of.problem->code), 3);
+  expect_no_p(of);
+  EXPECT_TRUE(has(line_of(of.text, "32"), "4 running")) << of.text;
+  for (CellSummary& cell : cells.listing.cells) {
+    if (cell.seed > 0) cell.status = CellStatus::Failed;
+  }
+  EXPECT_EQ(answer_by(cells, {"d_model"}).problem->code, ExitCode::Partial);
+}
+
+TEST(DegenerateStores, OneArmHasNothingBesideIt) {
+  const Answer of = answer_by(GridCells().arm("base", {1, 2, 3}).baseline("base"), {});
+  EXPECT_TRUE(has(of.sentence(), "one group")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  EXPECT_EQ(static_cast<int>(of.problem->code), 4);
+  expect_no_p(of);
+}
+
+TEST(DegenerateStores, WithoutABaselineNoContrastHasAP) {
+  const Answer of = answer_by(GridCells().arm("a", {1, 2, 3}).arm("b", {2, 2, 3}), {});
+  EXPECT_TRUE(has(of.sentence(), "--baseline NAME")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  for (const Json& group : of.json["effects"][0]["groups"]) {
+    EXPECT_TRUE(group["contrast"].is_null());
+    EXPECT_EQ(group["all"]["n"], 3);
+  }
+  EXPECT_EQ(entry(of.csv, 1, "p"), "");
+}
+
+TEST(DegenerateStores, ABaselineThatTheFilterRemovesIsNamed) {
+  GridCells cells = widths();
+  cells.baseline("16");
+  ComparisonQuery query;
+  query.by = {"d_model"};
+  const Answer one = answer(cells, query, {5, 6, 7, 8, 9});
+  EXPECT_TRUE(has(one.sentence(), "one group")) << one.sentence();
+  const Answer two = answer(cells, query, {5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
+  EXPECT_TRUE(has(two.sentence(), "16")) << two.sentence();
+  EXPECT_EQ(two.problem->code, ExitCode::Partial);
+}
+
+TEST(DegenerateStores, UnequalSeedsAreComparedWithoutAP) {
+  GridCells cells = widths();
+  for (std::size_t row = 5; row < 15; ++row) cells.listing.cells[row].seed += 10 * (row / 5);
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "no seed")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  expect_no_p(of);
+  EXPECT_TRUE(line_of(of.text, "32").ends_with("] w - - -")) << line_of(of.text, "32");
+  const Json& contrast = of.json["effects"][0]["groups"][1]["contrast"];
+  EXPECT_NEAR(contrast["unpaired"]["mean"], -0.0234, 1e-12);
+  EXPECT_TRUE(contrast["difference"]["mean"].is_null());
+  EXPECT_NEAR(std::stod(entry(of.csv, 1, "difference")), -0.0234, 1e-12);
+}
+
+GridCells without_variance() {
+  return GridCells().grid({two_factors()[0]}, 5, [](const auto& at, std::int64_t seed) {
+    return 2.0 + static_cast<double>(at[0]) + static_cast<double>(seed);
+  });
+}
+
+TEST(DegenerateStores, DifferencesThatDoNotVaryHaveNoP) {
+  const Answer of = answer_by(without_variance(), {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "varies")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  EXPECT_EQ(line_of(of.text, "32"), "32 5 5.0 ± 1.6 5 +1.0000 [+1.0000, +1.0000] - - -");
+  const Json& contrast = of.json["effects"][0]["groups"][1]["contrast"];
+  EXPECT_TRUE(contrast["difference"]["p"].is_null() && contrast["holm_p"].is_null());
+  EXPECT_TRUE(contrast["verdict"].is_null());
+  EXPECT_EQ(of.json["family"], 0);
+}
+
+TEST(DegenerateStores, DifferencesThatDoNotVaryHaveNoPInAnything) {
+  const Answer of = answer_by(without_variance(), {"d_model"});
+  expect_no_p(of);
+  EXPECT_FALSE(has(of.text, "nan")) << of.text;
+}
+
+TEST(DegenerateStores, WithoutAFigureOfTheMetricThereIsNone) {
+  GridCells cells;
+  cells.grid({two_factors()[0]}, 5, [](const auto&, std::int64_t) { return kNaN; });
+  Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "15") && has(of.sentence(), "final_loss.valid")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  expect_no_p(of);
+  for (CellSummary& cell : cells.listing.cells) cell.metrics["final_loss.valid"] = kNaN;
+  of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "final_loss.valid")) << of.sentence();
+  expect_no_p(of);
+}
+
+TEST(DegenerateStores, WhereAllDivergedThatIsSaid) {
+  GridCells cells = widths();
+  set_status(cells, CellStatus::Diverged);
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "15 diverged")) << of.sentence();
+  EXPECT_EQ(of.problem->code, ExitCode::Partial);
+  expect_no_p(of);
+  EXPECT_TRUE(has(line_of(of.text, "64"), "5 diverged")) << of.text;
+  EXPECT_EQ(of.json["effects"][0]["groups"][2]["diverged"], 5);
+  EXPECT_EQ(entry(of.csv, 2, "missing"), "5");
+}
+
+TEST(DegenerateStores, WhereNothingHasFinishedRunIsNamed) {
+  GridCells cells = widths();
+  set_status(cells, CellStatus::Pending);
+  cells.listing.cells[3].status = CellStatus::Running;
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "14 pending") && has(of.sentence(), "1 running")) << of.sentence();
+  EXPECT_TRUE(has(of.sentence(), "depthgrid run"));
+  EXPECT_EQ(of.problem->code, ExitCode::Unfinished);
+  expect_no_p(of);
+  const Answer none = answer(cells, {}, {});
+  EXPECT_NE(none.sentence(), "");
+  EXPECT_EQ(none.problem->code, ExitCode::Partial);
+}
+
+TEST(DegenerateStores, ABaselineThatHasNotCompletedHasNoPairs) {
+  GridCells cells = widths();
+  for (int seed = 0; seed < 5; ++seed) cells.at("16", seed).status = CellStatus::Oom;
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(has(of.sentence(), "no seed")) << of.sentence();
+  EXPECT_TRUE(has(line_of(of.text, "16 *"), "5 oom")) << of.text;
+  EXPECT_TRUE(has(of.text, "0, 1, 2, 3, 4 of it alone")) << of.text;
+  for (const Json& group : of.json["effects"][0]["groups"]) {
+    EXPECT_TRUE(group["contrast"].is_null() || group["contrast"]["verdict"].is_null());
+  }
+}
+
+TEST(DegenerateStores, OfAMetricThatIsMaximizedHigherIsBetter) {
+  GridCells cells = widths();
+  EXPECT_TRUE(answer_by(cells, {"d_model"}).text.starts_with("final_loss.valid (nat): lower"));
+  cells.listing.goal = "maximize";
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_TRUE(of.text.starts_with("final_loss.valid (nat): higher")) << of.text;
+  EXPECT_EQ(of.json["goal"], "maximize");
+  EXPECT_EQ(of.json["effects"][0]["groups"][1]["contrast"]["improved"]["share"], 0);
+  GridCells one = widths(1);
+  one.listing.goal = "maximize";
+  expect_no_p(answer_by(one, {"d_model"}));
+}
+
+}  // namespace degenerate_stores_test
+}  // namespace depthgrid
