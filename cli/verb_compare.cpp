@@ -11,6 +11,7 @@
 #include "core/base/output.hpp"
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/compare/derived_metric.hpp"
 #include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/report/csv_listing.hpp"
 #include "sweeps/report/results_query.hpp"
@@ -55,7 +56,8 @@ void require_parameters(const Listing& listing, const std::vector<std::size_t>& 
 /// Computes what --at, --target or --last ask for. @throws UserError (Usage)
 void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listing& listing,
             ComparisonQuery& query) {
-  const std::string metric = query.metric.empty() ? listing.metric : query.metric;
+  const std::string own = query.metric.empty() ? listing.metric : query.metric;
+  const std::string metric = metric_with_curve(own);
   const std::string at = line.text_of("at");
   const int asked = (line.has("at") && at != "parameters") + line.has("target") + line.has("last");
   if (asked > 1) {
@@ -67,31 +69,33 @@ void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listi
   for (const char* const option : {"target", "last"}) {
     if (line.has(option)) require_stores(listing, std::string("--") + option);
   }
+  if (line.has("at") && at != "parameters" && at != "flops" && at != "time") {
+    throw UserError(ExitCode::Usage, "--at " + at + ": parameters, flops or time was expected");
+  }
   if (at == "parameters") {
     require_parameters(listing, rows);
     query.parameter_tolerance = parameter_tolerance(listing);
-  } else if (at == "flops" || at == "time") {
-    query.derived =
-        add_equal_cost(listing, rows, metric, at == "time" ? CurveAxis::Time : CurveAxis::Flops);
-    if (query.goal.empty()) query.goal = goal_of(listing, metric);
-  } else if (line.has("at")) {
-    throw UserError(ExitCode::Usage, "--at " + at + ": parameters, flops or time was expected");
   }
+  if (asked == 0) return;
+  const double target = line.has("target") ? real_of(line, "target") : 0;
+  const double last = line.has("last") ? real_of(line, "last") : 3;
+  if (last < 3 || last != std::floor(last)) {
+    throw UserError(ExitCode::Usage, "--last " + line.text_of("last") +
+                                         ": a number of evaluations was expected, 3 at least");
+  }
+  const CurvesByRow curves = read_curves(listing, rows, metric);
+  const std::string goal = query.goal.empty() ? goal_of(listing, own) : query.goal;
+  query.goal = "minimize";
   if (line.has("target")) {
-    const std::string goal = query.goal.empty() ? goal_of(listing, metric) : query.goal;
     query.derived =
-        add_steps_to_target(listing, rows, metric, real_of(line, "target"),
+        add_steps_to_target(listing, curves, metric, target,
                             goal == "maximize" ? MetricGoal::Maximize : MetricGoal::Minimize);
-    query.goal = "minimize";
-  }
-  if (line.has("last")) {
-    const double last = real_of(line, "last");
-    if (last < 3 || last != std::floor(last)) {
-      throw UserError(ExitCode::Usage, "--last " + line.text_of("last") +
-                                           ": a number of evaluations was expected, 3 at least");
-    }
-    query.derived = add_late_noise(listing, rows, metric, static_cast<std::size_t>(last));
-    query.goal = "minimize";
+  } else if (line.has("last")) {
+    query.derived = add_late_noise(listing, curves, metric, static_cast<std::size_t>(last));
+  } else {
+    query.derived =
+        add_equal_cost(listing, curves, metric, at == "time" ? CurveAxis::Time : CurveAxis::Flops);
+    query.goal = goal;
   }
 }
 

@@ -43,11 +43,12 @@ say "   done in $(elapsed "$start")"
 
 say "== results ($depthgrid results $store)"
 "$depthgrid" results "$store"
+page=${store%/}.html
 say "== what they say ($depthgrid compare $store)"
 "$depthgrid" compare "$store" || (($? == 4))  # 4: what was trained tells no difference, as one seed does not
-step page "making one page of pictures: $store.html" "see the log" "$depthgrid" report "$store" -o "$store.html"
+step page "making one page of pictures: $page" "see the log" "$depthgrid" report "$store" -o "$page"
 cat <<TEXT
-== to be read in a browser, and to be mailed: $store.html
+== to be read in a browser, and to be mailed: $page
 == everything that was recorded: $store/sweep.h5; in .venv/bin/python:
      import xarray as xr
      sweep = xr.open_dataset("$store/sweep.h5", engine="h5netcdf")

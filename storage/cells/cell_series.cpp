@@ -36,6 +36,18 @@ std::string machines_of(const TableReader& reader) {
   return fmt::format("{}", fmt::join(out, "; "));
 }
 
+/// The fused jobs of every attempt, each once.
+std::vector<std::string> jobs_of(const TableReader& reader) {
+  std::vector<std::string> out;
+  if (!reader.has("attempt_job")) return out;
+  const VariableColumn jobs = reader.read("attempt_job");
+  for (std::size_t i = 0; i < jobs.items(); ++i) {
+    const std::string job(jobs.text(i));
+    if (std::ranges::find(out, job) == out.end()) out.push_back(job);
+  }
+  return out;
+}
+
 /// Seconds of training at each of these steps.
 std::vector<double> seconds_at(const TableReader& reader, const std::vector<double>& steps) {
   std::vector<double> out(steps.size(), kNaN);
@@ -85,6 +97,7 @@ std::optional<CellSeries> read_cell_series(const std::filesystem::path& result, 
   }
   out.seconds = seconds_at(reader, out.steps);
   out.machines = machines_of(reader);
+  out.jobs = jobs_of(reader);
   return out;
 }
 

@@ -17,6 +17,7 @@ struct CellSeries {
   /// What its attempts ran on, each once, in order: "AMD EPYC … ×1, 4 cells". Times of cells are
   /// comparable only where this is equal.
   std::string machines;
+  std::vector<std::string> jobs = {};  // fused jobs of its attempts, each once; empty if not known
 };
 
 /// Reads it from a cell's `result.h5`.

@@ -58,7 +58,7 @@ void add_trend(const ComparisonContext& context, const Design& design, EffectTab
     distinct.insert(level->number());
   }
   const bool refused = std::ranges::any_of(table.rows, [](const ComparedRow& row) {
-    return row.evidence && row.evidence->pairs.refused;
+    return row.evidence && (row.evidence->pairs.refused || row.evidence->shares_measurements());
   });
   if (levels.size() < 3 || distinct.size() != levels.size() || refused) return;
   std::ranges::sort(levels, {},
@@ -213,6 +213,35 @@ BasisMismatch parameter_mismatch(const Listing& listing, std::size_t mine, std::
   return out;
 }
 
+/// Of cells whose times are compared.
+BasisMismatch machine_mismatch(const std::optional<DerivedMetric>& derived, std::size_t mine,
+                               std::size_t theirs) {
+  BasisMismatch out;
+  if (!derived || !derived->machines.contains(mine) || !derived->machines.contains(theirs)) {
+    return out;
+  }
+  const std::string &a = derived->machines.at(mine), &b = derived->machines.at(theirs);
+  if (a == b) return out;
+  out.differences.push_back({"the machine", Value(a), Value(b)});
+  out.advice = "times of other devices, or of jobs of other sizes, are not compared";
+  return out;
+}
+
+/// No shares of figures whose seeds share a measurement.
+void refuse_shared_measurements(Comparison& comparison) {
+  const bool shared = std::ranges::any_of(comparison.effects, [](const EffectTable& table) {
+    return std::ranges::any_of(table.rows, [](const ComparedRow& row) {
+      return row.evidence && row.evidence->shares_measurements();
+    });
+  });
+  for (VarianceTable& table : comparison.variance) {
+    if (!shared || !table.refused.empty()) continue;
+    table.refused = "seeds of one fused job share one measurement of time";
+    table.effects = {};
+    table.interactions.clear();
+  }
+}
+
 bool sees_future(const Listing& listing, const std::vector<std::size_t>& rows,
                  const std::string& metric) {
   const bool of_training = metric.starts_with("train_loss");
@@ -248,9 +277,13 @@ ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
   if (std::ranges::find(query.by, query.within) != query.by.end()) {
     throw UserError(ExitCode::Usage, "compare: --within " + query.within + " is a factor of --by");
   }
-  if (query.derived) query.metric = query.derived->name;
-  query.metric = query.metric.empty() ? listing.metric
-                                      : resolve_name(query.metric, metrics_of(listing), listed);
+  if (query.derived) {
+    query.metric = query.derived->name;  // no cell need have it
+  } else if (query.metric.empty()) {
+    query.metric = listing.metric;
+  } else {
+    query.metric = resolve_name(query.metric, metrics_of(listing), listed);
+  }
   if (query.goal.empty()) query.goal = goal_of(listing, query.metric);
   check_allowed_words(query.allowed);
   return query;
@@ -285,6 +318,7 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   const auto mismatch = [&](std::size_t a, std::size_t b) {
     BasisMismatch found = basis.mismatch(a, b);
     if (!found) found = parameter_mismatch(listing, a, b, query.parameter_tolerance);
+    if (!found) found = machine_mismatch(query.derived, a, b);
     if (found) return found;
     return training_mismatch(listing, a, b, told);
   };
@@ -306,9 +340,16 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   out.metric = query.metric;
   out.goal = query.goal;
   out.margin = query.margin;
+  out.baseline_named = !query.baseline.empty();
   const Variable* const variable =
       find_variable(std::string_view(measured).substr(0, measured.find('.')));
-  if (query.derived) out.note = query.derived->note;
+  if (query.derived) {
+    out.note = query.derived->note;
+    out.lacking = query.derived->lacking;
+    if (!out.lacking.empty()) {
+      out.note += (out.note.empty() ? "" : "; ") + ("no figure: " + out.lacking);
+    }
+  }
   const bool of_steps = query.derived && !query.derived->reached.empty();
   if (!of_steps && variable != nullptr && variable->units != "1") out.unit = variable->units;
   out.sees_future = sees_future(listing, rows, measured);
@@ -357,6 +398,7 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
                                             {query.baseline, ""}, figure, mismatch));
     }
   }
+  refuse_shared_measurements(out);
   return out;
 }
 

@@ -62,7 +62,9 @@ struct Comparison {
   std::string metric, goal, unit;
   bool sees_future = false;  // the metric is of a pass that looks ahead, in some cell
   std::optional<double> margin;
+  bool baseline_named = false;       // by the query, not by the sweep
   std::string note;                  // of a derived metric
+  std::string lacking;               // of a derived metric: why cells have no number of it
   std::size_t family = 0;            // contrasts in Holm's family
   std::vector<std::string> by;       // titles of the factors that it is of
   std::string within;                // the leaf at each level of which it is

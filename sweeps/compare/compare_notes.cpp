@@ -56,6 +56,13 @@ std::string left_out_notes(const EffectTable& table) {
     }
     if (const auto& censored = row.evidence->censored) {
       out += censored_text(row, *censored);
+    } else if (row.evidence->shares_measurements()) {
+      out += fmt::format(
+          "{}: its {} pairs are of {} measurement{} of time, as seeds of one fused job share one: "
+          "no "
+          "interval, no p\n",
+          row.group.name, pairs.seeds.size(), row.evidence->measurements,
+          row.evidence->measurements == 1 ? "" : "s");
     } else if (row.evidence->contrast.n >= 2 && std::isnan(row.evidence->contrast.p)) {
       const bool finite = std::isfinite(row.evidence->contrast.mean);
       out += fmt::format("{}: {} of its {} seeds {}: no p\n", row.group.name,

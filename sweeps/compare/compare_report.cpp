@@ -146,6 +146,7 @@ std::string evidence_text(const EffectTable& table, Colour colour) {
             {}};
   for (const ComparedRow& row : table.rows) {
     if (!row.evidence || row.evidence->contrast.n < 2) continue;
+    if (row.evidence->shares_measurements()) continue;
     const ContrastEvidence& e = *row.evidence;
     const bool known = std::isfinite(e.seeds_needed);
     out.rows.push_back(
@@ -247,6 +248,10 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
   if (!comparison.outside.empty()) {
     out += fmt::format("without the leaf of --within, so in no table: {}\n",
                        fmt::join(comparison.outside, ", "));
+  }
+  if (listing.repeated > 0) {
+    out += fmt::format("{} cell{} in more than one of the stores: each counts once\n",
+                       listing.repeated, listing.repeated == 1 ? " is" : "s are");
   }
   for (const VarianceTable& table : comparison.variance) out += variance_text(table);
   std::ranges::sort(rows);

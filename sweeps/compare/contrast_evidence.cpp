@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <set>
+#include <string>
 
 namespace depthgrid {
 namespace {
@@ -54,6 +57,27 @@ GroupFigures figures_compared(const GroupFigures& figures,
   return out;
 }
 
+/// Pairs that share no job with each other, directly or by others.
+std::size_t independent_pairs(const DerivedMetric* derived, const SeedPairs& pairs) {
+  if (derived == nullptr || derived->jobs.empty()) return pairs.seeds.size();
+  std::vector<std::size_t> group(pairs.rows.size());  // of each pair
+  std::iota(group.begin(), group.end(), std::size_t{0});
+  std::map<std::string, std::size_t> first;  // pair with a job
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    for (const auto* side : {&pairs.rows[i].mine, &pairs.rows[i].theirs}) {
+      for (const WeightedRow& cell : *side) {
+        const auto jobs = derived->jobs.find(cell.row);
+        if (jobs == derived->jobs.end()) continue;
+        for (const std::string& job : jobs->second) {
+          const std::size_t known = group[first.emplace(job, i).first->second], own = group[i];
+          std::ranges::replace(group, own, known);
+        }
+      }
+    }
+  }
+  return std::set<std::size_t>(group.begin(), group.end()).size();
+}
+
 std::vector<std::size_t> rows_of(const GroupFigures& figures) {
   std::vector<std::size_t> out;
   for (const auto& [seed, of_seed] : figures) {
@@ -100,8 +124,16 @@ ContrastEvidence contrast_evidence(const EvidenceRules& rules, const GroupFigure
   out.sample = summary_of(out.pairs.mine);
   out.baseline = summary_of(out.pairs.theirs);
   out.contrast = paired_contrast(differences);
+  out.measurements = independent_pairs(rules.derived, out.pairs);
+  const bool shared = out.shares_measurements();
+  if (shared) {
+    PairedContrast mean_alone;
+    mean_alone.n = out.contrast.n;
+    mean_alone.mean = out.contrast.mean;
+    out.contrast = mean_alone;
+  }
   out.effect = paired_effect(out.contrast);
-  out.g_av = hedges_g_av(out.pairs.mine, out.pairs.theirs);
+  if (!shared) out.g_av = hedges_g_av(out.pairs.mine, out.pairs.theirs);
   out.flips = sign_flip_test(differences);
   out.signs = sign_test(differences);
   if (rules.margin) {
@@ -112,7 +144,7 @@ ContrastEvidence contrast_evidence(const EvidenceRules& rules, const GroupFigure
   if (out.censored) {
     out.signs = out.censored->signs;
     if (out.censored->reached_a + out.censored->reached_b == 0) out.signs.p = kNaN;  // all are ties
-  } else if (std::isnan(out.contrast.p)) {  // nothing varies: neither do the signs say anything
+  } else if (std::isnan(out.contrast.p)) {  // nothing varies, or pairs are not independent
     out.flips = {};
     out.signs.p = kNaN;
   }
@@ -122,6 +154,7 @@ ContrastEvidence contrast_evidence(const EvidenceRules& rules, const GroupFigure
     for (double& d : differences) d = -d;
   }
   out.improved = improvement_share(differences);
+  if (shared) out.improved.interval = {};
   return out;
 }
 

@@ -19,7 +19,11 @@ namespace depthgrid {
 /// What the pairs of one group and the baseline say; contrast.hpp has the meaning of each number.
 struct ContrastEvidence {
   SeedPairs pairs;
-  std::string compared_with;               // of an arm without the leaf; see combination_pairing()
+  std::string compared_with;  // of an arm without the leaf; see combination_pairing()
+  /// Independent measurements among the pairs; fewer than these where a figure is read at a time,
+  /// and pairs share a fused job, whose seeds share one measured time. Then there is a mean and
+  /// nothing that its spread would say.
+  std::size_t measurements = 0;
   SampleSummary sample, baseline;          // of the pairs
   PairedContrast contrast;                 // of mine − theirs
   std::optional<MeanDifference> unpaired;  // without a common seed (Welch): no p, no verdict
@@ -37,6 +41,7 @@ struct ContrastEvidence {
   /// Of steps to a target, where some seed never reached it: no mean, p is that of the sign test.
   std::optional<CensoredComparison> censored;
 
+  bool shares_measurements() const { return measurements < pairs.seeds.size(); }
   double p() const { return censored ? signs.p : contrast.p; }
 };
 

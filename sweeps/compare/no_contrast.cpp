@@ -12,10 +12,41 @@
 
 namespace depthgrid {
 
+namespace {
+
+/// Why there is one group, or none.
+std::string one_group_text(const Listing& listing) {
+  std::string out = "there is one group only: nothing to compare it with";
+  for (std::size_t store = 0; store < listing.stores.size(); ++store) {
+    if (std::ranges::find(listing.store_of_cell, store) != listing.store_of_cell.end()) continue;
+    out += fmt::format("; all cells of {} are in the other stores, too, and count once",
+                       listing.stores[store]);
+    break;
+  }
+  return out;
+}
+
+/// Why no cell of the baseline takes part, and what to do.
+std::string no_baseline_text(const Comparison& comparison, bool filtered) {
+  const std::string& name = comparison.effects.front().baseline_name;
+  if (name.empty()) return "this sweep has no baseline: --baseline NAME compares with one";
+  if (!filtered) return "no cell of the baseline " + name + " is beside another group";
+  return comparison.baseline_named
+             ? fmt::format("the filter leaves no cell of {}, which --baseline names", name)
+             : fmt::format(
+                   "the filter leaves no cell of {}, the sweep's baseline: --baseline NAME "
+                   "compares with another one",
+                   name);
+}
+
+}  // namespace
+
 std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<std::size_t>& rows,
                                       const Comparison& comparison) {
   std::size_t groups = 0, figures = 0, pairs = 0;
-  bool baseline = false, refused = false, infinite = false, censored = false;
+  std::string refused;  // the first refusal
+  bool baseline = false, infinite = false, censored = false;
+  bool shared = false;    // pairs that share a measurement of time
   bool unpaired = false;  // cells whose partner in another combination is missing
   for (const EffectTable& table : comparison.effects) {
     groups = std::max(groups, table.rows.size());
@@ -26,10 +57,14 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
       if (!std::isnan(row.evidence->p())) return std::nullopt;
       pairs = std::max(pairs, row.evidence->contrast.n);
       censored = censored || row.evidence->censored;
+      shared = shared || row.evidence->shares_measurements();
       unpaired = unpaired || !row.evidence->pairs.unpaired.empty();
       infinite =
           infinite || (row.evidence->contrast.n > 0 && !std::isfinite(row.evidence->contrast.mean));
-      refused = refused || row.evidence->pairs.refused;
+      const BasisMismatch& mismatch = row.evidence->pairs.refused;
+      if (mismatch && refused.empty()) {
+        refused = mismatch.text() + (mismatch.advice.empty() ? "" : "; " + mismatch.advice);
+      }
     }
   }
   std::array<std::size_t, 7> counts{};
@@ -51,20 +86,21 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
                       code};
   }
   if (figures == 0) {
-    return NoContrast{fmt::format("none of the {} completed cells has a number for {}", completed,
-                                  comparison.metric),
-                      ExitCode::Partial};
+    return NoContrast{
+        fmt::format("none of the {} completed cells has a number for {}{}{}", completed,
+                    comparison.metric, comparison.lacking.empty() ? "" : ": ", comparison.lacking),
+        ExitCode::Partial};
   }
   if (groups < 2) {
-    return NoContrast{"there is one group only: nothing to compare it with", ExitCode::Partial};
+    return NoContrast{one_group_text(listing), ExitCode::Partial};
   }
   if (!baseline) {
-    const std::string& name = comparison.effects.front().baseline_name;
-    return NoContrast{name.empty() ? "this sweep has no baseline: --baseline NAME compares with one"
-                                   : "no cell of the baseline " + name + " is selected",
+    return NoContrast{no_baseline_text(comparison, rows.size() < listing.cells.size()),
                       ExitCode::Partial};
   }
-  if (refused) return NoContrast{"what is there cannot be compared", ExitCode::Partial};
+  if (!refused.empty()) {
+    return NoContrast{"what is there cannot be compared: " + refused, ExitCode::Partial};
+  }
   if (pairs == 1 && seeds.size() == 1) {
     return NoContrast{
         "one seed says nothing of the spread: no interval, no p, no verdict; seeds: 5 "
@@ -79,6 +115,12 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
                       code};
   }
   if (pairs == 0) return NoContrast{"no seed has completed in both sides of a pair", code};
+  if (shared) {
+    return NoContrast{
+        "seeds of one fused job share one measurement of time: no interval, no p, no verdict; "
+        "packing: {fuse: off} in the sweep file, in a new store, measures each seed for itself",
+        ExitCode::Partial};
+  }
   if (censored) {
     return NoContrast{"no seed has reached the target: no mean, no p, no verdict",
                       ExitCode::Partial};

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,14 @@
 
 namespace depthgrid {
 namespace {
+
+/// "hidden = 64", as a filter reads it.
+std::string filter_term(std::string_view name, const std::string& value) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+";
+  const bool plain = value.find_first_not_of(kPlain) == value.npos;
+  return fmt::format("{} = {}", name, plain ? value : "'" + value + "'");
+}
 
 /// The levels of one factor: groups of a design that take part in the grid.
 struct GridSide {
@@ -23,17 +32,11 @@ struct GridSide {
     for (const ComparedGroup& group : groups) out.push_back(group.name);
     return out;
   }
-  /// "hidden = 64", as a filter reads it.
   std::string text(std::size_t level) const {
     const ComparedGroup& group = groups[level];
-    const std::string& name = group.name;
     // What has no tag is known by its arm.
-    const std::string_view by =
-        factor == "tag" && group.tag.empty() ? std::string_view("arm") : factor;
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+";
-    const bool plain = name.find_first_not_of(kPlain) == name.npos;
-    return fmt::format("{} = {}", by, plain ? name : "'" + name + "'");
+    const bool by_arm = factor == "tag" && group.tag.empty();
+    return filter_term(by_arm ? "arm" : factor, group.name);
   }
 };
 
@@ -53,7 +56,9 @@ struct GridFigures {
   GridSide a, b;
   std::vector<GroupFigures> cells;
   std::set<std::int64_t> seeds;
-  std::size_t combinations = 1;  // that a whole cell has
+  /// Combinations of the other leaves that a whole cell has, each with the level of each leaf.
+  std::map<std::string, std::vector<std::string>> combinations;
+  std::vector<std::string> others;
 
   std::size_t levels_b() const { return std::max<std::size_t>(1, b.groups.size()); }
 };
@@ -80,21 +85,23 @@ GridFigures grid_figures(const Listing& listing, const std::vector<std::size_t>&
   }
   out.cells.resize(out.a.groups.size() * out.levels_b());
   std::vector<ComparedGroup> members(out.cells.size());
-  std::set<std::string> all;
+  out.others = design.others;
   for (const std::size_t row : rows) {
     const auto i = level_index(out.a, row);
     const auto j = factors[1].empty() ? std::optional<std::size_t>(0) : level_index(out.b, row);
     if (!i || !j) continue;
     ValueMap choice;
+    std::vector<std::string> levels;
     for (const std::string& leaf : design.others) {
-      if (const Value* value = level_of(listing, row, leaf)) choice.emplace_back(leaf, *value);
+      const Value* const value = level_of(listing, row, leaf);
+      if (value != nullptr) choice.emplace_back(leaf, *value);
+      levels.push_back(value == nullptr ? "null" : plain_text(*value));
     }
     design.combination[row] = canonical_json(Value(std::move(choice)));
-    all.insert(design.combination[row]);
+    out.combinations.emplace(design.combination[row], std::move(levels));
     members[*i * out.levels_b() + *j].cells.push_back(row);
     out.seeds.insert(listing.cells[row].seed);
   }
-  out.combinations = std::max<std::size_t>(1, all.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
     out.cells[i] = group_figures(listing, design, members[i], figure);
   }
@@ -107,22 +114,134 @@ std::string choice_text(const std::vector<std::string>& texts, std::size_t all) 
   return texts.size() == 1 ? texts.front() : fmt::format("({})", fmt::join(texts, " or "));
 }
 
+/// Levels of one other leaf that a part keeps.
+struct KeptLevels {
+  std::size_t leaf = 0;  // index among the other leaves
+  std::set<std::string> levels;
+};
+
+/// Choices of levels of one leaf: each subset of few levels; of many, single ones and all but one.
+std::vector<KeptLevels> choices_of(const GridFigures& grid, std::size_t leaf) {
+  constexpr std::size_t kFewLevels = 4;
+  std::set<std::string> distinct;
+  for (const auto& [combination, levels] : grid.combinations) distinct.insert(levels[leaf]);
+  const std::vector<std::string> all(distinct.begin(), distinct.end());
+  std::vector<KeptLevels> out;
+  if (all.size() <= kFewLevels) {
+    for (std::size_t subset = (std::size_t{1} << all.size()) - 2; subset > 0; --subset) {
+      KeptLevels kept{leaf, {}};
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if ((subset >> i & 1U) != 0) kept.levels.insert(all[i]);
+      }
+      out.push_back(std::move(kept));
+    }
+    return out;
+  }
+  for (const std::string& level : all) {
+    std::set<std::string> rest = distinct;
+    rest.erase(level);
+    out.push_back({leaf, std::move(rest)});
+    out.push_back({leaf, {level}});
+  }
+  return out;
+}
+
+/// All levels of the other leaves; then choices of one of them, and of two.
+std::vector<std::vector<KeptLevels>> choices_of_others(const GridFigures& grid) {
+  constexpr std::size_t kMostChoices = 200;
+  std::vector<KeptLevels> single;
+  for (std::size_t leaf = 0; leaf < grid.others.size(); ++leaf) {
+    for (KeptLevels& kept : choices_of(grid, leaf)) single.push_back(std::move(kept));
+  }
+  std::vector<std::vector<KeptLevels>> out(1);
+  for (const KeptLevels& one : single) out.push_back({one});
+  for (const KeptLevels& one : single) {
+    for (const KeptLevels& other : single) {
+      if (one.leaf < other.leaf) out.push_back({one, other});
+    }
+  }
+  if (out.size() > kMostChoices) out.resize(kMostChoices);
+  return out;
+}
+
+std::vector<std::string> kept_combinations(const GridFigures& grid,
+                                           const std::vector<KeptLevels>& kept) {
+  std::vector<std::string> out;
+  for (const auto& [combination, levels] : grid.combinations) {
+    const bool all = std::ranges::all_of(
+        kept, [&levels](const KeptLevels& one) { return one.levels.contains(levels[one.leaf]); });
+    if (all) out.push_back(combination);
+  }
+  return out;
+}
+
+/// Which cells have all of these combinations for which seeds.
+BlockGrid<char> present_grid(const GridFigures& grid,
+                             const std::vector<std::string>& combinations) {
+  BlockGrid<char> out{grid.a.groups.size(), grid.levels_b(), grid.seeds.size(), {}};
+  for (const GroupFigures& cell : grid.cells) {
+    for (const std::int64_t seed : grid.seeds) {
+      const auto at = cell.find(seed);
+      const bool whole =
+          at != cell.end() && std::ranges::all_of(combinations, [&at](const std::string& one) {
+            return at->second.contains(one);
+          });
+      out.cells.push_back(whole ? 1 : 0);
+    }
+  }
+  return out;
+}
+
+/// The filter of the largest part that is complete, by its number of cells; empty if there is none.
+std::string largest_part(const GridFigures& grid) {
+  const std::vector<std::int64_t> seeds(grid.seeds.begin(), grid.seeds.end());
+  CompleteSubGrid best;
+  std::vector<KeptLevels> best_kept;
+  std::size_t most = 0;
+  for (const std::vector<KeptLevels>& kept : choices_of_others(grid)) {
+    const std::vector<std::string> combinations = kept_combinations(grid, kept);
+    if (combinations.empty()) continue;
+    CompleteSubGrid part = complete_sub_grid(present_grid(grid, combinations));
+    if (part.cells() * combinations.size() <= most) continue;
+    most = part.cells() * combinations.size();
+    best = std::move(part);
+    best_kept = kept;
+  }
+  if (most == 0) return {};
+  std::vector<std::string> a, b, s, filter;
+  for (const std::size_t i : best.a) a.push_back(grid.a.text(i));
+  for (const std::size_t j : best.b) b.push_back(grid.b.groups.empty() ? "" : grid.b.text(j));
+  for (const std::size_t i : best.seeds) s.push_back(fmt::format("seed = {}", seeds[i]));
+  const auto add = [&filter](const std::vector<std::string>& texts, std::size_t all) {
+    std::string text = choice_text(texts, all);
+    if (!text.empty()) filter.push_back(std::move(text));
+  };
+  add(a, grid.a.groups.size());
+  add(b, grid.levels_b());
+  for (const KeptLevels& kept : best_kept) {
+    std::vector<std::string> texts;
+    for (const std::string& level : kept.levels) {
+      texts.push_back(filter_term(grid.others[kept.leaf], level));
+    }
+    add(texts, texts.size() + 1);  // fewer than all
+  }
+  add(s, seeds.size());
+  return fmt::format("{}", fmt::join(filter, " and "));
+}
+
 /// What is missing, and the largest part that is complete; empty if nothing is missing.
 std::string incomplete_text(const GridFigures& grid) {
   constexpr std::size_t kNamed = 3;
   const std::vector<std::int64_t> seeds(grid.seeds.begin(), grid.seeds.end());
-  BlockGrid<char> present{grid.a.groups.size(), grid.levels_b(), seeds.size(), {}};
+  const BlockGrid<char> present = present_grid(grid, kept_combinations(grid, {}));
   std::vector<std::string> missing;
   for (std::size_t i = 0; i < present.levels_a; ++i) {
     for (std::size_t j = 0; j < present.levels_b; ++j) {
-      const GroupFigures& cell = grid.cells[i * present.levels_b + j];
-      for (const std::int64_t seed : seeds) {
-        const auto at = cell.find(seed);
-        const bool whole = at != cell.end() && at->second.size() == grid.combinations;
-        present.cells.push_back(whole ? 1 : 0);
-        if (whole) continue;
+      for (std::size_t s = 0; s < seeds.size(); ++s) {
+        if (present.cells[present.index(i, j, s)] != 0) continue;
         missing.push_back(fmt::format("{}{}, seed {}", grid.a.text(i),
-                                      grid.b.groups.empty() ? "" : ", " + grid.b.text(j), seed));
+                                      grid.b.groups.empty() ? "" : ", " + grid.b.text(j),
+                                      seeds[s]));
       }
     }
   }
@@ -133,18 +252,9 @@ std::string incomplete_text(const GridFigures& grid) {
   missing.resize(missing.size() - more);
   out += fmt::format("{}", fmt::join(missing, "; "));
   if (more > 0) out += fmt::format("; and {} more", more);
-  const CompleteSubGrid part = complete_sub_grid(present);
-  if (part.cells() == 0) return out + "; no two levels and seeds of it are complete";
-  std::vector<std::string> a, b, s, filter;
-  for (const std::size_t i : part.a) a.push_back(grid.a.text(i));
-  for (const std::size_t j : part.b) b.push_back(grid.b.groups.empty() ? "" : grid.b.text(j));
-  for (const std::size_t i : part.seeds) s.push_back(fmt::format("seed = {}", seeds[i]));
-  for (const std::string& text : {choice_text(a, present.levels_a),
-                                  choice_text(b, present.levels_b), choice_text(s, seeds.size())}) {
-    if (!text.empty()) filter.push_back(text);
-  }
-  return out +
-         fmt::format("; the largest complete part: --filter \"{}\"", fmt::join(filter, " and "));
+  const std::string part = largest_part(grid);
+  return out + (part.empty() ? "; no two levels and seeds of it are complete"
+                             : fmt::format("; the largest complete part: --filter \"{}\"", part));
 }
 
 std::vector<InteractionContrast> interactions_of(const GridFigures& grid,
@@ -183,7 +293,7 @@ std::string refusal_of(const GridFigures& grid,
       for (const auto& [combination, figure] : of_seed) {
         const auto [at, fresh] = first.emplace(std::pair(seed, combination), figure.row);
         if (fresh) continue;
-        if (const BasisMismatch found = mismatch(at->second, figure.row)) {
+        if (const BasisMismatch found = mismatch(figure.row, at->second)) {
           return "cells cannot be compared: " + found.text() +
                  (found.advice.empty() ? "" : "; " + found.advice);
         }

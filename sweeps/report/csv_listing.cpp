@@ -212,6 +212,9 @@ class CsvListing {
     CellSummary& cell = row.cell;
     if (cell.arm.empty()) cell.arm = cell.tag;
     if (cell.arm.empty()) fail(record.front(), "the row has no name: an arm or a tag was expected");
+    if (by_id_ && cell.id.empty()) {
+      fail(record.front(), "the row has no id: one was expected, as in the other rows");
+    }
     if (cell.alias.empty()) cell.alias = fmt::format("{},s{}", cell.arm, cell.seed);
     sort_map(cell.overrides);
     const std::string key = by_id_ ? cell.id

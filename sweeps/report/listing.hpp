@@ -39,6 +39,7 @@ struct Listing {
   /// Those of the stores that are tables (csv_listing.hpp): there is no folder, there are no
   /// curves, and what a leaf that is no column has been is not known.
   std::vector<std::string> tables = {};
+  std::size_t repeated = 0;  // cells that an earlier one of these stores has, too
 
   const std::string& store_of(std::size_t row) const {
     return stores.empty() ? store : stores[store_of_cell[row]];

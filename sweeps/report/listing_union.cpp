@@ -56,6 +56,7 @@ class UnionBuilder {
       }
       sort_map(cell.overrides);
       const auto [at, fresh] = rows_.emplace(cell.id, out_.cells.size());
+      out_.repeated += fresh ? 0 : 1;
       const bool better = !fresh && cell.status == CellStatus::Completed &&
                           out_.cells[at->second].status != CellStatus::Completed;
       if (!fresh && !better) continue;
@@ -104,6 +105,13 @@ Listing listing_union(std::vector<Listing> listings) {
   out.metric = first.metric;
   out.goal = first.goal;
   out.matched = first.matched;
+  out.constant = first.constant;
+  for (const Listing& listing : listings) {
+    std::erase_if(out.constant, [&listing](const auto& entry) {
+      const Value* const there = find_key(listing.constant, entry.first);
+      return there == nullptr || *there != entry.second;
+    });
+  }
   UnionBuilder builder(out);
   for (Listing& listing : listings) {
     out.planned = out.planned && listing.planned;

@@ -34,6 +34,9 @@ for store in text key; do
   equal_cells "$store.json" out || fail "$store: other numbers than in 0.1"
   check '[c["status"] for c in j["cells"]] == ["completed", "pending"]'
   expect 3 "$depthgrid" status "$store"
+  expect 3 "$depthgrid" compare "$store"
+  says out "by text rules 1 of an earlier release"
+  says err "no seed has completed in both sides of a pair"
   find "$store" -type f -exec sha256sum {} + | sort >after
   cmp -s before after || fail "$store: reading has changed files"
 done

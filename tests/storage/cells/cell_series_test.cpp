@@ -57,8 +57,8 @@ TEST_F(CellSeriesOfAFile, PlacesThatNoEvaluationTookAreLeftOut) {
   const auto found = series(cell, "eval_loss.valid");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->steps, (Numbers{0, 10}));
-  EXPECT_EQ(found->seconds[0], 0);
-  EXPECT_TRUE(std::isnan(found->seconds[1])) << "no time of training is recorded";
+  EXPECT_TRUE(std::isnan(found->seconds[0]) && std::isnan(found->seconds[1]))
+      << "no time of training is recorded";
 }
 
 TEST_F(CellSeriesOfAFile, OtherMetricsHaveNone) {

@@ -31,7 +31,8 @@ TEST(CompareReport, WhatIsRefusedIsNamedWithWhatAllowsIt) {
   GridCells cells = widths();
   for (std::size_t row = 0; row < 15; ++row) cells.listing.cells[row].code = row < 5 ? "1" : "2";
   const Answer of = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "cannot be compared")) << of.sentence();
+  EXPECT_TRUE(has(of.sentence(), "cannot be compared: the program is 2, there 1; --allow code"))
+      << of.sentence();
   EXPECT_EQ(of.problem->code, ExitCode::Partial);
   expect_no_p(of);
   EXPECT_TRUE(has(of.text, "is 2, there 1") && has(of.text, "--allow code")) << of.text;
@@ -114,9 +115,10 @@ TEST(CompareReport, JsonHasItsMembersAndNumbersInFullPrecision) {
   cells.arm("plain", {2.5, 2.45, 2.52, 2.48, 2.5}, "none");
   const Json json = answer_by(cells, {"d_model", "lr"}).json;
   EXPECT_EQ(names_in(json),
-            (std::set<std::string>{"schema", "sweep", "store", "stores", "metric", "unit", "goal",
-                                   "note", "sees_future", "margin", "confidence", "level", "family",
-                                   "outside", "problem", "effects", "variance"}));
+            (std::set<std::string>{"schema",  "sweep",      "store",    "stores", "repeated",
+                                   "metric",  "unit",       "goal",     "note",   "sees_future",
+                                   "margin",  "confidence", "level",    "family", "outside",
+                                   "problem", "effects",    "variance", "tables", "until_ci"}));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["metric"], "final_loss.valid");
   const Json& table = json["effects"][0];

@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -6,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/report/listing_union.hpp"
 #include "tests/sweeps/compare/compare_answer.hpp"
 #include "tests/sweeps/compare/grid_cells.hpp"
 
@@ -75,8 +77,33 @@ TEST(DegenerateStores, ABaselineThatTheFilterRemovesIsNamed) {
   const Answer one = answer(cells, query, {5, 6, 7, 8, 9});
   EXPECT_TRUE(has(one.sentence(), "one group")) << one.sentence();
   const Answer two = answer(cells, query, {5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
-  EXPECT_TRUE(has(two.sentence(), "16")) << two.sentence();
+  EXPECT_EQ(two.sentence(),
+            "the filter leaves no cell of 16, the sweep's baseline: --baseline NAME compares with "
+            "another one");
   EXPECT_EQ(two.problem->code, ExitCode::Partial);
+  query.baseline = "16";
+  EXPECT_EQ(answer(cells, query, {5, 6, 7, 8, 9, 10, 11, 12, 13, 14}).sentence(),
+            "the filter leaves no cell of 16, which --baseline names");
+}
+
+TEST(DegenerateStores, OfTwoStoresWithTheSameCellsThatIsSaid) {
+  GridCells one({}, "results/a"), other({}, "results/b");
+  for (GridCells* cells : {&one, &other}) {
+    cells->arm("base", {2.0, 2.1, 2.3}).arm("big", {1.9, 2.2, 2.1}).baseline("base");
+  }
+  GridCells both;
+  both.listing = listing_union({one.listing, other.listing});
+  const Answer arms = answer_by(both, {"arm"});
+  EXPECT_FALSE(arms.problem) << "each counts once";
+  EXPECT_TRUE(has(arms.text, "6 cells are in more than one of the stores: each counts once\n"))
+      << arms.text;
+  EXPECT_EQ(arms.json["repeated"], 6);
+  const Answer stores = answer_by(both, {"store"});
+  EXPECT_TRUE(
+      has(stores.sentence(), "all cells of results/b are in the other stores, too, and count once"))
+      << stores.sentence();
+  EXPECT_EQ(stores.problem->code, ExitCode::Partial);
+  EXPECT_FALSE(has(answer_by(one, {"arm"}).text, "more than one of the stores"));
 }
 
 TEST(DegenerateStores, UnequalSeedsAreComparedWithoutAP) {
@@ -153,6 +180,57 @@ TEST(DegenerateStores, WhereNothingHasFinishedRunIsNamed) {
   const Answer none = answer(cells, {}, {});
   EXPECT_NE(none.sentence(), "");
   EXPECT_EQ(none.problem->code, ExitCode::Partial);
+}
+
+TEST(DegenerateStores, ACellWhoseResultIsDamagedIsMissingAndTheOthersAreCompared) {
+  GridCells cells = widths();
+  CellSummary& cell = cells.at("32", 3);
+  cell.status = CellStatus::Pending;  // as it is read, and trained again
+  cell.metrics.clear();
+  cell.damage = "result.h5: too short for a sealed file";
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_FALSE(of.problem);
+  EXPECT_TRUE(has(line_of(of.text, "32 "), "1 pending")) << of.text;
+  EXPECT_EQ(entry(of.csv, 1, "missing"), "1");
+  EXPECT_EQ(entry(of.csv, 1, "seeds"), "0 1 2 4");
+}
+
+TEST(DegenerateStores, ResultsOfAnOlderReleaseAreComparedWithWhatIsKnownOfThem) {
+  GridCells cells = widths();
+  for (CellSummary& cell : cells.listing.cells) {
+    if (cell.overrides.front().second == Value(16)) continue;  // older: no version, no facts
+    cell.code = "2.0";
+    cell.facts = {{"split_digest.valid", 7}, {"split_digest.train", 8}};
+  }
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_FALSE(of.problem) << of.sentence();
+  EXPECT_EQ(entry(of.csv, 1, "refused"), "");
+  EXPECT_EQ(entry(of.csv, 1, "verdict"), "differs");
+}
+
+TEST(DegenerateStores, AMetricThatSeesTheFutureIsMarkedInAllOutputs) {
+  GridCells cells = widths();
+  cells.listing.metric = "final_loss_mode.teacher_topk";
+  for (CellSummary& cell : cells.listing.cells) {
+    cell.metrics[cells.listing.metric] = cell.metrics.at("final_loss.valid");
+  }
+  const auto expect_marked = [&cells](bool marked) {
+    const Answer of = answer_by(cells, {"d_model"});
+    EXPECT_EQ(has(of.text, "of a pass that sees later tokens: no figure of a language model"),
+              marked)
+        << of.text;
+    EXPECT_EQ(of.json["sees_future"], marked);
+    for (std::size_t row = 0; row < of.csv.rows.size(); ++row) {
+      EXPECT_EQ(entry(of.csv, row, "sees_future"), marked ? "true" : "false");
+    }
+  };
+  expect_marked(false);
+  for (CellSummary& cell : cells.listing.cells) {
+    cell.facts["eval_mode_noncausal.teacher_topk"] = 1;
+  }
+  expect_marked(true);
+  cells.listing.metric = "final_loss.valid";
+  expect_marked(false);
 }
 
 TEST(DegenerateStores, ABaselineThatHasNotCompletedHasNoPairs) {

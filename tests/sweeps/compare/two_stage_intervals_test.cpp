@@ -125,7 +125,8 @@ TEST(TwoStageIntervals, MissingCellsAreNamedInTheirRow) {
 TEST(TwoStageIntervals, ABaselineThatLacksACellTakesAllOfThem) {
   StagedStore store;
   store.cells.at("base", 6).status = CellStatus::Oom;
-  for (const TwoStageRow& row : store.own()[0].rows) {
+  const std::vector<TwoStageAnswer> answers = store.own();
+  for (const TwoStageRow& row : answers[0].rows) {
     EXPECT_TRUE(std::isnan(row.interval.mean));
     ASSERT_EQ(row.missing.size(), 1U);
     EXPECT_EQ(row.missing[0], store.cells.row_of("base", 6));

@@ -22,7 +22,7 @@ TwoStageRecord some_record() {
   out.max_seeds = 9;
   out.first_seeds = {0, 1, 2, 3, 4};
   out.seeds = {0, 1, 2, 3, 4, 5, 6};
-  out.contrasts = {{"wide", 0.09, 0.0944}, {"near", 1.0 / 3e7, 1e-8}};
+  out.contrasts = {{"wide", 0.09, 0.0944}, {"near", 3.25e-8, 1e-8}};
   out.met = true;
   return out;
 }

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -179,6 +181,40 @@ TEST(VarianceShares, ACellWithoutOneOfItsCombinationsIsIncomplete) {
   EXPECT_EQ(shares(cells, {"model.d_model", ""}, {}, &chosen).refused, "");
 }
 
+TEST(VarianceShares, TheOfferMayDropLevelsOfAThirdFactor) {
+  GridCells cells;  // the second rate at one scale only, as by `when:`
+  for (const int width : {16, 32}) {
+    for (const auto& [scale, lr] :
+         {std::pair(0.5, 0.1), std::pair(0.5, 0.2), std::pair(1.0, 0.1)}) {
+      for (int seed = 0; seed < 3; ++seed) {
+        cells.add({{"model.d_model", width}, {"model.scale", scale}, {"train.lr", lr}}, seed,
+                  2 + lr * width + 0.1 * seed * (seed + width));
+      }
+    }
+  }
+  const VarianceTable table = shares(cells, kBoth);
+  EXPECT_EQ(offered_filter(table.refused), "model.scale = 0.5") << table.refused;
+  const Rows chosen = select_cells(cells.listing, {"", offered_filter(table.refused)});
+  EXPECT_EQ(chosen.size(), 12U);
+  EXPECT_EQ(shares(cells, kBoth, {}, &chosen).refused, "");
+}
+
+TEST(VarianceShares, OfAThirdFactorTheMostCellsAreKept) {
+  GridCells cells;
+  cells.grid({{"model.d_model", {16, 32}}, {"train.lr", {0.1, 0.2}}, {"model.scale", {1, 2, 3}}}, 3,
+             [](const std::vector<std::size_t>& at, std::int64_t seed) {
+               return 2.0 + static_cast<double>(at[0]) + static_cast<double>(at[1] + at[2]) +
+                      0.1 * static_cast<double>(seed);
+             });
+  for (int seed = 0; seed < 3; ++seed) cells.at("32,0.2,2", seed).status = CellStatus::Diverged;
+  const VarianceTable table = shares(cells, kBoth);
+  // 2 · 2 · 3 seeds at two of the three scales
+  EXPECT_EQ(offered_filter(table.refused), "(model.scale = 1 or model.scale = 3)") << table.refused;
+  const Rows chosen = select_cells(cells.listing, {"", offered_filter(table.refused)});
+  EXPECT_EQ(chosen.size(), 24U);
+  EXPECT_EQ(shares(cells, kBoth, {}, &chosen).refused, "");
+}
+
 TEST(VarianceShares, WithoutAWholePartNothingIsOffered) {
   GridCells cells;
   cells.grid({{"model.d_model", {16, 32}}}, 3, two_factor_figure);
@@ -268,7 +304,7 @@ TEST(VarianceShares, AreRefusedForCellsThatCannotBeCompared) {
       cells.listing, cells.rows(), kBoth, {}, [&](std::size_t row) { return cells.figure(row); },
       [](std::size_t mine, std::size_t theirs) {
         BasisMismatch out;
-        if (mine == 0 && theirs == 25) {
+        if (mine == 25 && theirs == 0) {
           out = {{{"what", Value("this"), Value("that")}}, "an advice"};
         }
         return out;
