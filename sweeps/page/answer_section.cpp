@@ -2,19 +2,36 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/base/json_text.hpp"
+#include "sweeps/compare/compare_notes.hpp"
+#include "sweeps/page/answer_sentence.hpp"
 #include "sweeps/page/effects_blocks.hpp"
+#include "sweeps/page/effects_charts.hpp"
+#include "sweeps/page/page_commands.hpp"
 #include "sweeps/page/page_sections.hpp"
 
 namespace depthgrid {
 namespace {
 
-PageText command_line(const PageData& data, const std::string& options) {
-  return {PageText::Kind::Command, "depthgrid compare " + data.listing.sweep + options};
+PageText answer_text(PageText::Kind kind, std::string text, std::string lead = {}) {
+  return {kind, std::move(text), std::move(lead)};
 }
 
-void append(PageBlocks& out, PageBlocks blocks) {
-  for (PageBlock& block : blocks) out.push_back(std::move(block));
+/// What the figures are, and what does not matter.
+std::string metric_words(const Comparison& arms) {
+  const std::string unit = arms.unit.empty() ? "" : " in " + arms.unit;
+  std::string out = fmt::format("{}{}: {} is better.", arms.metric, unit,
+                                arms.goal == "maximize" ? "higher" : "lower");
+  if (arms.margin) {
+    out += fmt::format(" A difference within δ = ± {}{} does not matter.", shortest(*arms.margin),
+                       arms.unit.empty() ? "" : " " + arms.unit);
+  }
+  if (arms.sees_future) {
+    out += " It is of a pass that sees later tokens: no figure of a language model.";
+  }
+  return out;
 }
 
 }  // namespace
@@ -23,43 +40,32 @@ PageBlocks answer_section(const PageData& data) {
   const Comparison& arms = data.by_arm;
   PageBlocks out;
   if (!data.listing.description.empty()) {
-    out.emplace_back(PageText{PageText::Kind::Question, data.listing.description});
+    out.emplace_back(answer_text(PageText::Kind::Question, data.listing.description));
   }
-  out.emplace_back(PageText{
-      PageText::Kind::Paragraph,
-      fmt::format("{}{}: {} is better.{}", arms.metric, arms.unit.empty() ? "" : " in " + arms.unit,
-                  arms.goal == "maximize" ? "higher" : "lower",
-                  arms.sees_future
-                      ? " It is of a pass that sees later tokens: no figure of a language model."
-                      : "")});
+  const bool groups = !arms.effects.empty() && !arms.effects.front().rows.empty();
   if (data.problem) {
     out.emplace_back(
-        PageText{PageText::Kind::Problem, data.problem->sentence + ".", "No verdict:"});
+        answer_text(PageText::Kind::Problem, data.problem->sentence + ".", "No verdict:"));
+  } else if (groups) {
+    out.emplace_back(
+        answer_text(PageText::Kind::Answer, answer_sentence(arms, arms.effects.front())));
   }
-  if (arms.effects.empty() || arms.effects.front().rows.empty()) return out;
+  out.emplace_back(answer_text(PageText::Kind::Paragraph, metric_words(arms)));
+  if (data.stores.size() > 1) {
+    out.emplace_back(
+        answer_text(PageText::Kind::Paragraph,
+                    fmt::format("Cells of the stores {}: a cell that several have is one.",
+                                fmt::join(data.stores, ", "))));
+  }
+  if (!groups) return out;
   const EffectTable& effects = arms.effects.front();
-  out.emplace_back(means_chart(arms, effects, "answer-means"));
-  append(out, effects_blocks(arms, effects, "answer"));
-  out.emplace_back(command_line(data, ""));
-  return out;
-}
-
-PageBlocks factors_section(const PageData& data) {
-  PageBlocks out;
-  for (std::size_t i = 0; i < data.by_factor.size(); ++i) {
-    const Comparison& one = data.by_factor[i];
-    const EffectTable& effects = one.effects.front();
-    out.emplace_back(PageText{PageText::Kind::Heading, effects.factor});
-    append(out, effects_blocks(one, effects, fmt::format("factor-{}", i)));
-    for (const VarianceTable& variance : one.variance) {
-      if (!variance.refused.empty()) continue;
-      out.emplace_back(
-          PageText{PageText::Kind::Paragraph,
-                   fmt::format("Share of variance, the seed as block: η² {:.3g}, ω² {:.3g}.",
-                               variance.effects.a.eta2, variance.effects.a.omega2)});
-    }
-    out.emplace_back(command_line(data, " --by " + effects.factor));
+  const std::string command = compare_command(data, {});
+  out.emplace_back(means_chart(arms, effects, "answer-means", command));
+  for (PageBlock& block : effects_blocks(arms, effects, "answer", command)) {
+    out.push_back(std::move(block));
   }
+  add_notes(out, common_notes(arms));
+  out.emplace_back(answer_text(PageText::Kind::Command, command));
   return out;
 }
 

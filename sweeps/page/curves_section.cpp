@@ -1,15 +1,18 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.hpp"
 #include "storage/columns/variables.hpp"
 #include "sweeps/page/html.hpp"
+#include "sweeps/page/page_commands.hpp"
 #include "sweeps/page/page_sections.hpp"
 #include "sweeps/picture/band_plot.hpp"
 
@@ -19,10 +22,11 @@ namespace {
 using CurvesJson = nlohmann::ordered_json;
 
 std::string curve_label(const PageData& data) {
+  const std::string& metric = data.curves.metric;
   const Variable* const variable =
-      find_variable(std::string_view(data.curve_metric).substr(0, data.curve_metric.find('.')));
+      find_variable(std::string_view(metric).substr(0, metric.find('.')));
   const bool unit = variable != nullptr && variable->units != "1";
-  return data.curve_metric + (unit ? fmt::format(" ({})", variable->units) : "");
+  return metric + (unit ? fmt::format(" ({})", variable->units) : "");
 }
 
 /// The last part of a leaf's name where no other factor ends likewise.
@@ -40,66 +44,109 @@ CurvesJson finite(double value) {
 
 Table bands_table(const PageData& data) {
   Table out{{{"arm"}, {"step"}, {"mean"}, {"lowest"}, {"highest"}, {"seeds"}}, {}};
-  for (const ArmCurve& curve : data.arm_curves) {
-    for (std::size_t i = 0; i < curve.band.x.size(); ++i) {
-      out.rows.push_back({curve.band.label, shortest(curve.band.x[i]), shortest(curve.band.mean[i]),
-                          shortest(curve.band.low[i]), shortest(curve.band.high[i]),
-                          std::to_string(curve.seeds)});
+  for (const ArmCurve& line : data.curves.lines) {
+    for (std::size_t i = 0; i < line.band.x.size(); ++i) {
+      out.rows.push_back({line.band.label, shortest(line.band.x[i]), shortest(line.band.mean[i]),
+                          shortest(line.band.low[i]), shortest(line.band.high[i]),
+                          std::to_string(line.n[i])});
     }
   }
   return out;
+}
+
+PageText curves_note(std::string text) {
+  return {PageText::Kind::Note, std::move(text)};
+}
+
+/// What the lines are of, where that is not all seeds everywhere.
+void add_curve_notes(PageBlocks& out, const PageData& data) {
+  const PageCurves& curves = data.curves;
+  if (curves.cells.size() < curves.cells_with_curve) {
+    out.emplace_back(curves_note(
+        fmt::format("Single cells: {} of {}, evenly from all arms; means and bands are of all.",
+                    curves.cells.size(), curves.cells_with_curve)));
+  }
+  std::vector<std::string> fewer;
+  bool stores = false;
+  for (const ArmCurve& line : curves.lines) {
+    const bool uneven =
+        std::ranges::any_of(line.n, [&line](std::size_t n) { return n < line.seeds; });
+    if (uneven) fewer.push_back(line.band.label);
+    stores = stores || line.of_store;
+  }
+  if (!fewer.empty()) {
+    out.emplace_back(curves_note(fmt::format(
+        "Not all seeds have an evaluation at every step, so the mean is of fewer of them there "
+        "(seeds in the CSV): {}.",
+        fmt::join(fewer, ", "))));
+  }
+  if (stores) {
+    out.emplace_back(
+        curves_note("An arm that several stores have is a line for each of them: their cells may "
+                    "have been trained otherwise."));
+  }
+  std::size_t open = 0;
+  for (const PageCurve& curve : curves.cells) {
+    open += is_result(data.listing.cells[curve.row].status) ? 0 : 1;
+  }
+  if (open > 0) {
+    out.emplace_back(curves_note(
+        fmt::format("{} curve{} of cells that have not ended, as far as {}; in no mean.", open,
+                    open == 1 ? " is" : "s are", open == 1 ? "it goes" : "they go")));
+  }
 }
 
 }  // namespace
 
 PageBlocks curves_section(const PageData& data) {
   BandPlotData plot;
-  for (const ArmCurve& curve : data.arm_curves) {
-    if (curve.band.x.empty()) continue;
-    plot.curves.push_back(curve.band);
-    plot.curves.back().label = without_folders(curve.band.label);
+  for (const ArmCurve& line : data.curves.lines) {
+    if (line.band.x.empty()) continue;
+    plot.curves.push_back(line.band);
+    plot.curves.back().label = without_folders(line.band.label);
   }
-  if (plot.curves.empty()) return {};
+  if (plot.curves.empty() && data.curves.cells.empty()) return {};
   ChartText text;
   text.id = "curves-bands";
-  text.title = data.curve_metric + " during training";
+  text.title = data.curves.metric + " during training";
   text.description = "A line for the mean of each arm's seeds, a band for their range.";
   text.x_label = "step";
   text.y_label = curve_label(data);
   PageBlocks out;
-  if (data.curves.size() < data.curve_cells) {
-    out.emplace_back(PageText{
-        PageText::Kind::Note,
-        fmt::format("Single cells: {} of {}, evenly from all arms; means and bands are of all.",
-                    data.curves.size(), data.curve_cells)});
-  }
-  out.emplace_back(
-      PageLive{{text.id, text.title, text.description, band_plot(plot, text), bands_table(data)},
-               curves_json(data)});
+  add_curve_notes(out, data);
+  out.emplace_back(PageLive{{text.id, text.title, text.description, band_plot(plot, text),
+                             bands_table(data), picture_command(data)},
+                            curves_json(data)});
   return out;
 }
 
 std::string curves_json(const PageData& data) {
   const std::vector<ComparedRow>& groups = data.by_arm.effects.front().rows;
-  std::map<std::size_t, std::size_t> arm_of;  // by row
   CurvesJson arms = CurvesJson::array();
   std::set<std::string> factors;
-  for (const Comparison& one : data.by_factor) factors.insert(one.effects.front().factor);
-  for (std::size_t a = 0; a < groups.size(); ++a) {
-    const ComparedGroup& group = groups[a].group;
+  for (const EffectTable& one : data.factors.effects) factors.insert(one.factor);
+  const bool stores = std::ranges::any_of(data.curves.lines, &ArmCurve::of_store);
+  if (stores) factors.insert("store");
+  for (std::size_t i = 0; i < data.curves.lines.size(); ++i) {
+    const ArmCurve& line = data.curves.lines[i];
+    const std::vector<std::size_t>& cells = groups[line.arm].group.cells;
+    const auto own = std::ranges::find_if(cells, [&](std::size_t row) {
+      return data.listing.stores.empty() || data.listing.store_of_cell[row] == line.store;
+    });
     CurvesJson levels = CurvesJson::object();
     for (const std::string& factor : factors) {
-      const Value* const level = level_of(data.listing, group.cells.front(), factor);
+      const Value* const level = level_of(data.listing, *own, factor);
       levels[short_name(factor, factors)] =
           level == nullptr ? "–" : without_folders(plain_text(*level));
     }
-    arms.push_back({{"name", without_folders(group.name)}, {"series", a}, {"factors", levels}});
-    for (const std::size_t row : group.cells) arm_of[row] = a;
+    if (stores) levels["store"] = data.stores[line.store];
+    arms.push_back(
+        {{"name", without_folders(line.band.label)}, {"series", i}, {"factors", levels}});
   }
   CurvesJson names = CurvesJson::array();
   for (const std::string& factor : factors) names.push_back(short_name(factor, factors));
   CurvesJson curves = CurvesJson::array();
-  for (const PageCurve& curve : data.curves) {
+  for (const PageCurve& curve : data.curves.cells) {
     const CellSummary& cell = data.listing.cells[curve.row];
     CurvesJson y = CurvesJson::array();
     for (const double value : curve.series.values) {
@@ -107,7 +154,7 @@ std::string curves_json(const PageData& data) {
       y.push_back(std::isfinite(value) ? finite(std::stod(fmt::format("{:.7g}", value)))
                                        : CurvesJson());
     }
-    curves.push_back({{"arm", arm_of.at(curve.row)},
+    curves.push_back({{"arm", curve.line},
                       {"seed", cell.seed},
                       {"cell", cell.id},
                       {"status", name_of(cell.status)},
@@ -117,7 +164,7 @@ std::string curves_json(const PageData& data) {
   }
   return CurvesJson{{"x_label", "step"},        {"y_label", curve_label(data)},
                     {"goal", data.by_arm.goal}, {"arms", arms},
-                    {"factors", names},         {"metrics", {data.curve_metric}},
+                    {"factors", names},         {"metrics", {data.curves.metric}},
                     {"curves", curves}}
       .dump(-1, ' ', false, CurvesJson::error_handler_t::replace);
 }

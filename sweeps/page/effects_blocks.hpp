@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sweeps/compare/compare.hpp"
@@ -8,13 +9,19 @@
 namespace depthgrid {
 
 /// Groups beside their baseline: what is decided, in sentences; effects as a forest plot, if there
-/// is an interval; the table, and notes below it.
-/// @param id  of the picture: "<id>-effects".
+/// is an interval; the tables of effects and of what else the pairs say; and what `compare` says
+/// below them.
+/// @param id  of the picture: "<id>-effects". @param command  that gives the numbers.
 PageBlocks effects_blocks(const Comparison& comparison, const EffectTable& effects,
-                          const std::string& id);
+                          const std::string& id, const std::string& command);
 
-/// Every seed and the mean of each group.
-PageChart means_chart(const Comparison& comparison, const EffectTable& effects,
-                      const std::string& id);
+/// Lines as notes of a page.
+void add_notes(PageBlocks& out, const std::string& lines);
+
+/// "no effect beyond 0.005", "differs", "undecided", "refused"; empty without a p.
+std::string verdict_word(const ContrastEvidence& evidence, std::optional<double> margin);
+
+/// For a CSV: all digits, empty for NaN.
+std::string exact_number(double value);
 
 }  // namespace depthgrid

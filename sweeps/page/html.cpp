@@ -114,9 +114,15 @@ std::string html_chart(std::string_view svg, std::string_view title) {
       html_text(title), svg);
 }
 
-std::string html_csv(const Table& table) {
-  return "<details><summary>numbers as CSV</summary><pre tabindex=\"0\">" +
-         html_text(csv_of(table)) + "</pre></details>\n";
+std::string html_folded(std::string_view summary, std::string_view html) {
+  return fmt::format("<details><summary>{}</summary>{}</details>\n", html_text(summary), html);
+}
+
+std::string html_csv(const Table& table, std::string_view command) {
+  const std::string by =
+      command.empty() ? "" : "<p class=\"note\">By <code>" + html_text(command) + "</code></p>\n";
+  return html_folded("numbers as CSV",
+                     by + "<pre tabindex=\"0\">" + html_text(csv_of(table)) + "</pre>");
 }
 
 std::string script_json(std::string_view json) {

@@ -31,8 +31,11 @@ std::string html_table(const Table& table, std::string_view caption);
 /// A picture in a frame that scrolls where the screen is narrower, also by the keyboard.
 std::string html_chart(std::string_view svg, std::string_view title);
 
-/// The numbers of a picture, folded away: "numbers as CSV".
-std::string html_csv(const Table& table);
+/// The numbers of a picture, folded away: "numbers as CSV", and the command that gives them.
+std::string html_csv(const Table& table, std::string_view command = {});
+
+/// HTML that a reader unfolds. @param summary  a line of text.
+std::string html_folded(std::string_view summary, std::string_view html);
 
 /// JSON as the content of a <script type="application/json">: `<` and the like are escapes, so that
 /// nothing in it can end the element.

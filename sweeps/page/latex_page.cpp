@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sweeps/page/html.hpp"
 #include "sweeps/page/latex_text.hpp"
 
 namespace depthgrid {
@@ -48,13 +49,24 @@ std::string latex_row(const std::vector<std::string>& entries) {
   return out + " \\\\\n";
 }
 
+/// Of one line, which a comment ends with.
+std::string comment_text(std::string_view text) {
+  std::string out = mailed_text(text);
+  for (char& c : out) {
+    if (c == '\n') c = ' ';
+  }
+  return out;
+}
+
 class BlockLatex {
  public:
   std::string operator()(const PageChart& chart) const {
     return fmt::format(
-        "\\begin{{figure}}[htbp]\n\\centering\n\\depthgridpicture{{{0}}}\n\\caption{{{1}. {2}}}\n"
+        "{3}\\begin{{figure}}[htbp]\n\\centering\n\\depthgridpicture{{{0}}}\n\\caption{{{1}. "
+        "{2}}}\n"
         "\\label{{fig:{0}}}\n\\end{{figure}}\n\n",
-        chart.id, latex_text(chart.title), latex_text(chart.alternative));
+        chart.id, latex_text(chart.title), latex_text(chart.alternative),
+        chart.command.empty() ? "" : "% By " + comment_text(chart.command) + "\n");
   }
   std::string operator()(const PageLive& live) const { return (*this)(live.chart); }
   std::string operator()(const PageTable& table) const {
@@ -81,6 +93,8 @@ class BlockLatex {
     switch (text.kind) {
       case PageText::Kind::Paragraph:
         break;
+      case PageText::Kind::Answer:
+        return "\\textbf{" + words + "}\n\n";
       case PageText::Kind::Note:
         return "{\\small " + words + "\\par}\n\n";
       case PageText::Kind::Item:

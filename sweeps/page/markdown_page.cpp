@@ -50,6 +50,7 @@ class BlockMarkdown {
     std::string out = fmt::format("![{}]({}.svg)\n\n*{}*", markdown_text(chart.alternative),
                                   chart.id, markdown_text(chart.title));
     if (!chart.numbers.rows.empty()) out += fmt::format(" ([numbers]({}.csv))", chart.id);
+    if (!chart.command.empty()) out += ", by " + markdown_code(chart.command);
     return out + "\n\n";
   }
   std::string operator()(const PageLive& live) const { return (*this)(live.chart); }
@@ -75,6 +76,8 @@ class BlockMarkdown {
         break;
       case PageText::Kind::Item:
         return "- " + words + "\n";
+      case PageText::Kind::Answer:
+        return "**" + words + "**\n\n";
       case PageText::Kind::Question:
       case PageText::Kind::Problem:
         return "> " + words + "\n\n";

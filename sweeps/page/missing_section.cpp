@@ -10,9 +10,24 @@
 
 namespace depthgrid {
 
+namespace {
+
+/// Why a cell has no figure, in numbers of the store; texts of logs only if the page may have them.
+std::string missing_reason(const CellSummary& cell, bool logs) {
+  if (cell.status == CellStatus::Diverged) {
+    const auto loss = cell.metrics.find("train_loss");  // one that is not finite is absent
+    return loss == cell.metrics.end()
+               ? fmt::format("loss not finite at step {}", cell.step)
+               : fmt::format("diverged at step {}, training loss {:.6g}", cell.step, loss->second);
+  }
+  return logs ? cell.problem : std::string();
+}
+
+}  // namespace
+
 PageBlocks missing_section(const PageData& data) {
-  Table out{{{"cell"}, {"state"}, {"step", Align::Right}, {"of", Align::Right}}, {}};
-  if (data.include.logs) out.columns.push_back({"reason"});
+  Table out{{{"cell"}, {"state"}, {"step", Align::Right}, {"of", Align::Right}, {"reason"}}, {}};
+  bool hidden = false;  // a reason
   std::array<std::size_t, 7> counts{};
   constexpr std::size_t kMost = 200;
   std::size_t more = 0;
@@ -25,8 +40,9 @@ PageBlocks missing_section(const PageData& data) {
       continue;
     }
     std::vector<std::string> line = {cell.alias, std::string(name_of(cell.status)),
-                                     std::to_string(cell.step), std::to_string(cell.steps)};
-    if (data.include.logs) line.push_back(cell.problem);
+                                     std::to_string(cell.step), std::to_string(cell.steps),
+                                     missing_reason(cell, data.include.logs)};
+    hidden = hidden || (!data.include.logs && !cell.problem.empty());
     out.rows.push_back(std::move(line));
   }
   const auto text = [](PageText::Kind kind, std::string words) {
@@ -37,8 +53,9 @@ PageBlocks missing_section(const PageData& data) {
   PageBlocks blocks = {text(Paragraph, fmt::format("Not in any mean: {}.", missing_text(counts))),
                        PageTable{"cells without a result", std::move(out), false}};
   if (more > 0) blocks.emplace_back(text(Note, fmt::format("And {} more.", more)));
-  if (!data.include.logs) {
-    blocks.emplace_back(text(Note, "Reasons are text of logs: --include logs shows them here."));
+  if (hidden) {
+    blocks.emplace_back(
+        text(Note, "Reasons of failures are text of logs: --include logs shows them here."));
   }
   return blocks;
 }

@@ -15,11 +15,12 @@ namespace depthgrid {
 
 /// A picture, and its numbers.
 struct PageChart {
-  std::string id;           // of ChartText, and name of its files: "answer-effects"
-  std::string title;        // what it shows, one line
-  std::string alternative;  // for those who do not see it: how to read it, in sentences
-  std::string svg;          // by sweeps/picture
-  Table numbers = {};       // what is drawn, in full precision; shown as CSV
+  std::string id;            // of ChartText, and name of its files: "answer-effects"
+  std::string title;         // what it shows, one line
+  std::string alternative;   // for those who do not see it: how to read it, in sentences
+  std::string svg;           // by sweeps/picture
+  Table numbers = {};        // what is drawn, in full precision; shown as CSV
+  std::string command = {};  // that gives the numbers; empty: page_parts() names that of the page
 };
 
 /// A table for people.
@@ -29,6 +30,7 @@ struct PageTable {
   bool csv = true;      // offered as CSV, too
   Table exact = {};     // the CSV, where the table's own figures are rounded; no columns: the table
   std::string id = {};  // name of its file; empty: page_parts() gives it one
+  bool folded = false;  // further reading: on a screen it is opened by who wants it
 
   const Table& numbers() const { return exact.columns.empty() ? table : exact; }
 };
@@ -40,6 +42,7 @@ struct PageText {
     Note,      // small print
     Item,      // of a list; neighbours are one list
     Question,  // of the sweep
+    Answer,    // to it, in a sentence
     Problem,   // why there is no answer
     Heading,   // within a section
     Command    // that gives what stands above, and nothing else

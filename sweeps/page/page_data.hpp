@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "storage/cells/cell_series.hpp"
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/page/page_curves.hpp"
 #include "sweeps/page/probe_sights.hpp"
-#include "sweeps/picture/band_curve.hpp"
 #include "sweeps/report/listing.hpp"
 
 namespace depthgrid {
@@ -28,34 +27,25 @@ struct PageInclusions {
   bool tokens = false;  // texts of tokens of a corpus
 };
 
-/// The evaluations of one cell.
-struct PageCurve {
-  std::size_t row;  // of the listing
-  CellSeries series;
-};
-
-/// The seeds of one arm together.
-struct ArmCurve {
-  BandCurve band;  // mean, and the range of the seeds
-  std::size_t seeds = 0;
-};
-
 /// Everything that the sections of a page are made of.
 struct PageData {
   PageQuery query;
-  std::string title;  // of the page: the sweep
-  Listing listing;
+  std::string title;                // of the page: the sweep, and the stores if there are several
+  std::vector<std::string> stores;  // last folder of each, made unique: as a page names them
+  Listing listing;                  // whose stores are these
   std::vector<std::size_t> rows;
   Comparison by_arm;                  // arms beside the baseline
-  std::vector<Comparison> by_factor;  // each leaf that varies, at most a few
   std::optional<NoContrast> problem;  // of by_arm
-  std::string curve_metric;           // "eval_loss.valid"
-  std::vector<PageCurve> curves;      // of cells that have ended, in the order of the listing
-  std::vector<ArmCurve> arm_curves;   // in the order of by_arm
+  /// Each leaf that varies, at most a few, as one family; no effects if there is none.
+  Comparison factors;
+  PageCurves curves;
   ProbeSights probes;
-  std::size_t curve_cells = 0;  // cells that have a curve; more than `curves` if sampled
   PageInclusions include;
 };
+
+/// Names for stores that say nothing of where they are: the last folder of each; of several of one
+/// name, "name (1)", "name (2)".
+std::vector<std::string> store_names(const std::vector<std::string>& folders);
 
 /// Reads what a page needs. @param progress  called with (cells read, cells), often.
 /// @throws UserError as compare_cells(); StorageError.

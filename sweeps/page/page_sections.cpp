@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sweeps/page/page_commands.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -35,10 +37,13 @@ std::vector<PagePart> page_parts(const PageData& data) {
     PageBlocks blocks = section.content(data);
     std::size_t tables = 0;
     for (PageBlock& block : blocks) {
-      auto* const table = std::get_if<PageTable>(&block);
-      if (table == nullptr) continue;
-      const std::size_t number = ++tables;
-      if (table->id.empty()) table->id = fmt::format("{}-table-{}", section.id, number);
+      if (auto* const chart = std::get_if<PageChart>(&block)) {
+        if (chart->command.empty()) chart->command = picture_command(data);
+      }
+      if (auto* const table = std::get_if<PageTable>(&block)) {
+        const std::size_t number = ++tables;
+        if (table->id.empty()) table->id = fmt::format("{}-table-{}", section.id, number);
+      }
     }
     if (!blocks.empty()) out.push_back({section.id, section.title, std::move(blocks)});
   }

@@ -26,7 +26,8 @@ struct PagePart {
   PageBlocks blocks;
 };
 
-/// The sections that have a content. Their tables have names: "missing-table-1".
+/// The sections that have a content. Their tables have names ("missing-table-1"), their pictures a
+/// command.
 std::vector<PagePart> page_parts(const PageData& data);
 
 PageBlocks answer_section(const PageData& data);

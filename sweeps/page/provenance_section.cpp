@@ -30,6 +30,8 @@ PageBlocks provenance_section(const PageData& data) {
     if (!value.empty()) out.rows.push_back({what, value});
   };
   add("sweep", listing.sweep);
+  if (data.stores.size() > 1) add("stores", fmt::format("{}", fmt::join(data.stores, ", ")));
+  add("cells that take part", data.query.filter);
   add("cells", std::to_string(data.rows.size()));
   add("attempts", std::to_string(attempts));
   add("trained by", fmt::format("{}", fmt::join(codes, "; ")));

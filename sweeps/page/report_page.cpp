@@ -26,15 +26,16 @@ std::string source_of(std::string_view content) {
 class BlockHtml {
  public:
   std::string operator()(const PageChart& chart) const {
-    return html_chart(chart.svg, chart.title) +
-           (chart.numbers.rows.empty() ? "" : html_csv(chart.numbers));
+    return html_chart(chart.svg, chart.title) + numbers(chart);
   }
   std::string operator()(const PageTable& table) const {
-    return html_table(table.table, table.caption) + (table.csv ? html_csv(table.numbers()) : "");
+    const std::string shown = html_table(table.table, table.caption);
+    return (table.folded ? html_folded(table.caption, shown) : shown) +
+           (table.csv ? html_csv(table.numbers()) : "");
   }
   std::string operator()(const PageLive& live) const {
     return "<div id=\"curves-static\">" + html_chart(live.chart.svg, live.chart.title) +
-           "</div>\n<div id=\"curves-live\" hidden></div>\n" + html_csv(live.chart.numbers);
+           "</div>\n<div id=\"curves-live\" hidden></div>\n" + numbers(live.chart);
   }
   std::string operator()(const PageText& text) const {
     const std::string lead =
@@ -49,6 +50,8 @@ class BlockHtml {
         return "<li>" + words + "</li>\n";
       case PageText::Kind::Question:
         return "<p class=\"question\">" + words + "</p>\n";
+      case PageText::Kind::Answer:
+        return "<p class=\"answer\">" + words + "</p>\n";
       case PageText::Kind::Problem:
         return "<p class=\"problem\">" + words + "</p>\n";
       case PageText::Kind::Heading:
@@ -57,6 +60,11 @@ class BlockHtml {
         return "<p class=\"note\">By <code>" + words + "</code></p>\n";
     }
     return "<p>" + words + "</p>\n";
+  }
+
+ private:
+  static std::string numbers(const PageChart& chart) {
+    return chart.numbers.rows.empty() ? std::string() : html_csv(chart.numbers, chart.command);
   }
 };
 

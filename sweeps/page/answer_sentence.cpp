@@ -1,0 +1,97 @@
+#include "sweeps/page/answer_sentence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/json_text.hpp"
+#include "sweeps/compare/number_text.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::size_t kMostNamed = 3;
+
+std::string differs_part(const Comparison& comparison, const EffectTable& effects,
+                         std::vector<const ComparedRow*> rows) {
+  std::ranges::stable_sort(rows, [](const ComparedRow* a, const ComparedRow* b) {
+    return std::abs(a->evidence->contrast.mean) > std::abs(b->evidence->contrast.mean);
+  });
+  const std::string unit = comparison.unit.empty() ? "" : " " + comparison.unit;
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostNamed); ++i) {
+    const ContrastEvidence& e = *rows[i]->evidence;
+    const std::string against =
+        i == 0 ? fmt::format(" differs from {}", effects.baseline_name) : std::string();
+    if (e.censored) {
+      parts.push_back(
+          fmt::format("{}{} in how many seeds reach the target", rows[i]->group.name, against));
+      continue;
+    }
+    const PairedContrast& c = e.contrast;
+    const bool better = (c.mean < 0) == (comparison.goal != "maximize");
+    parts.push_back(fmt::format("{}{} by {} {}{} ({})", rows[i]->group.name, against,
+                                difference_text(c.mean, (c.interval.high - c.interval.low) / 2),
+                                interval_text(c.interval), unit, better ? "better" : "worse"));
+  }
+  if (rows.size() > kMostNamed) {
+    const std::size_t more = rows.size() - kMostNamed;
+    parts.push_back(fmt::format("{} more differ{} less", more, more == 1 ? "s" : ""));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::string answer_sentence(const Comparison& comparison, const EffectTable& effects) {
+  std::vector<const ComparedRow*> differ;
+  std::size_t compared = 0, none = 0, undecided = 0, refused = 0, untested = 0;
+  double detectable = 0;
+  for (const ComparedRow& row : effects.rows) {
+    if (!row.evidence) continue;
+    const ContrastEvidence& e = *row.evidence;
+    ++compared;
+    if (e.pairs.refused) {
+      ++refused;
+    } else if (std::isnan(e.p())) {
+      ++untested;
+    } else if (e.verdict == ContrastVerdict::Differs) {
+      differ.push_back(&row);
+    } else if (e.verdict == ContrastVerdict::NoEffect) {
+      ++none;
+    } else {
+      ++undecided;
+      if (!std::isnan(e.detectable)) detectable = std::max(detectable, e.detectable);
+    }
+  }
+  if (compared == 0) return {};
+  const std::string unit = comparison.unit.empty() ? "" : " " + comparison.unit;
+  std::vector<std::string> parts;
+  if (!differ.empty()) parts.push_back(differs_part(comparison, effects, std::move(differ)));
+  const auto count = [compared](std::size_t n, const char* one, const char* many) {
+    return fmt::format("{} of {} {}", n, compared, n == 1 ? one : many);
+  };
+  if (none > 0) {
+    parts.push_back(
+        fmt::format("{} beyond {}{} against {}", count(none, "has no effect", "have no effect"),
+                    shortest(comparison.margin.value_or(0)), unit, effects.baseline_name));
+  }
+  if (undecided > 0) {
+    std::string part = count(undecided, "is undecided", "are undecided");
+    if (detectable > 0) {
+      part += fmt::format(": at these seeds a difference of {:.{}f}{} is detectable", detectable,
+                          decimals_of(detectable), unit);
+    }
+    parts.push_back(std::move(part));
+  }
+  if (refused > 0) parts.push_back(count(refused, "is refused", "are refused"));
+  if (untested > 0) parts.push_back(count(untested, "has no test", "have no test"));
+  return fmt::format("{}.", fmt::join(parts, "; "));
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,201 @@
+#include "sweeps/page/variance_blocks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/nan.hpp"
+#include "sweeps/compare/compare_report.hpp"
+#include "sweeps/compare/number_text.hpp"
+#include "sweeps/page/effects_blocks.hpp"
+#include "sweeps/page/html.hpp"
+#include "sweeps/picture/heat_map.hpp"
+#include "sweeps/picture/interaction_plot.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr std::size_t kMostLines = 8;  // of an interaction plot; of more levels there is a map
+
+void add_share(Table& rounded, Table& exact, const std::string& name, const BlockEffect& effect) {
+  if (std::isnan(effect.eta2)) return;
+  const bool tested = !std::isnan(effect.p);
+  rounded.rows.push_back(
+      {name, fmt::format("{:.3g}", effect.eta2),
+       tested ? fmt::format("{:.3g}", effect.omega2) : "-",
+       tested ? fmt::format("{:.4g}", effect.f) : "-",
+       tested ? fmt::format("{:.0f}, {:.0f}", effect.degrees, effect.error_degrees) : "-",
+       probability_text(effect.p)});
+  exact.rows.push_back({name, exact_number(effect.eta2), exact_number(effect.partial_eta2),
+                        exact_number(effect.omega2), exact_number(effect.f),
+                        exact_number(effect.degrees), exact_number(effect.error_degrees),
+                        exact_number(effect.p)});
+}
+
+PageTable shares_table(const VarianceTable& variance, const std::string& what) {
+  PageTable out{
+      fmt::format("shares of variance of {}, {} seeds as blocks", what, variance.seeds.size()),
+      {{{"effect"},
+        {"η²", Align::Right},
+        {"ω²", Align::Right},
+        {"F", Align::Right},
+        {"degrees", Align::Right},
+        {"p", Align::Right}},
+       {}}};
+  for (const char* title :
+       {"effect", "eta2", "partial_eta2", "omega2", "f", "degrees", "error_degrees", "p"}) {
+    out.exact.columns.push_back({title});
+  }
+  add_share(out.table, out.exact, variance.a, variance.effects.a);
+  if (!variance.b.empty()) {
+    add_share(out.table, out.exact, variance.b, variance.effects.b);
+    add_share(out.table, out.exact, what, variance.effects.interaction);
+  }
+  return out;
+}
+
+/// Means of the combinations, (levels of A, levels of B); NaN where there is none.
+std::vector<double> combination_means(const Comparison& comparison, const VarianceTable& variance) {
+  const std::size_t width = variance.levels_b.size();
+  std::vector<double> out(variance.levels_a.size() * width, kNaN);
+  for (const EffectTable& table : comparison.effects) {
+    if (table.factor != variance.a || table.within.empty()) continue;
+    const auto b = std::ranges::find_if(variance.levels_b, [&](const std::string& level) {
+      return table.within == fmt::format("{} = {}", variance.b, level);
+    });
+    if (b == variance.levels_b.end()) continue;
+    for (const ComparedRow& row : table.rows) {
+      const auto a = std::ranges::find(variance.levels_a, row.group.name);
+      if (a == variance.levels_a.end()) continue;
+      out[static_cast<std::size_t>(a - variance.levels_a.begin()) * width +
+          static_cast<std::size_t>(b - variance.levels_b.begin())] = row.all.mean;
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> shown_levels(const std::vector<std::string>& levels) {
+  std::vector<std::string> out;
+  for (const std::string& level : levels) out.push_back(without_folders(level));
+  return out;
+}
+
+/// Nothing without a mean.
+std::optional<PageChart> interaction_chart(const Comparison& comparison,
+                                           const VarianceTable& variance, const std::string& id,
+                                           const std::string& command) {
+  const std::vector<double> means = combination_means(comparison, variance);
+  if (std::ranges::none_of(means, [](double mean) { return std::isfinite(mean); })) {
+    return std::nullopt;
+  }
+  const std::string label =
+      comparison.metric + (comparison.unit.empty() ? "" : " (" + comparison.unit + ")");
+  PageChart out;
+  ChartText text;
+  text.id = out.id = id + "-interaction";
+  text.title = out.title =
+      fmt::format("{} by {} and {}", comparison.metric, variance.a, variance.b);
+  text.x_label = variance.b;
+  const std::vector<std::string> a = shown_levels(variance.levels_a),
+                                 b = shown_levels(variance.levels_b);
+  if (a.size() <= kMostLines) {
+    text.y_label = label;
+    text.description = fmt::format(
+        "A line for each level of {}: means over the seeds. Lines that are not parallel are an "
+        "interaction.",
+        variance.a);
+    out.svg = interaction_plot({.a_levels = a, .b_levels = b, .means = means}, text);
+  } else {
+    text.y_label = variance.a;
+    text.description = "A cell for each combination: the mean over its seeds.";
+    out.svg = heat_map({.rows = a, .columns = b, .values = means, .value_label = label}, text);
+  }
+  out.alternative = text.description;
+  out.numbers.columns = {{variance.a}, {variance.b}, {comparison.metric}};
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    out.numbers.rows.push_back(
+        {variance.levels_a[i / b.size()], variance.levels_b[i % b.size()], exact_number(means[i])});
+  }
+  out.command = command;
+  return out;
+}
+
+PageTable interactions_table(const VarianceTable& variance) {
+  PageTable out{
+      fmt::format("how effects of {} differ with {} (exploratory)", variance.a, variance.b),
+      {{{variance.a},
+        {"at"},
+        {"more than at the baseline", Align::Right},
+        {"95 % interval"},
+        {"p", Align::Right}},
+       {}}};
+  out.exact.columns = {{variance.a}, {variance.b}, {"difference"}, {"low"}, {"high"}, {"p"}, {"n"}};
+  for (const InteractionContrast& one : variance.interactions) {
+    const PairedContrast& c = one.contrast;
+    out.table.rows.push_back({one.a, fmt::format("{} = {}", variance.b, one.b),
+                              difference_text(c.mean, (c.interval.high - c.interval.low) / 2),
+                              interval_text(c.interval), probability_text(c.p)});
+    out.exact.rows.push_back({one.a, one.b, exact_number(c.mean), exact_number(c.interval.low),
+                              exact_number(c.interval.high), exact_number(c.p),
+                              std::to_string(c.n)});
+  }
+  out.folded = true;
+  return out;
+}
+
+}  // namespace
+
+PageBlocks variance_blocks(const Comparison& comparison, const VarianceTable& variance,
+                           const std::string& id, const std::string& command) {
+  PageBlocks out;
+  const bool two = !variance.b.empty();
+  const std::string what = two ? variance.a + " × " + variance.b : variance.a;
+  if (!variance.refused.empty()) {
+    add_notes(out, fmt::format("No shares of variance of {}: {}.", what, variance.refused));
+  } else if (variance.effects.total_squares > 0) {
+    out.emplace_back(shares_table(variance, what));
+  }
+  if (!two || variance.levels_a.size() < 2 || variance.levels_b.size() < 2) return out;
+  if (auto chart = interaction_chart(comparison, variance, id, command)) {
+    out.emplace_back(std::move(*chart));
+  }
+  if (!variance.interactions.empty()) out.emplace_back(interactions_table(variance));
+  return out;
+}
+
+PageBlocks single_level_blocks(const Comparison& comparison) {
+  Comparison explored = comparison;
+  std::erase_if(explored.effects, [](const EffectTable& table) { return !table.exploratory; });
+  PageTable out{"effects at single levels of the other factors (exploratory: outside the family)",
+                {{{"level"},
+                  {"at"},
+                  {"against"},
+                  {"seeds", Align::Right},
+                  {"difference", Align::Right},
+                  {"95 % interval"},
+                  {"p", Align::Right},
+                  {"verdict"}},
+                 {}}};
+  for (const EffectTable& table : explored.effects) {
+    for (const ComparedRow& row : table.rows) {
+      if (!row.evidence || std::isnan(row.evidence->p()) || row.evidence->censored) continue;
+      const PairedContrast& c = row.evidence->contrast;
+      out.table.rows.push_back({fmt::format("{} = {}", table.factor, row.group.name), table.within,
+                                table.baseline_name, std::to_string(c.n),
+                                difference_text(c.mean, (c.interval.high - c.interval.low) / 2),
+                                interval_text(c.interval), probability_text(c.p),
+                                verdict_word(*row.evidence, comparison.margin)});
+    }
+  }
+  if (out.table.rows.empty()) return {};
+  out.exact = comparison_csv_table(explored);
+  out.folded = true;
+  return {out};
+}
+
+}  // namespace depthgrid
