@@ -25,7 +25,10 @@ const kLargestDrawn = 1e300;
 
 const finite = (value) => value === value;  // nothing else is kept: see readPoints()
 const clamp = (value, low, high) => Math.max(low, Math.min(value, high));
-const plural = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
+/** A whole number as 12,345. toLocaleString() would load tables of languages, which takes longer than
+    the text of a page. */
+const groupedText = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+const plural = (n, one) => `${groupedText(n)} ${one}${n === 1 ? "" : "s"}`;
 const listOf = (value) => (Array.isArray(value) ? value : []);
 
 /** Characters of control and those that reorder a line become visible escapes. */

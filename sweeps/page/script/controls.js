@@ -156,7 +156,7 @@ class Controls {
   writeCounts({counts, state}) {
     this.boxes.forEach((boxes, g) => boxes.forEach(({input, count}, i) => {
       input.checked = !state.excluded[g].has(i);
-      writeText(count, `(${counts[g][i].toLocaleString("en")})`);
+      writeText(count, `(${groupedText(counts[g][i])})`);
     }));
   }
 }

@@ -4,8 +4,11 @@
 function readPoints(x, y, known) {
   const number = (v) => (typeof v === "number" && Math.abs(v) <= kLargestDrawn ? v : NaN);
   const n = Math.min(x.length, y.length);
-  let xs = Float64Array.from({length: n}, (_, i) => number(x[i]));
-  let ys = Float64Array.from({length: n}, (_, i) => number(y[i]));
+  let xs = new Float64Array(n), ys = new Float64Array(n);
+  for (let i = 0; i < n; ++i) {
+    xs[i] = number(x[i]);
+    ys[i] = number(y[i]);
+  }
   if (!xs.every((v, i) => (i === 0 ? finite(v) : v >= xs[i - 1]))) {
     const order = [...xs.keys()].filter((i) => finite(xs[i]));
     order.sort((a, b) => xs[a] - xs[b] || a - b);

@@ -49,7 +49,7 @@ function summaryText(scene) {
   const {model, state, shown, stats, lines, plot} = scene;
   const all = model.curves.filter((curve) => curve.metric === state.metric).length;
   const empty = shown.filter((curve) => !finite(curve.final)).length;
-  const parts = [`${shown.length.toLocaleString("en")} of ${plural(all, "curve")} shown, in ` +
+  const parts = [`${groupedText(shown.length)} of ${plural(all, "curve")} shown, in ` +
                  plural(stats.size, "arm")];
   if (state.view === "arms") {
     const bands = {minmax: ", bands from lowest to highest",
