@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "sweeps/compare/number_text.hpp"
+#include "sweeps/report/results_query.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
@@ -118,6 +120,21 @@ std::string brief_comparison(const Listing& listing, const Comparison& by_arm,
   }
   if (problem) text += problem->sentence + "\n";
   return text + fmt::format("more: depthgrid compare {} (a factor: --by NAME)\n", listing.store);
+}
+
+std::string closing_comparison(const Store& store, const Sweep& sweep, const std::string& name) {
+  try {
+    Listing listing = list_store(store, name, &sweep);
+    keep_plan(listing);
+    const std::vector<std::size_t> rows = select_cells(listing, {});
+    const Comparison comparison = compare_cells(listing, rows, {});
+    constexpr Terminal::Size kNoTerminal{.columns = 120, .rows = 40};
+    const std::optional<Terminal> terminal = Terminal::find();
+    return brief_comparison(listing, comparison, no_contrast(listing, rows, comparison),
+                            terminal ? terminal->size() : kNoTerminal);
+  } catch (const UserError& error) {
+    return std::string(error.what()) + "\n";
+  }
 }
 
 }  // namespace depthgrid

@@ -178,9 +178,10 @@ says err "stopped: the same command resumes it"
 
 # --- into a pipe: few lines, the same content ---------------------------------------------------------------
 expect 0 mpirun -np 2 "${run[@]}" --set train.steps=300 --store piped
+says err "more: depthgrid compare piped"
 says err "depthgrid: 100 % (4 of 4 cells), elapsed"
 says err "4 of 4 cells completed"
-[ "$(grep -c '%' err)" -le 4 ] || fail "too many lines of progress"
+[ "$(grep -c '% (' err)" -le 4 ] || fail "too many lines of progress"
 ! grep -q $'\033' err || fail "escapes in a file"
 expect 0 mpirun -np 2 "${run[@]}" --set train.steps=300 --store records --json-progress
 python3 - <<'PY' || fail "cells_done runs back"

@@ -21,6 +21,7 @@
 #include "distributed/agree.hpp"
 #include "distributed/device_map.hpp"
 #include "distributed/mpi_env.hpp"
+#include "sweeps/compare/brief_comparison.hpp"
 #include "sweeps/plan/budget.hpp"
 #include "sweeps/report/run_summary.hpp"
 #include "sweeps/supervise/failure_class.hpp"
@@ -74,6 +75,9 @@ std::int64_t conclude(const RunOrder& order, const Sweep& sweep, const Store& st
       conclude_run(store, sweep, order.store, stopped,
                    order.progress == "auto" ? Terminal::find() : std::nullopt);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
+  if (order.progress == "auto" && !stopped) {
+    tell(printable(closing_comparison(store, sweep, order.store)));
+  }
   const bool json = order.progress == "json";
   tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
   return summary.failed + summary.damaged;
