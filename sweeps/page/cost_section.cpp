@@ -71,8 +71,9 @@ PageTable costs_table(const PageData& data) {
 /// Why seconds of these cells cannot be compared; empty if they can.
 std::string machines_apart(const PageData& data) {
   std::map<std::string, std::string> first;  // machine, alias
-  for (const auto& [row, machine] : data.curves.machines) {
-    first.emplace(machine.empty() ? "an unknown device" : machine, data.listing.cells[row].alias);
+  for (const auto& [row, series] : data.curves.completed) {
+    first.emplace(series.machines.empty() ? "an unknown device" : series.machines,
+                  data.listing.cells[row].alias);
   }
   if (first.size() < 2) return {};
   std::vector<std::string> parts;

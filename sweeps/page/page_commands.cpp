@@ -29,19 +29,20 @@ std::string selection(const PageData& data) {
   return option("filter", data.query.filter) + (data.query.all_plans ? " --all-plans" : "");
 }
 
-std::string comparison_options(const PageData& data, bool baseline) {
+std::string comparison_options(const PageData& data, bool baseline, bool margin) {
   const ComparisonQuery& query = data.query.comparison;
   return (baseline ? option("baseline", query.baseline) : "") + option("metric", query.metric) +
-         (query.margin ? option("margin", shortest(*query.margin)) : "") +
+         (margin && query.margin ? option("margin", shortest(*query.margin)) : "") +
          words_option("allow", query.allowed);
 }
 
 }  // namespace
 
 std::string compare_command(const PageData& data, const std::vector<std::string>& by,
-                            const std::string& more) {
-  return verb_and_stores(data, "compare") + words_option("by", by) + more +
-         comparison_options(data, by.empty()) + selection(data);
+                            const std::string& derive) {
+  return verb_and_stores(data, "compare") + words_option("by", by) +
+         (derive.empty() ? "" : " " + derive) +
+         comparison_options(data, by.empty(), derive.empty()) + selection(data);
 }
 
 std::string results_command(const PageData& data, const std::vector<std::string>& columns) {
@@ -55,7 +56,7 @@ std::string results_command(const PageData& data, const std::vector<std::string>
 
 std::string picture_command(const PageData& data) {
   return verb_and_stores(data, "report") + words_option("by", data.query.comparison.by) +
-         comparison_options(data, true) + selection(data) + " --format svg -o pictures";
+         comparison_options(data, true, true) + selection(data) + " --format svg -o pictures";
 }
 
 }  // namespace depthgrid

@@ -11,9 +11,10 @@ namespace depthgrid {
 // names that the page has for them.
 
 /// "depthgrid compare grid --by model.d_model,train.lr --margin 0.01".
-/// @param by  factors; empty: arms. @param more  further options, as they are typed.
+/// @param by  factors; empty: arms. @param derive  option that makes another metric of it, as it is
+/// typed: "--target 2.5". The margin, which is in the unit of the sweep's metric, is left out then.
 std::string compare_command(const PageData& data, const std::vector<std::string>& by,
-                            const std::string& more = "");
+                            const std::string& derive = "");
 
 /// "depthgrid results grid --columns arm,seed,… --csv": the figures of single cells.
 std::string results_command(const PageData& data, const std::vector<std::string>& columns);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -133,8 +134,8 @@ PageCurves page_curves(const Listing& listing, const std::vector<std::string>& n
       ++out.cells_with_curve;
       const CellSummary& cell = listing.cells[row];
       const bool counts = cell.status == CellStatus::Completed && seeds.insert(cell.seed).second;
-      if (cell.status == CellStatus::Completed) out.machines[row] = series->machines;
       if (counts) kept.push_back(*series);
+      if (cell.status == CellStatus::Completed) out.completed.emplace(row, *series);
       if (number % every == 0) out.cells.push_back({row, line, std::move(*series)});
     }
     finish(line);

@@ -2,12 +2,12 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "storage/cells/cell_series.hpp"
 #include "sweeps/compare/compare.hpp"
+#include "sweeps/compare/derived_metric.hpp"
 #include "sweeps/picture/band_curve.hpp"
 #include "sweeps/report/listing.hpp"
 
@@ -37,8 +37,7 @@ struct PageCurves {
   std::vector<ArmCurve> lines;  // in the order of the arms
   std::vector<PageCurve> cells;
   std::size_t cells_with_curve = 0;  // more than `cells` if these are a sample
-  /// What completed cells ran on, by row: see CellSeries::machines.
-  std::map<std::size_t, std::string> machines;
+  CurvesByRow completed;             // of all completed cells
 };
 
 /// The periodic evaluation that goes with a metric.

@@ -76,6 +76,10 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
   std::erase(factors.by, "arm");
   if (!factors.by.empty()) out.factors = compare_cells(out.listing, out.rows, factors);
   out.curves = page_curves(listing, out.stores, out.by_arm, progress);
+  if (metric_with_curve(out.by_arm.metric) == out.curves.metric) {
+    out.steps =
+        target_steps(out.listing, out.rows, asked.comparison, out.by_arm, out.curves.completed);
+  }
   const std::vector<ComparedRow>& groups = out.by_arm.effects.front().rows;
   out.probes = probe_sights(listing, groups);
   if (include.tokens) ask_token_texts(listing, out.probes);

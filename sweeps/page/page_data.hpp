@@ -10,6 +10,7 @@
 #include "sweeps/compare/compare_report.hpp"
 #include "sweeps/page/page_curves.hpp"
 #include "sweeps/page/probe_sights.hpp"
+#include "sweeps/page/target_steps.hpp"
 #include "sweeps/report/listing.hpp"
 
 namespace depthgrid {
@@ -39,6 +40,7 @@ struct PageData {
   /// Each leaf that varies, at most a few, as one family; no effects if there is none.
   Comparison factors;
   PageCurves curves;
+  std::optional<TargetSteps> steps;  // to what every completed cell has reached
   ProbeSights probes;
   PageInclusions include;
 };

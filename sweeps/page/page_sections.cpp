@@ -16,6 +16,7 @@ constexpr std::array kSections = {
     PageSection{"answer", "The answer", answer_section},
     PageSection{"factors", "Factors", factors_section},
     PageSection{"curves", "Learning curves", curves_section},
+    PageSection{"steps", "Steps to a target", steps_section},
     PageSection{"cost", "What it costs", cost_section},
     PageSection{"depth", "Along depth", depth_section},
     PageSection{"training", "Along training", training_section},

@@ -33,6 +33,7 @@ std::vector<PagePart> page_parts(const PageData& data);
 PageBlocks answer_section(const PageData& data);
 PageBlocks factors_section(const PageData& data);
 PageBlocks curves_section(const PageData& data);
+PageBlocks steps_section(const PageData& data);
 PageBlocks depth_section(const PageData& data);
 PageBlocks training_section(const PageData& data);
 PageBlocks routing_section(const PageData& data);
