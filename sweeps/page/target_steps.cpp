@@ -20,7 +20,9 @@ double rounded_target(double value, bool maximize) {
   const double exponent = std::floor(std::log10(std::abs(value))) - (kTargetDigits - 1);
   const double unit = std::pow(10.0, exponent);
   const double units = maximize ? std::floor(value / unit) : std::ceil(value / unit);
-  return std::stod(fmt::format("{:.{}g}", units * unit, kTargetDigits));
+  const double out = std::stod(fmt::format("{:.{}g}", units * unit, kTargetDigits));
+  const bool reached = maximize ? out <= value : out >= value;  // rounding may have crossed it
+  return reached ? out : value;
 }
 
 }  // namespace

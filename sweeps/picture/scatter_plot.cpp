@@ -14,7 +14,9 @@ namespace depthgrid {
 namespace {
 
 constexpr double kScatterHeight = 320, kScatterMark = 5.5, kScatterLine = 16;
-constexpr double kMostPointLabel = 150, kPointLabelGap = 10, kIntervalCap = 4;
+constexpr std::size_t kMostJoined = 24;  // points of which labels may stand far away
+constexpr double kMostPointLabel = 320, kShortPointLabel = 150, kPointLabelGap = 10,
+                 kIntervalCap = 4;
 
 struct ScatterBox {
   double left = 0, top = 0, right = 0, bottom = 0;
@@ -99,23 +101,68 @@ std::vector<ScatterBox> taken_boxes(const ChartAxis& x, const ChartAxis& y,
   return out;
 }
 
-/// Labels in the order of the points, each at the first place that is free; a label without one
-/// is left to the tooltip.
+/// Places farther away, which a line joins to the point: on rings around it, the nearest first.
+std::vector<PointLabelPlace> far_places(double x, double y, double width) {
+  std::vector<PointLabelPlace> out;
+  const double half = kScatterLine / 2;
+  for (const double reach : {22.0, 36.0, 52.0, 72.0, 96.0, 120.0, 146.0, 174.0}) {
+    for (const double up : {-1.0, 1.0, -0.4, 0.4}) {
+      const double middle = y + up * reach;
+      out.push_back({x + reach,
+                     middle,
+                     TextAnchor::Start,
+                     {x + reach, middle - half, x + reach + width, middle + half}});
+      out.push_back({x - reach,
+                     middle,
+                     TextAnchor::End,
+                     {x - reach - width, middle - half, x - reach, middle + half}});
+    }
+  }
+  return out;
+}
+
+/// The first place within the area that nothing else takes; nothing if there is none.
+const PointLabelPlace* free_place(const PlotArea& area, const std::vector<PointLabelPlace>& places,
+                                  const std::vector<ScatterBox>& taken) {
+  for (const PointLabelPlace& place : places) {
+    const ScatterBox& box = place.box;
+    const bool inside = box.left >= area.left && box.right <= kChartWidth &&
+                        box.top >= area.top - kScatterLine && box.bottom <= area.bottom;
+    const auto met = [&box](const ScatterBox& other) { return box.meets(other); };
+    if (inside && std::ranges::none_of(taken, met)) return &place;
+  }
+  return nullptr;
+}
+
+/// Labels in the order of the points, each whole at the first place that is free: beside its point
+/// or, of a few points, on a ring around it; else cut; without a place it is left to the tooltip.
 void draw_point_labels(SvgWriter& svg, const PlotArea& area, const ChartAxis& x, const ChartAxis& y,
                        const std::vector<ScatterPoint>& points, std::vector<ScatterBox> taken) {
+  const bool few = points.size() <= kMostJoined;
   for (const ScatterPoint& point : points) {
     if (point.label.empty()) continue;
-    const std::string shown = cut_to_width(point.label, kMostPointLabel, kSmallFont);
-    const double width = chart_text_width(shown, kSmallFont);
-    for (const PointLabelPlace& place : label_places(x.pixel(point.x), y.pixel(point.y), width)) {
-      const ScatterBox& box = place.box;
-      const bool inside = box.left >= area.left && box.right <= kChartWidth &&
-                          box.top >= area.top - kScatterLine && box.bottom <= area.bottom;
-      const auto met = [&](const ScatterBox& other) { return box.meets(other); };
-      if (!inside || std::ranges::any_of(taken, met)) continue;
-      taken.push_back(box);
-      draw_label(svg, place.x, place.y, point.label,
-                 {.kind = TextKind::Small, .anchor = place.anchor, .room = kMostPointLabel});
+    const double px = x.pixel(point.x), py = y.pixel(point.y);
+    for (const double room : {kMostPointLabel, kShortPointLabel}) {
+      const double width =
+          chart_text_width(cut_to_width(point.label, room, kSmallFont), kSmallFont);
+      const std::vector<PointLabelPlace> near = label_places(px, py, width);
+      const std::vector<PointLabelPlace> far =
+          few ? far_places(px, py, width) : std::vector<PointLabelPlace>();
+      const PointLabelPlace* const beside = free_place(area, near, taken);
+      const PointLabelPlace* const place =
+          beside != nullptr ? beside : free_place(area, far, taken);
+      if (place == nullptr) continue;
+      taken.push_back(place->box);
+      if (beside == nullptr) {
+        SvgPath leader;
+        const double gap = place->anchor == TextAnchor::Start ? -3 : 3;
+        leader.move(px, py).line(place->x + gap, place->y);
+        svg.open("g", {{"class", series_class(point.series)}});
+        svg.path(leader, "leader");
+        svg.close();
+      }
+      draw_label(svg, place->x, place->y, point.label,
+                 {.kind = TextKind::Small, .anchor = place->anchor, .room = room});
       break;
     }
   }

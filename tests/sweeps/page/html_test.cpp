@@ -38,6 +38,15 @@ TEST(Html, TablesHaveTitlesACaptionAndNumbersToTheRight) {
   EXPECT_NE(html_csv(table).find("arm,loss\na&lt;b,1.5\n"), std::string::npos);
 }
 
+TEST(Html, NumbersAreFoldedWithTheirCommand) {
+  const Table table{{{"arm"}}, {{"a"}}};
+  EXPECT_EQ(html_csv(table, "depthgrid compare 'a b'"),
+            "<details><summary>numbers as CSV</summary><p class=\"note\">By <code>depthgrid "
+            "compare &#39;a b&#39;</code></p>\n<pre tabindex=\"0\">arm\na\n</pre></details>\n");
+  EXPECT_EQ(html_folded("a<b", "<p>x</p>"),
+            "<details><summary>a&lt;b</summary><p>x</p></details>\n");
+}
+
 TEST(Html, NothingInAScriptsJsonEndsTheScript) {
   EXPECT_EQ(script_json("{\"a\":\"</script>&\"}"), "{\"a\":\"\\u003c/script\\u003e\\u0026\"}");
 }

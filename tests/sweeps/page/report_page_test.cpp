@@ -94,6 +94,49 @@ TEST(ReportPage, NamesOfAStoreAreText) {
   EXPECT_TRUE(says(page, "&lt;script&gt;alert(1)"));
 }
 
+TEST(ReportPage, SignsOfProbabilitiesAreEscaped) {
+  GridCells cells;
+  for (int seed = 0; seed < 8; ++seed) {
+    cells.add({}, seed, 2 + 0.1 * seed, "base");
+    cells.add({}, seed, 1 + 0.1 * seed + 1e-6 * (seed % 3), "lower");
+  }
+  cells.baseline("base");
+  const std::string page = report_page(data_of(cells));
+  EXPECT_TRUE(says(page, "Holm p &lt;.0001"));
+  EXPECT_FALSE(says(page, "<.0001"));
+}
+
+/// A cell that diverged says so in numbers, which are no text of a log.
+TEST(ReportPage, WhyACellDivergedNeedsNoLogs) {
+  GridCells cells = grid();
+  CellSummary& cell = cells.listing.cells[4];
+  cell.status = CellStatus::Diverged;
+  cell.step = 17;
+  cell.metrics = {{"train_loss", 123456.5}};
+  const std::string page = report_page(data_of(cells));
+  EXPECT_TRUE(says(page, "diverged at step 17, training loss 123456"));
+  EXPECT_FALSE(says(page, "--include logs")) << "nothing is kept back";
+  cells.listing.cells[3].status = CellStatus::Failed;
+  cells.listing.cells[3].problem = "canary";
+  EXPECT_TRUE(says(report_page(data_of(cells)), "--include logs shows them here"));
+}
+
+TEST(ReportPage, TheAnswerIsASentenceAheadOfItsPictures) {
+  const std::string page = report_page(data_of(grid()));
+  const std::size_t answer = page.find("<p class=\"answer\">");
+  ASSERT_NE(answer, page.npos);
+  EXPECT_LT(answer, page.find("<svg"));
+  EXPECT_TRUE(says(page, " differs from "));
+}
+
+TEST(ReportPage, WhatDoesNotMatterHasItsNumber) {
+  PageQuery query;
+  query.comparison.margin = 0.125;
+  const std::string page = report_page(page_data(grid().listing, query, {}));
+  EXPECT_TRUE(says(page, "A difference within δ = ± 0.125 nat does not matter."));
+  EXPECT_TRUE(says(page, "--margin 0.125</code>"));
+}
+
 TEST(ReportPage, EverySectionIsInTheTableOnce) {
   std::set<std::string_view> ids;
   for (const PageSection& section : page_sections()) ids.insert(section.id);

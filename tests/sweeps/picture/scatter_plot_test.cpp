@@ -101,6 +101,28 @@ TEST(ScatterPlot, LabelsCoverNeitherPointsNorEachOther) {
     EXPECT_NE(text.find("<title>p" + std::to_string(10 + i) + ": "), std::string::npos);
 }
 
+/// Points above each other, and one in a corner: each has a place for its whole name.
+TEST(ScatterPlot, AFewPointsAllHaveTheirNames) {
+  ScatterPlotData data;
+  for (int i = 0; i < 7; ++i) {
+    data.points.push_back({.label = "model.modulation.hidden=16,scale=1/L," + std::to_string(i),
+                           .x = 5.7e7,
+                           .y = 1.828 + 1e-5 * i});
+  }
+  data.points.push_back({.label = "gpt", .x = 5.9e7, .y = 1.82});
+  data.front = true;
+  const std::string text = scatter_plot(data, some_chart_text());
+  const CheckedSvg svg = checked_svg(text);
+  EXPECT_EQ(svg.fault, "");
+  EXPECT_EQ(svg.of_class("small").size(), 8U);
+  EXPECT_FALSE(svg.of_class("leader").empty());
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_NE(text.find(">model.modulation.hidden=16,scale=1/L," + std::to_string(i) + "</text>"),
+              text.npos)
+        << "whole";
+  }
+}
+
 TEST(ScatterPlot, SeriesDifferInTheirShapes) {
   ScatterPlotData data;
   data.points = points({{1, 1}, {2, 2}});

@@ -1,0 +1,52 @@
+#include "sweeps/page/answer_sentence.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/sweeps/compare/grid_cells.hpp"
+
+namespace depthgrid {
+namespace answer_sentence_test {
+
+std::string sentence(const Comparison& comparison) {
+  return answer_sentence(comparison, comparison.effects.front());
+}
+
+GridCells arms() {
+  GridCells cells;
+  cells.arm("base", {2.0, 2.1, 2.2, 2.3, 2.4}).baseline("base");
+  cells.arm("lower", {1.5, 1.61, 1.69, 1.8, 1.91});
+  cells.arm("same", {2.001, 2.099, 2.201, 2.299, 2.4});
+  return cells.arm("noisy", {2.5, 1.8, 2.6, 2.0, 2.3});
+}
+
+TEST(AnswerSentence, NamesWhatDiffersAndSaysWhatCouldHaveBeenSeen) {
+  const Comparison comparison = arms().by({"arm"});
+  const std::string text = sentence(comparison);
+  EXPECT_TRUE(text.starts_with(
+      "lower differs from base by -0.498 [-0.508, -0.488] nat (better); 2 of 3 are undecided: at "
+      "these seeds a difference of "))
+      << text;
+  EXPECT_TRUE(text.ends_with(" nat is detectable.")) << text;
+  const double noisy = evidence_for(comparison.effects.front(), "noisy").detectable;
+  EXPECT_NE(text.find(fmt::format("of {:.2f} nat", noisy)), text.npos) << "the largest: " << text;
+}
+
+TEST(AnswerSentence, WithAMarginItSaysWhatHasNoEffect) {
+  ComparisonQuery query;
+  query.by = {"arm"};
+  query.margin = 0.01;
+  const std::string text = sentence(arms().compare(query));
+  EXPECT_NE(text.find("; 1 of 3 has no effect beyond 0.01 nat against base; 1 of 3 is undecided"),
+            text.npos)
+      << text;
+}
+
+TEST(AnswerSentence, WithoutAContrastThereIsNone) {
+  EXPECT_EQ(sentence(GridCells().arm("only", {1, 2}).by({"arm"})), "");
+}
+
+}  // namespace answer_sentence_test
+}  // namespace depthgrid
