@@ -1,5 +1,6 @@
 #include "sweeps/page/report_page.hpp"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -22,19 +23,22 @@ std::string source_of(std::string_view content) {
   return "'sha256-" + base64(digest) + "'";
 }
 
-/// One block as HTML.
+/// One block as HTML. Names of frames are landmarks for those who hear the page: a name that an
+/// earlier one has gets a number.
 class BlockHtml {
  public:
+  explicit BlockHtml(std::map<std::string, int>& names) : names_(names) {}
   std::string operator()(const PageChart& chart) const {
-    return html_chart(chart.svg, chart.title) + numbers(chart);
+    return html_chart(chart.svg, unique(chart.title)) + numbers(chart);
   }
   std::string operator()(const PageTable& table) const {
-    const std::string shown = html_table(table.table, table.caption);
-    return (table.folded ? html_folded(table.caption, shown) : shown) +
+    const std::string caption = unique(table.caption);
+    const std::string shown = html_table(table.table, caption);
+    return (table.folded ? html_folded(caption, shown) : shown) +
            (table.csv ? html_csv(table.numbers()) : "");
   }
   std::string operator()(const PageLive& live) const {
-    return "<div id=\"curves-static\">" + html_chart(live.chart.svg, live.chart.title) +
+    return "<div id=\"curves-static\">" + html_chart(live.chart.svg, unique(live.chart.title)) +
            "</div>\n<div id=\"curves-live\" hidden></div>\n" + numbers(live.chart);
   }
   std::string operator()(const PageText& text) const {
@@ -63,9 +67,14 @@ class BlockHtml {
   }
 
  private:
+  std::string unique(const std::string& name) const {
+    const int count = ++names_[name];
+    return count == 1 ? name : fmt::format("{} ({})", name, count);
+  }
   static std::string numbers(const PageChart& chart) {
     return chart.numbers.rows.empty() ? std::string() : html_csv(chart.numbers, chart.command);
   }
+  std::map<std::string, int>& names_;
 };
 
 bool is_item(const PageBlock& block) {
@@ -73,13 +82,13 @@ bool is_item(const PageBlock& block) {
   return text != nullptr && text->kind == PageText::Kind::Item;
 }
 
-std::string html_of(const PageBlocks& blocks) {
+std::string html_of(const PageBlocks& blocks, std::map<std::string, int>& names) {
   std::string out;
   bool list = false;
   for (const PageBlock& block : blocks) {
     if (is_item(block) != list) out += list ? "</ul>\n" : "<ul>";
     list = is_item(block);
-    out += std::visit(BlockHtml(), block);
+    out += std::visit(BlockHtml(names), block);
   }
   return out + (list ? "</ul>\n" : "");
 }
@@ -100,13 +109,14 @@ std::string report_page(const PageData& data) {
   const std::string style = chart_stylesheet() + std::string(page_stylesheet());
   const std::string script(curves_script());
   std::string navigation, body;
+  std::map<std::string, int> names;
   const std::vector<PagePart> parts = page_parts(data);
   for (const PagePart& part : parts) {
     navigation += fmt::format("<li><a href=\"#{}\">{}</a></li>", part.id, part.title);
     body += fmt::format(
         "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}"
         "</h2>\n{2}</section>\n",
-        part.id, part.title, html_of(part.blocks));
+        part.id, part.title, html_of(part.blocks, names));
   }
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += fmt::format(

@@ -19,7 +19,8 @@ background:var(--chart-background);font-family:system-ui,sans-serif;
 font-variant-numeric:tabular-nums}
 )";
 
-constexpr std::string_view kChartRules = R"(.chart text{color:var(--chart-text);fill:var(--chart-text)}
+constexpr std::string_view kChartRules =
+    R"(.chart text{color:var(--chart-text);fill:var(--chart-text)}
 .chart .tick,.chart .muted{fill:var(--chart-muted)}
 .chart .axis{stroke:var(--chart-axis);stroke-width:1}
 .chart .grid{stroke:var(--chart-grid);stroke-width:1}
