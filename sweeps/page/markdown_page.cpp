@@ -49,7 +49,8 @@ class BlockMarkdown {
   std::string operator()(const PageChart& chart) const {
     std::string out = fmt::format("![{}]({}.svg)\n\n*{}*", markdown_text(chart.alternative),
                                   chart.id, markdown_text(chart.title));
-    if (!chart.numbers.rows.empty()) out += fmt::format(" ([numbers]({}.csv))", chart.id);
+    const std::string numbers = chart.numbers.rows.empty() ? chart.numbers_with : chart.id;
+    if (!numbers.empty()) out += fmt::format(" ([numbers]({}.csv))", numbers);
     if (!chart.command.empty()) out += ", by " + markdown_code(chart.command);
     return out + "\n\n";
   }

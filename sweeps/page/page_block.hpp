@@ -21,6 +21,9 @@ struct PageChart {
   std::string svg;           // by sweeps/picture
   Table numbers = {};        // what is drawn, in full precision; shown as CSV
   std::string command = {};  // that gives the numbers; empty: page_parts() names that of the page
+  /// Of one of several pictures ("probe-9-0", "probe-9-1") whose numbers are with another one of
+  /// them: that one's id. Set by page_parts().
+  std::string numbers_with = {};
 };
 
 /// A table for people.

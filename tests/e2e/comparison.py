@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 from pathlib import Path
 
 import h5py
@@ -322,14 +323,40 @@ def routed(place):
     (place.folder / "gone.txt").rename(place.folder / "corpus.txt")
 
 
+def papers(place, secrets):
+    """The page's files for papers: whole, linked to each other, and as silent as the page."""
+    for kind, name in (("markdown", "report.md"), ("latex", "report.tex"), ("svg", None)):
+        place("report", "results/grid", "-o", f"paper/{kind}", "--format", kind, "--margin", "10")
+        files = {file.name: file.read_text() for file in (place.folder / "paper" / kind).iterdir()}
+        text = files.pop(name) if name else ""
+        assert {Path(file).suffix for file in files} == {".svg", ".csv"} and len(files) > 20, sorted(files)
+        for file, content in {**files, name or "": text}.items():
+            assert not [word for word in secrets if word in content], file
+        for file in files:
+            if file.endswith(".svg"):
+                root = xml.etree.ElementTree.fromstring(files[file])
+                assert root.tag == "{http://www.w3.org/2000/svg}svg" and "var(" not in files[file], file
+                numbers = [one for one in files if one == file[:-4] + ".csv" or one.endswith(".csv") and file[:5] == "probe"
+                           and one.rsplit("-", 1)[0] == file.rsplit("-", 1)[0]]  # maps of several arms have them once
+                assert numbers, f"{file} without its numbers"
+        if kind == "markdown":
+            linked = set(re.findall(r"\]\(([^)]+)\)", text))
+            assert linked == set(files), linked ^ set(files)
+    assert text == "" and "is a folder" in place("report", "results/grid", "-o", "paper", code=2).stderr
+    assert "is a file" in place("report", "results/grid", "-o", "page.html", "--format", "svg", code=2).stderr
+    assert "is a store" in place("report", "results/grid", "-o", "results/grid", "--format", "svg", code=2).stderr
+
+
 def page_of(place):
     place("report", "results/grid", "-o", "page.html", "--margin", "10")
     text = (place.folder / "page.html").read_text()
     place("report", "results/grid", "-o", "again.html", "--margin", "10")
     assert text == (place.folder / "again.html").read_text(), "the same store gives the same page"
-    for word in [*CANARIES, getpass.getuser() if getpass.getuser() != "root" else "/root", socket.gethostname(), str(place.folder),
-                 "/tmp", os.environ["HOME"], "<script>alert", "<img", "\u202e"]:
+    secrets = [*CANARIES, getpass.getuser() if getpass.getuser() != "root" else "/root", socket.gethostname(), str(place.folder),
+               "/tmp", os.environ["HOME"], "<script>alert", "<img", "\u202e"]
+    for word in secrets:
         assert word not in text, f"the page says {word!r}"
+    papers(place, secrets)
     assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
     page = Page(text)
     assert len(page.ids) == len(set(page.ids)), "an id twice"

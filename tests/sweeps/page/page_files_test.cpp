@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/sweeps/compare/grid_cells.hpp"
+#include "tests/sweeps/page/probed_grid.hpp"
 
 namespace depthgrid {
 namespace page_files_test {
@@ -71,6 +72,27 @@ TEST(PageFiles, TextsLinkToFilesThatAreThere) {
   EXPECT_EQ(linked.size() + 1, files.size()) << "and none is without a link";
   EXPECT_TRUE(files_of(PageFormat::Latex).contains("report.tex"));
   EXPECT_FALSE(files_of(PageFormat::Svg).contains("report.md"));
+}
+
+/// Of several pictures that have their numbers once, each leads to them.
+TEST(PageFiles, PicturesOfOneKindShareTheirNumbers) {
+  ProbedGrid grid(2, 2, [](ProbedCell& cell, std::size_t) {
+    cell.axis("probe_step", {0}).axis("depth", {1, 2}).names("weight_type", {"q", "up"});
+    cell.numbers("gate_mean", {0.1, 0.2, 0.3, 0.4});
+  });
+  std::size_t shared = 0;
+  const std::vector<PagePart> all = page_parts(page_data(grid.listing(), {}, {}));
+  std::set<std::string> files;
+  for (const PageFile& file : page_files(all, "grid", PageFormat::Svg)) files.insert(file.name);
+  for (const PagePart& part : all) {
+    for (const PageBlock& block : part.blocks) {
+      const auto* const chart = std::get_if<PageChart>(&block);
+      if (chart == nullptr || !chart->numbers.rows.empty()) continue;
+      ++shared;
+      EXPECT_TRUE(files.contains(chart->numbers_with + ".csv")) << chart->id;
+    }
+  }
+  EXPECT_GT(shared, 0U);
 }
 
 TEST(PageFiles, NoFileNamesAUserAHostOrAPath) {
