@@ -24,7 +24,7 @@ constexpr std::array kLatexSigns = {
     LatexSign{"~", "\\textasciitilde{}"}, LatexSign{"<", "\\textless{}"},
     LatexSign{">", "\\textgreater{}"}, LatexSign{"|", "\\textbar{}"},
     LatexSign{"\"", "\\textquotedbl{}"}, LatexSign{"'", "\\textquotesingle{}"},
-    LatexSign{"`", "\\textasciigrave{}"}, LatexSign{"-", "-{}"},
+    LatexSign{"`", "\\textasciigrave{}"},
     // After the end of a row or \\item, these would begin an option.
     LatexSign{"[", "{[}"}, LatexSign{"]", "{]}"}, LatexSign{"*", "{*}"},
     // Signs.
@@ -100,6 +100,11 @@ std::string latex_text(std::string_view text) {
     const std::string_view rest = std::string_view(line).substr(at);
     if (is_minus(line, at)) {
       out += "\\ensuremath{-}";
+      ++at;
+      continue;
+    }
+    if (rest.starts_with("--")) {  // no dash
+      out += "-{}";
       ++at;
       continue;
     }

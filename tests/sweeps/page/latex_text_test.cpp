@@ -25,10 +25,10 @@ TEST(LatexText, NothingIsAnOptionOfTheRowBefore) {
 TEST(LatexText, AMinusIsNoHyphen) {
   EXPECT_EQ(latex_text("-0.5"), "\\ensuremath{-}0.5");
   EXPECT_EQ(latex_text("-.05"), "\\ensuremath{-}.05");
-  EXPECT_EQ(latex_text("1e-5"), "1e-{}5");
-  EXPECT_EQ(latex_text("sign-flip"), "sign-{}flip");
-  EXPECT_EQ(latex_text("--by"), "-{}-{}by") << "two would be a dash";
-  EXPECT_EQ(latex_text("-"), "-{}");
+  EXPECT_EQ(latex_text("1e-5"), "1e-5");
+  EXPECT_EQ(latex_text("sign-flip"), "sign-flip");
+  EXPECT_EQ(latex_text("--by"), "-{}-by") << "two would be a dash";
+  EXPECT_EQ(latex_text("-"), "-");
 }
 
 TEST(LatexText, SignsAreThoseOfMathematics) {
