@@ -87,6 +87,15 @@ class ForestRows {
   bool any_ = false;
 };
 
+/// The last part of a leaf's name where no other factor of the answer ends likewise.
+std::string short_leaf(const Comparison& comparison, const std::string& factor) {
+  const auto last = [](const std::string& leaf) { return leaf.substr(leaf.rfind('.') + 1); };
+  for (const EffectTable& other : comparison.effects) {
+    if (other.factor != factor && last(other.factor) == last(factor)) return factor;
+  }
+  return last(factor);
+}
+
 }  // namespace
 
 std::optional<PageChart> effects_chart(const Comparison& comparison, const EffectTable& effects,
@@ -108,7 +117,8 @@ std::optional<PageChart> family_chart(const Comparison& comparison, const std::s
     if (effects.exploratory) continue;
     for (const ComparedRow& row : effects.rows) {
       if (!row.evidence) continue;
-      rows.add(fmt::format("{} = {}", effects.factor, row.group.name), effects, row);
+      rows.add(fmt::format("{} = {}", short_leaf(comparison, effects.factor), row.group.name),
+               effects, row);
     }
   }
   return rows.chart(id, "Effects of all factors", command);
