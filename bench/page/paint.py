@@ -58,7 +58,7 @@ def plain_page(page, library, size):
     raw = json.loads(re.search(r'<script type="application/json" id="curves-data">(.*?)</script>', page, re.S)[1])
     curves = raw["curves"]
     assert all(curve["x"] == curves[0]["x"] for curve in curves), "the curves have different steps"
-    data = {"x": curves[0]["x"]} | {of + "s": [c[of] for c in curves] for of in ("y", "arm", "seed")}
+    data = {"x": raw["grids"][curves[0]["x"]]} | {of + "s": [c[of] for c in curves] for of in ("y", "arm", "seed")}
     text = PLAIN.format(data=json.dumps(data, separators=(",", ":")), library=library, width=size[0], height=size[1])
     return text, len(curves), len(data["x"])
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -46,6 +47,25 @@ Table bands_table(const PageData& data) {
   return out;
 }
 
+bool sampled(const PageCurves& curves) {
+  return curves.cells.size() < curves.cells_with_curve;
+}
+
+/// Steps of curves, each sequence once.
+class CurveGrids {
+ public:
+  std::size_t index_of(const std::vector<double>& steps) {
+    const auto [at, fresh] = index_.emplace(steps, index_.size());
+    if (fresh) list_.push_back(steps);
+    return at->second;
+  }
+  const CurvesJson& json() const { return list_; }
+
+ private:
+  std::map<std::vector<double>, std::size_t> index_;
+  CurvesJson list_ = CurvesJson::array();
+};
+
 PageText curves_note(std::string text) {
   return {PageText::Kind::Note, std::move(text)};
 }
@@ -53,10 +73,11 @@ PageText curves_note(std::string text) {
 /// What the lines are of, where that is not all seeds everywhere.
 void add_curve_notes(PageBlocks& out, const PageData& data) {
   const PageCurves& curves = data.curves;
-  if (curves.cells.size() < curves.cells_with_curve) {
+  if (sampled(curves)) {
     out.emplace_back(curves_note(
-        fmt::format("Single cells: {} of {}, evenly from all arms; means and bands are of all.",
-                    curves.cells.size(), curves.cells_with_curve)));
+        fmt::format("The first picture and its numbers are of all {} cells that have a curve; the "
+                    "one below it, its means and bands too, of {} of them, evenly from all arms.",
+                    curves.cells_with_curve, curves.cells.size())));
   }
   std::vector<std::string> fewer;
   bool stores = false;
@@ -108,7 +129,8 @@ PageBlocks curves_section(const PageData& data) {
   add_curve_notes(out, data);
   out.emplace_back(PageLive{{text.id, text.title, text.description, band_plot(plot, text),
                              bands_table(data), picture_command(data)},
-                            curves_json(data)});
+                            curves_json(data),
+                            sampled(data.curves)});
   return out;
 }
 
@@ -139,6 +161,7 @@ std::string curves_json(const PageData& data) {
   CurvesJson names = CurvesJson::array();
   for (const std::string& factor : factors) names.push_back(short_leaf(factor, factors));
   CurvesJson curves = CurvesJson::array();
+  CurveGrids grids;
   for (const PageCurve& curve : data.curves.cells) {
     const CellSummary& cell = data.listing.cells[curve.row];
     CurvesJson y = CurvesJson::array();
@@ -152,13 +175,13 @@ std::string curves_json(const PageData& data) {
                       {"cell", cell.id},
                       {"status", name_of(cell.status)},
                       {"metric", 0},
-                      {"x", curve.series.steps},
+                      {"x", grids.index_of(curve.series.steps)},
                       {"y", y}});
   }
   return CurvesJson{{"x_label", "step"},        {"y_label", curve_label(data)},
                     {"goal", data.by_arm.goal}, {"arms", arms},
                     {"factors", names},         {"metrics", {data.curves.metric}},
-                    {"curves", curves}}
+                    {"grids", grids.json()},    {"curves", curves}}
       .dump(-1, ' ', false, CurvesJson::error_handler_t::replace);
 }
 

@@ -59,7 +59,8 @@ struct PageText {
 /// static one. A page has one at most.
 struct PageLive {
   PageChart chart;
-  std::string data;  // JSON for the script
+  std::string data;      // JSON for the script
+  bool sampled = false;  // the script has a sample: the chart, which is of all, stays beside it
 };
 
 using PageBlock = std::variant<PageChart, PageTable, PageText, PageLive>;

@@ -104,7 +104,8 @@ PageCurves page_curves(const Listing& listing, const std::vector<std::string>& n
   PageCurves out;
   out.metric = curve_metric_of(by_arm.metric);
   const std::vector<LineMember> members = line_members(listing, by_arm, out.lines);
-  const std::size_t every = members.size() / kMostCurves + 1;
+  const std::size_t every =
+      std::max<std::size_t>(1, (members.size() + kMostCurves - 1) / kMostCurves);
   std::vector<CellSeries> kept;  // of the line that is being read
   std::set<std::int64_t> seeds;
   const auto finish = [&](std::size_t line) {

@@ -38,7 +38,8 @@ class BlockHtml {
     return table.folded ? html_folded(caption, shown) : shown;
   }
   std::string operator()(const PageLive& live) const {
-    return "<div id=\"curves-static\">" + html_chart(live.chart.svg, unique(live.chart.title)) +
+    return fmt::format("<div id=\"curves-static\"{}>", live.sampled ? " data-stays" : "") +
+           html_chart(live.chart.svg, unique(live.chart.title)) +
            "</div>\n<div id=\"curves-live\" hidden></div>\n" + numbers(live.chart);
   }
   std::string operator()(const PageText& text) const {

@@ -370,7 +370,7 @@ def page_of(place):
         assert f"{kind}-src 'sha256-{digest}'" in policy, kind
     curves = json.loads(page.raw["script"][0])
     assert len(curves["curves"]) == 15 and len(curves["arms"]) == 5, curves["arms"]
-    assert all(len(c["x"]) == len(c["y"]) == 5 for c in curves["curves"])
+    assert all(len(curves["grids"][c["x"]]) == len(c["y"]) == 5 for c in curves["curves"])
     assert page.tags.count("svg") >= 6
     # What the probes saw along depth, once more from the files.
     states = []

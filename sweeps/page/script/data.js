@@ -43,8 +43,8 @@ function readArm(arm, index, factors) {
           series: Number.isInteger(arm.series) && arm.series >= 0 ? arm.series : index};
 }
 
-function readCurve(raw, arm, metrics, grids) {
-  const {x, y} = readPoints(listOf(raw.x), listOf(raw.y), grids), last = lastFinite(y);
+function readCurve(raw, arm, metrics, steps, grids) {
+  const {x, y} = readPoints(listOf(steps[raw.x]), listOf(raw.y), grids), last = lastFinite(y);
   return {arm, seed: plain(raw.seed), cell: plain(raw.cell), status: plain(raw.status),
           metric: metrics[raw.metric] === undefined ? 0 : raw.metric,
           x, y, final: last < 0 ? NaN : y[last], smooth: y, weight: 0};
@@ -62,9 +62,10 @@ function readModel(text) {
                                                                                          : metric;
   });
   const factors = listOf(raw.factors).map(String);
-  const arms = raw.arms.map((arm, i) => readArm(arm, i, factors)), grids = [];
+  const arms = raw.arms.map((arm, i) => readArm(arm, i, factors));
+  const steps = listOf(raw.grids), grids = [];
   const curves = listOf(raw.curves).filter((c) => arms[c.arm] !== undefined)
-                     .map((c) => readCurve(c, arms[c.arm], metrics, grids));
+                     .map((c) => readCurve(c, arms[c.arm], metrics, steps, grids));
   const groups = factors.map(
       (f, i) => readGroup("f." + f, plain(f), (curve) => curve.arm.levels[i], curves));
   groups.push(readGroup("seed", "seed", (c) => c.seed, curves));

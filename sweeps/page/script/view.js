@@ -32,7 +32,7 @@ class View {
     live.append(this.controls.settings, this.controls.filters, this.summary, this.figure,
                 this.readout, help, this.legend.list);
     live.hidden = false;
-    if (still !== null) still.hidden = true;
+    if (still !== null) still.hidden = !("stays" in still.dataset);  // it is of all cells
     this.controls.write();
     this.refresh();
     this.interaction = new Interaction(this);

@@ -8,6 +8,7 @@
 
 #include "core/base/nan.hpp"
 #include "sweeps/page/page_sections.hpp"
+#include "sweeps/page/report_page.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/sweeps/page/block_check.hpp"
 #include "tests/sweeps/page/evaluated_stores.hpp"
@@ -35,7 +36,8 @@ TEST(PageCurves, AnArmOfTwoStoresIsALineForEach) {
     stores.add(1, "gpt", seed, {0, 10, 20}, {4, 3.5 + 0.01 * seed, 2});
     stores.add(1, "tdt", seed, {0, 10, 20}, {4, 3.2 + 0.01 * seed, 2});
   }
-  stores.cells.add({}, 0, 1, "gpt");  // one of seed 0 that counts already, without a file
+  // One of seed 0 that counts already, without a file.
+  stores.cells.add({}, 0, 1, "gpt").id = "00000000beef";
   stores.cells.listing.store_of_cell.push_back(0);
   const PageData data = page_data(stores.cells.listing, {}, {});
   ASSERT_EQ(data.curves.lines.size(), 3U);
@@ -81,6 +83,19 @@ TEST(PageCurves, CellsThatHaveNotEndedHaveTheirCurvesSoFar) {
   EXPECT_EQ(data.curves.lines[0].n, (std::vector<std::size_t>{1, 1}));
   EXPECT_TRUE(contains(words_of(curves_section(data)), "1 curve is of cells that have not ended"));
   EXPECT_TRUE(contains(curves_json(data), "\"status\":\"running\""));
+}
+
+/// The script computes means of the curves that it has; the picture of all has others.
+TEST(PageCurves, OfASampleThePictureOfAllStays) {
+  EvaluatedStores stores({"grid"});
+  stores.add(0, "gpt", 0, {0, 10}, {4, 3});
+  stores.add(0, "gpt", 1, {0, 10}, {4, 3.5});
+  PageData data = page_data(stores.cells.listing, {}, {});
+  EXPECT_TRUE(contains(curves_json(data), "\"grids\":[[0.0,10.0]]")) << curves_json(data);
+  EXPECT_FALSE(contains(report_page(data), "data-stays>"));
+  data.curves.cells.pop_back();
+  EXPECT_TRUE(contains(report_page(data), "<div id=\"curves-static\" data-stays>"));
+  EXPECT_TRUE(contains(words_of(curves_section(data)), "are of all 2 cells"));
 }
 
 }  // namespace page_curves_test

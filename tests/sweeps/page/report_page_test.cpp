@@ -122,7 +122,9 @@ TEST(ReportPage, WhyACellDivergedNeedsNoLogs) {
 }
 
 TEST(ReportPage, TheAnswerIsASentenceAheadOfItsPictures) {
-  const std::string page = report_page(data_of(grid()));
+  GridCells cells = grid();
+  cells.baseline(cells.listing.cells.front().arm);
+  const std::string page = report_page(data_of(cells));
   const std::size_t answer = page.find("<p class=\"answer\">");
   ASSERT_NE(answer, page.npos);
   EXPECT_LT(answer, page.find("<svg"));
