@@ -73,13 +73,18 @@ std::string answer_sentence(const Comparison& comparison, const EffectTable& eff
   const std::string unit = comparison.unit.empty() ? "" : " " + comparison.unit;
   std::vector<std::string> parts;
   if (!differ.empty()) parts.push_back(differs_part(comparison, effects, std::move(differ)));
-  const auto count = [compared](std::size_t n, const char* one, const char* many) {
-    return fmt::format("{} of {} {}", n, compared, n == 1 ? one : many);
+  // The baseline is named once.
+  bool named = !parts.empty();
+  const auto count = [&](std::size_t n, const char* one, const char* many) {
+    const std::string from =
+        named ? "" : fmt::format(" differences from {}", effects.baseline_name);
+    named = true;
+    return fmt::format("{} of {}{} {}", n, compared, from, n == 1 ? one : many);
   };
   if (none > 0) {
-    parts.push_back(
-        fmt::format("{} beyond {}{} against {}", count(none, "has no effect", "have no effect"),
-                    shortest(comparison.margin.value_or(0)), unit, effects.baseline_name));
+    parts.push_back(fmt::format("{} {}{}",
+                                count(none, "is no effect beyond", "are no effect beyond"),
+                                shortest(comparison.margin.value_or(0)), unit));
   }
   if (undecided > 0) {
     std::string part = count(undecided, "is undecided", "are undecided");

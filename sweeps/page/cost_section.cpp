@@ -119,7 +119,8 @@ std::optional<PageChart> cost_chart(const PageData& data, std::size_t number, bo
   text.description = "One point an arm, means over its seeds.";
   if (front) text.description += " The step line joins arms that no other one beats in both.";
   text.x_label = axis.label;
-  text.y_label = data.by_arm.metric;
+  text.y_label =
+      data.by_arm.metric + (data.by_arm.unit.empty() ? "" : fmt::format(" ({})", data.by_arm.unit));
   return PageChart{text.id,
                    text.title,
                    text.description,

@@ -13,6 +13,7 @@
 #include "core/base/json_text.hpp"
 #include "storage/columns/variables.hpp"
 #include "sweeps/page/html.hpp"
+#include "sweeps/page/leaf_names.hpp"
 #include "sweeps/page/page_commands.hpp"
 #include "sweeps/page/page_sections.hpp"
 #include "sweeps/picture/band_plot.hpp"
@@ -28,15 +29,6 @@ std::string curve_label(const PageData& data) {
       find_variable(std::string_view(metric).substr(0, metric.find('.')));
   const bool unit = variable != nullptr && variable->units != "1";
   return metric + (unit ? fmt::format(" ({})", variable->units) : "");
-}
-
-/// The last part of a leaf's name where no other factor ends likewise.
-std::string short_name(const std::string& leaf, const std::set<std::string>& factors) {
-  const std::string last = leaf.substr(leaf.rfind('.') + 1);
-  const auto ends_so = [&last](const std::string& one) {
-    return one.substr(one.rfind('.') + 1) == last;
-  };
-  return std::ranges::count_if(factors, ends_so) > 1 ? leaf : last;
 }
 
 CurvesJson finite(double value) {
@@ -145,10 +137,11 @@ PageBlocks curves_section(const PageData& data) {
 std::string curves_json(const PageData& data) {
   const std::vector<ComparedRow>& groups = data.by_arm.effects.front().rows;
   CurvesJson arms = CurvesJson::array();
-  std::set<std::string> factors;
-  for (const EffectTable& one : data.factors.effects) factors.insert(one.factor);
+  std::set<std::string> names_of;
+  for (const EffectTable& one : data.factors.effects) names_of.insert(one.factor);
   const bool stores = std::ranges::any_of(data.curves.lines, &ArmCurve::of_store);
-  if (stores) factors.insert("store");
+  if (stores) names_of.insert("store");
+  const std::vector<std::string> factors(names_of.begin(), names_of.end());
   for (std::size_t i = 0; i < data.curves.lines.size(); ++i) {
     const ArmCurve& line = data.curves.lines[i];
     const std::vector<std::size_t>& cells = groups[line.arm].group.cells;
@@ -158,7 +151,7 @@ std::string curves_json(const PageData& data) {
     CurvesJson levels = CurvesJson::object();
     for (const std::string& factor : factors) {
       const Value* const level = level_of(data.listing, *own, factor);
-      levels[short_name(factor, factors)] =
+      levels[short_leaf(factor, factors)] =
           level == nullptr ? "–" : without_folders(plain_text(*level));
     }
     if (stores) levels["store"] = data.stores[line.store];
@@ -166,7 +159,7 @@ std::string curves_json(const PageData& data) {
         {{"name", without_folders(line.band.label)}, {"series", i}, {"factors", levels}});
   }
   CurvesJson names = CurvesJson::array();
-  for (const std::string& factor : factors) names.push_back(short_name(factor, factors));
+  for (const std::string& factor : factors) names.push_back(short_leaf(factor, factors));
   CurvesJson curves = CurvesJson::array();
   CurveGrids grids;
   for (const PageCurve& curve : data.curves.cells) {

@@ -172,8 +172,8 @@ PageBlocks effects_blocks(const Comparison& comparison, const EffectTable& effec
   main.exact = comparison_csv_table(alone);
   out.emplace_back(std::move(main));
   if (Table evidence = evidence_table(effects); !evidence.rows.empty()) {
-    PageTable more{fmt::format("further evidence on {}", effects.title()), std::move(evidence),
-                   false};
+    PageTable more{fmt::format("further evidence on {} by {}", comparison.metric, effects.title()),
+                   std::move(evidence), false};
     more.folded = true;
     out.emplace_back(std::move(more));
   }

@@ -12,6 +12,7 @@
 #include "core/base/json_text.hpp"
 #include "sweeps/page/effects_blocks.hpp"
 #include "sweeps/page/html.hpp"
+#include "sweeps/page/leaf_names.hpp"
 #include "sweeps/picture/interval_plot.hpp"
 #include "sweeps/picture/mean_plot.hpp"
 
@@ -87,15 +88,6 @@ class ForestRows {
   bool any_ = false;
 };
 
-/// The last part of a leaf's name where no other factor of the answer ends likewise.
-std::string short_leaf(const Comparison& comparison, const std::string& factor) {
-  const auto last = [](const std::string& leaf) { return leaf.substr(leaf.rfind('.') + 1); };
-  for (const EffectTable& other : comparison.effects) {
-    if (other.factor != factor && last(other.factor) == last(factor)) return factor;
-  }
-  return last(factor);
-}
-
 }  // namespace
 
 std::optional<PageChart> effects_chart(const Comparison& comparison, const EffectTable& effects,
@@ -113,11 +105,17 @@ std::optional<PageChart> effects_chart(const Comparison& comparison, const Effec
 std::optional<PageChart> family_chart(const Comparison& comparison, const std::string& id,
                                       const std::string& command) {
   ForestRows rows(comparison);
+  std::vector<std::string> factors;
+  for (const EffectTable& effects : comparison.effects) factors.push_back(effects.factor);
   for (const EffectTable& effects : comparison.effects) {
     if (effects.exploratory) continue;
+    const std::string factor = short_leaf(effects.factor, factors);
     for (const ComparedRow& row : effects.rows) {
       if (!row.evidence) continue;
-      rows.add(fmt::format("{} = {}", short_leaf(comparison, effects.factor), row.group.name),
+      const bool level = row.group.level || effects.factor == "tag" || effects.factor == "store";
+      // An arm without the leaf stands beside its levels.
+      rows.add(level ? fmt::format("{} = {}", factor, row.group.name)
+                     : fmt::format("{} (no {})", row.group.name, factor),
                effects, row);
     }
   }

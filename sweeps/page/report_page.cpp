@@ -33,9 +33,9 @@ class BlockHtml {
   }
   std::string operator()(const PageTable& table) const {
     const std::string caption = unique(table.caption);
-    const std::string shown = html_table(table.table, caption);
-    return (table.folded ? html_folded(caption, shown) : shown) +
-           (table.csv ? html_csv(table.numbers()) : "");
+    const std::string shown =
+        html_table(table.table, caption) + (table.csv ? html_csv(table.numbers()) : "");
+    return table.folded ? html_folded(caption, shown) : shown;
   }
   std::string operator()(const PageLive& live) const {
     return fmt::format("<div id=\"curves-static\"{}>", live.sampled ? " data-stays" : "") +

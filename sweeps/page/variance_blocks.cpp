@@ -85,14 +85,28 @@ std::vector<std::string> shown_levels(const std::vector<std::string>& levels) {
   return out;
 }
 
-/// Nothing without a mean.
+/// Whether two levels of each factor have all of their combinations.
+bool has_square(const std::vector<double>& means, std::size_t width) {
+  const std::size_t height = means.size() / width;
+  const auto both = [&](std::size_t i, std::size_t k, std::size_t b) {
+    return std::isfinite(means[i * width + b]) && std::isfinite(means[k * width + b]);
+  };
+  for (std::size_t i = 0; i < height; ++i) {
+    for (std::size_t k = i + 1; k < height; ++k) {
+      std::size_t shared = 0;
+      for (std::size_t b = 0; b < width; ++b) shared += both(i, k, b) ? 1 : 0;
+      if (shared >= 2) return true;
+    }
+  }
+  return false;
+}
+
+/// Nothing without two levels of each factor: then no lines can be parallel.
 std::optional<PageChart> interaction_chart(const Comparison& comparison,
                                            const VarianceTable& variance, const std::string& id,
                                            const std::string& command) {
   const std::vector<double> means = combination_means(comparison, variance);
-  if (std::ranges::none_of(means, [](double mean) { return std::isfinite(mean); })) {
-    return std::nullopt;
-  }
+  if (!has_square(means, variance.levels_b.size())) return std::nullopt;
   const std::string label =
       comparison.metric + (comparison.unit.empty() ? "" : " (" + comparison.unit + ")");
   PageChart out;

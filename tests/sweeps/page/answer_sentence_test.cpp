@@ -39,9 +39,15 @@ TEST(AnswerSentence, WithAMarginItSaysWhatHasNoEffect) {
   query.by = {"arm"};
   query.margin = 0.01;
   const std::string text = sentence(arms().compare(query));
-  EXPECT_NE(text.find("; 1 of 3 has no effect beyond 0.01 nat against base; 1 of 3 is undecided"),
-            text.npos)
+  EXPECT_NE(text.find("; 1 of 3 is no effect beyond 0.01 nat; 1 of 3 is undecided"), text.npos)
       << text;
+}
+
+TEST(AnswerSentence, TheBaselineIsNamedWhateverIsSaid) {
+  GridCells cells;
+  cells.arm("base", {2.0, 2.1, 2.2}).baseline("base").arm("other", {2.5, 1.8, 2.6});
+  EXPECT_TRUE(
+      sentence(cells.by({"arm"})).starts_with("1 of 1 differences from base is undecided: at"));
 }
 
 TEST(AnswerSentence, WithoutAContrastThereIsNone) {

@@ -39,7 +39,8 @@ TEST(FactorsSection, VerdictsStandWithinTheFirstColumns) {
                                       "95 % interval", "Holm p", "verdict", "detectable"}));
   EXPECT_NE(table->table.rows.at(1).at(7), "-");
   EXPECT_FALSE(table->folded);
-  const PageTable* const more = table_named(blocks, "further evidence on model.d_model");
+  const PageTable* const more =
+      table_named(blocks, "further evidence on final_loss.valid by model.d_model");
   ASSERT_NE(more, nullptr);
   EXPECT_TRUE(more->folded);
 }
@@ -76,6 +77,7 @@ TEST(FactorsSection, TwoFactorsHaveTheirInteractionAndSharesOfVariance) {
   const PageChart* const family = chart_named(blocks, "factors-family");
   ASSERT_NE(family, nullptr);
   EXPECT_EQ(family->numbers.rows.size(), 3U);
+  EXPECT_EQ(family->numbers.rows.at(2).at(0), "lr = 0.2");
 }
 
 /// Of many levels a map is read, lines are not.
@@ -108,6 +110,7 @@ TEST(FactorsSection, WhereThereIsNoContrastTheReasonStands) {
   EXPECT_EQ(table_named(blocks, "final_loss.valid by train.lr"), nullptr);
   EXPECT_NE(table_named(blocks, "final_loss.valid by model.d_model"), nullptr);
   EXPECT_TRUE(contains(words_of(blocks), "No contrast: no seed has completed in both sides"));
+  EXPECT_EQ(chart_named(blocks, "factors-0-interaction"), nullptr) << "of one line";
 }
 
 /// What compare prints below its tables.
