@@ -6,6 +6,7 @@
 
 #include "core/base/json_text.hpp"
 #include "sweeps/compare/compare_notes.hpp"
+#include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/page/answer_sentence.hpp"
 #include "sweeps/page/effects_blocks.hpp"
 #include "sweeps/page/effects_charts.hpp"
@@ -32,6 +33,29 @@ std::string metric_words(const Comparison& arms) {
     out += " It is of a pass that sees later tokens: no figure of a language model.";
   }
   return out;
+}
+
+/// Intervals by the rule that has chosen the number of seeds. A damaged record has a place in what
+/// it says, so that only `compare` says it.
+void add_staged(PageBlocks& out, const PageData& data) {
+  for (const TwoStageAnswer& answer : data.staged) {
+    if (!answer.damage.empty()) {
+      out.emplace_back(answer_text(PageText::Kind::Note,
+                                   "The record of --until-ci is damaged: depthgrid compare says "
+                                   "how, and what to do."));
+      continue;
+    }
+    out.emplace_back(answer_text(PageText::Kind::Note, two_stage_headline(answer.record) + "."));
+    if (!answer.not_shown.empty()) {
+      out.emplace_back(answer_text(PageText::Kind::Note, answer.not_shown));
+      continue;
+    }
+    out.emplace_back(
+        PageTable{"intervals by the rule of two stages", two_stage_table(data.listing, answer)});
+    if (const std::string closing = two_stage_closing(answer); !closing.empty()) {
+      out.emplace_back(answer_text(PageText::Kind::Note, closing + "."));
+    }
+  }
 }
 
 }  // namespace
@@ -65,6 +89,7 @@ PageBlocks answer_section(const PageData& data) {
     out.push_back(std::move(block));
   }
   add_notes(out, common_notes(arms));
+  add_staged(out, data);
   out.emplace_back(answer_text(PageText::Kind::Command, command));
   return out;
 }

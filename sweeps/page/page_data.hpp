@@ -8,6 +8,7 @@
 
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/compare/two_stage_intervals.hpp"
 #include "sweeps/page/page_curves.hpp"
 #include "sweeps/page/probe_sights.hpp"
 #include "sweeps/page/target_steps.hpp"
@@ -35,8 +36,9 @@ struct PageData {
   std::vector<std::string> stores;  // last folder of each, made unique: as a page names them
   Listing listing;                  // whose stores are these
   std::vector<std::size_t> rows;
-  Comparison by_arm;                  // arms beside the baseline
-  std::optional<NoContrast> problem;  // of by_arm
+  Comparison by_arm;                   // arms beside the baseline
+  std::optional<NoContrast> problem;   // of by_arm
+  std::vector<TwoStageAnswer> staged;  // by stores whose seeds --until-ci has chosen
   /// Each leaf that varies, at most a few, as one family; no effects if there is none.
   Comparison factors;
   PageCurves curves;

@@ -229,6 +229,9 @@ def two_stages(place):
             said = place(*verb, *words).stdout
             assert why in said and "degrees of freedom" not in said, said
     assert "another metric" in place("compare", "results/u", "--metric", "eval_loss.valid").stdout
+    place("report", "results/u", "-o", "staged.html")
+    page = (place.folder / "staged.html").read_text()
+    assert "intervals by the rule of two stages" in page and f"asks for {asked}" in page and "until_ci.json" not in page
     table = list(csv.DictReader(io.StringIO(place("compare", "results/u", "--csv").stdout)))
     assert [row["until_ci_degrees"] for row in table] == ["", "4", "4"], table
     assert float(table[1]["until_ci_difference"]) == rows[0]["mean"], table
