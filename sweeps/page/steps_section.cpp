@@ -20,9 +20,9 @@ PageBlocks steps_section(const PageData& data) {
   PageBlocks out;
   out.emplace_back(PageText{
       PageText::Kind::Paragraph,
-      fmt::format("How many steps each arm needs until {} is {}, which every completed cell has "
-                  "reached. This asks the same cells once more: its contrasts are no part of the "
-                  "answer's family.",
+      fmt::format("How many steps each arm needs until {} is {}, which every completed cell of "
+                  "the arms that are compared has reached. This asks the same cells once more: "
+                  "its contrasts are no part of the answer's family.",
                   data.curves.metric, shortest(data.steps->target))});
   if (std::string sentence = answer_sentence(steps, effects); !sentence.empty()) {
     out.emplace_back(PageText{PageText::Kind::Paragraph, std::move(sentence)});

@@ -25,6 +25,19 @@ double rounded_target(double value, bool maximize) {
   return reached ? out : value;
 }
 
+/// Without the arms whose figures cannot be compared: a target for them would be none of the rest.
+CurvesByRow compared_curves(const Comparison& by_arm, const CurvesByRow& curves) {
+  CurvesByRow out;
+  for (const ComparedRow& row : by_arm.effects.front().rows) {
+    if (row.evidence && row.evidence->pairs.refused) continue;
+    for (const std::size_t cell : row.group.cells) {
+      const auto at = curves.find(cell);
+      if (at != curves.end()) out.insert(*at);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<double> common_target(const CurvesByRow& curves, MetricGoal goal) {
@@ -45,7 +58,8 @@ std::optional<double> common_target(const CurvesByRow& curves, MetricGoal goal) 
 
 std::optional<TargetSteps> target_steps(Listing listing, const std::vector<std::size_t>& rows,
                                         const ComparisonQuery& query, const Comparison& by_arm,
-                                        const CurvesByRow& curves) {
+                                        const CurvesByRow& all) {
+  const CurvesByRow curves = compared_curves(by_arm, all);
   const std::string metric = metric_with_curve(by_arm.metric);
   const MetricGoal goal = by_arm.goal == "maximize" ? MetricGoal::Maximize : MetricGoal::Minimize;
   const std::optional<double> target = common_target(curves, goal);

@@ -19,7 +19,8 @@ struct TargetSteps {
 /// arms have a mean; nothing without a curve.
 std::optional<double> common_target(const CurvesByRow& curves, MetricGoal goal);
 
-/// Nothing unless some cell needs more steps than to its first evaluation.
+/// Of the arms that are not refused. Nothing unless some cell needs more steps than to its first
+/// evaluation.
 /// @param listing  whose stores are named as the page does. @param query  of the arms.
 /// @param curves   of the metric of the arms, see metric_with_curve().
 std::optional<TargetSteps> target_steps(Listing listing, const std::vector<std::size_t>& rows,

@@ -12,7 +12,7 @@ namespace depthgrid {
 namespace {
 
 constexpr double kIntervalRowHeight = 30, kIntervalMark = 5.5;
-constexpr double kMostRowLabel = 210, kMostVerdict = 170, kIntervalGap = 12;
+constexpr double kMostRowLabel = 260, kMostVerdict = 170, kIntervalGap = 12;
 
 bool has_drawn_mean(const IntervalPlotData& data) {
   return std::ranges::any_of(

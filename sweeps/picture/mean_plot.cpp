@@ -12,7 +12,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kSeedDot = 3.2, kMeanMark = 6, kMeanGap = 12, kMostArmLabel = 230;
+constexpr double kSeedDot = 3.2, kMeanMark = 6, kMeanGap = 12, kMostArmLabel = 280;
 constexpr double kMeanLane = 22;       // height of the mean with its interval
 constexpr double kSeedStep = 7;        // from one dot of a stack to the next
 constexpr std::size_t kMostStack = 8;  // higher stacks overlap: hundreds of seeds in one place

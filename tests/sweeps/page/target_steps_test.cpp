@@ -46,6 +46,20 @@ TEST(StepsSection, ComparesArmsInTheStepsToIt) {
   EXPECT_TRUE(contains(words_of(blocks), "until eval_loss.valid is 2.5"));
 }
 
+/// An arm of another text, say, has another loss altogether.
+TEST(StepsSection, ArmsThatAreRefusedSetNoTarget) {
+  EvaluatedStores stores({"grid"});
+  for (int seed = 0; seed < 3; ++seed) {
+    stores.add(0, "base", seed, {0, 10, 20}, {4, 3, 2.5 + 0.01 * seed}).code = "1";
+    stores.add(0, "other", seed, {0, 10, 20}, {9, 8, 7}).code = "2";
+    stores.add(0, "like", seed, {0, 10, 20}, {4, 2.75, 2.25 + 0.02 * seed}).code = "1";
+  }
+  stores.cells.baseline("base");
+  const PageData data = page_data(stores.cells.listing, {}, {});
+  ASSERT_TRUE(data.steps.has_value());
+  EXPECT_NEAR(data.steps->target, 2.52, 0.0011);
+}
+
 TEST(StepsSection, WithoutCurvesThereIsNone) {
   EXPECT_TRUE(steps_section(page_data(two_factor_grid().listing, {}, {})).empty());
 }
