@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/slow_progress.hpp"
 #include "core/base/error.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/plan_sequence.hpp"
@@ -131,11 +132,12 @@ Store StoreArgument::open() const {
 }
 
 Listing StoreArgument::listing() const {
-  if (!sweep) return list_store(open(), folder.string());
+  const SlowProgress progress(folder.string(), "cells read");
+  if (!sweep) return list_store(open(), folder.string(), nullptr, progress);
   const Sweep matched =
       sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts());
   if (absent() || !has_plan(open())) return list_sweep(matched, folder.string());
-  return list_store(open(), folder.string(), &matched);
+  return list_store(open(), folder.string(), &matched, progress);
 }
 
 CellWords::CellWords(std::vector<std::string> words) : cells(std::move(words)) {

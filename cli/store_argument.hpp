@@ -52,7 +52,8 @@ struct StoreArgument {
   bool absent() const;
   /// @throws StorageError (NoInput)
   Store open() const;
-  /// Cells of the store; for a sweep file without a store, all cells as pending.
+  /// Cells of the store; for a sweep file without a store, all cells as pending. A large store,
+  /// which takes its time, says on stderr how far it has been read.
   Listing listing() const;
 };
 

@@ -451,12 +451,14 @@ void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, cons
 
 }  // namespace
 
-std::vector<CellSummary> summarise(const Store& store, const StoredPlan& plan) {
+std::vector<CellSummary> summarise(const Store& store, const StoredPlan& plan,
+                                   const std::function<void(std::size_t, std::size_t)>& progress) {
   const PackedSummary packed(store);
   const FormerValues former(store, plan);
   std::vector<CellSummary> out;
   out.reserve(plan.cells.size());
   for (const StoredCell& cell : plan.cells) {
+    if (progress) progress(out.size(), plan.cells.size());
     CellSummary& row = out.emplace_back(named(plan, cell));
     try {
       fill_row(row, store, plan, cell, packed, former);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -56,6 +58,9 @@ struct CellSummary {
 /// `result.h5`; unfinished ones from their journals. Whatever is read is checked whole first. Where
 /// a result is damaged or gone, the row of `sweep.h5` counts if there is one, and `damage` says so.
 /// Takes no lock and changes nothing.
-std::vector<CellSummary> summarise(const Store& store, const StoredPlan& plan);
+/// @param progress  called with (cells read, cells), before each.
+std::vector<CellSummary> summarise(
+    const Store& store, const StoredPlan& plan,
+    const std::function<void(std::size_t, std::size_t)>& progress = {});
 
 }  // namespace depthgrid

@@ -60,9 +60,10 @@ std::string other_plans_text(const Listing& listing) {
                      results);
 }
 
-Listing list_store(const Store& store, const std::string& name, const Sweep* sweep) {
+Listing list_store(const Store& store, const std::string& name, const Sweep* sweep,
+                   const std::function<void(std::size_t, std::size_t)>& progress) {
   const StoredPlan plan = sweep == nullptr ? read_plan(store) : read_plan(store, *sweep);
-  Listing listing = heading(plan, name, summarise(store, plan));
+  Listing listing = heading(plan, name, summarise(store, plan, progress));
   listing.older_rules = store.older_text_rules();
   return listing;
 }

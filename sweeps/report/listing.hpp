@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -56,8 +57,9 @@ std::size_t keep_plan(Listing& listing);
 std::string other_plans_text(const Listing& listing);
 
 /// The cells of a store: of its newest plan, or of this sweep if one is given, then those of the
-/// other plans. @throws StorageError if it has no plan yet.
-Listing list_store(const Store& store, const std::string& name, const Sweep* sweep = nullptr);
+/// other plans. @param progress  as of summarise(). @throws StorageError if it has no plan yet.
+Listing list_store(const Store& store, const std::string& name, const Sweep* sweep = nullptr,
+                   const std::function<void(std::size_t, std::size_t)>& progress = {});
 
 /// The cells of a plan, all as pending: for their names and the leaves that vary.
 Listing list_plan(const StoredPlan& plan, const std::string& store);

@@ -31,7 +31,12 @@ class Summary : public testing::Test {
 TEST_F(Summary, MetricsAreNamedByVariableAndSplit) {
   finish_cell(store_, plan_, 1, 12);
 
-  const CellSummary cell = summarise(store_, plan_)[1];
+  std::vector<std::size_t> read;
+  const CellSummary cell = summarise(store_, plan_, [&](std::size_t n, std::size_t all) {
+    EXPECT_EQ(all, plan_.cells.size());
+    read.push_back(n);
+  })[1];
+  EXPECT_EQ(read.size(), plan_.cells.size()) << "told of each cell";
 
   EXPECT_EQ(cell.status, CellStatus::Completed);
   EXPECT_EQ(cell.step, 12);
