@@ -8,9 +8,9 @@
     .venv/bin/python scripts/findings.py check                      fails if the page is not what the CSVs give
 
 docs/findings/NAME.csv has one row per cell that has finished, in the order of the sweep file, and of the columns only
-those that findings_list.py names; of arms that lack a seed, the seed is left out of all. Tables of the page stand
-between `<!-- table NAME/TABLE -->` and `<!-- end -->`; every number in them is from `depthgrid compare
-docs/findings/NAME.csv --json`, this script only rounds. `make` needs h5py where elements of matrices are kept, the
+those that findings_list.py names; a seed that some arm lacks is left out of all, unless it says that arms were given
+different numbers. Tables of the page stand between `<!-- table NAME/TABLE -->` and `<!-- end -->`; every number in
+them is from `depthgrid compare docs/findings/NAME.csv --json`, this script only rounds. `make` needs h5py where elements of matrices are kept, the
 rest needs Python alone. --build: the folder of the program.
 """
 
@@ -76,6 +76,8 @@ def rows_of(program: str, run: findings_list.Run, finding: findings_list.Finding
     seeds = {row["seed"] for row in rows}
     done = [row for row in rows if row["status"] in ("completed", "diverged")]
     whole = {seed for seed in seeds if {row["arm"] for row in done if row["seed"] == seed} == arms}
+    if finding.seeds_differ:
+        whole = seeds
     if not whole:
         sys.exit(f"{store or run.config}: no seed is complete in all of its {len(arms)} arms")
     if seeds - whole:

@@ -41,6 +41,7 @@ class Finding:
     factors: Sequence[str] = ()  # leaves that tables are by
     elements: Sequence[str] = ()  # of variables with further axes: VARIABLE.LABEL.LABEL, patterns of fnmatch
     axes: Names = dataclasses.field(default_factory=dict)  # other names of labels
+    seeds_differ: bool = False  # some arms were given fewer seeds, for their cost: each keeps its own
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,14 +150,16 @@ FINDINGS = {
         elements=["control_auc.*.*"],
     ),  # fmt: skip
     "steering_published": Finding(
-        [Run("configs/study2/steering_published.yaml", ("seeds=3",))],
+        [Run("configs/study2/steering_published.yaml", ("seeds=5",))],
         ["final_loss.valid"],
+        seeds_differ=True,
         elements=["steering_positive_mass.signal.*", "steering_negative_mass.signal.*"],
         axes={"axis 0": "signal", "sentiment": "signal"},
     ),
     "steering_prompts": Finding(
-        [Run("configs/study2/steering_prompts.yaml", ("seeds=3",))],
+        [Run("configs/study2/steering_prompts.yaml", ("seeds=5",))],
         ["final_loss.valid"],
+        seeds_differ=True,
         elements=["steering_accuracy.*", "steering_positive_mass.*", "steering_negative_mass.*"],
     ),
     "equal_clipping": Finding(
