@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -98,14 +99,21 @@ struct AskedFactor {
   std::vector<std::string> with;
 };
 
-/// Whether each level of one leaf goes with one level of the other.
+/// Whether each level of one leaf goes with one level of the other, as columns of a `zip` do, and
+/// widths by `match:`.
 bool move_together(const Listing& listing, const std::vector<std::size_t>& rows,
                    const std::string& a, const std::string& b) {
-  const auto moves = [&](const std::string& with, const std::string& factor) {
-    const std::vector<std::string> all = design_of(listing, rows, factor).moving_with;
-    return std::ranges::find(all, with) != all.end();
-  };
-  return moves(a, b) && moves(b, a);
+  std::map<std::string, std::string> of_a, of_b;
+  for (const std::size_t row : rows) {
+    const Value* const left = level_of(listing, row, a);
+    const Value* const right = level_of(listing, row, b);
+    if (left == nullptr || right == nullptr) continue;  // an arm without one of them
+    const std::string l = canonical_json(*left), r = canonical_json(*right);
+    if (of_a.emplace(l, r).first->second != r || of_b.emplace(r, l).first->second != l) {
+      return false;
+    }
+  }
+  return of_a.size() > 1;
 }
 
 std::vector<AskedFactor> asked_factors(const Listing& listing, const std::vector<std::size_t>& rows,

@@ -41,7 +41,7 @@ std::string differs_part(const Comparison& comparison, const EffectTable& effect
   }
   if (rows.size() > kMostNamed) {
     const std::size_t more = rows.size() - kMostNamed;
-    parts.push_back(fmt::format("{} more differ{} less", more, more == 1 ? "s" : ""));
+    parts.push_back(fmt::format("{} more differ{}", more, more == 1 ? "s" : ""));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -89,8 +89,8 @@ std::string answer_sentence(const Comparison& comparison, const EffectTable& eff
   if (undecided > 0) {
     std::string part = count(undecided, "is undecided", "are undecided");
     if (detectable > 0) {
-      part += fmt::format(": at these seeds a difference of {:.{}f}{} is detectable", detectable,
-                          decimals_of(detectable), unit);
+      part += fmt::format(": at these seeds a single test detects a difference of {:.{}f}{}",
+                          detectable, decimals_of(detectable), unit);
     }
     parts.push_back(std::move(part));
   }

@@ -141,6 +141,9 @@ PageBlocks cost_section(const PageData& data) {
     auto chart = cost_chart(data, i, down && comparable);
     if (!chart) continue;
     out.emplace_back(std::move(*chart));
+    if (kCostAxes[i].of_machine && comparable) {
+      add_notes(out, "Seconds are of the cells as they ran, beside whatever else the machine did.");
+    }
     if (comparable) continue;
     add_notes(out, fmt::format("No front is drawn over seconds: those of other devices, or of jobs "
                                "of other sizes, cannot be compared: {}.",

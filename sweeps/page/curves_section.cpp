@@ -152,11 +152,10 @@ std::string curves_json(const PageData& data) {
     for (const std::string& factor : factors) {
       const Value* const level = level_of(data.listing, *own, factor);
       levels[short_leaf(factor, factors)] =
-          level == nullptr ? "–" : without_folders(plain_text(*level));
+          level == nullptr ? "–" : mailed_text(plain_text(*level));
     }
     if (stores) levels["store"] = data.stores[line.store];
-    arms.push_back(
-        {{"name", without_folders(line.band.label)}, {"series", i}, {"factors", levels}});
+    arms.push_back({{"name", mailed_text(line.band.label)}, {"series", i}, {"factors", levels}});
   }
   CurvesJson names = CurvesJson::array();
   for (const std::string& factor : factors) names.push_back(short_leaf(factor, factors));

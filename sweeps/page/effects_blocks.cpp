@@ -93,7 +93,8 @@ Table evidence_table(const EffectTable& effects) {
     const ContrastEvidence& e = *row.evidence;
     const bool known = std::isfinite(e.seeds_needed);
     out.rows.push_back({row.group.name, probability_text(e.p()), interval_text(e.simultaneous),
-                        probability_text(e.flips.p), share_entry(e.effect.g, e.effect.g_interval),
+                        exact_probability_text(e.flips.p),
+                        share_entry(e.effect.g, e.effect.g_interval),
                         share_entry(e.improved.share, e.improved.interval),
                         known ? fmt::format("{:.0f}", std::ceil(e.seeds_needed)) : "-"});
   }
@@ -150,7 +151,11 @@ std::string verdict_word(const ContrastEvidence& evidence, std::optional<double>
   return std::string(contrast_verdict_text(evidence.verdict));
 }
 
-void add_notes(PageBlocks& out, const std::string& lines) {
+void add_notes(PageBlocks& out, const std::string& text) {
+  // Marks of a terminal's tables, which those of a page do not have.
+  constexpr std::string_view kMark = "* baseline; ";
+  std::string lines = text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+  std::erase(lines, '`');
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     if (end > at) out.emplace_back(PageText{PageText::Kind::Note, lines.substr(at, end - at)});

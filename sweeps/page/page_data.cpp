@@ -32,6 +32,9 @@ std::vector<std::string> varied_leaves(const Listing& listing,
                                        const std::vector<std::size_t>& rows) {
   std::vector<std::string> out;
   for (const std::string& name : factor_names(listing)) {
+    const bool follows =
+        std::ranges::find(listing.matched, name, &MatchedWidth::leaf) != listing.matched.end();
+    if (follows) continue;  // the factor whose width it matches
     const Design design = design_of(listing, rows, name);
     const auto levels = std::ranges::count_if(
         design.groups, [](const ComparedGroup& group) { return group.level.has_value(); });

@@ -65,10 +65,11 @@ std::optional<TargetSteps> target_steps(Listing listing, const std::vector<std::
   const std::optional<double> target = common_target(curves, goal);
   if (!target) return std::nullopt;
   DerivedMetric derived = add_steps_to_target(listing, curves, metric, *target, goal);
-  const bool some_step = std::ranges::any_of(derived.reached, [&curves](const auto& one) {
-    return one.second.reached && one.second.at > curves.at(one.first).steps.front();
+  // Cells that begin there, from weights of another arm, say nothing of steps.
+  const bool at_once = std::ranges::any_of(derived.reached, [&curves](const auto& one) {
+    return one.second.reached && one.second.at <= curves.at(one.first).steps.front();
   });
-  if (!some_step) return std::nullopt;
+  if (at_once) return std::nullopt;
   ComparisonQuery steps = query;
   steps.by = {"arm"};
   steps.metric.clear();

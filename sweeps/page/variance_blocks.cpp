@@ -1,9 +1,13 @@
 #include "sweeps/page/variance_blocks.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -79,9 +83,17 @@ std::vector<double> combination_means(const Comparison& comparison, const Varian
   return out;
 }
 
-std::vector<std::string> shown_levels(const std::vector<std::string>& levels) {
-  std::vector<std::string> out;
-  for (const std::string& level : levels) out.push_back(without_folders(level));
+/// Indices in the order in which levels are drawn: numbers ascend, other levels stay as they are.
+std::vector<std::size_t> drawn_order(const std::vector<std::string>& levels) {
+  std::vector<std::size_t> out(levels.size());
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  std::vector<double> numbers(levels.size());
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const char* const end = levels[i].data() + levels[i].size();
+    const auto [stop, error] = std::from_chars(levels[i].data(), end, numbers[i]);
+    if (error != std::errc() || stop != end) return out;
+  }
+  std::ranges::stable_sort(out, {}, [&numbers](std::size_t i) { return numbers[i]; });
   return out;
 }
 
@@ -115,19 +127,26 @@ std::optional<PageChart> interaction_chart(const Comparison& comparison,
   text.title = out.title =
       fmt::format("{} by {} and {}", comparison.metric, variance.a, variance.b);
   text.x_label = variance.b;
-  const std::vector<std::string> a = shown_levels(variance.levels_a),
-                                 b = shown_levels(variance.levels_b);
+  const std::vector<std::size_t> order_a = drawn_order(variance.levels_a),
+                                 order_b = drawn_order(variance.levels_b);
+  std::vector<std::string> a, b;
+  for (const std::size_t i : order_a) a.push_back(without_folders(variance.levels_a[i]));
+  for (const std::size_t j : order_b) b.push_back(without_folders(variance.levels_b[j]));
+  std::vector<double> drawn;
+  for (const std::size_t i : order_a) {
+    for (const std::size_t j : order_b) drawn.push_back(means[i * order_b.size() + j]);
+  }
   if (a.size() <= kMostLines) {
     text.y_label = label;
     text.description = fmt::format(
         "A line for each level of {}: means over the seeds. Lines that are not parallel are an "
         "interaction.",
         variance.a);
-    out.svg = interaction_plot({.a_levels = a, .b_levels = b, .means = means}, text);
+    out.svg = interaction_plot({.a_levels = a, .b_levels = b, .means = drawn}, text);
   } else {
     text.y_label = variance.a;
     text.description = "A cell for each combination: the mean over its seeds.";
-    out.svg = heat_map({.rows = a, .columns = b, .values = means, .value_label = label}, text);
+    out.svg = heat_map({.rows = a, .columns = b, .values = drawn, .value_label = label}, text);
   }
   out.alternative = text.description;
   out.numbers.columns = {{variance.a}, {variance.b}, {comparison.metric}};

@@ -47,6 +47,16 @@ TEST(AskedFactors, LeavesThatMoveTogetherAreOneFactorAndCountOnce) {
             "model.n_heads (with model.d_model)");
 }
 
+/// As a width that `match:` has solved for each level.
+TEST(AskedFactors, AMatchedWidthIsOneWithItsFactor) {
+  GridCells cells = zipped();
+  cells.listing.matched.emplace_back().leaf = "model.n_heads";
+  const Comparison both = cells.by({"d_model", "n_heads"});
+  ASSERT_EQ(both.effects.size(), 1U);
+  EXPECT_EQ(both.family, 2U);
+  EXPECT_EQ(both.effects[0].title(), "model.d_model (with model.n_heads)");
+}
+
 TEST(AskedFactors, AThirdLeafStaysAFactorOfItsOwn) {
   const Comparison comparison = zipped().by({"d_model", "lr", "n_heads"});
   EXPECT_EQ(comparison.by, (Names{"model.d_model (with model.n_heads)", "train.lr"}));

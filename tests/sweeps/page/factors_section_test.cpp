@@ -55,6 +55,39 @@ TEST(FactorsSection, ADifferenceThatDoesNotMatterHasItsMargin) {
   EXPECT_TRUE(contains(words_of(blocks), "has no effect beyond 5 against 0.1:"));
 }
 
+/// Every contrast would count twice in the family.
+TEST(FactorsSection, AMatchedWidthIsNoFactorOfItsOwn) {
+  GridCells cells;
+  for (int seed = 0; seed < 3; ++seed) {
+    cells.add({{"model.d_model", 16}, {"model.d_ff", 300}}, seed, 2 + 0.1 * seed);
+    cells.add({{"model.d_model", 32}, {"model.d_ff", 100}}, seed, 1 + 0.11 * seed);
+  }
+  cells.listing.matched.emplace_back().leaf = "model.d_ff";
+  const PageData data = page_data(cells.listing, {}, {});
+  EXPECT_EQ(data.factors.family, 1U);
+  EXPECT_EQ(data.factors.by, std::vector<std::string>{"model.d_model"});
+}
+
+/// Lines join neighbours: levels that are numbers ascend, whatever their order in the file.
+TEST(FactorsSection, AnInteractionIsDrawnInTheOrderOfItsNumbers) {
+  GridCells cells;
+  for (const double rate : {1.0, 0.25, 0.5}) {
+    for (const int width : {32, 16}) {
+      for (int seed = 0; seed < 3; ++seed) {
+        cells.add({{"model.d_model", width}, {"train.lr", rate}}, seed, width * rate + 0.1 * seed);
+      }
+    }
+  }
+  const PageBlocks blocks = factors_of(cells);
+  const PageChart* const chart = chart_named(blocks, "factors-0-interaction");
+  ASSERT_NE(chart, nullptr);
+  const std::size_t quarter = chart->svg.find(">0.25<"), half = chart->svg.find(">0.5<"),
+                    one = chart->svg.find(">1<");
+  EXPECT_LT(quarter, half);
+  EXPECT_LT(half, one);
+  EXPECT_NE(one, std::string::npos);
+}
+
 TEST(FactorsSection, TwoFactorsHaveTheirInteractionAndSharesOfVariance) {
   const PageBlocks blocks = factors_of(two_factor_grid());
   const PageChart* const chart = chart_named(blocks, "factors-0-interaction");

@@ -46,6 +46,17 @@ TEST(StepsSection, ComparesArmsInTheStepsToIt) {
   EXPECT_TRUE(contains(words_of(blocks), "until eval_loss.valid is 2.5"));
 }
 
+/// As those that begin from the weights of another arm.
+TEST(StepsSection, IsLeftOutWhereACellBeginsAtTheTarget) {
+  EvaluatedStores stores({"grid"});
+  for (int seed = 0; seed < 3; ++seed) {
+    stores.add(0, "fresh", seed, {0, 10, 20}, {4, 3, 2.5 + 0.01 * seed});
+    stores.add(0, "warm", seed, {0, 10, 20}, {2.5, 2.4, 2.25 + 0.02 * seed});
+  }
+  stores.cells.baseline("fresh");
+  EXPECT_FALSE(page_data(stores.cells.listing, {}, {}).steps.has_value());
+}
+
 /// An arm of another text, say, has another loss altogether.
 TEST(StepsSection, ArmsThatAreRefusedSetNoTarget) {
   EvaluatedStores stores({"grid"});
