@@ -1,7 +1,6 @@
 #include "sweeps/page/probe_blocks.hpp"
 
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -9,6 +8,7 @@
 
 #include "sweeps/page/page_sections.hpp"
 #include "sweeps/page/report_page.hpp"
+#include "tests/sweeps/page/block_check.hpp"
 #include "tests/sweeps/page/probed_grid.hpp"
 #include "tests/sweeps/picture/svg_check.hpp"
 
@@ -21,18 +21,6 @@ std::vector<PageChart> charts_of(const PageBlocks& blocks) {
     if (const auto* const chart = std::get_if<PageChart>(&block)) out.push_back(*chart);
   }
   return out;
-}
-
-std::string texts_of(const PageBlocks& blocks) {
-  std::string out;
-  for (const PageBlock& block : blocks) {
-    if (const auto* const text = std::get_if<PageText>(&block)) out += text->text + "\n";
-  }
-  return out;
-}
-
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 PageData data_of(ProbedGrid& grid) {
@@ -55,9 +43,9 @@ TEST(ProbeBlocks, ALinePerArmSaysWhatIsSeenInWordsAndNumbers) {
   const std::vector<PageChart> charts = charts_of(blocks);
   ASSERT_EQ(charts.size(), 3U) << "the arms' lines, and a map for each";
   EXPECT_EQ(charts[0].title, "Mean of the gates");
-  EXPECT_TRUE(says(charts[0].alternative, "at the last look of the probe (step 100)"));
-  EXPECT_TRUE(says(charts[0].alternative, "2 seeds of each arm"));
-  EXPECT_TRUE(says(charts[0].alternative, "arm 1: from 1.312 at 1 to 1.562 at 2"));
+  EXPECT_TRUE(contains(charts[0].alternative, "at the last look of the probe (step 100)"));
+  EXPECT_TRUE(contains(charts[0].alternative, "2 seeds of each arm"));
+  EXPECT_TRUE(contains(charts[0].alternative, "arm 1: from 1.312 at 1 to 1.562 at 2"));
   const std::vector<std::string> row = {"arm 0", "1", "1.3125", "1.0625", "1.5625", "2"};
   EXPECT_EQ(charts[0].numbers.rows.at(0), row);
   EXPECT_EQ(charts[0].numbers.rows.size(), 4U);
@@ -72,10 +60,10 @@ TEST(ProbeBlocks, AMapPerArmHasTheNumbersOfAllOnce) {
   const std::vector<PageChart> charts = charts_of(blocks);
   ASSERT_EQ(charts.size(), 5U);
   EXPECT_EQ(charts[1].title, "Mean of the gates by type of weight: arm 0");
-  EXPECT_TRUE(says(charts[1].alternative, "arm 0: lowest 1 at q, 1, highest 1.375 at up, 2"));
+  EXPECT_TRUE(contains(charts[1].alternative, "arm 0: lowest 1 at q, 1, highest 1.375 at up, 2"));
   EXPECT_TRUE(charts[1].numbers.rows.empty());
   EXPECT_EQ(charts[4].numbers.rows.size(), 24U) << "also of the arms without a map";
-  EXPECT_TRUE(says(texts_of(blocks), "Maps: the first 4 of 6 arms"));
+  EXPECT_TRUE(contains(words_of(blocks), "Maps: the first 4 of 6 arms"));
   EXPECT_EQ(checked_svg(charts[1].svg).of_class("cell").size(), 4U);
 }
 
@@ -84,13 +72,13 @@ TEST(ProbeBlocks, DuringTrainingAPanelPerArmHasALinePerStep) {
   const PageBlocks blocks = training_section(data_of(grid));
   const std::vector<PageChart> charts = charts_of(blocks);
   ASSERT_EQ(charts.size(), 1U);
-  EXPECT_TRUE(says(charts[0].alternative, "step 1 from 0.3125 at 0 to 1.312 at 100"));
+  EXPECT_TRUE(contains(charts[0].alternative, "step 1 from 0.3125 at 0 to 1.312 at 100"));
   EXPECT_EQ(checked_svg(charts[0].svg).fault, "");
   EXPECT_EQ(checked_svg(charts[0].svg).of_class("curve").size(), 4U);
   EXPECT_EQ(charts[0].numbers.columns.at(1).title, "depth");
   EXPECT_EQ(charts[0].numbers.columns.at(2).title, "probe_step");
   EXPECT_EQ(charts[0].numbers.rows.size(), 8U);
-  EXPECT_TRUE(says(texts_of(blocks), "[['gate_mean']]")) << "how to get the numbers";
+  EXPECT_TRUE(contains(words_of(blocks), "[['gate_mean']]")) << "how to get the numbers";
 }
 
 TEST(ProbeBlocks, ManyStepsAndArmsAreAFewLinesAndPanelsWhichIsSaid) {
@@ -103,12 +91,12 @@ TEST(ProbeBlocks, ManyStepsAndArmsAreAFewLinesAndPanelsWhichIsSaid) {
   const PageBlocks blocks = training_section(data_of(grid));
   const PageChart chart = charts_of(blocks).at(0);
   EXPECT_EQ(checked_svg(chart.svg).of_class("curve").size(), 12U * 6U);
-  EXPECT_TRUE(says(chart.svg, "step 1<"));
-  EXPECT_TRUE(says(chart.svg, "step 20<"));
-  EXPECT_TRUE(says(chart.alternative, "6 of 20 lines"));
-  EXPECT_TRUE(says(chart.alternative, "and 6 more"));
+  EXPECT_TRUE(contains(chart.svg, "step 1<"));
+  EXPECT_TRUE(contains(chart.svg, "step 20<"));
+  EXPECT_TRUE(contains(chart.alternative, "6 of 20 lines"));
+  EXPECT_TRUE(contains(chart.alternative, "and 6 more"));
   EXPECT_EQ(chart.numbers.rows.size(), 14U * 40U);
-  EXPECT_TRUE(says(texts_of(blocks), "Panels: the first 12 of 14 arms"));
+  EXPECT_TRUE(contains(words_of(blocks), "Panels: the first 12 of 14 arms"));
 }
 
 /// Lines of one name look alike in every panel and stand in the key once.
@@ -131,9 +119,9 @@ TEST(ProbeBlocks, WhatIsLeftOutIsSaid) {
     cell.numbers("trajectory_straightness",
                  row == 1 ? std::vector<double>{1, 1, 1} : std::vector<double>{1, 1});
   });
-  const std::string texts = texts_of(training_section(data_of(grid)));
-  EXPECT_TRUE(says(texts, "Left out, since not all seeds have them, are places of arm 0 (1)."));
-  EXPECT_TRUE(says(texts, "the first 16 of 17 arms"));
+  const std::string texts = words_of(training_section(data_of(grid)));
+  EXPECT_TRUE(contains(texts, "Left out, since not all seeds have them, are places of arm 0 (1)."));
+  EXPECT_TRUE(contains(texts, "the first 16 of 17 arms"));
 }
 
 TEST(ProbeBlocks, WithoutProbesThereIsNoSection) {
@@ -158,20 +146,20 @@ TEST(ProbeBlocks, TheControlSignalIsAMapAroundChance) {
   const std::vector<PageChart> charts = charts_of(control_section(data));
   ASSERT_EQ(charts.size(), 8U) << "areas, rates, masses of two kinds of prompts; two arms";
   EXPECT_EQ(checked_svg(charts[0].svg).of_class("diverging").size(), 1U);
-  EXPECT_TRUE(says(charts[0].alternative, "lowest 0.25 at </td>, long"));
+  EXPECT_TRUE(contains(charts[0].alternative, "lowest 0.25 at </td>, long"));
   EXPECT_EQ(checked_svg(charts[0].svg).fault, "");
   EXPECT_EQ(charts[5].numbers.rows.at(0).at(3), "0") << "trained prompts";
   EXPECT_EQ(charts[7].numbers.rows.at(0).at(3), "0.16666666666666666") << "those held out";
   const std::string page = report_page(data);
-  EXPECT_TRUE(says(page, "at &lt;/td&gt;, long"));
-  EXPECT_FALSE(says(page, "at </td>, long"));
+  EXPECT_TRUE(contains(page, "at &lt;/td&gt;, long"));
+  EXPECT_FALSE(contains(page, "at </td>, long"));
 }
 
 TEST(ProbeBlocks, NoFolderOfThisMachineIsInAPicture) {
   ProbedGrid grid(2, 2, add_gates, "path=/home/me/");
   const std::string page = report_page(data_of(grid));
-  EXPECT_FALSE(says(page, "/home/me"));
-  EXPECT_TRUE(says(page, "Mean of the gates by type of weight: path=…/0"));
+  EXPECT_FALSE(contains(page, "/home/me"));
+  EXPECT_TRUE(contains(page, "Mean of the gates by type of weight: path=…/0"));
 }
 
 }  // namespace probe_blocks_test

@@ -9,16 +9,13 @@
 
 #include "sweeps/page/page_sections.hpp"
 #include "tests/sweeps/compare/grid_cells.hpp"
+#include "tests/sweeps/page/block_check.hpp"
 
 namespace depthgrid {
 namespace report_page_test {
 
 PageData data_of(const GridCells& cells) {
   return page_data(cells.listing, {}, {});
-}
-
-bool says(const std::string& page, const std::string& text) {
-  return page.find(text) != std::string::npos;
 }
 
 GridCells grid() {
@@ -34,11 +31,11 @@ GridCells grid() {
 TEST(ReportPage, SaysTheAnswerFirstAndOfWhatItIs) {
   const std::string page = report_page(data_of(grid()));
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"));
-  EXPECT_TRUE(says(page, "<h2 id=\"answer-title\">The answer</h2>"));
+  EXPECT_TRUE(contains(page, "<h2 id=\"answer-title\">The answer</h2>"));
   EXPECT_LT(page.find("id=\"answer\""), page.find("id=\"factors\""));
-  EXPECT_TRUE(says(page, "is better than"));
-  EXPECT_TRUE(says(page, "model.d_model"));
-  EXPECT_TRUE(says(page, "<code>depthgrid compare"));
+  EXPECT_TRUE(contains(page, "is better than"));
+  EXPECT_TRUE(contains(page, "model.d_model"));
+  EXPECT_TRUE(contains(page, "<code>depthgrid compare"));
   EXPECT_EQ(page, report_page(data_of(grid()))) << "the same store, the same bytes";
 }
 
@@ -61,27 +58,27 @@ TEST(ReportPage, WithoutAVerdictItSaysWhy) {
   for (const int width : {16, 32}) one.add({{"model.d_model", width}}, 0, 2 - 0.01 * width);
   one.listing.baseline[0] = true;
   const std::string page = report_page(data_of(one));
-  EXPECT_TRUE(says(page, "No verdict:"));
-  EXPECT_TRUE(says(page, "one seed says nothing of the spread"));
-  EXPECT_FALSE(says(page, "is better than"));
+  EXPECT_TRUE(contains(page, "No verdict:"));
+  EXPECT_TRUE(contains(page, "one seed says nothing of the spread"));
+  EXPECT_FALSE(contains(page, "is better than"));
   GridCells none = grid();
   for (CellSummary& cell : none.listing.cells) {
     cell.status = CellStatus::Diverged;
     cell.metrics.clear();
   }
   const std::string diverged = report_page(data_of(none));
-  EXPECT_TRUE(says(diverged, "no cell has completed: 15 diverged"));
-  EXPECT_TRUE(says(diverged, "Not in any mean: 15 diverged."));
+  EXPECT_TRUE(contains(diverged, "no cell has completed: 15 diverged"));
+  EXPECT_TRUE(contains(diverged, "Not in any mean: 15 diverged."));
 }
 
 TEST(ReportPage, LogsAreShownOnlyIfAskedFor) {
   GridCells cells = grid();
   cells.listing.cells[3].status = CellStatus::Failed;
   cells.listing.cells[3].problem = "canary in /home/me/x.log";
-  EXPECT_FALSE(says(report_page(data_of(cells)), "canary"));
+  EXPECT_FALSE(contains(report_page(data_of(cells)), "canary"));
   const std::string page = report_page(page_data(cells.listing, {}, {.logs = true}));
-  EXPECT_TRUE(says(page, "canary in …/x.log")) << "but no folder of this machine";
-  EXPECT_FALSE(says(page, "/home/me"));
+  EXPECT_TRUE(contains(page, "canary in …/x.log")) << "but no folder of this machine";
+  EXPECT_FALSE(contains(page, "/home/me"));
 }
 
 TEST(ReportPage, NamesOfAStoreAreText) {
@@ -90,8 +87,8 @@ TEST(ReportPage, NamesOfAStoreAreText) {
   cells.listing.description = "\"><img src=x>";
   cells.listing.cells[4].tag = "<b>tag</b>";
   const std::string page = report_page(data_of(cells));
-  for (const char* markup : {"<script>alert", "<img", "<b>"}) EXPECT_FALSE(says(page, markup));
-  EXPECT_TRUE(says(page, "&lt;script&gt;alert(1)"));
+  for (const char* markup : {"<script>alert", "<img", "<b>"}) EXPECT_FALSE(contains(page, markup));
+  EXPECT_TRUE(contains(page, "&lt;script&gt;alert(1)"));
 }
 
 TEST(ReportPage, SignsOfProbabilitiesAreEscaped) {
@@ -102,8 +99,8 @@ TEST(ReportPage, SignsOfProbabilitiesAreEscaped) {
   }
   cells.baseline("base");
   const std::string page = report_page(data_of(cells));
-  EXPECT_TRUE(says(page, "Holm p &lt;.0001"));
-  EXPECT_FALSE(says(page, "<.0001"));
+  EXPECT_TRUE(contains(page, "Holm p &lt;.0001"));
+  EXPECT_FALSE(contains(page, "<.0001"));
 }
 
 /// A cell that diverged says so in numbers, which are no text of a log.
@@ -114,11 +111,11 @@ TEST(ReportPage, WhyACellDivergedNeedsNoLogs) {
   cell.step = 17;
   cell.metrics = {{"train_loss", 123456.5}};
   const std::string page = report_page(data_of(cells));
-  EXPECT_TRUE(says(page, "diverged at step 17, training loss 123456"));
-  EXPECT_FALSE(says(page, "--include logs")) << "nothing is kept back";
+  EXPECT_TRUE(contains(page, "diverged at step 17, training loss 123456"));
+  EXPECT_FALSE(contains(page, "--include logs")) << "nothing is kept back";
   cells.listing.cells[3].status = CellStatus::Failed;
   cells.listing.cells[3].problem = "canary";
-  EXPECT_TRUE(says(report_page(data_of(cells)), "--include logs shows them here"));
+  EXPECT_TRUE(contains(report_page(data_of(cells)), "--include logs shows them here"));
 }
 
 TEST(ReportPage, TheAnswerIsASentenceAheadOfItsPictures) {
@@ -128,15 +125,15 @@ TEST(ReportPage, TheAnswerIsASentenceAheadOfItsPictures) {
   const std::size_t answer = page.find("<p class=\"answer\">");
   ASSERT_NE(answer, page.npos);
   EXPECT_LT(answer, page.find("<svg"));
-  EXPECT_TRUE(says(page, " differs from "));
+  EXPECT_TRUE(contains(page, " differs from "));
 }
 
 TEST(ReportPage, WhatDoesNotMatterHasItsNumber) {
   PageQuery query;
   query.comparison.margin = 0.125;
   const std::string page = report_page(page_data(grid().listing, query, {}));
-  EXPECT_TRUE(says(page, "A difference within δ = ± 0.125 nat does not matter."));
-  EXPECT_TRUE(says(page, "--margin 0.125</code>"));
+  EXPECT_TRUE(contains(page, "A difference within δ = ± 0.125 nat does not matter."));
+  EXPECT_TRUE(contains(page, "--margin 0.125</code>"));
 }
 
 TEST(ReportPage, EverySectionIsInTheTableOnce) {

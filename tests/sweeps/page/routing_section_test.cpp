@@ -1,7 +1,5 @@
 #include <cmath>
 #include <string>
-#include <string_view>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,31 +8,12 @@
 #include "sweeps/page/page_sections.hpp"
 #include "sweeps/page/report_page.hpp"
 #include "sweeps/page/token_texts.hpp"
+#include "tests/sweeps/page/block_check.hpp"
 #include "tests/sweeps/page/probed_grid.hpp"
 #include "tests/sweeps/picture/svg_check.hpp"
 
 namespace depthgrid {
 namespace routing_section_test {
-
-const PageChart* chart_of(const PageBlocks& blocks, std::string_view id) {
-  for (const PageBlock& block : blocks) {
-    const auto* const chart = std::get_if<PageChart>(&block);
-    if (chart != nullptr && chart->id == id) return chart;
-  }
-  return nullptr;
-}
-
-std::string texts_of(const PageBlocks& blocks) {
-  std::string out;
-  for (const PageBlock& block : blocks) {
-    if (const auto* const text = std::get_if<PageText>(&block)) out += text->text + "\n";
-  }
-  return out;
-}
-
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Layers 0 and 1, of which the second skips all but the first and the third of eight tokens.
 void add_mask(ProbedCell& cell, std::size_t) {
@@ -46,17 +25,17 @@ void add_mask(ProbedCell& cell, std::size_t) {
 TEST(RoutingSection, AMapSaysWhichTokensALayerExecutes) {
   ProbedGrid grid(2, 2, add_mask);
   const PageBlocks blocks = routing_section(page_data(grid.listing(), {}, {}));
-  const PageChart* const map = chart_of(blocks, "routing-map-1");
+  const PageChart* const map = chart_named(blocks, "routing-map-1");
   ASSERT_NE(map, nullptr);
   EXPECT_EQ(map->title, "Tokens that each layer executes: arm 1");
-  EXPECT_TRUE(says(map->alternative, "at step 5, seed 0, as the student chooses"));
-  EXPECT_TRUE(says(map->alternative, "layer 1 executes 2 of 8"));
+  EXPECT_TRUE(contains(map->alternative, "at step 5, seed 0, as the student chooses"));
+  EXPECT_TRUE(contains(map->alternative, "layer 1 executes 2 of 8"));
   EXPECT_EQ(checked_svg(map->svg).fault, "");
   ASSERT_EQ(map->numbers.rows.size(), 8U);
   EXPECT_EQ(map->numbers.columns.size(), 2U) << "position and layer 1, no token";
   EXPECT_EQ(map->numbers.rows[2].at(1), "1");
   EXPECT_EQ(map->numbers.rows[3].at(1), "0");
-  EXPECT_TRUE(says(texts_of(blocks), "--include tokens"));
+  EXPECT_TRUE(contains(words_of(blocks), "--include tokens"));
 }
 
 /// The texts of tokens are on the page only if they were asked for, and then as text.
@@ -68,18 +47,18 @@ TEST(RoutingSection, TokensAreTextThatCannotBreakOut) {
                                  "\x01",   "\"", "&",         "a"};
   data.probes.no_tokens = "";
   const PageBlocks blocks = routing_section(data);
-  const PageChart* const map = chart_of(blocks, "routing-map-0");
+  const PageChart* const map = chart_named(blocks, "routing-map-0");
   ASSERT_NE(map, nullptr);
   EXPECT_EQ(checked_svg(map->svg).fault, "");
   EXPECT_EQ(map->numbers.rows[2].at(1), "</script>") << "plain here, escaped by what writes it";
   const std::string page = report_page(data);
-  EXPECT_TRUE(says(page, "canary"));
-  EXPECT_TRUE(says(page, "&lt;/script&gt;"));
+  EXPECT_TRUE(contains(page, "canary"));
+  EXPECT_TRUE(contains(page, "&lt;/script&gt;"));
   EXPECT_EQ(occurrences(page, "</script>"), occurrences(page, "<script"));
-  EXPECT_FALSE(says(page, "\xE2\x80\xAE"));
-  EXPECT_FALSE(says(page, "\x01"));
+  EXPECT_FALSE(contains(page, "\xE2\x80\xAE"));
+  EXPECT_FALSE(contains(page, "\x01"));
   data.include.tokens = false;
-  EXPECT_TRUE(says(texts_of(routing_section(data)), "--include tokens"));
+  EXPECT_TRUE(contains(words_of(routing_section(data)), "--include tokens"));
 }
 
 TEST(TokenTexts, AreThoseOfTheSameProbeSetAlone) {
@@ -110,8 +89,8 @@ TEST(RoutingSection, WhyThereAreNoTokensIsSaid) {
   PageData data = page_data(grid.listing(), {}, {});
   data.include.tokens = true;
   data.probes.no_tokens = "the corpus has changed";
-  EXPECT_TRUE(says(texts_of(routing_section(data)),
-                   "Without the text of the tokens: the corpus has changed."));
+  EXPECT_TRUE(contains(words_of(routing_section(data)),
+                       "Without the text of the tokens: the corpus has changed."));
 }
 
 TEST(RoutingSection, ALongSequenceIsCutAndItsNumbersAreNot) {
@@ -122,9 +101,9 @@ TEST(RoutingSection, ALongSequenceIsCutAndItsNumbersAreNot) {
     cell.axis("mask_byte", numbers).numbers("routing_mask", bytes);
   });
   const PageBlocks blocks = routing_section(page_data(grid.listing(), {}, {}));
-  const PageChart* const map = chart_of(blocks, "routing-map-0");
+  const PageChart* const map = chart_named(blocks, "routing-map-0");
   ASSERT_NE(map, nullptr);
-  EXPECT_TRUE(says(map->alternative, "its first 256 of 320 tokens"));
+  EXPECT_TRUE(contains(map->alternative, "its first 256 of 320 tokens"));
   EXPECT_EQ(checked_svg(map->svg).of_class("hit").size(), 256U);
   EXPECT_EQ(map->numbers.rows.size(), 320U);
 }
@@ -141,7 +120,7 @@ TEST(RoutingSection, CapacityIsOfTheModeWhoseLossItIs) {
     }  // arm 2 skips nothing
   }
   const PageBlocks blocks = routing_section(page_data(listing, {}, {}));
-  const PageChart* const capacity = chart_of(blocks, "routing-capacity");
+  const PageChart* const capacity = chart_named(blocks, "routing-capacity");
   ASSERT_NE(capacity, nullptr);
   ASSERT_EQ(capacity->numbers.rows.size(), 2U);
   EXPECT_EQ(capacity->numbers.rows[0].at(1), "0.25");
@@ -152,7 +131,7 @@ TEST(RoutingSection, CapacityIsOfTheModeWhoseLossItIs) {
   EXPECT_NEAR(std::stod(capacity->numbers.rows[0].at(4)), mean + half, 1e-9);
   EXPECT_EQ(checked_svg(capacity->svg).of_class("interval").size(), 2U);
   listing.constant = {{"model.tdt.decider", std::string("threshold")}};
-  EXPECT_EQ(chart_of(routing_section(page_data(listing, {}, {})), "routing-capacity"), nullptr)
+  EXPECT_EQ(chart_named(routing_section(page_data(listing, {}, {})), "routing-capacity"), nullptr)
       << "one arm alone is no curve: of the other's own mode nothing is known";
 }
 
