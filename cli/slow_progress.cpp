@@ -15,13 +15,13 @@ constexpr std::chrono::seconds kFirstLine{2}, kBetweenLines{5};
 
 }  // namespace
 
-SlowProgress::SlowProgress(std::string verb, std::string what, Time begin)
-    : verb_(std::move(verb)), what_(std::move(what)), next_(begin + kFirstLine) {}
+SlowProgress::SlowProgress(std::string who, std::string what, Time begin)
+    : who_(std::move(who)), what_(std::move(what)), next_(begin + kFirstLine) {}
 
 std::string SlowProgress::line_at(Time now, std::size_t done, std::size_t all) {
   if (now < next_) return {};
   next_ = now + kBetweenLines;
-  return fmt::format("{}: {} of {} {}\n", verb_, grouped(static_cast<std::int64_t>(done)),
+  return fmt::format("{}: {} of {} {}\n", who_, grouped(static_cast<std::int64_t>(done)),
                      grouped(static_cast<std::int64_t>(all)), what_);
 }
 

@@ -12,8 +12,8 @@ class SlowProgress {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// @param what  of which `report` counts, e.g. "cells read".
-  SlowProgress(std::string verb, std::string what, Time begin = std::chrono::steady_clock::now());
+  /// @param who   begins each line: a verb or a store. @param what  is counted, e.g. "cells read".
+  SlowProgress(std::string who, std::string what, Time begin = std::chrono::steady_clock::now());
 
   /// The line to show now, "report: 1,200 of 10,000 cells read\n"; empty for none.
   std::string line_at(Time now, std::size_t done, std::size_t all);
@@ -22,7 +22,7 @@ class SlowProgress {
   void operator()(std::size_t done, std::size_t all);
 
  private:
-  std::string verb_, what_;
+  std::string who_, what_;
   Time next_;
 };
 

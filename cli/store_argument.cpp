@@ -1,11 +1,13 @@
 #include "cli/store_argument.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "cli/slow_progress.hpp"
 #include "core/base/error.hpp"
+#include "core/base/printable.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/compare/two_stage_record.hpp"
@@ -131,8 +133,9 @@ Store StoreArgument::open() const {
   return Store::open(folder);
 }
 
-Listing StoreArgument::listing() const {
-  const SlowProgress progress(folder.string(), "cells read");
+Listing StoreArgument::listing(ReadProgress told) const {
+  std::function<void(std::size_t, std::size_t)> progress;
+  if (told == ReadProgress::Told) progress = SlowProgress(printable(folder.string()), "cells read");
   if (!sweep) return list_store(open(), folder.string(), nullptr, progress);
   const Sweep matched =
       sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ std::filesystem::path default_store(const Sweep& sweep);
 /// --store, or default_store().
 std::filesystem::path store_of(const CommandLine& line, const Sweep& sweep);
 
+enum class ReadProgress : std::uint8_t { Told, Silent };
+
 /// The argument STORE (or --store) of status, results, logs and pack: the folder of a store, or a
 /// sweep file, which means its default store, or the name of a store in results/; if omitted, the
 /// only store in results/.
@@ -52,9 +55,10 @@ struct StoreArgument {
   bool absent() const;
   /// @throws StorageError (NoInput)
   Store open() const;
-  /// Cells of the store; for a sweep file without a store, all cells as pending. A large store,
-  /// which takes its time, says on stderr how far it has been read.
-  Listing listing() const;
+  /// Cells of the store; for a sweep file without a store, all cells as pending.
+  /// @param progress  says on stderr how far a large store has been read; not beside a display
+  ///                  that draws over its own lines.
+  Listing listing(ReadProgress progress = ReadProgress::Told) const;
 };
 
 /// The words of `[CELL…] [STORE]`: the last one is the store if it names a store or a file.

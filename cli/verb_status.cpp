@@ -34,8 +34,8 @@ struct Look {
   }
 };
 
-Look look_at(const StoreArgument& argument) {
-  Look out{argument.listing(), {}, {}};
+Look look_at(const StoreArgument& argument, ReadProgress progress = ReadProgress::Told) {
+  Look out{argument.listing(progress), {}, {}};
   const std::optional<Store> store =
       argument.absent() ? std::nullopt : std::optional(argument.open());
   out.numbers = numbers_now(out.listing, store ? &*store : nullptr);
@@ -99,7 +99,7 @@ int watch(const StoreArgument& argument, std::chrono::seconds every, bool json) 
   std::optional<SweepNumbers> before;
   Stopwatch since;
   for (;;) {
-    Look now = look_at(argument);
+    Look now = look_at(argument, ReadProgress::Silent);
     // Without boards, the rate is that of what the store has gained since the last look.
     const double seconds = since.seconds();
     since = Stopwatch();
