@@ -38,10 +38,6 @@ double margin_of(const CommandLine& line) {
 
 namespace {
 
-bool names_table(const std::string& name) {
-  return name.ends_with(".csv") && std::filesystem::is_regular_file(name);
-}
-
 /// A row of a table that has no id is known by its arm, its seed and its leaves.
 /// @throws UserError (Usage) if a cell of another store is the same one, unless stores are
 /// compared.

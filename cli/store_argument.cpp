@@ -88,6 +88,10 @@ fs::path store_of(const CommandLine& line, const Sweep& sweep) {
   return line.has("store") ? fs::path(line.text_of("store")) : default_store(sweep);
 }
 
+bool names_table(const std::string& argument) {
+  return argument.ends_with(".csv") && fs::is_regular_file(argument);
+}
+
 StoreArgument::StoreArgument(const CommandLine& line)
     : StoreArgument(line, line.text_of("STORE")) {}
 
@@ -96,7 +100,7 @@ StoreArgument::StoreArgument(const CommandLine& line, const std::string& given) 
   if (named.empty()) {
     folder = only_store();
   } else if (fs::is_regular_file(named)) {
-    if (named.ends_with(".csv")) {
+    if (names_table(named)) {
       throw UserError(ExitCode::Usage,
                       named +
                           " is a table, which `depthgrid compare` alone reads: the folder of a "

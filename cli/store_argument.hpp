@@ -33,6 +33,9 @@ std::filesystem::path default_store(const Sweep& sweep);
 /// --store, or default_store().
 std::filesystem::path store_of(const CommandLine& line, const Sweep& sweep);
 
+/// Whether an argument is a table of cells, a regular file that ends in ".csv".
+bool names_table(const std::string& argument);
+
 enum class ReadProgress : std::uint8_t { Told, Silent };
 
 /// The argument STORE (or --store) of status, results, logs and pack: the folder of a store, or a

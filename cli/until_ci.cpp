@@ -54,10 +54,10 @@ std::optional<TwoStageRequest> until_ci_of(const CommandLine& line) {
   const bool number =
       !text.empty() && text.size() < 7 && text.find_first_not_of("0123456789") == std::string::npos;
   out.max_seeds = number ? std::stoll(text) : 0;
-  if (out.max_seeds < static_cast<std::int64_t>(kFirstStage)) {
+  if (out.max_seeds < static_cast<std::int64_t>(kSteinFirstSeeds)) {
     throw UserError(
         ExitCode::Usage,
-        fmt::format("--max-seeds {}: a number of {} or more was expected", text, kFirstStage));
+        fmt::format("--max-seeds {}: a number of {} or more was expected", text, kSteinFirstSeeds));
   }
   return out;
 }

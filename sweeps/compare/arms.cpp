@@ -21,24 +21,11 @@ GroupFigures figures_of(const Listing& listing, const Design& design, const Comp
   });
 }
 
-std::vector<double> values_of(const GroupFigures& figures) {
-  std::vector<double> out;
-  for (const auto& [seed, value] : seed_averages(figures)) out.push_back(value);
-  return out;
-}
-
-void add_rows(const GroupFigures& figures, std::vector<std::size_t>& to) {
-  for (const auto& [seed, of_seed] : figures) {
-    for (const auto& [combination, figure] : of_seed) to.push_back(figure.row);
-  }
-}
-
 /// Why arms without a common seed cannot be compared: all cells must have one basis.
 BasisMismatch mismatch_of_all(const EvaluationBasis& basis, const GroupFigures& mine,
                               const GroupFigures& theirs) {
-  std::vector<std::size_t> rows;
-  add_rows(theirs, rows);
-  add_rows(mine, rows);
+  std::vector<std::size_t> rows = rows_of(theirs);
+  std::ranges::copy(rows_of(mine), std::back_inserter(rows));
   auto found = basis.mismatch_among(rows);
   return found ? std::move(found->second) : BasisMismatch();
 }
@@ -67,8 +54,8 @@ void compare(const Listing& listing, const EvaluationBasis& basis,
     const std::size_t other = theirs.begin()->second.begin()->second.row;
     if (!out.refused) out.refused = training_mismatch(listing, one, other, told);
     if (out.refused) return;
-    out.difference = welch_difference(values_of(mine), values_of(theirs));
-    out.baseline = summary_of(values_of(theirs));
+    out.difference = welch_difference(averages_of(mine), averages_of(theirs));
+    out.baseline = summary_of(averages_of(theirs));
     return;
   }
   out.difference = paired_difference(pairs.mine, pairs.theirs);
@@ -124,7 +111,7 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
       ArmMetric& metric = arm.metrics[name];
       metric.mixed = mismatch_within(basis, mine);
       if (metric.mixed) continue;
-      metric.sample = metric.all = summary_of(values_of(mine));
+      metric.sample = metric.all = summary_of(averages_of(mine));
       if (!arm.baseline) compare(listing, basis, told, mine, theirs, metric);
     }
   }

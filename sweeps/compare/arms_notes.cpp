@@ -57,8 +57,8 @@ std::string pairs_text(const ArmMetric& metric, const std::string& baseline) {
 }
 
 std::string refusal_text(const BasisMismatch& refused, const std::string& metric) {
-  return fmt::format("{} cannot be compared with the baseline's: {}{}{}", metric, refused.text(),
-                     refused.advice.empty() ? "" : "; ", refused.advice);
+  return fmt::format("{} cannot be compared with the baseline's: {}", metric,
+                     refused.text_and_advice());
 }
 
 /// Which seeds differences are of, and which differences there are none of.

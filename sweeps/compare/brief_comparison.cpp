@@ -72,7 +72,7 @@ Table brief_table(const Comparison& by_arm, const std::vector<const ComparedRow*
         line[3] = "refused";
       } else if (row->evidence && row->evidence->contrast.n > 0) {
         const PairedContrast& c = row->evidence->contrast;
-        line[3] = difference_text(c.mean, (c.interval.high - c.interval.low) / 2);
+        line[3] = difference_text(c.mean, c.interval.half_width());
         line[4] = interval_text(c.interval);
         if (!std::isnan(c.p)) line[5] = contrast_verdict_text(row->evidence->verdict);
       }

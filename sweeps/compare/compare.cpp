@@ -153,7 +153,7 @@ EffectTable effect_table(const ComparisonContext& context, const std::vector<std
   for (const ComparedGroup& group : design.groups) {
     ComparedRow& row = out.rows.emplace_back(group);
     const GroupFigures mine = group_figures(listing, design, group, context.figure);
-    for (const auto& [seed, value] : seed_averages(mine)) row.values.push_back(value);
+    row.values = averages_of(mine);
     row.all = summary_of(row.values);
     if (group.baseline || !design.baseline) continue;
     CombinationPairing pairing =

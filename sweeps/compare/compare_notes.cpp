@@ -33,8 +33,8 @@ std::string left_out_notes(const EffectTable& table) {
     if (!row.evidence) continue;
     const SeedPairs& pairs = row.evidence->pairs;
     if (pairs.refused) {
-      out += fmt::format("no difference for {}: {}{}{}\n", row.group.name, pairs.refused.text(),
-                         pairs.refused.advice.empty() ? "" : "; ", pairs.refused.advice);
+      out += fmt::format("no difference for {}: {}\n", row.group.name,
+                         pairs.refused.text_and_advice());
     }
     if (!row.evidence->compared_with.empty()) {
       out += fmt::format("{}: {}\n", row.group.name, row.evidence->compared_with);

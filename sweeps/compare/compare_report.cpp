@@ -18,10 +18,6 @@ namespace {
 
 constexpr double kSameMean = 1e-12;  // of the mean: less is rounding
 
-double half_of(const ConfidenceLimits& limits) {
-  return (limits.high - limits.low) / 2;
-}
-
 std::string limits_text(const ConfidenceLimits& limits, int decimals) {
   if (std::isnan(limits.low)) return "";
   return fmt::format(" [{:.{}f}, {:.{}f}]", limits.low, decimals, limits.high, decimals);
@@ -34,7 +30,7 @@ std::string difference_of(const ContrastEvidence& evidence) {
     return difference_text(d.value, (d.high - d.low) / 2);
   }
   if (evidence.censored) return "-";
-  return difference_text(evidence.contrast.mean, half_of(evidence.contrast.interval));
+  return difference_text(evidence.contrast.mean, evidence.contrast.interval.half_width());
 }
 
 std::string interval_of(const ContrastEvidence& evidence) {
@@ -219,7 +215,7 @@ std::string variance_text(const VarianceTable& table) {
   for (const InteractionContrast& one : table.interactions) {
     out += fmt::format("  {} at {} less at the baseline of {}: {} {}, p {} (exploratory)\n", one.a,
                        one.b, table.b,
-                       difference_text(one.contrast.mean, half_of(one.contrast.interval)),
+                       difference_text(one.contrast.mean, one.contrast.interval.half_width()),
                        interval_text(one.contrast.interval), probability_text(one.contrast.p));
   }
   return out;

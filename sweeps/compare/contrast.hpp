@@ -21,6 +21,8 @@ namespace depthgrid {
 /// Limits of an interval, in the unit of what it bounds.
 struct ConfidenceLimits {
   double low = kNaN, high = kNaN;
+
+  double half_width() const { return (high - low) / 2; }
 };
 
 /// Mean of the differences, with Student's t: t = mean / standard_error on ν degrees of freedom.

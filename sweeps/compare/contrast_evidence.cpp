@@ -10,12 +10,6 @@
 namespace depthgrid {
 namespace {
 
-std::vector<double> averages_of(const GroupFigures& figures) {
-  std::vector<double> out;
-  for (const auto& [seed, value] : seed_averages(figures)) out.push_back(value);
-  return out;
-}
-
 /// One side of a pair: reached if all of its cells have, and then their mean.
 Reached reached_by(const DerivedMetric& derived, const std::vector<WeightedRow>& cells) {
   Reached out{.reached = true, .at = 0};
@@ -76,14 +70,6 @@ std::size_t independent_pairs(const DerivedMetric* derived, const SeedPairs& pai
     }
   }
   return std::set<std::size_t>(group.begin(), group.end()).size();
-}
-
-std::vector<std::size_t> rows_of(const GroupFigures& figures) {
-  std::vector<std::size_t> out;
-  for (const auto& [seed, of_seed] : figures) {
-    for (const auto& [combination, figure] : of_seed) out.push_back(figure.row);
-  }
-  return out;
 }
 
 }  // namespace

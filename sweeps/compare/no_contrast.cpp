@@ -63,7 +63,7 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
           infinite || (row.evidence->contrast.n > 0 && !std::isfinite(row.evidence->contrast.mean));
       const BasisMismatch& mismatch = row.evidence->pairs.refused;
       if (mismatch && refused.empty()) {
-        refused = mismatch.text() + (mismatch.advice.empty() ? "" : "; " + mismatch.advice);
+        refused = mismatch.text_and_advice();
       }
     }
   }

@@ -32,7 +32,7 @@ std::string difference_text(double value, double half_width) {
 
 std::string interval_text(const ConfidenceLimits& limits) {
   if (std::isnan(limits.low) || std::isnan(limits.high)) return "-";
-  const int decimals = decimals_of((limits.high - limits.low) / 2);
+  const int decimals = decimals_of(limits.half_width());
   return fmt::format("[{:+.{}f}, {:+.{}f}]", limits.low, decimals, limits.high, decimals);
 }
 

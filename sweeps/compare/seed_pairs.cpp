@@ -118,6 +118,20 @@ std::map<std::int64_t, double> seed_averages(const GroupFigures& figures) {
   return out;
 }
 
+std::vector<double> averages_of(const GroupFigures& figures) {
+  std::vector<double> out;
+  for (const auto& [seed, value] : seed_averages(figures)) out.push_back(value);
+  return out;
+}
+
+std::vector<std::size_t> rows_of(const GroupFigures& figures) {
+  std::vector<std::size_t> out;
+  for (const auto& [seed, of_seed] : figures) {
+    for (const auto& [combination, figure] : of_seed) out.push_back(figure.row);
+  }
+  return out;
+}
+
 std::vector<double> SeedPairs::differences() const {
   std::vector<double> out(mine.size());
   for (std::size_t i = 0; i < mine.size(); ++i) out[i] = mine[i] - theirs[i];

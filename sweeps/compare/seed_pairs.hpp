@@ -32,6 +32,12 @@ GroupFigures group_figures(const Listing& listing, const Design& design, const C
 /// combination that another seed of the group has are left out.
 std::map<std::int64_t, double> seed_averages(const GroupFigures& figures);
 
+/// Their values.
+std::vector<double> averages_of(const GroupFigures& figures);
+
+/// The rows of all figures.
+std::vector<std::size_t> rows_of(const GroupFigures& figures);
+
 /// Combinations of two groups of which the means are compared with each other.
 struct PairedCombinations {
   std::vector<std::string> mine, theirs;

@@ -11,8 +11,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr std::size_t kSteinFirstSeeds = 5;  // below, t(n0 − 1) asks for far too many seeds
-constexpr double kSteinNoSpread = 1e-12;     // sd over mean: less is rounding of equal differences
+constexpr double kSteinNoSpread = 1e-12;  // sd over mean: less is rounding of equal differences
 
 void require_stein_first(std::size_t first_seeds) {
   if (first_seeds < kSteinFirstSeeds) {

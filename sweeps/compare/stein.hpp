@@ -45,6 +45,9 @@ namespace depthgrid {
 // variance, Ann. Math. Statist. 16 (1945), 243; Ray, J. R. Stat. Soc. B 19 (1957), 133; Chow &
 // Robbins, Ann. Math. Statist. 36 (1965), 457.
 
+/// Fewest seeds of stage one: below, t(n0 − 1) asks for far too many seeds.
+inline constexpr std::size_t kSteinFirstSeeds = 5;
+
 /// The rule, fixed before stage one. None of the numbers has a default that is accepted.
 struct SteinRule {
   std::size_t first_seeds = 0;  // n0 ≥ 5

@@ -53,13 +53,6 @@ std::vector<std::int64_t> seeds_of(const Listing& listing) {
   return out;
 }
 
-std::string baseline_arm(const Listing& listing) {
-  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
-    if (listing.baseline[row]) return listing.cells[row].arm;
-  }
-  return {};
-}
-
 /// "deep,s3, deep,s4 and 2 more"; empty if no cell has this status.
 std::string cells_text(const Listing& listing, std::initializer_list<CellStatus> statuses) {
   std::vector<std::string> names;
@@ -110,11 +103,11 @@ void check_two_stage(const Sweep& sweep, const TwoStageRequest& request) {
   const auto refuse = [](const std::string& why) {
     throw UserError(ExitCode::Usage, "--until-ci: " + why);
   };
-  if (seeds.size() < kFirstStage) {
+  if (seeds.size() < kSteinFirstSeeds) {
     refuse(
         fmt::format("stage one needs {} seeds or more, this sweep has {}: seeds: {} in the sweep "
                     "file, or --set seeds={}",
-                    kFirstStage, seeds.size(), kFirstStage, kFirstStage));
+                    kSteinFirstSeeds, seeds.size(), kSteinFirstSeeds, kSteinFirstSeeds));
   }
   if (static_cast<std::int64_t>(seeds.size()) > request.max_seeds) {
     refuse(fmt::format("this sweep has {} seeds, --max-seeds allows {}", seeds.size(),
@@ -171,7 +164,7 @@ std::optional<TwoStageRecord> decide_two_stage(const Listing& listing,
   out.asked = request.half_width;
   out.max_seeds = request.max_seeds;
   out.first_seeds = seeds_of(listing);
-  out.baseline = baseline_arm(listing);
+  out.baseline = comparison.effects.front().baseline_name;
   const StageCells cells(listing, listing.store, listing.metric);
   const WantedWidth wanted = wanted_width(request.half_width);
   out.half_width = wanted.number;

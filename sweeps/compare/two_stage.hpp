@@ -21,9 +21,6 @@ struct TwoStageRequest {
   std::int64_t max_seeds = 100;
 };
 
-/// Fewest seeds of a first stage.
-inline constexpr std::size_t kFirstStage = 5;
-
 /// @throws UserError (Usage) unless `half_width` is such a number and the sweep has five seeds or
 ///         more, a metric, a baseline and another arm.
 void check_two_stage(const Sweep& sweep, const TwoStageRequest& request);

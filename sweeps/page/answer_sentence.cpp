@@ -36,7 +36,7 @@ std::string differs_part(const Comparison& comparison, const EffectTable& effect
     const PairedContrast& c = e.contrast;
     const bool better = (c.mean < 0) == (comparison.goal != "maximize");
     parts.push_back(fmt::format("{}{} by {} {}{} ({})", rows[i]->group.name, against,
-                                difference_text(c.mean, (c.interval.high - c.interval.low) / 2),
+                                difference_text(c.mean, c.interval.half_width()),
                                 interval_text(c.interval), unit, better ? "better" : "worse"));
   }
   if (rows.size() > kMostNamed) {

@@ -25,7 +25,7 @@ std::string difference_entry(const ContrastEvidence& e) {
     return difference_text(e.unpaired->value, (e.unpaired->high - e.unpaired->low) / 2);
   if (e.censored) return "-";
   const PairedContrast& c = e.contrast;
-  return difference_text(c.mean, (c.interval.high - c.interval.low) / 2);
+  return difference_text(c.mean, c.interval.half_width());
 }
 
 std::string interval_entry(const ContrastEvidence& e) {

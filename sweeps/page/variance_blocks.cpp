@@ -171,7 +171,7 @@ PageTable interactions_table(const VarianceTable& variance) {
   for (const InteractionContrast& one : variance.interactions) {
     const PairedContrast& c = one.contrast;
     out.table.rows.push_back({one.a, fmt::format("{} = {}", variance.b, one.b),
-                              difference_text(c.mean, (c.interval.high - c.interval.low) / 2),
+                              difference_text(c.mean, c.interval.half_width()),
                               interval_text(c.interval), probability_text(c.p)});
     out.exact.rows.push_back({one.a, one.b, exact_number(c.mean), exact_number(c.interval.low),
                               exact_number(c.interval.high), exact_number(c.p),
@@ -220,7 +220,7 @@ PageBlocks single_level_blocks(const Comparison& comparison) {
       const PairedContrast& c = row.evidence->contrast;
       out.table.rows.push_back({fmt::format("{} = {}", table.factor, row.group.name), table.within,
                                 table.baseline_name, std::to_string(c.n),
-                                difference_text(c.mean, (c.interval.high - c.interval.low) / 2),
+                                difference_text(c.mean, c.interval.half_width()),
                                 interval_text(c.interval), probability_text(c.p),
                                 verdict_word(*row.evidence, comparison.margin)});
     }

@@ -48,6 +48,10 @@ Value digest_value(double digest) {
 
 }  // namespace
 
+std::string BasisMismatch::text_and_advice() const {
+  return text() + (advice.empty() ? "" : "; " + advice);
+}
+
 std::string BasisMismatch::text() const {
   constexpr std::size_t kMost = 3;
   std::string out;

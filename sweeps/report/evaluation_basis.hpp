@@ -26,6 +26,8 @@ struct BasisMismatch {
   explicit operator bool() const { return !differences.empty(); }
   /// "eval.final_windows is 16, there null; data.join is …": at most three of them.
   std::string text() const;
+  /// The same, and the advice if there is some.
+  std::string text_and_advice() const;
 };
 
 /// What the figures of one metric are measured on, cell by cell: the same text as the same tokens,
