@@ -110,7 +110,7 @@ TwoStageAnswer answer_of(const Listing& listing, const std::string& store,
                          const TwoStageRecord& record, const TwoStageQuestion& question) {
   TwoStageAnswer out{store, "", record, other_question(listing, store, record, question), {}};
   if (!out.not_shown.empty()) return out;
-  std::vector<std::string> told = factor_names(listing);  // as of arms
+  std::vector<std::string> told = leaves_of_arms(listing);
   told.insert(told.end(), question.allowed.begin(), question.allowed.end());
   const StageCells cells(listing, store, record.metric);
   for (const TwoStageContrast& one : record.contrasts) {
