@@ -1,5 +1,7 @@
 #include "cli/run_report.hpp"
 
+#include <utility>
+
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/log.hpp"
@@ -36,11 +38,11 @@ bool report_run(const CommandLine& line, const Sweep& sweep, const std::filesyst
   const Store store = Store::open(folder);
   if (!has_plan(store)) return false;
   const Sweep planned = sweep.goals.empty() ? sweep : load_planned_sweep(line);
-  const RunSummary summary = conclude_run(store, planned, folder.string(), stopped,
-                                          progress == "auto" ? Terminal::find() : std::nullopt);
+  RunSummary summary = conclude_run(store, planned, folder.string(), stopped,
+                                    progress == "auto" ? Terminal::find() : std::nullopt);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   const bool shown = progress == "auto" && !stopped;
-  if (shown) tell(printable(closing_comparison(store, planned, folder.string())));
+  if (shown) tell(printable(closing_comparison(std::move(summary.listing))));
   tell((progress == "json" ? summary_json(summary) : printable(summary_text(summary))) + '\n');
   return summary.failed > 0 || summary.damaged > 0;
 }

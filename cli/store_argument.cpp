@@ -70,12 +70,11 @@ std::optional<SweepSize> count_sweep(const CommandLine& line) {
 }
 
 Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {
-  Sweep sweep = load_sweep(line);
-  if (sweep.goals.empty()) return sweep;
-  const fs::path store = store_of(line, sweep);
   SweepRequest request = request_of(line, line.required("FILE"));
-  with_added_seeds(request, [&store](const Sweep&) { return store; });
-  return matched_sweep(request, store, described_amounts(), effort);
+  const auto place = [&line](const Sweep& read) { return store_of(line, read); };
+  Sweep sweep = with_added_seeds(request, place);
+  if (sweep.goals.empty()) return sweep;
+  return matched_sweep(request, store_of(line, sweep), described_amounts(), effort);
 }
 
 fs::path default_store(const Sweep& sweep) {

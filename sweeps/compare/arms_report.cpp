@@ -236,7 +236,6 @@ Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::str
                             "refused"}) {
     table.columns.push_back({title});
   }
-  const auto number = [](double x) { return std::isnan(x) ? std::string() : shortest(x); };
   for (const ArmResults& arm : comparison.arms) {
     for (const std::string& name : metrics) {
       const ArmMetric& metric = arm.metrics.at(name);
@@ -250,15 +249,15 @@ Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::str
                             missing_text(arm.counts),
                             name,
                             std::to_string(metric.sample.n),
-                            number(metric.sample.mean),
-                            number(metric.sample.sd),
-                            number(d.value),
-                            number(d.low),
-                            number(d.high),
-                            number(d.degrees),
+                            exact_number(metric.sample.mean),
+                            exact_number(metric.sample.sd),
+                            exact_number(d.value),
+                            exact_number(d.low),
+                            exact_number(d.high),
+                            exact_number(d.degrees),
                             pairs ? std::to_string(d.n) : "",
                             metric.difference ? std::string(name_of(d.kind)) : "",
-                            number(metric.baseline.mean),
+                            exact_number(metric.baseline.mean),
                             fmt::format("{}", fmt::join(metric.left_out, " ")),
                             fmt::format("{}", fmt::join(metric.baseline_left_out, " ")),
                             (metric.mixed ? metric.mixed : metric.refused).text()});

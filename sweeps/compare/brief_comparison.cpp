@@ -61,8 +61,7 @@ Table brief_table(const Comparison& by_arm, const std::vector<const ComparedRow*
     out.columns.push_back({"verdict"});
   }
   for (const ComparedRow* row : rows) {
-    const bool paired = row->evidence && row->evidence->sample.n > 0;
-    const SampleSummary& sample = paired ? row->evidence->sample : row->all;
+    const SampleSummary& sample = row->shown();
     std::vector<std::string> line = {
         shortened(row->group.name, name_width) + (row->group.baseline ? " *" : ""),
         mean_text(sample), std::to_string(sample.n)};
@@ -122,9 +121,8 @@ std::string brief_comparison(const Listing& listing, const Comparison& by_arm,
   return text + fmt::format("more: depthgrid compare {} (a factor: --by NAME)\n", listing.store);
 }
 
-std::string closing_comparison(const Store& store, const Sweep& sweep, const std::string& name) {
+std::string closing_comparison(Listing listing) {
   try {
-    Listing listing = list_store(store, name, &sweep);
     keep_plan(listing);
     const std::vector<std::size_t> rows = select_cells(listing, {});
     const Comparison comparison = compare_cells(listing, rows, {});

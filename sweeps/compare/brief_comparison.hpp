@@ -15,8 +15,8 @@ std::string brief_comparison(const Listing& listing, const Comparison& by_arm,
                              const std::optional<NoContrast>& problem, Terminal::Size size);
 
 /// The same of a store whose run has ended, fitted to the terminal (120 columns without one). Where
-/// the arms cannot be compared it says why: that is no failure of the run. @param name  of the
-/// store.
-std::string closing_comparison(const Store& store, const Sweep& sweep, const std::string& name);
+/// the arms cannot be compared it says why: that is no failure of the run.
+/// @param listing  of the sweep in its store (RunSummary::listing).
+std::string closing_comparison(Listing listing);
 
 }  // namespace depthgrid

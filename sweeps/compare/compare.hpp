@@ -38,6 +38,10 @@ struct ComparedRow {
   SampleSummary all;  // seeds of the group alone; of the baseline itself, what is shown
   std::vector<double> values = {};           // of these seeds
   std::optional<ContrastEvidence> evidence;  // nothing for the baseline
+
+  bool compared() const { return evidence && evidence->sample.n > 0; }
+  /// What is shown: of the pairs where it is compared, else of all its seeds.
+  const SampleSummary& shown() const { return compared() ? evidence->sample : all; }
 };
 
 /// The groups of one factor; with `within`, at one level of another.

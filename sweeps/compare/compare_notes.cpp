@@ -73,7 +73,7 @@ std::string left_out_notes(const EffectTable& table) {
   return out;
 }
 
-std::string common_notes(const Comparison& comparison) {
+std::string common_notes(const Comparison& comparison, bool marks) {
   std::size_t pairs = 0, undecided = 0, compared = 0;
   for (const EffectTable& table : comparison.effects) {
     for (const ComparedRow& row : table.rows) {
@@ -85,15 +85,15 @@ std::string common_notes(const Comparison& comparison) {
     }
   }
   if (compared == 0) return {};
-  std::string out =
-      "* baseline; difference: level − baseline, of means over the seeds of both (the n pairs)\n";
+  std::string out = marks ? "* baseline; " : "";
+  out += "difference: level − baseline, of means over the seeds of both (the n pairs)\n";
   if (pairs >= 2) {
     out += fmt::format(
-        "p: t test of the pairs; Holm p and `all at once`: of the family of {} contrast{} (all of "
-        "--by {}{})\nimproved: share of seeds; detectable: by a single test with power .8, at "
-        "these "
-        "seeds; seeds for this: to detect a difference of this size\n",
-        comparison.family, comparison.family == 1 ? "" : "s", fmt::join(comparison.by, ", "),
+        "p: t test of the pairs; Holm p and {}: of the family of {} contrast{} (all of --by {}{})\n"
+        "improved: share of seeds; detectable: by a single test with power .8, at these seeds; "
+        "seeds for this: to detect a difference of this size\n",
+        marks ? "`all at once`" : "all at once", comparison.family,
+        comparison.family == 1 ? "" : "s", fmt::join(comparison.by, ", "),
         comparison.within.empty() ? "" : ", at each level of " + comparison.within);
     const double least = std::pow(2.0, 1 - static_cast<double>(pairs));
     if (least >= kVerdictLevel) {

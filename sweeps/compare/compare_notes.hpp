@@ -10,6 +10,7 @@ namespace depthgrid {
 std::string left_out_notes(const EffectTable& table);
 
 /// Below all tables: what their columns are.
-std::string common_notes(const Comparison& comparison);
+/// @param marks  those of a terminal: "*" of the baseline, backticks around a column's title.
+std::string common_notes(const Comparison& comparison, bool marks);
 
 }  // namespace depthgrid

@@ -80,8 +80,8 @@ std::vector<TableColumn> effect_titles(const EffectColumns& columns, const std::
 
 std::vector<std::string> effect_entries(const ComparedRow& row, const EffectColumns& columns,
                                         std::optional<double> margin) {
-  const bool compared = row.evidence && row.evidence->sample.n > 0;
-  const SampleSummary& sample = compared ? row.evidence->sample : row.all;
+  const bool compared = row.compared();
+  const SampleSummary& sample = row.shown();
   std::vector<std::string> out = {mean_text(sample), std::to_string(sample.n)};
   if (!row.evidence) {
     out.resize(effect_titles(columns, "").size());
@@ -252,7 +252,8 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
   for (const VarianceTable& table : comparison.variance) out += variance_text(table);
   std::ranges::sort(rows);
   rows.erase(std::ranges::unique(rows).begin(), rows.end());
-  return out + common_notes(comparison) + tables_note(listing) + provenance_notes(listing, rows);
+  return out + common_notes(comparison, true) + tables_note(listing) +
+         provenance_notes(listing, rows);
 }
 
 }  // namespace depthgrid

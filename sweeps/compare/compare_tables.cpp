@@ -6,6 +6,7 @@
 
 #include "core/base/json_text.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/compare/number_text.hpp"
 #include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/provenance_notes.hpp"
@@ -221,12 +222,10 @@ Table comparison_csv_table(const Comparison& comparison) {
                             "compared_with"}) {
     out.columns.push_back({title});
   }
-  const auto real = [](double x) { return std::isnan(x) ? std::string() : shortest(x); };
   for (const EffectTable& table : comparison.effects) {
     for (const ComparedRow& row : table.rows) {
       const ContrastEvidence e = row.evidence.value_or(ContrastEvidence{});
-      const bool compared = row.evidence && e.sample.n > 0;
-      const SampleSummary& own = compared ? e.sample : row.all;
+      const SampleSummary& own = row.shown();
       const bool family = row.evidence && !table.exploratory;
       const bool tested = !std::isnan(e.p());
       const MeanDifference w = e.unpaired.value_or(MeanDifference{});
@@ -241,30 +240,30 @@ Table comparison_csv_table(const Comparison& comparison) {
                           comparison.metric,
                           comparison.sees_future ? "true" : "false",
                           std::to_string(own.n),
-                          real(own.mean),
-                          real(own.sd),
-                          real(e.baseline.mean),
-                          real(welch ? w.value : e.contrast.mean),
-                          real(welch ? w.low : e.contrast.interval.low),
-                          real(welch ? w.high : e.contrast.interval.high),
-                          real(welch ? w.degrees : e.contrast.degrees),
-                          real(e.contrast.t),
-                          real(e.p()),
-                          family ? real(e.holm) : "",
-                          family ? real(e.simultaneous.low) : "",
-                          family ? real(e.simultaneous.high) : "",
-                          real(e.flips.p),
-                          real(e.effect.g),
-                          real(e.effect.g_interval.low),
-                          real(e.effect.g_interval.high),
-                          real(e.effect.d_z),
-                          real(e.g_av),
-                          real(e.improved.share),
-                          real(e.improved.interval.low),
-                          real(e.improved.interval.high),
-                          real(e.equivalence.p),
-                          real(e.detectable),
-                          std::isfinite(e.seeds_needed) ? real(e.seeds_needed) : "",
+                          exact_number(own.mean),
+                          exact_number(own.sd),
+                          exact_number(e.baseline.mean),
+                          exact_number(welch ? w.value : e.contrast.mean),
+                          exact_number(welch ? w.low : e.contrast.interval.low),
+                          exact_number(welch ? w.high : e.contrast.interval.high),
+                          exact_number(welch ? w.degrees : e.contrast.degrees),
+                          exact_number(e.contrast.t),
+                          exact_number(e.p()),
+                          family ? exact_number(e.holm) : "",
+                          family ? exact_number(e.simultaneous.low) : "",
+                          family ? exact_number(e.simultaneous.high) : "",
+                          exact_number(e.flips.p),
+                          exact_number(e.effect.g),
+                          exact_number(e.effect.g_interval.low),
+                          exact_number(e.effect.g_interval.high),
+                          exact_number(e.effect.d_z),
+                          exact_number(e.g_av),
+                          exact_number(e.improved.share),
+                          exact_number(e.improved.interval.low),
+                          exact_number(e.improved.interval.high),
+                          exact_number(e.equivalence.p),
+                          exact_number(e.detectable),
+                          std::isfinite(e.seeds_needed) ? exact_number(e.seeds_needed) : "",
                           tested ? std::string(contrast_verdict_text(e.verdict)) : "",
                           fmt::format("{}", fmt::join(e.pairs.seeds, " ")),
                           e.pairs.refused.text(),

@@ -36,6 +36,10 @@ std::string interval_text(const ConfidenceLimits& limits) {
   return fmt::format("[{:+.{}f}, {:+.{}f}]", limits.low, decimals, limits.high, decimals);
 }
 
+std::string exact_number(double value) {
+  return std::isnan(value) ? std::string() : shortest(value);
+}
+
 std::string probability_text(double p) {
   if (std::isnan(p)) return "-";
   if (p < 1e-4) return "<.0001";

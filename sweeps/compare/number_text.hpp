@@ -21,6 +21,9 @@ std::string difference_text(double value, double half_width);
 /// "[-0.0081, -0.0037]", with two digits of the half-width; "-" without limits.
 std::string interval_text(const ConfidenceLimits& limits);
 
+/// In full precision, for a CSV; empty for NaN.
+std::string exact_number(double value);
+
 /// Three digits, "<.0001" below that, "-" for NaN.
 std::string probability_text(double p);
 

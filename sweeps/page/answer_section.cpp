@@ -85,10 +85,8 @@ PageBlocks answer_section(const PageData& data) {
   const EffectTable& effects = arms.effects.front();
   const std::string command = compare_command(data, {});
   out.emplace_back(means_chart(arms, effects, "answer-means", command));
-  for (PageBlock& block : effects_blocks(arms, effects, "answer", command)) {
-    out.push_back(std::move(block));
-  }
-  add_notes(out, common_notes(arms));
+  add_blocks(out, effects_blocks(arms, effects, "answer", command));
+  add_notes(out, common_notes(arms, false));
   add_staged(out, data);
   out.emplace_back(answer_text(PageText::Kind::Command, command));
   return out;

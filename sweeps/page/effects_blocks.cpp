@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,8 +61,7 @@ Table effects_table(const EffectTable& effects, std::optional<double> margin) {
             {}};
   if (lacking) out.columns.push_back({"missing cells"});
   for (const ComparedRow& row : effects.rows) {
-    const bool paired = row.evidence && row.evidence->sample.n > 0;
-    const SampleSummary& sample = paired ? row.evidence->sample : row.all;
+    const SampleSummary& sample = row.shown();
     std::vector<std::string> line = {row.group.name + (row.group.baseline ? " (baseline)" : ""),
                                      mean_text(sample), std::to_string(sample.n)};
     if (row.evidence) {
@@ -138,10 +136,6 @@ std::string trend_note(const EffectTable& effects) {
 
 }  // namespace
 
-std::string exact_number(double value) {
-  return std::isnan(value) ? std::string() : shortest(value);
-}
-
 std::string verdict_word(const ContrastEvidence& evidence, std::optional<double> margin) {
   if (evidence.pairs.refused) return "refused";
   if (std::isnan(evidence.p())) return {};
@@ -151,11 +145,7 @@ std::string verdict_word(const ContrastEvidence& evidence, std::optional<double>
   return std::string(contrast_verdict_text(evidence.verdict));
 }
 
-void add_notes(PageBlocks& out, const std::string& text) {
-  // Marks of a terminal's tables, which those of a page do not have.
-  constexpr std::string_view kMark = "* baseline; ";
-  std::string lines = text.starts_with(kMark) ? text.substr(kMark.size()) : text;
-  std::erase(lines, '`');
+void add_notes(PageBlocks& out, const std::string& lines) {
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     if (end > at) out.emplace_back(PageText{PageText::Kind::Note, lines.substr(at, end - at)});

@@ -21,7 +21,4 @@ void add_notes(PageBlocks& out, const std::string& lines);
 /// "no effect beyond 0.005", "differs", "undecided", "refused"; empty without a p.
 std::string verdict_word(const ContrastEvidence& evidence, std::optional<double> margin);
 
-/// For a CSV: all digits, empty for NaN.
-std::string exact_number(double value);
-
 }  // namespace depthgrid

@@ -18,10 +18,6 @@
 namespace depthgrid {
 namespace {
 
-void add_blocks(PageBlocks& out, PageBlocks blocks) {
-  for (PageBlock& block : blocks) out.push_back(std::move(block));
-}
-
 /// One factor; where no contrast has a number, the reason.
 void add_factor(PageBlocks& out, const PageData& data, const EffectTable& effects,
                 const std::string& id, const std::string& command) {
@@ -80,7 +76,7 @@ PageBlocks factors_section(const PageData& data) {
     add_blocks(out, std::move(blocks));
   }
   add_blocks(out, single_level_blocks(all));
-  add_notes(out, common_notes(all));
+  add_notes(out, common_notes(all, false));
   out.emplace_back(PageText{PageText::Kind::Command, command});
   return out;
 }

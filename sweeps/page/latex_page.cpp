@@ -111,11 +111,6 @@ class BlockLatex {
   }
 };
 
-bool is_latex_item(const PageBlock& block) {
-  const auto* const text = std::get_if<PageText>(&block);
-  return text != nullptr && text->kind == PageText::Kind::Item;
-}
-
 }  // namespace
 
 std::string latex_page(std::span<const PagePart> parts, std::string_view title) {
@@ -125,10 +120,10 @@ std::string latex_page(std::span<const PagePart> parts, std::string_view title) 
     out += fmt::format("\\section{{{}}}\n\n", latex_text(part.title));
     bool list = false;
     for (const PageBlock& block : part.blocks) {
-      if (is_latex_item(block) != list) {
+      if (is_item(block) != list) {
         out += list ? "\\end{itemize}\n\n" : "\\begin{itemize}\n";
       }
-      list = is_latex_item(block);
+      list = is_item(block);
       out += std::visit(BlockLatex(), block);
     }
     if (list) out += "\\end{itemize}\n\n";

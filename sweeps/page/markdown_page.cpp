@@ -91,11 +91,6 @@ class BlockMarkdown {
   }
 };
 
-bool is_markdown_item(const PageBlock& block) {
-  const auto* const text = std::get_if<PageText>(&block);
-  return text != nullptr && text->kind == PageText::Kind::Item;
-}
-
 }  // namespace
 
 std::string markdown_text(std::string_view text) {
@@ -130,8 +125,8 @@ std::string markdown_page(std::span<const PagePart> parts, std::string_view titl
     out += fmt::format("## {}\n\n", markdown_text(part.title));
     bool list = false;
     for (const PageBlock& block : part.blocks) {
-      if (list && !is_markdown_item(block)) out += "\n";
-      list = is_markdown_item(block);
+      if (list && !is_item(block)) out += "\n";
+      list = is_item(block);
       out += std::visit(BlockMarkdown(), block);
     }
     if (list) out += "\n";

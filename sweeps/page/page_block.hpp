@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct PageChart {
   Table numbers = {};        // what is drawn, in full precision; shown as CSV
   std::string command = {};  // that gives the numbers; empty: page_parts() names that of the page
   /// Of one of several pictures ("probe-9-0", "probe-9-1") whose numbers are with another one of
-  /// them: that one's id. Set by page_parts().
+  /// them: that one's id.
   std::string numbers_with = {};
 };
 
@@ -65,5 +66,15 @@ struct PageLive {
 
 using PageBlock = std::variant<PageChart, PageTable, PageText, PageLive>;
 using PageBlocks = std::vector<PageBlock>;
+
+inline void add_blocks(PageBlocks& out, PageBlocks blocks) {
+  for (PageBlock& block : blocks) out.push_back(std::move(block));
+}
+
+/// A line of a list: several of them, one after the other, are one list.
+inline bool is_item(const PageBlock& block) {
+  const auto* const text = std::get_if<PageText>(&block);
+  return text != nullptr && text->kind == PageText::Kind::Item;
+}
 
 }  // namespace depthgrid

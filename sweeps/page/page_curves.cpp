@@ -106,13 +106,11 @@ PageCurves page_curves(const Listing& listing, const std::vector<std::string>& n
   const std::vector<LineMember> members = line_members(listing, by_arm, out.lines);
   const std::size_t every =
       std::max<std::size_t>(1, (members.size() + kMostCurves - 1) / kMostCurves);
-  std::vector<CellSeries> kept;  // of the line that is being read
+  std::vector<const CellSeries*> kept;  // of the line that is being read, in out.completed
   std::set<std::int64_t> seeds;
   const auto finish = [&](std::size_t line) {
-    std::vector<const CellSeries*> series;
-    for (const CellSeries& one : kept) series.push_back(&one);
     ArmCurve& into = out.lines[line];
-    ArmCurve curve = arm_curve(series);
+    ArmCurve curve = arm_curve(kept);
     into.band = std::move(curve.band);
     into.n = std::move(curve.n);
     into.seeds = curve.seeds;
@@ -134,9 +132,10 @@ PageCurves page_curves(const Listing& listing, const std::vector<std::string>& n
       if (!series || series->steps.empty()) continue;
       ++out.cells_with_curve;
       const CellSummary& cell = listing.cells[row];
-      const bool counts = cell.status == CellStatus::Completed && seeds.insert(cell.seed).second;
-      if (counts) kept.push_back(*series);
-      if (cell.status == CellStatus::Completed) out.completed.emplace(row, *series);
+      if (cell.status == CellStatus::Completed) {
+        const auto at = out.completed.emplace(row, *series).first;
+        if (seeds.insert(cell.seed).second) kept.push_back(&at->second);
+      }
       if (number % every == 0) out.cells.push_back({row, line, std::move(*series)});
     }
     finish(line);

@@ -10,6 +10,16 @@
 namespace depthgrid {
 namespace {
 
+/// csv_of(), every entry as mailed_text().
+std::string mailed_csv(const Table& table) {
+  Table out = table;
+  for (TableColumn& column : out.columns) column.title = mailed_text(column.title);
+  for (auto& row : out.rows) {
+    for (std::string& entry : row) entry = mailed_text(entry);
+  }
+  return csv_of(out);
+}
+
 /// The files that belong to a block.
 class BlockFiles {
  public:
@@ -32,15 +42,6 @@ class BlockFiles {
 };
 
 }  // namespace
-
-std::string mailed_csv(const Table& table) {
-  Table out = table;
-  for (TableColumn& column : out.columns) column.title = mailed_text(column.title);
-  for (auto& row : out.rows) {
-    for (std::string& entry : row) entry = mailed_text(entry);
-  }
-  return csv_of(out);
-}
 
 std::vector<PageFile> page_files(std::span<const PagePart> parts, std::string_view title,
                                  PageFormat format) {

@@ -27,7 +27,4 @@ enum class PageFormat : std::uint8_t {
 std::vector<PageFile> page_files(std::span<const PagePart> parts, std::string_view title,
                                  PageFormat format);
 
-/// csv_of(), every entry as mailed_text().
-std::string mailed_csv(const Table& table);
-
 }  // namespace depthgrid

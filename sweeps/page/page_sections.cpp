@@ -27,24 +27,6 @@ constexpr std::array kSections = {
     PageSection{"provenance", "Where it comes from", provenance_section},
 };
 
-std::string_view family_of(std::string_view id) {
-  return id.substr(0, id.rfind('-'));
-}
-
-/// PageChart::numbers_with.
-void join_numbers(PageBlocks& blocks) {
-  const PageChart* told = nullptr;
-  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-    auto* const chart = std::get_if<PageChart>(&*block);
-    if (chart == nullptr) continue;
-    if (!chart->numbers.rows.empty()) {
-      told = chart;
-    } else if (told != nullptr && family_of(told->id) == family_of(chart->id)) {
-      chart->numbers_with = told->id;
-    }
-  }
-}
-
 }  // namespace
 
 std::span<const PageSection> page_sections() {
@@ -65,7 +47,6 @@ std::vector<PagePart> page_parts(const PageData& data) {
         if (table->id.empty()) table->id = fmt::format("{}-table-{}", section.id, number);
       }
     }
-    join_numbers(blocks);
     if (!blocks.empty()) out.push_back({section.id, section.title, std::move(blocks)});
   }
   return out;

@@ -145,8 +145,13 @@ void add_maps(PageBlocks& out, const SeenPicture& seen) {
     text.y_label = seen.picture.by_label;
     // The numbers of all arms stand below the last one.
     const bool last = i + 1 == shown.size();
-    add_chart(out, text, heat_map(data, text),
-              last ? sight_table(seen.picture, seen.sights, seen.arms) : Table());
+    PageChart chart{text.id, text.title, text.description, heat_map(data, text)};
+    if (last) {
+      chart.numbers = sight_table(seen.picture, seen.sights, seen.arms);
+    } else {
+      chart.numbers_with = fmt::format("probe-{}-{}", seen.number, shown.back().arm);
+    }
+    out.emplace_back(std::move(chart));
   }
   if (shown.size() == seen.sights.size()) return;
   out.emplace_back(
@@ -162,6 +167,28 @@ std::vector<ArmSight> drawn_sights(const std::vector<ArmSight>& sights) {
     const bool any = std::ranges::any_of(sight.mean, [](double v) { return std::isfinite(v); });
     if (any) out.push_back(sight);
   }
+  return out;
+}
+
+/// Which cells were read, unless it is all of them, and how to get the numbers of these variables
+/// out of the packed file; for the end of a section. @param variables  at least one.
+PageBlocks probe_notes(const PageData& data, const std::vector<std::string>& variables) {
+  PageBlocks out;
+  const ProbeSights& probes = data.probes;
+  if (probes.arms_read < probes.arms || probes.unread_cells > 0) {
+    out.emplace_back(PageText{
+        PageText::Kind::Note,
+        fmt::format("What probes saw is read of the first {} of {} arms, of at most {} completed "
+                    "cells each ({} of these arms are left out).",
+                    probes.arms_read, probes.arms, probes.most_cells, probes.unread_cells)});
+  }
+  const std::string store =
+      data.listing.stores.empty() ? data.listing.store : data.listing.stores.front();
+  out.emplace_back(
+      PageText{PageText::Kind::Command,
+               fmt::format("python -c \"import xarray; print(xarray.open_dataset('{}/sweep.h5', "
+                           "engine='h5netcdf')[['{}']])\"",
+                           store, fmt::join(variables, "', '"))});
   return out;
 }
 
@@ -196,27 +223,7 @@ PageBlocks probe_blocks(const PageData& data, ProbePart part) {
     if (std::ranges::find(variables, variable) == variables.end()) variables.push_back(variable);
   }
   if (variables.empty()) return out;
-  for (PageBlock& note : probe_notes(data, variables)) out.push_back(std::move(note));
-  return out;
-}
-
-PageBlocks probe_notes(const PageData& data, const std::vector<std::string>& variables) {
-  PageBlocks out;
-  const ProbeSights& probes = data.probes;
-  if (probes.arms_read < probes.arms || probes.unread_cells > 0) {
-    out.emplace_back(PageText{
-        PageText::Kind::Note,
-        fmt::format("What probes saw is read of the first {} of {} arms, of at most {} completed "
-                    "cells each ({} of these arms are left out).",
-                    probes.arms_read, probes.arms, probes.most_cells, probes.unread_cells)});
-  }
-  const std::string store =
-      data.listing.stores.empty() ? data.listing.store : data.listing.stores.front();
-  out.emplace_back(
-      PageText{PageText::Kind::Command,
-               fmt::format("python -c \"import xarray; print(xarray.open_dataset('{}/sweep.h5', "
-                           "engine='h5netcdf')[['{}']])\"",
-                           store, fmt::join(variables, "', '"))});
+  add_blocks(out, probe_notes(data, variables));
   return out;
 }
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "sweeps/page/page_block.hpp"
 #include "sweeps/page/page_data.hpp"
 #include "sweeps/page/probe_pictures.hpp"
@@ -12,9 +9,5 @@ namespace depthgrid {
 /// The rows of probe_pictures() that belong to a section and of which the store has something: a
 /// heading, the pictures and their numbers, what is left out. Nothing if there are none.
 PageBlocks probe_blocks(const PageData& data, ProbePart part);
-
-/// Which cells were read, unless it is all of them, and how to get the numbers of these variables
-/// out of the packed file; for the end of a section. @param variables  at least one.
-PageBlocks probe_notes(const PageData& data, const std::vector<std::string>& variables);
 
 }  // namespace depthgrid

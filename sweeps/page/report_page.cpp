@@ -78,11 +78,6 @@ class BlockHtml {
   std::map<std::string, int>& names_;
 };
 
-bool is_item(const PageBlock& block) {
-  const auto* const text = std::get_if<PageText>(&block);
-  return text != nullptr && text->kind == PageText::Kind::Item;
-}
-
 std::string html_of(const PageBlocks& blocks, std::map<std::string, int>& names) {
   std::string out;
   bool list = false;

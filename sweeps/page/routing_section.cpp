@@ -10,7 +10,8 @@
 
 #include "core/base/nan.hpp"
 #include "core/config/value.hpp"
-#include "sweeps/compare/statistics.hpp"
+#include "sweeps/compare/contrast.hpp"
+#include "sweeps/compare/number_text.hpp"
 #include "sweeps/page/html.hpp"
 #include "sweeps/page/page_sections.hpp"
 #include "sweeps/page/probe_blocks.hpp"
@@ -56,13 +57,6 @@ double executed_share_of(const Listing& listing, const ComparedGroup& group) {
   return n > 0 ? sum / n : kNaN;
 }
 
-/// 95 % interval of a mean; NaN of a single seed.
-ChartInterval interval_of_mean(const std::vector<double>& seeds) {
-  if (seeds.size() < 2) return {};
-  const MeanDifference mean = paired_difference(seeds, std::vector<double>(seeds.size(), 0));
-  return {mean.low, mean.high};
-}
-
 /// Executed share against the metric; nothing unless two arms skip tokens.
 void add_capacity(PageBlocks& out, const PageData& data) {
   const std::string& metric = data.by_arm.metric;
@@ -74,11 +68,11 @@ void add_capacity(PageBlocks& out, const PageData& data) {
     const double share = executed_share_of(data.listing, row.group);
     const std::size_t series = number++;
     if (std::isnan(share) || std::isnan(row.all.mean)) continue;
-    const ChartInterval interval = interval_of_mean(row.values);
+    const ConfidenceLimits limits = paired_contrast(row.values).interval;
     const std::string name = without_folders(row.group.name);
-    plot.points.push_back({name, share, row.all.mean, series, interval});
+    plot.points.push_back({name, share, row.all.mean, series, {limits.low, limits.high}});
     numbers.rows.push_back({row.group.name, shortest(share), shortest(row.all.mean),
-                            shortest(interval.low), shortest(interval.high),
+                            exact_number(limits.low), exact_number(limits.high),
                             std::to_string(row.all.n)});
     spoken.push_back(
         fmt::format("{}: {} executed, {}", name, chart_number(share), chart_number(row.all.mean)));
@@ -192,7 +186,7 @@ PageBlocks routing_section(const PageData& data) {
   PageBlocks out;
   add_capacity(out, data);
   add_masks(out, data);
-  for (PageBlock& block : probe_blocks(data, ProbePart::Routing)) out.push_back(std::move(block));
+  add_blocks(out, probe_blocks(data, ProbePart::Routing));
   return out;
 }
 

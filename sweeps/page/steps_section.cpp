@@ -28,9 +28,7 @@ PageBlocks steps_section(const PageData& data) {
     out.emplace_back(PageText{PageText::Kind::Paragraph, std::move(sentence)});
   }
   out.emplace_back(means_chart(steps, effects, "steps-means", command));
-  for (PageBlock& block : effects_blocks(steps, effects, "steps", command)) {
-    out.push_back(std::move(block));
-  }
+  add_blocks(out, effects_blocks(steps, effects, "steps", command));
   add_notes(out, steps.note);
   add_notes(out, steps.lacking);
   out.emplace_back(PageText{PageText::Kind::Command, command});

@@ -8,7 +8,6 @@
 
 #include "core/base/json_text.hpp"
 #include "storage/pack/pack.hpp"
-#include "sweeps/report/listing.hpp"
 
 namespace depthgrid {
 
@@ -16,7 +15,7 @@ RunSummary conclude_run(const Store& store, const Sweep& sweep, const std::strin
                         bool stopped, std::optional<Terminal> terminal) {
   const PassingLine shown(std::move(terminal), "packing the store");
   const PackReport packed = pack(store);
-  const Listing listing = list_store(store, name);
+  Listing listing = list_store(store, name, &sweep);
   RunSummary out;
   out.sweep = sweep.name;
   out.store = name;
@@ -35,6 +34,7 @@ RunSummary conclude_run(const Store& store, const Sweep& sweep, const std::strin
   out.problems = packed.problems;
   out.damages_met = damages_met(listing);
   for (const std::string& line : damage_lines(listing)) out.problems.push_back(line);
+  out.listing = std::move(listing);
   return out;
 }
 

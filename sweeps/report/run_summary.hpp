@@ -8,6 +8,7 @@
 #include "core/base/terminal.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
+#include "sweeps/report/listing.hpp"
 
 namespace depthgrid {
 
@@ -20,6 +21,7 @@ struct RunSummary {
   std::vector<std::string> problems;  // files that packing left out, cells with damaged files
   std::int64_t damaged = 0;           // cells of the sweep whose files are still damaged
   std::int64_t damages_met = 0;       // damaged files whose content was computed again
+  Listing listing;                    // of the sweep in its store, after packing
 };
 
 /// Packs the store and counts the cells of the sweep in it. @throws StorageError if it has no plan.

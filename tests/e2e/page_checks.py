@@ -5,8 +5,8 @@ from pathlib import Path
 
 from comparison import fail
 
-# Contrast of each text of a picture with the page, least first; axe leaves these out.
-# Of each text in a picture: its contrast to the page, or to the cell of a heat map that it lies on.
+# Of each text in a picture, which axe leaves out: its contrast to the page, or to the cell of a heat map that it lies
+# on; least first.
 CONTRASTS = """(() => { const light = (colour) => { const [r, g, b] = colour.match(/[\\d.]+/g).map((v) => v / 255)
     .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
   const page = getComputedStyle(document.documentElement).backgroundColor;

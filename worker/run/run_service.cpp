@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -71,12 +72,11 @@ bool watches_budget(const RunOrder& order, const Collective& world, const Sweep&
 /// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed
 /// or have damaged files.
 std::int64_t conclude(const RunOrder& order, const Sweep& sweep, const Store& store, bool stopped) {
-  const RunSummary summary =
-      conclude_run(store, sweep, order.store, stopped,
-                   order.progress == "auto" ? Terminal::find() : std::nullopt);
+  RunSummary summary = conclude_run(store, sweep, order.store, stopped,
+                                    order.progress == "auto" ? Terminal::find() : std::nullopt);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   if (order.progress == "auto" && !stopped) {
-    tell(printable(closing_comparison(store, sweep, order.store)));
+    tell(printable(closing_comparison(std::move(summary.listing))));
   }
   const bool json = order.progress == "json";
   tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
