@@ -183,12 +183,16 @@ std::optional<CellProfile> read_profile(const TableReader& reader, const Profile
 }  // namespace
 
 std::vector<std::optional<CellProfile>> read_cell_profiles(
+    const TableReader& result, std::span<const ProfileRequest> requests) {
+  std::vector<std::optional<CellProfile>> out;
+  for (const ProfileRequest& request : requests) out.push_back(read_profile(result, request));
+  return out;
+}
+
+std::vector<std::optional<CellProfile>> read_cell_profiles(
     const std::filesystem::path& result, const CellId& id,
     std::span<const ProfileRequest> requests) {
-  const TableReader reader = open_cell_file(result, id);
-  std::vector<std::optional<CellProfile>> out;
-  for (const ProfileRequest& request : requests) out.push_back(read_profile(reader, request));
-  return out;
+  return read_cell_profiles(open_cell_file(result, id), requests);
 }
 
 }  // namespace depthgrid

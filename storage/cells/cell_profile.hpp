@@ -12,6 +12,8 @@
 
 namespace depthgrid {
 
+class TableReader;
+
 /// A variable of the probes, or of the end of a cell, along one or two of its axes.
 struct ProfileRequest {
   std::string_view variable;  // over cell, and other axes
@@ -31,7 +33,7 @@ struct CellProfile {
   std::vector<double> values = {};      // (m, n), lines one after the other; NaN: nothing was seen
 };
 
-/// Reads them from a cell's `result.h5`, which is opened once.
+/// Reads them from a cell's `result.h5`, opened by open_cell_file(), or opened here once.
 ///
 /// Of a variable over probe_step, the last look with a number counts, unless all are asked for.
 /// Axes that are not asked for are averaged over (numbers that are finite), but for those of names
@@ -41,6 +43,8 @@ struct CellProfile {
 /// @return  in the order of the requests; nothing where the file lacks the variable, the variable
 ///          lacks an axis or the entry, or no number is finite.
 /// @throws StorageError as open_cell_file()
+std::vector<std::optional<CellProfile>> read_cell_profiles(
+    const TableReader& result, std::span<const ProfileRequest> requests);
 std::vector<std::optional<CellProfile>> read_cell_profiles(
     const std::filesystem::path& result, const CellId& id,
     std::span<const ProfileRequest> requests);

@@ -22,7 +22,11 @@ std::size_t mask_positions(const TableReader& reader, std::size_t room) {
 
 std::optional<TokenMask> read_token_mask(const std::filesystem::path& result, const CellId& id,
                                          std::string_view variable, std::size_t sequence) {
-  const TableReader reader = open_cell_file(result, id);
+  return read_token_mask(open_cell_file(result, id), variable, sequence);
+}
+
+std::optional<TokenMask> read_token_mask(const TableReader& reader, std::string_view variable,
+                                         std::size_t sequence) {
   const std::string name(variable);
   for (const std::string& needed : {name, std::string("probe_step"), std::string("layer")}) {
     if (!reader.has(needed)) return std::nullopt;

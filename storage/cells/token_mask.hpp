@@ -12,6 +12,8 @@
 
 namespace depthgrid {
 
+class TableReader;
+
 /// Which tokens of one sequence of the probe set the layers of a cell execute.
 struct TokenMask {
   std::string variable;                     // whose choice: see read_token_mask()
@@ -22,11 +24,14 @@ struct TokenMask {
   std::string set_sha256 = {};              // probe_set_sha256; empty if it is not recorded
 };
 
-/// Reads one from a cell's `result.h5`, of the last look that has masks.
+/// Reads one from a cell's `result.h5`, opened by open_cell_file() or here, of the last look that
+/// has masks.
 /// @param variable  routing_mask (student) or routing_capacity_mask (teacher).
 /// @param sequence  from 0, of those that are kept.
 /// @return  nothing where the file lacks the variable or the sequence, or no look has masks.
 /// @throws StorageError as open_cell_file()
+std::optional<TokenMask> read_token_mask(const TableReader& result, std::string_view variable,
+                                         std::size_t sequence);
 std::optional<TokenMask> read_token_mask(const std::filesystem::path& result, const CellId& id,
                                          std::string_view variable, std::size_t sequence);
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "storage/cells/cell_result.hpp"
 #include "storage/store.hpp"
 #include "sweeps/page/probe_pictures.hpp"
 
@@ -74,9 +75,9 @@ std::vector<std::size_t> probed_cells(const Listing& listing, const ComparedGrou
   return out;
 }
 
-std::optional<TokenMask> mask_of(const std::filesystem::path& result, const CellId& id) {
-  auto out = read_token_mask(result, id, "routing_mask", 0);
-  return out ? out : read_token_mask(result, id, "routing_capacity_mask", 0);
+std::optional<TokenMask> mask_of(const TableReader& result) {
+  auto out = read_token_mask(result, "routing_mask", 0);
+  return out ? out : read_token_mask(result, "routing_capacity_mask", 0);
 }
 
 }  // namespace
@@ -117,13 +118,13 @@ ProbeSights probe_sights(const Listing& listing, const std::vector<ComparedRow>&
       const CellId& id = listing.cells[row].id;
       try {
         const Store store = Store::open(listing.store_of(row));
-        const std::filesystem::path result = store.cell_path(id) / "result.h5";
-        auto profiles = read_cell_profiles(result, id, requests);
+        const TableReader result = open_cell_file(store.cell_path(id) / "result.h5", id);
+        auto profiles = read_cell_profiles(result, requests);
         for (std::size_t p = 0; p < profiles.size(); ++p) {
           if (profiles[p]) found[p].push_back(*std::move(profiles[p]));
         }
         if (masked) continue;
-        auto mask = mask_of(result, id);
+        auto mask = mask_of(result);
         masked = mask.has_value();
         if (mask) out.masks.push_back({arm, row, *std::move(mask)});
       } catch (const StorageError&) {
