@@ -11,6 +11,13 @@ namespace {
 
 constexpr double kBandPlotHeight = 300;  // of the area, unless its labels need more
 
+/// Points of all lines together: beyond, a picture grows and shows no more.
+constexpr std::size_t kMostPlotPoints = 8'000, kLeastLinePoints = 48;
+
+std::size_t points_of_a_line(const BandPlotData& data, std::size_t curves) {
+  return std::min(data.most_points, std::max(kMostPlotPoints / curves, kLeastLinePoints));
+}
+
 }  // namespace
 
 std::string band_plot(const BandPlotData& data, const ChartText& text) {
@@ -34,19 +41,20 @@ std::string band_plot(const BandPlotData& data, const ChartText& text) {
   const ChartAxis y = chart_axis(ys, data.y_scale, area.bottom, area.top, 45);
   area.left = y_axis_room(y);
   const ChartAxis x = chart_axis(xs, data.x_scale, area.left, area.right, 60);
+  const std::size_t most_points = points_of_a_line(data, curves.size());
   SvgWriter svg(text, kChartWidth, area.bottom + x_axis_room(text.x_label));
   draw_x_axis(svg, area, x, text.x_label);
   draw_y_axis(svg, area, y, text.y_label);
   draw_zero_y(svg, area, y);
   for (const BandCurve* curve : curves) {  // all bands lie below all lines
     svg.open("g", {{"class", series_class(curve->series)}});
-    draw_band(svg, *curve, x, y, data.most_points);
+    draw_band(svg, *curve, x, y, most_points);
     svg.close();
   }
   for (std::size_t i = 0; i < curves.size(); ++i) {
     svg.open("g", {{"class", series_class(curves[i]->series)}});
     svg.tooltip(curves[i]->label);
-    draw_curve(svg, *curves[i], x, y, data.most_points);
+    draw_curve(svg, *curves[i], x, y, most_points);
     svg.close();
     labels[i].x = x.pixel(curves[i]->x[ends[i]]);
     labels[i].y = y.pixel(curves[i]->mean[ends[i]]);

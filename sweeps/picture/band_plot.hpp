@@ -13,7 +13,7 @@ namespace depthgrid {
 struct BandPlotData {
   std::vector<BandCurve> curves = {};
   AxisScale x_scale = AxisScale::Linear, y_scale = AxisScale::Linear;
-  std::size_t most_points = 400;  // ≥ 4, of each line
+  std::size_t most_points = 400;  // ≥ 4, of each line; fewer where there are many curves
 };
 
 /// Each curve has a line (its own colour and dashes), a band, and its label where it ends, moved

@@ -28,6 +28,7 @@ constexpr std::string_view kChartRules =
 .chart .band{fill:currentColor;fill-opacity:.16}
 .chart .margin{fill:var(--chart-muted);fill-opacity:.16}
 .chart .point,.chart .mean{fill:currentColor;stroke:var(--chart-background);stroke-width:.75}
+.chart .dots{fill:none;stroke:currentColor;stroke-width:6.4;stroke-linecap:round}
 .chart .bar{fill:currentColor}
 .chart .interval{fill:none;stroke:currentColor;stroke-width:2.5}
 .chart .over{stroke:var(--chart-text);stroke-width:1.5}

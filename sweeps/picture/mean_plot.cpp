@@ -16,6 +16,7 @@ constexpr double kSeedDot = 3.2, kMeanMark = 6, kMeanGap = 12, kMostArmLabel = 2
 constexpr double kMeanLane = 22;       // height of the mean with its interval
 constexpr double kSeedStep = 7;        // from one dot of a stack to the next
 constexpr std::size_t kMostStack = 8;  // higher stacks overlap: hundreds of seeds in one place
+constexpr std::size_t kMostSeedsTold = 24;
 
 /// Which place of its stack each dot takes, from 0: the lowest that no dot within a diameter has.
 std::vector<std::size_t> stacked_dots(const std::vector<double>& pixels) {
@@ -56,6 +57,15 @@ std::string mean_row_text(const MeanRow& row) {
   std::string out = row.label + ": ";
   if (!std::isnan(row.mean)) out += "mean " + chart_number(row.mean) + ", ";
   if (!std::isnan(row.interval.low)) out += "interval " + chart_interval_text(row.interval) + ", ";
+  if (row.values.size() > kMostSeedsTold) {
+    double low = kNaN, high = kNaN;  // fmin and fmax pass over NaN
+    for (const double value : row.values) {
+      low = std::fmin(low, value);
+      high = std::fmax(high, value);
+    }
+    return out + fmt::format("{} seeds from {} to {}", row.values.size(), chart_number(low),
+                             chart_number(high));
+  }
   out += "seeds";
   for (const double value : row.values) out += " " + chart_number(value);
   return out;
@@ -74,10 +84,10 @@ void draw_mean_row(SvgWriter& svg, const PlotArea& area, const ChartAxis& x,
   if (can_be_drawn(row.mean, x.scale))
     draw_marker(svg, series_marker(row.series), x.pixel(row.mean), low_lane, kMeanMark, "mean");
   const double first_dot = top + placed.height - kMeanLane - kSeedStep / 2;
-  for (std::size_t i = 0; i < placed.dots.size(); ++i) {
-    const double y = first_dot - kSeedStep * static_cast<double>(placed.heights[i]);
-    draw_marker(svg, MarkerShape::Circle, placed.dots[i], y, kSeedDot, "point");
-  }
+  SvgPath dots;  // one element for a row: a page of many seeds would be mostly circles
+  for (std::size_t i = 0; i < placed.dots.size(); ++i)
+    dots.dot(placed.dots[i], first_dot - kSeedStep * static_cast<double>(placed.heights[i]));
+  if (!placed.dots.empty()) svg.path(dots, "dots");
   svg.close();
 }
 

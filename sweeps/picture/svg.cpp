@@ -88,6 +88,11 @@ SvgPath& SvgPath::close() {
   return *this;
 }
 
+SvgPath& SvgPath::dot(double x, double y) {
+  data_ += fmt::format("M{} {}h0", svg_number(x), svg_number(y));
+  return *this;
+}
+
 SvgWriter::SvgWriter(const ChartText& text, double width, double height) {
   require_chart_id(text.id);
   out_ = fmt::format(

@@ -31,12 +31,14 @@ struct SvgAttribute {
   std::string value;
 };
 
-/// Data of a path: M, L and Z with absolute coordinates.
+/// Data of a path: M, L, Z and h0 (a dot) with absolute coordinates.
 class SvgPath {
  public:
   SvgPath& move(double x, double y);
   SvgPath& line(double x, double y);
   SvgPath& close();
+  /// A line of no length: where line ends are round, a dot as wide as the line.
+  SvgPath& dot(double x, double y);
   const std::string& data() const noexcept { return data_; }
 
  private:

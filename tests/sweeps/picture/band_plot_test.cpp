@@ -56,6 +56,24 @@ TEST(BandPlot, LabelsOfManyCurvesStayApartAndInThePicture) {
   EXPECT_GT(y.front(), 0);
 }
 
+TEST(BandPlot, ManyLinesHaveFewerPointsEach) {
+  BandPlotData data = arms(200);
+  for (BandCurve& curve : data.curves) {
+    curve = {.label = curve.label, .x = {}, .mean = {}};
+    for (int i = 0; i < 300; ++i) {
+      curve.x.push_back(i);
+      curve.mean.push_back(i % 7);
+    }
+  }
+  const auto points = [](const BandPlotData& plot) {
+    const CheckedSvg svg = checked_svg(band_plot(plot, some_chart_text("", "")));
+    return occurrences(svg.of_class("curve")[0].value_of("d"), "L") + 1;
+  };
+  EXPECT_LE(points(data), 48U);
+  data.curves.resize(1);
+  EXPECT_EQ(points(data), 300U);
+}
+
 TEST(BandPlot, ALogAxisTakesNoStepZero) {
   BandPlotData data = arms(1);
   data.x_scale = AxisScale::Log;
