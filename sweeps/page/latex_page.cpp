@@ -39,7 +39,19 @@ constexpr std::string_view kLatexBegin =
 {\includegraphics[width=\linewidth]{\depthgridfolder#1.pdf}}%
 {\fbox{\texttt{#1.svg}: make it a PDF, see the head of this file}}}
 \providecommand{\depthgridtable}[1]{\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}
+% Names of leaves and arms are long words: lines may have wider spaces.
+\begingroup\emergencystretch=5em
 )";
+
+/// A command may be wider than a line, and LaTeX breaks none of its words.
+std::string breakable(const std::string& escaped) {
+  std::string out;
+  for (const char c : escaped) {
+    out += c;
+    if (std::string_view(",/=_").find(c) != std::string_view::npos) out += "\\allowbreak{}";
+  }
+  return out;
+}
 
 std::string latex_row(const std::vector<std::string>& entries) {
   std::string out;
@@ -96,7 +108,7 @@ class BlockLatex {
       case PageText::Kind::Answer:
         return "\\textbf{" + words + "}\n\n";
       case PageText::Kind::Note:
-        return "{\\small " + words + "\\par}\n\n";
+        return "{\\small\\raggedright " + words + "\\par}\n\n";
       case PageText::Kind::Item:
         return "\\item " + words + "\n";
       case PageText::Kind::Question:
@@ -105,7 +117,7 @@ class BlockLatex {
       case PageText::Kind::Heading:
         return "\\subsection{" + words + "}\n\n";
       case PageText::Kind::Command:
-        return "{\\small By \\texttt{" + words + "}\\par}\n\n";
+        return "{\\small\\raggedright By \\texttt{" + breakable(words) + "}\\par}\n\n";
     }
     return words + "\n\n";
   }
@@ -129,7 +141,7 @@ std::string latex_page(std::span<const PagePart> parts, std::string_view title) 
     if (list) out += "\\end{itemize}\n\n";
     out += "\\depthgridbreak\n\n";  // so many floats need a place
   }
-  return out + "\\depthgridend\n";
+  return out + "\\endgroup\n\\depthgridend\n";
 }
 
 }  // namespace depthgrid

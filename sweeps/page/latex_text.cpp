@@ -23,7 +23,7 @@ constexpr std::array kLatexSigns = {
     LatexSign{"_", "\\_"}, LatexSign{"^", "\\textasciicircum{}"},
     LatexSign{"~", "\\textasciitilde{}"}, LatexSign{"<", "\\textless{}"},
     LatexSign{">", "\\textgreater{}"}, LatexSign{"|", "\\textbar{}"},
-    LatexSign{"\"", "\\textquotedbl{}"}, LatexSign{"'", "\\textquotesingle{}"},
+    LatexSign{"\"", "\\symbol{34}"}, LatexSign{"'", "\\textquotesingle{}"},
     LatexSign{"`", "\\textasciigrave{}"},
     // After the end of a row or \\item, these would begin an option.
     LatexSign{"[", "{[}"}, LatexSign{"]", "{]}"}, LatexSign{"*", "{*}"},

@@ -17,6 +17,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -326,6 +327,24 @@ def routed(place):
     (place.folder / "gone.txt").rename(place.folder / "corpus.txt")
 
 
+def compiled(folder):
+    """Where there is a LaTeX: the document alone and within another one, both without a complaint."""
+    if not shutil.which("pdflatex"):
+        print("comparison: without pdflatex, report.tex is read and not compiled")
+        return
+    outer = folder.parent / "outer"
+    outer.mkdir()
+    (outer / "outer.tex").write_text(
+        r"\documentclass{article}\usepackage{booktabs,graphicx,textcomp}\newcommand{\depthgridfolder}{../latex/}"
+        r"\begin{document}\section{Ours}\input{../latex/report}Behind.\end{document}")
+    for source in (folder / "report.tex", outer / "outer.tex"):
+        told = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"-output-directory={outer}", source],
+                              cwd=source.parent, stdout=subprocess.PIPE, text=True, errors="replace", check=False)
+        assert told.returncode == 0 and (outer / source.with_suffix(".pdf").name).exists(), told.stdout[-3000:]
+        wide = [line for line in told.stdout.splitlines() if line.startswith("Overfull") and float(line.split("(")[1].split("pt")[0]) > 20]
+        assert not wide, wide
+
+
 def papers(place, secrets):
     """The page's files for papers: whole, linked to each other, and as silent as the page."""
     for kind, name in (("markdown", "report.md"), ("latex", "report.tex"), ("svg", None)):
@@ -342,6 +361,8 @@ def papers(place, secrets):
                 numbers = [one for one in files if one == file[:-4] + ".csv" or one.endswith(".csv") and file[:5] == "probe"
                            and one.rsplit("-", 1)[0] == file.rsplit("-", 1)[0]]  # maps of several arms have them once
                 assert numbers, f"{file} without its numbers"
+        if kind == "latex":
+            compiled(place.folder / "paper/latex")
         if kind == "markdown":
             linked = set(re.findall(r"\]\(([^)]+)\)", text))
             assert linked == set(files), linked ^ set(files)

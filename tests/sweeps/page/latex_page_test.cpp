@@ -21,10 +21,18 @@ std::string page() {
   std::vector<PagePart> parts(1);
   parts[0].id = "answer";
   parts[0].title = "The answer";
-  parts[0].blocks = {PageText{PageText::Kind::Item, "one"}, PageText{PageText::Kind::Item, "two"},
+  const std::string command = "depthgrid compare a_b/c --by d,e";
+  parts[0].blocks = {PageText{PageText::Kind::Command, command},
+                     PageText{PageText::Kind::Item, "one"}, PageText{PageText::Kind::Item, "two"},
                      PageTable{"loss_valid", table, true, {}, "answer-table-1"},
                      PageChart{"answer-means", "Means", "5 % of it.", "<svg >", table}};
   return latex_page(parts, "a_b");
+}
+
+TEST(LatexPage, CommandsBreakWhereNoLetterIsParted) {
+  const std::string words =
+      "depthgrid compare a\\_\\allowbreak{}b/\\allowbreak{}c -{}-by d,\\allowbreak{}e";
+  EXPECT_NE(page().find("\\raggedright By \\texttt{" + words + "}"), std::string::npos) << page();
 }
 
 TEST(LatexPage, IsADocumentUnlessAnotherOneReadsIt) {
