@@ -35,11 +35,11 @@ struct CellProfile {
 
 /// Reads them from a cell's `result.h5`, opened by open_cell_file(), or opened here once.
 ///
-/// Of a variable over probe_step, the last look with a number counts, unless all are asked for.
-/// Axes that are not asked for are averaged over (numbers that are finite), but for those of names
-/// that are alternatives (lyapunov_variant, token_class, steering_part, …), of which one entry
-/// counts. Types of weight are parts of one model: their mean counts. Entries without any number
-/// are left out: looks of other probes, layers that never skip tokens.
+/// Of a variable over probe_step, the last measurement with a number counts, unless all are asked
+/// for. Axes that are not asked for are averaged over (numbers that are finite), but for those of
+/// names that are alternatives (lyapunov_variant, token_class, steering_part, …), of which one
+/// entry counts. Types of weight are parts of one model: their mean counts. Entries without any
+/// number are left out: measurements of other probes, layers that never skip tokens.
 /// @return  in the order of the requests; nothing where the file lacks the variable, the variable
 ///          lacks an axis or the entry, or no number is finite.
 /// @throws StorageError as open_cell_file()

@@ -24,11 +24,11 @@ struct TokenMask {
   std::string set_sha256 = {};              // probe_set_sha256; empty if it is not recorded
 };
 
-/// Reads one from a cell's `result.h5`, opened by open_cell_file() or here, of the last look that
-/// has masks.
+/// Reads one from a cell's `result.h5`, opened by open_cell_file() or here, of the last measurement
+/// that has masks.
 /// @param variable  routing_mask (student) or routing_capacity_mask (teacher).
 /// @param sequence  from 0, of those that are kept.
-/// @return  nothing where the file lacks the variable or the sequence, or no look has masks.
+/// @return  nothing where the file lacks the variable or the sequence, or no measurement has masks.
 /// @throws StorageError as open_cell_file()
 std::optional<TokenMask> read_token_mask(const TableReader& result, std::string_view variable,
                                          std::size_t sequence);

@@ -31,7 +31,7 @@ std::string seeds_of_sights(std::span<const ArmSight> sights) {
 }
 
 std::string time_of_sights(const ProbePicture& picture, std::span<const ArmSight> sights) {
-  if (over_training(picture)) return "at each look of the probe";
+  if (over_training(picture)) return "at each measurement of the probe";
   double first = kNaN, last = kNaN;
   for (const ArmSight& sight : sights) {
     first = std::fmin(first, sight.first_step);
@@ -41,7 +41,7 @@ std::string time_of_sights(const ProbePicture& picture, std::span<const ArmSight
   const std::string steps = first == last
                                 ? fmt::format("step {}", shortest(last))
                                 : fmt::format("steps {} to {}", shortest(first), shortest(last));
-  return fmt::format("at the last look of the probe ({})", steps);
+  return fmt::format("at the last measurement of the probe ({})", steps);
 }
 
 /// "from 0.5 at 1 to 0.7 at 6" of a line; empty without a number.

@@ -43,7 +43,7 @@ TEST(ProbeBlocks, ALinePerArmSaysWhatIsSeenInWordsAndNumbers) {
   const std::vector<PageChart> charts = charts_of(blocks);
   ASSERT_EQ(charts.size(), 3U) << "the arms' lines, and a map for each";
   EXPECT_EQ(charts[0].title, "Mean of the gates");
-  EXPECT_TRUE(contains(charts[0].alternative, "at the last look of the probe (step 100)"));
+  EXPECT_TRUE(contains(charts[0].alternative, "at the last measurement of the probe (step 100)"));
   EXPECT_TRUE(contains(charts[0].alternative, "2 seeds of each arm"));
   EXPECT_TRUE(contains(charts[0].alternative, "arm 1: from 1.312 at 1 to 1.562 at 2"));
   const std::vector<std::string> row = {"arm 0", "1", "1.3125", "1.0625", "1.5625", "2"};
