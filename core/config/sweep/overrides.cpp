@@ -26,6 +26,9 @@ class Overrider {
     const std::size_t leaf = find_leaf(setting.key);
     if (setting.key == "seed") {
       set_sweep_key({"seeds", setting.place, setting.values}, true);
+      if (document_.seeds.size() == 1) {
+        note_one_seed(document_.seeds.front(), "=", setting.place, diagnostics_);
+      }
     } else if (leaf != schema().size()) {
       set_leaf(setting, leaf);
     } else if (setting.key == "metric.name" || setting.key == "metric.goal") {
