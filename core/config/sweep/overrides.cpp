@@ -40,7 +40,8 @@ class Overrider {
     } else if (LeafReader::is_section(setting.key)) {
       diagnostics_.error(setting.place, "`" + setting.key +
                                             "` is a group of leaves: write the "
-                                            "whole path of one");
+                                            "whole path of one: " +
+                                            LeafReader::leaves_of(setting.key));
     } else {
       leaves_.unknown(setting.key, setting.place);
     }
