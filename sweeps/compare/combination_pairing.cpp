@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sweeps/report/level_text.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -28,7 +30,7 @@ std::map<std::string, std::string> levels_among(const Listing& listing,
   std::map<std::string, std::string> out;
   for (const auto& [combination, row] : cells) {
     const Value* const level = level_of(listing, row, leaf);
-    if (level != nullptr) out.emplace(canonical_json(*level), plain_text(*level));
+    if (level != nullptr) out.emplace(canonical_json(*level), level_text(*level));
   }
   return out;
 }

@@ -19,6 +19,7 @@
 #include "sweeps/compare/variance.hpp"
 #include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/filter.hpp"
+#include "sweeps/report/level_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -83,7 +84,7 @@ void add_trend(const ComparisonContext& context, const Design& design, EffectTab
 void take_first_level(const Listing& listing, Design& design) {
   for (std::size_t row = 0; row < listing.cells.size(); ++row) {
     const Value* const level = level_of(listing, row, design.factor);
-    if (level != nullptr && plain_text(*level) == design.baseline_name) return;
+    if (level != nullptr && level_text(*level) == design.baseline_name) return;
   }
   const auto at = std::ranges::find_if(
       design.groups, [](const ComparedGroup& group) { return group.level.has_value(); });

@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "sweeps/report/filter.hpp"
+#include "sweeps/report/level_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -26,8 +27,20 @@ GroupKey key_of(const Listing& listing, std::size_t row, const std::string& fact
   if (factor == "arm") return {cell.arm, false};
   if (factor == "tag") return {cell.tag.empty() ? cell.arm : cell.tag, false};
   if (factor == "store") return {listing.store_of(row), false};
-  if (const Value* level = level_of(listing, row, factor)) return {plain_text(*level), true};
+  if (const Value* level = level_of(listing, row, factor)) return {level_text(*level), true};
   return {cell.tag.empty() ? cell.arm : cell.tag, false};
+}
+
+Value layers_of(const Listing& listing, std::size_t row) {
+  constexpr std::string_view kLayers = "model.n_layers";
+  const Value* out = level_of(listing, row, kLayers);
+  if (out == nullptr) out = find_key(listing.constant, kLayers);
+  return out == nullptr ? Value() : *out;
+}
+
+/// Whether a level that is a number is written as this fraction.
+bool is_written(const Value& level, std::string_view text, const Value& layers) {
+  return level.is_number() && fraction_of(text, layers) == level.number();
 }
 
 /// The group that the text names, among those of all cells.
@@ -37,8 +50,14 @@ std::string named_group(const Listing& listing, const Design& design, std::strin
     const GroupKey key = key_of(listing, row, design.factor);
     const std::string& tag = key.has_level ? std::string() : listing.cells[row].tag;
     all.insert(key.name);
+    const Value* const level = key.has_level ? level_of(listing, row, design.factor) : nullptr;
     if (key.name == text || tag == text) exact.insert(key.name);
-    if (key.name.starts_with(text) || tag.starts_with(text)) beginning.insert(key.name);
+    if (level != nullptr && is_written(*level, text, layers_of(listing, row))) {
+      exact.insert(key.name);
+    }
+    const bool begins = key.name.starts_with(text) || tag.starts_with(text) ||
+                        (level != nullptr && plain_text(*level).starts_with(text));
+    if (begins) beginning.insert(key.name);
   }
   const std::set<std::string>& found = exact.empty() ? beginning : exact;
   if (found.size() == 1) return *found.begin();

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sweeps/report/level_text.hpp"
+
 namespace depthgrid {
 namespace {
 
@@ -95,7 +97,7 @@ GridFigures grid_figures(const Listing& listing, const std::vector<std::size_t>&
     for (const std::string& leaf : design.others) {
       const Value* const value = level_of(listing, row, leaf);
       if (value != nullptr) choice.emplace_back(leaf, *value);
-      levels.push_back(value == nullptr ? "null" : plain_text(*value));
+      levels.push_back(value == nullptr ? "null" : level_text(*value));
     }
     design.combination[row] = canonical_json(Value(std::move(choice)));
     out.combinations.emplace(design.combination[row], std::move(levels));

@@ -12,6 +12,7 @@
 
 #include "core/base/error.hpp"
 #include "core/config/yaml/diagnostics.hpp"
+#include "sweeps/report/level_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -195,8 +196,14 @@ class Parser {
       fail(text_, next().at, "expected one of = != < <= > >= here");
     }
     ++at_;
-    return [name, relation, value = value_of(take_text("expected a value here"))](
-               const CellLookup& cell) { return holds(cell(name), *relation, value); };
+    return [name, relation,
+            value = value_of(take_text("expected a value here"))](const CellLookup& cell) {
+      const Value mine = cell(name);
+      const auto* text = value.get_if<std::string>();
+      if (text == nullptr || !mine.is_number()) return holds(mine, *relation, value);
+      const auto number = fraction_of(*text, cell("model.n_layers"));
+      return holds(mine, *relation, number ? Value(*number) : value);
+    };
   }
 
   std::string_view text_;

@@ -21,9 +21,10 @@ using CellFilter = std::function<bool(const CellLookup& cell)>;
 ///     not  := "not" not | "(" or ")" | name ("=" | "!=" | "<" | "<=" | ">" | ">=") value
 ///
 /// A name is one of `names`, or the part after the last dot of exactly one of them. A value is a
-/// number, true, false, null, a bare word or a quoted string. Numbers compare as numbers, words as
-/// text; values of different types are neither equal nor ordered. A cell without the value matches
-/// only `= null`. With = and !=, a * in a text stands for any characters and a ? for one.
+/// number, true, false, null, a bare word or a quoted string. Beside a number 1/6 is one, too, and
+/// 1/L, with the cell's `model.n_layers` as L. Numbers compare as numbers, words as text; values of
+/// different types are neither equal nor ordered. A cell without the value matches only `= null`.
+/// With = and !=, a * in a text stands for any characters and a ? for one.
 /// @throws UserError (Usage) with a caret at the position of the error.
 CellFilter parse_filter(std::string_view text, const std::vector<std::string>& names);
 

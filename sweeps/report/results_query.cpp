@@ -15,6 +15,7 @@
 #include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
 #include "sweeps/report/filter.hpp"
+#include "sweeps/report/level_text.hpp"
 #include "sweeps/report/provenance_notes.hpp"
 
 namespace depthgrid {
@@ -120,7 +121,7 @@ std::string shown(const Listing& listing, std::size_t row, const std::string& na
   if (value.is_null()) return "-";
   const auto* whole = value.get_if<std::int64_t>();
   if (name == "parameters" && whole != nullptr) return grouped(*whole);
-  return cell.metrics.contains(name) ? short_number(value.number()) : plain_text(value);
+  return cell.metrics.contains(name) ? short_number(value.number()) : level_text(value);
 }
 
 }  // namespace
@@ -149,7 +150,11 @@ std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery
   if (!query.filter.empty()) {
     const CellFilter matches = parse_filter(query.filter, names);
     std::erase_if(cells, [&](std::size_t row) {
-      return !matches([&](const std::string& name) { return lookup(listing, row, name); });
+      return !matches([&](const std::string& name) {
+        const Value own = lookup(listing, row, name);
+        const Value* const shared = own.is_null() ? find_key(listing.constant, name) : nullptr;
+        return shared != nullptr ? *shared : own;
+      });
     });
   }
   if (query.sort.empty()) return cells;

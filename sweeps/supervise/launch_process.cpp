@@ -103,7 +103,7 @@ void LaunchProcess::kill_hung() {
 }
 
 std::vector<LiveEvent> LaunchProcess::news() {
-  if (since_look_.seconds() < kLookSeconds) return {};
+  if (!child_.poll() && since_look_.seconds() < kLookSeconds) return {};
   since_look_ = Stopwatch();
   std::vector<LiveEvent> out = board_.read(1, -1);
   for (LiveEvent& event : out) event.rank = number_;

@@ -381,11 +381,12 @@ void Supervisor::watch() {
   std::vector<std::unique_ptr<Watched>> still;
   std::vector<std::pair<std::unique_ptr<Watched>, int>> over;
   for (auto& launch : running_) {
+    const std::optional<int> code = launch->process->poll();  // then news() has all it told
     for (const LiveEvent& event : launch->process->news()) {
       launch->heard = now;
       world_.hear(event);
     }
-    if (const auto code = launch->process->poll()) {
+    if (code) {
       over.emplace_back(std::move(launch), *code);
       continue;
     }

@@ -35,8 +35,8 @@ class RunningLaunch {
   virtual void kill() = 0;
   /// The same of one that hangs, which may first say where.
   virtual void kill_hung() { kill(); }
-  /// What its first rank has told since the last call; a launch that tells nothing for too long
-  /// hangs.
+  /// What its first rank has told since the last call, once it has ended to the last word; a launch
+  /// that tells nothing for too long hangs.
   virtual std::vector<LiveEvent> news() = 0;
 };
 

@@ -93,6 +93,14 @@ void check_start_tags(const SweepDocument& document, Diagnostics& diagnostics) {
 
 }  // namespace
 
+void note_one_seed(std::int64_t seed, std::string_view sign, Place place,
+                   Diagnostics& diagnostics) {
+  if (seed <= 1) return;
+  diagnostics.note(place, fmt::format("`seed{0}{1}` is one run with seed {1}; "
+                                      "`seeds{0}{1}` is {1} runs",
+                                      sign, seed));
+}
+
 void check_document(SweepDocument& document, Diagnostics& diagnostics) {
   std::map<std::size_t, Place> swept;  // where each leaf is a factor
   const auto add = [&](const Column& column) {
@@ -129,11 +137,7 @@ void check_document(SweepDocument& document, Diagnostics& diagnostics) {
     } else {
       const std::int64_t only = *seed->second.value->get_if<std::int64_t>();
       document.seeds = {only};
-      if (only > 1) {
-        diagnostics.note(seed->second.place, fmt::format("`seed: {0}` is one run with seed {0}; "
-                                                         "`seeds: {0}` is {0} runs",
-                                                         only));
-      }
+      note_one_seed(only, ": ", seed->second.place, diagnostics);
     }
     document.fixed.erase(seed);
   }

@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <set>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
 #include "core/config/sweep/overrides.hpp"
@@ -152,7 +155,21 @@ bool LeafReader::is_section(std::string_view path) {
                      [&](const Leaf& leaf) { return leaf.path.starts_with(prefix); });
 }
 
-void LeafReader::unknown(const std::string& path, Place place) {
+std::string LeafReader::leaves_of(std::string_view section) {
+  constexpr std::size_t kMost = 4;
+  const std::string prefix = std::string(section) + ".";
+  std::vector<std::string_view> within;
+  for (const Leaf& leaf : schema()) {
+    if (leaf.path.starts_with(prefix)) within.push_back(leaf.path);
+  }
+  std::ranges::stable_sort(within, {},
+                           [](std::string_view path) { return std::ranges::count(path, '.'); });
+  const bool more = within.size() > kMost;
+  if (more) within.resize(kMost);
+  return fmt::format("{}{}", fmt::join(within, ", "), more ? ", …" : "");
+}
+
+void LeafReader::unknown(const std::string& path, Place place, bool holds_leaves) {
   if (diagnostics_.full()) return;
   if (const auto* const refused = refusal(path)) {
     diagnostics_.error(place, "'" + path + "' is refused: " + std::string(refused->why));
@@ -160,9 +177,12 @@ void LeafReader::unknown(const std::string& path, Place place) {
   }
   const std::string near = suggestion(path);
   if (find_leaf(near) != schema().size()) diagnostics_.distrust(find_leaf(near));
-  diagnostics_.error(place, "unknown key '" + path + "'" +
-                                (near.empty() ? " (`depthgrid schema` lists all)"
-                                              : " (did you mean '" + near + "'?)"));
+  const std::string leaves = holds_leaves || near.empty() ? "" : leaves_of(near);
+  diagnostics_.error(
+      place, "unknown key '" + path + "'" +
+                 (near.empty()     ? " (`depthgrid schema` lists all)"
+                  : leaves.empty() ? " (did you mean '" + near + "'?)"
+                                   : " (did you mean a leaf of '" + near + "': " + leaves + "?)"));
 }
 
 void LeafReader::walk(const std::string& path, Place key, const YamlNode& node,
@@ -171,14 +191,14 @@ void LeafReader::walk(const std::string& path, Place key, const YamlNode& node,
   if (leaf != schema().size()) {
     visit(leaf, key, node);
   } else if (!is_section(path)) {
-    unknown(path, key);
+    unknown(path, key, node.kind == YamlNode::Kind::Map);
   } else if (node.kind == YamlNode::Kind::Map) {
     for (const auto& entry : node.entries) {
       walk(path + "." + entry.key, entry.place, entry.value, visit);
     }
   } else if (node.kind != YamlNode::Kind::Null) {
-    diagnostics_.error(node.place, "`" + path + "` is a group of leaves: expected a map, found " +
-                                       node.described());
+    diagnostics_.error(node.place, "`" + path + "` is a group of leaves (" + leaves_of(path) +
+                                       "): expected a map, found " + node.described());
   }
 }
 

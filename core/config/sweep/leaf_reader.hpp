@@ -33,7 +33,11 @@ class LeafReader {
 
   /// True for a leaf's section ("model.time").
   static bool is_section(std::string_view path);
-  void unknown(const std::string& path, Place place);
+  /// Leaves of a section, those directly in it first, and a few at most: "model.dropout.attention,
+  /// model.dropout.mlp".
+  static std::string leaves_of(std::string_view section);
+  /// @param holds_leaves  the key's value is a map: it may be a section.
+  void unknown(const std::string& path, Place place, bool holds_leaves = false);
 
  private:
   void add_level(Column& column, const YamlNode& node);

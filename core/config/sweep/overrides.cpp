@@ -26,6 +26,9 @@ class Overrider {
     const std::size_t leaf = find_leaf(setting.key);
     if (setting.key == "seed") {
       set_sweep_key({"seeds", setting.place, setting.values}, true);
+      if (document_.seeds.size() == 1) {
+        note_one_seed(document_.seeds.front(), "=", setting.place, diagnostics_);
+      }
     } else if (leaf != schema().size()) {
       set_leaf(setting, leaf);
     } else if (setting.key == "metric.name" || setting.key == "metric.goal") {
@@ -37,7 +40,8 @@ class Overrider {
     } else if (LeafReader::is_section(setting.key)) {
       diagnostics_.error(setting.place, "`" + setting.key +
                                             "` is a group of leaves: write the "
-                                            "whole path of one");
+                                            "whole path of one: " +
+                                            LeafReader::leaves_of(setting.key));
     } else {
       leaves_.unknown(setting.key, setting.place);
     }

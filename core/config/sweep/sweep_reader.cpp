@@ -313,7 +313,8 @@ void SweepReader::read_parameters(std::vector<Factor>& factors, const YamlNode& 
     if (leaf == schema().size() && LeafReader::is_section(key)) {
       diagnostics_.error(place, "`" + key +
                                     "` is a group of leaves: factors are written with "
-                                    "their whole path, such as model.n_layers");
+                                    "their whole path: " +
+                                    LeafReader::leaves_of(key));
     } else if (leaf == schema().size()) {
       leaves_.unknown(key, place);
     } else if (auto column = leaves_.column(leaf, place, value)) {

@@ -65,4 +65,8 @@ std::vector<MatchRow> read_match(const YamlNode& node, LeafReader& leaves,
 /// `method: list`, a metric of a split that is not evaluated.
 void check_document(SweepDocument& document, Diagnostics& diagnostics);
 
+/// Notes that a `seed` above 1 is one run, where so many may be meant.
+/// @param sign  between key and value: ": " of a file, "=" of --set.
+void note_one_seed(std::int64_t seed, std::string_view sign, Place place, Diagnostics& diagnostics);
+
 }  // namespace depthgrid

@@ -10,6 +10,18 @@
 namespace depthgrid {
 namespace sweep_test {
 
+TEST(Sweep, AGroupIsNoSuggestionWithoutItsLeaves) {
+  const std::string kLeaf = "model.dropout.mlp";
+  for (const char* text : {"dropout: 0.1\n", "train: {dropout: 0.1}\n", "model: {dropout: 0.1}\n",
+                           "parameters: {model.dropout: [0, 0.1]}\n"}) {
+    EXPECT_NE(SweepFiles().messages(text).find(kLeaf), std::string::npos) << text;
+  }
+  EXPECT_NE(SweepFiles().messages("name: a\n", {"model.dropout=0.1"}).find(kLeaf),
+            std::string::npos);
+  // A map in its place may be the whole group.
+  EXPECT_EQ(SweepFiles().messages("model: {dropuot: {mlp: 0.1}}\n").find(kLeaf), std::string::npos);
+}
+
 TEST(Sweep, TenBrokenFilesSayWhatIsWrongAndWhere) {
   struct Broken {
     const char* text;

@@ -44,6 +44,17 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+TEST(DesignOfCells, AFractionIsKnownByItsSpellings) {
+  GridCells cells({{"model.n_layers", 6}});
+  cells.grid({{"model.residual.scale", {1, 1.0 / 6, 0.25}}}, 1, no_matter);
+  for (const std::string name : {"1/6", "1/L", "0.1666", "0.16666666666666666"}) {
+    const Design design = design_by(cells, "model.residual.scale", name);
+    EXPECT_EQ(design.baseline, std::optional<std::size_t>(1)) << name;
+    EXPECT_EQ(design.baseline_name, "1/6");
+  }
+  EXPECT_EQ(design_by(cells, "model.residual.scale", "1/4").baseline_name, "0.25");
+}
+
 TEST(DesignOfCells, LevelsAreGroupsInTheOrderOfTheFile) {
   GridCells cells;
   cells.grid({{"model.d_model", {64, 16, 32}}}, 2, no_matter);

@@ -72,6 +72,23 @@ TEST(ResultsQuery, FiltersByLeavesMetricsAndStatus) {
   EXPECT_EQ(select_cells(listing, {"", "baseline = true and seed = 0"}), Rows{0});
 }
 
+TEST(ResultsQuery, FractionsAreReadAsFilesHaveThem) {
+  Listing listing = four_cells();
+  for (const std::size_t row : {0, 2}) {
+    listing.cells[row].overrides.emplace_back("model.residual.scale", 1.0 / 6);
+  }
+  EXPECT_EQ(select_cells(listing, {"", "scale = 1/6"}), (Rows{0, 2}));
+  EXPECT_EQ(select_cells(listing, {"", "scale > '1/7'"}), (Rows{0, 2}));
+  EXPECT_TRUE(select_cells(listing, {"", "scale = 1/L"}).empty()) << "no layers are known";
+  listing.constant = {{"model.n_layers", 6}};
+  EXPECT_EQ(select_cells(listing, {"", "scale = 1/L"}), (Rows{0, 2}));
+  listing.constant = {{"model.n_layers", 4}};
+  EXPECT_TRUE(select_cells(listing, {"", "scale = 1/L"}).empty());
+  EXPECT_EQ(results_table(listing, {0}, {"model.residual.scale"}).rows[0][0], "1/6");
+  EXPECT_EQ(results_csv_table(listing, {0}, {"model.residual.scale"}).rows[0][0],
+            shortest(1.0 / 6));
+}
+
 TEST(ResultsQuery, FiltersByArmTagAndPatterns) {
   const Listing listing = four_cells();
   EXPECT_EQ(select_cells(listing, {"", "arm = 'hidden=64'"}), (Rows{1, 3}));

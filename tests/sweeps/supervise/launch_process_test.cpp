@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -75,6 +76,19 @@ TEST(LaunchProcess, CodesAndSignalsOfRanksStay) {
   }
   ShellLaunch alone;  // a worker without a launcher
   EXPECT_EQ(alone.end_of(LauncherKind::Direct, "exit 1"), kFailed);
+}
+
+TEST(LaunchProcess, WhatItToldLastIsReadHoweverShortItWas) {
+  ShellLaunch launch;
+  const std::string line = event_line({.kind = LiveKind::JobEnd, .job = "j"});
+  LaunchProcess process(
+      launch.ticket,
+      launch.command(LauncherKind::Direct, "echo '" + line + "' >$BOARD/rank-0.events", false), 3);
+  while (!process.poll()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const std::vector<LiveEvent> news = process.news();
+  ASSERT_EQ(news.size(), 1U);
+  EXPECT_EQ(news[0].kind, LiveKind::JobEnd);
+  EXPECT_EQ(news[0].rank, 3);
 }
 
 TEST(LaunchProcess, EachMpirunHasItsOwnFolderOfSessions) {

@@ -48,6 +48,7 @@ class PretendedWorld {
     world.checkpoint = [this](std::size_t row) { return checkpoints_[row]; };
     world.stop_asked = [this] { return now_ >= stop_at; };
     world.say = [this](const std::string& line) { said += line + '\n'; };
+    world.hear = [this](const LiveEvent&) { ++heard; };
     world.now = [this] { return now_; };
     world.time_left = [this] { return late_at - now_; };
     world.wait = [this](double seconds) {
@@ -82,6 +83,7 @@ class PretendedWorld {
   std::vector<std::vector<std::string>> gpus;
   std::string said;
   std::size_t most_at_once = 0;
+  std::size_t heard = 0;  // last words of launches
   double stop_at = 1e9, pause_at = 1e9, late_at = 1e9;
   double full_until = 0;  // the disk: launches that end before have not been able to write
   std::vector<std::vector<int>> cores;
@@ -112,6 +114,7 @@ class PretendedWorld {
       if (script_.loses_folder) {
         std::filesystem::remove_all(launch_folder(world_.folder(), plan_.id));
       }
+      ended_ = true;
       return script_.code;
     }
     void ask_to_stop() override {
@@ -122,14 +125,16 @@ class PretendedWorld {
       killed_ = true;
       world_.killed.push_back(plan_.id);
     }
-    std::vector<LiveEvent> news() override { return {}; }
+    std::vector<LiveEvent> news() override {
+      return std::vector<LiveEvent>(ended_ ? 1 : 0, {.kind = LiveKind::JobEnd});
+    }
 
    private:
     PretendedWorld& world_;
     const LaunchPlan& plan_;
     Script script_;
     double end_;
-    bool asked_ = false, killed_ = false;
+    bool asked_ = false, killed_ = false, ended_ = false;
   };
 
   std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) {

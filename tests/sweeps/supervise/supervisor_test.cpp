@@ -20,6 +20,12 @@ TEST(Supervisor, StartsEachLaunchOnceAndNoMoreAtATimeThanThereAreSlots) {
   EXPECT_NEAR(world.now(), 3, 0.5) << "five launches of a second by two at a time";
 }
 
+TEST(Supervisor, HearsWhatALaunchHasToldBeforeItsEnd) {
+  World world(launches(3), slots(2));
+  world.run();
+  EXPECT_EQ(world.heard, 3U);
+}
+
 TEST(Supervisor, ALargeTeamTakesItsSlots) {
   std::vector<LaunchPlan> both = launches(3);
   both[1].ranks = 2;

@@ -44,6 +44,14 @@ TEST(Overrides, AColumnOfAZipCanBeFixed) {
   EXPECT_EQ(sweep.cells[1].config.integer("model.n_heads"), 1);
 }
 
+TEST(Overrides, OneSeedIsNotSoManyRuns) {
+  const Sweep one = SweepFiles().load(kGrid, {"seed=3"});
+  ASSERT_EQ(one.notes.size(), 1U);
+  EXPECT_NE(one.notes[0].find("seeds=3"), std::string::npos) << one.notes[0];
+  EXPECT_TRUE(SweepFiles().load(kGrid, {"seed=3,4"}).notes.empty());
+  EXPECT_TRUE(SweepFiles().load(kGrid, {"seed=1"}).notes.empty());
+}
+
 TEST(Overrides, AZipsColumnKeepsItsLength) {
   EXPECT_NE(SweepFiles().messages(kGrid, {"model.n_heads=1,2,4"}).find("1:1: "), std::string::npos);
 }
