@@ -18,6 +18,7 @@ FINDINGS = {
     "models": Finding(
         [Run("configs/study1/models.yaml", ("model.d_model=128", *STUDY_1[:1], "seeds=5", *STUDY_1[1:]))],
         ["final_loss.valid"],
+        "23 minutes beside other work",
     ),
     "gate_start": Finding(
         [Run("configs/study1/gate_start.yaml", (f"model.d_model={d}", *STUDY_1), store=f"results/gate_start-{d}",
@@ -68,6 +69,36 @@ FINDINGS = {
     ),
 }
 
+MODELS = {
+    "mlp": ("one block under gates of depth-time, attention and MLP in parallel", "2.2168"),
+    "constant": ("gates that see t = 0 in every layer", "– (repository: 0.55 % worse than `mlp`)"),
+    "half": ("gates fixed at 0.5, where they start", "–"),
+    "ungated": ("no gates (a gate of 1 everywhere)", "–"),
+    "shared": ("`ungated` with MLP after attention", "–"),
+    "one_layer": ("`mlp` with a single layer", "–"),
+    "gpt": ("plain transformer", "not there: \"Standard\", 2.3645, is six weight-generating blocks of 308 M"),
+    "tong": ("weights generated from depth-time", "2.3154"),
+    "ssm": ("`mlp` with a state-space layer for the MLP", "2.0584"),
+    "ssm_constant": ("`ssm` with t = 0 in every layer", "–"),
+    "gpt_as_mlp": ("plain transformer as large as `mlp`, d = 68", "–"),
+    "gpt_as_ssm": ("plain transformer as large as `ssm`, d = 56", "–"),
+}
+MODEL_QUESTIONS = [
+    ("Does depth-time matter at d = 128?", "mlp", "constant"),
+    ("Do learned gates harm?", "mlp", "ungated"),
+    ("… gates that see no depth-time?", "constant", "ungated"),
+    ("Is one layer better than six, under gates?", "mlp", "one_layer"),
+    ("… without gates?", "ungated", "one_layer"),
+    ("Parallel or sequential sublayers?", "ungated", "shared"),
+    ("Is `mlp` better than a plain transformer, as published (0.148)?", "mlp", "gpt"),
+    ("… than a plain one of its size?", "mlp", "gpt_as_mlp"),
+    ("What does sharing one block cost, in a plain transformer?", "shared", "gpt"),
+    ("Does the state-space layer help?", "ssm", "mlp"),
+    ("Does depth-time matter to it?", "ssm", "ssm_constant"),
+    ("Is `ssm` better than a plain transformer of its size?", "ssm", "gpt_as_ssm"),
+    ("`tong` against the plain transformer", "tong", "gpt"),
+]
+
 
 def _mass(sign: str, part: str, signal: str, axis: str = "{axis}") -> str:
     return f"steering_{sign}_mass.{axis}.{part}.{signal}"
@@ -94,6 +125,13 @@ BEFORE = {"discrete": "text6", "discrete_maps": "text6"}  # what an arm starts f
 HELD_OUT = "steering_accuracy.{}.heldout"
 
 TABLES: dict[str, Table] = {
+    "models/arms": ArmTable(
+        "models",
+        ["arm", "what it is", "published (d = 256, 1000 steps)"],
+        [([f"`{arm}`", *said], {"arm": arm}) for arm, said in MODELS.items()],
+        [Column("loss", "final_loss.valid"), Column("parameters", "parameters", "count")],
+    ),
+    "models/questions": QuestionTable("models", [(*asked, "final_loss.valid") for asked in MODEL_QUESTIONS]),
     "h_mod_by_residual/means": GridTable("h_mod_by_residual", HIDDEN, SCALE, "h_mod", STEPS),
     "h_mod_by_residual/h_mod": FactorTable("h_mod_by_residual", HIDDEN, f"{HIDDEN},{SCALE}", "h_mod"),
     "h_mod_by_residual/step": FactorTable("h_mod_by_residual", SCALE, f"{HIDDEN},{SCALE}", "step", STEPS),
