@@ -9,9 +9,11 @@
 
 docs/findings/NAME.csv has one row per cell that has finished, in the order of the sweep file, and of the columns only
 those that findings_list.py names; a seed that some arm lacks is left out of all, unless it says that arms were given
-different numbers. Tables of the page stand between `<!-- table NAME/TABLE -->` and `<!-- end -->`; every number in
-them is from `depthgrid compare docs/findings/NAME.csv --json`, this script only rounds. `make` needs h5py where elements of matrices are kept, the
-rest needs Python alone. --build: the folder of the program.
+different numbers. Tables of the page stand between `<!-- table NAME/TABLE -->` and `<!-- end -->`; every statistic in
+them is from `depthgrid compare … --json` of docs/findings/NAME.csv, or of what this script subtracts by seed where a
+question is about two figures of one arm, or about how much more one arm gains than another; it rounds, and nothing
+else. `make` needs h5py where elements of matrices are kept, the rest needs Python alone. --build: the folder of the
+program.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ import re
 import subprocess
 import sys
 
+import findings_kinds
 import findings_list
 import findings_page
 
@@ -46,7 +49,7 @@ def output(words: list[str]) -> str:
     return done.stdout
 
 
-def elements(file: pathlib.Path, finding: findings_list.Finding) -> Row:
+def elements(file: pathlib.Path, finding: findings_kinds.Finding) -> Row:
     """The elements of variables with further axes that are kept, as VARIABLE.LABEL.LABEL."""
     import h5py
 
@@ -54,7 +57,8 @@ def elements(file: pathlib.Path, finding: findings_list.Finding) -> Row:
     with h5py.File(file) as result:
         for name in sorted({pattern.split(".")[0] for pattern in finding.elements} & set(result)):
             variable = result[name]
-            axes = [variable.dims[i][0].asstr()[:] for i in range(1, variable.ndim)]
+            scales = [variable.dims[i][0] for i in range(1, variable.ndim)]
+            axes = [axis[:].astype(str) if axis.dtype.kind in "iu" else axis.asstr()[:] for axis in scales]
             labels = [[finding.axes.get(label, label).replace(" ", "_") for label in axis] for axis in axes]
             for path, number in zip(itertools.product(*labels), variable[0].ravel().tolist(), strict=True):
                 element = ".".join((name, *path))
@@ -64,7 +68,7 @@ def elements(file: pathlib.Path, finding: findings_list.Finding) -> Row:
     return found
 
 
-def rows_of(program: str, run: findings_list.Run, finding: findings_list.Finding, store: str) -> list[Row]:
+def rows_of(program: str, run: findings_kinds.Run, finding: findings_kinds.Finding, store: str) -> list[Row]:
     """The finished cells of one store, without the seeds that some arm lacks."""
     text = output([program, "results", *run.options(), *(["--store", store] if store else []), "--csv"])
     rows: list[Row] = list(csv.DictReader(io.StringIO(text)))
@@ -99,7 +103,7 @@ def name_of(config: str) -> str:
     return found[1]
 
 
-def kept_columns(rows: list[Row], finding: findings_list.Finding) -> list[str]:
+def kept_columns(rows: list[Row], finding: findings_kinds.Finding) -> list[str]:
     """What every table has, factors, then metrics that some row has; elements in the order of their axes."""
     names = dict.fromkeys(name for row in rows for name, text in row.items() if text)
     patterns = [*finding.metrics, *finding.elements]

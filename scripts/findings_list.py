@@ -5,113 +5,7 @@ Data of findings.py. A finding without tables here has its tables on the page by
 
 from __future__ import annotations
 
-import dataclasses
-import shlex
-from collections.abc import Mapping, Sequence
-
-Names = Mapping[str, str]
-
-
-@dataclasses.dataclass(frozen=True)
-class Run:
-    """`depthgrid run CONFIG --set … [--only …] [--store …]`."""
-
-    config: str
-    set: Sequence[str] = ()
-    only: str = ""
-    store: str = ""  # "" = the configuration's own, results/<name>
-    factors: Names = dataclasses.field(default_factory=dict)  # leaves that tell runs of one finding apart
-
-    def options(self) -> list[str]:
-        return [self.config, *(word for value in self.set for word in ("--set", value))]
-
-    def command_words(self) -> list[str]:
-        words = ["depthgrid", "run", *self.options(), *(["--only", self.only] if self.only else [])]
-        return words + (["--store", self.store] if self.store else [])
-
-    def command(self) -> str:
-        return shlex.join(self.command_words())
-
-
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    runs: Sequence[Run]
-    metrics: Sequence[str]
-    time: str = "not recorded"  # on two cores
-    factors: Sequence[str] = ()  # leaves that tables are by
-    elements: Sequence[str] = ()  # of variables with further axes: VARIABLE.LABEL.LABEL, patterns of fnmatch
-    axes: Names = dataclasses.field(default_factory=dict)  # other names of labels
-    seeds_differ: bool = False  # some arms were given fewer seeds, for their cost: each keeps its own
-
-
-@dataclasses.dataclass(frozen=True)
-class Column:
-    """Numbers of one metric for each row; {…} in `metric` are words of the row."""
-
-    title: str
-    metric: str
-    show: str = "sd"  # mean ± sd | interval: mean ± half-width | difference: to `baseline`, ± half-width
-    digits: int = 4
-    baseline: str = ""  # an arm, of a difference; {…} as in `metric`
-    where: Names = dataclasses.field(default_factory=dict)  # only in rows with these words
-
-
-@dataclasses.dataclass(frozen=True)
-class ArmTable:
-    """One row per arm (or per arm and what the metrics' names hold)."""
-
-    finding: str
-    titles: Sequence[str]  # of the words of a row
-    rows: Sequence[tuple[Sequence[str], Names]]  # words; `arm` and what fills the metrics' names
-    columns: Sequence[Column]
-
-
-@dataclasses.dataclass(frozen=True)
-class FactorTable:
-    """Effects of one factor against its baseline, averaged over the others."""
-
-    finding: str
-    factor: str
-    by: str  # --by, with the other factors of the family
-    title: str
-    levels: Names = dataclasses.field(default_factory=dict)  # as the page writes them
-    metric: str = "final_loss.valid"
-    digits: int = 4
-
-
-@dataclasses.dataclass(frozen=True)
-class GridTable:
-    """Means ± sd of two factors; `effects`: instead, differences to the baseline level of the rows' factor."""
-
-    finding: str
-    rows: str
-    columns: str
-    title: str
-    heads: Names
-    effects: bool = False
-    metric: str = "final_loss.valid"
-    digits: int = 4
-
-
-@dataclasses.dataclass(frozen=True)
-class ShareTable:
-    """Shares of variance of two factors, their interaction and nothing else."""
-
-    finding: str
-    factors: Names  # two: as the page names them
-    metric: str = "final_loss.valid"
-
-
-@dataclasses.dataclass(frozen=True)
-class QuestionTable:
-    """One row per question: arm − baseline, each a test of its own."""
-
-    finding: str  # or several, A+B: arms of both, beside each other
-    rows: Sequence[tuple[str, str, str, str]]  # question, arm, baseline, metric
-    digits: int = 4
-
-
-Table = ArmTable | FactorTable | GridTable | ShareTable | QuestionTable
+from findings_kinds import ArmTable, Column, FactorTable, Finding, GridTable, QuestionTable, Run, ShareTable, Table
 
 SMALL = ("model.d_model=64", "train.steps=1000", "eval.final_windows=256")
 STUDY_1 = ("train.steps=500", "eval.every=250", "eval.final_windows=512")
@@ -124,6 +18,7 @@ FINDINGS = {
     "models": Finding(
         [Run("configs/study1/models.yaml", ("model.d_model=128", *STUDY_1[:1], "seeds=5", *STUDY_1[1:]))],
         ["final_loss.valid"],
+        "23 minutes beside other work",
     ),
     "gate_start": Finding(
         [Run("configs/study1/gate_start.yaml", (f"model.d_model={d}", *STUDY_1), store=f"results/gate_start-{d}",
@@ -174,6 +69,36 @@ FINDINGS = {
     ),
 }
 
+MODELS = {
+    "mlp": ("one block under gates of depth-time, attention and MLP in parallel", "2.2168"),
+    "constant": ("gates that see t = 0 in every layer", "– (repository: 0.55 % worse than `mlp`)"),
+    "half": ("gates fixed at 0.5, where they start", "–"),
+    "ungated": ("no gates (a gate of 1 everywhere)", "–"),
+    "shared": ("`ungated` with MLP after attention", "–"),
+    "one_layer": ("`mlp` with a single layer", "–"),
+    "gpt": ("plain transformer", "not there: \"Standard\", 2.3645, is six weight-generating blocks of 308 M"),
+    "tong": ("weights generated from depth-time", "2.3154"),
+    "ssm": ("`mlp` with a state-space layer for the MLP", "2.0584"),
+    "ssm_constant": ("`ssm` with t = 0 in every layer", "–"),
+    "gpt_as_mlp": ("plain transformer as large as `mlp`, d = 68", "–"),
+    "gpt_as_ssm": ("plain transformer as large as `ssm`, d = 56", "–"),
+}
+MODEL_QUESTIONS = [
+    ("Does depth-time matter at d = 128?", "mlp", "constant"),
+    ("Do learned gates harm?", "mlp", "ungated"),
+    ("… gates that see no depth-time?", "constant", "ungated"),
+    ("Is one layer better than six, under gates?", "mlp", "one_layer"),
+    ("… without gates?", "ungated", "one_layer"),
+    ("Parallel or sequential sublayers?", "ungated", "shared"),
+    ("Is `mlp` better than a plain transformer, as published (0.148)?", "mlp", "gpt"),
+    ("… than a plain one of its size?", "mlp", "gpt_as_mlp"),
+    ("What does sharing one block cost, in a plain transformer?", "shared", "gpt"),
+    ("Does the state-space layer help?", "ssm", "mlp"),
+    ("Does depth-time matter to it?", "ssm", "ssm_constant"),
+    ("Is `ssm` better than a plain transformer of its size?", "ssm", "gpt_as_ssm"),
+    ("`tong` against the plain transformer", "tong", "gpt"),
+]
+
 
 def _mass(sign: str, part: str, signal: str, axis: str = "{axis}") -> str:
     return f"steering_{sign}_mass.{axis}.{part}.{signal}"
@@ -200,6 +125,13 @@ BEFORE = {"discrete": "text6", "discrete_maps": "text6"}  # what an arm starts f
 HELD_OUT = "steering_accuracy.{}.heldout"
 
 TABLES: dict[str, Table] = {
+    "models/arms": ArmTable(
+        "models",
+        ["arm", "what it is", "published (d = 256, 1000 steps)"],
+        [([f"`{arm}`", *said], {"arm": arm}) for arm, said in MODELS.items()],
+        [Column("loss", "final_loss.valid"), Column("parameters", "parameters", "count")],
+    ),
+    "models/questions": QuestionTable("models", [(*asked, "final_loss.valid") for asked in MODEL_QUESTIONS]),
     "h_mod_by_residual/means": GridTable("h_mod_by_residual", HIDDEN, SCALE, "h_mod", STEPS),
     "h_mod_by_residual/h_mod": FactorTable("h_mod_by_residual", HIDDEN, f"{HIDDEN},{SCALE}", "h_mod"),
     "h_mod_by_residual/step": FactorTable("h_mod_by_residual", SCALE, f"{HIDDEN},{SCALE}", "step", STEPS),

@@ -1,16 +1,19 @@
-"""Tables of docs/findings.md as Markdown. All numbers are from `depthgrid compare … --json`, and rounded here."""
+"""Tables of docs/findings.md as Markdown. All statistics are from `depthgrid compare … --json`, and rounded here."""
 
 from __future__ import annotations
 
+import csv
+import fnmatch
 import functools
 import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 from typing import Any
 
-import findings_list
-from findings_list import ArmTable, Column, FactorTable, GridTable, QuestionTable, ShareTable
+import findings_kinds
+from findings_kinds import ArmTable, Column, FactorTable, GridTable, Names, QuestionTable, SeedTable, ShareTable, Side
 
 Json = dict[str, Any]
 HALF_LEAST = 0.5  # of the last digit: a half-width that rounds to 0 is not shown
@@ -22,12 +25,18 @@ class Comparisons:
     def __init__(self, program: str, root: pathlib.Path) -> None:
         self.program, self.root = program, root
         self.of = functools.cache(self._of)
+        self.rows = functools.cache(self._rows)
 
-    def _of(self, finding: str, by: str, metric: str, baseline: str = "", arms: tuple[str, ...] = ()) -> Json:
+    def _of(
+        self, finding: str, by: str, metric: str, baseline: str = "", arms: tuple[str, ...] = (), only: str = ""
+    ) -> Json:
         files = [f"docs/findings/{name}.csv" for name in finding.split("+")]
-        words = [self.program, "compare", *files, "--by", by, "--metric", metric, "--json"]
-        words += ["--baseline", baseline] if baseline else []
-        words += ["--filter", " or ".join(f"arm = '{arm}'" for arm in arms)] if arms else []
+        kept = only or " or ".join(f"arm = '{arm}'" for arm in arms)
+        words = ["--by", by, "--metric", metric, *(["--baseline", baseline] if baseline else [])]
+        return self.answer([*files, *words, *(["--filter", kept] if kept else [])])
+
+    def answer(self, options: list[str]) -> Json:
+        words = [self.program, "compare", *options, "--json"]
         done = subprocess.run(words, cwd=self.root, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 4):  # 4: nothing to compare, which a single mean does not need
             sys.exit(f"{' '.join(words)}\n{done.stderr}")
@@ -36,6 +45,10 @@ class Comparisons:
     def groups(self, finding: str, by: str, metric: str, **more: Any) -> dict[str, Json]:
         """The groups of the first factor, by their names."""
         return {group["name"]: group for group in self.of(finding, by, metric, **more)["effects"][0]["groups"]}
+
+    def _rows(self, finding: str) -> list[dict[str, str]]:
+        with (self.root / f"docs/findings/{finding}.csv").open(newline="") as file:
+            return list(csv.DictReader(file))
 
 
 def number(value: float, digits: int, signed: bool = False) -> str:
@@ -85,7 +98,14 @@ def cell_of(column: Column, words: dict[str, str], finding: str, comparisons: Co
     if any(words.get(name) != word for name, word in column.where.items()):
         return ""
     metric = column.metric.format(**words)
-    group = comparisons.groups(finding, "arm", metric, baseline=column.baseline.format(**words))[words["arm"]]
+    if column.show == "count":
+        return f"{int(next(row[metric] for row in comparisons.rows(finding) if row['arm'] == words['arm'])):,}"
+    groups = comparisons.groups(
+        finding, "arm", metric, baseline=column.baseline.format(**words), only=column.only.format(**words)
+    )
+    if words["arm"] not in groups:
+        return ""
+    group = groups[words["arm"]]
     if column.show == "difference":
         return difference(group["contrast"], column.digits)
     found = group["all"]
@@ -99,8 +119,8 @@ def arm_table(table: ArmTable, comparisons: Comparisons) -> str:
     first = table.columns[0]
     rows = []
     for words, filling in table.rows:
-        metric = first.metric.format(**filling)
-        n = comparisons.groups(table.finding, "arm", metric, baseline="")[filling["arm"]]["all"]["n"]
+        metric, only = first.metric.format(**filling), first.only.format(**filling)
+        n = comparisons.groups(table.finding, "arm", metric, baseline="", only=only)[filling["arm"]]["all"]["n"]
         cells = [cell_of(column, dict(filling), table.finding, comparisons) for column in table.columns]
         rows.append([*words, str(n), *cells])
     return markdown([*table.titles, "n", *(column.title for column in table.columns)], rows)
@@ -165,9 +185,62 @@ def question_table(table: QuestionTable, comparisons: Comparisons) -> str:
     return markdown(["question", "difference", "n", "value", "p", "verdict"], rows)
 
 
+def figures_of(rows: list[dict[str, str]], side: Side) -> dict[str, list[float]]:
+    """By seed; of a side with two terms, their difference alone."""
+    if isinstance(side, float):
+        return {row["seed"]: [side] for row in rows}
+    terms: list[dict[str, list[float]]] = []
+    for arm, metric in side:
+        of_arm = [row for row in rows if row["arm"] == arm]
+        found = {row["seed"]: [float(row[name]) for name in fnmatch.filter(row, metric) if row[name]] for row in of_arm}
+        terms.append({seed: figures for seed, figures in found.items() if figures})
+    if len(terms) == 1:
+        return terms[0]
+    first, second = terms
+    return {seed: [mean(first[seed]) - mean(second[seed])] for seed in first if seed in second}
+
+
+def mean(figures: list[float]) -> float:
+    return sum(figures) / len(figures)
+
+
+def seed_cells(table: SeedTable, sides: tuple[Side, Side], where: Names, comparisons: Comparisons) -> list[str]:
+    """n, value (p) and verdict: compare reads one figure per seed and side."""
+    rows = [r for r in comparisons.rows(table.finding) if all(r[leaf] == value for leaf, value in where.items())]
+    both = [figures_of(rows, side) for side in sides]
+    lines = [f"{arm},{seed},{mean(found)!r}\n" for arm, of in zip(("one", "other"), both, strict=True)
+             for seed, found in of.items()]  # fmt: skip
+    if not both[0]:
+        return ["", "", "not run"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "figures.csv"
+        file.write_text("arm,seed,final_loss.valid\n" + "".join(lines))
+        said = comparisons.answer([str(file), "--by", "arm", "--metric", "final_loss.valid", "--baseline", "other"])
+    group = next(g for g in said["effects"][0]["groups"] if g["name"] == "one")
+    contrast = group["contrast"]
+    value = difference(contrast, table.digits)
+    if isinstance(sides[1], float):
+        value = with_half(group["all"]["mean"], half_of(group["all"]["interval"]), table.digits)
+    if table.ranges:
+        every = [figure for found in both[0].values() for figure in found]
+        value += f" ({number(min(every), 2)} … {number(max(every), 2)})"
+    p = probability(contrast["difference"]["p"])
+    return [str(contrast["difference"]["n"]), value + (f" (p {p})" if p else ""), verdict(contrast, table.digits)]
+
+
+def seed_table(table: SeedTable, comparisons: Comparisons) -> str:
+    rows = []
+    for question, named, one, other in table.rows:
+        at = [seed_cells(table, (one, other), where, comparisons) for where in table.at.values()]
+        n = dict.fromkeys(cells[0] for cells in at if cells[0])
+        rows.append([question, named, ", ".join(n), *(text for cells in at for text in cells[1:])])
+    titles = [title for at in table.at for title in (at, "verdict")]
+    return markdown([*table.titles, "n", *titles], rows)
+
+
 TEXTS = {ArmTable: arm_table, FactorTable: factor_table, GridTable: grid_table, ShareTable: share_table,
-         QuestionTable: question_table}  # fmt: skip
+         QuestionTable: question_table, SeedTable: seed_table}  # fmt: skip
 
 
-def text_of(table: findings_list.Table, comparisons: Comparisons) -> str:
+def text_of(table: findings_kinds.Table, comparisons: Comparisons) -> str:
     return TEXTS[type(table)](table, comparisons)
