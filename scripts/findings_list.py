@@ -11,7 +11,7 @@ SMALL = ("model.d_model=64", "train.steps=1000", "eval.final_windows=256")
 STUDY_1 = ("train.steps=500", "eval.every=250", "eval.final_windows=512")
 STUDY_3 = ("train.steps=700", "eval.every=350", "eval.final_windows=256")
 HIDDEN, SCALE = "model.modulation.hidden", "model.residual.scale"
-STEPS = {"1": "Δt = 1", "0.16666666666666666": "Δt = 1/6", "0.5": "Δt = 1/2"}
+STEPS = {"1": "Δt = 1", "1/6": "Δt = 1/6", "0.5": "Δt = 1/2"}
 MODES = ("final_loss_mode.*",)
 
 FINDINGS = {
