@@ -1,7 +1,6 @@
 #include "cli/compare_argument.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -15,6 +14,8 @@
 #include "cli/store_argument.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/nan.hpp"
+#include "core/base/parse_number.hpp"
 #include "sweeps/report/csv_listing.hpp"
 #include "sweeps/report/listing_union.hpp"
 
@@ -22,9 +23,8 @@ namespace depthgrid {
 
 double real_of(const CommandLine& line, const char* name) {
   const std::string text = line.text_of(name);
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error == std::errc() && end == text.data() + text.size() && std::isfinite(out)) return out;
+  const double out = parse_number<double>(text).value_or(kNaN);
+  if (std::isfinite(out)) return out;
   throw UserError(ExitCode::Usage, fmt::format("--{} {}: a number was expected", name, text));
 }
 

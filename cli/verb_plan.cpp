@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cmath>
 #include <system_error>
 
@@ -10,6 +9,8 @@
 #include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/config/text_form.hpp"
 
 namespace depthgrid {
@@ -19,9 +20,8 @@ namespace {
 void read_real(const CommandLine& line, const char* name, double least, double& value) {
   const std::string text = line.text_of(name);
   if (text.empty()) return;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && stop == end && std::isfinite(value) && value >= least) return;
+  value = parse_number<double>(text).value_or(kNaN);
+  if (std::isfinite(value) && value >= least) return;
   throw UserError(ExitCode::Usage,
                   fmt::format("--{} is {}: expected a number of at least {}", name, text, least));
 }

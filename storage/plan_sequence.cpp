@@ -1,7 +1,6 @@
 #include "storage/plan_sequence.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/parse_number.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
@@ -30,10 +30,8 @@ std::int64_t plan_number(std::string_view name) {
   if (name == "plan.h5") return 1;
   if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return 0;
   name = name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
-  std::int64_t number = 0;
-  const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
-  const bool whole = problem == std::errc() && end == name.data() + name.size();
-  return whole && number > 1 ? number : 0;
+  const auto number = parse_number<std::int64_t>(name).value_or(0);
+  return number > 1 ? number : 0;
 }
 
 }  // namespace

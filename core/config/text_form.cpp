@@ -1,8 +1,9 @@
 #include "core/config/text_form.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
+
+#include "core/base/parse_number.hpp"
 
 namespace depthgrid {
 namespace {
@@ -38,10 +39,8 @@ constexpr TextForm kForms[] = {
 };
 
 std::optional<std::int64_t> whole(std::string_view digits) {
-  std::int64_t n = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-  if (code != std::errc() || end != digits.data() + digits.size() || n < 0) return std::nullopt;
-  return n;
+  const auto n = parse_number<std::int64_t>(digits);
+  return n && *n >= 0 ? n : std::nullopt;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
 #include <fcntl.h>
@@ -13,6 +12,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
+#include "core/base/parse_number.hpp"
 #include "storage/files/crc32c.hpp"
 #include "storage/files/sealed_file.hpp"
 
@@ -344,12 +344,8 @@ std::optional<std::int64_t> generation_of(std::string_view name, std::string_vie
   if (name.size() < stem.size() + 7 || !name.starts_with(stem) || name[stem.size()] != '-') {
     return std::nullopt;
   }
-  const std::string_view digits = name.substr(stem.size() + 1);
-  std::int64_t generation = 0;
-  const auto [end, code] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), generation);
-  const bool whole = code == std::errc() && end == digits.data() + digits.size();
-  return whole && generation > 0 ? std::optional(generation) : std::nullopt;
+  const auto generation = parse_number<std::int64_t>(name.substr(stem.size() + 1));
+  return generation && *generation > 0 ? generation : std::nullopt;
 }
 
 }  // namespace depthgrid

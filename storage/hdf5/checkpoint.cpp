@@ -1,7 +1,6 @@
 #include "storage/hdf5/checkpoint.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/parse_number.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
 #include "storage/hdf5/h5_handles.hpp"
@@ -39,10 +39,8 @@ std::string file_name(std::int64_t step, std::int64_t generation) {
 }
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = code == std::errc() && end == text.data() + text.size() && value >= 0;
-  return whole ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<std::int64_t>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 std::optional<CheckpointFile> parse_name(const fs::path& file) {

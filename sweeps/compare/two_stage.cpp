@@ -1,7 +1,6 @@
 #include "sweeps/compare/two_stage.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <set>
@@ -12,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/base/printable.hpp"
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/stage_cells.hpp"
@@ -33,10 +33,8 @@ WantedWidth wanted_width(const std::string& text) {
     out.per_cent = true;
     digits.remove_suffix(1);
   }
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), out.number);
-  if (error != std::errc() || end != digits.data() + digits.size() || !(out.number > 0) ||
-      !std::isfinite(out.number)) {
+  out.number = parse_number<double>(digits).value_or(0);
+  if (!(out.number > 0) || !std::isfinite(out.number)) {
     throw UserError(ExitCode::Usage,
                     fmt::format("--until-ci {}: the half-width of an interval was expected, in the "
                                 "unit of the metric (0.005) or of the baseline's mean (1%)",

@@ -1,7 +1,6 @@
 #include "sweeps/page/variance_blocks.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/base/nan.hpp"
+#include "core/base/parse_number.hpp"
 #include "sweeps/compare/compare_report.hpp"
 #include "sweeps/compare/number_text.hpp"
 #include "sweeps/page/effects_blocks.hpp"
@@ -89,9 +89,9 @@ std::vector<std::size_t> drawn_order(const std::vector<std::string>& levels) {
   std::iota(out.begin(), out.end(), std::size_t{0});
   std::vector<double> numbers(levels.size());
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    const char* const end = levels[i].data() + levels[i].size();
-    const auto [stop, error] = std::from_chars(levels[i].data(), end, numbers[i]);
-    if (error != std::errc() || stop != end) return out;
+    const auto number = parse_number<double>(levels[i]);
+    if (!number) return out;
+    numbers[i] = *number;
   }
   std::ranges::stable_sort(out, {}, [&numbers](std::size_t i) { return numbers[i]; });
   return out;

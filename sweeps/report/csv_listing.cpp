@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -13,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/schema/leaf_value.hpp"
 #include "storage/files/sealed_file.hpp"
@@ -27,14 +27,6 @@ constexpr std::array<std::string_view, 2> kFirstMetrics = {"final_loss.valid", "
 constexpr std::array kStatuses = {CellStatus::Pending,  CellStatus::Running, CellStatus::Completed,
                                   CellStatus::Diverged, CellStatus::Failed,  CellStatus::Cancelled,
                                   CellStatus::Oom};
-
-template <typename Number>
-std::optional<Number> csv_number(const std::string& text) {
-  Number out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
 
 /// true and false, also as spreadsheets write them.
 std::optional<bool> csv_flag(const std::string& text) {
@@ -54,7 +46,7 @@ struct CsvRow {
 template <typename Number>
 std::string take_whole(const std::string& text, Number& out) {
   if (text.empty()) return {};
-  const auto number = csv_number<std::int64_t>(text);
+  const auto number = parse_number<std::int64_t>(text);
   if (!number || *number < 0) return "a whole number, 0 or more,";
   out = static_cast<Number>(*number);
   return {};
@@ -80,7 +72,7 @@ std::string take_status(const std::string& text, CellStatus& out) {
 }
 
 std::string take_seed(const std::string& text, std::int64_t& out) {
-  const auto seed = csv_number<std::int64_t>(text);
+  const auto seed = parse_number<std::int64_t>(text);
   out = seed.value_or(0);
   return seed ? "" : "a whole number";
 }
@@ -142,11 +134,11 @@ std::optional<Value> leaf_value(const std::string& name, const std::string& text
     return flag ? std::optional(Value(*flag)) : std::nullopt;
   }
   if (leaf.kind == ValueKind::Int) {
-    const auto whole = csv_number<std::int64_t>(text);
+    const auto whole = parse_number<std::int64_t>(text);
     return whole ? std::optional(Value(*whole)) : std::nullopt;
   }
   if (leaf.kind == ValueKind::Real) {
-    const auto real = csv_number<double>(text);
+    const auto real = parse_number<double>(text);
     return real && std::isfinite(*real) ? std::optional(Value(*real)) : std::nullopt;
   }
   return Value(text);
@@ -251,7 +243,7 @@ class CsvListing {
       if (!value) misfits(title, field, schema()[find_leaf(title)].type());
       row.cell.overrides.emplace_back(title, *value);
     } else {
-      const auto number = csv_number<double>(text);
+      const auto number = parse_number<double>(text);
       if (!number) {
         misfits(title, field,
                 "a number, for this is no leaf of the schema (depthgrid schema) and so a metric,");

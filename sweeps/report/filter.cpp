@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <compare>
 #include <iterator>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/config/yaml/diagnostics.hpp"
 #include "sweeps/report/level_text.hpp"
 
@@ -60,15 +60,8 @@ Value value_of(const Token& token) {
   if (token.kind == Token::Kind::Quoted) return text;
   if (text == "null") return {};
   if (text == "true" || text == "false") return text == "true";
-  const auto complete = [&](auto& number) {
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    return stop == end && error == std::errc();
-  };
-  std::int64_t whole = 0;
-  if (complete(whole)) return whole;
-  double real = 0;
-  if (complete(real)) return real;
+  if (const auto whole = parse_number<std::int64_t>(text)) return *whole;
+  if (const auto real = parse_number<double>(text)) return *real;
   return text;
 }
 

@@ -1,11 +1,11 @@
 #include "sweeps/simulate/cluster_model.hpp"
 
-#include <charconv>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/parse_number.hpp"
 
 namespace depthgrid {
 namespace {
@@ -15,10 +15,8 @@ constexpr std::int64_t kMostDevices = 1000000;
 
 /// A number from 1 to kMostDevices; 0 for anything else.
 std::int64_t count_of(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value >= 1 && value <= kMostDevices ? value : 0;
+  const auto value = parse_number<std::int64_t>(text).value_or(0);
+  return value >= 1 && value <= kMostDevices ? value : 0;
 }
 
 }  // namespace

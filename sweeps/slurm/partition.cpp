@@ -1,13 +1,13 @@
 #include "sweeps/slurm/partition.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/parse_number.hpp"
 #include "core/config/text_form.hpp"
 
 namespace depthgrid {
@@ -34,11 +34,8 @@ std::int64_t gpus_of_gres(const std::string& gres) {
     part = part.substr(0, part.find('('));
     if (part != "gpu" && !part.starts_with("gpu:")) continue;
     const std::size_t colon = part.rfind(':');
-    std::int64_t count = 0;
-    const char* const begin = part.data() + (colon == part.npos ? part.size() : colon + 1);
-    const char* const end = part.data() + part.size();
-    const auto [stop, error] = std::from_chars(begin, end, count);
-    out += error == std::errc() && stop == end ? count : 1;  // "gpu", "gpu:a100"
+    const std::string count = colon == part.npos ? "" : part.substr(colon + 1);
+    out += parse_number<std::int64_t>(count).value_or(1);  // "gpu", "gpu:a100"
   }
   return out;
 }

@@ -1,7 +1,6 @@
 #include "worker/model/stored_model.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include <ATen/ops/from_blob.h>
 
 #include "core/base/error.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/train/train_options.hpp"
 #include "storage/columns/table_reader.hpp"
@@ -81,13 +81,13 @@ LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,
   } else if (choice.at == "best") {
     step = best_step(store, choice.cell);
   } else {
-    const char* const end = choice.at.data() + choice.at.size();
-    const auto [stop, problem] = std::from_chars(choice.at.data(), end, step);
-    if (problem != std::errc() || stop != end) {
+    const auto number = parse_number<std::int64_t>(choice.at);
+    if (!number) {
       throw UserError(
           ExitCode::Usage,
           "--at " + choice.at + ": it is final, best or the number of a step (with probe: or all)");
     }
+    step = *number;
   }
   std::optional<LoadedCheckpoint> found = checkpoint_at(folder, config_digest(cell.changed), step);
   if (!found) {

@@ -1,7 +1,6 @@
 #include "worker/process/run_setup.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 
@@ -12,6 +11,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
+#include "core/base/parse_number.hpp"
 #include "distributed/agree.hpp"
 #include "distributed/device_plugin.hpp"
 #include "models/cost_model.hpp"
@@ -104,13 +104,11 @@ DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_r
 
 double share_of_card(int sharers, const char* handed_on) {
   if (handed_on == nullptr) return memory_share(sharers);
-  const std::string_view text = handed_on;
-  double share = 0;
-  const auto [end, error] = std::from_chars(text.begin(), text.end(), share);
-  if (error != std::errc() || end != text.end() || !(share > 0 && share <= 1)) {
+  const double share = parse_number<double>(handed_on).value_or(0);
+  if (!(share > 0 && share <= 1)) {
     throw UserError(ExitCode::BadConfig,
                     fmt::format("{}={}: expected a number above 0 and up to 1: unset it",
-                                kShareHandedOn, text));
+                                kShareHandedOn, handed_on));
   }
   return share;
 }

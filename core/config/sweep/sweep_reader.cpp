@@ -1,11 +1,11 @@
 #include "core/config/sweep/sweep_reader.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <sstream>
 
 #include "core/base/error.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
@@ -257,13 +257,10 @@ void SweepReader::read_order(SweepDocument& document, const YamlNode& node) {
     document.shuffle.reset();
     return;
   }
-  std::uint64_t seed = 0;
   if (text->starts_with(kShuffled) && text->ends_with(")")) {
-    const char* begin = text->data() + kShuffled.size();
-    const char* end = text->data() + text->size() - 1;
-    const auto result = std::from_chars(begin, end, seed);
-    if (result.ec == std::errc() && result.ptr == end) {
-      document.shuffle = seed;
+    const std::string_view within = std::string_view(*text).substr(kShuffled.size());
+    if (const auto seed = parse_number<std::uint64_t>(within.substr(0, within.size() - 1))) {
+      document.shuffle = *seed;
       return;
     }
   }
