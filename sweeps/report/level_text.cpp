@@ -1,18 +1,17 @@
 #include "sweeps/report/level_text.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+
+#include "core/base/parse_number.hpp"
 
 namespace depthgrid {
 namespace {
 
 std::optional<std::int64_t> positive(std::string_view text) {
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && out > 0 ? std::optional(out) : std::nullopt;
+  const auto out = parse_number<std::int64_t>(text);
+  return out && *out > 0 ? out : std::nullopt;
 }
 
 }  // namespace
