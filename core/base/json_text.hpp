@@ -12,7 +12,7 @@ namespace depthgrid {
 // dump() and parse().
 
 /// The text of `json`: on one line, or with `indent` blanks a level. Bytes that are not UTF-8
-/// become U+FFFD.
+/// become U+FFFD, numbers that are not finite become null.
 std::string json_text(const nlohmann::json& json, int indent = -1);
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.hpp"
+#include "core/base/nan.hpp"
 #include "sweeps/compare/compare_report.hpp"
 #include "sweeps/compare/number_text.hpp"
 #include "sweeps/compare/two_stage_report.hpp"
@@ -16,17 +17,13 @@ namespace {
 
 using TableJson = nlohmann::ordered_json;
 
-TableJson number(double x) {
-  return std::isfinite(x) ? TableJson(x) : TableJson();
-}
-
 TableJson limits(const ConfidenceLimits& of) {
   if (std::isnan(of.low) || std::isnan(of.high)) return {};
-  return {number(of.low), number(of.high)};
+  return {of.low, of.high};
 }
 
 TableJson sample(const SampleSummary& of) {
-  return {{"n", of.n}, {"mean", number(of.mean)}, {"sd", number(of.sd)}};
+  return {{"n", of.n}, {"mean", of.mean}, {"sd", of.sd}};
 }
 
 /// With Student's interval of the mean.
@@ -50,20 +47,20 @@ TableJson refusal(const BasisMismatch& refused) {
 
 TableJson contrast(const PairedContrast& of) {
   return {{"n", of.n},
-          {"mean", number(of.mean)},
-          {"sd", number(of.sd)},
+          {"mean", of.mean},
+          {"sd", of.sd},
           {"interval", limits(of.interval)},
-          {"degrees", number(of.degrees)},
-          {"t", number(of.t)},
-          {"p", number(of.p)}};
+          {"degrees", of.degrees},
+          {"t", of.t},
+          {"p", of.p}};
 }
 
 TableJson evidence(const Listing& listing, const ContrastEvidence& of, bool in_family) {
   TableJson unpaired;
   if (of.unpaired) {
-    unpaired = {{"mean", number(of.unpaired->value)},
+    unpaired = {{"mean", of.unpaired->value},
                 {"interval", limits({of.unpaired->low, of.unpaired->high})},
-                {"degrees", number(of.unpaired->degrees)}};
+                {"degrees", of.unpaired->degrees}};
   }
   TableJson cells = TableJson::array();
   for (const std::size_t row : of.pairs.unpaired) cells.push_back(listing.cells[row].id);
@@ -72,8 +69,8 @@ TableJson evidence(const Listing& listing, const ContrastEvidence& of, bool in_f
   if (of.censored) {
     censored = {
         {"reached", {{"group", of.censored->reached_a}, {"baseline", of.censored->reached_b}}},
-        {"at_least", number(of.censored->low)},
-        {"at_most", number(of.censored->high)}};
+        {"at_least", of.censored->low},
+        {"at_most", of.censored->high}};
   }
   return {
       {"difference", contrast(of.contrast)},
@@ -88,28 +85,25 @@ TableJson evidence(const Listing& listing, const ContrastEvidence& of, bool in_f
       {"unpaired", unpaired},
       {"censored", censored},
       {"refused", refusal(of.pairs.refused)},
-      {"holm_p", in_family ? number(of.holm) : TableJson()},
+      {"holm_p", in_family ? of.holm : kNaN},
       {"simultaneous", in_family ? limits(of.simultaneous) : TableJson()},
       {"sign_flip",
-       {{"p", number(of.flips.p)},
-        {"smallest", number(of.flips.smallest)},
-        {"exact", of.flips.exact}}},
+       {{"p", of.flips.p}, {"smallest", of.flips.smallest}, {"exact", of.flips.exact}}},
       {"signs",
        {{"below", of.signs.below},
         {"ties", of.signs.ties},
         {"above", of.signs.above},
-        {"p", number(of.signs.p)}}},
-      {"improved",
-       {{"share", number(of.improved.share)}, {"interval", limits(of.improved.interval)}}},
+        {"p", of.signs.p}}},
+      {"improved", {{"share", of.improved.share}, {"interval", limits(of.improved.interval)}}},
       {"effect",
-       {{"d_z", number(of.effect.d_z)},
+       {{"d_z", of.effect.d_z},
         {"d_z_interval", limits(of.effect.d_z_interval)},
-        {"g", number(of.effect.g)},
+        {"g", of.effect.g},
         {"g_interval", limits(of.effect.g_interval)},
-        {"g_av", number(of.g_av)}}},
-      {"equivalence_p", number(of.equivalence.p)},
-      {"detectable", number(of.detectable)},
-      {"seeds_needed", number(of.seeds_needed)},
+        {"g_av", of.g_av}}},
+      {"equivalence_p", of.equivalence.p},
+      {"detectable", of.detectable},
+      {"seeds_needed", of.seeds_needed},
       {"verdict", tested ? TableJson(contrast_verdict_text(of.verdict)) : TableJson()}};
 }
 
@@ -131,12 +125,9 @@ TableJson effects(const Listing& listing, const EffectTable& of) {
   }
   TableJson trend;
   if (of.trend) {
-    trend = {{"seeds", of.trend_seeds},
-             {"slope", contrast(of.trend->slope)},
-             {"page_l", number(of.trend->page_l)},
-             {"p_rising", number(of.trend->p_rising)},
-             {"p_falling", number(of.trend->p_falling)},
-             {"p", number(of.trend->p)},
+    trend = {{"seeds", of.trend_seeds},          {"slope", contrast(of.trend->slope)},
+             {"page_l", of.trend->page_l},       {"p_rising", of.trend->p_rising},
+             {"p_falling", of.trend->p_falling}, {"p", of.trend->p},
              {"exact", of.trend->exact}};
   }
   return {{"factor", of.factor},
@@ -150,13 +141,9 @@ TableJson effects(const Listing& listing, const EffectTable& of) {
 }
 
 TableJson shares(const BlockEffect& of) {
-  return {{"eta2", number(of.eta2)},
-          {"partial_eta2", number(of.partial_eta2)},
-          {"omega2", number(of.omega2)},
-          {"f", number(of.f)},
-          {"degrees", number(of.degrees)},
-          {"error_degrees", number(of.error_degrees)},
-          {"p", number(of.p)}};
+  return {{"eta2", of.eta2}, {"partial_eta2", of.partial_eta2}, {"omega2", of.omega2},
+          {"f", of.f},       {"degrees", of.degrees},           {"error_degrees", of.error_degrees},
+          {"p", of.p}};
 }
 
 TableJson variance(const VarianceTable& of) {

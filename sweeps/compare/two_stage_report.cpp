@@ -77,10 +77,6 @@ std::string advice_text(const Listing& listing, const TwoStageAnswer& answer) {
   return out;
 }
 
-StageJson stage_real(double x) {
-  return std::isfinite(x) ? StageJson(x) : StageJson();
-}
-
 StageJson row_json(const Listing& listing, const TwoStageRow& row) {
   StageJson missing = StageJson::array();
   for (const std::size_t at : row.missing) {
@@ -91,12 +87,12 @@ StageJson row_json(const Listing& listing, const TwoStageRow& row) {
   return {{"arm", row.arm},
           {"pairs", row.pairs},
           {"n", row.interval.n},
-          {"mean", stage_real(row.interval.mean)},
-          {"low", stage_real(row.interval.interval.low)},
-          {"high", stage_real(row.interval.interval.high)},
-          {"half_width", stage_real(row.interval.half_width)},
-          {"sd", stage_real(row.interval.sd)},
-          {"degrees", stage_real(row.interval.degrees)},
+          {"mean", row.interval.mean},
+          {"low", row.interval.interval.low},
+          {"high", row.interval.interval.high},
+          {"half_width", row.interval.half_width},
+          {"sd", row.interval.sd},
+          {"degrees", row.interval.degrees},
           {"missing", missing},
           {"absent", row.absent},
           {"note", note.empty() ? StageJson() : StageJson(note)}};
@@ -220,7 +216,7 @@ nlohmann::ordered_json two_stage_json(const Listing& listing,
          {"half_width", record.half_width},
          {"first_seeds", record.first_seeds},
          {"seeds", record.seeds},
-         {"seeds_asked_for", stage_real(seeds_asked_for(record))},
+         {"seeds_asked_for", seeds_asked_for(record)},
          {"max_seeds", record.max_seeds},
          {"met", record.met},
          {"not_shown", answer.not_shown.empty() ? StageJson() : StageJson(answer.not_shown)},

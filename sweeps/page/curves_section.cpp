@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.hpp"
+#include "core/base/nan.hpp"
 #include "storage/columns/variables.hpp"
 #include "sweeps/page/html.hpp"
 #include "sweeps/page/leaf_names.hpp"
@@ -29,10 +30,6 @@ std::string curve_label(const PageData& data) {
       find_variable(std::string_view(metric).substr(0, metric.find('.')));
   const bool unit = variable != nullptr && variable->units != "1";
   return metric + (unit ? fmt::format(" ({})", variable->units) : "");
-}
-
-CurvesJson finite(double value) {
-  return std::isfinite(value) ? CurvesJson(value) : CurvesJson();
 }
 
 Table bands_table(const PageData& data) {
@@ -166,8 +163,7 @@ std::string curves_json(const PageData& data) {
     CurvesJson y = CurvesJson::array();
     for (const double value : curve.series.values) {
       // Seven digits are those of the file, which has single precision.
-      y.push_back(std::isfinite(value) ? finite(std::stod(fmt::format("{:.7g}", value)))
-                                       : CurvesJson());
+      y.push_back(std::isfinite(value) ? std::stod(fmt::format("{:.7g}", value)) : kNaN);
     }
     curves.push_back({{"arm", curve.line},
                       {"seed", cell.seed},

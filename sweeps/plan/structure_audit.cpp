@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -24,10 +23,6 @@ AuditVerdict verdict_of(const std::string& name) {
   const auto at = std::ranges::find(kVerdicts, name);
   if (at == kVerdicts.end()) throw Error("audit: unknown verdict '" + name + "'");
   return static_cast<AuditVerdict>(at - kVerdicts.begin());
-}
-
-Json finite_number(double value) {
-  return std::isfinite(value) ? Json(value) : Json();
 }
 
 double number_of(const Json& j) {
@@ -63,8 +58,8 @@ Json audit_json(const StructureAudit& a) {
   for (const AuditResult& c : a.checks) {
     checks.push_back({{"name", c.name},
                       {"verdict", name_of(c.verdict)},
-                      {"value", finite_number(c.value)},
-                      {"threshold", finite_number(c.threshold)},
+                      {"value", c.value},
+                      {"threshold", c.threshold},
                       {"note", c.note}});
   }
   return {{"structure", a.structure},

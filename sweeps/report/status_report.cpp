@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -120,12 +119,11 @@ std::string status_json(const Listing& listing, const SweepNumbers* numbers,
               {"other_plans", earlier},
               {"problems", problems}};
   if (numbers != nullptr) {
-    const auto known = [](double number) { return std::isfinite(number) ? Json(number) : Json(); };
     out["cell_steps"] = {{"done", numbers->cell_steps_done}, {"total", numbers->cell_steps}};
     out["activity"] = {{"runs", numbers->runs},
                        {"jobs", numbers->jobs},
-                       {"cell_steps_per_second", known(numbers->rate)},
-                       {"eta_seconds", known(numbers->eta())}};
+                       {"cell_steps_per_second", numbers->rate},
+                       {"eta_seconds", numbers->eta()}};
     out["rank_hours"] = {{"used", numbers->used / 3600}, {"lost", numbers->lost / 3600}};
     out["slot_hours"] = {{"total", numbers->slots / 3600}, {"idle", numbers->idle / 3600}};
     out["stopping"] = numbers->stopping;
