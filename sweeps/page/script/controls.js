@@ -1,6 +1,6 @@
 // The controls: what is drawn and how, and filters.
 
-/** `view` is told what changes: set(), changed(), zoomBy(). */
+/** `view` is told what changes: set(), changed(), zoomBy(), zoomToEnd(). */
 class Controls {
   constructor(model, state, view) {
     this.model = model;
@@ -29,6 +29,7 @@ class Controls {
         make("div", {class: "curves-buttons", role: "group", "aria-label": "Zoom"},
              button("Zoom in", () => view.zoomBy(1 / 1.5)),
              button("Zoom out", () => view.zoomBy(1.5)),
+             button("Last half", () => view.zoomToEnd()),
              button("Reset zoom", () => view.set(kWholeRange))));
   }
 

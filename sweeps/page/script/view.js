@@ -77,6 +77,12 @@ class View {
     if (limits !== null) this.set(limits);
   }
 
+  /** The last half of x, where arms that have begun alike differ. */
+  zoomToEnd() {
+    const {low, high} = this.scene.plot.allX;
+    this.set({...kWholeRange, x0: roundedFor((low + high) / 2, high - low)});
+  }
+
   // Order of work --------------------------------------------------------------------------------
 
   /** 2: everything; 1: what is highlighted. Once a frame. */
