@@ -140,7 +140,8 @@ int compare_verb(const Arguments& arguments) {
   const std::vector<std::size_t> rows = select_cells(listing, {"", line.text_of("filter")});
   derive(line, rows, listing, query);
   const Comparison comparison = compare_cells(listing, rows, query);
-  const std::optional<NoContrast> problem = no_contrast(listing, rows, comparison);
+  const std::optional<NoContrast> problem =
+      no_contrast(listing, rows, comparison, line.text_of("filter"));
   const std::vector<TwoStageAnswer> staged =
       two_stage_answers(listing, two_stage_question(listing, comparison, rows, query.allowed));
   if (line.has("json")) {
@@ -151,7 +152,7 @@ int compare_verb(const Arguments& arguments) {
     add_two_stage_columns(table, listing, comparison, staged);
     print(csv_of(table));
     if (!listing.tables.empty()) tell(tables_note(listing));
-  } else {
+  } else if (!rows.empty()) {
     print(comparison_text(listing, comparison, colour_of_stdout()) +
           two_stage_text(listing, staged));
   }

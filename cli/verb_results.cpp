@@ -14,6 +14,7 @@
 #include "sweeps/report/bits_per_byte.hpp"
 #include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/evaluation_windows.hpp"
+#include "sweeps/report/no_match.hpp"
 #include "sweeps/report/provenance_notes.hpp"
 #include "sweeps/report/results_query.hpp"
 
@@ -80,8 +81,17 @@ std::string footnotes(const Listing& listing, const std::vector<std::size_t>& ce
   return text;
 }
 
+/// Says on stderr that a filter leaves nothing. @return whether it does.
+bool says_no_match(const Listing& listing, const std::vector<std::size_t>& cells,
+                   const std::string& filter) {
+  const bool none = cells.empty() && !filter.empty();
+  if (none) log(LogLevel::Warning, no_match_text(listing, filter));
+  return none;
+}
+
 std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, ResultsForm form) {
   const std::vector<std::size_t> cells = select_cells(listing, query);
+  if (says_no_match(listing, cells, query.filter) && form == ResultsForm::Text) return {};
   const auto columns = resolve_columns(query.columns, query_names(listing));
   if (form == ResultsForm::Json) return results_json(listing, cells, columns);
   if (form == ResultsForm::Csv) {
@@ -104,6 +114,7 @@ std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, R
 std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, ResultsForm form,
                            const std::string& baseline, const std::vector<std::string>& allowed) {
   const std::vector<std::size_t> cells = select_cells(listing, {"", query.filter});
+  if (says_no_match(listing, cells, query.filter) && form == ResultsForm::Text) return {};
   ArmComparison comparison = compare_arms(listing, cells, baseline, allowed);
   sort_arms(comparison, query.sort);
   std::vector<std::string> columns = query.columns;

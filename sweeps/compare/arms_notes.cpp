@@ -69,9 +69,9 @@ std::string comparison_notes(const ArmComparison& comparison,
     for (const ArmResults& arm : comparison.arms) {
       const ArmMetric& metric = arm.metrics.at(name);
       if (metric.mixed) {
-        mixtures.add(
-            fmt::format("{} is not of one evaluation in all seeds: {}", name, metric.mixed.text()),
-            arm.name);
+        mixtures.add(fmt::format("{} is not of one evaluation in all seeds: {}", name,
+                                 metric.mixed.text(BasisMismatch::kInOtherSeed)),
+                     arm.name);
       }
       if (metric.refused) refusals.add(refusal_text(metric.refused, name), arm.name);
       if (metric.left_out.empty() && metric.baseline_left_out.empty()) continue;

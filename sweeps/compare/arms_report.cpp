@@ -241,26 +241,27 @@ Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::str
       const ArmMetric& metric = arm.metrics.at(name);
       const MeanDifference d = metric.difference.value_or(MeanDifference{});
       const bool pairs = metric.difference && d.kind == DifferenceKind::Paired;
-      table.rows.push_back({arm.name,
-                            arm.tag,
-                            arm.baseline ? "true" : "false",
-                            std::to_string(arm.cells.size()),
-                            std::to_string(arm.count(CellStatus::Completed)),
-                            missing_text(arm.counts),
-                            name,
-                            std::to_string(metric.sample.n),
-                            exact_number(metric.sample.mean),
-                            exact_number(metric.sample.sd),
-                            exact_number(d.value),
-                            exact_number(d.low),
-                            exact_number(d.high),
-                            exact_number(d.degrees),
-                            pairs ? std::to_string(d.n) : "",
-                            metric.difference ? std::string(name_of(d.kind)) : "",
-                            exact_number(metric.baseline.mean),
-                            fmt::format("{}", fmt::join(metric.left_out, " ")),
-                            fmt::format("{}", fmt::join(metric.baseline_left_out, " ")),
-                            (metric.mixed ? metric.mixed : metric.refused).text()});
+      table.rows.push_back(
+          {arm.name,
+           arm.tag,
+           arm.baseline ? "true" : "false",
+           std::to_string(arm.cells.size()),
+           std::to_string(arm.count(CellStatus::Completed)),
+           missing_text(arm.counts),
+           name,
+           std::to_string(metric.sample.n),
+           exact_number(metric.sample.mean),
+           exact_number(metric.sample.sd),
+           exact_number(d.value),
+           exact_number(d.low),
+           exact_number(d.high),
+           exact_number(d.degrees),
+           pairs ? std::to_string(d.n) : "",
+           metric.difference ? std::string(name_of(d.kind)) : "",
+           exact_number(metric.baseline.mean),
+           fmt::format("{}", fmt::join(metric.left_out, " ")),
+           fmt::format("{}", fmt::join(metric.baseline_left_out, " ")),
+           metric.mixed ? metric.mixed.text(BasisMismatch::kInOtherSeed) : metric.refused.text()});
     }
   }
   return table;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sweeps/compare/arms_notes.hpp"
+#include "sweeps/report/no_match.hpp"
 
 namespace depthgrid {
 
@@ -42,7 +43,7 @@ std::string no_baseline_text(const Comparison& comparison, bool filtered) {
 }  // namespace
 
 std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<std::size_t>& rows,
-                                      const Comparison& comparison) {
+                                      const Comparison& comparison, const std::string& filter) {
   std::size_t groups = 0, figures = 0, pairs = 0;
   std::string refused;  // the first refusal
   bool baseline = false, infinite = false, censored = false;
@@ -79,7 +80,10 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
   const std::size_t completed = counts[static_cast<std::size_t>(CellStatus::Completed)];
   const ExitCode code = open ? ExitCode::Unfinished : ExitCode::Partial;
   const std::string missing = missing_text(counts);
-  if (rows.empty()) return NoContrast{"no cell is selected", ExitCode::Partial};
+  if (rows.empty()) {
+    return NoContrast{filter.empty() ? "no cell is selected" : no_match_text(listing, filter),
+                      ExitCode::Partial};
+  }
   if (completed == 0) {
     return NoContrast{fmt::format("no cell has completed: {}{}", missing,
                                   open ? "; depthgrid run trains them" : ""),

@@ -17,8 +17,8 @@ struct NoContrast {
 };
 
 /// Nothing if some contrast has a p.
-/// @param rows  that took part in the comparison.
+/// @param rows  that took part in the comparison. @param filter  that has chosen them, if one has.
 std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<std::size_t>& rows,
-                                      const Comparison& comparison);
+                                      const Comparison& comparison, const std::string& filter = {});
 
 }  // namespace depthgrid

@@ -296,7 +296,7 @@ std::string refusal_of(const GridFigures& grid,
         const auto [at, fresh] = first.emplace(std::pair(seed, combination), figure.row);
         if (fresh) continue;
         if (const BasisMismatch found = mismatch(figure.row, at->second)) {
-          return "cells cannot be compared: " + found.text_and_advice();
+          return "cells cannot be compared: " + found.text_and_advice("elsewhere");
         }
       }
     }

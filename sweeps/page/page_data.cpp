@@ -72,7 +72,7 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
   ComparisonQuery arms = asked.comparison;
   arms.by = {"arm"};
   out.by_arm = compare_cells(out.listing, out.rows, arms);
-  out.problem = no_contrast(out.listing, out.rows, out.by_arm);
+  out.problem = no_contrast(out.listing, out.rows, out.by_arm, asked.filter);
   out.staged = two_stage_answers(
       listing, two_stage_question(listing, out.by_arm, out.rows, asked.comparison.allowed));
   ComparisonQuery factors = asked.comparison;

@@ -4,16 +4,18 @@
 #include <set>
 
 #include "core/base/error.hpp"
+#include "sweeps/report/no_match.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
 
 std::vector<bool> chosen_cells(const Sweep& sweep, const std::string& filter) {
   if (filter.empty()) return std::vector<bool>(sweep.cells.size(), true);
-  const std::vector<std::size_t> rows = select_cells(list_sweep(sweep, ""), {"", filter});
+  const Listing listing = list_sweep(sweep, "");
+  const std::vector<std::size_t> rows = select_cells(listing, {"", filter});
   if (rows.empty()) {
-    throw UserError(ExitCode::Usage, "no cell of " + sweep.name + " meets the condition '" +
-                                         filter + "'; depthgrid plan lists the cells");
+    throw UserError(ExitCode::Usage, sweep.name + ": " + no_match_text(listing, filter) +
+                                         "; depthgrid plan lists the cells");
   }
   std::set<CellId> chosen;
   for (const std::size_t row : rows) chosen.insert(sweep.cells[row].id);

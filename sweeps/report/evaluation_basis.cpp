@@ -48,16 +48,16 @@ Value digest_value(double digest) {
 
 }  // namespace
 
-std::string BasisMismatch::text_and_advice() const {
-  return text() + (advice.empty() ? "" : "; " + advice);
+std::string BasisMismatch::text_and_advice(std::string_view place) const {
+  return text(place) + (advice.empty() ? "" : "; " + advice);
 }
 
-std::string BasisMismatch::text() const {
+std::string BasisMismatch::text(std::string_view place) const {
   constexpr std::size_t kMost = 3;
   std::string out;
   for (std::size_t i = 0; i < std::min(kMost, differences.size()); ++i) {
     const auto& [name, mine, theirs] = differences[i];
-    out += fmt::format("{}{} is {}, there {}", i > 0 ? "; " : "", name, plain_text(mine),
+    out += fmt::format("{}{} is {}, {} {}", i > 0 ? "; " : "", name, plain_text(mine), place,
                        plain_text(theirs));
   }
   if (differences.size() > kMost) out += fmt::format("; and {} more", differences.size() - kMost);

@@ -24,10 +24,14 @@ struct BasisMismatch {
   std::string advice;  // what to do, if there is something
 
   explicit operator bool() const { return !differences.empty(); }
-  /// "eval.final_windows is 16, there null; data.join is …": at most three of them.
-  std::string text() const;
+  /// "eval.final_windows is 16, in the baseline null; data.join is …": at most three of them.
+  /// @param place  of the other figure.
+  std::string text(std::string_view place = kInBaseline) const;
   /// The same, and the advice if there is some.
-  std::string text_and_advice() const;
+  std::string text_and_advice(std::string_view place = kInBaseline) const;
+
+  static constexpr std::string_view kInBaseline = "in the baseline";
+  static constexpr std::string_view kInOtherSeed = "in another seed";
 };
 
 /// What the figures of one metric are measured on, cell by cell: the same text as the same tokens,

@@ -122,6 +122,9 @@ class Parser {
     return root;
   }
 
+  /// Of what has been parsed.
+  const std::vector<std::string>& named() const { return named_; }
+
  private:
   const Token& next() const { return tokens_[at_]; }
   bool take(Token::Kind kind, std::string_view text) {
@@ -184,6 +187,7 @@ class Parser {
     } catch (const UserError& e) {
       fail(text_, named.at, e.what());
     }
+    if (std::ranges::find(named_, name) == named_.end()) named_.push_back(name);
     const Relation* relation = std::ranges::find(kRelations, next().text, &Relation::sign);
     if (next().kind != Token::Kind::Symbol || relation == std::end(kRelations)) {
       fail(text_, next().at, "expected one of = != < <= > >= here");
@@ -202,6 +206,7 @@ class Parser {
   std::string_view text_;
   const std::vector<std::string>& names_;
   std::vector<Token> tokens_;
+  std::vector<std::string> named_;
   std::size_t at_ = 0;
   int depth_ = 0;
 };
@@ -254,6 +259,13 @@ bool fits_pattern(std::string_view text, std::string_view pattern) {
 
 CellFilter parse_filter(std::string_view text, const std::vector<std::string>& names) {
   return Parser(text, names).parse();
+}
+
+std::vector<std::string> names_in_filter(std::string_view text,
+                                         const std::vector<std::string>& names) {
+  Parser parser(text, names);
+  parser.parse();
+  return parser.named();
 }
 
 std::string resolve_name(std::string_view text, const std::vector<std::string>& names,

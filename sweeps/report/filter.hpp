@@ -28,6 +28,10 @@ using CellFilter = std::function<bool(const CellLookup& cell)>;
 /// @throws UserError (Usage) with a caret at the position of the error.
 CellFilter parse_filter(std::string_view text, const std::vector<std::string>& names);
 
+/// The full names in a condition, each once, in its order. @throws UserError as parse_filter().
+std::vector<std::string> names_in_filter(std::string_view text,
+                                         const std::vector<std::string>& names);
+
 /// Whether the whole text fits a pattern in which * is any characters and ? is one.
 bool fits_pattern(std::string_view text, std::string_view pattern);
 

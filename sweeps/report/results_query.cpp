@@ -50,18 +50,6 @@ constexpr std::array kFixed = {
     FixedColumn{"in_plan", [](const CellSummary& c, bool) { return Value(c.in_plan); }},
     FixedColumn{"plan", [](const CellSummary& c, bool) { return Value(c.plan); }}};
 
-Value lookup(const Listing& listing, std::size_t row, const std::string& name) {
-  const CellSummary& cell = listing.cells[row];
-  for (const FixedColumn& column : kFixed) {
-    if (name == column.name) return column.value(cell, listing.baseline[row]);
-  }
-  if (name == "store") return Value(listing.store_of(row));
-  const auto metric = cell.metrics.find(name);
-  if (metric != cell.metrics.end() && !std::isnan(metric->second)) return metric->second;
-  const Value* leaf = find_key(cell.overrides, name);
-  return leaf != nullptr ? *leaf : Value();
-}
-
 /// Numbers before texts; called only for values that are present.
 bool before(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return a.number() < b.number();
@@ -83,6 +71,18 @@ std::vector<std::string> shown_metrics(const Listing& listing) {
 }
 
 }  // namespace
+
+Value query_value(const Listing& listing, std::size_t row, const std::string& name) {
+  const CellSummary& cell = listing.cells[row];
+  for (const FixedColumn& column : kFixed) {
+    if (name == column.name) return column.value(cell, listing.baseline[row]);
+  }
+  if (name == "store") return Value(listing.store_of(row));
+  const auto metric = cell.metrics.find(name);
+  if (metric != cell.metrics.end() && !std::isnan(metric->second)) return metric->second;
+  const Value* leaf = find_key(cell.overrides, name);
+  return leaf != nullptr ? *leaf : Value();
+}
 
 std::vector<std::string> cost_metrics(const Listing& listing) {
   const bool skips = std::ranges::any_of(listing.cells, [](const CellSummary& cell) {
@@ -115,7 +115,7 @@ std::vector<std::string> main_columns(const Listing& listing) {
 /// A value in the text output.
 std::string shown(const Listing& listing, std::size_t row, const std::string& name) {
   const CellSummary& cell = listing.cells[row];
-  const Value value = lookup(listing, row, name);
+  const Value value = query_value(listing, row, name);
   if (name == "alias" && listing.baseline[row]) return cell.alias + " *";
   if (name == "tag" && value.is_null()) return "";
   if (value.is_null()) return "-";
@@ -151,7 +151,7 @@ std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery
     const CellFilter matches = parse_filter(query.filter, names);
     std::erase_if(cells, [&](std::size_t row) {
       return !matches([&](const std::string& name) {
-        const Value own = lookup(listing, row, name);
+        const Value own = query_value(listing, row, name);
         const Value* const shared = own.is_null() ? find_key(listing.constant, name) : nullptr;
         return shared != nullptr ? *shared : own;
       });
@@ -162,7 +162,7 @@ std::vector<std::size_t> select_cells(const Listing& listing, const ResultsQuery
   const std::string key = resolve_name(std::string_view(query.sort).substr(down ? 1 : 0), names);
   std::vector<Value> values;
   for (std::size_t row = 0; row < listing.cells.size(); ++row) {
-    values.push_back(lookup(listing, row, key));
+    values.push_back(query_value(listing, row, key));
   }
   std::stable_sort(cells.begin(), cells.end(), [&](std::size_t a, std::size_t b) {
     return sorts_before(values[a], values[b], down);
@@ -201,7 +201,7 @@ Table results_table(const Listing& listing, const std::vector<std::size_t>& cell
   const std::vector<std::string> names = columns.empty() ? main_columns(listing) : columns;
   for (const std::string& name : names) {
     const bool number = std::ranges::all_of(cells, [&](std::size_t row) {
-      const Value value = lookup(listing, row, name);
+      const Value value = query_value(listing, row, name);
       return value.is_null() || value.is_number();
     });
     table.columns.push_back({name == "id" ? "cell" : name, number ? Align::Right : Align::Left});
@@ -221,7 +221,7 @@ Table results_csv_table(const Listing& listing, const std::vector<std::size_t>& 
   for (const std::size_t row : cells) {
     std::vector<std::string>& line = table.rows.emplace_back();
     for (const std::string& name : names) {
-      const Value value = lookup(listing, row, name);
+      const Value value = query_value(listing, row, name);
       const bool has = !value.is_null() || find_key(listing.cells[row].overrides, name) != nullptr;
       line.push_back(has ? plain_text(value) : "");
     }

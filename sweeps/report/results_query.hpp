@@ -20,6 +20,9 @@ struct ResultsQuery {
 /// parameters, attempts, the leaves that vary, and the metrics of any cell (or the sweep's own).
 std::vector<std::string> query_names(const Listing& listing);
 
+/// The value of a cell by one of query_names(); null if it has none.
+Value query_value(const Listing& listing, std::size_t row, const std::string& name);
+
 /// What arms of a sweep with `match:` cost, beside what they were made equal in: operations of a
 /// forward pass for each token, where some cells skip tokens also of what they execute, and of the
 /// training, which executes more than that; and seconds.

@@ -165,12 +165,12 @@ TEST(ArmsReport, RefusesADifferenceOfOtherEvaluations) {
   const ArmComparison comparison = cells.compare();
   const ArmMetric& metric = loss_of(comparison, 1);
   EXPECT_FALSE(metric.difference);
-  EXPECT_EQ(metric.refused.text(), "eval.final_windows is 16, there null");
+  EXPECT_EQ(metric.refused.text(), "eval.final_windows is 16, in the baseline null");
   EXPECT_EQ(metric.sample.n, 3U) << "without a difference, all seeds are shown";
   const std::string text = arms_text(cells.listing, comparison, {"final_loss.valid"});
   EXPECT_NE(text.find("refused"), std::string::npos) << text;
   EXPECT_NE(text.find("no difference for big: final_loss.valid cannot be compared with "
-                      "the baseline's: eval.final_windows is 16, there null\n"),
+                      "the baseline's: eval.final_windows is 16, in the baseline null\n"),
             std::string::npos)
       << text;
   EXPECT_EQ(text.find("paired by seed"), std::string::npos) << text;
@@ -181,7 +181,8 @@ TEST(ArmsReport, RefusesADifferenceOfOtherEvaluations) {
   EXPECT_EQ(of["refused"]["differs"].dump(),
             R"([{"arm":16,"baseline":null,"what":"eval.final_windows"}])");
   const std::string csv = csv_of(arms_csv_table(comparison, {"final_loss.valid"}));
-  EXPECT_NE(csv.find("\"eval.final_windows is 16, there null\""), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\"eval.final_windows is 16, in the baseline null\""), std::string::npos)
+      << csv;
 }
 
 TEST(ArmsReport, AnArmOfSeveralEvaluationsHasNoMean) {
@@ -206,7 +207,7 @@ TEST(ArmsReport, RefusesArmsWithoutACommonSeedLikewise) {
   for (int s = 0; s < 3; ++s) cells.listing.cells[s].seed = 10 + s;
   const ArmMetric metric = loss_of(cells.compare(), 1);
   EXPECT_FALSE(metric.difference);
-  EXPECT_EQ(metric.refused.text(), "data.tokenizer is gpt2, there byte");
+  EXPECT_EQ(metric.refused.text(), "data.tokenizer is gpt2, in the baseline byte");
   EXPECT_NE(metric.refused.advice.find("bits per byte"), std::string::npos);
 }
 

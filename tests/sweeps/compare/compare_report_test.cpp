@@ -31,17 +31,18 @@ TEST(CompareReport, WhatIsRefusedIsNamedWithWhatAllowsIt) {
   GridCells cells = widths();
   for (std::size_t row = 0; row < 15; ++row) cells.listing.cells[row].code = row < 5 ? "1" : "2";
   const Answer of = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(has(of.sentence(), "cannot be compared: the program is 2, there 1; --allow code"))
+  EXPECT_TRUE(
+      has(of.sentence(), "cannot be compared: the program is 2, in the baseline 1; --allow code"))
       << of.sentence();
   EXPECT_EQ(of.problem->code, ExitCode::Partial);
   expect_no_p(of);
-  EXPECT_TRUE(has(of.text, "is 2, there 1") && has(of.text, "--allow code")) << of.text;
+  EXPECT_TRUE(has(of.text, "is 2, in the baseline 1") && has(of.text, "--allow code")) << of.text;
   EXPECT_TRUE(has(line_of(of.text, "32"), "refused"));
   const Json& refused = of.json["effects"][0]["groups"][1]["contrast"]["refused"];
   EXPECT_EQ(refused["differs"][0]["group"], "2");
   EXPECT_EQ(refused["differs"][0]["baseline"], "1");
   EXPECT_TRUE(has(refused["advice"], "--allow code"));
-  EXPECT_TRUE(has(entry(of.csv, 1, "refused"), "is 2, there 1"));
+  EXPECT_TRUE(has(entry(of.csv, 1, "refused"), "is 2, in the baseline 1"));
   EXPECT_TRUE(has(of.json["variance"][0]["refused"], "--allow code"));
 }
 

@@ -59,7 +59,7 @@ TEST(TrainingBasis, TheOrderOfWindowsIsThatOfFourLeaves) {
   for (const char* leaf : {"data.sampler", "data.first_step", "data.seq_len", "train.batch_size"}) {
     const GridCells cells = two_arms({{leaf, 8}}, {{leaf, 16}});
     const BasisMismatch out = found(cells);
-    EXPECT_EQ(out.text(), std::string(leaf) + " is 16, there 8");
+    EXPECT_EQ(out.text(), std::string(leaf) + " is 16, in the baseline 8");
     EXPECT_TRUE(has(out.advice, "--allow order")) << out.advice;
     EXPECT_FALSE(found(cells, {"order"})) << leaf;
     EXPECT_FALSE(found(cells, {leaf})) << "the comparison is about it";
@@ -87,7 +87,7 @@ TEST(TrainingBasis, OtherTokensOfTheTrainingTextAreAnotherOrder) {
 
 TEST(TrainingBasis, AnotherClipIsSaid) {
   const GridCells cells = two_arms({{"train.clip", 1.0}}, {{"train.clip", "none"}});
-  EXPECT_EQ(found(cells).text(), "train.clip is none, there 1");
+  EXPECT_EQ(found(cells).text(), "train.clip is none, in the baseline 1");
   EXPECT_TRUE(has(found(cells).advice, "--allow clip"));
   EXPECT_FALSE(found(cells, {"clip"}) || found(cells, {"train.clip"}));
   EXPECT_TRUE(found(cells, {"order"}));
@@ -96,7 +96,7 @@ TEST(TrainingBasis, AnotherClipIsSaid) {
 TEST(TrainingBasis, AnotherProgramIsSaidWhereBothAreKnown) {
   GridCells cells = two_arms();
   cells.at("big", 0).code = "0.8";
-  EXPECT_TRUE(has(found(cells).text(), "0.8, there 0.9")) << found(cells).text();
+  EXPECT_TRUE(has(found(cells).text(), "0.8, in the baseline 0.9")) << found(cells).text();
   EXPECT_TRUE(has(found(cells).advice, "--allow code"));
   EXPECT_FALSE(found(cells, {"code"}));
   cells.at("big", 0).code.clear();
@@ -202,7 +202,7 @@ TEST(TrainingBasis, InWhatStoresDifferNoFileHasTold) {
     query.baseline = factor == std::string("lr") ? "0.1" : "results/a";
     const Comparison comparison = both.compare(query);
     const BasisMismatch& out = comparison.effects.at(0).rows.at(1).evidence->pairs.refused;
-    EXPECT_EQ(out.text(), "train.clip is 2, there 1") << factor;
+    EXPECT_EQ(out.text(), "train.clip is 2, in the baseline 1") << factor;
     query.allowed = {"clip"};
     EXPECT_FALSE(both.compare(query).effects.at(0).rows.at(1).evidence->pairs.refused) << factor;
   }
@@ -232,7 +232,7 @@ TEST(TrainingBasis, AnotherFactorDoesNotRefuseSharesOfVariance) {
 TEST(TrainingBasis, OtherEvaluationsAreRefusedAndNoWordAllowsThem) {
   const GridCells cells =
       two_arms({{"eval.final_windows", Value()}}, {{"eval.final_windows", Value(16)}});
-  EXPECT_EQ(refused(cells).text(), "eval.final_windows is 16, there null");
+  EXPECT_EQ(refused(cells).text(), "eval.final_windows is 16, in the baseline null");
   EXPECT_TRUE(refused(cells, {"order", "clip", "code", "audit"}));
   GridCells costs = cells;
   for (CellSummary& cell : costs.listing.cells) cell.metrics["cost_wall_time"] = 1;
@@ -273,7 +273,7 @@ TEST(TrainingBasis, StoresOfAnotherProgramAreRefused) {
   query.by = {"lr"};
   const Comparison comparison = both.compare(query);
   const BasisMismatch& out = evidence_for(table_of(comparison, "train.lr"), "0.2").pairs.refused;
-  EXPECT_TRUE(has(out.text(), "results/b, there results/a")) << out.text();
+  EXPECT_TRUE(has(out.text(), "results/b, in the baseline results/a")) << out.text();
   query.allowed = {"code"};
   EXPECT_FALSE(evidence_for(table_of(both.compare(query), "train.lr"), "0.2").pairs.refused);
 }

@@ -21,7 +21,12 @@ TEST(ChosenCells, AreThoseOfTheConditionAndTheCellsTheyStartFrom) {
 
 TEST(ChosenCells, AConditionWithoutCellsIsAnError) {
   const Sweep sweep = SweepFiles().load(kPhases);
-  EXPECT_THROW(chosen_cells(sweep, "tag = d"), UserError);
+  try {
+    chosen_cells(sweep, "tag = d");
+    ADD_FAILURE() << "no cell is no error";
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("tag is a, b or c"), std::string::npos) << e.what();
+  }
   EXPECT_THROW(chosen_cells(sweep, "tga = a"), UserError);
 }
 

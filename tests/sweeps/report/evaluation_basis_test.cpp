@@ -120,8 +120,8 @@ TEST(EvaluationBasis, NamesTheLeafThatMakesEvaluationsDifferAndBothValues) {
     arm.emplace_back(one.leaf, one.arm);
     sort_map(base);
     sort_map(arm);
-    const std::string expected =
-        std::string(one.leaf) + " is " + plain_text(one.arm) + ", there " + plain_text(one.base);
+    const std::string expected = std::string(one.leaf) + " is " + plain_text(one.arm) +
+                                 ", in the baseline " + plain_text(one.base);
     const Listing listing = evaluated_arms({base, arm, arm});
     const auto against = [&listing](const char* metric, std::size_t theirs) {
       return EvaluationBasis(listing, metric).mismatch(1, theirs).text();
@@ -158,7 +158,7 @@ TEST(EvaluationBasis, AUsersTextIsTheDigestOfItsFiles) {
                      {{"data.corpus", "file"}, {"data.corpus@sha256", "bb"}}},
                     {0, 1}};
   EXPECT_EQ(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0).text(),
-            "data.corpus@sha256 is bb, there aa");
+            "data.corpus@sha256 is bb, in the baseline aa");
 }
 
 /// Two arms whose dev shares differ, with digests of the split that the metric is of.
@@ -176,7 +176,7 @@ TEST(EvaluationBasis, OfTheSameTokensLeavesDoNotMatter) {
   EXPECT_TRUE(EvaluationBasis(same, "final_loss.test").mismatch(1, 0)) << "of it nothing is told";
   const Listing other = with_digests(7, 8, "valid");
   EXPECT_EQ(EvaluationBasis(other, "final_loss.valid").mismatch(1, 0).text(),
-            "data.test_fraction is 0.2, there 0.1");
+            "data.test_fraction is 0.2, in the baseline 0.1");
 }
 
 TEST(EvaluationBasis, OtherTokensMatterThoughNoLeafDiffers) {
@@ -184,13 +184,13 @@ TEST(EvaluationBasis, OtherTokensMatterThoughNoLeafDiffers) {
   listing.cells[0].facts["split_digest.valid"] = 0xabc;
   listing.cells[1].facts["split_digest.valid"] = 0xabd;
   EXPECT_EQ(EvaluationBasis(listing, "eval_loss.valid").mismatch(1, 0).text(),
-            "the digest of valid's tokens is 000000000abd, there 000000000abc");
+            "the digest of valid's tokens is 000000000abd, in the baseline 000000000abc");
   listing.cells[1].facts.clear();  // a result of a release that kept no digest
   EXPECT_FALSE(EvaluationBasis(listing, "eval_loss.valid").mismatch(1, 0));
   listing.cells[0].metrics["eval_tokens.valid"] = 8192;
   listing.cells[1].metrics["eval_tokens.valid"] = 8000;
   EXPECT_EQ(EvaluationBasis(listing, "eval_loss.valid").mismatch(1, 0).text(),
-            "eval_tokens.valid is 8000, there 8192");
+            "eval_tokens.valid is 8000, in the baseline 8192");
 }
 
 TEST(EvaluationBasis, OfAVocabularyOfTheTrainingTextTheTokensOfEverySplitDependOnIt) {
@@ -198,7 +198,7 @@ TEST(EvaluationBasis, OfAVocabularyOfTheTrainingTextTheTokensOfEverySplitDependO
       {{{"data.corpus", "self"}, {"data.tokenizer", "word"}},
        {{"data.corpus", "self"}, {"data.tokenizer", "word"}, {"data.dev_fraction", 0.4}}});
   EXPECT_EQ(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0).text(),
-            "data.dev_fraction is 0.4, there 0.02");
+            "data.dev_fraction is 0.4, in the baseline 0.02");
   for (CellSummary& cell : listing.cells) cell.facts["split_digest.valid"] = 0xabc;
   EXPECT_FALSE(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0)) << "the same tokens";
 }
@@ -272,8 +272,9 @@ TEST(MixedMetrics, HaveEachDifferenceOnceWithAllItsMetrics) {
 TEST(EvaluationBasis, ATrainingLossThatLooksAheadIsNotComparedWithACausalOne) {
   Listing listing = evaluated_arms({{}, {{"train.lr", 0.5}}});
   listing.cells[1].facts["eval_mode_noncausal.teacher_topk"] = 1;
-  EXPECT_EQ(EvaluationBasis(listing, "train_loss_last50").mismatch(1, 0).text(),
-            "the training pass is of tokens chosen over the whole sequence, there causal");
+  EXPECT_EQ(
+      EvaluationBasis(listing, "train_loss_last50").mismatch(1, 0).text(),
+      "the training pass is of tokens chosen over the whole sequence, in the baseline causal");
   EXPECT_FALSE(EvaluationBasis(listing, "final_loss.valid").mismatch(1, 0));
   listing.cells[0].facts["eval_mode_noncausal.teacher_topk"] = 1;
   EXPECT_FALSE(EvaluationBasis(listing, "train_loss").mismatch(1, 0));
@@ -284,7 +285,7 @@ TEST(EvaluationBasis, AModeThatSeesTheFutureIsNotComparedWithOneThatDoesNot) {
   listing.cells[0].facts["eval_mode_noncausal.topk"] = 0;
   listing.cells[1].facts["eval_mode_noncausal.topk"] = 1;
   EXPECT_EQ(EvaluationBasis(listing, "final_loss_mode.topk").mismatch(1, 0).text(),
-            "eval_mode_noncausal.topk is 1, there 0");
+            "eval_mode_noncausal.topk is 1, in the baseline 0");
   EXPECT_FALSE(EvaluationBasis(listing, "final_loss_mode.dense").mismatch(1, 0));
 }
 
@@ -297,7 +298,7 @@ TEST(EvaluationBasis, AcrossTokenisersBitsPerByteOfTheWholeSplitAreCompared) {
   EXPECT_EQ(of("final_loss.valid").advice.find("final_bits_per_byte"), std::string::npos);
   EXPECT_NE(of("train_loss").advice.find("not both of these cells have them"), std::string::npos);
   for (CellSummary& cell : listing.cells) cell.metrics["final_bits_per_byte.valid"] = 2;
-  EXPECT_EQ(of("final_loss.valid").text(), "data.tokenizer is gpt2, there byte");
+  EXPECT_EQ(of("final_loss.valid").text(), "data.tokenizer is gpt2, in the baseline byte");
   EXPECT_NE(of("final_loss.valid").advice.find("compare final_bits_per_byte.valid"),
             std::string::npos);
   EXPECT_TRUE(of("eval_bits_per_byte.valid")) << "64 windows of each";
@@ -314,8 +315,8 @@ TEST(EvaluationBasis, AcrossTokenisersBitsPerByteOfTheWholeSplitAreCompared) {
 TEST(EvaluationBasis, AnotherTextIsNotComparedByBitsPerByteEither) {
   EXPECT_EQ(said("final_bits_per_byte.valid", {{"data.corpus", "self"}, {"data.tokenizer", "byte"}},
                  {{"data.corpus", "wikitext-2"}, {"data.tokenizer", "gpt2"}})
-                .substr(0, 45),
-            "data.corpus is wikitext-2, there self; data.t");
+                .substr(0, 55),
+            "data.corpus is wikitext-2, in the baseline self; data.t");
 }
 
 }  // namespace evaluation_basis_test
