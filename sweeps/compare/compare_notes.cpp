@@ -74,12 +74,16 @@ std::string left_out_notes(const EffectTable& table) {
 }
 
 std::string common_notes(const Comparison& comparison, bool marks) {
-  std::size_t pairs = 0, undecided = 0, compared = 0;
+  constexpr std::size_t kFewPairs = 3;
+  std::size_t pairs = 0, fewest = kFewPairs + 1, undecided = 0, compared = 0;
   for (const EffectTable& table : comparison.effects) {
     for (const ComparedRow& row : table.rows) {
       if (!row.evidence) continue;
       ++compared;
-      if (!std::isnan(row.evidence->p())) pairs = std::max(pairs, row.evidence->contrast.n);
+      if (!std::isnan(row.evidence->p())) {
+        pairs = std::max(pairs, row.evidence->contrast.n);
+        fewest = std::min(fewest, row.evidence->contrast.n);
+      }
       undecided +=
           !std::isnan(row.evidence->p()) && row.evidence->verdict == ContrastVerdict::Undecided;
     }
@@ -90,11 +94,17 @@ std::string common_notes(const Comparison& comparison, bool marks) {
   if (pairs >= 2) {
     out += fmt::format(
         "p: t test of the pairs; Holm p and {}: of the family of {} contrast{} (all of --by {}{})\n"
-        "improved: share of seeds; detectable: by a single test with power .8, at these seeds; "
-        "seeds for this: to detect a difference of this size\n",
+        "improved: share of seeds; of a single test with power .8, before Holm's correction: "
+        "detectable at these seeds, and the seeds for this, to detect a difference of this size\n",
         marks ? "`all at once`" : "all at once", comparison.family,
         comparison.family == 1 ? "" : "s", fmt::join(comparison.by, ", "),
         comparison.within.empty() ? "" : ", at each level of " + comparison.within);
+    if (fewest <= kFewPairs) {
+      out += fmt::format(
+          "an interval of {} seeds is wide, and rests on differences that are normally "
+          "distributed\n",
+          fewest);
+    }
     const double least = std::pow(2.0, 1 - static_cast<double>(pairs));
     if (least >= kVerdictLevel) {
       out += fmt::format("no sign-flip p of {} seeds is below {}\n", pairs,
