@@ -94,6 +94,7 @@ int report_verb(const Arguments& arguments) {
   }
   tell(fmt::format("{}: {}, {} cells\n", target.string(), short_bytes(static_cast<double>(bytes)),
                    data.rows.size()));
+  if (data.problem) log(LogLevel::Warning, data.problem->sentence);
   return 0;
 }
 
