@@ -14,6 +14,7 @@
 #include "core/base/error.hpp"
 #include "storage/columns/variables.hpp"
 #include "sweeps/compare/combination_pairing.hpp"
+#include "sweeps/compare/factor_name.hpp"
 #include "sweeps/compare/multiplicity.hpp"
 #include "sweeps/compare/training_basis.hpp"
 #include "sweeps/compare/variance.hpp"
@@ -267,16 +268,14 @@ bool sees_future(const Listing& listing, const std::vector<std::size_t>& rows,
 
 /// Factors in full, each once, with what else the query needs; as a user wrote them before.
 ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
-  const std::vector<std::string> factors = factor_names(listing);
-  const std::string listed = "depthgrid results STORE --csv";
   std::vector<std::string> by;
   for (const std::string& word : query.by) {
-    const std::string name = resolve_name(word, factors, listed);
+    const std::string name = factor_named(listing, "--by", word);
     if (std::ranges::find(by, name) == by.end()) by.push_back(name);
   }
   query.by = std::move(by);
   if (query.by.empty()) query.by = {"arm"};
-  if (!query.within.empty()) query.within = resolve_name(query.within, factors, listed);
+  if (!query.within.empty()) query.within = factor_named(listing, "--within", query.within);
   for (const char* word : {"arm", "tag", "store"}) {
     if (query.within != word) continue;
     throw UserError(
@@ -291,7 +290,7 @@ ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
   } else if (query.metric.empty()) {
     query.metric = listing.metric;
   } else {
-    query.metric = resolve_name(query.metric, metrics_of(listing), listed);
+    query.metric = resolve_name(query.metric, metrics_of(listing), "depthgrid results STORE --csv");
   }
   if (query.goal.empty()) query.goal = goal_of(listing, query.metric);
   check_allowed_words(query.allowed);

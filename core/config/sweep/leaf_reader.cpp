@@ -140,6 +140,13 @@ const Refusal* refusal(std::string_view path) {
 
 }  // namespace
 
+std::string_view leaf_of_other_name(std::string_view name) {
+  for (const auto& [other, ours] : kOtherNames) {
+    if (name == other || name == last_part(other)) return ours;
+  }
+  return {};
+}
+
 const std::vector<std::string>& sweep_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> out;

@@ -48,6 +48,10 @@ class LeafReader {
   Diagnostics& diagnostics_;
 };
 
+/// The leaf that a name of other tools or older files means, in full or by its last part ("h_mod");
+/// empty if it is no such name.
+std::string_view leaf_of_other_name(std::string_view name);
+
 /// Top-level keys of a sweep file that are not leaves.
 const std::vector<std::string>& sweep_keys();
 
