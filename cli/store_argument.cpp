@@ -5,9 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "cli/slow_progress.hpp"
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "core/base/printable.hpp"
+#include "core/config/yaml/diagnostics.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/compare/two_stage_record.hpp"
@@ -22,15 +27,51 @@ bool is_store(const fs::path& folder) {
   return something_at((folder.empty() ? fs::path(".") : folder) / "STORE.json");
 }
 
-/// The only store in results/.
-fs::path only_store() {
-  std::vector<std::string> found;
+/// Those in results/, by name.
+std::vector<std::string> known_stores() {
+  std::vector<std::string> out;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator("results", none)) {
-    if (is_store(entry.path())) found.push_back(entry.path().string());
+    if (is_store(entry.path())) out.push_back(entry.path().string());
   }
-  if (found.size() == 1) return found[0];
-  std::ranges::sort(found);
+  std::ranges::sort(out);
+  return out;
+}
+
+/// "; in ./results are results/a, results/b": the nearest to a folder that is not there; empty if
+/// there are none.
+std::string near_stores(const fs::path& folder) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> found = known_stores();
+  if (found.empty() || fs::exists(folder)) return {};
+  const std::string name = folder.filename().string();
+  std::ranges::stable_sort(found, {}, [&name](const std::string& store) {
+    return edit_distance(name, fs::path(store).filename().string());
+  });
+  const std::size_t all = found.size();
+  found.resize(std::min(all, kMost));
+  return fmt::format("; {} ./results {} {}", all > kMost ? "the nearest in" : "in",
+                     found.size() == 1 ? "is" : "are", fmt::join(found, ", "));
+}
+
+/// @throws UserError (NoInput) if what should be a sweep file is a store, with the store's own.
+void refuse_store(const std::string& file) {
+  if (!is_store(file)) return;
+  const fs::path own = fs::path(file) / "sweep.yaml";
+  if (!fs::is_regular_file(own)) return;
+  throw UserError(ExitCode::NoInput,
+                  fmt::format("{}: a sweep file was expected, and this is a store; its own file, "
+                              "which continues it, is {}",
+                              file, own.string()));
+}
+
+/// The only store in results/.
+fs::path only_store() {
+  const std::vector<std::string> found = known_stores();
+  if (found.size() == 1) {
+    log(LogLevel::Info, found[0] + ": the only store in ./results, as none is named");
+    return found[0];
+  }
   std::string message = found.empty() ? "no store in ./results: name a store or a sweep file"
                                       : "several stores in ./results: name one of them";
   for (const std::string& name : found) message += "\n  " + name;
@@ -38,6 +79,7 @@ fs::path only_store() {
 }
 
 SweepRequest request_of(const CommandLine& line, const std::string& file) {
+  refuse_store(file);
   if (!line.has_sweep_options()) return {file, {}, false};
   return {file, line.list_of("set"), line.has("yes")};
 }
@@ -130,7 +172,8 @@ Store StoreArgument::open() const {
   if (absent()) {
     throw StorageError(folder.string(),
                        "there is no store here (no STORE.json); depthgrid run makes one, --store "
-                       "names another",
+                       "names another" +
+                           near_stores(folder),
                        ExitCode::NoInput);
   }
   return Store::open(folder);
