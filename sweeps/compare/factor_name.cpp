@@ -56,13 +56,15 @@ std::string factor_named(const Listing& listing, std::string_view option, const 
     throw UserError(ExitCode::Usage,
                     fmt::format("{} {}: unknown name; did you mean {}?", option, word, other));
   }
+  std::vector<std::string> shared;
   for (const auto& [leaf, value] : listing.constant) {
     if (leaf == "seed" || (leaf != other && !ends_in(leaf, word))) continue;
-    throw UserError(ExitCode::Usage,
-                    fmt::format("{} {}: {} is {} in every cell; {}", option, word, leaf,
-                                level_text(value), varying_text(factors, word)));
+    shared.push_back(fmt::format("{} is {}", leaf, level_text(value)));
   }
-  return resolve_name(word, factors, kListedBy);
+  if (shared.empty()) return resolve_name(word, factors, kListedBy);
+  throw UserError(ExitCode::Usage,
+                  fmt::format("{} {}: {} in every cell; {}", option, word,
+                              fmt::join(shared, " and "), varying_text(factors, word)));
 }
 
 }  // namespace depthgrid

@@ -65,6 +65,14 @@ TEST(CompareReport, TheTextHasEffectsEvidenceAndShares) {
   EXPECT_FALSE(has(text, "nan"));
 }
 
+TEST(CompareReport, IntervalsOfFewSeedsHaveACaution) {
+  GridCells cells;
+  cells.arm("base", {2.0, 2.1, 2.2, 2.3}).baseline("base").arm("other", {2.5, 1.8, 2.6, 2.1});
+  EXPECT_FALSE(has(answer_by(cells, {"arm"}).text, "is wide"));
+  cells.arm("fewer", {2.5, 1.8, 2.6});
+  EXPECT_TRUE(has(answer_by(cells, {"arm"}).text, "interval of 3 seeds is wide"));
+}
+
 TEST(CompareReport, WhatWasLeftOutIsCounted) {
   GridCells cells = two_factor_grid();
   cells.at("32,0.2", 4).status = CellStatus::Diverged;
