@@ -9,6 +9,7 @@
 
 #include "sweeps/compare/arms_notes.hpp"
 #include "sweeps/compare/compare_notes.hpp"
+#include "sweeps/compare/effect_entries.hpp"
 #include "sweeps/compare/number_text.hpp"
 #include "sweeps/report/csv_listing.hpp"
 #include "sweeps/report/provenance_notes.hpp"
@@ -17,37 +18,6 @@ namespace depthgrid {
 namespace {
 
 constexpr double kSameMean = 1e-12;  // of the mean: less is rounding
-
-std::string limits_text(const ConfidenceLimits& limits, int decimals) {
-  if (std::isnan(limits.low)) return "";
-  return fmt::format(" [{:.{}f}, {:.{}f}]", limits.low, decimals, limits.high, decimals);
-}
-
-std::string difference_of(const ContrastEvidence& evidence) {
-  if (evidence.pairs.refused) return "refused";
-  if (evidence.unpaired) {
-    const MeanDifference& d = *evidence.unpaired;
-    return difference_text(d.value, (d.high - d.low) / 2);
-  }
-  if (evidence.censored) return "-";
-  return difference_text(evidence.contrast.mean, evidence.contrast.interval.half_width());
-}
-
-std::string interval_of(const ContrastEvidence& evidence) {
-  if (evidence.unpaired) {
-    return interval_text({evidence.unpaired->low, evidence.unpaired->high}) + " w";
-  }
-  if (evidence.censored) return {};
-  return interval_text(evidence.contrast.interval);
-}
-
-std::string verdict_of(const ContrastEvidence& evidence, std::optional<double> margin) {
-  if (std::isnan(evidence.p())) return "-";
-  if (evidence.verdict == ContrastVerdict::NoEffect) {
-    return "no effect beyond " + shortest(margin.value_or(kNaN));
-  }
-  return std::string(contrast_verdict_text(evidence.verdict));
-}
 
 /// Whether some difference is to other cells of the baseline than its own mean is shown of.
 bool is_of_other_cells(const EffectTable& table) {
@@ -89,11 +59,11 @@ std::vector<std::string> effect_entries(const ComparedRow& row, const EffectColu
   }
   const ContrastEvidence& evidence = *row.evidence;
   if (columns.baseline) out.push_back(compared ? mean_text(evidence.baseline) : "-");
-  out.push_back(difference_of(evidence));
-  out.push_back(interval_of(evidence));
+  out.push_back(difference_entry(evidence));
+  out.push_back(interval_entry(evidence));
   out.push_back(probability_text(evidence.p()));
   if (!columns.exploratory) out.push_back(probability_text(evidence.holm));
-  out.push_back(verdict_of(evidence, margin));
+  out.push_back(verdict_entry(evidence, margin));
   return out;
 }
 
@@ -130,53 +100,16 @@ std::string effects_text(const EffectTable& table, const Comparison& comparison,
   return text;
 }
 
-/// What each pair says beyond the interval and its p; empty if no contrast has two pairs.
-std::string evidence_text(const EffectTable& table, Colour colour) {
-  Table out{{{table.title()},
-             {"all at once"},
-             {"sign-flip p", Align::Right},
-             {"g"},
-             {"improved"},
-             {"detectable", Align::Right},
-             {"seeds for this", Align::Right}},
-            {}};
-  for (const ComparedRow& row : table.rows) {
-    if (!row.evidence || row.evidence->contrast.n < 2) continue;
-    if (row.evidence->shares_measurements()) continue;
-    const ContrastEvidence& e = *row.evidence;
-    const bool known = std::isfinite(e.seeds_needed);
-    out.rows.push_back(
-        {row.group.name, interval_text(e.simultaneous), exact_probability_text(e.flips.p),
-         std::isnan(e.effect.g)
-             ? "-"
-             : fmt::format("{:.2f}", e.effect.g) + limits_text(e.effect.g_interval, 2),
-         std::isnan(e.improved.share)
-             ? "-"
-             : fmt::format("{:.2f}", e.improved.share) + limits_text(e.improved.interval, 2),
-         std::isnan(e.detectable) ? "-"
-                                  : fmt::format("{:.{}f}", e.detectable, decimals_of(e.detectable)),
-         known ? fmt::format("{:.0f}", std::ceil(e.seeds_needed)) : "-"});
-  }
-  return out.rows.empty() ? std::string() : text_of(out, colour);
-}
-
-std::string trend_text(const EffectTable& table) {
-  if (!table.trend) return {};
-  const MonotoneTrend& trend = *table.trend;
-  return fmt::format(
-      "trend over {}, {} seeds: slope {:.3g} per unit [{:.3g}, {:.3g}], p {}; monotone, Page's L: "
-      "p {}\n",
-      table.title(), table.trend_seeds, trend.slope.mean, trend.slope.interval.low,
-      trend.slope.interval.high, probability_text(trend.slope.p), probability_text(trend.p));
-}
-
 std::string table_text(const EffectTable& table, const Comparison& comparison, Colour colour) {
   std::string out;
   if (!table.within.empty()) {
     out = fmt::format("at {}{}:\n", table.within, table.exploratory ? " (exploratory)" : "");
   }
   out += effects_text(table, comparison, colour);
-  if (!table.exploratory) out += evidence_text(table, colour);
+  if (const Table evidence = evidence_table(table, "p");
+      !table.exploratory && !evidence.rows.empty()) {
+    out += text_of(evidence, colour);
+  }
   if (!table.others.empty()) {
     out += fmt::format("a seed is the mean over the combinations of {} that both sides have\n",
                        fmt::join(table.others, ", "));
@@ -186,7 +119,7 @@ std::string table_text(const EffectTable& table, const Comparison& comparison, C
         fmt::format("{} differ{} from level to level, too: an effect is of all together\n",
                     fmt::join(table.moving_with, ", "), table.moving_with.size() == 1 ? "s" : "");
   }
-  return out + left_out_notes(table) + trend_text(table);
+  return out + left_out_notes(table) + trend_line(table);
 }
 
 std::string share_text(const char* of, const std::string& factor, const BlockEffect& effect) {
@@ -224,8 +157,7 @@ std::string variance_text(const VarianceTable& table) {
 }  // namespace
 
 std::string comparison_text(const Listing& listing, const Comparison& comparison, Colour colour) {
-  std::string out = fmt::format("{}{}: {} is better\n", comparison.metric,
-                                comparison.unit.empty() ? "" : " (" + comparison.unit + ")",
+  std::string out = fmt::format("{}: {} is better\n", metric_title(comparison),
                                 comparison.goal == "maximize" ? "higher" : "lower");
   if (!comparison.note.empty()) out += comparison.note + "\n";
   if (comparison.sees_future) {

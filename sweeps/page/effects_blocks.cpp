@@ -12,39 +12,12 @@
 #include "sweeps/compare/arms_notes.hpp"
 #include "sweeps/compare/compare_notes.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/compare/effect_entries.hpp"
 #include "sweeps/compare/number_text.hpp"
 #include "sweeps/page/effects_charts.hpp"
 
 namespace depthgrid {
 namespace {
-
-std::string difference_entry(const ContrastEvidence& e) {
-  if (e.pairs.refused) return "refused";
-  if (e.unpaired)
-    return difference_text(e.unpaired->value, (e.unpaired->high - e.unpaired->low) / 2);
-  if (e.censored) return "-";
-  const PairedContrast& c = e.contrast;
-  return difference_text(c.mean, c.interval.half_width());
-}
-
-std::string interval_entry(const ContrastEvidence& e) {
-  if (e.pairs.refused || e.censored) return {};
-  if (e.unpaired) return interval_text({e.unpaired->low, e.unpaired->high}) + " (Welch)";
-  return interval_text(e.contrast.interval);
-}
-
-std::string detectable_entry(double detectable) {
-  if (std::isnan(detectable)) return "-";
-  return fmt::format("{:.{}f}", detectable, decimals_of(detectable));
-}
-
-/// "0.60 [0.23, 0.88]".
-std::string share_entry(double value, const ConfidenceLimits& limits) {
-  if (std::isnan(value)) return "-";
-  std::string out = fmt::format("{:.2f}", value);
-  if (!std::isnan(limits.low)) out += fmt::format(" [{:.2f}, {:.2f}]", limits.low, limits.high);
-  return out;
-}
 
 /// What a reader looks for first, within the width of a screen.
 Table effects_table(const EffectTable& effects, std::optional<double> margin) {
@@ -67,34 +40,11 @@ Table effects_table(const EffectTable& effects, std::optional<double> margin) {
     if (row.evidence) {
       const ContrastEvidence& e = *row.evidence;
       line.insert(line.end(), {difference_entry(e), interval_entry(e), probability_text(e.holm),
-                               verdict_word(e, margin), detectable_entry(e.detectable)});
+                               verdict_entry(e, margin), detectable_entry(e)});
     }
     line.resize(8);
     if (lacking) line.push_back(missing_text(row.group.counts));
     out.rows.push_back(std::move(line));
-  }
-  return out;
-}
-
-/// What else the pairs say; no rows if no contrast has two pairs.
-Table evidence_table(const EffectTable& effects) {
-  Table out{{{effects.title()},
-             {"p", Align::Right},
-             {"all at once"},
-             {"sign-flip p", Align::Right},
-             {"Hedges' g"},
-             {"improved"},
-             {"seeds for this", Align::Right}},
-            {}};
-  for (const ComparedRow& row : effects.rows) {
-    if (!row.evidence || row.evidence->contrast.n < 2) continue;
-    const ContrastEvidence& e = *row.evidence;
-    const bool known = std::isfinite(e.seeds_needed);
-    out.rows.push_back({row.group.name, probability_text(e.p()), interval_text(e.simultaneous),
-                        exact_probability_text(e.flips.p),
-                        share_entry(e.effect.g, e.effect.g_interval),
-                        share_entry(e.improved.share, e.improved.interval),
-                        known ? fmt::format("{:.0f}", std::ceil(e.seeds_needed)) : "-"});
   }
   return out;
 }
@@ -123,27 +73,7 @@ void add_decisions(PageBlocks& out, const Comparison& comparison, const EffectTa
   }
 }
 
-std::string trend_note(const EffectTable& effects) {
-  if (!effects.trend) return {};
-  const MonotoneTrend& trend = *effects.trend;
-  return fmt::format(
-      "trend over {}, {} seeds: slope {:.3g} per unit [{:.3g}, {:.3g}], p {}; monotone, Page's L: "
-      "p "
-      "{}",
-      effects.title(), effects.trend_seeds, trend.slope.mean, trend.slope.interval.low,
-      trend.slope.interval.high, probability_text(trend.slope.p), probability_text(trend.p));
-}
-
 }  // namespace
-
-std::string verdict_word(const ContrastEvidence& evidence, std::optional<double> margin) {
-  if (evidence.pairs.refused) return "refused";
-  if (std::isnan(evidence.p())) return {};
-  if (evidence.verdict == ContrastVerdict::NoEffect && margin) {
-    return "no effect beyond " + shortest(*margin);
-  }
-  return std::string(contrast_verdict_text(evidence.verdict));
-}
 
 void add_notes(PageBlocks& out, const std::string& lines) {
   for (std::size_t at = 0; at < lines.size();) {
@@ -166,7 +96,7 @@ PageBlocks effects_blocks(const Comparison& comparison, const EffectTable& effec
                  effects_table(effects, comparison.margin)};
   main.exact = comparison_csv_table(alone);
   out.emplace_back(std::move(main));
-  if (Table evidence = evidence_table(effects); !evidence.rows.empty()) {
+  if (Table evidence = evidence_table(effects, "detectable"); !evidence.rows.empty()) {
     PageTable more{fmt::format("further evidence on {} by {}", comparison.metric, effects.title()),
                    std::move(evidence), false};
     more.folded = true;
@@ -182,7 +112,7 @@ PageBlocks effects_blocks(const Comparison& comparison, const EffectTable& effec
                                fmt::join(effects.moving_with, ", ")));
   }
   add_notes(out, left_out_notes(effects));
-  add_notes(out, trend_note(effects));
+  add_notes(out, trend_line(effects));
   return out;
 }
 

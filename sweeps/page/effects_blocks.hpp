@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "sweeps/compare/compare.hpp"
@@ -17,8 +16,5 @@ PageBlocks effects_blocks(const Comparison& comparison, const EffectTable& effec
 
 /// Lines as notes of a page.
 void add_notes(PageBlocks& out, const std::string& lines);
-
-/// "no effect beyond 0.005", "differs", "undecided", "refused"; empty without a p.
-std::string verdict_word(const ContrastEvidence& evidence, std::optional<double> margin);
 
 }  // namespace depthgrid

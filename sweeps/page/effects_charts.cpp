@@ -10,7 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "core/base/json_text.hpp"
-#include "sweeps/page/effects_blocks.hpp"
+#include "sweeps/compare/effect_entries.hpp"
+#include "sweeps/compare/number_text.hpp"
 #include "sweeps/page/html.hpp"
 #include "sweeps/page/leaf_names.hpp"
 #include "sweeps/picture/interval_plot.hpp"
@@ -18,10 +19,6 @@
 
 namespace depthgrid {
 namespace {
-
-std::string axis_label(const Comparison& comparison) {
-  return comparison.metric + (comparison.unit.empty() ? "" : " (" + comparison.unit + ")");
-}
 
 MarkerShape marker_of(const ContrastEvidence& evidence) {
   if (std::isnan(evidence.p())) return MarkerShape::Bar;
@@ -55,7 +52,7 @@ class ForestRows {
     out.mean = e.contrast.mean;
     out.interval = {e.contrast.interval.low, e.contrast.interval.high};
     if (!effects.exploratory) out.simultaneous = {e.simultaneous.low, e.simultaneous.high};
-    out.verdict = verdict_word(e, comparison_.margin);
+    out.verdict = verdict_entry(e, comparison_.margin);
     out.marker = marker_of(e);
     any_ = any_ || !std::isnan(e.contrast.interval.low);
     numbers_.rows.push_back(
@@ -77,7 +74,7 @@ class ForestRows {
     if (comparison_.margin) {
       text.description += fmt::format(" The band is δ = ± {}.", shortest(*comparison_.margin));
     }
-    text.x_label = axis_label(comparison_) + ", difference";
+    text.x_label = metric_title(comparison_) + ", difference";
     return PageChart{id, title, text.description, interval_plot(plot_, text), numbers_, command};
   }
 
@@ -141,7 +138,7 @@ PageChart means_chart(const Comparison& comparison, const EffectTable& effects,
   text.id = id;
   text.title = fmt::format("{} of each seed", comparison.metric);
   text.description = "One dot a seed, a mark at the mean.";
-  text.x_label = axis_label(comparison);
+  text.x_label = metric_title(comparison);
   return {id, text.title, text.description, mean_plot(data, text), std::move(numbers), command};
 }
 

@@ -11,6 +11,7 @@
 #include "core/base/nan.hpp"
 #include "core/config/value.hpp"
 #include "sweeps/compare/contrast.hpp"
+#include "sweeps/compare/effect_entries.hpp"
 #include "sweeps/compare/number_text.hpp"
 #include "sweeps/page/html.hpp"
 #include "sweeps/page/page_sections.hpp"
@@ -90,8 +91,7 @@ void add_capacity(PageBlocks& out, const PageData& data) {
       "this is. {}{}.",
       fmt::join(spoken, "; "), more > 0 ? fmt::format("; and {} more", more) : "");
   text.x_label = "executed share of the tokens of layers that may skip";
-  text.y_label =
-      data.by_arm.unit.empty() ? metric : fmt::format("{} ({})", metric, data.by_arm.unit);
+  text.y_label = metric_title(data.by_arm);
   out.emplace_back(PageText{PageText::Kind::Heading, text.title});
   out.emplace_back(PageChart{text.id, text.title, text.description, scatter_plot(plot, text),
                              std::move(numbers)});

@@ -15,6 +15,7 @@
 #include "core/base/nan.hpp"
 #include "core/base/parse_number.hpp"
 #include "sweeps/compare/compare_report.hpp"
+#include "sweeps/compare/effect_entries.hpp"
 #include "sweeps/compare/number_text.hpp"
 #include "sweeps/page/effects_blocks.hpp"
 #include "sweeps/page/html.hpp"
@@ -119,8 +120,7 @@ std::optional<PageChart> interaction_chart(const Comparison& comparison,
                                            const std::string& command) {
   const std::vector<double> means = combination_means(comparison, variance);
   if (!has_square(means, variance.levels_b.size())) return std::nullopt;
-  const std::string label =
-      comparison.metric + (comparison.unit.empty() ? "" : " (" + comparison.unit + ")");
+  const std::string label = metric_title(comparison);
   PageChart out;
   ChartText text;
   text.id = out.id = id + "-interaction";
@@ -222,7 +222,7 @@ PageBlocks single_level_blocks(const Comparison& comparison) {
                                 table.baseline_name, std::to_string(c.n),
                                 difference_text(c.mean, c.interval.half_width()),
                                 interval_text(c.interval), probability_text(c.p),
-                                verdict_word(*row.evidence, comparison.margin)});
+                                verdict_entry(*row.evidence, comparison.margin)});
     }
   }
   if (out.table.rows.empty()) return {};

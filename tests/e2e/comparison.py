@@ -179,7 +179,7 @@ def compared(place):
     assert "match: {on: parameters" in unequal.stdout and "refused" in unequal.stdout, unequal.stdout
     never = place("compare", "results/grid", "--by", "hidden", "--target", "0.001", code=4)
     assert "target reached by 0 of its 3 seeds" in never.stdout and "no seed has reached" in never.stderr, never
-    assert "no cell is selected" in place("compare", "results/grid", "--filter", "seed = 9", code=4).stderr
+    assert "no cell meets the condition 'seed = 9'" in place("compare", "results/grid", "--filter", "seed = 9", code=4).stderr
     one = place("compare", "results/grid", "--filter", "seed = 0", code=4)
     assert "one seed" in one.stderr and not re.search(r"p \.\d", one.stdout), one
     for words, text in ((("--by", "nothing"), "unknown name"), (("--margin", "-1"), "above 0"), (("--allow", "all"), "order, clip"),

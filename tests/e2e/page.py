@@ -97,6 +97,11 @@ def filtered(checks, address):
     assert shown(tab) == (0, 0), shown(tab)
     tab.value("[...document.querySelectorAll('button')].find((one) => one.textContent === 'Show all curves').click()")
     assert shown(tab) == (CURVES, ARMS), shown(tab)
+    tab.value("[...document.querySelectorAll('button')].find((one) => one.textContent === 'Last half').click()")
+    tab.wait("location.hash.includes('x0=')")
+    assert "y0=" not in tab.value("location.hash") and tab.value(VIEW) != whole, tab.value("location.hash")
+    tab.value("[...document.querySelectorAll('button')].find((one) => one.textContent === 'Reset zoom').click()")
+    tab.wait("!location.hash.includes('x0=')")
     # An address that nobody has sent.
     for words in ("view=__proto__&arm=constructor&only.seed=9&ema=1e999&x0=nan&metric=<img>&q=%FF%00", "&&=&;" + "x" * 60000):
         checks.show(f"{address}#curves?{words}")
