@@ -222,7 +222,7 @@ TEST(DerivedMetric, TimesOfOtherMachinesAreRefusedPairByPair) {
   EXPECT_FALSE(out.problem) << out.sentence();
   EXPECT_TRUE(has(line_of(out.text, "big "), "refused")) << out.text;
   EXPECT_TRUE(has(line_of(out.text, "no difference for big"),
-                  "the machine is cpu, 4 cells, there cpu, 1 cell"));
+                  "the machine is cpu, 4 cells, in the baseline cpu, 1 cell"));
   EXPECT_TRUE(has(out.text, "on cpu, 1 cell") && has(out.text, "on cpu, 4 cells")) << out.text;
   // the others are read where the cheapest of their own machine ended
   EXPECT_NEAR(of.cells.at("base", 1).metrics.at("at_time.eval_loss.valid"), 2.1 + 0.01, 1e-12);
