@@ -50,21 +50,30 @@ def output(words: list[str]) -> str:
 
 
 def elements(file: pathlib.Path, finding: findings_kinds.Finding) -> Row:
-    """The elements of variables with further axes that are kept, as VARIABLE.LABEL.LABEL."""
+    """The elements of variables with further axes that are kept, as VARIABLE.LABEL.LABEL; of probes the last."""
     import h5py
 
     found: Row = {}
     with h5py.File(file) as result:
         for name in sorted({pattern.split(".")[0] for pattern in finding.elements} & set(result)):
             variable = result[name]
-            scales = [variable.dims[i][0] for i in range(1, variable.ndim)]
-            axes = [axis[:].astype(str) if axis.dtype.kind in "iu" else axis.asstr()[:] for axis in scales]
-            labels = [[finding.axes.get(label, label).replace(" ", "_") for label in axis] for axis in axes]
-            for path, number in zip(itertools.product(*labels), variable[0].ravel().tolist(), strict=True):
+            values, labels = variable[0], []
+            for place, axis in enumerate(variable.dims[i][0] for i in range(1, variable.ndim)):
+                if axis.name == "/probe_step":
+                    values = values.take([-1], place)
+                    labels.append(["last"])
+                    continue
+                text = axis[:].astype(str) if axis.dtype.kind in "iu" else axis.asstr()[:]
+                labels.append([finding.axes.get(label, label).replace(" ", "_") for label in text])
+            for path, number in zip(itertools.product(*labels), values.ravel().tolist(), strict=True):
                 element = ".".join((name, *path))
                 kept = any(fnmatch.fnmatchcase(element, pattern) for pattern in finding.elements)
                 if kept and number == number:
                     found[element] = repr(number)
+    for name, (above, below) in finding.ratios.items():
+        for element in fnmatch.filter(list(found), f"{above}.*"):
+            place = element.removeprefix(above)
+            found[name + place] = repr(float(found[element]) / float(found[below + place]))
     return found
 
 
@@ -106,7 +115,7 @@ def name_of(config: str) -> str:
 def kept_columns(rows: list[Row], finding: findings_kinds.Finding) -> list[str]:
     """What every table has, factors, then metrics that some row has; elements in the order of their axes."""
     names = dict.fromkeys(name for row in rows for name, text in row.items() if text)
-    patterns = [*finding.metrics, *finding.elements]
+    patterns = [*finding.metrics, *finding.elements, *(f"{ratio}.*" for ratio in finding.ratios)]
     metrics = [n for n in names if any(fnmatch.fnmatchcase(n, pattern) for pattern in patterns)]
     return [*FIXED, *finding.factors, *metrics]
 

@@ -38,6 +38,7 @@ class Finding:
     factors: Sequence[str] = ()  # leaves that tables are by
     elements: Sequence[str] = ()  # of variables with further axes: VARIABLE.LABEL.LABEL, patterns of fnmatch
     axes: Names = dataclasses.field(default_factory=dict)  # other names of labels
+    ratios: Mapping[str, tuple[str, str]] = dataclasses.field(default_factory=dict)  # of elements: kept as NAME.…
     seeds_differ: bool = False  # some arms were given fewer seeds, for their cost: each keeps its own
 
 

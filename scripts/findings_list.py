@@ -5,7 +5,22 @@ Data of findings.py. A finding without tables here has its tables on the page by
 
 from __future__ import annotations
 
-from findings_kinds import ArmTable, Column, FactorTable, Finding, GridTable, QuestionTable, Run, ShareTable, Table
+import dataclasses
+
+from findings_kinds import (
+    ArmTable,
+    Column,
+    FactorTable,
+    Finding,
+    GridTable,
+    Names,
+    QuestionTable,
+    Run,
+    SeedTable,
+    ShareTable,
+    Side,
+    Table,
+)
 
 SMALL = ("model.d_model=64", "train.steps=1000", "eval.final_windows=256")
 STUDY_1 = ("train.steps=500", "eval.every=250", "eval.final_windows=512")
@@ -13,6 +28,9 @@ STUDY_3 = ("train.steps=700", "eval.every=350", "eval.final_windows=256")
 HIDDEN, SCALE = "model.modulation.hidden", "model.residual.scale"
 STEPS = {"1": "Δt = 1", "1/6": "Δt = 1/6", "0.5": "Δt = 1/2"}
 MODES = ("final_loss_mode.*",)
+LEARNED = ("router_bce_relative", "router_auc", "router_accuracy", "tpn_skill", "tpn_mse", "tpn_mse_constant",
+           "mod_predictor_auc", "mod_predictor_accuracy")  # fmt: skip
+STUDENTS = ("student_calibrated", "predictor")
 
 FINDINGS = {
     "models": Finding(
@@ -24,7 +42,8 @@ FINDINGS = {
         [Run("configs/study1/gate_start.yaml", (f"model.d_model={d}", *STUDY_1), store=f"results/gate_start-{d}",
              factors={"model.d_model": str(d)}) for d in (64, 128)],
         ["final_loss.valid"],
-        factors=["model.d_model"],
+        "7 and 25 minutes beside other work",
+        ["model.d_model"],
     ),  # fmt: skip
     "h_mod_by_residual": Finding(
         [Run("configs/dynamics/h_mod_by_residual.yaml", SMALL)],
@@ -42,7 +61,7 @@ FINDINGS = {
         [Run("configs/study2/control_small.yaml")],
         ["final_loss.valid", "control_nll_neutral.valid", "control_nll_matched.valid", "control_nll_mismatched.valid"],
         "46 minutes beside other work",
-        elements=["control_auc.*.*"],
+        elements=["control_auc.*.*", "control_label_phi.*.*"],
     ),  # fmt: skip
     "steering_published": Finding(
         [Run("configs/study2/steering_published.yaml", ("seeds=5",))],
@@ -62,6 +81,8 @@ FINDINGS = {
              factors={"model.d_model": str(d)}) for d in (64, 128)],
         ["final_loss.valid", *MODES],
         factors=["model.d_model"],
+        elements=[*(f"{name}.last.*" for name in LEARNED), *(f"routing_rate.last.*.{student}" for student in STUDENTS)],
+        ratios={"tpn_over_constant": ("tpn_mse", "tpn_mse_constant")},
     ),  # fmt: skip
     "against_mod": Finding(
         [Run("configs/study3/against_mod.yaml", ("model.d_model=128", *STUDY_3[:1], "seeds=2", *STUDY_3[1:]))],
@@ -99,6 +120,46 @@ MODEL_QUESTIONS = [
     ("`tong` against the plain transformer", "tong", "gpt"),
 ]
 
+BY_WIDTH: dict[str, Names] = {f"d = {d}": {"model.d_model": str(d)} for d in (64, 128)}
+
+
+def _widths(metric: str) -> list[Column]:
+    return [Column(title, metric, only=f"model.d_model = {at['model.d_model']}") for title, at in BY_WIDTH.items()]
+
+
+def _loss(*arms: str) -> Side:
+    """Of one arm, or of the first less the second."""
+    return [(arm, "final_loss.valid") for arm in arms]
+
+
+def _gate(gain: int, sees: str = "layer") -> str:
+    return f"init_gain={gain},dependence={sees}"
+
+
+WIDE = (10, 30, 100)
+GATES = {
+    _gate(1): "`mlp` (gain 1)",
+    _gate(1, "constant"): "`constant` (gain 1, t = 0 in every layer)",
+    **{_gate(gain, sees): f"gain {gain}{said}" for gain in WIDE
+       for sees, said in (("layer", ""), ("constant", ", t = 0 in every layer"))},
+    "half": "`half` (gates fixed at 0.5)",
+    "ungated": "`ungated` (gates fixed at 1)",
+}  # fmt: skip
+GATE_QUESTIONS = [
+    ("Does depth-time help?", "`mlp` − `constant`", _loss(_gate(1)), _loss(_gate(1, "constant"))),
+    *((f"… from a start with gain {gain}?", f"gain {gain} − the same at t = 0",
+       _loss(_gate(gain)), _loss(_gate(gain, "constant"))) for gain in WIDE),
+    *((f"Does it help *more* with gain {gain}?", "that less `mlp` − `constant`",
+       _loss(_gate(gain), _gate(gain, "constant")), _loss(_gate(1), _gate(1, "constant"))) for gain in WIDE),
+    *((f"Is a start with gain {gain} better?", f"gain {gain} − `mlp`", _loss(_gate(gain)), _loss(_gate(1)))
+      for gain in WIDE),
+    ("What does a start at 0.5 cost?", "`half` − `ungated`", _loss("half"), _loss("ungated")),
+    ("Do learned gates win it back?", "`mlp` − `half`", _loss(_gate(1)), _loss("half")),
+    ("… without depth-time?", "`constant` − `half`", _loss(_gate(1, "constant")), _loss("half")),
+    ("Are gates better than none?", "`mlp` − `ungated`", _loss(_gate(1)), _loss("ungated")),
+    ("… with gain 100?", "gain 100 − `ungated`", _loss(_gate(100)), _loss("ungated")),
+]  # fmt: skip
+
 
 def _mass(sign: str, part: str, signal: str, axis: str = "{axis}") -> str:
     return f"steering_{sign}_mass.{axis}.{part}.{signal}"
@@ -132,6 +193,10 @@ TABLES: dict[str, Table] = {
         [Column("loss", "final_loss.valid"), Column("parameters", "parameters", "count")],
     ),
     "models/questions": QuestionTable("models", [(*asked, "final_loss.valid") for asked in MODEL_QUESTIONS]),
+    "gate_start/arms": ArmTable(
+        "gate_start", ["gates"], [([said], {"arm": arm}) for arm, said in GATES.items()], _widths("final_loss.valid")
+    ),
+    "gate_start/questions": SeedTable("gate_start", GATE_QUESTIONS, BY_WIDTH),
     "h_mod_by_residual/means": GridTable("h_mod_by_residual", HIDDEN, SCALE, "h_mod", STEPS),
     "h_mod_by_residual/h_mod": FactorTable("h_mod_by_residual", HIDDEN, f"{HIDDEN},{SCALE}", "h_mod"),
     "h_mod_by_residual/step": FactorTable("h_mod_by_residual", SCALE, f"{HIDDEN},{SCALE}", "step", STEPS),

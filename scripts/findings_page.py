@@ -221,11 +221,13 @@ def seed_cells(table: SeedTable, sides: tuple[Side, Side], where: Names, compari
     value = difference(contrast, table.digits)
     if isinstance(sides[1], float):
         value = with_half(group["all"]["mean"], half_of(group["all"]["interval"]), table.digits)
-    if table.ranges:
-        every = [figure for found in both[0].values() for figure in found]
-        value += f" ({number(min(every), 2)} … {number(max(every), 2)})"
+    every = [figure for found in both[0].values() for figure in found]
+    beside = [f"{number(min(every), 2)} … {number(max(every), 2)}"] if table.ranges else []
     p = probability(contrast["difference"]["p"])
-    return [str(contrast["difference"]["n"]), value + (f" (p {p})" if p else ""), verdict(contrast, table.digits)]
+    beside += [f"p {p}"] if p else []
+    if beside:
+        value += f" ({'; '.join(beside)})"
+    return [str(contrast["difference"]["n"]), value, verdict(contrast, table.digits)]
 
 
 def seed_table(table: SeedTable, comparisons: Comparisons) -> str:
