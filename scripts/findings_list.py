@@ -80,13 +80,15 @@ FINDINGS = {
         [Run("configs/study3/equal_clipping.yaml", (f"model.d_model={d}", *STUDY_3), store=f"results/equal_clipping-{d}",
              factors={"model.d_model": str(d)}) for d in (64, 128)],
         ["final_loss.valid", *MODES],
-        factors=["model.d_model"],
+        "3 and 6 minutes beside other work",
+        ["model.d_model"],
         elements=[*(f"{name}.last.*" for name in LEARNED), *(f"routing_rate.last.*.{student}" for student in STUDENTS)],
         ratios={"tpn_over_constant": ("tpn_mse", "tpn_mse_constant")},
     ),  # fmt: skip
     "against_mod": Finding(
         [Run("configs/study3/against_mod.yaml", ("model.d_model=128", *STUDY_3[:1], "seeds=2", *STUDY_3[1:]))],
         ["final_loss.valid", *MODES],
+        "23 minutes beside other work",
     ),
 }
 
@@ -161,6 +163,63 @@ GATE_QUESTIONS = [
 ]  # fmt: skip
 
 
+def _mode(arm: str, mode: str, less: str = "") -> Side:
+    """What runs by that mode lose; with `less`: less what they lose by another one."""
+    return [(arm, f"final_loss_mode.{name}") for name in (mode, less) if name]
+
+
+MODE_COLUMNS = [
+    Column("student", "final_loss.valid"),
+    Column("teacher's TopK (not causal)", "final_loss_mode.{teacher}"),
+    Column("every token", "final_loss_mode.dense"),
+    Column("random tokens", "final_loss_mode.random"),
+    Column("none", "final_loss_mode.skip_all"),
+]
+TDT, MOD = "student_calibrated", "predictor"
+SKIPPING = ("standard", "tdt", "tdt_zero", "mod")
+SKIP_QUESTIONS = [
+    ("What does tdt cost against the plain transformer?", "`tdt` − `standard`", _loss("tdt"), _loss("standard")),
+    ("What does mod cost?", "`mod` − `standard`", _loss("mod"), _loss("standard")),
+    ("Is mod better than tdt?", "`tdt` − `mod`", _loss("tdt"), _loss("mod")),
+    ("Does tdt's student follow its teacher?", "student − TopK", _mode("tdt", TDT), _mode("tdt", "teacher_topk")),
+    ("Does mod's?", "student − TopK", _mode("mod", MOD), _mode("mod", "topk")),
+    ("Does tdt's student choose better than chance?", "student − random tokens", _mode("tdt", TDT),
+     _mode("tdt", "random")),
+    ("… and better than skipping everything?", "student − none", _mode("tdt", TDT), _mode("tdt", "skip_all")),
+    ("Does mod's predictor choose better than chance?", "student − random tokens", _mode("mod", MOD),
+     _mode("mod", "random")),
+    ("Does tdt depend less on the choice of tokens than mod?", "what random tokens cost tdt − what they cost mod",
+     _mode("tdt", "random", TDT), _mode("mod", "random", MOD)),
+    ("Does the zero start help?", "`tdt_zero` − `tdt`", _loss("tdt_zero"), _loss("tdt")),
+]  # fmt: skip
+LEARNED_ROWS = [
+    (said, f"`{arm}`", [(arm, f"{name}.last.*")], nothing) for said, arm, name, nothing in (
+        ("router's cross-entropy over that of the base rate (1 = nothing learned)", "tdt", "router_bce_relative", 1.0),
+        ("area under its curve (0.5 = chance)", "tdt", "router_auc", 0.5),
+        ("its accuracy (0.75 = never executing)", "tdt", "router_accuracy", 0.75),
+        ("student's rate, calibrated (γ = 0.25)", "tdt", "routing_rate", 0.25),
+        ("networks' skill over predicting nothing (0 = nothing)", "tdt", "tpn_skill", 0.0),
+        ("networks' error over that of the constant mean (1 = the mean)", "tdt", "tpn_over_constant", 1.0),
+        ("the same", "tdt_zero", "tpn_over_constant", 1.0),
+        ("predictor's accuracy (0.75 = never executing)", "mod", "mod_predictor_accuracy", 0.75),
+        ("area under its curve (0.5 = chance)", "mod", "mod_predictor_auc", 0.5),
+        ("its rate (γ = 0.25)", "mod", "routing_rate", 0.25),
+    )
+]  # fmt: skip
+SHARES = ("0.125", "0.25", "0.5", "0.75")
+
+
+def _share(family: str, share: str) -> str:
+    return f"family={family},{family}.capacity={share}"
+
+
+SHARE_QUESTIONS = [
+    *((f"Does {family} lose by γ = {share} instead of 0.25?", f"{family}, γ = {share} − γ = 0.25",
+       _loss(_share(family, share)), _loss(_share(family, "0.25")))
+      for family in ("tdt", "mod") for share in SHARES if share != "0.25"),
+    *((f"Is mod better than tdt at γ = {share}?", f"tdt − mod, γ = {share}",
+       _loss(_share("tdt", share)), _loss(_share("mod", share))) for share in SHARES),
+]  # fmt: skip
 def _mass(sign: str, part: str, signal: str, axis: str = "{axis}") -> str:
     return f"steering_{sign}_mass.{axis}.{part}.{signal}"
 
@@ -266,4 +325,24 @@ TABLES: dict[str, Table] = {
         ],
         3,
     ),
+    "equal_clipping/arms": ArmTable(
+        "equal_clipping",
+        ["d", "arm"],
+        [([d, f"`{arm}`"], {"arm": arm, "d": d, "teacher": "topk" if arm == "mod" else "teacher_topk"})
+         for d in ("64", "128") for arm in SKIPPING],
+        [dataclasses.replace(column, only="model.d_model = {d}") for column in MODE_COLUMNS],
+    ),
+    "equal_clipping/questions": SeedTable("equal_clipping", SKIP_QUESTIONS, BY_WIDTH),
+    "equal_clipping/learned": SeedTable(
+        "equal_clipping", LEARNED_ROWS, BY_WIDTH, ("quantity", "arm"), digits=3, ranges=True
+    ),
+    "against_mod/arms": ArmTable(
+        "against_mod",
+        ["arm"],
+        [(["`standard`"], {"arm": "family=standard", "teacher": "topk"})]
+        + [([f"`{family}`, γ = {share}"], {"arm": _share(family, share), "teacher": teacher})
+           for family, teacher in (("tdt", "teacher_topk"), ("mod", "topk")) for share in SHARES],
+        MODE_COLUMNS,
+    ),
+    "against_mod/questions": SeedTable("against_mod", SHARE_QUESTIONS, {"value": {}}),
 }  # fmt: skip
