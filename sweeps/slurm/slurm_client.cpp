@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <sstream>
 
@@ -9,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
+#include "core/base/parse_number.hpp"
 
 namespace depthgrid {
 namespace {
@@ -59,6 +61,17 @@ std::string problem_of(const CommandAnswer& answer) {
   if (answer.late) return "Slurm does not answer";
   const std::string said = without_blanks(answer.err + answer.out);
   return said.empty() ? fmt::format("it ended with code {}", answer.code) : said;
+}
+
+/// The id in what `sbatch --parsable` prints, "123" or "123;cluster" in a line of its own, behind
+/// whatever a site's plugin may say; the last one, or "".
+std::string submitted_job(const std::string& text) {
+  std::string out, line;
+  for (std::istringstream lines(text); std::getline(lines, line);) {
+    const std::string id = line.substr(0, line.find(';'));
+    if (parse_number<std::uint64_t>(id)) out = id;
+  }
+  return out;
 }
 
 }  // namespace
@@ -115,7 +128,12 @@ std::string SlurmClient::submit(const std::string& script,
     throw UserError(ExitCode::BadConfig,
                     "sbatch: " + without_blanks(answer.err) + cure_for(answer.err));
   }
-  return answer.out.substr(0, answer.out.find_first_of(";\n"));  // "123" or "123;cluster"
+  const std::string job = submitted_job(answer.out);
+  if (!job.empty()) return job;
+  throw UserError(ExitCode::TempFail,
+                  fmt::format("sbatch has taken {}, and named no job:\n{}\nThe same command finds "
+                              "it in the queue by its comment, and submits what is missing",
+                              script, without_blanks(answer.out)));
 }
 
 std::string SlurmClient::test(const std::string& script,
