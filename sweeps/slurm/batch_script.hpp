@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,7 +39,8 @@ struct BatchArray {
   std::int64_t tasks = 1;     // indices 0 … tasks - 1
   std::int64_t offset = 0;    // line of index 0 in the file of tasks
   std::int64_t parallel = 0;
-  std::string dependency;  // "" = none
+  std::optional<std::size_t> behind = {};  // array of the submission for whose end it waits
+  std::string dependency;                  // "" = none
   // Absolute paths:
   std::string program, sweep, store, task_file, log_folder;
 };
