@@ -15,8 +15,6 @@
 namespace depthgrid {
 namespace {
 
-/// Slurm's own commands wait for a controller for about 10 s and several times.
-constexpr double kPatience = 60;
 constexpr int kTries = 3;  // of commands that signals may end
 
 struct Cure {
@@ -77,24 +75,24 @@ std::string submitted_job(const std::string& text) {
 }  // namespace
 
 CommandAnswer SlurmClient::asked(const std::vector<std::string>& command) const {
-  CommandAnswer answer = run_(command, kPatience);
+  CommandAnswer answer = run_(command, patience_);
   if (answer.code == 127) {
     throw UserError(ExitCode::BadConfig,
                     command[0] + ": not found; this machine has no Slurm, or it is not in PATH");
   }
   if (answer.late) {
     throw UserError(ExitCode::BadConfig,
-                    fmt::format("{}: no answer within {:.0f} s", command[0], kPatience));
+                    fmt::format("{}: no answer within {:.0f} s", command[0], patience_));
   }
   return answer;
 }
 
 CommandAnswer SlurmClient::shown(const std::string& job) const {
-  return run_({"scontrol", "-o", "show", "job", job}, kPatience);
+  return run_({"scontrol", "-o", "show", "job", job}, patience_);
 }
 
 bool SlurmClient::present() const {
-  return run_({"sbatch", "--version"}, kPatience).code == 0;
+  return run_({"sbatch", "--version"}, patience_).code == 0;
 }
 
 std::int64_t SlurmClient::max_array_size() const {
@@ -114,7 +112,7 @@ std::int64_t SlurmClient::max_array_size() const {
 }
 
 std::vector<SlurmPartition> SlurmClient::partitions() const {
-  const CommandAnswer answer = run_({"sinfo", "-h", "-o", kPartitionFormat}, kPatience);
+  const CommandAnswer answer = run_({"sinfo", "-h", "-o", kPartitionFormat}, patience_);
   return answer.code == 0 ? slurm_partitions(answer.out) : std::vector<SlurmPartition>{};
 }
 
@@ -161,7 +159,7 @@ std::vector<QueuedTask> SlurmClient::queue() const {
 std::string SlurmClient::requeue(const std::string& job) const {
   CommandAnswer answer;
   for (int i = 0; i < kTries; ++i) {
-    answer = run_({"scontrol", "requeue", job}, kPatience);
+    answer = run_({"scontrol", "requeue", job}, patience_);
     if (answer.code == 0) return "";
     // Slurm ends the task's processes, this command among them, as soon as the task is in the
     // queue. A signal that came before the request has left the task as it was.
@@ -183,7 +181,7 @@ bool SlurmClient::runs(const std::string& job) const {
 std::string SlurmClient::leave_out(const std::string& job,
                                    const std::vector<std::string>& nodes) const {
   const std::string wanted = fmt::format("ExcNodeList={}", fmt::join(nodes, ","));
-  const CommandAnswer answer = run_({"scontrol", "update", "jobid=" + job, wanted}, kPatience);
+  const CommandAnswer answer = run_({"scontrol", "update", "jobid=" + job, wanted}, patience_);
   if (answer.code != 0 || answer.late) return problem_of(answer);
   const std::string about = shown(job).out + ' ';
   const bool there = about.find(' ' + wanted + ' ') != about.npos;
