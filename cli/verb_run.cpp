@@ -1,4 +1,5 @@
 #include <csignal>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,8 +53,10 @@ void warn_of_leftovers() {
 int supervise_and_conclude(const CommandLine& line, const Sweep& sweep,
                            const std::filesystem::path& store, const RunOrder& order) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::optional<StopWatch> signals(std::in_place);
   const std::size_t before = attempts_in(store);
-  const int code = run_supervised(line, supervised_run(line, order)).code;
+  const int code = run_supervised(line, supervised_run(line, order, sweep.run), *signals).code;
+  signals.reset();  // who has seen enough may interrupt the summary
   const bool failed = report_run(line, sweep, store, before, code, order.progress);
   return code == 0 && failed ? number_of(ExitCode::Partial) : code;
 }
