@@ -139,8 +139,14 @@ int run_verb(const Arguments& arguments) {
                  line.text_of("only"),  cells_again(line, sweep)};
   order.hang = hang_of(sweep.run);
   if (order.progress != "json") warn_of_leftovers();
-  const bool asked = line.number_of("jobs", 0) > 0 || serves_many(sweep.run);
-  if (line.has("supervise") || (!under_launcher() && asked)) {
+  const bool jobs = line.number_of("jobs", 0) > 0;
+  if (jobs && launcher_ranks() > 1) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("run: -j starts processes of its own, and this is one of {} ranks "
+                                "of a launcher: type it without the launcher, or leave -j out",
+                                launcher_ranks()));
+  }
+  if (line.has("supervise") || jobs || (!under_launcher() && serves_many(sweep.run))) {
     const int code = supervise_and_conclude(line, sweep, store, order);
     return staged ? next_stage(line, arguments, sweep, store, code) : code;
   }
