@@ -20,7 +20,6 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
-#include "core/base/subprocess.hpp"
 #include "sweeps/live/live_screen.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/queue/cell_orders.hpp"
@@ -29,7 +28,7 @@
 #include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/supervise/inherit_cells.hpp"
 #include "sweeps/supervise/launch_process.hpp"
-#include "sweeps/supervise/stop_watch.hpp"
+#include "sweeps/supervise/preparation.hpp"
 
 namespace depthgrid {
 namespace {
@@ -154,9 +153,12 @@ CommandLine& supervision_options(CommandLine& line) {
       .flag("fail-fast", "with -j: stop when the first cell has failed");
 }
 
-SupervisedRun supervised_run(const CommandLine& line, RunOrder order) {
-  SupervisedRun out{
-      .order = std::move(order), .slots = {}, .cells = {}, .fail_fast = line.has("fail-fast")};
+SupervisedRun supervised_run(const CommandLine& line, RunOrder order, const CellConfig& run) {
+  SupervisedRun out{.order = std::move(order),
+                    .run = run,
+                    .slots = {},
+                    .cells = {},
+                    .fail_fast = line.has("fail-fast")};
   if (const std::int64_t jobs = line.number_of("jobs", 0); jobs > 0) out.slots = jobs;
   return out;
 }
@@ -175,15 +177,14 @@ bool serves_many(const CellConfig& run) {
   return run.word("resources.device") != "cpu" && this_machine().gpus.size() > 1;
 }
 
-SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request) {
+SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request,
+                             StopWatch& signals) {
   RunOrder prepare = request.order;
   prepare.prepare = true;
   prepare.cells = request.cells;
-  // Plan, corpora and audits, once; this process's signals are its child's meanwhile.
-  // It is no rank, even where a step of srun has started this process.
-  const int prepared = run_child(worker_command("run", order_text(prepare)), false);
-  if (prepared != 0) return {.code = prepared};
-  StopWatch signals;
+  const int prepared = prepare_sweep(worker_command("run", order_text(prepare)), signals,
+                                     retry_options(request.run));
+  if (prepared != 0) return {.code = prepared, .signal = signals.first()};
   const Sweep sweep = load_planned_sweep(line);
   refuse_unknown(sweep, request.cells);
   const Store store = Store::open(request.order.store);

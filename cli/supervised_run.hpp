@@ -11,12 +11,14 @@
 #include "core/config/sweep.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/supervise/retry_book.hpp"
+#include "sweeps/supervise/stop_watch.hpp"
 
 namespace depthgrid {
 
 /// `run -j N` and `supervise`.
 struct SupervisedRun {
   RunOrder order;                     // as of one worker
+  CellConfig run;                     // of the file, before its goals are reached
   std::optional<std::int64_t> slots;  // -j; none: what the machine has
   std::vector<std::string> cells{};   // ids of --tasks; empty: all
   bool fail_fast = false;
@@ -26,7 +28,7 @@ struct SupervisedRun {
 CommandLine& supervision_options(CommandLine& line);
 
 /// By these options. @throws UserError (Usage)
-SupervisedRun supervised_run(const CommandLine& line, RunOrder order);
+SupervisedRun supervised_run(const CommandLine& line, RunOrder order, const CellConfig& run);
 
 /// The leaves retry.*. @param run  outlives them.
 RetryOptions retry_options(const CellConfig& run);
@@ -36,14 +38,16 @@ RetryOptions retry_options(const CellConfig& run);
 bool serves_many(const CellConfig& run);
 
 struct SupervisedEnd {
-  int code = 0;    // exit code as of `run`
-  int signal = 0;  // that stopped it first; 0 = none, or one that came while the run was prepared
+  int code = 0;        // exit code as of `run`
+  int signal = 0;      // that stopped it first; 0 = none
   bool spent = false;  // a budget is used up: nothing of it should start again by itself
 };
 
 /// Plans the sweep in the store, then starts a launch for each job that is missing and watches over
 /// them (sweeps/supervise). Signals stop all launches, which write checkpoints.
+/// @param signals  made first of all: what comes before the first launch is not lost either.
 /// @throws UserError
-SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request);
+SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request,
+                             StopWatch& signals);
 
 }  // namespace depthgrid

@@ -1,4 +1,5 @@
 #include <csignal>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,8 +53,10 @@ void warn_of_leftovers() {
 int supervise_and_conclude(const CommandLine& line, const Sweep& sweep,
                            const std::filesystem::path& store, const RunOrder& order) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::optional<StopWatch> signals(std::in_place);
   const std::size_t before = attempts_in(store);
-  const int code = run_supervised(line, supervised_run(line, order)).code;
+  const int code = run_supervised(line, supervised_run(line, order, sweep.run), *signals).code;
+  signals.reset();  // who has seen enough may interrupt the summary
   const bool failed = report_run(line, sweep, store, before, code, order.progress);
   return code == 0 && failed ? number_of(ExitCode::Partial) : code;
 }
@@ -136,8 +139,14 @@ int run_verb(const Arguments& arguments) {
                  line.text_of("only"),  cells_again(line, sweep)};
   order.hang = hang_of(sweep.run);
   if (order.progress != "json") warn_of_leftovers();
-  const bool asked = line.number_of("jobs", 0) > 0 || serves_many(sweep.run);
-  if (line.has("supervise") || (!under_launcher() && asked)) {
+  const bool jobs = line.number_of("jobs", 0) > 0;
+  if (jobs && launcher_ranks() > 1) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("run: -j starts processes of its own, and this is one of {} ranks "
+                                "of a launcher: type it without the launcher, or leave -j out",
+                                launcher_ranks()));
+  }
+  if (line.has("supervise") || jobs || (!under_launcher() && serves_many(sweep.run))) {
     const int code = supervise_and_conclude(line, sweep, store, order);
     return staged ? next_stage(line, arguments, sweep, store, code) : code;
   }

@@ -1,6 +1,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -86,14 +87,17 @@ int supervise_verb(const Arguments& arguments) {
       .text("task", "N", "which line, from 0 (default: $SLURM_ARRAY_TASK_ID)");
   supervision_options(line);
   if (!line.parse(arguments)) return 0;
+  std::optional<StopWatch> signals(std::in_place);  // also while a task is handed back
   const Sweep sweep = load_sweep(line);
   const std::filesystem::path store = store_of(line, sweep);
   chosen_cells(sweep, line.text_of("only"));
   std::vector<std::string> set = set_with_added_seeds(line, sweep, store);
   if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
   SupervisedRun request =
-      supervised_run(line, {line.required("FILE"), store.string(), std::move(set), line.has("yes"),
-                            progress_of(line), "", line.text_of("only")});
+      supervised_run(line,
+                     {line.required("FILE"), store.string(), std::move(set), line.has("yes"),
+                      progress_of(line), "", line.text_of("only")},
+                     sweep.run);
   request.order.hang = hang_of(sweep.run);
   const bool task = line.has("tasks");
   if (line.has("task") && !task) {
@@ -108,10 +112,11 @@ int supervise_verb(const Arguments& arguments) {
     return kFailed;
   }
   const std::size_t before = attempts_in(store);
-  const auto [code, signal, spent] = run_supervised(line, request);
+  const auto [code, signal, spent] = run_supervised(line, request, *signals);
   if (line.has("requeue") && task && !spent) {
     return_task({sweep, Store::open(store), line.text_of("tasks"), request.cells, code, signal});
   }
+  signals.reset();
   if (task) return code;  // of many: whoever looks at the results packs them
   const bool failed = report_run(line, sweep, store, before, code, request.order.progress);
   return code == 0 && failed ? number_of(ExitCode::Partial) : code;

@@ -83,7 +83,7 @@ cpu_set_t set_of(const std::vector<int>& cores) {
   _exit(127);
 }
 
-/// @throws Error with the reason if the program cannot be started.
+/// @throws UserError (BadConfig) with the reason if the program cannot be started.
 pid_t start(const ChildOptions& options, const Streams& streams) {
   if (options.command.empty()) throw Error("a child needs a command");
   const std::vector<std::string> kept = options.keeps_launcher
@@ -106,7 +106,12 @@ pid_t start(const ChildOptions& options, const Streams& streams) {
   while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(sizeof problem)) {
     waitpid(child, nullptr, 0);
-    throw Error(options.command[0] + ": " + strerror(problem));
+    const std::string& program = options.command[0];
+    if (problem == ENOENT && program.find('/') == program.npos) {
+      throw UserError(ExitCode::BadConfig,
+                      program + ": not found in PATH; install it, or load its module");
+    }
+    throw UserError(ExitCode::BadConfig, program + ": cannot be started: " + strerror(problem));
   }
   return child;
 }

@@ -56,15 +56,15 @@ void fail_on_order(const fs::path& target, std::uint64_t bytes) {
 
 /// True if `name` is the file open as `fd`: a rename or link that happened despite an error.
 bool is_file(int folder, const std::string& name, int fd) {
-  struct stat at{};
-  struct stat ours{};
+  struct stat at {};
+  struct stat ours {};
   return fstatat(folder, name.c_str(), &at, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd, &ours) == 0 &&
          at.st_ino == ours.st_ino && at.st_dev == ours.st_dev;
 }
 
 /// True if the file has no name any more: the folder's next owner removed it.
 bool is_swept(int fd) {
-  struct stat ours{};
+  struct stat ours {};
   if (fstat(fd, &ours) != 0) return errno == ESTALE;  // on a network filesystem
   return ours.st_nlink == 0;
 }
@@ -226,8 +226,9 @@ void sync_folder(const fs::path& folder) {
 void make_folders(const fs::path& folder) {
   const fs::path name = folder.has_filename() ? folder : folder.parent_path();
   if (name.empty()) return;
+  constexpr int kTries = 8;  // another process may remove the parent as often as it is made
   int code = mkdir(name.c_str(), kFolderMode) == 0 ? 0 : errno;
-  if (code == ENOENT && name.has_parent_path()) {
+  for (int i = 0; i < kTries && code == ENOENT && name.has_parent_path(); ++i) {
     make_folders(name.parent_path());  // no error if another process was faster
     code = mkdir(name.c_str(), kFolderMode) == 0 ? 0 : errno;
   }
@@ -242,7 +243,7 @@ void throw_errno(const fs::path& path, const std::string& what, int code,
                  std::uint64_t needed_bytes) {
   std::string message = fmt::format("{}: {} (errno {})", what, std::strerror(code), code);
   if (code == ENOSPC || code == EDQUOT) {
-    struct statvfs space{};
+    struct statvfs space {};
     const bool known = statvfs(folder_of(path).c_str(), &space) == 0;
     const bool inodes = known && code == ENOSPC && space.f_files > 0 && space.f_favail == 0;
     message += fmt::format("; needed {} bytes, free {}", needed_bytes,

@@ -97,8 +97,7 @@ bool board_is_dead(const fs::path& folder) {
 
 void LiveBoard::remove() const noexcept {
   std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-  fs::remove(folder_.parent_path(), ignored);  // succeeds if no other run is there
+  fs::remove_all(folder_, ignored);  // not its parent, in which another run may be making its own
 }
 
 }  // namespace depthgrid

@@ -39,13 +39,15 @@ std::int64_t threads_of(const CellConfig& run) {
 
 /// A path in single quotes, for bash and for sbatch alike.
 std::string quoted(const std::string& path) {
-  if (path.find_first_of("'\"\\$`\n\r") != path.npos) {
-    throw UserError(ExitCode::Usage,
-                    path +
-                        ": a batch script cannot hold a path with quotes, backslashes, $ or line "
-                        "breaks; use another folder");
-  }
+  require_script_path(path);
   return "'" + path + "'";
+}
+
+/// sbatch replaces %A and the like in the name of an output; %% is a per cent sign.
+std::string doubled_percents(std::string_view path) {
+  std::string out;
+  for (const char c : path) out.append(c == '%' ? 2 : 1, c);
+  return out;
 }
 
 /// What scripts say and users may not say otherwise: an option of sbatch, its letter, and the
@@ -55,6 +57,8 @@ struct OwnOption {
 };
 constexpr std::string_view kFound = "tasks are found in the queue by it";
 constexpr std::string_view kTasks = "submit divides the cells among tasks";
+constexpr std::string_view kLeaf = "resources.* says how large a task is";
+constexpr std::string_view kOne = "one depthgrid on a node starts all others";
 constexpr std::string_view kScript = "its place is in the store";
 constexpr std::string_view kOrder = "canaries go first by it: slurm.dependency is for yours";
 constexpr OwnOption kOwn[] = {
@@ -62,6 +66,11 @@ constexpr OwnOption kOwn[] = {
     {"--clusters", "-M", "SBATCH_CLUSTERS", "the queue is that of this cluster"},
     {"--array", "-a", "SBATCH_ARRAY_INX", kTasks},
     {"--wrap", "", "", kTasks},
+    {"--nodes", "-N", "", kLeaf},
+    {"--ntasks", "-n", "SBATCH_NTASKS", kOne},
+    {"--ntasks-per-node", "", "SBATCH_NTASKS_PER_NODE", kOne},
+    {"--cpus-per-task", "-c", "", kLeaf},
+    {"--no-kill", "-k", "SBATCH_NO_KILL", "a task that has lost a node must end to be tried again"},
     {"--dependency", "-d", "", kOrder},
     {"--kill-on-invalid-dep", "", "", kOrder},
     {"--signal", "", "SBATCH_SIGNAL", "checkpoints begin by it: slurm.signal_delay"},
@@ -74,6 +83,14 @@ constexpr OwnOption kOwn[] = {
 };
 
 }  // namespace
+
+void require_script_path(const std::string& path) {
+  if (path.find_first_of("'\"\\$`\n\r") == path.npos) return;
+  throw UserError(ExitCode::Usage,
+                  path +
+                      ": a batch script cannot hold a path with quotes, backslashes, $ or line "
+                      "breaks; use another folder");
+}
 
 TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes,
                          std::int64_t ranks) {
@@ -183,7 +200,7 @@ std::string batch_script(const TaskRequest& request, const BatchArray& array) {
   option(fmt::format("--signal=B:USR1@{}", request.signal_seconds));
   option("--open-mode=append");
   option("--chdir=" + quoted(array.store));
-  option("--output=" + quoted(array.log_folder + "/%A_%a.out"));
+  option("--output=" + quoted(doubled_percents(array.log_folder) + "/%A_%a.out"));
   out += fmt::format(
       "# Written by depthgrid submit. The cells of each task stand in the file of tasks.\n"
       "set -u\n"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,7 +39,8 @@ struct BatchArray {
   std::int64_t tasks = 1;     // indices 0 … tasks - 1
   std::int64_t offset = 0;    // line of index 0 in the file of tasks
   std::int64_t parallel = 0;
-  std::string dependency;  // "" = none
+  std::optional<std::size_t> behind = {};  // array of the submission for whose end it waits
+  std::string dependency;                  // "" = none
   // Absolute paths:
   std::string program, sweep, store, task_file, log_folder;
 };
@@ -53,10 +55,14 @@ std::optional<std::string> own_option(std::string_view word);
 std::optional<std::string> own_variable(
     const std::function<bool(const std::string& variable)>& is_set);
 
+/// @throws UserError (Usage) for a path with a quote, a backslash, a $ or a line break, which no
+/// batch script holds.
+void require_script_path(const std::string& path);
+
 /// The text of a batch script. Pure. It holds no text of the user but allow-listed words and paths,
 /// which stand in quotes. The program replaces the shell, so that the signal before the time limit
 /// (`--signal=B:`) reaches it.
-/// @throws UserError (Usage) for a path with a quote, a backslash, a $ or a line break.
+/// @throws UserError (Usage) as require_script_path()
 std::string batch_script(const TaskRequest& request, const BatchArray& array);
 
 }  // namespace depthgrid

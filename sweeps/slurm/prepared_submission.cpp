@@ -61,10 +61,12 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
   for (std::size_t i = 0; i < submission.arrays.size(); ++i) {
     SubmittedArray& array = submission.arrays[i];
     BatchArray& batch = prepared.arrays[i];
-    const std::string canaries = array.canary ? "" : after_canaries(submission);
-    if (!canaries.empty()) {
-      batch.dependency += (batch.dependency.empty() ? "" : ",") + canaries;
-    }
+    const auto wait_for = [&batch](const std::string& jobs) {
+      if (!jobs.empty()) batch.dependency += (batch.dependency.empty() ? "" : ",") + jobs;
+    };
+    if (!array.canary) wait_for(after_canaries(submission));
+    if (batch.behind && !submission.arrays[*batch.behind].job.empty())
+      wait_for("afterany:" + submission.arrays[*batch.behind].job);
     publish_replace(folder / array.script, batch_script(prepared.requests[i], batch));
     take(array, (folder / array.script).string());
   }
@@ -106,6 +108,28 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sl
                   withdraw_doubled(submission.id, store, slurm)));
 }
 
+/// Holds the tasks of all arrays to slurm.array_parallelism at a time. A scheduler limits one array
+/// alone: so many run beside each other as the limit has tasks, with a share of it each, and every
+/// further one waits for the end of one of these.
+void limit_parallel(PreparedSubmission& out) {
+  std::vector<std::size_t> main;
+  for (std::size_t i = 0; i < out.arrays.size(); ++i) {
+    if (out.submission.arrays[i].canary) {
+      out.arrays[i].parallel = out.requests[i].parallel;
+    } else if (out.requests[i].parallel > 0) {
+      main.push_back(i);
+    }
+  }
+  if (main.empty()) return;
+  const auto most = static_cast<std::size_t>(out.requests[main.front()].parallel);
+  const std::size_t lanes = std::min(most, main.size());
+  for (std::size_t i = 0; i < main.size(); ++i) {
+    BatchArray& array = out.arrays[main[i]];
+    array.parallel = static_cast<std::int64_t>(most / lanes + (i % lanes < most % lanes ? 1 : 0));
+    if (i >= lanes) array.behind = main[i - lanes];
+  }
+}
+
 }  // namespace
 
 PreparedSubmission prepare_submission(const Sweep& sweep, const fs::path& store,
@@ -134,14 +158,9 @@ PreparedSubmission prepare_submission(const Sweep& sweep, const fs::path& store,
       first += size;
     }
   }
-  const auto main = std::ranges::count(submission.arrays, false, &SubmittedArray::canary);
-  for (std::size_t i = 0; i < submission.arrays.size(); ++i) {
-    const SubmittedArray& array = submission.arrays[i];
-    BatchArray& batch = out.arrays.emplace_back(array_of(sweep, store, submission, array));
-    const std::int64_t parallel = out.requests[i].parallel;
-    if (parallel == 0) continue;  // else the limit holds for all arrays together
-    batch.parallel = array.canary ? parallel : std::max<std::int64_t>(1, parallel / main);
-  }
+  for (const SubmittedArray& array : submission.arrays)
+    out.arrays.push_back(array_of(sweep, store, submission, array));
+  limit_parallel(out);
   return out;
 }
 

@@ -1,6 +1,5 @@
 #include "sweeps/slurm/queue_report.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <set>
@@ -51,7 +50,7 @@ QueueReport queue_report(const std::filesystem::path& store, const CommandRunner
   if (!out.submitted) return out;
   std::map<std::pair<std::string, std::string>, QueueReport::Group> groups;
   try {
-    for (const LiveTask& task : live_tasks(ours, SlurmClient(run).queue())) {
+    for (const LiveTask& task : live_tasks(ours, SlurmClient(run, kAnswerSeconds).queue())) {
       const std::string& state = task.queued.state;
       const std::string reason = state == "RUNNING" ? "" : task.queued.reason;
       QueueReport::Group& group = groups[{state, reason}];
@@ -80,9 +79,7 @@ QueueReport queue_report(const std::filesystem::path& store, const CommandRunner
 }
 
 QueueReport queue_report(const std::filesystem::path& store) {
-  return queue_report(store, [](const std::vector<std::string>& command, double seconds) {
-    return answer_of(command, std::min(seconds, kAnswerSeconds));
-  });
+  return queue_report(store, real_commands());
 }
 
 std::string queue_text(const QueueReport& report) {

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <sstream>
 
@@ -9,12 +10,11 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
+#include "core/base/parse_number.hpp"
 
 namespace depthgrid {
 namespace {
 
-/// Slurm's own commands wait for a controller for about 10 s and several times.
-constexpr double kPatience = 60;
 constexpr int kTries = 3;  // of commands that signals may end
 
 struct Cure {
@@ -61,27 +61,38 @@ std::string problem_of(const CommandAnswer& answer) {
   return said.empty() ? fmt::format("it ended with code {}", answer.code) : said;
 }
 
+/// The id in what `sbatch --parsable` prints, "123" or "123;cluster" in a line of its own, behind
+/// whatever a site's plugin may say; the last one, or "".
+std::string submitted_job(const std::string& text) {
+  std::string out, line;
+  for (std::istringstream lines(text); std::getline(lines, line);) {
+    const std::string id = line.substr(0, line.find(';'));
+    if (parse_number<std::uint64_t>(id)) out = id;
+  }
+  return out;
+}
+
 }  // namespace
 
 CommandAnswer SlurmClient::asked(const std::vector<std::string>& command) const {
-  CommandAnswer answer = run_(command, kPatience);
+  CommandAnswer answer = run_(command, patience_);
   if (answer.code == 127) {
     throw UserError(ExitCode::BadConfig,
                     command[0] + ": not found; this machine has no Slurm, or it is not in PATH");
   }
   if (answer.late) {
     throw UserError(ExitCode::BadConfig,
-                    fmt::format("{}: no answer within {:.0f} s", command[0], kPatience));
+                    fmt::format("{}: no answer within {:.0f} s", command[0], patience_));
   }
   return answer;
 }
 
 CommandAnswer SlurmClient::shown(const std::string& job) const {
-  return run_({"scontrol", "-o", "show", "job", job}, kPatience);
+  return run_({"scontrol", "-o", "show", "job", job}, patience_);
 }
 
 bool SlurmClient::present() const {
-  return run_({"sbatch", "--version"}, kPatience).code == 0;
+  return run_({"sbatch", "--version"}, patience_).code == 0;
 }
 
 std::int64_t SlurmClient::max_array_size() const {
@@ -101,7 +112,7 @@ std::int64_t SlurmClient::max_array_size() const {
 }
 
 std::vector<SlurmPartition> SlurmClient::partitions() const {
-  const CommandAnswer answer = run_({"sinfo", "-h", "-o", kPartitionFormat}, kPatience);
+  const CommandAnswer answer = run_({"sinfo", "-h", "-o", kPartitionFormat}, patience_);
   return answer.code == 0 ? slurm_partitions(answer.out) : std::vector<SlurmPartition>{};
 }
 
@@ -115,7 +126,12 @@ std::string SlurmClient::submit(const std::string& script,
     throw UserError(ExitCode::BadConfig,
                     "sbatch: " + without_blanks(answer.err) + cure_for(answer.err));
   }
-  return answer.out.substr(0, answer.out.find_first_of(";\n"));  // "123" or "123;cluster"
+  const std::string job = submitted_job(answer.out);
+  if (!job.empty()) return job;
+  throw UserError(ExitCode::TempFail,
+                  fmt::format("sbatch has taken {}, and named no job:\n{}\nThe same command finds "
+                              "it in the queue by its comment, and submits what is missing",
+                              script, without_blanks(answer.out)));
 }
 
 std::string SlurmClient::test(const std::string& script,
@@ -143,7 +159,7 @@ std::vector<QueuedTask> SlurmClient::queue() const {
 std::string SlurmClient::requeue(const std::string& job) const {
   CommandAnswer answer;
   for (int i = 0; i < kTries; ++i) {
-    answer = run_({"scontrol", "requeue", job}, kPatience);
+    answer = run_({"scontrol", "requeue", job}, patience_);
     if (answer.code == 0) return "";
     // Slurm ends the task's processes, this command among them, as soon as the task is in the
     // queue. A signal that came before the request has left the task as it was.
@@ -165,7 +181,7 @@ bool SlurmClient::runs(const std::string& job) const {
 std::string SlurmClient::leave_out(const std::string& job,
                                    const std::vector<std::string>& nodes) const {
   const std::string wanted = fmt::format("ExcNodeList={}", fmt::join(nodes, ","));
-  const CommandAnswer answer = run_({"scontrol", "update", "jobid=" + job, wanted}, kPatience);
+  const CommandAnswer answer = run_({"scontrol", "update", "jobid=" + job, wanted}, patience_);
   if (answer.code != 0 || answer.late) return problem_of(answer);
   const std::string about = shown(job).out + ' ';
   const bool there = about.find(' ' + wanted + ' ') != about.npos;

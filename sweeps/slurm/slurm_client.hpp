@@ -25,8 +25,11 @@ struct QueuedTask {
 /// Slurm by its commands. A controller that does not answer is waited for, but not for ever.
 class SlurmClient {
  public:
-  /// @param run  starts a command; for tests.
-  explicit SlurmClient(CommandRunner run = real_commands()) : run_(std::move(run)) {}
+  /// @param run       starts a command; for tests.
+  /// @param patience  s for an answer. Slurm's own commands wait for a controller for about 10 s,
+  ///                  several times.
+  explicit SlurmClient(CommandRunner run = real_commands(), double patience = 60)
+      : run_(std::move(run)), patience_(patience) {}
 
   /// True if sbatch is installed.
   bool present() const;
@@ -68,6 +71,7 @@ class SlurmClient {
   bool runs(const std::string& job) const;  // also where Slurm does not say
 
   CommandRunner run_;
+  double patience_;
 };
 
 /// The lines of `squeue -h -r -o %i|%T|%k|%r`; others are left out.

@@ -9,11 +9,16 @@ namespace {
 constexpr double kTries = 30, kShortest = 1, kLongest = 60;
 constexpr double kQuiet = 3;  // tries without a failure end the pause
 
-/// As strerror() says what does not pass by itself. A list of what does pass would not do: on a
-/// full disk a launch cannot write why it ended, either, and says nothing, or half of it.
-constexpr std::array<std::string_view, 6> kStays = {
-    "Permission denied", "Operation not permitted", "Read-only file system",
-    "Not a directory",   "Is a directory",          "File name too long"};
+/// As strerror() says that a disk is full.
+constexpr std::array<std::string_view, 2> kFull = {"No space left on device",
+                                                   "Disk quota exceeded"};
+
+/// A disk is full where that was said, or where no error of the system was: on a full disk a launch
+/// cannot write why it ended, either, and says nothing, or half of it.
+bool says_full(std::string_view words) {
+  const auto said = [words](std::string_view text) { return words.find(text) != words.npos; };
+  return std::ranges::any_of(kFull, said) || !(said("(errno ") || said("errno = "));
+}
 
 }  // namespace
 
@@ -25,9 +30,7 @@ bool DiskPause::on(double now) const noexcept {
 }
 
 bool DiskPause::failed(std::string_view words, double now) {
-  const bool stays = std::ranges::any_of(
-      kStays, [&](std::string_view text) { return words.find(text) != words.npos; });
-  if (stays || wait_ <= 0) return false;
+  if (!says_full(words) || wait_ <= 0) return false;
   if (!on(now)) since_ = now;
   last_ = now;
   tried(now);

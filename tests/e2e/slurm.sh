@@ -14,15 +14,23 @@ check "j['tasks'] == 4 and all('/none/submissions/' in a['script'] for a in j['a
 expect 0 submit none --test-only
 [ ! -e none ] || fail "looking has made a store"
 
-# Typed twice, it submits nothing twice. Four tasks do not fit into one array here.
-expect 0 submit once --json
+# Typed twice, it submits nothing twice. Four tasks do not fit into one array here. The site's sbatch has much to say,
+# and the store has what sbatch takes for the number of an array in its path.
+(squeue() { return 1; } && ! queue_empty) || fail "a controller that does not answer has no empty queue"
+mkdir greeting
+printf '#!/bin/bash\necho ------------\necho "4 nodes are up"\n%s "$@"\ncode=$?\necho "2 hours are left"\nexit $code\n' \
+  "$(command -v sbatch)" >greeting/sbatch
+chmod +x greeting/sbatch
+once=50%A
+expect 0 env PATH="$PWD/greeting:$PATH" "$depthgrid" submit "$sweep" "${options[@]}" --store "$once" --json
 check "j['tasks'] == 4 and j['cells'] == 4 and [a['tasks'] for a in j['arrays']] == [3, 1]"
-check "[a['first'] for a in j['arrays']] == [0, 3] and all(a['job'] for a in j['arrays'])"
-expect 0 submit once --json
+check "[a['first'] for a in j['arrays']] == [0, 3] and all(int(a['job']) > 0 for a in j['arrays'])"
+expect 0 submit "$once" --json
 check "j['tasks'] == 0 and j['queued'] == 4"
 wait_for 60 "end of the arrays" queue_empty
-all_done once
-expect 0 submit once --json
+all_done "$once"
+[ "$(find "$once" -path '*/logs/*.out' | wc -l)" = 4 ] || fail "not four logs: $(find "$once" -path '*/logs/*')"
+expect 0 submit "$once" --json
 check "j['tasks'] == 0 and j['done'] == 4"
 
 # Two sweeps in one store: the tasks of the first have what they were submitted with, though the store has a newer plan.

@@ -46,7 +46,10 @@ wait_for() {                                                                    
   tail -n 20 "$scratch"/*/submissions/*/logs/* >&2 || true
   fail "no $what within $seconds s"
 }
-queue_empty() { [ -z "$(squeue -h)" ]; }
+# A scheduler that does not answer has no empty queue: what these wait for must be said by it.
+queue_empty() { local queue && queue=$(squeue -h) && [ -z "$queue" ]; }
+has_left() { local queue && queue=$(squeue -h -o %A) && ! grep -qx "$1" <<<"$queue"; } # has_left JOB
+has_started() { local state && state=$(squeue -h -o %T -j "$1") && [ "$state" != PENDING ]; }
 a_checkpoint() { find "$1/cells" -name 'ckpt-*.h5' 2>/dev/null | grep -q .; }
 task_state() { squeue -h -r -j "$1" -o %T 2>/dev/null; }
 state_is() { [ "$(task_state "$1")" = "$2" ]; }

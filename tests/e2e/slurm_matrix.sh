@@ -17,8 +17,8 @@ attempts_that() { grep -l "\"end\": \"$2\"" "$1"/launches/*/attempt-*.json 2>/de
 preempt() {                                                                                          # preempt: all nodes for a moment
   local high
   high=$(sbatch --parsable -p high -N4 --exclusive -t 1 -o /dev/null --wrap 'sleep 1')
-  wait_for 120 "start of the preempting job" bash -c "[ \"\$(squeue -h -j $high -o %T)\" != PENDING ]"
-  wait_for 60 "end of the preempting job" bash -c "[ -z \"\$(squeue -h -j $high)\" ]"
+  wait_for 120 "start of the preempting job" has_started "$high"
+  wait_for 60 "end of the preempting job" has_left "$high"
 }
 
 # A cluster without accounting.

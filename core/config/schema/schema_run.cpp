@@ -195,8 +195,8 @@ constexpr Leaf kSlurm[] = {
                            "lowers the priority; negative raises it"),
                "0"),
     null_means(run_integer("slurm.array_parallelism", 1, 1e6, "tasks", "null",
-                           "tasks of a submission that run at the same time; its arrays share "
-                           "them, at least 1 each"),
+                           "tasks of a submission that run at the same time; those "
+                           "of all its arrays together"),
                "as many as fit"),
     run_integer("slurm.signal_delay", 10, 3600, "s", "180",
                 "checkpoints begin this long before the time limit, or up to 60 s earlier"),

@@ -72,6 +72,24 @@ TEST(Subprocess, HidesTheLauncherFromAChildApartOnly) {
   unsetenv("OMPI_COMM_WORLD_SIZE");
 }
 
+TEST(Subprocess, AShellOfSrunIsNoRankAndNeitherAreItsChildren) {
+  ASSERT_EQ(setenv("SLURM_STEP_ID", "0", 1), 0);
+  ASSERT_EQ(setenv("SLURM_STEP_NUM_TASKS", "1", 1), 0);
+  const auto in_a_step = shell("test -n \"$SLURM_STEP_ID\"");
+  EXPECT_FALSE(under_launcher());
+  EXPECT_EQ(run_child(in_a_step), 1) << "Open MPI would look for srun's PMIx";
+  ASSERT_EQ(setenv("SLURM_STEP_NUM_TASKS", "4", 1), 0);
+  EXPECT_TRUE(under_launcher());
+  EXPECT_EQ(launcher_ranks(), 4);
+  EXPECT_EQ(run_child(in_a_step), 0);
+  ASSERT_EQ(setenv("SLURM_STEP_NUM_TASKS", "1", 1), 0);
+  ASSERT_EQ(setenv("PMIX_RANK", "0", 1), 0);
+  EXPECT_TRUE(under_launcher()) << "a rank, if the only one";
+  unsetenv("PMIX_RANK");
+  unsetenv("SLURM_STEP_NUM_TASKS");
+  unsetenv("SLURM_STEP_ID");
+}
+
 TEST(Subprocess, AChildApartGetsTheVariablesOfItsCall) {
   ASSERT_EQ(setenv("CUDA_VISIBLE_DEVICES", "0,1", 1), 0);
   const auto seen = shell("test \"$CUDA_VISIBLE_DEVICES\" = GPU-7 && test -n \"$PATH\"");

@@ -39,7 +39,7 @@ TEST(Publish, ReplaceGivesTheNewContentAndLeavesNothingBeside) {
 
   EXPECT_EQ(read_text_file(file), "new");
   EXPECT_EQ(files_in(folder.path()), 1U);
-  struct stat about{};
+  struct stat about {};
   ASSERT_EQ(stat(file.c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 0777U & 0027U, 0U);
 }
@@ -266,6 +266,19 @@ TEST(Publish, MakesMissingParentsAndAcceptsWhatIsThere) {
   publish_replace(folder.path() / "file", "x");
   EXPECT_THROW(make_folders(folder.path() / "file"), StorageError);
   EXPECT_THROW(make_folders(folder.path() / "file" / "below"), StorageError);
+}
+
+TEST(Publish, MakesFoldersWhoseParentsOthersRemoveMeanwhile) {
+  TemporaryFolder folder;
+  const std::string parent = folder.path() / "live";
+  int removed = 0;
+  const FolderWatch watch(folder.path(), DN_CREATE, [&] {
+    if (removed < 3 && rmdir(parent.c_str()) == 0) ++removed;
+  });
+  if (!watch.works()) GTEST_SKIP() << "the kernel tells nothing of folders";
+  make_folders(folder.path() / "live" / "run");
+  EXPECT_EQ(removed, 3);
+  EXPECT_TRUE(std::filesystem::is_directory(folder.path() / "live" / "run"));
 }
 
 // Ranks make the folders of their cells at the same moment, and these share parents: whenever a

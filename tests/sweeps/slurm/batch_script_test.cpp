@@ -59,6 +59,15 @@ exec '/opt/depthgrid' supervise '/data/s/sweep.yaml' --store '/data/s' --yes -j 
 )");
 }
 
+TEST(BatchScript, APerCentSignInTheStoresPathIsOne) {
+  BatchArray there = array();
+  there.store = "/data/50%A";
+  there.log_folder = there.store + "/logs";
+  const std::string script = batch_script(task_request(make_config({}), {}), there);
+  EXPECT_NE(script.find("--output='/data/50%%A/logs/%A_%a.out'\n"), std::string::npos) << script;
+  EXPECT_NE(script.find("--chdir='/data/50%A'\n"), std::string::npos) << script;
+}
+
 TEST(BatchScript, ANodeThatIsLeftOutTwiceIsNamedOnce) {
   const CellConfig run = make_config({{"slurm.exclude", Value(ValueList{Value("n7")})}});
   const std::string script = batch_script(task_request(run, {"n7", "n8"}), array());
@@ -88,10 +97,29 @@ TEST(BatchScript, EveryLeafOfTheClusterHasAnEffect) {
 }
 
 TEST(BatchScript, OptionsThatSubmitNeedsForItselfAreNamed) {
-  for (const char* word :
-       {"--comment=mine", "--comm=mine", "--array=0-9", "-a0-9", "--wrap=true", "--signal=TERM@60",
-        "-o", "-D", "--test-only", "--dependency=afterany:7", "-d", "--wait", "-W", "-M",
-        "--clusters=other", "--kill-on-invalid-dep=no"}) {
+  for (const char* word : {"--comment=mine",
+                           "--comm=mine",
+                           "--array=0-9",
+                           "-a0-9",
+                           "--wrap=true",
+                           "--signal=TERM@60",
+                           "-o",
+                           "-D",
+                           "--test-only",
+                           "--dependency=afterany:7",
+                           "-d",
+                           "--wait",
+                           "-W",
+                           "-M",
+                           "--clusters=other",
+                           "--kill-on-invalid-dep=no",
+                           "--nodes=3",
+                           "-N3",
+                           "-n",
+                           "--ntasks=4",
+                           "-c8",
+                           "--no-kill",
+                           "-k"}) {
     EXPECT_TRUE(own_option(word)) << word;
   }
   for (const char* word : {"--account=a", "-A", "-p", "high", "--exclusive", "--no-requeue",

@@ -51,6 +51,30 @@ TEST_F(PreparedSubmissionTest, EachIdIsKept) {
   EXPECT_EQ(kept[0].arrays[1].job, "2");
 }
 
+TEST_F(PreparedSubmissionTest, ArraysHaveTheLimitOfParallelTasksTogether) {
+  const auto prepared = [&](std::int64_t tasks, std::int64_t parallel) {
+    TaskGroup group{.ranks = 1, .canary = false, .request = {}, .tasks = {}};
+    group.request.parallel = parallel;
+    for (std::int64_t i = 0; i < tasks; ++i) group.tasks.push_back({std::to_string(i)});
+    return prepare_submission(sweep_, store_.root(), {group}, 10, {});
+  };
+  const auto shares = [](const PreparedSubmission& of) {
+    std::vector<std::int64_t> out;
+    for (const BatchArray& array : of.arrays) out.push_back(array.parallel);
+    return out;
+  };
+  EXPECT_EQ(shares(prepared(30, 0)), std::vector<std::int64_t>(3, 0));
+  EXPECT_EQ(shares(prepared(30, 11)), (std::vector<std::int64_t>{4, 4, 3}));
+  PreparedSubmission many = prepared(100, 4);
+  EXPECT_EQ(shares(many), std::vector<std::int64_t>(10, 1));
+  Pretended slurm;
+  submit_prepared(many, store_, slurm.client());
+  for (std::size_t i = 0; i < 10; ++i) {
+    const std::string expected = i < 4 ? "" : "afterany:" + std::to_string(i - 3);
+    EXPECT_EQ(many.arrays[i].dependency, expected) << i;
+  }
+}
+
 TEST_F(PreparedSubmissionTest, WhatWasSuspendedSubmitsNoMoreOnceAnotherHasTakenItsPlace) {
   PreparedSubmission prepared = two_arrays();
   // The other one has submitted both cells, of which the first was on its way here.

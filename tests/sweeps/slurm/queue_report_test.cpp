@@ -1,5 +1,7 @@
 #include "sweeps/slurm/queue_report.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -77,6 +79,21 @@ TEST(QueueReport, AControllerThatIsAwayIsAProblemAndNoEmptyQueue) {
   const QueueReport found = queue_report(folder.path(), slurm.run());
   EXPECT_NE(queue_text(found).find("is not known"), std::string::npos);
   EXPECT_TRUE(parse_json(queue_json(found))["problem"].is_string());
+}
+
+TEST(QueueReport, SaysHowLongItHasWaited) {
+  const TemporaryFolder folder;
+  submit(folder.path());
+  double waited = 0;
+  const QueueReport found =
+      queue_report(folder.path(), [&](const std::vector<std::string>&, double seconds) {
+        waited = seconds;
+        return CommandAnswer{.code = 143, .late = true, .out = {}, .err = {}};
+      });
+  EXPECT_LT(waited, 10) << "a person waits";
+  EXPECT_NE(found.problem.find("no answer within " + std::to_string(std::lround(waited)) + " s"),
+            std::string::npos)
+      << found.problem;
 }
 
 TEST(QueueReport, WithoutAccountingNoHoursAreClaimed) {

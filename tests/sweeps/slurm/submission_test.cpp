@@ -191,6 +191,25 @@ TEST(SlurmClient, ReadsTheIdAndTheLimit) {
   EXPECT_EQ(slurm.max_array_size(), 501);
 }
 
+TEST(SlurmClient, ReadsTheIdBehindABannerAndSaysWhereThereIsNone) {
+  const auto submitted = [](const std::string& said) {
+    return SlurmClient([said](const std::vector<std::string>&, double) {
+             return CommandAnswer{.code = 0, .late = false, .out = said, .err = ""};
+           })
+        .submit("array-0.sbatch", {});
+  };
+  EXPECT_EQ(submitted("------------\nWelcome. 12 nodes are down.\n------------\n77\n"), "77");
+  EXPECT_EQ(submitted("77;east\n2 hours are left on your account\n"), "77");
+  try {
+    submitted("------------\n");
+    FAIL() << "a banner is no id";
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), ExitCode::TempFail);
+    EXPECT_NE(std::string(e.what()).find("array-0.sbatch"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("------------"), std::string::npos) << e.what();
+  }
+}
+
 TEST(SlurmClient, AnArrayHasNoMoreTasksThanTheSchedulerTakesAndNoneIsRefused) {
   const auto answers = [](const std::string& config) {
     return SlurmClient([config](const std::vector<std::string>&, double) {

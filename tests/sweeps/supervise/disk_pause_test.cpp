@@ -1,5 +1,10 @@
 #include "sweeps/supervise/disk_pause.hpp"
 
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace depthgrid {
@@ -32,9 +37,15 @@ TEST(DiskPause, EndsWithItsTimeALaunchThatGetsOnOrAWhileWithoutFailure) {
 
 TEST(DiskPause, WaitsForNothingThatDoesNotPassByItself) {
   DiskPause pause(300), none(0);
-  EXPECT_FALSE(pause.failed("result.h5: Permission denied", 0));
+  for (const int code : {EACCES, EPERM, EROFS, ENOTDIR, EIO, ENOENT, ESTALE, EFBIG}) {
+    const std::string told = fmt::format("x: cannot write: {} (errno {})", strerror(code), code);
+    EXPECT_FALSE(pause.failed(told, 0)) << told;
+  }
+  EXPECT_FALSE(
+      pause.failed("file write failed: errno = 5, error message = 'Input/output error'", 0))
+      << "as HDF5 says it";
   EXPECT_FALSE(none.failed(kFull, 0));
-  EXPECT_TRUE(pause.failed("result.h5: Disk quota exceeded", 0));
+  EXPECT_TRUE(pause.failed("result.h5: Disk quota exceeded (errno 122)", 0));
   EXPECT_TRUE(pause.failed("", 1)) << "on a full disk a launch cannot even say why it ended";
 }
 
