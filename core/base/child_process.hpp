@@ -24,7 +24,8 @@ struct ChildOptions {
 /// process dies, however that happens, the child gets TERM.
 class ChildProcess {
  public:
-  /// @throws UserError (BadConfig) if the program cannot be started, StorageError if the output cannot be opened.
+  /// @throws UserError (BadConfig) if the program cannot be started, StorageError if the output
+  /// cannot be opened.
   explicit ChildProcess(const ChildOptions& options);
   /// Kills the group if the child is still there.
   ~ChildProcess();

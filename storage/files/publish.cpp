@@ -56,15 +56,15 @@ void fail_on_order(const fs::path& target, std::uint64_t bytes) {
 
 /// True if `name` is the file open as `fd`: a rename or link that happened despite an error.
 bool is_file(int folder, const std::string& name, int fd) {
-  struct stat at {};
-  struct stat ours {};
+  struct stat at{};
+  struct stat ours{};
   return fstatat(folder, name.c_str(), &at, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd, &ours) == 0 &&
          at.st_ino == ours.st_ino && at.st_dev == ours.st_dev;
 }
 
 /// True if the file has no name any more: the folder's next owner removed it.
 bool is_swept(int fd) {
-  struct stat ours {};
+  struct stat ours{};
   if (fstat(fd, &ours) != 0) return errno == ESTALE;  // on a network filesystem
   return ours.st_nlink == 0;
 }
@@ -243,7 +243,7 @@ void throw_errno(const fs::path& path, const std::string& what, int code,
                  std::uint64_t needed_bytes) {
   std::string message = fmt::format("{}: {} (errno {})", what, std::strerror(code), code);
   if (code == ENOSPC || code == EDQUOT) {
-    struct statvfs space {};
+    struct statvfs space{};
     const bool known = statvfs(folder_of(path).c_str(), &space) == 0;
     const bool inodes = known && code == ENOSPC && space.f_files > 0 && space.f_favail == 0;
     message += fmt::format("; needed {} bytes, free {}", needed_bytes,

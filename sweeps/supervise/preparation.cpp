@@ -19,7 +19,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kPoll = 0.02;  // s: a preparation may take a tenth of a second
+constexpr double kPreparationPoll = 0.02;  // s: a preparation may take a tenth of a second
 constexpr int kStopped = static_cast<int>(ExitCode::TempFail);
 
 /// Its exit code, or 128 + signal.
@@ -31,7 +31,7 @@ int watched_to_its_end(const std::vector<std::string>& command, StopWatch& signa
     if (signals.asked() && !std::exchange(passed_on, true)) worker.signal(signals.first());
     if (signals.insisted()) throw UserError(ExitCode::TempFail, "a second signal: left at once");
     if (const std::optional<int> code = worker.poll()) return *code;
-    signals.wait(kPoll);
+    signals.wait(kPreparationPoll);
   }
 }
 
@@ -43,12 +43,12 @@ bool may_pass(LaunchEnd end) {
 }
 
 /// Whether a signal by which users and schedulers ask for an end has ended it.
-bool was_asked(int code) {
+bool asked_to_end(int code) {
   constexpr int kAsk[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
   return code == kStopped || std::ranges::find(kAsk, code - 128) != std::end(kAsk);
 }
 
-std::string end_words(int code) {
+std::string end_of_preparation(int code) {
   if (code <= 128) return fmt::format("the preparation has ended with code {}", code);
   return fmt::format("the preparation was ended by signal {} ({})", code - 128,
                      strsignal(code - 128));
@@ -66,21 +66,23 @@ int prepare_sweep(const std::vector<std::string>& command, StopWatch& signals,
     signals.wait(0);  // one that came in its last moment
     if (signals.asked()) return kStopped;
     if (code == 0) return 0;
-    if (was_asked(code)) {
-      log(LogLevel::Warning, end_words(code) + ", which stops this run; the same command goes on");
+    if (asked_to_end(code)) {
+      log(LogLevel::Warning,
+          end_of_preparation(code) + ", which stops this run; the same command goes on");
       return kStopped;
     }
     const LaunchEnd end = end_of(code, "", oom_kills_so_far() - oom_kills);
     if (!may_pass(end)) return code;
     const RetryBook::Verdict verdict = book.ended("preparation", end, false, clock.seconds());
     if (verdict.gives_up) {
-      log(LogLevel::Error, fmt::format("{}, {} times, of {} that {} allows", end_words(code),
-                                       verdict.failures, verdict.allowed, policy_of(end).budget));
+      log(LogLevel::Error,
+          fmt::format("{}, {} times, of {} that {} allows", end_of_preparation(code),
+                      verdict.failures, verdict.allowed, policy_of(end).budget));
       return code;
     }
     const double pause = std::max(0.0, verdict.not_before - clock.seconds());
     log(LogLevel::Warning,
-        fmt::format("{}; it is started again in {:.0f} s", end_words(code), pause));
+        fmt::format("{}; it is started again in {:.0f} s", end_of_preparation(code), pause));
     for (const Stopwatch waited; waited.seconds() < pause && !signals.asked();)
       signals.wait(pause - waited.seconds());
     if (signals.asked()) return kStopped;

@@ -39,7 +39,7 @@ TEST(Publish, ReplaceGivesTheNewContentAndLeavesNothingBeside) {
 
   EXPECT_EQ(read_text_file(file), "new");
   EXPECT_EQ(files_in(folder.path()), 1U);
-  struct stat about {};
+  struct stat about{};
   ASSERT_EQ(stat(file.c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 0777U & 0027U, 0U);
 }

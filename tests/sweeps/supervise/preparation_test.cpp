@@ -58,15 +58,18 @@ TEST_F(PreparationTest, ASignalThatAsksTheWorkerToEndStopsTheRun) {
 }
 
 TEST_F(PreparationTest, ASignalIsPassedOnAndNeverLost) {
-  StopWatch before;
-  kill(getpid(), SIGUSR1);  // pending when the worker starts
-  EXPECT_EQ(end_of("trap 'echo told >told; exit 0' USR1; for i in $(seq 200); do sleep 0.02; done",
-                   before),
-            kStopped);
+  const std::string asks = "kill -USR1 " + std::to_string(getpid());
+  StopWatch early;
+  kill(getpid(), SIGUSR1);  // pending when the worker starts, which cannot listen yet
+  EXPECT_EQ(end_of("sleep 60", early), kStopped);
+  StopWatch meanwhile;
+  EXPECT_EQ(
+      end_of("trap 'echo told >told; exit 0' USR1; " + asks + "; while true; do sleep 0.02; done",
+             meanwhile),
+      kStopped);
   EXPECT_EQ(loose_text(folder_.path() / "told"), "told\n");
   StopWatch late;
-  EXPECT_EQ(end_of("kill -USR1 " + std::to_string(getpid()), late), kStopped)
-      << "it came when all was prepared";
+  EXPECT_EQ(end_of(asks, late), kStopped) << "it came when all was prepared";
 }
 
 }  // namespace preparation_test
