@@ -1,6 +1,6 @@
 """What docs/findings.md reports: the runs behind each finding, what is kept of them, and the page's tables.
 
-Data of findings.py. A finding without tables here has its tables on the page by hand, until its CSV is made.
+Data of findings.py. A finding may have runs here before it has tables: these need its CSV.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ FINDINGS = {
     "control_small": Finding(
         [Run("configs/study2/control_small.yaml")],
         ["final_loss.valid", "control_nll_neutral.valid", "control_nll_matched.valid", "control_nll_mismatched.valid"],
-        "46 minutes beside other work",
+        "18 minutes beside other work",
         elements=["control_auc.*.*", "control_label_phi.*.*"],
     ),  # fmt: skip
     "steering_published": Finding(
@@ -220,6 +220,30 @@ SHARE_QUESTIONS = [
     *((f"Is mod better than tdt at γ = {share}?", f"tdt − mod, γ = {share}",
        _loss(_share("tdt", share)), _loss(_share("mod", share))) for share in SHARES),
 ]  # fmt: skip
+CONTROL_ARMS = {
+    "additive": "into the flow (`additive`)",
+    "discrete": "into the first block (`discrete`)",
+    "shuffled": "labels shuffled",
+    "constant": "every label 1",
+    "continued": "`continued`, u = 0",
+}
+AXES = ("long", "digits", "passive")
+
+
+def _label(arm: str, which: str) -> Side:
+    return [(arm, f"control_nll_{which}.valid")]
+
+
+CONTROL_QUESTIONS = [
+    *((f"Does a flow help? AUC, {axis}", "`additive` − `discrete`", [("additive", f"control_auc.{axis}.{axis}")],
+       [("discrete", f"control_auc.{axis}.{axis}")]) for axis in AXES),
+    *((f"Is the true label more likely than none? `{arm}`", "loss under it − at u = 0", _label(arm, "matched"),
+       _label(arm, "neutral")) for arm in ("additive", "discrete", "shuffled", "constant")),
+    *((f"… its negative less? `{arm}`", "loss under it − at u = 0", _label(arm, "mismatched"), _label(arm, "neutral"))
+      for arm in ("additive", "discrete")),
+]  # fmt: skip
+
+
 def _mass(sign: str, part: str, signal: str, axis: str = "{axis}") -> str:
     return f"steering_{sign}_mass.{axis}.{part}.{signal}"
 
@@ -266,6 +290,25 @@ TABLES: dict[str, Table] = {
         "h_mod_equal_parameters+h_mod_by_residual",
         [(f"Does an MLP of {wide} units instead of 256 help, at h_mod = {h}?", f"hidden={h}", f"hidden={h},scale=1",
           "final_loss.valid") for h, wide in ((32, 1600), (64, 1218), (128, 738))],
+    ),
+    "control_small/arms": ArmTable(
+        "control_small",
+        ["arm"],
+        [([said], {"arm": arm}) for arm, said in CONTROL_ARMS.items()],
+        [
+            *(Column(f"AUC {axis}", f"control_auc.{axis}.{axis}", "interval", 3) for axis in AXES),
+            Column("loss at u = 0", "control_nll_neutral.valid", "interval"),
+            Column("less `continued`", "control_nll_neutral.valid", "difference", 4, "continued"),
+            Column("under the true label", "control_nll_matched.valid", "interval"),
+            Column("under its negative", "control_nll_mismatched.valid", "interval"),
+        ],
+    ),
+    "control_small/questions": SeedTable("control_small", CONTROL_QUESTIONS, {"value": {}}),
+    "control_small/matrix": ArmTable(
+        "control_small",
+        ["arm", "signal of"],
+        [([f"`{arm}`", axis], {"arm": arm, "axis": axis}) for arm in ("additive", "discrete") for axis in AXES],
+        [Column(f"AUC, labels of {other}", f"control_auc.{{axis}}.{other}", "interval", 3) for other in AXES],
     ),
     "steering_published/arms": ArmTable(
         "steering_published",
