@@ -32,6 +32,12 @@ LEARNED = ("router_bce_relative", "router_auc", "router_accuracy", "tpn_skill", 
            "mod_predictor_auc", "mod_predictor_accuracy")  # fmt: skip
 STUDENTS = ("student_calibrated", "predictor")
 
+OTHER_TRAINING = {
+    "trained_dense": ("model.family=tdt", "train.clip_scope=group", "model.tdt.train_path=dense"),
+    "capacity_one": ("model.family=tdt", "train.clip_scope=group", "model.tdt.capacity=1"),
+    "mod_global": ("model.family=mod", "train.clip_scope=global", "model.mod.capacity=0.25"),
+}
+
 FINDINGS = {
     "models": Finding(
         [Run("configs/study1/models.yaml", ("model.d_model=128", *STUDY_1[:1], "seeds=5", *STUDY_1[1:]))],
@@ -90,6 +96,12 @@ FINDINGS = {
         ["final_loss.valid", *MODES],
         "23 minutes beside other work",
     ),
+    "other_training": Finding(
+        [Run("configs/base/study3.yaml", ("model.d_model=128", *STUDY_3[:1], "seeds=4", *STUDY_3[1:], *words),
+             store=f"results/{arm}", factors={"arm": arm}) for arm, words in OTHER_TRAINING.items()],
+        ["final_loss.valid", *MODES],
+        "9 minutes beside other work",
+    ),  # fmt: skip
 }
 
 MODELS = {
@@ -220,6 +232,20 @@ SHARE_QUESTIONS = [
     *((f"Is mod better than tdt at γ = {share}?", f"tdt − mod, γ = {share}",
        _loss(_share("tdt", share)), _loss(_share("mod", share))) for share in SHARES),
 ]  # fmt: skip
+OTHER_ARMS = {
+    "trained_dense": ("`tdt`, trained on every token (`dense`, the study's text), γ = 0.25", "teacher_topk"),
+    "capacity_one": ("`tdt`, γ = 1", "teacher_topk"),
+    "mod_global": ("`mod`, γ = 0.25, one norm over all clips", "topk"),
+}
+OTHER_QUESTIONS = [
+    ("Can a model that was trained on every token skip three quarters?", "student − every token",
+     _loss("trained_dense"), _mode("trained_dense", "dense")),
+    ("Does its router choose better than chance?", "student − random tokens",
+     _loss("trained_dense"), _mode("trained_dense", "random")),
+    ("Does mod's student follow its teacher?", "student − TopK", _loss("mod_global"), _mode("mod_global", "topk")),
+    ("Does mod's predictor choose better than chance?", "student − random tokens",
+     _loss("mod_global"), _mode("mod_global", "random")),
+]
 CONTROL_ARMS = {
     "additive": "into the flow (`additive`)",
     "discrete": "into the first block (`discrete`)",
@@ -388,4 +414,11 @@ TABLES: dict[str, Table] = {
         MODE_COLUMNS,
     ),
     "against_mod/questions": SeedTable("against_mod", SHARE_QUESTIONS, {"value": {}}),
+    "other_training/arms": ArmTable(
+        "other_training",
+        ["arm"],
+        [([label], {"arm": arm, "teacher": teacher}) for arm, (label, teacher) in OTHER_ARMS.items()],
+        MODE_COLUMNS,
+    ),
+    "other_training/questions": SeedTable("other_training", OTHER_QUESTIONS, {"value": {}}),
 }  # fmt: skip
