@@ -63,6 +63,12 @@ FINDINGS = {
         "11 minutes",
         [HIDDEN, "model.d_ff"],
     ),
+    "h_mod_eleven_seeds": Finding(
+        [Run("configs/study1/h_mod_equal_parameters.yaml", (*SMALL, "seeds=11"))],
+        ["final_loss.valid"],
+        "36 minutes",
+        [HIDDEN, "model.d_ff"],
+    ),
     "control_small": Finding(
         [Run("configs/study2/control_small.yaml")],
         ["final_loss.valid", "control_nll_neutral.valid", "control_nll_matched.valid", "control_nll_mismatched.valid"],
@@ -312,6 +318,7 @@ TABLES: dict[str, Table] = {
     "h_mod_by_residual/within": GridTable("h_mod_by_residual", HIDDEN, SCALE, "h_mod less 64", STEPS, effects=True),
     "h_mod_by_residual/shares": ShareTable("h_mod_by_residual", {HIDDEN: "h_mod", SCALE: "step"}),
     "h_mod_equal_parameters/h_mod": FactorTable("h_mod_equal_parameters", HIDDEN, HIDDEN, "h_mod"),
+    "h_mod_eleven_seeds/h_mod": FactorTable("h_mod_eleven_seeds", HIDDEN, HIDDEN, "h_mod"),
     "h_mod_equal_parameters/wider": QuestionTable(
         "h_mod_equal_parameters+h_mod_by_residual",
         [(f"Does an MLP of {wide} units instead of 256 help, at h_mod = {h}?", f"hidden={h}", f"hidden={h},scale=1",

@@ -35,6 +35,16 @@ std::string metric_words(const Comparison& arms) {
   return out;
 }
 
+/// Over what the figures of several stores are averaged.
+std::string pooled_words(const Comparison& arms) {
+  const bool averaged = !arms.effects.empty() && !arms.effects.front().others.empty();
+  return averaged ? fmt::format(
+                        "The answer is of all together, seed by seed a mean over the "
+                        "combinations of {}; below stands each store by itself.",
+                        fmt::join(arms.effects.front().others, ", "))
+                  : "Below stands each store by itself, too.";
+}
+
 /// Intervals by the rule that has chosen the number of seeds. A damaged record has a place in what
 /// it says, so that only `compare` says it.
 void add_staged(PageBlocks& out, const PageData& data) {
@@ -63,7 +73,7 @@ void add_staged(PageBlocks& out, const PageData& data) {
 PageBlocks answer_section(const PageData& data) {
   const Comparison& arms = data.by_arm;
   PageBlocks out;
-  if (!data.listing.description.empty()) {
+  if (!data.listing.description.empty() && data.stores.size() == 1) {
     out.emplace_back(answer_text(PageText::Kind::Question, data.listing.description));
   }
   const bool groups = !arms.effects.empty() && !arms.effects.front().rows.empty();
@@ -78,8 +88,8 @@ PageBlocks answer_section(const PageData& data) {
   if (data.stores.size() > 1) {
     out.emplace_back(
         answer_text(PageText::Kind::Paragraph,
-                    fmt::format("Cells of the stores {}: a cell that several have is one.",
-                                fmt::join(data.stores, ", "))));
+                    fmt::format("Cells of the stores {}: a cell that several have is one. {}",
+                                fmt::join(data.stores, ", "), pooled_words(arms))));
   }
   if (!groups) return out;
   const EffectTable& effects = arms.effects.front();

@@ -45,6 +45,11 @@ std::string compare_command(const PageData& data, const std::vector<std::string>
          comparison_options(data, by.empty(), derive.empty()) + selection(data);
 }
 
+std::string store_command(const PageData& data, std::size_t store) {
+  return "depthgrid compare " + shell_word(data.stores[store]) +
+         comparison_options(data, true, true) + selection(data);
+}
+
 std::string results_command(const PageData& data, const std::vector<std::string>& columns) {
   std::vector<std::string> out;  // the verb takes one store
   for (const std::string& store : data.stores) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace depthgrid {
 /// typed: "--target 2.5". The margin, which is in the unit of the sweep's metric, is left out then.
 std::string compare_command(const PageData& data, const std::vector<std::string>& by,
                             const std::string& derive = "");
+
+/// "depthgrid compare grid --margin 0.01": arms of one of the stores.
+std::string store_command(const PageData& data, std::size_t store);
 
 /// "depthgrid results grid --columns arm,seed,… --csv": the figures of single cells.
 std::string results_command(const PageData& data, const std::vector<std::string>& columns);

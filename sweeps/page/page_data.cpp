@@ -72,6 +72,11 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
   ComparisonQuery arms = asked.comparison;
   arms.by = {"arm"};
   out.by_arm = compare_cells(out.listing, out.rows, arms);
+  for (std::size_t store = 0; out.stores.size() > 1 && store < out.stores.size(); ++store) {
+    std::vector<std::size_t> rows = out.rows;
+    std::erase_if(rows, [&](std::size_t row) { return listing.store_of_cell[row] != store; });
+    out.by_store.push_back(compare_cells(out.listing, rows, arms));
+  }
   out.problem = no_contrast(out.listing, out.rows, out.by_arm, asked.filter);
   out.staged = two_stage_answers(
       listing, two_stage_question(listing, out.by_arm, out.rows, asked.comparison.allowed));

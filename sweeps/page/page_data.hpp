@@ -37,6 +37,7 @@ struct PageData {
   Listing listing;                  // whose stores are these
   std::vector<std::size_t> rows;
   Comparison by_arm;                   // arms beside the baseline
+  std::vector<Comparison> by_store;    // the same within each store; empty if there is one alone
   std::optional<NoContrast> problem;   // of by_arm
   std::vector<TwoStageAnswer> staged;  // by stores whose seeds --until-ci has chosen
   /// Each leaf that varies, at most a few, as one family; no effects if there is none.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::array kSections = {
     PageSection{"answer", "The answer", answer_section},
+    PageSection{"stores", "Each store by itself", stores_section},
     PageSection{"factors", "Factors", factors_section},
     PageSection{"curves", "Learning curves", curves_section},
     PageSection{"steps", "Steps to a target", steps_section},

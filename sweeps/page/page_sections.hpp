@@ -31,6 +31,7 @@ struct PagePart {
 std::vector<PagePart> page_parts(const PageData& data);
 
 PageBlocks answer_section(const PageData& data);
+PageBlocks stores_section(const PageData& data);
 PageBlocks factors_section(const PageData& data);
 PageBlocks curves_section(const PageData& data);
 PageBlocks steps_section(const PageData& data);

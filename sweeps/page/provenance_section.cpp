@@ -1,16 +1,49 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/version.hpp"
+#include "core/config/cell_config.hpp"
+#include "core/config/schema.hpp"
+#include "sweeps/page/html.hpp"
 #include "sweeps/page/page_sections.hpp"
 #include "sweeps/report/provenance_notes.hpp"
 #include "sweeps/report/sweep_numbers.hpp"
 
 namespace depthgrid {
+namespace {
+
+/// What a reader asks of any model and its training, also where it is the default.
+constexpr std::array<std::string_view, 13> kAlwaysTold = {
+    "data.corpus",      "data.seq_len", "model.family",     "model.d_model",   "model.n_layers",
+    "model.n_heads",    "model.d_ff",   "model.vocab_size", "train.optimizer", "train.lr",
+    "train.batch_size", "train.steps",  "train.seed"};
+
+/// The leaves that all cells share: these, and all others that are no defaults. Folders of files
+/// are left out, and so is what says how a run was made and not what.
+Table shared_settings(const ValueMap& constant) {
+  Table out{{{"setting of all cells"}, {"value"}}, {}};
+  for (std::size_t leaf = 0; leaf < schema().size(); ++leaf) {
+    const std::string path(schema()[leaf].path);
+    const Value* const value = find_key(constant, path);
+    if (value == nullptr || value->is_null()) continue;
+    const bool always = std::ranges::find(kAlwaysTold, path) != kAlwaysTold.end();
+    const bool told = schema()[leaf].leaf_class != LeafClass::Execution &&
+                      default_value(leaf) != *value && !default_value(leaf).is_null();
+    if (always || told || schema()[leaf].names_file)
+      out.rows.push_back({path, without_folders(plain_text(*value))});
+  }
+  return out;
+}
+
+}  // namespace
 
 PageBlocks provenance_section(const PageData& data) {
   const Listing& listing = data.listing;
@@ -42,6 +75,8 @@ PageBlocks provenance_section(const PageData& data) {
   if (damages > 0) add("damaged files met", std::to_string(damages));
   add("page made by", "depthgrid " + code_version());
   PageBlocks blocks = {PageTable{"provenance", std::move(out), false}};
+  if (Table shared = shared_settings(listing.constant); !shared.rows.empty())
+    blocks.emplace_back(PageTable{"settings of all cells", std::move(shared), false});
   if (std::string notes = provenance_notes(listing, data.rows); !notes.empty()) {
     blocks.emplace_back(PageText{PageText::Kind::Note, std::move(notes)});
   }
