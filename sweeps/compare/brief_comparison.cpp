@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "sweeps/compare/number_text.hpp"
+#include "sweeps/compare/two_stage_intervals.hpp"
 #include "sweeps/report/results_query.hpp"
 #include "sweeps/report/table.hpp"
 
@@ -128,8 +129,15 @@ std::string closing_comparison(Listing listing) {
     const Comparison comparison = compare_cells(listing, rows, {});
     constexpr Terminal::Size kNoTerminal{.columns = 120, .rows = 40};
     const std::optional<Terminal> terminal = Terminal::find();
-    return brief_comparison(listing, comparison, no_contrast(listing, rows, comparison),
-                            terminal ? terminal->size() : kNoTerminal);
+    std::string text =
+        brief_comparison(listing, comparison, no_contrast(listing, rows, comparison),
+                         terminal ? terminal->size() : kNoTerminal);
+    if (!text.empty() && !two_stage_answers(listing, two_stage_question(listing)).empty()) {
+      text +=
+          "n was chosen by the rule of two stages, and these intervals take it as given: compare "
+          "has those of the rule\n";
+    }
+    return text;
   } catch (const UserError& error) {
     return std::string(error.what()) + "\n";
   }

@@ -238,6 +238,7 @@ def two_stages(place):
     assert float(table[1]["until_ci_difference"]) == rows[0]["mean"], table
     # The seeds belong to the sweep now, and nothing is decided twice.
     again = place(*sweep)
+    assert "compare has those of the rule" in again.stderr, again.stderr
     assert "21 of 21 cells completed" in again.stderr and "results/u/until_ci.json: " in again.stderr, again.stderr
     other = place("plan", *file, "--set", "train.lr=0.02", "--json")
     assert len(json.loads(other.stdout)["cells"]) == 21
