@@ -29,7 +29,7 @@ class BlockHtml {
  public:
   explicit BlockHtml(std::map<std::string, int>& names) : names_(names) {}
   std::string operator()(const PageChart& chart) const {
-    return html_chart(chart.svg, unique(chart.title)) + numbers(chart);
+    return html_chart(chart.svg, unique(chart.title), chart.caption) + numbers(chart);
   }
   std::string operator()(const PageTable& table) const {
     const std::string caption = unique(table.caption);

@@ -74,6 +74,21 @@ TEST(HeatMap, ADivergingScaleIsEquallyWideOnBothSides) {
   EXPECT_EQ(down.of_class("h0").size(), 2U);
 }
 
+TEST(HeatMap, ItsColoursReachAsFarAsThoseOfItsNeighbours) {
+  HeatMapData data = {.rows = {"a"}, .columns = {"p", "q"}, .values = {0, 1}, .reach = {-1, 3}};
+  const CheckedSvg svg = checked_svg(heat_map(data, some_chart_text()));
+  EXPECT_EQ(svg.of_class("h2").size(), 2U);  // 0 of -1 … 3, and the key
+  EXPECT_EQ(svg.of_class("h5").size(), 2U);
+  EXPECT_EQ(svg.of_class("h9").size(), 1U);
+  data.scale = HeatScale::Diverging;
+  EXPECT_EQ(checked_svg(heat_map(data, some_chart_text())).of_class("h6").size(), 2U)
+      << "1 of -3 … 3";
+  data.reach = {0.25, 0.5};
+  data.scale = HeatScale::Sequential;
+  EXPECT_EQ(checked_svg(heat_map(data, some_chart_text())).of_class("h9").size(), 2U)
+      << "its own values go further";
+}
+
 TEST(HeatMap, EqualValuesAndOneCellHaveAColour) {
   HeatMapData data = {.rows = {"a"}, .columns = {"p"}, .values = {-0.0}};
   EXPECT_EQ(checked_svg(heat_map(data, some_chart_text())).of_class("h4").size(), 2U);
