@@ -122,6 +122,17 @@ TEST(HeatMap, NumbersAndLabelsThatDoNotFitAreLeftToTheTooltips) {
   EXPECT_NE(svg.content.find("layer 79, 119: 9599"), std::string::npos);
 }
 
+/// Room that is computed from a width and back is not smaller than it.
+TEST(HeatMap, LabelsThatFitAreNeverCut) {
+  for (int length = 1; length <= 12; ++length) {
+    for (const char letter : {'1', 'i', 'W', 'a'}) {
+      const std::string label(static_cast<std::size_t>(length), letter);
+      const HeatMapData data = {.rows = {label, label}, .columns = {"p"}, .values = {0, 1}};
+      EXPECT_EQ(heat_map(data, some_chart_text()).find("…"), std::string::npos) << label;
+    }
+  }
+}
+
 TEST(HeatMap, SizesHaveToAgree) {
   HeatMapData data = small_map();
   data.values.pop_back();
