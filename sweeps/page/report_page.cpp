@@ -39,7 +39,7 @@ class BlockHtml {
   }
   std::string operator()(const PageLive& live) const {
     return fmt::format("<div id=\"curves-static\"{}>", live.sampled ? " data-stays" : "") +
-           html_chart(live.chart.svg, unique(live.chart.title)) +
+           html_chart(live.chart.svg, unique(live.chart.title), live.chart.caption) +
            "</div>\n<div id=\"curves-live\" hidden></div>\n" + numbers(live.chart);
   }
   std::string operator()(const PageText& text) const {
