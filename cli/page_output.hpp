@@ -16,8 +16,9 @@ namespace depthgrid {
 /// @throws UserError (Usage) for another word.
 std::optional<PageFormat> page_format_of(const std::string& word);
 
-/// Before anything is read: -o of a page is no folder, -o of several files no file and no store.
-/// @throws UserError (Usage)
+/// Before anything is read: -o of a page is no folder, -o of several files no file and no store,
+/// and there is a folder that may be written to. Makes nothing.
+/// @throws UserError (Usage); StorageError (CantCreate), as the writing would.
 void check_page_target(const std::filesystem::path& target,
                        const std::optional<PageFormat>& format);
 

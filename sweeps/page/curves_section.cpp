@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -23,6 +24,9 @@ namespace depthgrid {
 namespace {
 
 using CurvesJson = nlohmann::ordered_json;
+
+constexpr std::size_t kMostBands = 24;  // of more, their labels are a column of their own
+constexpr std::size_t kBestBands = 12;  // which are drawn then
 
 std::string curve_label(const PageData& data) {
   const std::string& metric = data.curves.metric;
@@ -106,12 +110,48 @@ void add_curve_notes(PageBlocks& out, const PageData& data) {
   }
 }
 
+/// Lines with a curve; of very many, those of the baseline and of the arms that are best by the
+/// metric, in the order of the sweep.
+std::vector<std::size_t> band_lines(const PageData& data, std::size_t& with_curve) {
+  const std::vector<ComparedRow>& arms = data.by_arm.effects.front().rows;
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < data.curves.lines.size(); ++i) {
+    if (!data.curves.lines[i].band.x.empty()) out.push_back(i);
+  }
+  with_curve = out.size();
+  if (out.size() <= kMostBands) return out;
+  const double sign = data.by_arm.goal == "maximize" ? -1 : 1;
+  const auto rank = [&](std::size_t line) {
+    const ComparedRow& row = arms[data.curves.lines[line].arm];
+    const double figure = sign * row.all.mean;
+    // The baseline stands first, arms without a number last.
+    return std::pair(!row.group.baseline,
+                     std::isnan(figure) ? std::numeric_limits<double>::infinity() : figure);
+  };
+  std::ranges::stable_sort(out, {}, rank);
+  out.resize(kBestBands);
+  std::ranges::sort(out);
+  return out;
+}
+
+/// Which lines are drawn, where it is not all of them.
+std::string band_choice(const PageData& data, std::size_t drawn, std::size_t with_curve) {
+  if (drawn == with_curve) return {};
+  const bool stores = std::ranges::any_of(data.curves.lines, &ArmCurve::of_store);
+  const bool baseline = std::ranges::any_of(
+      data.by_arm.effects.front().rows, [](const ComparedRow& row) { return row.group.baseline; });
+  return fmt::format("{} of {} {}: the best by {}{}; the numbers are of all.", drawn, with_curve,
+                     stores ? "lines" : "arms", data.by_arm.metric,
+                     baseline ? " and the baseline" : "");
+}
+
 }  // namespace
 
 PageBlocks curves_section(const PageData& data) {
   BandPlotData plot;
-  for (const ArmCurve& line : data.curves.lines) {
-    if (line.band.x.empty()) continue;
+  std::size_t with_curve = 0;
+  for (const std::size_t i : band_lines(data, with_curve)) {
+    const ArmCurve& line = data.curves.lines[i];
     plot.curves.push_back(line.band);
     plot.curves.back().label = without_folders(line.band.label);
   }
@@ -120,14 +160,16 @@ PageBlocks curves_section(const PageData& data) {
   text.id = "curves-bands";
   text.title = data.curves.metric + " during training";
   text.description = "A line for the mean of each arm's seeds, a band for their range.";
+  const std::string choice = band_choice(data, plot.curves.size(), with_curve);
+  if (!choice.empty()) text.description += " " + choice;
   text.x_label = "step";
   text.y_label = curve_label(data);
   PageBlocks out;
   add_curve_notes(out, data);
-  out.emplace_back(PageLive{{text.id, text.title, text.description, band_plot(plot, text),
-                             bands_table(data), picture_command(data)},
-                            curves_json(data),
-                            sampled(data.curves)});
+  PageChart chart{text.id,           text.title,           text.description, band_plot(plot, text),
+                  bands_table(data), picture_command(data)};
+  chart.caption = choice;
+  out.emplace_back(PageLive{std::move(chart), curves_json(data), sampled(data.curves)});
   return out;
 }
 

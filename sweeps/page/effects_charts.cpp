@@ -126,7 +126,7 @@ PageChart means_chart(const Comparison& comparison, const EffectTable& effects,
   std::size_t number = 0;
   for (const ComparedRow& row : effects.rows) {
     MeanRow& out = data.rows.emplace_back();
-    out.label = without_folders(row.group.name);
+    out.label = without_folders(row.group.name) + (row.group.baseline ? " (baseline)" : "");
     out.series = number++;
     out.values = row.values;
     out.mean = row.all.mean;

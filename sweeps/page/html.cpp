@@ -108,10 +108,13 @@ std::string html_table(const Table& table, std::string_view caption) {
   return out + "</tbody></table></div>\n";
 }
 
-std::string html_chart(std::string_view svg, std::string_view title) {
-  return fmt::format(
-      "<div class=\"chart-frame\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">{}</div>\n",
-      html_text(title), svg);
+std::string html_chart(std::string_view svg, std::string_view title, std::string_view caption) {
+  const std::string above =
+      caption.empty() ? "" : "<p class=\"chart-caption\">" + html_text(caption) + "</p>\n";
+  return above + fmt::format(
+                     "<div class=\"chart-frame\" tabindex=\"0\" role=\"group\" "
+                     "aria-label=\"{}\">{}</div>\n",
+                     html_text(title), svg);
 }
 
 std::string html_folded(std::string_view summary, std::string_view html) {

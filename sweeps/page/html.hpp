@@ -29,7 +29,8 @@ std::string mailed_text(std::string_view text);
 std::string html_table(const Table& table, std::string_view caption);
 
 /// A picture in a frame that scrolls where the screen is narrower, also by the keyboard.
-std::string html_chart(std::string_view svg, std::string_view title);
+/// @param title  for those who hear it. @param caption  that all see, above it; may be empty.
+std::string html_chart(std::string_view svg, std::string_view title, std::string_view caption = {});
 
 /// The numbers of a picture, folded away: "numbers as CSV", and the command that gives them.
 std::string html_csv(const Table& table, std::string_view command = {});

@@ -122,13 +122,31 @@ void add_panels(PageBlocks& out, const SeenPicture& seen) {
                                                  shown.size(), seen.sights.size())});
 }
 
+/// The range of all entries, so that maps of one block have the same colours for the same value.
+ChartInterval reach_of(std::span<const ArmSight> sights) {
+  ChartInterval out;
+  for (const ArmSight& sight : sights) {
+    for (const double value : sight.mean) {
+      if (!std::isfinite(value)) continue;
+      out = {std::fmin(out.low, value), std::fmax(out.high, value)};  // pass over NaN
+    }
+  }
+  return out;
+}
+
 void add_maps(PageBlocks& out, const SeenPicture& seen) {
   const std::size_t cells = std::max<std::size_t>(1, seen.sights.front().mean.size());
   const std::size_t most = std::clamp<std::size_t>(kMostMapCells / cells, 1, kMostMaps);
   const auto shown = seen.sights.first(std::min(seen.sights.size(), most));
+  const ChartInterval reach = reach_of(shown);
+  const std::string_view reading =
+      shown.size() == 1 ? "Numbers stand in the cells or their tooltips."
+                        : "Numbers stand in the cells or their tooltips; the maps of these arms "
+                          "have the same colours for the same values.";
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const ArmSight& sight = shown[i];
     HeatMapData data;
+    data.reach = reach;
     data.rows = sight.lines;
     if (seen.picture.of.by.empty()) data.rows = {std::string(seen.picture.of.variable)};
     data.columns = sight.names;
@@ -138,14 +156,14 @@ void add_maps(PageBlocks& out, const SeenPicture& seen) {
       data.scale = HeatScale::Diverging;
       data.centre = seen.picture.centre;
     }
-    ChartText text =
-        seen.text(shown.subspan(i, 1), "Numbers stand in the cells or their tooltips.");
+    ChartText text = seen.text(shown.subspan(i, 1), reading);
     text.id += fmt::format("-{}", sight.arm);
     text.title += ": " + seen.arm(sight);
     text.y_label = seen.picture.by_label;
     // The numbers of all arms stand below the last one.
     const bool last = i + 1 == shown.size();
     PageChart chart{text.id, text.title, text.description, heat_map(data, text)};
+    chart.caption = seen.arm(sight);
     if (last) {
       chart.numbers = sight_table(seen.picture, seen.sights, seen.arms);
     } else {

@@ -29,7 +29,7 @@ class BlockHtml {
  public:
   explicit BlockHtml(std::map<std::string, int>& names) : names_(names) {}
   std::string operator()(const PageChart& chart) const {
-    return html_chart(chart.svg, unique(chart.title)) + numbers(chart);
+    return html_chart(chart.svg, unique(chart.title), chart.caption) + numbers(chart);
   }
   std::string operator()(const PageTable& table) const {
     const std::string caption = unique(table.caption);
@@ -39,7 +39,7 @@ class BlockHtml {
   }
   std::string operator()(const PageLive& live) const {
     return fmt::format("<div id=\"curves-static\"{}>", live.sampled ? " data-stays" : "") +
-           html_chart(live.chart.svg, unique(live.chart.title)) +
+           html_chart(live.chart.svg, unique(live.chart.title), live.chart.caption) +
            "</div>\n<div id=\"curves-live\" hidden></div>\n" + numbers(live.chart);
   }
   std::string operator()(const PageText& text) const {

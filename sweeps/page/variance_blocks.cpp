@@ -21,6 +21,7 @@
 #include "sweeps/page/html.hpp"
 #include "sweeps/picture/heat_map.hpp"
 #include "sweeps/picture/interaction_plot.hpp"
+#include "sweeps/report/level_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -84,13 +85,19 @@ std::vector<double> combination_means(const Comparison& comparison, const Varian
   return out;
 }
 
+/// Of a level as level_text() writes it: "0.5", "1/6"; nothing if it is none.
+std::optional<double> number_of_level(const std::string& level) {
+  const auto number = parse_number<double>(level);
+  return number ? number : fraction_of(level, Value());
+}
+
 /// Indices in the order in which levels are drawn: numbers ascend, other levels stay as they are.
 std::vector<std::size_t> drawn_order(const std::vector<std::string>& levels) {
   std::vector<std::size_t> out(levels.size());
   std::iota(out.begin(), out.end(), std::size_t{0});
   std::vector<double> numbers(levels.size());
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    const auto number = parse_number<double>(levels[i]);
+    const auto number = number_of_level(levels[i]);
     if (!number) return out;
     numbers[i] = *number;
   }

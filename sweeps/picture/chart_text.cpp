@@ -12,6 +12,7 @@
 namespace depthgrid {
 namespace {
 
+constexpr double kSameWidth = 1e-6;   // what a room that was computed from a width may have lost
 constexpr double kOtherGlyph = 0.62;  // em per column of a terminal: digits, accents, Greek
 
 /// Width of an ASCII letter in em: three classes are within a tenth of Arial, Roboto and DejaVu
@@ -60,6 +61,7 @@ double chart_text_width(std::string_view text, double font) {
 
 std::string cut_to_width(std::string_view text, double room, double font) {
   std::string line = chart_line(text);
+  room += kSameWidth;
   if (chart_text_width(line, font) <= room) return line;
   const double narrowest = 0.38 * font;  // no more columns than this can fit
   const auto most = static_cast<std::size_t>(std::max(0.0, room) / narrowest) + 1;

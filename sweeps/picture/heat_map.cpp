@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "sweeps/picture/axis.hpp"
 #include "sweeps/picture/plot_frame.hpp"
 
 namespace depthgrid {
@@ -32,7 +31,10 @@ HeatLimits heat_limits(const HeatMapData& data) {
     if (!can_be_drawn(value, AxisScale::Linear)) continue;
     out = {std::min(out.low, value), std::max(out.high, value), true};
   }
-  if (!out.any || data.scale == HeatScale::Sequential) return out;
+  if (!out.any) return out;
+  out.low = std::fmin(out.low, data.reach.low);  // passes over NaN
+  out.high = std::fmax(out.high, data.reach.high);
+  if (data.scale == HeatScale::Sequential) return out;
   const double reach = std::max(data.centre - out.low, out.high - data.centre);
   return {data.centre - reach, data.centre + reach, true};
 }

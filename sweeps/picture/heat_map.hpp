@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sweeps/picture/axis.hpp"
 #include "sweeps/picture/chart_text.hpp"
 
 namespace depthgrid {
@@ -20,6 +21,8 @@ struct HeatMapData {
   HeatScale scale = HeatScale::Sequential;
   double centre = 0;             // of the diverging scale, unit of the values
   std::string value_label = {};  // what the colours are, with its unit
+  /// What the colours reach at least, so that maps beside each other have the same; NaN: nothing.
+  ChartInterval reach = {};
 };
 
 /// Which of ten equal parts of low … high holds the value, 0 to 9; 4 if low = high. All are finite.

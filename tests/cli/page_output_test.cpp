@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "core/base/error.hpp"
 #include "storage/store.hpp"
@@ -21,6 +22,16 @@ std::string usage_error(const Call& call) {
   try {
     call();
   } catch (const UserError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+template <typename Call>
+std::string storage_error(const Call& call) {
+  try {
+    call();
+  } catch (const StorageError& e) {
     return e.what();
   }
   return "";
@@ -53,6 +64,38 @@ TEST(PageOutput, AFolderIsNoPageAndAFileNoFolder) {
   Store::open_or_create(store);
   EXPECT_NE(usage_error([&] { check_page_target(store, PageFormat::Latex); }).find("is a store"),
             std::string::npos);
+}
+
+TEST(PageOutput, APlaceThatCannotBeWrittenToIsRefusedBeforeAnythingIsRead) {
+  const TemporaryFolder scratch;
+  const fs::path file = scratch.path() / "file";
+  std::ofstream(file) << "x";
+  EXPECT_NE(storage_error([&] {
+              check_page_target(scratch.path() / "none/x.html", std::nullopt);
+            }).find("none: cannot open the folder: No such file or directory"),
+            std::string::npos);
+  EXPECT_NE(storage_error([&] {
+              check_page_target(file / "x.html", std::nullopt);
+            }).find("cannot open the folder: Not a directory"),
+            std::string::npos);
+  EXPECT_NE(storage_error([&] {
+              check_page_target(file / "a/b", PageFormat::Svg);
+            }).find("file/a/b: cannot make the folder: Not a directory"),
+            std::string::npos);
+  EXPECT_EQ(storage_error([&] { check_page_target(scratch.path() / "a/b/", PageFormat::Svg); }),
+            "");
+  EXPECT_EQ(storage_error([] { check_page_target("x.html", std::nullopt); }), "");
+  EXPECT_EQ(storage_error([] { check_page_target("x", PageFormat::Svg); }), "");
+  EXPECT_FALSE(fs::exists(scratch.path() / "a")) << "nothing is made yet";
+  if (geteuid() == 0) return;  // who may write anywhere
+  fs::permissions(scratch.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  const std::string page = storage_error(
+                        [&] { check_page_target(scratch.path() / "x.html", std::nullopt); }),
+                    folder = storage_error(
+                        [&] { check_page_target(scratch.path() / "a/b", PageFormat::Svg); });
+  fs::permissions(scratch.path(), fs::perms::owner_all);
+  EXPECT_NE(page.find("x.html: cannot create a file beside it: Permission"), std::string::npos);
+  EXPECT_NE(folder.find("a: cannot make the folder: Permission denied"), std::string::npos);
 }
 
 TEST(PageOutput, FilesAreWrittenIntoAFolderThatIsMade) {

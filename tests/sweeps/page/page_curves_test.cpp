@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/base/nan.hpp"
@@ -12,6 +13,7 @@
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/sweeps/page/block_check.hpp"
 #include "tests/sweeps/page/evaluated_stores.hpp"
+#include "tests/sweeps/picture/svg_check.hpp"
 
 namespace depthgrid {
 namespace page_curves_test {
@@ -48,6 +50,33 @@ TEST(PageCurves, AnArmOfTwoStoresIsALineForEach) {
   EXPECT_EQ(data.curves.lines[2].band.label, "tdt") << "only one store has it";
   EXPECT_TRUE(contains(words_of(curves_section(data)), "is a line for each of them"));
   EXPECT_TRUE(contains(curves_json(data), "\"store\":\"short\""));
+}
+
+TEST(PageCurves, OfVeryManyArmsTheBestAndTheBaselineAreDrawnAndSaid) {
+  EvaluatedStores stores({"grid"});
+  for (int arm = 0; arm < 25; ++arm) {
+    stores.add(0, fmt::format("arm {:02}", arm), 0, {0, 10}, {4, 3 - 0.01 * arm});
+  }
+  PageData data = page_data(stores.cells.listing, {}, {});
+  std::vector<ComparedRow>& rows = data.by_arm.effects.front().rows;
+  ASSERT_EQ(rows.size(), 25U);
+  for (ComparedRow& row : rows) row.group.baseline = row.group.name == "arm 00";
+  const PageBlocks blocks = curves_section(data);
+  const PageChart* const chart = chart_named(blocks, "curves-bands");
+  ASSERT_NE(chart, nullptr);
+  EXPECT_EQ(checked_svg(chart->svg).of_class("curve").size(), 12U);
+  EXPECT_TRUE(contains(chart->svg, "arm 00")) << "the baseline, which is the worst";
+  EXPECT_TRUE(contains(chart->svg, "arm 24"));
+  EXPECT_TRUE(contains(chart->svg, "arm 14"));
+  EXPECT_FALSE(contains(chart->svg, "arm 13"));
+  const std::string choice =
+      "12 of 25 arms: the best by final_loss.valid and the baseline; the numbers are of all.";
+  EXPECT_EQ(chart->caption, choice);
+  EXPECT_TRUE(contains(chart->alternative, choice));
+  EXPECT_EQ(chart->numbers.rows.size(), 50U);
+  data.by_arm.goal = "maximize";
+  const PageBlocks highest = curves_section(data);
+  EXPECT_TRUE(contains(chart_named(highest, "curves-bands")->svg, "arm 11"));
 }
 
 TEST(PageCurves, OfCellsWithOneSeedTheFirstCounts) {

@@ -67,6 +67,21 @@ TEST(ProbeBlocks, AMapPerArmHasTheNumbersOfAllOnce) {
   EXPECT_EQ(checked_svg(charts[1].svg).of_class("cell").size(), 4U);
 }
 
+TEST(ProbeBlocks, MapsOfOneBlockShowTheirArmAndHaveOneRangeOfColours) {
+  ProbedGrid grid(2, 1, [](ProbedCell& cell, std::size_t row) {
+    cell.axis("probe_step", {0}).axis("depth", {1, 2}).names("weight_type", {"q"});
+    cell.numbers("gate_mean", row == 0 ? std::vector<double>{0, 1} : std::vector<double>{1, 4});
+  });
+  const PageData data = data_of(grid);
+  const std::vector<PageChart> charts = charts_of(depth_section(data));
+  ASSERT_EQ(charts.size(), 3U);
+  EXPECT_EQ(charts[1].caption, "arm 0");
+  EXPECT_EQ(charts[2].caption, "arm 1");
+  EXPECT_EQ(checked_svg(charts[1].svg).of_class("h2").size(), 2U) << "1 of 0 … 4, and the key";
+  EXPECT_EQ(checked_svg(charts[2].svg).of_class("h2").size(), 2U);
+  EXPECT_TRUE(contains(report_page(data), "<p class=\"chart-caption\">arm 1</p>"));
+}
+
 TEST(ProbeBlocks, DuringTrainingAPanelPerArmHasALinePerStep) {
   ProbedGrid grid(2, 2, add_gates);
   const PageBlocks blocks = training_section(data_of(grid));

@@ -39,6 +39,17 @@ TEST(ReportPage, SaysTheAnswerFirstAndOfWhatItIs) {
   EXPECT_EQ(page, report_page(data_of(grid()))) << "the same store, the same bytes";
 }
 
+TEST(ReportPage, TheBaselineIsNamedInThePictureOfItsSeeds) {
+  GridCells cells = grid();
+  cells.listing.baseline[0] = true;
+  const PageBlocks blocks = answer_section(data_of(cells));
+  const PageChart* const means = chart_named(blocks, "answer-means");
+  ASSERT_NE(means, nullptr);
+  EXPECT_TRUE(contains(means->svg, " (baseline)</text>"));
+  EXPECT_EQ(means->svg.find(" (baseline)</text>"), means->svg.rfind(" (baseline)</text>"));
+  EXPECT_FALSE(contains(means->numbers.rows.at(0).at(0), "baseline"));
+}
+
 /// Each picture has an id of its own, a title and a description.
 TEST(ReportPage, PicturesHaveIdsOfTheirOwn) {
   const std::string page = report_page(data_of(grid()));

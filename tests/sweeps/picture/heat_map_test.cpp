@@ -74,6 +74,21 @@ TEST(HeatMap, ADivergingScaleIsEquallyWideOnBothSides) {
   EXPECT_EQ(down.of_class("h0").size(), 2U);
 }
 
+TEST(HeatMap, ItsColoursReachAsFarAsThoseOfItsNeighbours) {
+  HeatMapData data = {.rows = {"a"}, .columns = {"p", "q"}, .values = {0, 1}, .reach = {-1, 3}};
+  const CheckedSvg svg = checked_svg(heat_map(data, some_chart_text()));
+  EXPECT_EQ(svg.of_class("h2").size(), 2U);  // 0 of -1 … 3, and the key
+  EXPECT_EQ(svg.of_class("h5").size(), 2U);
+  EXPECT_EQ(svg.of_class("h9").size(), 1U);
+  data.scale = HeatScale::Diverging;
+  EXPECT_EQ(checked_svg(heat_map(data, some_chart_text())).of_class("h6").size(), 2U)
+      << "1 of -3 … 3";
+  data.reach = {0.25, 0.5};
+  data.scale = HeatScale::Sequential;
+  EXPECT_EQ(checked_svg(heat_map(data, some_chart_text())).of_class("h9").size(), 2U)
+      << "its own values go further";
+}
+
 TEST(HeatMap, EqualValuesAndOneCellHaveAColour) {
   HeatMapData data = {.rows = {"a"}, .columns = {"p"}, .values = {-0.0}};
   EXPECT_EQ(checked_svg(heat_map(data, some_chart_text())).of_class("h4").size(), 2U);
@@ -105,6 +120,17 @@ TEST(HeatMap, NumbersAndLabelsThatDoNotFitAreLeftToTheTooltips) {
   EXPECT_TRUE(svg.of_class("small").size() <= 3);  // of the key alone
   EXPECT_LT(svg.of_class("tick").size(), 90U);
   EXPECT_NE(svg.content.find("layer 79, 119: 9599"), std::string::npos);
+}
+
+/// Room that is computed from a width and back is not smaller than it.
+TEST(HeatMap, LabelsThatFitAreNeverCut) {
+  for (int length = 1; length <= 12; ++length) {
+    for (const char letter : {'1', 'i', 'W', 'a'}) {
+      const std::string label(static_cast<std::size_t>(length), letter);
+      const HeatMapData data = {.rows = {label, label}, .columns = {"p"}, .values = {0, 1}};
+      EXPECT_EQ(heat_map(data, some_chart_text()).find("…"), std::string::npos) << label;
+    }
+  }
 }
 
 TEST(HeatMap, SizesHaveToAgree) {
