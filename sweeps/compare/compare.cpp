@@ -16,6 +16,7 @@
 #include "sweeps/compare/combination_pairing.hpp"
 #include "sweeps/compare/factor_name.hpp"
 #include "sweeps/compare/multiplicity.hpp"
+#include "sweeps/compare/parameter_basis.hpp"
 #include "sweeps/compare/training_basis.hpp"
 #include "sweeps/compare/variance.hpp"
 #include "sweeps/report/evaluation_basis.hpp"
@@ -205,22 +206,6 @@ std::vector<std::string> metrics_of(const Listing& listing) {
     for (const auto& [name, value] : cell.metrics) names.insert(name);
   }
   return {names.begin(), names.end()};
-}
-
-/// Of cells that are to be equal in trainable parameters.
-BasisMismatch parameter_mismatch(const Listing& listing, std::size_t mine, std::size_t theirs,
-                                 std::optional<double> tolerance) {
-  const std::int64_t a = listing.cells[mine].parameters, b = listing.cells[theirs].parameters;
-  BasisMismatch out;
-  if (!tolerance || a <= 0 || b <= 0) return out;
-  const double apart = std::abs(static_cast<double>(a) / static_cast<double>(b) - 1);
-  if (apart <= *tolerance) return out;
-  out.differences.push_back({"the number of parameters", Value(a), Value(b)});
-  out.advice = fmt::format(
-      "{:.3g} % apart, {:.3g} % allowed; in the sweep file, match: {{on: parameters, tolerance: "
-      "{}}} makes arms equal (docs/comparing.md)",
-      100 * apart, 100 * *tolerance, shortest(*tolerance));
-  return out;
 }
 
 /// Of cells whose times are compared.
