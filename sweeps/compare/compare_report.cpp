@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/printable.hpp"
 #include "sweeps/compare/arms_notes.hpp"
 #include "sweeps/compare/compare_notes.hpp"
 #include "sweeps/compare/effect_entries.hpp"
@@ -103,23 +104,25 @@ std::string effects_text(const EffectTable& table, const Comparison& comparison,
 std::string table_text(const EffectTable& table, const Comparison& comparison, Colour colour) {
   std::string out;
   if (!table.within.empty()) {
-    out = fmt::format("at {}{}:\n", table.within, table.exploratory ? " (exploratory)" : "");
+    out = printable(
+        fmt::format("at {}{}:\n", table.within, table.exploratory ? " (exploratory)" : ""));
   }
   out += effects_text(table, comparison, colour);
   if (const Table evidence = evidence_table(table, "p");
       !table.exploratory && !evidence.rows.empty()) {
     out += text_of(evidence, colour);
   }
+  std::string notes;
   if (!table.others.empty()) {
-    out += fmt::format("a seed is the mean over the combinations of {} that both sides have\n",
-                       fmt::join(table.others, ", "));
+    notes += fmt::format("a seed is the mean over the combinations of {} that both sides have\n",
+                         fmt::join(table.others, ", "));
   }
   if (!table.moving_with.empty()) {
-    out +=
+    notes +=
         fmt::format("{} differ{} from level to level, too: an effect is of all together\n",
                     fmt::join(table.moving_with, ", "), table.moving_with.size() == 1 ? "s" : "");
   }
-  return out + left_out_notes(table) + trend_line(table);
+  return out + printable(notes + left_out_notes(table) + trend_line(table));
 }
 
 std::string share_text(const char* of, const std::string& factor, const BlockEffect& effect) {
@@ -163,6 +166,7 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
   if (comparison.sees_future) {
     out += "it is of a pass that sees later tokens: no figure of a language model\n";
   }
+  out = printable(out);
   std::vector<std::size_t> rows;
   for (const EffectTable& table : comparison.effects) {
     out += "\n";
@@ -172,20 +176,20 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
         rows.insert(rows.end(), row.group.cells.begin(), row.group.cells.end());
     }
   }
-  if (!comparison.effects.empty()) out += "\n";
+  std::string notes;
   if (!comparison.outside.empty()) {
-    out += fmt::format("without the leaf of --within, so in no table: {}\n",
-                       fmt::join(comparison.outside, ", "));
+    notes += fmt::format("without the leaf of --within, so in no table: {}\n",
+                         fmt::join(comparison.outside, ", "));
   }
   if (listing.repeated > 0) {
-    out += fmt::format("{} cell{} in more than one of the stores: each counts once\n",
-                       listing.repeated, listing.repeated == 1 ? " is" : "s are");
+    notes += fmt::format("{} cell{} in more than one of the stores: each counts once\n",
+                         listing.repeated, listing.repeated == 1 ? " is" : "s are");
   }
-  for (const VarianceTable& table : comparison.variance) out += variance_text(table);
+  for (const VarianceTable& table : comparison.variance) notes += variance_text(table);
   std::ranges::sort(rows);
   rows.erase(std::ranges::unique(rows).begin(), rows.end());
-  return out + common_notes(comparison, true) + tables_note(listing) +
-         provenance_notes(listing, rows);
+  notes += common_notes(comparison, true) + tables_note(listing) + provenance_notes(listing, rows);
+  return out + (comparison.effects.empty() ? "" : "\n") + printable(notes);
 }
 
 }  // namespace depthgrid

@@ -242,5 +242,20 @@ TEST(CompareReport, OfATargetThatWasNotReachedAllOutputsSayTheSame) {
   EXPECT_FALSE(has(line_of(of.text, "32:"), "inf")) << of.text;
 }
 
+TEST(CompareReport, NamesReachATerminalWithoutTheirControlCharacters) {
+  GridCells cells;
+  cells.arm("base", {2, 2.1, 2.2}).arm("a\x1b[31mred", {1.9, 2.1, 2.0});
+  cells
+      .arm(
+          "b\xe2\x80\xae"
+          "evil",
+          {2, 2.2})
+      .baseline("base");
+  const std::string text = answer_by(cells, {"arm"}).text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+  EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "a\\x1b[31mred") && has(text, "b\\u202eevil: left out")) << text;
+}
+
 }  // namespace compare_report_test
 }  // namespace depthgrid
