@@ -251,6 +251,16 @@ bool sees_future(const Listing& listing, const std::vector<std::size_t>& rows,
   });
 }
 
+/// Whether the answer is of another question than the sweep's own: of another metric, or of one
+/// that was made up of curves. The sweep's own, read at an equal cost, is its own.
+bool asks_other_metric(const Listing& listing, const ComparisonQuery& asked,
+                       const std::string& metric) {
+  if (!asked.derived) return metric != listing.metric;
+  const std::string& name = asked.derived->name;
+  return name.starts_with("steps_to_target.") || name.starts_with("late_noise.") ||
+         (!asked.metric.empty() && asked.metric != listing.metric);
+}
+
 /// Factors in full, each once, with what else the query needs; as a user wrote them before.
 ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
   std::vector<std::string> by;
@@ -332,6 +342,7 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   Comparison out;
   out.metric = query.metric;
   out.goal = query.goal;
+  out.exploratory = asks_other_metric(listing, asked, query.metric);
   out.margin = query.margin;
   out.baseline_named = !query.baseline.empty();
   const Variable* const variable =

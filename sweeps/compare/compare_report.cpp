@@ -160,8 +160,12 @@ std::string variance_text(const VarianceTable& table) {
 }  // namespace
 
 std::string comparison_text(const Listing& listing, const Comparison& comparison, Colour colour) {
-  std::string out = fmt::format("{}: {} is better\n", metric_title(comparison),
-                                comparison.goal == "maximize" ? "higher" : "lower");
+  std::string out = fmt::format("{}: {} is better{}\n", metric_title(comparison),
+                                comparison.goal == "maximize" ? "higher" : "lower",
+                                comparison.exploratory ? " (exploratory)" : "");
+  if (comparison.exploratory) {
+    out += fmt::format("exploratory: the sweep's own question is of {}\n", listing.metric);
+  }
   if (!comparison.note.empty()) out += comparison.note + "\n";
   if (comparison.sees_future) {
     out += "it is of a pass that sees later tokens: no figure of a language model\n";

@@ -257,5 +257,22 @@ TEST(CompareReport, NamesReachATerminalWithoutTheirControlCharacters) {
   EXPECT_TRUE(has(text, "a\\x1b[31mred") && has(text, "b\\u202eevil: left out")) << text;
 }
 
+TEST(CompareReport, AnotherMetricThanTheSweepsOwnIsExploratory) {
+  GridCells cells = widths();
+  for (CellSummary& cell : cells.listing.cells) {
+    cell.metrics["eval_loss.valid"] = 2 * cell.metrics["final_loss.valid"];
+  }
+  ComparisonQuery query;
+  query.by = {"d_model"};
+  for (const bool other : {false, true}) {
+    query.metric = other ? "eval_loss.valid" : "final_loss.valid";
+    const CompareAnswer said = answer(cells, query, cells.rows());
+    EXPECT_EQ(said.json["effects"][0]["exploratory"], other);
+    EXPECT_EQ(entry(said.csv, 1, "exploratory"), other ? "true" : "false");
+    EXPECT_EQ(has(said.text, "exploratory"), other) << said.text;
+    EXPECT_FALSE(said.json["effects"][0]["groups"][1]["contrast"]["holm_p"].is_null());
+  }
+}
+
 }  // namespace compare_report_test
 }  // namespace depthgrid
