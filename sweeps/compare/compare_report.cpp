@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -101,7 +103,34 @@ std::string effects_text(const EffectTable& table, const Comparison& comparison,
   return text;
 }
 
-std::string table_text(const EffectTable& table, const Comparison& comparison, Colour colour) {
+/// A leaf in which the cells of a table differ; LEAF if there is none.
+std::string varying_leaf(const Listing& listing, const EffectTable& table) {
+  std::map<std::string, std::string> known;
+  for (const ComparedRow& row : table.rows) {
+    for (const std::size_t cell : row.group.cells) {
+      for (const auto& [leaf, value] : listing.cells[cell].overrides) {
+        const std::string text = canonical_json(value);
+        if (leaf != "seed" && known.emplace(leaf, text).first->second != text) return leaf;
+      }
+    }
+  }
+  return "LEAF";
+}
+
+/// Why the levels of a table of one slice are beside no baseline, and what to do.
+std::string no_baseline_note(const Listing& listing, const EffectTable& table) {
+  if (table.within.empty() || table.baseline_selected || table.rows.empty()) return {};
+  if (table.baseline_name.empty()) {
+    return "no differences: the sweep has no baseline; --baseline NAME compares with one\n";
+  }
+  return fmt::format(
+      "no differences: the baseline {} has no cells at {}; --by {} compares levels there, and "
+      "--baseline NAME with another group\n",
+      table.baseline_name, table.within, varying_leaf(listing, table));
+}
+
+std::string table_text(const Listing& listing, const EffectTable& table,
+                       const Comparison& comparison, Colour colour) {
   std::string out;
   if (!table.within.empty()) {
     out = printable(
@@ -112,7 +141,7 @@ std::string table_text(const EffectTable& table, const Comparison& comparison, C
       !table.exploratory && !evidence.rows.empty()) {
     out += text_of(evidence, colour);
   }
-  std::string notes;
+  std::string notes = no_baseline_note(listing, table);
   if (!table.others.empty()) {
     notes += fmt::format("a seed is the mean over the combinations of {} that both sides have\n",
                          fmt::join(table.others, ", "));
@@ -174,7 +203,7 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
   std::vector<std::size_t> rows;
   for (const EffectTable& table : comparison.effects) {
     out += "\n";
-    out += table_text(table, comparison, colour);
+    out += table_text(listing, table, comparison, colour);
     for (const ComparedRow& row : table.rows) {
       if (table.within.empty())
         rows.insert(rows.end(), row.group.cells.begin(), row.group.cells.end());

@@ -274,5 +274,15 @@ TEST(CompareReport, AnotherMetricThanTheSweepsOwnIsExploratory) {
   }
 }
 
+TEST(CompareReport, ALevelWithoutTheBaselineSaysWhyItHasNoDifference) {
+  GridCells cells = two_factor_grid();
+  cells.baseline("16,0.1");
+  ComparisonQuery query;
+  query.within = "train.lr";
+  const std::string text = answer(cells, query, cells.rows()).text;
+  EXPECT_TRUE(has(text, "the baseline 16,0.1 has no cells at train.lr = 0.2")) << text;
+  EXPECT_FALSE(has(text, "the baseline 16,0.1 has no cells at train.lr = 0.1")) << text;
+}
+
 }  // namespace compare_report_test
 }  // namespace depthgrid
