@@ -22,6 +22,7 @@
 #include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/filter.hpp"
 #include "sweeps/report/level_text.hpp"
+#include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
 namespace {
@@ -208,6 +209,24 @@ std::vector<std::string> metrics_of(const Listing& listing) {
   return {names.begin(), names.end()};
 }
 
+/// A metric by its name or the last part of it.
+/// @throws UserError (Usage) if there is none, also if a column of results that is none is meant.
+std::string metric_named(const Listing& listing, const std::string& word) {
+  const std::vector<std::string> metrics = metrics_of(listing), columns = query_names(listing);
+  const bool is_metric = std::ranges::any_of(metrics, [&word](const std::string& name) {
+    return name == word || name.ends_with("." + word);
+  });
+  if (!is_metric && std::ranges::find(columns, word) != columns.end()) {
+    throw UserError(
+        ExitCode::Usage,
+        fmt::format("--metric {}: that is a column of results, but no metric that a training or an "
+                    "evaluation gives: one was expected, as {}{}",
+                    word, listing.metric,
+                    word == "parameters" ? "; --at parameters compares arms of equal size" : ""));
+  }
+  return resolve_name(word, metrics, "depthgrid results STORE --csv");
+}
+
 /// Of cells whose times are compared.
 BasisMismatch machine_mismatch(const std::optional<DerivedMetric>& derived, std::size_t mine,
                                std::size_t theirs) {
@@ -285,7 +304,7 @@ ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
   } else if (query.metric.empty()) {
     query.metric = listing.metric;
   } else {
-    query.metric = resolve_name(query.metric, metrics_of(listing), "depthgrid results STORE --csv");
+    query.metric = metric_named(listing, query.metric);
   }
   if (query.goal.empty()) query.goal = goal_of(listing, query.metric);
   check_allowed_words(query.allowed);

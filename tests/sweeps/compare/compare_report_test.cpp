@@ -284,5 +284,25 @@ TEST(CompareReport, ALevelWithoutTheBaselineSaysWhyItHasNoDifference) {
   EXPECT_FALSE(has(text, "the baseline 16,0.1 has no cells at train.lr = 0.1")) << text;
 }
 
+TEST(CompareReport, ACompletedCellWithoutANumberIsNamed) {
+  GridCells cells;
+  cells.arm("base", {2, 2.1, kNaN}).arm("big", {1.9, 2.1, 2.0}).baseline("base");
+  const std::string text = answer_by(cells, {"arm"}).text;
+  EXPECT_TRUE(has(text, "NaN") && has(text, "left out: base,s2\n")) << text;
+  EXPECT_FALSE(has(answer_by(widths(), {"d_model"}).text, "NaN"));
+}
+
+TEST(CompareReport, AColumnThatIsNoMetricIsNamedAsOne) {
+  ComparisonQuery query;
+  query.metric = "parameters";
+  try {
+    static_cast<void>(widths().compare(query));
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_TRUE(has(error.what(), "column of results")) << error.what();
+    EXPECT_TRUE(has(error.what(), "final_loss.valid")) << error.what();
+  }
+}
+
 }  // namespace compare_report_test
 }  // namespace depthgrid
